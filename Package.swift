@@ -1,0 +1,65 @@
+// swift-tools-version: 6.2
+// SPDX-License-Identifier: Apache-2.0
+
+import PackageDescription
+
+/// Every target of ours is Swift 6, and a warning fails the build.
+let strict: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .treatAllWarnings(as: .error),
+]
+
+let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto")
+let asyncAlgorithms: Target.Dependency = .product(name: "AsyncAlgorithms", package: "swift-async-algorithms")
+let collections: Target.Dependency = .product(name: "DequeModule", package: "swift-collections")
+let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
+
+let package = Package(
+    name: "RoadMesh",
+    products: [
+        .library(name: "MeshProtocol", targets: ["MeshProtocol"]),
+        .library(name: "BLETransport", targets: ["BLETransport"]),
+        .library(name: "MeshSession", targets: ["MeshSession"]),
+        .library(name: "DemocracyDJ", targets: ["DemocracyDJ"]),
+        .executable(name: "roadmesh", targets: ["roadmesh"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
+        .package(url: "https://github.com/apple/swift-async-algorithms", from: "1.0.0"),
+        .package(url: "https://github.com/apple/swift-collections", from: "1.1.0"),
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.0.0"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.6.0"),
+    ],
+    targets: [
+        // The C shim. It is imported by BLETransport alone.
+        .systemLibrary(
+            name: "CLibBluetooth", path: "CBlueZ/libbluetooth", pkgConfig: "bluez",
+            providers: [.apt(["libbluetooth-dev"])]),
+        .systemLibrary(
+            name: "CLibDBus", path: "CBlueZ/libdbus", pkgConfig: "dbus-1", providers: [.apt(["libdbus-1-dev"])]),
+        .target(name: "CBlueZ", dependencies: ["CLibBluetooth", "CLibDBus"], path: "CBlueZ/shim"),
+
+        // From the bottom up: an import points up this list, never down it.
+        .target(name: "MeshProtocol", dependencies: [crypto, collections], swiftSettings: strict),
+        .target(
+            name: "BLETransport",
+            dependencies: ["MeshProtocol", "CBlueZ", asyncAlgorithms, logging],
+            swiftSettings: strict),
+        .target(name: "MeshSession", dependencies: ["MeshProtocol"], swiftSettings: strict),
+        .target(name: "DemocracyDJ", dependencies: ["MeshProtocol"], swiftSettings: strict),
+        .target(
+            name: "MeshNode",
+            dependencies: ["BLETransport", "MeshSession", "DemocracyDJ", asyncAlgorithms, logging],
+            swiftSettings: strict),
+        .executableTarget(
+            name: "roadmesh",
+            dependencies: [
+                "MeshNode", asyncAlgorithms,
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+                logging,
+            ],
+            swiftSettings: strict),
+    ]
+)

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Decides whom a host takes in. There is no prompt: everybody who fits is welcome.
+public struct Admission: Sendable {
+    private var banned: Set<Peer.ID> = []
+
+    /// What a host answers.
+    public enum Answer: Hashable, Sendable {
+        /// Welcome.
+        case admit
+        /// Welcome; this peer's older link is dead even if it does not know yet, and goes.
+        case admitReplacing
+        /// No, and why.
+        case refuse(RefusalReason)
+    }
+
+    /// An admission that has sent nobody away.
+    public init() {}
+
+    /// Sends a guest away for as long as this host runs.
+    public mutating func ban(_ peer: Peer.ID) {
+        // Who is banned was a guest: one person's thumb bounds this set, but a limit is a limit.
+        guard banned.count < Limits.sightings else { return }
+        banned.insert(peer)
+    }
+
+    /// Answers a guest that has introduced itself.
+    public func answer(_ peer: Peer.ID, local: Peer.ID, connected: some Collection<Peer.ID>) -> Answer {
+        if banned.contains(peer) || peer == local { return .refuse(.banned) }
+        if connected.contains(peer) { return .admitReplacing }
+        return connected.count < Limits.guests ? .admit : .refuse(.full)
+    }
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Crypto
+
+/// A node's identity: a Curve25519 key that is made on the first start and kept.
+public struct Identity: Sendable {
+    private let key: Curve25519.KeyAgreement.PrivateKey
+
+    /// Length of the stored form, in bytes.
+    public static let storedBytes = 32
+
+    /// A new identity. The one place of this module that draws random bytes, and only for a node's first start.
+    public static func make() -> Identity {
+        Identity(key: Curve25519.KeyAgreement.PrivateKey())
+    }
+
+    /// An identity as it was stored, or nil where the bytes are no key.
+    public init?(stored bytes: [UInt8]) {
+        guard bytes.count == Self.storedBytes,
+            let key = try? Curve25519.KeyAgreement.PrivateKey(rawRepresentation: bytes)
+        else { return nil }
+        self.init(key: key)
+    }
+
+    private init(key: Curve25519.KeyAgreement.PrivateKey) {
+        self.key = key
+    }
+
+    /// The private key's 32 bytes. A secret: it goes into the state folder with mode 0600, and nowhere else.
+    public var stored: [UInt8] { Array(key.rawRepresentation) }
+
+    /// The public key's 32 bytes.
+    public var publicKey: [UInt8] { Array(key.publicKey.rawRepresentation) }
+
+    /// The peer identifier: the first 16 bytes of the public key's SHA-256, as 32 hexadecimal digits.
+    public var peerID: String { Self.peerID(publicKey: publicKey) }
+
+    /// The peer identifier of a public key.
+    public static func peerID(publicKey: [UInt8]) -> String {
+        var hash = SHA256()
+        publicKey.withUnsafeBytes { hash.update(bufferPointer: $0) }
+        return Hex.text(hash.finalize().prefix(16))
+    }
+}

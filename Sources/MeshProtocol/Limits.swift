@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Every limit of a node in one place, each with its reason.
+///
+/// A limit that a peer can run into ends in a value (a refusal, a dropped frame, a closed link), never in growth.
+public enum Limits {
+    // MARK: Names and advertisements
+
+    /// Longest name of a node, in characters: what a head unit shows on one line.
+    public static let nameCharacters = 64
+    /// Longest name of a node, in UTF-8 bytes: 64 characters of an emoji alphabet still fit an SDU.
+    public static let nameBytes = 248
+    /// Longest service type, in characters (the rule of the documents RoadMesh follows; DNS-SD has the same).
+    public static let serviceTypeCharacters = 15
+    /// A legacy advertisement or scan response: 31 bytes (Core specification, Vol 6, Part B, 2.3.1).
+    public static let advertisementBytes = 31
+    /// Longest name in a scan response: 31 bytes less the two of its header.
+    public static let advertisedNameBytes = advertisementBytes - 2
+    /// Longest identifier of a peer that is believed, in bytes. Ours have 32.
+    public static let peerIDBytes = 64
+
+    // MARK: Frames
+
+    /// Largest SDU we take, in bytes: 245 + 247 · 8 fills nine link-layer packets to the last byte.
+    public static let sduBytes = 2_221
+    /// Largest body of one frame: a snapshot of a full queue with everybody's votes.
+    public static let frameBodyBytes = 65_535
+    /// Bytes that are collected of one unfinished frame: its header, its body and the SDU that follows.
+    public static let frameBufferBytes = 3 + frameBodyBytes + sduBytes
+
+    // MARK: Links
+
+    /// Guests of one host: a full bus row and then some; an adapter holds about as many links.
+    public static let guests = 16
+    /// Links that have not said who they are yet: one dial burst of everybody after a tunnel.
+    public static let strangers = 16
+    /// Time a new link has for its handshake. Four supervision timeouts and a slow box.
+    public static let handshakeTimeout: Duration = .seconds(5)
+    /// How often a live link is asked for an answer, to know its round trip and that somebody is there.
+    public static let pingInterval: Duration = .seconds(1)
+    /// Silence after which a link is taken for dead although the link layer says nothing.
+    public static let silenceTimeout: Duration = .seconds(3)
+    /// Time a goodbye has to leave before the channel closes.
+    public static let goodbyeTimeout: Duration = .milliseconds(300)
+
+    // MARK: Queues
+
+    /// Reliable messages that wait for one peer. A person taps at most a few a second; a tunnel lasts minutes.
+    public static let outboxMessages = 512
+    /// Bytes that wait for one peer, whatever they are.
+    public static let outboxBytes = 1 << 20
+    /// Hosts and guests in earshot that are remembered.
+    public static let sightings = 256
+
+    /// Events of a radio that wait for the transport, which reads them at once; the oldest go first.
+    public static let radioEvents = 256
+    /// What bluetoothd says that waits for the radio, which reads it at once.
+    public static let busEvents = 1_024
+    /// Buffer of a channel's socket, each way: a latency queue, so votes do not wait long behind what is in it.
+    public static let channelBufferBytes = 16_384
+
+    // MARK: Advertising, scanning and dialling
+
+    /// Advertising interval while a guest is looked for: discovery in about 12 ms, a redial in about 40 ms.
+    public static let fastAdvertisingMilliseconds: ClosedRange<Int> = 20...30
+    /// Advertising interval when nobody is expected: still found within half a second, an eighth of the airtime.
+    public static let slowAdvertisingMilliseconds: ClosedRange<Int> = 150...200
+    /// How long a host goes on looking eagerly after a start, a join or a lost link.
+    public static let eagerAdvertising: Duration = .seconds(60)
+    /// How often a host that goes on advertising is reported again.
+    public static let sightingRepeat: Duration = .seconds(1)
+    /// A host that the virtual radio has not heard for this long has gone: 25 slow advertisements in a row were lost.
+    /// (bluetoothd keeps its own time for BlueZ, 30 s.)
+    public static let virtualSightingLifetime: Duration = .seconds(5)
+    /// The kernel gives up one attempt to connect after this long (`LE_CONN_TIMEOUT`); the virtual radio does the same.
+    public static let dialAttempt: Duration = .seconds(20)
+    /// Dials that fail for a passing reason are repeated this often: one in a hundred fails on real air, so three in a
+    /// row are a reason of another kind.
+    public static let dialRepeats = 4
+    /// Pause before such a repetition: two fast advertisements.
+    public static let dialPause: Duration = .milliseconds(50)
+    /// A call to bluetoothd that is not answered by then has failed. It answers in milliseconds, or under load in some
+    /// hundreds.
+    public static let busCall: Duration = .seconds(5)
+    /// A controller answers a command in milliseconds; one that takes longer has stopped.
+    public static let controllerAnswer: Duration = .seconds(1)
+    /// Silence after which the link layer drops a link: the kernel's default, and the virtual radio's.
+    public static let supervisionTimeout: Duration = .milliseconds(420)
+}

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A node's name, checked: not empty, on one line, and short enough for a head unit's screen.
+public struct NodeName: Hashable, Sendable {
+    /// The name without white space around it.
+    public let text: String
+
+    /// What is wrong with a name.
+    public enum Problem: Error, Hashable, Sendable {
+        /// Nothing but white space.
+        case empty
+        /// More than `Limits.nameCharacters` characters or `Limits.nameBytes` bytes.
+        case tooLong(characters: Int)
+        /// A control character, a line break or the like: a name is one line of text.
+        case controlCharacter
+    }
+
+    /// Checks a name.
+    public init(_ text: String) throws(Problem) {
+        let trimmed = Self.trim(text)
+        guard !trimmed.isEmpty else { throw .empty }
+        guard trimmed.count <= Limits.nameCharacters, trimmed.utf8.count <= Limits.nameBytes else {
+            throw .tooLong(characters: trimmed.count)
+        }
+        guard !trimmed.unicodeScalars.contains(where: UntrustedText.isHidden) else { throw .controlCharacter }
+        self.text = trimmed
+    }
+
+    /// A name made from what a peer says of itself: control characters dropped, cut to the limits, never empty.
+    public init(untrusted text: String) {
+        let scalars = text.unicodeScalars.lazy.filter { !UntrustedText.isHidden($0) }
+        // The scalars are cut before they are made into characters: grapheme breaking is the costly part.
+        var kept = String(String.UnicodeScalarView(scalars.prefix(Limits.nameBytes)))
+        kept = String(Self.trim(kept).prefix(Limits.nameCharacters))
+        while kept.utf8.count > Limits.nameBytes { kept.removeLast() }
+        self.text = kept.isEmpty ? "?" : kept
+    }
+
+    /// The head of the name that fits a scan response (`Limits.advertisedNameBytes`), cut between characters.
+    public var advertised: String {
+        var head = text
+        while head.utf8.count > Limits.advertisedNameBytes { head.removeLast() }
+        return head
+    }
+
+    private static func trim(_ text: String) -> String {
+        let isSpace: (Character) -> Bool = { $0.isWhitespace }
+        guard let first = text.firstIndex(where: { !isSpace($0) }),
+            let last = text.lastIndex(where: { !isSpace($0) })
+        else { return "" }
+        return String(text[first...last])
+    }
+}
