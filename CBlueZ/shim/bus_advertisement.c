@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The advertisement objects that we export, and bluetoothd reads (BlueZ 5.66, doc/advertising-api.txt).
+
+#include <errno.h>
+#include <string.h>
+
+#include "bus.h"
+
+#define INTROSPECTION                                                                                                  \
+    DBUS_INTROSPECT_1_0_XML_DOCTYPE_DECL_NODE                                                                          \
+    "<node><interface name=\"" BLUEZ_ADVERTISEMENT "\"><method name=\"Release\"/>"                                     \
+    "<property name=\"Type\" type=\"s\" access=\"read\"/>"                                                             \
+    "<property name=\"Discoverable\" type=\"b\" access=\"read\"/>"                                                     \
+    "<property name=\"ServiceUUIDs\" type=\"as\" access=\"read\"/>"                                                    \
+    "<property name=\"ManufacturerData\" type=\"a{qv}\" access=\"read\"/>"                                             \
+    "<property name=\"LocalName\" type=\"s\" access=\"read\"/>"                                                        \
+    "<property name=\"MinInterval\" type=\"u\" access=\"read\"/>"                                                      \
+    "<property name=\"MaxInterval\" type=\"u\" access=\"read\"/>"                                                      \
+    "</interface></node>"
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Registering
+// ---------------------------------------------------------------------------------------------------------------------
+
+static bus_advertisement *find(cbluez_bus *bus, const char *path) {
+    for (size_t i = 0; i < BUS_ADVERTISEMENTS; i++) {
+        bus_advertisement *advertisement = &bus->advertisements[i];
+        if (advertisement->serial && strcmp(advertisement->path, path) == 0) return advertisement;
+    }
+    return NULL;
+}
+
+static bus_advertisement *find_free(cbluez_bus *bus) {
+    for (size_t i = 0; i < BUS_ADVERTISEMENTS; i++) {
+        if (!bus->advertisements[i].serial) return &bus->advertisements[i];
+    }
+    return NULL;
+}
+
+void bus_drop_advertisement(cbluez_bus *bus, uint32_t serial) {
+    for (size_t i = 0; i < BUS_ADVERTISEMENTS; i++) {
+        bus_advertisement *advertisement = &bus->advertisements[i];
+        if (serial == 0 || advertisement->serial == serial) *advertisement = (bus_advertisement){0};
+    }
+}
+
+static bool fits(const char *text, size_t size) {
+    return !text || (strlen(text) < size && dbus_validate_utf8(text, NULL));
+}
+
+static bool copy_advertisement(const char *path, const cbluez_advertisement *from, bus_advertisement *to) {
+    if (!bus_is_path(path) || !fits(path, sizeof to->path)) return false;
+    if (!fits(from->uuid, sizeof to->uuid) || !fits(from->local_name, sizeof to->local_name)) return false;
+    if (from->manufacturer_count > sizeof to->manufacturer_data) return false;
+    *to = (bus_advertisement){
+        .company = from->company,
+        .manufacturer_count = from->manufacturer_count,
+        .min_interval_ms = from->min_interval_ms,
+        .max_interval_ms = from->max_interval_ms,
+    };
+    bus_copy_text(to->path, sizeof to->path, path);
+    if (from->uuid) bus_copy_text(to->uuid, sizeof to->uuid, from->uuid);
+    if (from->local_name) bus_copy_text(to->local_name, sizeof to->local_name, from->local_name);
+    if (from->manufacturer_count) memcpy(to->manufacturer_data, from->manufacturer_data, from->manufacturer_count);
+    return true;
+}
+
+static DBusMessage *new_register(const char *adapter, const char *path) {
+    DBusMessage *call = bus_new_call(adapter, BLUEZ_ADVERTISING_MANAGER, "RegisterAdvertisement");
+    if (!call) return NULL;
+    DBusMessageIter arguments;
+    DBusMessageIter options;
+    dbus_message_iter_init_append(call, &arguments);
+    if (dbus_message_iter_append_basic(&arguments, DBUS_TYPE_OBJECT_PATH, &path) &&
+        dbus_message_iter_open_container(&arguments, DBUS_TYPE_ARRAY, "{sv}", &options) &&
+        dbus_message_iter_close_container(&arguments, &options)) {
+        return call;
+    }
+    dbus_message_unref(call);
+    return NULL;
+}
+
+int64_t cbluez_bus_register_advertisement(cbluez_bus *bus, const char *adapter, const char *path,
+                                          const cbluez_advertisement *advertisement, int timeout_ms) {
+    bus_advertisement copy;
+    if (!bus_is_path(adapter) || !copy_advertisement(path, advertisement, &copy)) return -EINVAL;
+    bus_advertisement *place = find(bus, path);
+    if (!place) place = find_free(bus);
+    if (!place) return -ENOSPC;
+    int64_t serial = bus_send_call(bus, new_register(adapter, path), BUS_CALL_REGISTER, timeout_ms);
+    if (serial < 0) return serial;
+    copy.serial = (uint32_t)serial;
+    *place = copy;
+    return serial;
+}
+
+int64_t cbluez_bus_unregister_advertisement(cbluez_bus *bus, const char *adapter, const char *path, int timeout_ms) {
+    if (!bus_is_path(adapter) || !bus_is_path(path)) return -EINVAL;
+    DBusMessage *call = bus_new_call(adapter, BLUEZ_ADVERTISING_MANAGER, "UnregisterAdvertisement");
+    if (!call) return -ENOMEM;
+    if (!dbus_message_append_args(call, DBUS_TYPE_OBJECT_PATH, &path, DBUS_TYPE_INVALID)) {
+        dbus_message_unref(call);
+        return -ENOMEM;
+    }
+    int64_t serial = bus_send_call(bus, call, BUS_CALL_PLAIN, timeout_ms);
+    bus_advertisement *place = find(bus, path);
+    if (serial > 0 && place) *place = (bus_advertisement){0};
+    return serial;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Properties
+// ---------------------------------------------------------------------------------------------------------------------
+
+typedef bool (*append_value)(DBusMessageIter *variant, const bus_advertisement *advertisement);
+
+static bool append_type(DBusMessageIter *variant, const bus_advertisement *advertisement) {
+    const char *type = "peripheral";
+    (void)advertisement;
+    return dbus_message_iter_append_basic(variant, DBUS_TYPE_STRING, &type);
+}
+
+// With it bluetoothd itself writes the flags (general discoverable, no BR/EDR), whatever the adapter's own Discoverable
+// says; without it the kernel adds them or not, and the 31 bytes could not be planned.
+static bool append_discoverable(DBusMessageIter *variant, const bus_advertisement *advertisement) {
+    dbus_bool_t is_discoverable = true;
+    (void)advertisement;
+    return dbus_message_iter_append_basic(variant, DBUS_TYPE_BOOLEAN, &is_discoverable);
+}
+
+static bool append_uuids(DBusMessageIter *variant, const bus_advertisement *advertisement) {
+    const char *uuid = advertisement->uuid;
+    DBusMessageIter array;
+    return dbus_message_iter_open_container(variant, DBUS_TYPE_ARRAY, "s", &array) &&
+           dbus_message_iter_append_basic(&array, DBUS_TYPE_STRING, &uuid) &&
+           dbus_message_iter_close_container(variant, &array);
+}
+
+static bool append_manufacturer(DBusMessageIter *variant, const bus_advertisement *advertisement) {
+    const uint8_t *bytes = advertisement->manufacturer_data;
+    int count = (int)advertisement->manufacturer_count;
+    DBusMessageIter companies, company, value, array;
+    return dbus_message_iter_open_container(variant, DBUS_TYPE_ARRAY, "{qv}", &companies) &&
+           dbus_message_iter_open_container(&companies, DBUS_TYPE_DICT_ENTRY, NULL, &company) &&
+           dbus_message_iter_append_basic(&company, DBUS_TYPE_UINT16, &advertisement->company) &&
+           dbus_message_iter_open_container(&company, DBUS_TYPE_VARIANT, "ay", &value) &&
+           dbus_message_iter_open_container(&value, DBUS_TYPE_ARRAY, "y", &array) &&
+           dbus_message_iter_append_fixed_array(&array, DBUS_TYPE_BYTE, &bytes, count) &&
+           dbus_message_iter_close_container(&value, &array) && dbus_message_iter_close_container(&company, &value) &&
+           dbus_message_iter_close_container(&companies, &company) &&
+           dbus_message_iter_close_container(variant, &companies);
+}
+
+static bool append_name(DBusMessageIter *variant, const bus_advertisement *advertisement) {
+    const char *name = advertisement->local_name;
+    return dbus_message_iter_append_basic(variant, DBUS_TYPE_STRING, &name);
+}
+
+static bool append_min_interval(DBusMessageIter *variant, const bus_advertisement *advertisement) {
+    return dbus_message_iter_append_basic(variant, DBUS_TYPE_UINT32, &advertisement->min_interval_ms);
+}
+
+static bool append_max_interval(DBusMessageIter *variant, const bus_advertisement *advertisement) {
+    return dbus_message_iter_append_basic(variant, DBUS_TYPE_UINT32, &advertisement->max_interval_ms);
+}
+
+typedef struct {
+    const char *name;
+    const char *signature;
+    append_value append;
+    bool is_given;
+} property;
+
+#define PROPERTIES 7
+
+static void list_properties(const bus_advertisement *advertisement, property properties[PROPERTIES]) {
+    const property all[PROPERTIES] = {
+        {"Type", "s", append_type, true},
+        {"Discoverable", "b", append_discoverable, true},
+        {"ServiceUUIDs", "as", append_uuids, advertisement->uuid[0] != '\0'},
+        {"ManufacturerData", "a{qv}", append_manufacturer, advertisement->manufacturer_count > 0},
+        {"LocalName", "s", append_name, advertisement->local_name[0] != '\0'},
+        {"MinInterval", "u", append_min_interval, advertisement->min_interval_ms != 0},
+        {"MaxInterval", "u", append_max_interval, advertisement->max_interval_ms != 0},
+    };
+    memcpy(properties, all, sizeof all);
+}
+
+static bool append_variant(DBusMessageIter *to, const property *one, const bus_advertisement *advertisement) {
+    DBusMessageIter variant;
+    return dbus_message_iter_open_container(to, DBUS_TYPE_VARIANT, one->signature, &variant) &&
+           one->append(&variant, advertisement) && dbus_message_iter_close_container(to, &variant);
+}
+
+static bool append_all(DBusMessageIter *to, const bus_advertisement *advertisement) {
+    property properties[PROPERTIES];
+    DBusMessageIter dictionary;
+    list_properties(advertisement, properties);
+    if (!dbus_message_iter_open_container(to, DBUS_TYPE_ARRAY, "{sv}", &dictionary)) return false;
+    for (size_t i = 0; i < PROPERTIES; i++) {
+        DBusMessageIter entry;
+        if (!properties[i].is_given) continue;
+        if (!dbus_message_iter_open_container(&dictionary, DBUS_TYPE_DICT_ENTRY, NULL, &entry) ||
+            !dbus_message_iter_append_basic(&entry, DBUS_TYPE_STRING, &properties[i].name) ||
+            !append_variant(&entry, &properties[i], advertisement) ||
+            !dbus_message_iter_close_container(&dictionary, &entry)) {
+            return false;
+        }
+    }
+    return dbus_message_iter_close_container(to, &dictionary);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Answering
+// ---------------------------------------------------------------------------------------------------------------------
+
+// Takes the answer over. Without memory there is none, and the caller's own timeout ends its call.
+static void send_answer(cbluez_bus *bus, DBusMessage *call, DBusMessage *answer) {
+    if (!answer) return;
+    if (!dbus_message_get_no_reply(call)) dbus_connection_send(bus->connection, answer, NULL);
+    dbus_message_unref(answer);
+}
+
+// Sends a built answer, or drops one that could not be completed.
+static void send_built(cbluez_bus *bus, DBusMessage *call, DBusMessage *answer, bool is_complete) {
+    if (is_complete) {
+        send_answer(bus, call, answer);
+    } else {
+        dbus_message_unref(answer);
+    }
+}
+
+static void refuse(cbluez_bus *bus, DBusMessage *call, const char *error, const char *text) {
+    send_answer(bus, call, dbus_message_new_error(call, error, text));
+}
+
+static void answer_introspect(cbluez_bus *bus, DBusMessage *call) {
+    const char *xml = INTROSPECTION;
+    DBusMessage *answer = dbus_message_new_method_return(call);
+    if (!answer) return;
+    send_built(bus, call, answer, dbus_message_append_args(answer, DBUS_TYPE_STRING, &xml, DBUS_TYPE_INVALID));
+}
+
+static void answer_get_all(cbluez_bus *bus, DBusMessage *call, const bus_advertisement *advertisement) {
+    const char *interface;
+    if (!dbus_message_get_args(call, NULL, DBUS_TYPE_STRING, &interface, DBUS_TYPE_INVALID)) {
+        refuse(bus, call, DBUS_ERROR_INVALID_ARGS, "GetAll takes an interface");
+        return;
+    }
+    if (strcmp(interface, BLUEZ_ADVERTISEMENT) != 0) {
+        refuse(bus, call, DBUS_ERROR_UNKNOWN_INTERFACE, "no such interface");
+        return;
+    }
+    DBusMessage *answer = dbus_message_new_method_return(call);
+    if (!answer) return;
+    DBusMessageIter arguments;
+    dbus_message_iter_init_append(answer, &arguments);
+    send_built(bus, call, answer, append_all(&arguments, advertisement));
+}
+
+static void answer_get(cbluez_bus *bus, DBusMessage *call, const bus_advertisement *advertisement) {
+    const char *interface;
+    const char *name;
+    if (!dbus_message_get_args(call, NULL, DBUS_TYPE_STRING, &interface, DBUS_TYPE_STRING, &name, DBUS_TYPE_INVALID)) {
+        refuse(bus, call, DBUS_ERROR_INVALID_ARGS, "Get takes an interface and a property");
+        return;
+    }
+    property properties[PROPERTIES];
+    list_properties(advertisement, properties);
+    size_t i = 0;
+    while (i < PROPERTIES && (!properties[i].is_given || strcmp(properties[i].name, name) != 0)) i++;
+    if (i == PROPERTIES || strcmp(interface, BLUEZ_ADVERTISEMENT) != 0) {
+        refuse(bus, call, DBUS_ERROR_UNKNOWN_PROPERTY, "no such property");
+        return;
+    }
+    DBusMessage *answer = dbus_message_new_method_return(call);
+    if (!answer) return;
+    DBusMessageIter arguments;
+    dbus_message_iter_init_append(answer, &arguments);
+    send_built(bus, call, answer, append_variant(&arguments, &properties[i], advertisement));
+}
+
+static bool answer_release(cbluez_bus *bus, DBusMessage *call, bus_advertisement *advertisement,
+                           cbluez_bus_event *event) {
+    event->kind = CBLUEZ_EVENT_ADVERTISEMENT_RELEASED;
+    bus_copy_text(event->path, sizeof event->path, advertisement->path);
+    *advertisement = (bus_advertisement){0};
+    send_answer(bus, call, dbus_message_new_method_return(call));
+    return true;
+}
+
+bool bus_answer_call(cbluez_bus *bus, DBusMessage *call, cbluez_bus_event *event) {
+    // Advertisements are for bluetoothd. Whom else the bus lets through is the bus's policy, not ours to rely on.
+    if (bus->owner[0] == '\0' || !dbus_message_has_sender(call, bus->owner)) {
+        refuse(bus, call, DBUS_ERROR_ACCESS_DENIED, "only org.bluez may call this");
+        return false;
+    }
+    const char *path = dbus_message_get_path(call);
+    bus_advertisement *advertisement = path ? find(bus, path) : NULL;
+    if (!advertisement) {
+        refuse(bus, call, DBUS_ERROR_UNKNOWN_OBJECT, "no such object");
+    } else if (dbus_message_is_method_call(call, DBUS_INTERFACE_PROPERTIES, "GetAll")) {
+        answer_get_all(bus, call, advertisement);
+    } else if (dbus_message_is_method_call(call, DBUS_INTERFACE_PROPERTIES, "Get")) {
+        answer_get(bus, call, advertisement);
+    } else if (dbus_message_is_method_call(call, DBUS_INTERFACE_PROPERTIES, "Set")) {
+        refuse(bus, call, DBUS_ERROR_PROPERTY_READ_ONLY, "all properties are read-only");
+    } else if (dbus_message_is_method_call(call, DBUS_INTERFACE_INTROSPECTABLE, "Introspect")) {
+        answer_introspect(bus, call);
+    } else if (dbus_message_is_method_call(call, BLUEZ_ADVERTISEMENT, "Release")) {
+        return answer_release(bus, call, advertisement, event);
+    } else {
+        refuse(bus, call, DBUS_ERROR_UNKNOWN_METHOD, "no such method");
+    }
+    return false;
+}

@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// From org.bluez's objects and properties to events. Every value's type is checked before it is read: libdbus has seen
+// to it that a message is well formed, not that it says what we expect.
+
+#include <string.h>
+
+#include "bus.h"
+
+void bus_copy_text(char *out, size_t size, const char *text) {
+    size_t count = strlen(text);
+    if (count >= size) {
+        count = size - 1;
+        // Not within a character: 10xxxxxx goes on with the one before it.
+        while (count > 0 && ((unsigned char)text[count] & 0xC0) == 0x80) count--;
+    }
+    memcpy(out, text, count);
+    out[count] = '\0';
+}
+
+static bool has_type(DBusMessageIter *value, int type) {
+    return dbus_message_iter_get_arg_type(value) == type;
+}
+
+// True for an array of exactly this signature, and then `items` stands on its first.
+static bool enter_array(DBusMessageIter *value, const char *signature, DBusMessageIter *items) {
+    if (!has_type(value, DBUS_TYPE_ARRAY)) return false;
+    char *actual = dbus_message_iter_get_signature(value);
+    bool is_expected = actual && strcmp(actual, signature) == 0;
+    dbus_free(actual);
+    if (is_expected) dbus_message_iter_recurse(value, items);
+    return is_expected;
+}
+
+static const char *text_of(DBusMessageIter *value) {
+    const char *text = NULL;
+    if (has_type(value, DBUS_TYPE_STRING)) dbus_message_iter_get_basic(value, &text);
+    return text;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Properties
+// ---------------------------------------------------------------------------------------------------------------------
+
+static bool take_bool(DBusMessageIter *value, bool *out) {
+    dbus_bool_t is_true;
+    if (!has_type(value, DBUS_TYPE_BOOLEAN)) return false;
+    dbus_message_iter_get_basic(value, &is_true);
+    *out = is_true != 0;
+    return true;
+}
+
+static bool take_powered(DBusMessageIter *value, cbluez_bus_event *event) {
+    return take_bool(value, &event->powered);
+}
+
+static bool take_discovering(DBusMessageIter *value, cbluez_bus_event *event) {
+    return take_bool(value, &event->discovering);
+}
+
+static bool take_connected(DBusMessageIter *value, cbluez_bus_event *event) {
+    return take_bool(value, &event->connected);
+}
+
+static bool take_paired(DBusMessageIter *value, cbluez_bus_event *event) {
+    return take_bool(value, &event->paired);
+}
+
+static bool take_address(DBusMessageIter *value, cbluez_bus_event *event) {
+    const char *text = text_of(value);
+    return text && cbluez_address_parse(text, &event->address) == 0;
+}
+
+static bool take_address_type(DBusMessageIter *value, cbluez_bus_event *event) {
+    const char *text = text_of(value);
+    if (!text || strcmp(text, "random") != 0) return false;
+    event->address.kind = CBLUEZ_ADDRESS_RANDOM;
+    return true;
+}
+
+static bool take_name(DBusMessageIter *value, cbluez_bus_event *event) {
+    const char *text = text_of(value);
+    if (text) bus_copy_text(event->name, sizeof event->name, text);
+    return text != NULL;
+}
+
+static bool take_rssi(DBusMessageIter *value, cbluez_bus_event *event) {
+    dbus_int16_t rssi;
+    if (!has_type(value, DBUS_TYPE_INT16)) return false;
+    dbus_message_iter_get_basic(value, &rssi);
+    event->rssi = rssi;
+    return true;
+}
+
+static bool take_company(DBusMessageIter *entry, cbluez_bus_event *event) {
+    DBusMessageIter item;
+    DBusMessageIter variant;
+    DBusMessageIter array;
+    dbus_uint16_t company;
+    const uint8_t *bytes = NULL;
+    int count = 0;
+    dbus_message_iter_recurse(entry, &item);
+    dbus_message_iter_get_basic(&item, &company);
+    dbus_message_iter_next(&item);
+    dbus_message_iter_recurse(&item, &variant);
+    if (!enter_array(&variant, "ay", &array)) return false;
+    dbus_message_iter_get_fixed_array(&array, &bytes, &count);
+    size_t kept = count < 0 ? 0 : (size_t)count;
+    if (kept > CBLUEZ_MANUFACTURER_DATA) kept = CBLUEZ_MANUFACTURER_DATA;
+    event->company = company;
+    event->manufacturer_count = (uint8_t)kept;
+    if (kept) memcpy(event->manufacturer_data, bytes, kept);
+    return true;
+}
+
+// Of several companies the one of tests and prototypes (0xFFFF), which we use; else the first.
+static bool take_manufacturer(DBusMessageIter *value, cbluez_bus_event *event) {
+    DBusMessageIter entries;
+    bool is_taken = false;
+    if (!enter_array(value, "a{qv}", &entries)) return false;
+    for (; has_type(&entries, DBUS_TYPE_DICT_ENTRY); dbus_message_iter_next(&entries)) {
+        DBusMessageIter key;
+        dbus_uint16_t company;
+        dbus_message_iter_recurse(&entries, &key);
+        dbus_message_iter_get_basic(&key, &company);
+        if (!is_taken || company == 0xFFFF) is_taken = take_company(&entries, event) || is_taken;
+    }
+    return is_taken;
+}
+
+static bool is_assigned_uuid(const char *uuid) {
+    static const char base[] = "-0000-1000-8000-00805f9b34fb";
+    return strlen(uuid) == 8 + sizeof base - 1 && strcmp(uuid + 8, base) == 0;
+}
+
+static void take_uuids_of(DBusMessageIter array, bool assigned, cbluez_bus_event *event) {
+    for (; has_type(&array, DBUS_TYPE_STRING); dbus_message_iter_next(&array)) {
+        const char *uuid;
+        dbus_message_iter_get_basic(&array, &uuid);
+        if (event->uuid_count == CBLUEZ_UUIDS) return;
+        if (is_assigned_uuid(uuid) != assigned || strlen(uuid) >= CBLUEZ_UUID_TEXT) continue;
+        bus_copy_text(event->uuids[event->uuid_count++], CBLUEZ_UUID_TEXT, uuid);
+    }
+}
+
+// A computer lists a dozen assigned services (GATT, audio) that sort before ours: these come last, and are cut first.
+static bool take_uuids(DBusMessageIter *value, cbluez_bus_event *event) {
+    DBusMessageIter array;
+    if (!enter_array(value, "as", &array)) return false;
+    event->uuid_count = 0;
+    take_uuids_of(array, false, event);
+    take_uuids_of(array, true, event);
+    return true;
+}
+
+static void take_property(const char *name, DBusMessageIter *value, cbluez_bus_event *event) {
+    static const struct {
+        const char *name;
+        uint32_t field;
+        bool (*take)(DBusMessageIter *value, cbluez_bus_event *event);
+    } properties[] = {
+        {"Address", CBLUEZ_FIELD_ADDRESS, take_address},
+        {"AddressType", 0, take_address_type},
+        {"Powered", CBLUEZ_FIELD_POWERED, take_powered},
+        {"Discovering", CBLUEZ_FIELD_DISCOVERING, take_discovering},
+        {"Connected", CBLUEZ_FIELD_CONNECTED, take_connected},
+        {"Paired", CBLUEZ_FIELD_PAIRED, take_paired},
+        {"RSSI", CBLUEZ_FIELD_RSSI, take_rssi},
+        {"Name", CBLUEZ_FIELD_NAME, take_name},
+        {"ManufacturerData", CBLUEZ_FIELD_MANUFACTURER, take_manufacturer},
+        {"UUIDs", CBLUEZ_FIELD_UUIDS, take_uuids},
+    };
+    for (size_t i = 0; i < sizeof properties / sizeof properties[0]; i++) {
+        if (strcmp(name, properties[i].name) != 0) continue;
+        if (properties[i].take(value, event)) event->fields |= properties[i].field;
+        return;
+    }
+}
+
+// `dictionary` stands on an a{sv}.
+static void take_properties(DBusMessageIter *dictionary, cbluez_bus_event *event) {
+    DBusMessageIter entries;
+    event->address.kind = CBLUEZ_ADDRESS_PUBLIC; // where AddressType is missing
+    if (!enter_array(dictionary, "a{sv}", &entries)) return;
+    for (; has_type(&entries, DBUS_TYPE_DICT_ENTRY); dbus_message_iter_next(&entries)) {
+        DBusMessageIter item;
+        DBusMessageIter value;
+        const char *name;
+        dbus_message_iter_recurse(&entries, &item);
+        dbus_message_iter_get_basic(&item, &name);
+        dbus_message_iter_next(&item);
+        dbus_message_iter_recurse(&item, &value);
+        take_property(name, &value, event);
+    }
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Objects
+// ---------------------------------------------------------------------------------------------------------------------
+
+static int kind_of(const char *interface, int adapter, int device) {
+    if (strcmp(interface, BLUEZ_ADAPTER) == 0) return adapter;
+    return strcmp(interface, BLUEZ_DEVICE) == 0 ? device : 0;
+}
+
+// A path that does not fit could not be used in a call either, so that object does not exist for us.
+static bool take_path(const char *path, cbluez_bus_event *event) {
+    if (!path || strlen(path) >= sizeof event->path) return false;
+    bus_copy_text(event->path, sizeof event->path, path);
+    return true;
+}
+
+// `interfaces` stands on an a{sa{sv}}.
+static bool take_object(const char *path, DBusMessageIter *interfaces, cbluez_bus_event *event) {
+    DBusMessageIter entries;
+    if (!take_path(path, event) || !enter_array(interfaces, "a{sa{sv}}", &entries)) return false;
+    for (; has_type(&entries, DBUS_TYPE_DICT_ENTRY); dbus_message_iter_next(&entries)) {
+        DBusMessageIter item;
+        const char *interface;
+        dbus_message_iter_recurse(&entries, &item);
+        dbus_message_iter_get_basic(&item, &interface);
+        event->kind = kind_of(interface, CBLUEZ_EVENT_ADAPTER, CBLUEZ_EVENT_DEVICE);
+        if (!event->kind) continue;
+        dbus_message_iter_next(&item);
+        take_properties(&item, event);
+        return true;
+    }
+    return false;
+}
+
+static bool take_added(DBusMessage *signal, cbluez_bus_event *event) {
+    DBusMessageIter arguments;
+    const char *path;
+    if (!dbus_message_has_signature(signal, "oa{sa{sv}}")) return false;
+    dbus_message_iter_init(signal, &arguments);
+    dbus_message_iter_get_basic(&arguments, &path);
+    dbus_message_iter_next(&arguments);
+    return take_object(path, &arguments, event);
+}
+
+static bool take_removed(DBusMessage *signal, cbluez_bus_event *event) {
+    DBusMessageIter arguments;
+    DBusMessageIter interfaces;
+    const char *path;
+    if (!dbus_message_has_signature(signal, "oas")) return false;
+    dbus_message_iter_init(signal, &arguments);
+    dbus_message_iter_get_basic(&arguments, &path);
+    if (!take_path(path, event)) return false;
+    dbus_message_iter_next(&arguments);
+    dbus_message_iter_recurse(&arguments, &interfaces);
+    for (; has_type(&interfaces, DBUS_TYPE_STRING); dbus_message_iter_next(&interfaces)) {
+        const char *interface;
+        dbus_message_iter_get_basic(&interfaces, &interface);
+        event->kind = kind_of(interface, CBLUEZ_EVENT_ADAPTER_REMOVED, CBLUEZ_EVENT_DEVICE_REMOVED);
+        if (event->kind) return true;
+    }
+    return false;
+}
+
+static void take_invalidated(DBusMessageIter *names, cbluez_bus_event *event) {
+    DBusMessageIter entries;
+    if (!enter_array(names, "as", &entries)) return;
+    for (; has_type(&entries, DBUS_TYPE_STRING); dbus_message_iter_next(&entries)) {
+        const char *name;
+        dbus_message_iter_get_basic(&entries, &name);
+        if (strcmp(name, "RSSI") == 0) event->fields |= CBLUEZ_FIELD_RSSI_GONE;
+    }
+}
+
+static bool take_changed(DBusMessage *signal, cbluez_bus_event *event) {
+    DBusMessageIter arguments;
+    const char *interface;
+    if (!dbus_message_has_signature(signal, "sa{sv}as")) return false;
+    dbus_message_iter_init(signal, &arguments);
+    dbus_message_iter_get_basic(&arguments, &interface);
+    event->kind = kind_of(interface, CBLUEZ_EVENT_ADAPTER, CBLUEZ_EVENT_DEVICE);
+    if (!event->kind || !take_path(dbus_message_get_path(signal), event)) return false;
+    dbus_message_iter_next(&arguments);
+    take_properties(&arguments, event);
+    dbus_message_iter_next(&arguments);
+    take_invalidated(&arguments, event);
+    return event->fields != 0;
+}
+
+bool bus_event_from_signal(DBusMessage *signal, cbluez_bus_event *event) {
+    bool is_event = false;
+    if (dbus_message_is_signal(signal, OBJECT_MANAGER, "InterfacesAdded")) {
+        is_event = take_added(signal, event);
+    } else if (dbus_message_is_signal(signal, OBJECT_MANAGER, "InterfacesRemoved")) {
+        is_event = take_removed(signal, event);
+    } else if (dbus_message_is_signal(signal, DBUS_INTERFACE_PROPERTIES, "PropertiesChanged")) {
+        is_event = take_changed(signal, event);
+    }
+    if (!is_event) *event = (cbluez_bus_event){0}; // nothing half read reaches the next event
+    return is_event;
+}
+
+bool bus_objects_begin(cbluez_bus *bus, DBusMessage *reply) {
+    DBusMessageIter arguments;
+    if (!dbus_message_has_signature(reply, "a{oa{sa{sv}}}")) return false;
+    dbus_message_iter_init(reply, &arguments);
+    dbus_message_iter_recurse(&arguments, &bus->objects_left);
+    bus->objects = dbus_message_ref(reply);
+    return true;
+}
+
+bool bus_objects_next(cbluez_bus *bus, cbluez_bus_event *event) {
+    while (has_type(&bus->objects_left, DBUS_TYPE_DICT_ENTRY)) {
+        DBusMessageIter item;
+        const char *path;
+        dbus_message_iter_recurse(&bus->objects_left, &item);
+        dbus_message_iter_get_basic(&item, &path);
+        dbus_message_iter_next(&item);
+        bool is_event = take_object(path, &item, event);
+        dbus_message_iter_next(&bus->objects_left);
+        if (is_event) return true;
+        *event = (cbluez_bus_event){0};
+    }
+    dbus_message_unref(bus->objects);
+    bus->objects = NULL;
+    return false;
+}

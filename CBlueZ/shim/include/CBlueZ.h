@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The C shim between RoadMesh and Linux's Bluetooth stack: L2CAP channels and HCI through libbluetooth's headers, and
+// bluetoothd through libdbus-1.
+//
+// Rules of this file:
+//  - It decides nothing: no retry, no timer, no policy. One call does one thing.
+//  - It keeps no global state. A file descriptor or a `cbluez_bus` is all there is, and the caller owns it.
+//  - Nothing blocks: every descriptor is non-blocking and close-on-exec, and every D-Bus call ends as an event.
+//  - It returns a value >= 0, or a negative errno (`-ENODEV`); what the other end of the D-Bus refuses has an error name.
+//  - A `cbluez_bus` is used by one thread at a time; the rest is safe from any thread.
+
+#ifndef CBLUEZ_H
+#define CBLUEZ_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "CBlueZLinux.h"
+
+#if !__has_include(<bluetooth/bluetooth.h>)
+#error "RoadMesh needs the package libbluetooth-dev: sudo apt-get install libbluetooth-dev"
+#endif
+#if !__has_include(<dbus/dbus.h>)
+#error "RoadMesh needs the package libdbus-1-dev: sudo apt-get install libdbus-1-dev"
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Addresses
+// ---------------------------------------------------------------------------------------------------------------------
+
+/// The kinds of LE address; the values are the kernel's (`BDADDR_LE_PUBLIC`, `BDADDR_LE_RANDOM`).
+enum {
+    CBLUEZ_ADDRESS_PUBLIC = 1,
+    CBLUEZ_ADDRESS_RANDOM = 2,
+};
+
+/// A device address: six bytes in the order they are written (most significant first), and its kind.
+typedef struct {
+    uint8_t bytes[6];
+    uint8_t kind;
+} cbluez_address;
+
+/// Length of `XX:XX:XX:XX:XX:XX` with its final NUL.
+#define CBLUEZ_ADDRESS_TEXT 18
+
+/// Reads `XX:XX:XX:XX:XX:XX`; `kind` is left alone. 0, or -EINVAL.
+int cbluez_address_parse(const char *text, cbluez_address *address);
+/// Writes `XX:XX:XX:XX:XX:XX` in capitals.
+void cbluez_address_format(const cbluez_address *address, char text[CBLUEZ_ADDRESS_TEXT]);
+
+// ---------------------------------------------------------------------------------------------------------------------
+// L2CAP LE credit-based channels (Core specification, Vol 3, Part A, 10.1)
+// ---------------------------------------------------------------------------------------------------------------------
+
+/// Options set before listening or dialling; a zero leaves the kernel's default.
+typedef struct {
+    /// Largest SDU that we take (BT_RCVMTU), in bytes.
+    uint16_t receive_mtu;
+    /// Socket send buffer (SO_SNDBUF), in bytes. It is a latency queue: small is good.
+    uint32_t send_buffer;
+    /// Socket receive buffer (SO_RCVBUF), in bytes. The kernel grants credits while there is room in it.
+    uint32_t receive_buffer;
+    /// BT_SECURITY level: 0 leaves it, 1 low, 2 medium (encrypted), 3 high (MITM), 4 FIPS (Secure Connections).
+    uint8_t security_level;
+} cbluez_l2cap_options;
+
+/// What the kernel says of a connected channel.
+typedef struct {
+    /// HCI connection handle (L2CAP_CONNINFO).
+    uint16_t handle;
+    /// Largest SDU the peer takes, and that we take, in bytes (BT_SNDMTU, BT_RCVMTU).
+    uint16_t send_mtu;
+    uint16_t receive_mtu;
+    /// BT_PHY bit mask, 0 where the kernel does not tell.
+    uint32_t phy;
+    /// Bytes that wait in the socket's send queue, with the kernel's overhead for each packet; -1 where unknown.
+    int32_t send_queue;
+} cbluez_link_info;
+
+/// Opens a listening SOCK_SEQPACKET socket bound to a local adapter's address. `psm` 0 takes a free dynamic LE PSM.
+/// `bound_psm` receives the PSM in use. Returns the descriptor, or a negative errno.
+int cbluez_l2cap_listen(const cbluez_address *local, uint16_t psm, const cbluez_l2cap_options *options, int backlog,
+                        uint16_t *bound_psm);
+/// Accepts one channel: its descriptor and the peer's address, -EAGAIN when none waits, or a negative errno.
+int cbluez_l2cap_accept(int listener, cbluez_address *peer);
+/// Starts to dial from a local adapter's address. Returns the descriptor at once; the connection is in progress until
+/// the descriptor is writable, and `cbluez_l2cap_dial_result` then tells. Closing the descriptor cancels the dial.
+int cbluez_l2cap_dial(const cbluez_address *local, const cbluez_address *peer, uint16_t psm,
+                      const cbluez_l2cap_options *options);
+/// 0 when the dial ended in a connection, -EINPROGRESS while it goes on, or the negative errno it ended with (SO_ERROR,
+/// which this clears).
+int cbluez_l2cap_dial_result(int channel);
+/// Sends one SDU, all or nothing. Returns its length, -EAGAIN without credits or room, -EMSGSIZE above the peer's MTU,
+/// -EINVAL when it is empty: such an SDU cannot be sent.
+ssize_t cbluez_l2cap_send(int channel, const void *bytes, size_t count);
+/// Receives one SDU. Returns its length, 0 when the peer has closed, -EAGAIN when none waits, -EMSGSIZE when it was
+/// longer than `capacity` (it is then gone), -EBADMSG when it was empty: no honest peer sends one.
+ssize_t cbluez_l2cap_receive(int channel, void *bytes, size_t capacity);
+/// Fills in what the kernel knows of a connected channel. 0, or a negative errno.
+int cbluez_l2cap_link_info(int channel, cbluez_link_info *info);
+
+// ---------------------------------------------------------------------------------------------------------------------
+// HCI
+// ---------------------------------------------------------------------------------------------------------------------
+
+/// One adapter as the kernel lists it.
+typedef struct {
+    uint16_t index;
+    char name[8];
+    cbluez_address address;
+    bool is_up;
+    /// False on a BR/EDR-only controller.
+    bool has_le;
+    /// Controller's LE buffer: ACL payload in bytes, and how many of them. Both 0 on a dual-mode controller, of which
+    /// the kernel tells the BR/EDR buffer only.
+    uint16_t acl_mtu;
+    uint16_t acl_packets;
+    /// Manufacturer of the controller (assigned number), or 0xFFFF where unknown.
+    uint16_t manufacturer;
+} cbluez_hci_device;
+
+/// Lists adapters into `devices`; returns how many were written (at most `capacity`), or a negative errno.
+/// A kernel without Bluetooth answers -EAFNOSUPPORT; one without adapters 0.
+int cbluez_hci_devices(cbluez_hci_device *devices, size_t capacity);
+/// Opens a raw HCI socket on an adapter, filtered to command results. Needs no capability for the commands below.
+int cbluez_hci_open(uint16_t index);
+/// Sends Read RSSI (Vol 4, Part E, 7.5.4) for a connection handle. 0, -EAGAIN, or a negative errno.
+int cbluez_hci_request_rssi(int hci, uint16_t handle);
+/// A controller that refuses Read RSSI may leave out for which handle, and 127 dBm is the specification's "unknown".
+#define CBLUEZ_HANDLE_UNKNOWN 0xFFFF
+#define CBLUEZ_RSSI_UNKNOWN 127
+/// Reads one waiting event. 1 when it was the answer to Read RSSI (dBm in `rssi`, `handle` says for whom, `status` the
+/// controller's status, 0 is good), 0 when it was another, -EAGAIN when none waits, or a negative errno. The answers to
+/// other processes' requests arrive here too.
+int cbluez_hci_read_rssi(int hci, uint16_t *handle, int8_t *rssi, uint8_t *status);
+
+// ---------------------------------------------------------------------------------------------------------------------
+// bluetoothd over D-Bus
+// ---------------------------------------------------------------------------------------------------------------------
+
+/// A private connection to the message bus.
+typedef struct cbluez_bus cbluez_bus;
+
+/// Room for the text of an error.
+#define CBLUEZ_ERROR_TEXT 256
+
+/// Opens a private connection to the bus at `address` (NULL: the system bus, honouring DBUS_SYSTEM_BUS_ADDRESS), asks
+/// for a unique name, and subscribes to what org.bluez says: objects, properties, and its own coming and going. None of
+/// it is waited for: CBLUEZ_EVENT_READY comes when the bus has answered. 0 and `*bus`, or a negative errno and a D-Bus
+/// error text in `error` (at most CBLUEZ_ERROR_TEXT bytes, may be NULL).
+int cbluez_bus_open(const char *address, cbluez_bus **bus, char *error);
+/// Closes the connection and frees everything. bluetoothd drops our advertisements and discovery by itself.
+void cbluez_bus_close(cbluez_bus *bus);
+/// The descriptor to wait on.
+int cbluez_bus_descriptor(const cbluez_bus *bus);
+/// True while output waits, so that the descriptor should be watched for writing too.
+bool cbluez_bus_wants_write(const cbluez_bus *bus);
+/// Reads and writes what can be without blocking; afterwards `cbluez_bus_next` until it returns 0, which also tells the
+/// calls whose time is up. 0, or -ENOTCONN when the bus has gone (`cbluez_bus_next` still tells what came before).
+/// What is not taken waits, within bounds, and then on the bus's side: nothing more is read until it is.
+int cbluez_bus_process(cbluez_bus *bus);
+/// Milliseconds until the next call's time is up, when `cbluez_bus_next` should be asked again; -1 while none waits.
+int cbluez_bus_next_deadline_ms(const cbluez_bus *bus);
+
+enum {
+    /// The bus has given us a name: calls can be answered from now on.
+    CBLUEZ_EVENT_READY = 1,
+    /// A call has ended: `serial`, and `error_name` and `error_text` when it failed.
+    CBLUEZ_EVENT_REPLY,
+    /// An adapter (org.bluez.Adapter1) exists or has changed: `path` and `fields`.
+    CBLUEZ_EVENT_ADAPTER,
+    CBLUEZ_EVENT_ADAPTER_REMOVED,
+    /// A remote device (org.bluez.Device1) exists or has changed: `path` and `fields`.
+    CBLUEZ_EVENT_DEVICE,
+    CBLUEZ_EVENT_DEVICE_REMOVED,
+    /// org.bluez came to the bus, or left it. After READY one of them is told at once, whichever is true.
+    CBLUEZ_EVENT_BLUEZ_APPEARED,
+    CBLUEZ_EVENT_BLUEZ_VANISHED,
+    /// bluetoothd has dropped the advertisement at `path` (its `Release`).
+    CBLUEZ_EVENT_ADVERTISEMENT_RELEASED,
+    /// The connection to the bus is gone; nothing follows.
+    CBLUEZ_EVENT_CLOSED,
+};
+
+/// Which members of an event are present.
+enum {
+    CBLUEZ_FIELD_ADDRESS = 1 << 0,
+    CBLUEZ_FIELD_POWERED = 1 << 1,
+    CBLUEZ_FIELD_DISCOVERING = 1 << 2,
+    CBLUEZ_FIELD_CONNECTED = 1 << 3,
+    CBLUEZ_FIELD_RSSI = 1 << 4,
+    CBLUEZ_FIELD_NAME = 1 << 5,
+    CBLUEZ_FIELD_MANUFACTURER = 1 << 6,
+    CBLUEZ_FIELD_UUIDS = 1 << 7,
+    CBLUEZ_FIELD_PAIRED = 1 << 8,
+    /// The device is no longer heard (bluetoothd took its RSSI back).
+    CBLUEZ_FIELD_RSSI_GONE = 1 << 9,
+};
+
+/// Bytes of one company's manufacturer data that are kept: all that fits a legacy advertisement.
+#define CBLUEZ_MANUFACTURER_DATA 29
+/// Service UUIDs of one device that are kept, and the room for each as text with its NUL.
+#define CBLUEZ_UUIDS 8
+#define CBLUEZ_UUID_TEXT 37
+/// Room for a device's or adapter's name, with its NUL (248 bytes, Vol 3, Part C, 3.2.2.1).
+#define CBLUEZ_NAME_TEXT 249
+/// Room for an object path, and for an error's name.
+#define CBLUEZ_PATH_TEXT 256
+
+/// One event. A member counts only where its kind or `fields` says so. Texts are UTF-8, cut where too long.
+typedef struct {
+    int kind;
+    uint32_t fields;
+    uint32_t serial;
+    char path[CBLUEZ_PATH_TEXT];
+    char error_name[CBLUEZ_PATH_TEXT];
+    char error_text[CBLUEZ_ERROR_TEXT];
+    /// Address of a device or adapter, with its kind.
+    cbluez_address address;
+    bool powered;
+    bool discovering;
+    bool connected;
+    bool paired;
+    int16_t rssi;
+    char name[CBLUEZ_NAME_TEXT];
+    uint16_t company;
+    uint8_t manufacturer_data[CBLUEZ_MANUFACTURER_DATA];
+    uint8_t manufacturer_count;
+    /// Where there are more than fit, those assigned by the Bluetooth SIG are left out first.
+    uint8_t uuid_count;
+    char uuids[CBLUEZ_UUIDS][CBLUEZ_UUID_TEXT];
+} cbluez_bus_event;
+
+/// Takes the next event. 1 with an event, 0 when there is none, -ENOTCONN after CBLUEZ_EVENT_CLOSED.
+int cbluez_bus_next(cbluez_bus *bus, cbluez_bus_event *event);
+
+/// The calls. Each returns the serial (> 0) that its CBLUEZ_EVENT_REPLY will carry, or a negative errno: -EINVAL for a
+/// path, text or timeout that cannot be, -ENOBUFS while 64 calls wait, -ENOTCONN when the bus has gone. A reply comes
+/// always, as `org.freedesktop.DBus.Error.NoReply` after `timeout_ms` (> 0) at the latest. No call starts bluetoothd.
+/// `list_objects` is answered by ADAPTER and DEVICE events for everything that exists, then by its REPLY.
+int64_t cbluez_bus_list_objects(cbluez_bus *bus, int timeout_ms);
+/// Adapter1.SetDiscoveryFilter with Transport=le, the UUIDs given (may be none), and nothing else.
+int64_t cbluez_bus_set_discovery_filter(cbluez_bus *bus, const char *adapter, const char *const *uuids, size_t count,
+                                        int timeout_ms);
+int64_t cbluez_bus_start_discovery(cbluez_bus *bus, const char *adapter, int timeout_ms);
+int64_t cbluez_bus_stop_discovery(cbluez_bus *bus, const char *adapter, int timeout_ms);
+/// Sets Adapter1.Powered.
+int64_t cbluez_bus_set_powered(cbluez_bus *bus, const char *adapter, bool powered, int timeout_ms);
+/// Adapter1.RemoveDevice: forgets a device, and drops its link.
+int64_t cbluez_bus_remove_device(cbluez_bus *bus, const char *adapter, const char *device, int timeout_ms);
+
+/// A legacy connectable advertisement (org.bluez.LEAdvertisement1, type "peripheral").
+typedef struct {
+    /// One 128-bit service UUID as text, or NULL.
+    const char *uuid;
+    uint16_t company;
+    const uint8_t *manufacturer_data;
+    size_t manufacturer_count;
+    /// Goes into the scan response, or NULL.
+    const char *local_name;
+    /// Milliseconds; honoured by bluetoothd with -E before 5.77. 0: not given.
+    uint32_t min_interval_ms;
+    uint32_t max_interval_ms;
+} cbluez_advertisement;
+
+/// Exports `advertisement` at `path` and calls LEAdvertisingManager1.RegisterAdvertisement. Its members are copied. A
+/// path that is registered already is replaced on our side, so unregister it first. -ENOSPC above 8 of them, -EINVAL for
+/// texts or data that no advertisement can hold. All of them end with BLUEZ_VANISHED, without a Release.
+int64_t cbluez_bus_register_advertisement(cbluez_bus *bus, const char *adapter, const char *path,
+                                          const cbluez_advertisement *advertisement, int timeout_ms);
+int64_t cbluez_bus_unregister_advertisement(cbluez_bus *bus, const char *adapter, const char *path, int timeout_ms);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Addresses, and what of L2CAP and HCI can be tried without a radio: packet sockets stand for channels.
+
+#define _GNU_SOURCE
+
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "CBlueZ.h"
+#include "check.h"
+
+void test_addresses(void) {
+    static const char *const wrong[] = {
+        "", "0", "00", "00:", "00:11:22:33:44", "00:11:22:33:44:5", "00:11:22:33:44:55:", "00:11:22:33:44:555",
+        "00-11-22-33-44-55", "0g:11:22:33:44:55", " 0:11:22:33:44:55", "+1:11:22:33:44:55", "00:11:22:33:44:55 ",
+        "001122334455",
+    };
+    cbluez_address address = {.kind = CBLUEZ_ADDRESS_RANDOM};
+    char text[CBLUEZ_ADDRESS_TEXT];
+    CHECK_NUMBER(cbluez_address_parse("c0:1A:2b:00:fF:09", &address), 0);
+    CHECK(memcmp(address.bytes, "\xC0\x1A\x2B\x00\xFF\x09", 6) == 0);
+    CHECK_NUMBER(address.kind, CBLUEZ_ADDRESS_RANDOM);
+    cbluez_address_format(&address, text);
+    CHECK_TEXT(text, "C0:1A:2B:00:FF:09");
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        CHECK_NUMBER(cbluez_address_parse(wrong[i], &address), -EINVAL);
+    }
+    CHECK(memcmp(address.bytes, "\xC0\x1A\x2B\x00\xFF\x09", 6) == 0);
+}
+
+static void test_channel(void) {
+    int ends[2];
+    char bytes[8];
+    cbluez_link_info info;
+    CHECK_NUMBER(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0, ends), 0);
+    CHECK_NUMBER(cbluez_l2cap_receive(ends[1], bytes, sizeof bytes), -EAGAIN);
+    CHECK_NUMBER(cbluez_l2cap_send(ends[0], "vote", 4), 4);
+    CHECK_NUMBER(cbluez_l2cap_send(ends[0], "a long one", 10), 10);
+    CHECK_NUMBER(cbluez_l2cap_send(ends[0], "12345678", 8), 8);
+    CHECK_NUMBER(cbluez_l2cap_send(ends[0], "", 0), -EINVAL);
+    CHECK_NUMBER(cbluez_l2cap_receive(ends[1], bytes, sizeof bytes), 4);
+    CHECK(memcmp(bytes, "vote", 4) == 0);
+    CHECK_NUMBER(cbluez_l2cap_receive(ends[1], bytes, sizeof bytes), -EMSGSIZE);
+    CHECK_NUMBER(cbluez_l2cap_receive(ends[1], bytes, sizeof bytes), 8);
+    // An empty SDU is not the end of the channel.
+    CHECK_NUMBER(send(ends[0], "", 0, 0), 0);
+    CHECK_NUMBER(cbluez_l2cap_receive(ends[1], bytes, sizeof bytes), -EBADMSG);
+    CHECK_NUMBER(cbluez_l2cap_receive(ends[1], bytes, sizeof bytes), -EAGAIN);
+    CHECK_NUMBER(cbluez_l2cap_dial_result(ends[0]), 0);
+    ssize_t sent;
+    int count = 0;
+    while ((sent = cbluez_l2cap_send(ends[0], bytes, sizeof bytes)) == sizeof bytes) count++;
+    CHECK_NUMBER(sent, -EAGAIN);
+    while (cbluez_l2cap_receive(ends[1], bytes, sizeof bytes) == sizeof bytes) count--;
+    CHECK_NUMBER(count, 0);
+    CHECK(cbluez_l2cap_link_info(ends[0], &info) < 0);
+    close(ends[0]);
+    CHECK_NUMBER(cbluez_l2cap_receive(ends[1], bytes, sizeof bytes), 0);
+    CHECK_NUMBER(cbluez_l2cap_send(ends[1], "vote", 4), -EPIPE); // and no SIGPIPE
+    close(ends[1]);
+    CHECK_NUMBER(cbluez_l2cap_receive(ends[1], bytes, sizeof bytes), -EBADF);
+}
+
+static int read_event(int hci, const char *event, size_t size, int controller, int8_t *rssi, uint8_t *status) {
+    uint16_t handle = 0;
+    CHECK_NUMBER(send(controller, event, size, 0), size);
+    int result = cbluez_hci_read_rssi(hci, &handle, rssi, status);
+    return result == 1 ? handle : result < 0 ? result : -1;
+}
+
+static void test_rssi(void) {
+    int ends[2];
+    char request[16];
+    int8_t rssi = 0;
+    uint8_t status = 0;
+    uint16_t handle;
+    CHECK_NUMBER(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0, ends), 0);
+    CHECK_NUMBER(cbluez_hci_request_rssi(ends[0], 0x0EFF), 0);
+    CHECK_NUMBER(recv(ends[1], request, sizeof request, 0), 6);
+    CHECK(memcmp(request, "\x01\x05\x14\x02\xFF\x0E", 6) == 0);
+    CHECK_NUMBER(cbluez_hci_read_rssi(ends[0], &handle, &rssi, &status), -EAGAIN);
+    CHECK_NUMBER(read_event(ends[0], "\x04\x0E\x07\x01\x05\x14\x00\xFF\x0E\xC4", 10, ends[1], &rssi, &status), 0x0EFF);
+    CHECK_NUMBER(rssi, -60);
+    CHECK_NUMBER(status, 0);
+    // Unknown connection, with the handle; unknown command, without; a Command Status.
+    CHECK_NUMBER(read_event(ends[0], "\x04\x0E\x07\x01\x05\x14\x02\x40\x00\x00", 10, ends[1], &rssi, &status), 0x40);
+    CHECK_NUMBER(status, 2);
+    CHECK_NUMBER(read_event(ends[0], "\x04\x0E\x04\x01\x05\x14\x01", 7, ends[1], &rssi, &status), CBLUEZ_HANDLE_UNKNOWN);
+    CHECK_NUMBER(rssi, CBLUEZ_RSSI_UNKNOWN);
+    CHECK_NUMBER(status, 1);
+    CHECK_NUMBER(read_event(ends[0], "\x04\x0F\x04\x0C\x01\x05\x14", 7, ends[1], &rssi, &status), CBLUEZ_HANDLE_UNKNOWN);
+    CHECK_NUMBER(status, 0x0C);
+    // Other commands, other packets, and cut ones.
+    CHECK_NUMBER(read_event(ends[0], "\x04\x0E\x07\x01\x06\x14\x00\xFF\x0E\xC4", 10, ends[1], &rssi, &status), -1);
+    CHECK_NUMBER(read_event(ends[0], "\x02\x0E\x07\x01\x05\x14\x00\xFF\x0E\xC4", 10, ends[1], &rssi, &status), -1);
+    CHECK_NUMBER(read_event(ends[0], "\x04\x0E\x03\x01\x05\x14", 6, ends[1], &rssi, &status), -1);
+    CHECK_NUMBER(read_event(ends[0], "\x04", 1, ends[1], &rssi, &status), -1);
+    close(ends[0]);
+    close(ends[1]);
+}
+
+static void test_no_bluetooth(void) {
+    cbluez_address local = {.kind = CBLUEZ_ADDRESS_PUBLIC};
+    cbluez_address bredr = {.kind = 0};
+    cbluez_hci_device devices[4];
+    uint16_t psm = 0;
+    // These are refused before the kernel is asked.
+    CHECK_NUMBER(cbluez_l2cap_listen(&bredr, 0x80, NULL, 1, &psm), -EINVAL);
+    CHECK_NUMBER(cbluez_l2cap_dial(&local, &bredr, 0x80, NULL), -EINVAL);
+    CHECK_NUMBER(cbluez_l2cap_dial(&local, &local, 0, NULL), -EINVAL);
+    int probe = socket(AF_BLUETOOTH, SOCK_SEQPACKET, 0);
+    if (probe >= 0) {
+        close(probe); // this kernel has Bluetooth; the radio lab is the place for the rest
+        return;
+    }
+    CHECK_NUMBER(errno, EAFNOSUPPORT);
+    CHECK_NUMBER(cbluez_l2cap_listen(&local, 0x80, NULL, 1, &psm), -EAFNOSUPPORT);
+    CHECK_NUMBER(cbluez_l2cap_dial(&local, &local, 0x80, NULL), -EAFNOSUPPORT);
+    CHECK_NUMBER(cbluez_hci_devices(devices, 4), -EAFNOSUPPORT);
+    CHECK_NUMBER(cbluez_hci_open(0), -EAFNOSUPPORT);
+}
+
+void test_sockets(void) {
+    test_channel();
+    test_rssi();
+    test_no_bluetooth();
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CBlueZ
+import Glibc
+
+/// A Bluetooth adapter of this machine, as the kernel lists it.
+public struct Adapter: Hashable, Sendable {
+    /// `hci0` and so on.
+    public let name: String
+    /// Whether it is switched on.
+    public let isUp: Bool
+    /// Whether it speaks Low Energy at all.
+    public let hasLowEnergy: Bool
+
+    let index: UInt16
+    let address: RadioEndpoint
+
+    /// bluetoothd's name for it.
+    var path: String { "/org/bluez/\(name)" }
+
+    /// Adapters a machine can have; the kernel itself lists no more at once.
+    private static let capacity = 16
+
+    /// The machine's adapters. Throws `noAdapter` where the kernel has no Bluetooth.
+    public static func all() throws(RadioError) -> [Adapter] {
+        var devices = [cbluez_hci_device](repeating: cbluez_hci_device(), count: capacity)
+        let count = cbluez_hci_devices(&devices, devices.count)
+        switch count {
+        case 0...: return devices.prefix(Int(count)).map(Adapter.init).sorted { $0.index < $1.index }
+        case -EAFNOSUPPORT: throw RadioError(.noAdapter, "this system's kernel has no Bluetooth")
+        case -EPERM, -EACCES: throw RadioError(.notPermitted, "the system does not let this user list adapters")
+        default: throw RadioError(.failed, SystemError.text(-count))
+        }
+    }
+
+    /// The adapter of a name, or the first that is up where it is nil.
+    static func find(_ name: String?) throws(RadioError) -> Adapter {
+        let adapters = try all()
+        let names = adapters.map(\.name).joined(separator: ", ")
+        let chosen =
+            if let name { adapters.first { $0.name == name } } else { adapters.first(where: \.isUp) ?? adapters.first }
+        guard let adapter = chosen else {
+            throw RadioError(
+                .noAdapter,
+                name == nil || names.isEmpty
+                    ? "this machine has no Bluetooth adapter"
+                    : "there is no adapter \(name ?? ""); this machine has \(names)")
+        }
+        guard adapter.hasLowEnergy else {
+            throw RadioError(.unsupported, "\(adapter.name) does not speak Bluetooth Low Energy")
+        }
+        return adapter
+    }
+
+    private init(_ device: cbluez_hci_device) {
+        name = text(device.name)
+        isUp = device.is_up
+        hasLowEnergy = device.has_le
+        index = device.index
+        address = RadioEndpoint(device.address)
+    }
+}

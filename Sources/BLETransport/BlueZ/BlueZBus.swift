@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CBlueZ
+import Glibc
+import MeshProtocol
+
+/// The conversation with bluetoothd: calls suspend until they are answered, everything else is an event.
+actor BlueZBus {
+    /// What bluetoothd says, for one listener. Bounded by the shim: where it is not read, the bus is not read.
+    nonisolated let events: AsyncStream<BusEvent>
+
+    private let bus: OpaquePointer
+    /// A duplicate of the bus's descriptor, to wait on: libdbus keeps its own.
+    private let socket: PacketSocket
+    private let sink: AsyncStream<BusEvent>.Continuation
+    private var calls: [UInt32: CheckedContinuation<Result<Void, BusFailure>, Never>] = [:]
+    private var reader: Task<Void, Never>?
+    private var writer: Task<Void, Never>?
+    private var isClosed = false
+
+    /// Opens a connection to the system bus. What it says begins with `ready`.
+    init(poller: Poller) throws(RadioError) {
+        var opened: OpaquePointer?
+        var (status, cause): (Int32, String) = (0, "")
+        withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(CBLUEZ_ERROR_TEXT)) { buffer in
+            buffer.initialize(repeating: 0)
+            status = cbluez_bus_open(nil, &opened, buffer.baseAddress)
+            cause = buffer.baseAddress.map { String(cString: $0) } ?? ""
+        }
+        guard status == 0, let opened else {
+            let isDenied = status == -EACCES || status == -EPERM
+            throw RadioError(
+                isDenied ? .notPermitted : .serviceNotRunning,
+                cause.isEmpty ? SystemError.text(-status) : cause)
+        }
+        bus = opened
+        let duplicate = fcntl(cbluez_bus_descriptor(opened), F_DUPFD_CLOEXEC, 0)
+        guard duplicate >= 0 else {
+            cbluez_bus_close(opened)
+            throw RadioError(.failed, SystemError.text(errno))
+        }
+        socket = PacketSocket(duplicate, poller: poller)
+        (events, sink) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(Limits.busEvents))
+    }
+
+    /// Starts to listen. Once, before any call.
+    func start() {
+        reader = Task { await self.read() }
+        pump()
+    }
+
+    /// Closes the connection. bluetoothd drops by itself what it did for us.
+    func close() async {
+        guard !isClosed else { return }
+        isClosed = true
+        socket.close()
+        await reader?.value
+        await writer?.value
+        failCalls(BusFailure(name: "org.freedesktop.DBus.Error.Disconnected", text: "closed"))
+        cbluez_bus_close(bus)
+        sink.finish()
+    }
+
+    // MARK: Calls
+
+    /// Asks for everything that exists: it comes as events, and is all there when this returns.
+    func listObjects() async throws(BusFailure) {
+        try await call { cbluez_bus_list_objects($0, $1) }
+    }
+
+    func startDiscovery(of service: ServiceUUID, on adapter: String) async throws(BusFailure) {
+        try await call { bus, timeout in
+            service.description.withCString { uuid in
+                var uuids: [UnsafePointer<CChar>?] = [uuid]
+                return cbluez_bus_set_discovery_filter(bus, adapter, &uuids, 1, timeout)
+            }
+        }
+        do {
+            try await call { cbluez_bus_start_discovery($0, adapter, $1) }
+        } catch {
+            // It is on already, for us: that is what was asked for.
+            guard error.name != "org.bluez.Error.InProgress" else { return }
+            throw error
+        }
+    }
+
+    func stopDiscovery(on adapter: String) async throws(BusFailure) {
+        try await call { cbluez_bus_stop_discovery($0, adapter, $1) }
+    }
+
+    func register(
+        _ advertisement: Advertisement, psm: UInt8, pace: AdvertisingPace, as path: String, on adapter: String
+    ) async throws(BusFailure) {
+        let payload = advertisement.payload(psm: psm)
+        try await call { bus, timeout in
+            advertisement.service.description.withCString { uuid in
+                advertisement.name.withCString { name in
+                    payload.withUnsafeBufferPointer { payload in
+                        var contents = cbluez_advertisement(
+                            uuid: uuid, company: Advertisement.company, manufacturer_data: payload.baseAddress,
+                            manufacturer_count: payload.count, local_name: name,
+                            min_interval_ms: UInt32(pace.milliseconds.lowerBound),
+                            max_interval_ms: UInt32(pace.milliseconds.upperBound))
+                        return cbluez_bus_register_advertisement(bus, adapter, path, &contents, timeout)
+                    }
+                }
+            }
+        }
+    }
+
+    func unregister(_ path: String, on adapter: String) async throws(BusFailure) {
+        try await call { cbluez_bus_unregister_advertisement($0, adapter, path, $1) }
+    }
+
+    private func call(_ body: (OpaquePointer, Int32) -> Int64) async throws(BusFailure) {
+        guard !isClosed else {
+            throw BusFailure(name: "org.freedesktop.DBus.Error.Disconnected", text: "closed")
+        }
+        let timeout = Int32(Limits.busCall / .milliseconds(1))
+        let serial = body(bus, timeout)
+        guard serial > 0 else {
+            throw BusFailure(
+                name: serial == -Int64(ENOTCONN)
+                    ? "org.freedesktop.DBus.Error.Disconnected" : "org.freedesktop.DBus.Error.Failed",
+                text: SystemError.text(Int32(-serial)))
+        }
+        let result = await withCheckedContinuation { caller in
+            calls[UInt32(serial)] = caller
+            pump()
+        }
+        try result.get()
+    }
+
+    // MARK: Reading and writing
+
+    private func read() async {
+        while !isClosed {
+            // The shim keeps the calls' deadlines, and looks at them whenever it is run.
+            let deadline = cbluez_bus_next_deadline_ms(bus)
+            let alarm = deadline < 0 ? nil : Task { await self.pump(afterMilliseconds: Int(deadline)) }
+            defer { alarm?.cancel() }
+            do {
+                try await socket.wait(for: .readable)
+            } catch {
+                return
+            }
+            pump()
+        }
+    }
+
+    private func pump(afterMilliseconds delay: Int) async {
+        try? await Task.sleep(for: .milliseconds(delay + 1))
+        guard !Task.isCancelled else { return }
+        pump()
+    }
+
+    private func pump() {
+        guard !isClosed else { return }
+        repeat {
+            // A bus that is gone says so by an event.
+            _ = cbluez_bus_process(bus)
+        } while drain()
+        guard writer == nil, cbluez_bus_wants_write(bus) else { return }
+        writer = Task {
+            try? await socket.wait(for: .writable)
+            writer = nil
+            pump()
+        }
+    }
+
+    /// Takes out what has come. Whether something has.
+    private func drain() -> Bool {
+        var event = cbluez_bus_event()
+        var isNews = false
+        while cbluez_bus_next(bus, &event) == 1 {
+            isNews = true
+            if Int(event.kind) == CBLUEZ_EVENT_REPLY {
+                answer(event)
+            } else if let said = BusEvent(event) {
+                sink.yield(said)
+                if case .closed = said {
+                    failCalls(
+                        BusFailure(
+                            name: "org.freedesktop.DBus.Error.Disconnected", text: "the message bus has gone"))
+                    socket.close()
+                }
+            }
+        }
+        return isNews
+    }
+
+    private func answer(_ event: cbluez_bus_event) {
+        guard let caller = calls.removeValue(forKey: event.serial) else { return }
+        let name = text(event.error_name)
+        caller.resume(
+            returning: name.isEmpty ? .success(()) : .failure(BusFailure(name: name, text: text(event.error_text))))
+    }
+
+    private func failCalls(_ failure: BusFailure) {
+        let waiting = calls.values
+        calls = [:]
+        for caller in waiting { caller.resume(returning: .failure(failure)) }
+    }
+}

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CBlueZ
+import Glibc
+import MeshProtocol
+
+extension BlueZRadio {
+    /// Advertises through bluetoothd, and accepts channels on a dynamic PSM.
+    public func advertise(_ advertisement: Advertisement, pace: AdvertisingPace) async throws(RadioError) {
+        try listen()
+        wantedAdvertisement = (advertisement, pace)
+        try await applyAdvertisement()
+    }
+
+    /// Stops to advertise and to accept. Channels stay.
+    public func stopAdvertising() async {
+        wantedAdvertisement = nil
+        accepting?.cancel()
+        listener?.close()
+        (accepting, listener) = (nil, nil)
+        _ = await advertising?.value
+        guard let path = registeredPath else { return }
+        registeredPath = nil
+        try? await bus?.unregister(path, on: adapter.path)
+    }
+
+    /// Registers the wanted advertisement anew. Legacy advertising ends whenever a guest links, and bluetoothd does not
+    /// start it again by itself, so "registered" does not mean "on the air". Requests that come while one is under way
+    /// are one request.
+    func applyAdvertisement() async throws(RadioError) {
+        needsRenewal = true
+        if advertising == nil {
+            advertising = Task {
+                var result: Result<Void, RadioError> = .success(())
+                while needsRenewal {
+                    needsRenewal = false
+                    result = await registerAnew()
+                }
+                advertising = nil
+                return result
+            }
+        }
+        try await advertising?.value.get()
+    }
+
+    /// The same, for whoever does not wait for it.
+    func renewAdvertisement() {
+        guard wantedAdvertisement != nil else { return }
+        Task {
+            do {
+                try await applyAdvertisement()
+            } catch {
+                logger.warning("advertising again failed: \(error)")
+            }
+        }
+    }
+
+    private func registerAnew() async -> Result<Void, RadioError> {
+        guard let bus, let (advertisement, pace) = wantedAdvertisement else { return .success(()) }
+        do throws(BusFailure) {
+            if let path = registeredPath {
+                registeredPath = nil
+                // It may be gone already, which is what was wanted.
+                try? await bus.unregister(path, on: adapter.path)
+            }
+            advertisements += 1
+            let path = "/org/roadmesh/advertisement\(advertisements)"
+            try await bus.register(advertisement, psm: psm, pace: pace, as: path, on: adapter.path)
+            registeredPath = path
+            return .success(())
+        } catch {
+            return .failure(error.radioError)
+        }
+    }
+
+    // MARK: Accepting
+
+    private func listen() throws(RadioError) {
+        guard listener == nil else { return }
+        var address = adapter.address.kernelAddress
+        var options = Self.channelOptions
+        var bound: UInt16 = 0
+        let descriptor = cbluez_l2cap_listen(&address, 0, &options, Int32(Limits.strangers), &bound)
+        guard descriptor >= 0 else { throw Self.socketError(-descriptor) }
+        psm = UInt8(truncatingIfNeeded: bound)
+        let listener = PacketSocket(descriptor, poller: poller)
+        self.listener = listener
+        accepting = Task { await self.accept(on: listener, adapterIndex: adapter.index) }
+    }
+
+    private func accept(on listener: PacketSocket, adapterIndex: UInt16) async {
+        while !Task.isCancelled {
+            var peer = cbluez_address()
+            let descriptor = try? await listener.perform(.readable) { Int(cbluez_l2cap_accept($0, &peer)) }
+            guard let descriptor else { return }
+            // One caller that is gone before it was accepted is no reason not to take the next.
+            guard descriptor >= 0 else {
+                if descriptor == -Int(EMFILE) || descriptor == -Int(ENFILE) {
+                    logger.error("no descriptors left to accept a guest with")
+                    try? await Task.sleep(for: Limits.sightingRepeat)
+                }
+                continue
+            }
+            let channel = L2CAPChannel(
+                Int32(descriptor), endpoint: RadioEndpoint(peer), adapterIndex: adapterIndex, poller: poller)
+            eventSink.yield(.accepted(channel))
+        }
+    }
+
+    static var channelOptions: cbluez_l2cap_options {
+        cbluez_l2cap_options(
+            receive_mtu: UInt16(Limits.sduBytes), send_buffer: UInt32(Limits.channelBufferBytes), receive_buffer: 0,
+            security_level: 0)
+    }
+
+    static func socketError(_ code: Int32) -> RadioError {
+        switch code {
+        case EPERM, EACCES: RadioError(.notPermitted, SystemError.text(code))
+        case ENODEV, EADDRNOTAVAIL: RadioError(.noAdapter, SystemError.text(code))
+        case ENETDOWN: RadioError(.radioOff, SystemError.text(code))
+        case EAFNOSUPPORT, EPROTONOSUPPORT: RadioError(.unsupported, SystemError.text(code))
+        default: RadioError(.failed, SystemError.text(code))
+        }
+    }
+}

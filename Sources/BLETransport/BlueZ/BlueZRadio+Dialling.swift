@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CBlueZ
+import Glibc
+import MeshProtocol
+
+/// Lets one dial at a time through: the kernel makes one LE connection at a time, and answers EBUSY to others.
+struct DialQueue {
+    private var waiting: [(id: Int, turn: CheckedContinuation<Bool, Never>)] = []
+    private var lastID = 0
+    private(set) var isBusy = false
+
+    mutating func nextID() -> Int {
+        lastID += 1
+        return lastID
+    }
+
+    /// Takes the turn if it is free, or waits for it.
+    mutating func enter(_ id: Int, _ turn: CheckedContinuation<Bool, Never>) {
+        guard isBusy else {
+            isBusy = true
+            turn.resume(returning: true)
+            return
+        }
+        waiting.append((id, turn))
+    }
+
+    /// Gives up waiting.
+    mutating func leave(_ id: Int) {
+        guard let index = waiting.firstIndex(where: { $0.id == id }) else { return }
+        waiting.remove(at: index).turn.resume(returning: false)
+    }
+
+    /// Gives the turn to the next.
+    mutating func done() {
+        guard !waiting.isEmpty else {
+            isBusy = false
+            return
+        }
+        waiting.removeFirst().turn.resume(returning: true)
+    }
+}
+
+extension BlueZRadio {
+    /// Opens a channel, after the dials before it. The kernel keeps one attempt pending for 20 s.
+    public func dial(_ endpoint: RadioEndpoint) async throws(RadioError) -> any RadioChannel {
+        guard await takeTurn() else { throw RadioError(.cancelled) }
+        await pauseDiscovery()
+        let outcome: Result<any RadioChannel, RadioError>
+        do throws(RadioError) {
+            outcome = .success(try await connect(to: endpoint))
+        } catch {
+            outcome = .failure(error)
+        }
+        dialQueue.done()
+        // Whoever still scans goes on; without a dial pending it does not hurt.
+        if scanned != nil { try? await discover() }
+        return try outcome.get()
+    }
+
+    private func takeTurn() async -> Bool {
+        let id = dialQueue.nextID()
+        let isOurs = await withTaskCancellationHandler {
+            await withCheckedContinuation { turn in
+                if Task.isCancelled { turn.resume(returning: false) } else { dialQueue.enter(id, turn) }
+            }
+        } onCancel: {
+            Task { await self.leaveQueue(id) }
+        }
+        if isOurs, Task.isCancelled {
+            dialQueue.done()
+            return false
+        }
+        return isOurs
+    }
+
+    private func leaveQueue(_ id: Int) { dialQueue.leave(id) }
+
+    private func connect(to endpoint: RadioEndpoint) async throws(RadioError) -> any RadioChannel {
+        var failures = 0
+        while true {
+            let failure: Int32
+            switch try await attempt(endpoint) {
+            case .success(let channel): return channel
+            case .failure(let code): failure = code.errno
+            }
+            failures += 1
+            guard Self.isWorthRepeating(failure), failures < Limits.dialRepeats else {
+                // What ends a dial is the other side's doing or the air's, unless the adapter itself is gone.
+                let error = Self.socketError(failure)
+                let isOurs = error.code == .noAdapter || error.code == .radioOff
+                throw isOurs ? error : RadioError(.dialFailed, error.cause)
+            }
+            try? await Task.sleep(for: Limits.dialPause)
+            guard !Task.isCancelled else { throw RadioError(.cancelled) }
+        }
+    }
+
+    private struct DialFailure: Error {
+        var errno: Int32
+    }
+
+    /// One dial. The kernel ends it after 20 s; cancelling the task closes the socket, which ends it at once.
+    private func attempt(
+        _ endpoint: RadioEndpoint
+    ) async throws(RadioError) -> Result<any RadioChannel, DialFailure> {
+        var local = adapter.address.kernelAddress
+        var remote = endpoint.kernelAddress
+        var options = Self.channelOptions
+        let descriptor = cbluez_l2cap_dial(&local, &remote, UInt16(endpoint.psm), &options)
+        guard descriptor >= 0 else { return .failure(DialFailure(errno: -descriptor)) }
+        let socket = PacketSocket(descriptor, poller: poller)
+        try await socket.wait(for: .writable)
+        let result = try socket.attempt { Int(cbluez_l2cap_dial_result($0)) }
+        guard result == 0 else { return .failure(DialFailure(errno: Int32(-result))) }
+        guard let connected = socket.surrender() else { throw RadioError(.closed) }
+        return .success(
+            L2CAPChannel(connected, endpoint: endpoint, adapterIndex: adapter.index, poller: poller))
+    }
+
+    /// "Connection failed to be established" (0x3e) and its kin reach programs as ENOSYS, and a dial of somebody else on
+    /// the adapter as EBUSY: both pass.
+    private static func isWorthRepeating(_ code: Int32) -> Bool {
+        code == ENOSYS || code == EBUSY
+    }
+}

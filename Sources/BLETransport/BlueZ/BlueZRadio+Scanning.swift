@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import MeshProtocol
+
+/// What bluetoothd has told of a device so far; it tells only what changes.
+struct KnownDevice {
+    var address: RadioEndpoint?
+    var rssi: Int?
+    var name = ""
+    var payload: [UInt8] = []
+    var services: [String] = []
+    /// What was reported last, to tell when it is gone.
+    var reported: RadioEndpoint?
+
+    mutating func merge(_ change: DeviceChange) {
+        address = change.address ?? address
+        rssi = change.isOutOfEarshot ? nil : change.rssi ?? rssi
+        name = change.name ?? name
+        payload = change.payload ?? payload
+        services = change.services ?? services
+    }
+
+    /// The sighting it is, where it is heard and speaks the service.
+    func sighting(of service: ServiceUUID) -> Sighting? {
+        guard let address, let rssi, services.contains(service.description),
+            let psm = Advertisement.psm(inPayload: payload),
+            let advertisement = Advertisement(service: service, payload: payload, name: name)
+        else { return nil }
+        let endpoint = RadioEndpoint(address: address.address, addressKind: address.addressKind, psm: psm)
+        return Sighting(endpoint: endpoint, advertisement: advertisement, rssi: rssi)
+    }
+}
+
+extension BlueZRadio {
+    /// Listens for advertisements of a service, through bluetoothd's discovery.
+    public func scan(for service: ServiceUUID) async throws(RadioError) {
+        scanned = service
+        try await discover()
+    }
+
+    /// Stops to listen.
+    public func stopScanning() async {
+        scanned = nil
+        await pauseDiscovery()
+    }
+
+    /// Starts the discovery that is wanted, unless a dial is under way: discovery keeps the kernel from connecting.
+    func discover() async throws(RadioError) {
+        guard let scanned, let bus, !dialQueue.isBusy else { return }
+        do throws(BusFailure) {
+            if !isDiscovering {
+                isDiscovering = true
+                try await bus.startDiscovery(of: scanned, on: adapter.path)
+            }
+            // A device that another program's discovery keeps fresh may have nothing new to tell: it is asked for.
+            try await bus.listObjects()
+        } catch {
+            isDiscovering = false
+            throw error.radioError
+        }
+    }
+
+    func pauseDiscovery() async {
+        guard isDiscovering else { return }
+        isDiscovering = false
+        try? await bus?.stopDiscovery(on: adapter.path)
+    }
+
+    func deviceChanged(_ path: String, _ change: DeviceChange) {
+        guard path.hasPrefix(adapter.path + "/") else { return }
+        // Legacy advertising ends when a link comes up, also when nothing follows on that link.
+        if change.isConnected != nil { renewAdvertisement() }
+        guard devices[path] != nil || devices.count < Limits.sightings else { return }
+        var device = devices[path] ?? KnownDevice()
+        device.merge(change)
+        let isNews = change.rssi != nil || change.payload != nil || change.name != nil
+        if isNews, isDiscovering, let scanned, let sighting = device.sighting(of: scanned) {
+            device.reported = sighting.endpoint
+            eventSink.yield(.heard(sighting))
+        }
+        devices[path] = device
+    }
+
+    func deviceRemoved(_ path: String) {
+        guard let endpoint = devices.removeValue(forKey: path)?.reported else { return }
+        eventSink.yield(.lost(endpoint))
+    }
+}

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CBlueZ
+import Glibc
+import Logging
+import MeshProtocol
+
+/// The real radio: bluetoothd advertises and discovers for it over D-Bus, and the kernel's LE L2CAP channels carry its
+/// data. What Linux really does, and why this file does what it does, is in `docs/bluez.md`.
+public actor BlueZRadio: Radio {
+    /// `bluez hci0`
+    public nonisolated let name: String
+    /// What happens on the air, for one listener.
+    public nonisolated let events: AsyncStream<RadioEvent>
+
+    let poller: Poller
+    let eventSink: AsyncStream<RadioEvent>.Continuation
+    let logger: Logger
+    private var listening: Task<Void, Never>?
+    private var ready: [CheckedContinuation<Bool, Never>] = []
+    private var isServiceThere: Bool?
+    private var isPowered = false
+    private var hasFailed = false
+
+    let adapter: Adapter
+    var bus: BlueZBus?
+
+    // Advertising: what is wanted, what is registered, and who is busy making them one.
+    var wantedAdvertisement: (Advertisement, AdvertisingPace)?
+    var registeredPath: String?
+    var advertisements = 0
+    var advertising: Task<Result<Void, RadioError>, Never>?
+    var needsRenewal = false
+    var listener: PacketSocket?
+    var accepting: Task<Void, Never>?
+    var psm: UInt8 = 0
+
+    // Scanning.
+    var scanned: ServiceUUID?
+    var isDiscovering = false
+    var devices: [String: KnownDevice] = [:]
+
+    // Dialling: one at a time.
+    var dialQueue = DialQueue()
+
+    /// A radio on an adapter (`hci0`), or on the first that is up where `adapter` is nil. Throws where there is none.
+    public init(
+        adapter: String? = nil, logger: Logger = Logger(label: "roadmesh.bluez")
+    ) throws(RadioError) {
+        self.adapter = try Adapter.find(adapter)
+        name = "bluez \(self.adapter.name)"
+        poller = try Poller()
+        self.logger = logger
+        (events, eventSink) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(Limits.radioEvents))
+    }
+
+    // MARK: Radio
+
+    /// Connects to bluetoothd, and checks that it runs and the adapter is on.
+    public func open() async throws(RadioError) {
+        let bus = try BlueZBus(poller: poller)
+        self.bus = bus
+        listening = Task { for await event in bus.events { await self.received(event) } }
+        await bus.start()
+        guard await isServiceRunning() else {
+            throw RadioError(.serviceNotRunning, "bluetoothd is not running")
+        }
+        do {
+            try await bus.listObjects()
+        } catch {
+            throw error.radioError
+        }
+        // The objects came as events of their own; the last of them may still be on its way here.
+        guard adapter.isUp else { throw RadioError(.radioOff, "\(adapter.name) is switched off") }
+    }
+
+    /// Gives everything back.
+    public func close() async {
+        await stopScanning()
+        await stopAdvertising()
+        await bus?.close()
+        await listening?.value
+        eventSink.finish()
+        poller.close()
+    }
+
+    // MARK: bluetoothd
+
+    private func isServiceRunning() async -> Bool {
+        if let isServiceThere { return isServiceThere }
+        let timeout = Task {
+            try await Task.sleep(for: Limits.busCall)
+            answerWhetherServiceRuns(false)
+        }
+        defer { timeout.cancel() }
+        return await withCheckedContinuation { ready.append($0) }
+    }
+
+    private func answerWhetherServiceRuns(_ isRunning: Bool) {
+        for waiter in ready { waiter.resume(returning: isRunning) }
+        ready = []
+    }
+
+    private func received(_ event: BusEvent) async {
+        switch event {
+        case .ready: break
+        case .serviceAppeared:
+            isServiceThere = true
+            answerWhetherServiceRuns(true)
+        case .serviceVanished, .closed:
+            let wasThere = isServiceThere
+            isServiceThere = false
+            answerWhetherServiceRuns(false)
+            if wasThere == true { fail(RadioError(.serviceNotRunning, "bluetoothd has stopped")) }
+        case .adapter(let path, let change):
+            guard path == adapter.path, let isPowered = change.isPowered else { return }
+            await powerChanged(isPowered)
+        case .adapterRemoved(let path):
+            guard path == adapter.path, isServiceThere == true else { return }
+            fail(RadioError(.noAdapter, "the adapter is gone"))
+        case .device(let path, let change): deviceChanged(path, change)
+        case .deviceRemoved(let path): deviceRemoved(path)
+        case .advertisementReleased:
+            // bluetoothd says it where it drops the advertisement by itself; without an adapter there is no use in
+            // another one.
+            registeredPath = nil
+            if isPowered { renewAdvertisement() }
+        }
+    }
+
+    private func powerChanged(_ isOn: Bool) async {
+        isPowered = isOn
+        if isOn, hasFailed {
+            await restore()
+        } else if !isOn {
+            fail(RadioError(.radioOff, "\(adapter.name) was switched off"))
+        }
+    }
+
+    private func fail(_ error: RadioError) {
+        registeredPath = nil
+        isDiscovering = false
+        devices = [:]
+        guard !hasFailed else { return }
+        hasFailed = true
+        logger.warning("\(error)")
+        eventSink.yield(.failed(error))
+    }
+
+    /// bluetoothd or the adapter is back, and has forgotten everything.
+    private func restore() async {
+        hasFailed = false
+        do {
+            if wantedAdvertisement != nil { try await applyAdvertisement() }
+            if let scanned { try await scan(for: scanned) }
+            eventSink.yield(.recovered)
+        } catch {
+            fail(error)
+        }
+    }
+}

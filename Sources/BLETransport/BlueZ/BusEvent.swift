@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CBlueZ
+
+/// What bluetoothd says, in Swift's types.
+enum BusEvent: Sendable {
+    /// The message bus answers.
+    case ready
+    /// org.bluez is on the bus, or has left it.
+    case serviceAppeared
+    case serviceVanished
+    /// An adapter exists, has changed, or is gone.
+    case adapter(path: String, AdapterChange)
+    case adapterRemoved(path: String)
+    /// A remote device exists, has changed, or is gone.
+    case device(path: String, DeviceChange)
+    case deviceRemoved(path: String)
+    /// bluetoothd has dropped our advertisement.
+    case advertisementReleased
+    /// The message bus is gone; nothing follows.
+    case closed
+}
+
+/// What is new of an adapter.
+struct AdapterChange: Sendable {
+    var isPowered: Bool?
+}
+
+/// What is new of a device.
+struct DeviceChange: Sendable {
+    var address: RadioEndpoint?
+    var rssi: Int?
+    var isOutOfEarshot = false
+    var name: String?
+    var payload: [UInt8]?
+    var services: [String]?
+    var isConnected: Bool?
+}
+
+/// How a call to bluetoothd failed: the error's D-Bus name and text.
+struct BusFailure: Error, Sendable {
+    var name: String
+    var text: String
+
+    /// As a radio's error.
+    var radioError: RadioError {
+        RadioError(code, text.isEmpty ? name : text)
+    }
+
+    private var code: RadioError.Code {
+        switch name {
+        case "org.bluez.Error.NotReady": .radioOff
+        case "org.freedesktop.DBus.Error.AccessDenied", "org.bluez.Error.NotAuthorized": .notPermitted
+        case "org.freedesktop.DBus.Error.ServiceUnknown", "org.freedesktop.DBus.Error.NameHasNoOwner",
+            "org.freedesktop.DBus.Error.Disconnected", "org.freedesktop.DBus.Error.NoReply":
+            .serviceNotRunning
+        case "org.freedesktop.DBus.Error.UnknownObject": .noAdapter
+        case "org.bluez.Error.NotPermitted", "org.bluez.Error.NotSupported",
+            "org.freedesktop.DBus.Error.UnknownMethod":
+            .unsupported
+        default: .failed
+        }
+    }
+}
+
+extension BusEvent {
+    /// Reads the shim's event. Nil for a reply, which goes to its caller.
+    init?(_ event: cbluez_bus_event) {
+        switch Int(event.kind) {
+        case CBLUEZ_EVENT_READY: self = .ready
+        case CBLUEZ_EVENT_BLUEZ_APPEARED: self = .serviceAppeared
+        case CBLUEZ_EVENT_BLUEZ_VANISHED: self = .serviceVanished
+        case CBLUEZ_EVENT_ADAPTER:
+            let isPowered = event.has(CBLUEZ_FIELD_POWERED) ? event.powered : nil
+            self = .adapter(path: text(event.path), AdapterChange(isPowered: isPowered))
+        case CBLUEZ_EVENT_ADAPTER_REMOVED: self = .adapterRemoved(path: text(event.path))
+        case CBLUEZ_EVENT_DEVICE: self = .device(path: text(event.path), DeviceChange(event))
+        case CBLUEZ_EVENT_DEVICE_REMOVED: self = .deviceRemoved(path: text(event.path))
+        case CBLUEZ_EVENT_ADVERTISEMENT_RELEASED: self = .advertisementReleased
+        case CBLUEZ_EVENT_CLOSED: self = .closed
+        default: return nil
+        }
+    }
+}
+
+extension DeviceChange {
+    fileprivate init(_ event: cbluez_bus_event) {
+        if event.has(CBLUEZ_FIELD_ADDRESS) { address = RadioEndpoint(event.address) }
+        if event.has(CBLUEZ_FIELD_RSSI) { rssi = Int(event.rssi) }
+        isOutOfEarshot = event.has(CBLUEZ_FIELD_RSSI_GONE)
+        if event.has(CBLUEZ_FIELD_NAME) { name = text(event.name) }
+        if event.has(CBLUEZ_FIELD_MANUFACTURER) {
+            let bytes = withUnsafeBytes(of: event.manufacturer_data) { Array($0) }
+            payload =
+                event.company == Advertisement.company ? Array(bytes.prefix(Int(event.manufacturer_count))) : []
+        }
+        if event.has(CBLUEZ_FIELD_UUIDS) {
+            services = withUnsafeBytes(of: event.uuids) { bytes in
+                (0..<Int(event.uuid_count)).map { index in
+                    let start = index * Int(CBLUEZ_UUID_TEXT)
+                    let digits = bytes[start..<(start + Int(CBLUEZ_UUID_TEXT))].prefix { $0 != 0 }
+                    return String(decoding: digits, as: UTF8.self).lowercased()
+                }
+            }
+        }
+        if event.has(CBLUEZ_FIELD_CONNECTED) { isConnected = event.connected }
+    }
+}
+
+extension cbluez_bus_event {
+    fileprivate func has(_ field: Int) -> Bool { fields & UInt32(field) != 0 }
+}
+
+/// The text in a C array, up to its NUL.
+func text<Characters>(_ characters: Characters) -> String {
+    withUnsafeBytes(of: characters) { bytes in
+        String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+    }
+}
+
+extension RadioEndpoint {
+    /// An endpoint of the kernel's address.
+    init(_ address: cbluez_address, psm: UInt8 = 0) {
+        var address = address
+        let digits = withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(CBLUEZ_ADDRESS_TEXT)) { buffer in
+            guard let base = buffer.baseAddress else { return "" }
+            cbluez_address_format(&address, base)
+            return String(cString: base)
+        }
+        self.init(address: digits, addressKind: address.kind, psm: psm)
+    }
+
+    /// The kernel's address of an endpoint of ours.
+    var kernelAddress: cbluez_address {
+        var result = cbluez_address()
+        let status = cbluez_address_parse(address, &result)
+        precondition(status == 0, "an endpoint that no BlueZ radio made: \(address)")
+        result.kind = addressKind
+        return result
+    }
+}

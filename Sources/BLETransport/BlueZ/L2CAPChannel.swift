@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CBlueZ
+import Glibc
+import MeshProtocol
+
+/// An LE L2CAP credit-based channel: one read or write is one SDU (Core specification, Vol 3, Part A, 10.1).
+final class L2CAPChannel: RadioChannel {
+    let endpoint: RadioEndpoint
+    let sendMTU: Int
+
+    private let socket: PacketSocket
+    private let poller: Poller
+    private let adapterIndex: UInt16
+    private let handle: UInt16
+
+    /// Takes over a connected channel's descriptor.
+    init(_ descriptor: Int32, endpoint: RadioEndpoint, adapterIndex: UInt16, poller: Poller) {
+        var info = cbluez_link_info()
+        // Where the kernel does not tell, the least that every LE channel takes (Vol 3, Part A, 4.22).
+        let isTold = cbluez_l2cap_link_info(descriptor, &info) == 0 && info.send_mtu > 0
+        sendMTU = isTold ? min(Int(info.send_mtu), Limits.sduBytes) : 23
+        handle = info.handle
+        self.endpoint = endpoint
+        self.adapterIndex = adapterIndex
+        self.poller = poller
+        socket = PacketSocket(descriptor, poller: poller)
+    }
+
+    func send(_ sdu: [UInt8]) async throws(RadioError) {
+        guard sdu.count <= sendMTU else { throw RadioError(.tooLarge, "\(sdu.count) bytes") }
+        let sent = try await socket.perform(.writable) { cbluez_l2cap_send($0, sdu, sdu.count) }
+        guard sent >= 0 else { throw SystemError.channelError(Int32(-sent)) }
+    }
+
+    func receive() async throws(RadioError) -> [UInt8]? {
+        var sdu: [UInt8] = []
+        let receive: (Int32) -> Int = { descriptor in
+            var count = 0
+            sdu = [UInt8](unsafeUninitializedCapacity: Limits.sduBytes) { buffer, initialized in
+                count = cbluez_l2cap_receive(descriptor, buffer.baseAddress, buffer.count)
+                initialized = max(count, 0)
+            }
+            return count
+        }
+        let received = try await socket.perform(.readable, receive)
+        if received > 0 { return sdu }
+        guard received < 0 else { return nil }
+        // A link's end overtakes what has arrived before it: the socket tells its error first, once, and then gives out
+        // what is still in its queue. A goodbye is often the last thing there.
+        if received != -Int(EMSGSIZE), try socket.attempt(receive) > 0 { return sdu }
+        throw SystemError.channelError(Int32(-received))
+    }
+
+    func signalStrength() async -> Int? {
+        let descriptor = cbluez_hci_open(adapterIndex)
+        guard descriptor >= 0 else { return nil }
+        let hci = PacketSocket(descriptor, poller: poller)
+        // A controller that does not answer must not hold up whoever asks.
+        let timeout = Task {
+            try await Task.sleep(for: Limits.controllerAnswer)
+            hci.close()
+        }
+        defer {
+            timeout.cancel()
+            hci.close()
+        }
+        return await readSignalStrength(hci)
+    }
+
+    private func readSignalStrength(_ hci: PacketSocket) async -> Int? {
+        let handle = handle
+        guard let requested = try? await hci.perform(.writable, { Int(cbluez_hci_request_rssi($0, handle)) }),
+            requested == 0
+        else { return nil }
+        while true {
+            var (answered, rssi, status): (UInt16, Int8, UInt8) = (0, 0, 0)
+            let read = try? await hci.perform(.readable) {
+                Int(cbluez_hci_read_rssi($0, &answered, &rssi, &status))
+            }
+            guard let read, read >= 0 else { return nil }
+            // Every raw socket of the adapter hears every answer.
+            guard read == 1, answered == handle else { continue }
+            // 127: the controller does not know (Vol 4, Part E, 7.5.4).
+            return status == 0 && rssi != 127 ? Int(rssi) : nil
+        }
+    }
+
+    func close() {
+        socket.close()
+    }
+}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import MeshProtocol
+
+/// What `BLETransport` drives: it advertises, scans, dials and accepts, and tells how it is.
+///
+/// Every radio behaves the same; `Tests/BLETransportTests/RadioConformance` says how, and runs against each.
+/// Nothing here blocks a thread: what takes time suspends, and ends early when its task is cancelled.
+public protocol Radio: Sendable {
+    /// The radio's kind and adapter, for people and logs: `bluez hci0`.
+    var name: String { get }
+
+    /// What happens on the air, for one listener. It ends with `close`.
+    var events: AsyncStream<RadioEvent> { get }
+
+    /// Finds and takes the adapter. Before anything else, once.
+    func open() async throws(RadioError)
+
+    /// Advertises, and accepts channels from whoever dials. Called again, it replaces what is advertised.
+    func advertise(_ advertisement: Advertisement, pace: AdvertisingPace) async throws(RadioError)
+
+    /// Stops to advertise and to accept. Channels stay.
+    func stopAdvertising() async
+
+    /// Listens for advertisements of a service.
+    func scan(for service: ServiceUUID) async throws(RadioError)
+
+    /// Stops to listen.
+    func stopScanning() async
+
+    /// Opens a channel to an endpoint that was heard. It stays pending while the endpoint is out of reach, until the
+    /// radio gives up its attempt (`dialFailed`) or the task is cancelled; the caller dials again where it wants to.
+    func dial(_ endpoint: RadioEndpoint) async throws(RadioError) -> any RadioChannel
+
+    /// Gives everything back. Channels close, `events` ends.
+    func close() async
+}
+
+/// A channel between two radios: SDUs in order, whole, with backpressure.
+public protocol RadioChannel: AnyObject, Sendable {
+    /// The other end, as the radio knows it; good for telling channels apart, no identity.
+    var endpoint: RadioEndpoint { get }
+
+    /// Largest SDU that the other side takes, in bytes.
+    var sendMTU: Int { get }
+
+    /// Sends one SDU whole. Suspends while the other side takes no more.
+    func send(_ sdu: [UInt8]) async throws(RadioError)
+
+    /// The next SDU, or nil when the other side has closed.
+    func receive() async throws(RadioError) -> [UInt8]?
+
+    /// Signal strength in dBm, nil where the radio cannot tell.
+    func signalStrength() async -> Int?
+
+    /// Closes the channel; whatever waits on it ends. Safe to call again.
+    func close()
+}
+
+/// Where a radio can dial to. Its parts mean something to the radio that made it, and to nobody else.
+public struct RadioEndpoint: Hashable, Sendable {
+    /// The device's address, in the radio's own form.
+    public let address: String
+    /// The address's kind, in the radio's own numbers.
+    public let addressKind: UInt8
+    /// The protocol/service multiplexer it listens on; 0 for the far end of an accepted channel.
+    public let psm: UInt8
+
+    /// An endpoint.
+    public init(address: String, addressKind: UInt8 = 0, psm: UInt8 = 0) {
+        self.address = address
+        self.addressKind = addressKind
+        self.psm = psm
+    }
+}
+
+/// What happens on a radio.
+public enum RadioEvent: Sendable {
+    /// An advertiser of the service is heard for the first time, or says something new, or about once a second.
+    case heard(Sighting)
+    /// An advertiser is not heard any more.
+    case lost(RadioEndpoint)
+    /// Somebody has dialled us.
+    case accepted(any RadioChannel)
+    /// The radio has failed: nothing works until `recovered`.
+    case failed(RadioError)
+    /// The radio is back; what was advertised and scanned for is again.
+    case recovered
+}
+
+/// An advertiser, as it was heard.
+public struct Sighting: Hashable, Sendable {
+    /// Where to dial.
+    public var endpoint: RadioEndpoint
+    /// What it advertises.
+    public var advertisement: Advertisement
+    /// Signal strength in dBm, nil where the radio cannot tell.
+    public var rssi: Int?
+
+    /// A sighting.
+    public init(endpoint: RadioEndpoint, advertisement: Advertisement, rssi: Int?) {
+        self.endpoint = endpoint
+        self.advertisement = advertisement
+        self.rssi = rssi
+    }
+}
+
+/// How often a host says that it is there.
+public enum AdvertisingPace: Hashable, Sendable {
+    /// A guest is looked for.
+    case fast
+    /// Nobody is expected.
+    case slow
+
+    /// The advertising interval, in milliseconds.
+    public var milliseconds: ClosedRange<Int> {
+        switch self {
+        case .fast: Limits.fastAdvertisingMilliseconds
+        case .slow: Limits.slowAdvertisingMilliseconds
+        }
+    }
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import MeshProtocol
+
+/// The folder that stands for the air between virtual radios, and what its files mean:
+///
+/// - `ADDRESS.ear`: a datagram socket; what is advertised is sent to every one of them.
+/// - `ADDRESS.psm`: a packet socket that accepts channels.
+/// - `ADDRESS.cut`: while it exists, that radio is in a dead zone. `everyone.cut`: all of them are.
+public struct VirtualAir: Hashable, Sendable {
+    /// The folder's path.
+    public let directory: String
+
+    /// Longest address, in bytes: the folder's path and it must fit a Unix socket's.
+    static let addressBytes = 32
+
+    /// Opens the air of a folder, and makes the folder where it is missing.
+    public init(directory: String) throws(RadioError) {
+        guard directory.utf8.count + Self.addressBytes + 5 <= AirSocket.pathBytes else {
+            throw RadioError(
+                .failed,
+                "the path \(directory) is too long for the virtual radio; name a shorter folder with --air")
+        }
+        var path = ""
+        for part in directory.split(separator: "/", omittingEmptySubsequences: false) {
+            path += part
+            if !path.isEmpty, mkdir(path, 0o700) != 0, errno != EEXIST {
+                throw RadioError(.failed, "cannot make the folder \(path): \(SystemError.text(errno))")
+            }
+            path += "/"
+        }
+        guard access(directory, W_OK | X_OK) == 0 else {
+            throw RadioError(.notPermitted, "cannot use the folder \(directory): \(SystemError.text(errno))")
+        }
+        self.directory = directory
+    }
+
+    /// Puts a radio into a dead zone, or with nil all of them.
+    public func cut(_ address: String? = nil) throws(RadioError) {
+        let descriptor = open(cutPath(address), O_CREAT | O_WRONLY | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw RadioError(.failed, SystemError.text(errno)) }
+        close(descriptor)
+    }
+
+    /// Ends a dead zone.
+    public func heal(_ address: String? = nil) {
+        unlink(cutPath(address))
+    }
+
+    /// Whether a radio is in a dead zone.
+    func isCut(_ address: String) -> Bool {
+        access(cutPath(nil), F_OK) == 0 || access(cutPath(address), F_OK) == 0
+    }
+
+    func earPath(_ address: String) -> String { "\(directory)/\(address).ear" }
+
+    func psmPath(_ address: String) -> String { "\(directory)/\(address).psm" }
+
+    private func cutPath(_ address: String?) -> String { "\(directory)/\(address ?? "everyone").cut" }
+
+    /// The addresses of all radios that listen.
+    func ears() -> [String] {
+        guard let folder = opendir(directory) else { return [] }
+        defer { closedir(folder) }
+        var addresses: [String] = []
+        while let entry = readdir(folder), addresses.count < Limits.sightings {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) {
+                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            }
+            if name.hasSuffix(".ear") { addresses.append(String(name.dropLast(4))) }
+        }
+        return addresses
+    }
+}
+
+/// An advertisement as it travels between virtual radios.
+struct VirtualBeacon {
+    var sender: String
+    var payload: [UInt8]
+    var service: ServiceUUID
+    var name: String
+
+    private static let fixedBytes = Advertisement.payloadBytes + 16 + 1
+
+    /// Largest beacon, in bytes.
+    static let maximumBytes = fixedBytes + VirtualAir.addressBytes + Limits.advertisedNameBytes
+
+    var bytes: [UInt8] {
+        payload + service.bytes + [UInt8(sender.utf8.count)] + Array(sender.utf8) + Array(name.utf8)
+    }
+
+    init(sender: String, advertisement: Advertisement, psm: UInt8) {
+        self.sender = sender
+        self.payload = advertisement.payload(psm: psm)
+        self.service = advertisement.service
+        self.name = advertisement.name
+    }
+
+    /// Reads a beacon. Nil where it is none.
+    init?(bytes: ArraySlice<UInt8>) {
+        guard bytes.count >= Self.fixedBytes else { return nil }
+        let bytes = Array(bytes)
+        payload = Array(bytes.prefix(Advertisement.payloadBytes))
+        service = ServiceUUID(bytes: Array(bytes[Advertisement.payloadBytes..<(Self.fixedBytes - 1)]))
+        let rest = bytes[Self.fixedBytes...]
+        let senderBytes = Int(bytes[Self.fixedBytes - 1])
+        guard senderBytes <= VirtualAir.addressBytes, rest.count >= senderBytes,
+            let sender = String(validating: rest.prefix(senderBytes), as: UTF8.self),
+            let name = String(validating: rest.dropFirst(senderBytes), as: UTF8.self)
+        else { return nil }
+        self.sender = sender
+        self.name = name
+    }
+
+    /// The sighting that a radio makes of it. Signal strength is not known: there is no signal.
+    var sighting: Sighting? {
+        guard let psm = Advertisement.psm(inPayload: payload),
+            let advertisement = Advertisement(service: service, payload: payload, name: name)
+        else { return nil }
+        return Sighting(
+            endpoint: RadioEndpoint(address: sender, psm: psm), advertisement: advertisement, rssi: nil)
+    }
+}

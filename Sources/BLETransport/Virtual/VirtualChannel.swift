@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import MeshProtocol
+import Synchronization
+
+/// A channel between two virtual radios. While one of them is in a dead zone nothing passes; what was sent waits.
+final class VirtualChannel: RadioChannel {
+    let endpoint: RadioEndpoint
+    let sendMTU = Limits.sduBytes
+
+    private let socket: PacketSocket
+    private let gate = Gate()
+
+    init(socket: PacketSocket, endpoint: RadioEndpoint) {
+        self.socket = socket
+        self.endpoint = endpoint
+    }
+
+    func send(_ sdu: [UInt8]) async throws(RadioError) {
+        guard sdu.count <= sendMTU else { throw RadioError(.tooLarge, "\(sdu.count) bytes") }
+        try await gate.pass()
+        let result: Int
+        do throws(RadioError) {
+            result = try await socket.perform(.writable) { descriptor in
+                let sent = Glibc.send(descriptor, sdu, sdu.count, Int32(MSG_NOSIGNAL))
+                return sent < 0 ? -Int(errno) : sent
+            }
+        } catch {
+            throw gate.reason(for: error)
+        }
+        guard result >= 0 else { throw SystemError.channelError(Int32(-result)) }
+    }
+
+    func receive() async throws(RadioError) -> [UInt8]? {
+        var sdu: [UInt8] = []
+        do throws(RadioError) {
+            let result = try await socket.perform(.readable) { descriptor in
+                var count = 0
+                sdu = [UInt8](unsafeUninitializedCapacity: Limits.sduBytes) { buffer, initialized in
+                    count = Glibc.recv(descriptor, buffer.baseAddress, buffer.count, 0)
+                    initialized = max(count, 0)
+                }
+                return count < 0 ? -Int(errno) : count
+            }
+            // The gate comes after the socket: what arrives in a dead zone is held back, not heard.
+            try await gate.pass()
+            guard result >= 0 else { throw SystemError.channelError(Int32(-result)) }
+        } catch {
+            throw gate.reason(for: error)
+        }
+        return sdu.isEmpty ? nil : sdu
+    }
+
+    func signalStrength() async -> Int? { nil }
+
+    func close() {
+        gate.end(with: RadioError(.closed))
+        socket.close()
+    }
+
+    /// A dead zone has begun or ended.
+    func setCut(_ isCut: Bool) {
+        gate.setShut(isCut)
+    }
+
+    /// The supervision timeout has passed in a dead zone.
+    func lose() {
+        gate.end(with: RadioError(.channelLost, SystemError.text(ETIMEDOUT)))
+        socket.close()
+    }
+
+    /// Holds up whoever wants to pass while it is shut.
+    private final class Gate: Sendable {
+        private struct State {
+            var isShut = false
+            var end: RadioError?
+            var waiting: [CheckedContinuation<Void, Never>] = []
+        }
+
+        private let state = Mutex(State())
+
+        func pass() async throws(RadioError) {
+            while true {
+                await withCheckedContinuation { waiter in
+                    let passes = state.withLock { state in
+                        guard state.isShut, state.end == nil else { return true }
+                        state.waiting.append(waiter)
+                        return false
+                    }
+                    if passes { waiter.resume() }
+                }
+                let (isShut, end) = state.withLock { ($0.isShut, $0.end) }
+                if let end { throw end }
+                if !isShut { return }
+            }
+        }
+
+        /// Why the channel has ended, where that says more than the socket does.
+        func reason(for error: RadioError) -> RadioError {
+            state.withLock { $0.end } ?? error
+        }
+
+        func setShut(_ isShut: Bool) {
+            release { $0.isShut = isShut }
+        }
+
+        func end(with reason: RadioError) {
+            release { $0.end = $0.end ?? reason }
+        }
+
+        private func release(_ change: (inout State) -> Void) {
+            let waiting = state.withLock { state in
+                change(&state)
+                defer { state.waiting = [] }
+                return state.waiting
+            }
+            for waiter in waiting { waiter.resume() }
+        }
+    }
+}
