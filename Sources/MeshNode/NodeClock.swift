@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import MeshProtocol
+
+/// A node's clock, and the one alarm that its structs' deadlines set.
+struct NodeClock {
+    private let origin = ContinuousClock.now
+    private var alarm: Task<Void, Never>?
+    private var deadline: MeshInstant?
+    private let sink: AsyncStream<Void>.Continuation
+    /// Ticks when a deadline is reached.
+    let ticks: AsyncStream<Void>
+
+    init() {
+        (ticks, sink) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+    }
+
+    /// The node's time.
+    var now: MeshInstant { ContinuousClock.now - origin }
+
+    /// Sets the alarm, or with nil stops it.
+    mutating func wake(at deadline: MeshInstant?) {
+        guard deadline != self.deadline else { return }
+        self.deadline = deadline
+        alarm?.cancel()
+        alarm = deadline.map { deadline in
+            Task { [origin, sink] in
+                try? await Task.sleep(until: origin + deadline, clock: .continuous)
+                if !Task.isCancelled { sink.yield() }
+            }
+        }
+    }
+}

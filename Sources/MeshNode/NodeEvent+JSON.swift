@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DemocracyDJ
+import MeshProtocol
+import MeshSession
+
+/// A node's event with its time, as the command line's contract writes it: one JSON object.
+public struct TimedEvent: Encodable, Sendable {
+    /// The event.
+    public var event: NodeEvent
+    /// Seconds since 1970, with fractions.
+    public var at: Double
+
+    /// An event at a time.
+    public init(_ event: NodeEvent, at: Double) {
+        self.event = event
+        self.at = at
+    }
+
+    private enum Key: String, CodingKey {
+        case event, at
+        case role, peer, radio, service, http, version
+        case rssi, hops, reason, state, attempt, error
+        case songID, kind, accepted, code
+        case rttMilliseconds, sentBytes, receivedBytes, resent, duplicates, outbox
+    }
+
+    private typealias Container = KeyedEncodingContainer<Key>
+
+    /// Writes the object.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: Key.self)
+        try container.encode(at, forKey: .at)
+        try container.encode(event.name, forKey: .event)
+        switch event {
+        case .ready(let node): try encode(node, &container)
+        case .peerDiscovered(let peer, let rssi, let hops):
+            try container.encode(peer, forKey: .peer)
+            try container.encode(rssi, forKey: .rssi)
+            try container.encode(hops, forKey: .hops)
+        case .peerLost(let peer), .peerConnected(let peer): try container.encode(peer, forKey: .peer)
+        case .peerDisconnected(let peer, let reason):
+            try container.encode(peer, forKey: .peer)
+            try container.encode(reason, forKey: .reason)
+        case .connection(let state): try encode(state, &container)
+        case .snapshot(let snapshot): try snapshot.encode(to: encoder)
+        case .vote(let songID, let state): try encode(songID, state, &container)
+        case .intent(let intent, let peer, let rejected):
+            try container.encode(peer, forKey: .peer)
+            try container.encode(intent.kind, forKey: .kind)
+            try container.encode(intent.songID, forKey: .songID)
+            try container.encode(rejected == nil, forKey: .accepted)
+            try container.encodeIfPresent(rejected, forKey: .reason)
+        case .notice(let notice): try notice.encode(to: encoder)
+        case .noticeCleared(let code): try container.encode(code, forKey: .code)
+        case .link(let peer, let report): try encode(peer, report, &container)
+        case .bye(let reason): try container.encode(reason, forKey: .reason)
+        }
+    }
+
+    private func encode(_ node: NodeDescription, _ container: inout Container) throws {
+        try container.encode(node.role, forKey: .role)
+        try container.encode(node.peer, forKey: .peer)
+        try container.encode(node.radio, forKey: .radio)
+        try container.encode(node.service.text, forKey: .service)
+        try container.encodeNil(forKey: .http)
+        try container.encode(RoadMeshVersion.text, forKey: .version)
+    }
+
+    private func encode(_ state: ConnectionState, _ container: inout Container) throws {
+        try container.encode(state.name, forKey: .state)
+        switch state {
+        case .reconnecting(let attempt): try container.encode(attempt, forKey: .attempt)
+        case .failed(.connectionFailed(let reason)): try container.encode(reason, forKey: .error)
+        case .disconnected, .connecting, .connected: break
+        }
+    }
+
+    private func encode(_ songID: Song.ID, _ state: GuestFeature.VoteState, _ container: inout Container) throws {
+        try container.encode(songID, forKey: .songID)
+        try container.encode(state.name, forKey: .state)
+        if case .rejected(let reason) = state { try container.encode(reason, forKey: .reason) }
+    }
+
+    private func encode(_ peer: Peer, _ report: LinkReport, _ container: inout Container) throws {
+        try container.encode(peer, forKey: .peer)
+        try container.encode(report.rssi, forKey: .rssi)
+        try container.encode(report.roundTrip.map { $0 / .milliseconds(1) }, forKey: .rttMilliseconds)
+        try container.encode(report.sentBytes, forKey: .sentBytes)
+        try container.encode(report.receivedBytes, forKey: .receivedBytes)
+        // A link that lives loses nothing; resending across links comes with the secured protocol.
+        try container.encode(0, forKey: .resent)
+        try container.encode(0, forKey: .duplicates)
+        try container.encode(report.outbox, forKey: .outbox)
+    }
+}
+
+extension NodeEvent {
+    /// The event's name in the contract.
+    public var name: String {
+        switch self {
+        case .ready: "ready"
+        case .peerDiscovered: "peerDiscovered"
+        case .peerLost: "peerLost"
+        case .peerConnected: "peerConnected"
+        case .peerDisconnected: "peerDisconnected"
+        case .connection: "connection"
+        case .snapshot: "snapshot"
+        case .vote: "vote"
+        case .intent: "intent"
+        case .notice: "notice"
+        case .noticeCleared: "noticeCleared"
+        case .link: "link"
+        case .bye: "bye"
+        }
+    }
+}
+
+extension ConnectionState {
+    /// The state's name in the contract.
+    public var name: String {
+        switch self {
+        case .disconnected: "disconnected"
+        case .connecting: "connecting"
+        case .connected: "connected"
+        case .reconnecting: "reconnecting"
+        case .failed: "failed"
+        }
+    }
+}
+
+extension GuestFeature.VoteState {
+    /// The state's name in the contract.
+    public var name: String {
+        switch self {
+        case .queued: "queued"
+        case .sent: "sent"
+        case .confirmed: "confirmed"
+        case .rejected: "rejected"
+        }
+    }
+}

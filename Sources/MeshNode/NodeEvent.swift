@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DemocracyDJ
+import MeshProtocol
+import MeshSession
+
+/// What a running node tells whoever shows it: the events of the command line's contract.
+public enum NodeEvent: Sendable {
+    /// The node runs.
+    case ready(NodeDescription)
+    /// A host is heard: signal strength in dBm where the radio knows it, hops to it.
+    case peerDiscovered(Peer, rssi: Int?, hops: Int)
+    /// A host is not heard any more.
+    case peerLost(Peer)
+    /// A link is up.
+    case peerConnected(Peer)
+    /// A link is gone.
+    case peerDisconnected(Peer, DisconnectReason)
+    /// The guest's connection has changed.
+    case connection(ConnectionState)
+    /// The host's state has changed.
+    case snapshot(HostSnapshot)
+    /// A vote of this guest has got somewhere.
+    case vote(Song.ID, GuestFeature.VoteState)
+    /// A guest wanted something of this host.
+    case intent(GuestIntent, from: Peer, rejected: RejectionReason?)
+    /// A person should know something.
+    case notice(Notice)
+    /// What a notice was about is cured.
+    case noticeCleared(code: String)
+    /// What a link is like.
+    case link(Peer, LinkReport)
+    /// The node has stopped; nothing follows.
+    case bye(ByeReason)
+}
+
+/// What a node is.
+public struct NodeDescription: Hashable, Sendable {
+    /// The part a node plays.
+    public enum Role: String, Hashable, Sendable, Codable {
+        /// It has the music.
+        case host
+        /// It votes.
+        case guest
+        /// It only listens.
+        case scan
+    }
+
+    /// The part it plays.
+    public var role: Role
+    /// Who it is.
+    public var peer: Peer
+    /// The radio's name.
+    public var radio: String
+    /// The service type it speaks.
+    public var service: ServiceType
+
+    /// A description.
+    public init(role: Role, peer: Peer, radio: String, service: ServiceType) {
+        self.role = role
+        self.peer = peer
+        self.radio = radio
+        self.service = service
+    }
+}
+
+/// Why a node has stopped.
+public enum ByeReason: String, Hashable, Sendable, Codable {
+    /// The person said so.
+    case quit
+    /// The system said so (SIGTERM, Ctrl-C).
+    case terminated
+    /// A program's input ended, and it is a guest.
+    case endOfInput
+    /// The transport has ended under it.
+    case transportEnded
+}
+
+/// RoadMesh's own version.
+public enum RoadMeshVersion {
+    /// Major, minor, patch.
+    public static let text = "0.1.0"
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BLETransport
+import MeshProtocol
+
+/// Which radio a node uses.
+public enum RadioChoice: String, Sendable, CaseIterable {
+    /// BlueZ where there is an adapter that is up, else virtual.
+    case auto
+    /// A Bluetooth adapter, through BlueZ.
+    case bluez
+    /// A folder that stands for the air.
+    case virtual
+
+    /// The radio, and, where it was chosen by itself, why not another.
+    public struct Chosen: Sendable {
+        /// The radio.
+        public var radio: any Radio
+        /// A sentence for the person where `auto` has fallen back, else nil.
+        public var remark: String?
+    }
+
+    /// Makes the radio. `adapter` is `hci0` and so on for BlueZ, and an address of its own for the virtual radio.
+    public func make(adapter: String?, air: String, peer: Peer) throws(SetupProblem) -> Chosen {
+        do {
+            switch self {
+            case .bluez: return Chosen(radio: try BlueZRadio(adapter: adapter), remark: nil)
+            case .virtual: return Chosen(radio: try Self.virtual(adapter, air, peer), remark: nil)
+            case .auto:
+                // A named adapter is a word about BlueZ; only without one is there something to fall back to.
+                if let adapter { return Chosen(radio: try BlueZRadio(adapter: adapter), remark: nil) }
+                if let why = Self.whyNoAdapter() {
+                    return Chosen(
+                        radio: try Self.virtual(nil, air, peer),
+                        remark: "No Bluetooth here (\(why)); using the virtual radio in \(air), which reaches other "
+                            + "roadmesh programs on this machine.")
+                }
+                return Chosen(radio: try BlueZRadio(), remark: nil)
+            }
+        } catch {
+            throw SetupProblem(error)
+        }
+    }
+
+    private static func virtual(_ address: String?, _ air: String, _ peer: Peer) throws(RadioError) -> VirtualRadio {
+        try VirtualRadio(air: VirtualAir(directory: air), address: address ?? String(peer.id.prefix(16)))
+    }
+
+    private static func whyNoAdapter() -> String? {
+        do throws(RadioError) {
+            let adapters = try Adapter.all()
+            if adapters.contains(where: { $0.isUp && $0.hasLowEnergy }) { return nil }
+            return adapters.isEmpty ? "no adapter" : "no adapter is switched on"
+        } catch {
+            return error.cause
+        }
+    }
+
+    /// The virtual radio's default folder: one for each user.
+    public static func defaultAir(environment: [String: String], userID: UInt32) -> String {
+        if let runtime = environment["XDG_RUNTIME_DIR"], runtime.hasPrefix("/") { return runtime + "/roadmesh/air" }
+        return "/tmp/roadmesh-\(userID)/air"
+    }
+}
+
+extension SetupProblem {
+    /// What a radio's error means to the person who starts a node.
+    public init(_ error: RadioError) {
+        let cause = error.cause.isEmpty ? "\(error.code)" : error.cause
+        switch error.code {
+        case .noAdapter:
+            self.init(
+                .unavailable,
+                "No radio: \(cause); plug in a Bluetooth adapter, name another with --adapter, or use --radio virtual.")
+        case .radioOff:
+            self.init(.unavailable, "The radio is off: \(cause); switch it on with: bluetoothctl power on")
+        case .serviceNotRunning:
+            self.init(
+                .unavailable,
+                "bluetoothd is not running (\(cause)); start it with: sudo systemctl start bluetooth, or use --radio "
+                    + "virtual.")
+        case .notPermitted:
+            self.init(
+                .notPermitted,
+                "This user may not use Bluetooth (\(cause)); join the group with: sudo usermod -aG bluetooth $USER, and "
+                    + "log in again.")
+        case .unsupported:
+            self.init(.unavailable, "This adapter cannot do it: \(cause); name another with --adapter.")
+        case .dialFailed, .channelLost, .tooLarge, .closed, .cancelled, .failed:
+            self.init(.unavailable, "The radio does not work: \(cause).")
+        }
+    }
+}

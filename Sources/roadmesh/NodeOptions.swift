@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import BLETransport
+import FoundationEssentials
+import Glibc
+import Logging
+import MeshNode
+import MeshProtocol
+
+extension RadioChoice: ExpressibleByArgument {}
+
+/// The options that every command has.
+struct NodeOptions: ParsableArguments {
+    @Option(help: "The radio: auto takes BlueZ where there is an adapter, else virtual.")
+    var radio: RadioChoice = .auto
+
+    @Option(help: ArgumentHelp("Which adapter, for example hci0.", valueName: "hci0"))
+    var adapter: String?
+
+    @Option(help: ArgumentHelp("The virtual radio's shared folder.", valueName: "dir"))
+    var air: String?
+
+    @Option(help: ArgumentHelp("Where this node keeps its identity.", valueName: "dir"))
+    var state: String?
+
+    @Option(help: ArgumentHelp("The service type: nodes of one service find one another.", valueName: "name"))
+    var service = ServiceType.democracyDJ.text
+
+    @Flag(help: "One JSON object a line on standard output, commands a line each on standard input.")
+    var json = false
+
+    @Flag(help: "Say more about the radio on standard error.")
+    var verbose = false
+
+    /// A node's parts, made and checked.
+    struct Node {
+        var description: NodeDescription
+        var transport: BLETransport
+        /// Locked as long as the node runs. A scan has none: it is nobody.
+        var folder: StateFolder?
+        var remark: String?
+    }
+
+    /// Makes the parts of a node.
+    func node(_ role: NodeDescription.Role, name: NodeName) throws(SetupProblem) -> Node {
+        _ = try checkedService()
+        let environment = ProcessInfo.processInfo.environment
+        let path: String
+        if let state {
+            path = Self.absolute(state)
+        } else {
+            path = try StateFolder.defaultPath(environment: environment)
+        }
+        let folder = try StateFolder(path: path)
+        let peer = Peer(id: folder.identity.peerID, name: name.text)
+        var node = try node(role, peer: peer, environment)
+        node.folder = folder
+        return node
+    }
+
+    /// Makes the parts of a scan, which needs no identity that stays.
+    func scanNode() throws(SetupProblem) -> Node {
+        try node(.scan, peer: Peer(id: Identity.make().peerID, name: "scan"), ProcessInfo.processInfo.environment)
+    }
+
+    private func node(
+        _ role: NodeDescription.Role, peer: Peer, _ environment: [String: String]
+    ) throws(SetupProblem) -> Node {
+        let service = try checkedService()
+        let airFolder = air.map(Self.absolute) ?? RadioChoice.defaultAir(environment: environment, userID: getuid())
+        let chosen = try radio.make(adapter: adapter, air: airFolder, peer: peer)
+        let transport = BLETransport(
+            radio: chosen.radio, local: peer, service: service, logger: Self.logger(verbose: verbose))
+        return Node(
+            description: NodeDescription(role: role, peer: peer, radio: chosen.radio.name, service: service),
+            transport: transport, folder: nil, remark: chosen.remark)
+    }
+
+    private func checkedService() throws(SetupProblem) -> ServiceType {
+        do {
+            return try ServiceType(service)
+        } catch {
+            let what =
+                switch error {
+                case .empty: "is empty"
+                case .tooLong(let characters): "has \(characters) characters"
+                case .firstNotLetter: "does not start with a letter"
+                case .forbiddenCharacter(let character): "has a forbidden character, \"\(character)\""
+                }
+            throw SetupProblem(
+                .usage,
+                "The service type \"\(service.prefix(40))\" \(what); use at most \(Limits.serviceTypeCharacters) lowercase "
+                    + "letters, digits and hyphens, a letter first.")
+        }
+    }
+
+    private static func absolute(_ path: String) -> String {
+        path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
+    }
+
+    /// Logs go to standard error, so that standard output stays the program's.
+    private static func logger(verbose: Bool) -> Logger {
+        var logger = Logger(label: "roadmesh") { StreamLogHandler.standardError(label: $0) }
+        logger.logLevel = verbose ? .debug : .error
+        return logger
+    }
+}
+
+/// A node's name as an argument.
+func checkedName(_ text: String) throws(SetupProblem) -> NodeName {
+    do {
+        return try NodeName(text)
+    } catch {
+        let what =
+            switch error {
+            case .empty: "is empty"
+            case .tooLong(let characters): "is too long (\(characters) characters)"
+            case .controlCharacter: "has a control character or a line break in it"
+            }
+        throw SetupProblem(
+            .usage, "The name \(what); give one of 1 to \(Limits.nameCharacters) characters, like \"Dad's Car\".")
+    }
+}

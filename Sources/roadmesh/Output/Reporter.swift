@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import MeshNode
+
+/// Shows what a node tells.
+protocol Reporter {
+    /// An event of the node.
+    mutating func show(_ event: NodeEvent)
+    /// Something about this run that is no event of the node.
+    mutating func remark(_ sentence: String)
+}
+
+/// Shows every event until the node has stopped.
+func report(_ events: AsyncStream<NodeEvent>, with reporter: any Reporter) async {
+    var reporter = reporter
+    for await event in events { reporter.show(event) }
+}

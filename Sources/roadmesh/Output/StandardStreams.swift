@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+
+/// Standard output. A reader that is gone (a closed pipe) is no reason for a node to stop playing music.
+enum StandardOutput {
+    static func write(_ line: String) { writeLine(line, to: STDOUT_FILENO) }
+
+    /// Whether a person looks at it.
+    static var isTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
+}
+
+/// Standard error.
+enum StandardError {
+    static func write(_ line: String) { writeLine(line, to: STDERR_FILENO) }
+}
+
+private func writeLine(_ line: String, to descriptor: Int32) {
+    var rest = Array((line + "\n").utf8)[...]
+    while !rest.isEmpty {
+        let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+        if count < 0 {
+            guard errno == EINTR || errno == EAGAIN else { return }
+            continue
+        }
+        rest = rest.dropFirst(count)
+    }
+}

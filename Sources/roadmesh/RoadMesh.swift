@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Glibc
+import MeshNode
+
+/// The command line.
+@main
+struct RoadMesh: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "roadmesh",
+        abstract: "Vote on the music in the car, over Bluetooth: no Wi-Fi, no phone network.",
+        discussion: """
+            One box hosts, the others join as guests and vote. Try it on this machine first:
+
+              roadmesh demo
+            """,
+        version: RoadMeshVersion.text,
+        subcommands: [HostCommand.self, GuestCommand.self, ScanCommand.self])
+
+    /// Runs the command, and ends with the contract's exit codes.
+    static func main() async {
+        // A reader that closes its pipe must not end the music.
+        signal(SIGPIPE, SIG_IGN)
+        do {
+            var command = try parseAsRoot()
+            if var asyncCommand = command as? any AsyncParsableCommand {
+                try await asyncCommand.run()
+            } else {
+                try command.run()
+            }
+        } catch let problem as SetupProblem {
+            StandardError.write("roadmesh: \(problem.sentence)")
+            Glibc.exit(problem.exitCode.rawValue)
+        } catch {
+            exit(withError: error)
+        }
+    }
+}
