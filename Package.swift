@@ -61,5 +61,11 @@ let package = Package(
                 logging,
             ],
             swiftSettings: strict),
+
+        .testTarget(name: "MeshProtocolTests", dependencies: ["MeshProtocol"], swiftSettings: strict),
+        .testTarget(name: "BLETransportTests", dependencies: ["BLETransport"], swiftSettings: strict),
+        .testTarget(name: "MeshSessionTests", dependencies: ["MeshSession"], swiftSettings: strict),
+        .testTarget(name: "DemocracyDJTests", dependencies: ["DemocracyDJ"], swiftSettings: strict),
+        .testTarget(name: "MeshNodeTests", dependencies: ["MeshNode"], swiftSettings: strict),
     ]
 )

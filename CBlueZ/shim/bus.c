@@ -100,6 +100,9 @@ bool cbluez_bus_wants_write(const cbluez_bus *bus) {
 
 int cbluez_bus_process(cbluez_bus *bus) {
     for (int i = 0; i < READS && dbus_connection_read_write(bus->connection, 0); i++) {
+        // The authentication takes turns, and one call reads the bus's line or writes ours: whoever has read a line
+        // has one to write, and nothing else would ask for that.
+        if (!dbus_connection_get_is_authenticated(bus->connection)) dbus_connection_read_write(bus->connection, 0);
         struct pollfd state = {.fd = bus->descriptor, .events = POLLIN};
         if (cbluez_bus_wants_write(bus)) state.events |= POLLOUT;
         if (poll(&state, 1, 0) <= 0) break;

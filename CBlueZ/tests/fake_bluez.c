@@ -123,25 +123,21 @@ world world_open_ready(const bus_daemon *daemon) {
     return w;
 }
 
-static void wait_a_little(world *w) {
+// As a program's loop does it: the shim is touched only when its descriptor says so.
+void step(world *w) {
     struct pollfd states[2] = {{.fd = cbluez_bus_descriptor(w->bus), .events = POLLIN}, {.fd = -1, .events = POLLIN}};
     if (cbluez_bus_wants_write(w->bus)) states[0].events |= POLLOUT;
     if (w->bluez) dbus_connection_get_unix_fd(w->bluez, &states[1].fd);
-    poll(states, 2, 2);
-}
-
-void step(world *w) {
-    cbluez_bus_process(w->bus);
+    poll(states, 2, 5); // a stranger's connection is not watched
+    if (states[0].revents) cbluez_bus_process(w->bus);
     if (w->bluez) dbus_connection_read_write(w->bluez, 0);
 }
 
 cbluez_bus_event next_event(world *w) {
     cbluez_bus_event event = {0};
     for (long long end = now_ms() + PATIENCE_MS; now_ms() < end;) {
+        if (cbluez_bus_next(w->bus, &event) != 0) return event;
         step(w);
-        int result = cbluez_bus_next(w->bus, &event);
-        if (result != 0) return event;
-        wait_a_little(w);
     }
     return (cbluez_bus_event){0};
 }
@@ -165,10 +161,9 @@ void expect_nothing(world *w) {
 
 DBusMessage *expect_call(world *w, DBusConnection *connection, const char *member) {
     for (long long end = now_ms() + PATIENCE_MS; now_ms() < end;) {
-        step(w);
         DBusMessage *message = dbus_connection_pop_message(connection);
         if (!message) {
-            wait_a_little(w);
+            step(w);
             continue;
         }
         if (dbus_message_get_type(message) == DBUS_MESSAGE_TYPE_METHOD_CALL &&
@@ -216,12 +211,11 @@ DBusMessage *call_shim(world *w, DBusConnection *connection, const char *path, c
     dbus_message_unref(call);
     for (long long end = now_ms() + PATIENCE_MS; now_ms() < end;) {
         dbus_connection_read_write(connection, 0);
-        cbluez_bus_process(w->bus);
         cbluez_bus_event event;
         if (cbluez_bus_next(w->bus, &event) != 0) fail("an event while an object is asked");
         DBusMessage *message = dbus_connection_pop_message(connection);
         if (!message) {
-            wait_a_little(w);
+            step(w);
         } else if (dbus_message_get_reply_serial(message) == serial) {
             return message;
         } else {

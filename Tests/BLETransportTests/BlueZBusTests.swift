@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FoundationEssentials
+import Glibc
+import Testing
+
+@testable import BLETransport
+
+@Suite("Talking to bluetoothd", .serialized)
+struct BlueZBusTests {
+    @Test("a bus without bluetoothd says so at once", .timeLimit(.minutes(1)))
+    func withoutBluetoothd() async throws {
+        let daemon = try MessageBus()
+        setenv("DBUS_SYSTEM_BUS_ADDRESS", daemon.address, 1)
+        defer { unsetenv("DBUS_SYSTEM_BUS_ADDRESS") }
+        let poller = try Poller()
+        defer { poller.close() }
+        let bus = try BlueZBus(poller: poller)
+        await bus.start()
+        var said: [String] = []
+        for await event in bus.events {
+            said.append("\(event)")
+            if case .serviceVanished = event { break }
+        }
+        #expect(said == ["ready", "serviceVanished"])
+        await #expect(throws: BusFailure.self) { try await bus.listObjects() }
+        daemon.stop()
+        for await event in bus.events { if case .closed = event { break } }
+        await bus.close()
+    }
+}
+
+/// A message bus of its own: dbus-daemon on a socket in a temporary folder.
+final class MessageBus {
+    let address: String
+    private let process: pid_t
+
+    init() throws {
+        let folder = FileManager.default.temporaryDirectory.path + "/roadmesh-bus-\(UInt64.random(in: 0 ... .max))"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        address = "unix:path=\(folder)/bus"
+        var descriptors: [Int32] = [0, 0]
+        pipe(&descriptors)
+        let arguments = ["dbus-daemon", "--session", "--nofork", "--address=\(address)", "--print-address=\(descriptors[1])"]
+        var argv = arguments.map { strdup($0) } + [nil]
+        defer { for argument in argv { free(argument) } }
+        var child = pid_t()
+        let failure = posix_spawnp(&child, "dbus-daemon", nil, nil, &argv, environ)
+        close(descriptors[1])
+        process = child
+        defer { close(descriptors[0]) }
+        try #require(failure == 0, "dbus-daemon is missing: apt-get install dbus")
+        // It prints its address when it listens.
+        var byte: UInt8 = 0
+        try #require(read(descriptors[0], &byte, 1) == 1)
+    }
+
+    func stop() {
+        kill(process, SIGKILL)
+        waitpid(process, nil, 0)
+    }
+}

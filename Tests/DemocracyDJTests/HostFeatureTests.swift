@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DemocracyDJ
+import MeshProtocol
+import Testing
+
+enum Example {
+    static let host = Peer(id: "host", name: "Dad's Car")
+    static let ana = Peer(id: "ana", name: "Ana")
+    static let bob = Peer(id: "bob", name: "Bob")
+    static let otherBob = Peer(id: "bob2", name: "Bob")
+
+    static let songs = (1...5).map {
+        Song(id: "s\($0)", title: "Song \($0)", artist: "Artist", duration: Double(100 + $0))
+    }
+
+    static func intent(_ intent: GuestIntent, from peer: Peer) -> HostFeature.Event {
+        .multipeer(.messageReceived(.intent(intent), from: peer))
+    }
+}
+
+@Suite("The host's queue")
+struct HostFeatureTests {
+    var host = HostFeature(local: Example.host, songs: Example.songs, epoch: 7, now: .zero)
+
+    private var order: [Song.ID] { host.snapshot.queue.map(\.id) }
+
+    private mutating func vote(_ songID: Song.ID, _ peer: Peer) -> [HostFeature.Effect] {
+        host.handle(Example.intent(.vote(songID: songID), from: peer), now: .zero)
+    }
+
+    @Test("the first song plays, the others wait in their order")
+    func opening() {
+        #expect(host.snapshot.nowPlaying == Example.songs[0])
+        #expect(host.snapshot.isPlaying)
+        #expect(order == ["s2", "s3", "s4", "s5"])
+    }
+
+    @Test("a vote moves a song up; equal votes keep the order in which songs were added")
+    mutating func votes() {
+        let effects = vote("s4", Example.ana)
+        #expect(
+            effects == [.report(.vote(songID: "s4"), from: Example.ana, rejected: nil), .broadcast(host.snapshot)])
+        #expect(order == ["s4", "s2", "s3", "s5"])
+        _ = vote("s3", Example.bob)
+        #expect(order == ["s4", "s3", "s2", "s5"])
+        _ = vote("s3", Example.ana)
+        #expect(order == ["s3", "s4", "s2", "s5"])
+        _ = vote("s2", Example.ana)
+        #expect(order == ["s3", "s4", "s2", "s5"])
+    }
+
+    @Test("a guest's second vote for a song does not count, and the guest is shown that the first does")
+    mutating func doubleVote() {
+        _ = vote("s4", Example.ana)
+        let revision = host.snapshot.revision
+        #expect(
+            vote("s4", Example.ana) == [
+                .report(.vote(songID: "s4"), from: Example.ana, rejected: .alreadyVoted),
+                .send(host.snapshot, to: Example.ana.id),
+            ])
+        #expect(host.snapshot.revision == revision)
+        #expect(host.snapshot.queue[0].votes == 1)
+    }
+
+    @Test("two guests of one name have two votes")
+    mutating func twoBobs() {
+        _ = vote("s4", Example.bob)
+        _ = vote("s4", Example.otherBob)
+        #expect(host.snapshot.queue[0].voters == [Example.bob.id, Example.otherBob.id])
+    }
+
+    @Test(
+        "a vote that cannot count is rejected with the reason",
+        arguments: [("s1", .alreadyPlaying), ("nonsense", .unknownSong)] as [(String, RejectionReason)])
+    mutating func rejected(songID: String, reason: RejectionReason) {
+        let intent = GuestIntent.vote(songID: songID)
+        #expect(
+            vote(songID, Example.ana) == [
+                .report(intent, from: Example.ana, rejected: reason), .reject(intent, reason, to: Example.ana.id),
+            ])
+    }
+
+    @Test("a suggestion that is queued already becomes a vote")
+    mutating func suggestionBecomesVote() {
+        _ = host.handle(Example.intent(.suggestSong(songID: "s5"), from: Example.ana), now: .zero)
+        #expect(order == ["s5", "s2", "s3", "s4"])
+        #expect(host.snapshot.queue[0].voters == [Example.ana.id])
+    }
+
+    @Test("a song that was removed can be suggested, and names who did")
+    mutating func suggestion() {
+        _ = host.handle(.command(.remove("s3")), now: .zero)
+        #expect(order == ["s2", "s4", "s5"])
+        let effects = vote("s3", Example.ana)
+        #expect(effects.last == .reject(.vote(songID: "s3"), .notQueued, to: Example.ana.id))
+        _ = host.handle(Example.intent(.suggestSong(songID: "s3"), from: Example.ana), now: .zero)
+        #expect(host.snapshot.queue.last?.addedBy == Example.ana.id)
+    }
+
+    @Test("guests come and go, and everybody is told")
+    mutating func guests() {
+        #expect(
+            host.handle(.multipeer(.peerConnected(Example.ana)), now: .zero) == [.broadcast(host.snapshot)])
+        #expect(host.snapshot.connectedPeers == [Example.ana])
+        let left = host.handle(.multipeer(.peerDisconnected(Example.ana)), now: .zero)
+        #expect(left == [.broadcast(host.snapshot)])
+        #expect(host.snapshot.connectedPeers == [])
+        #expect(host.handle(.multipeer(.peerDisconnected(Example.ana)), now: .zero) == [])
+    }
+
+    @Test("votes stay when their guest is gone")
+    mutating func votesStay() {
+        _ = host.handle(.multipeer(.peerConnected(Example.ana)), now: .zero)
+        _ = vote("s4", Example.ana)
+        _ = host.handle(.multipeer(.peerDisconnected(Example.ana)), now: .zero)
+        #expect(host.snapshot.queue[0].voters == [Example.ana.id])
+    }
+
+    @Test("a song ends after its length, pauses not counted")
+    mutating func songEnds() {
+        #expect(host.songEnds == .seconds(101))
+        #expect(host.handle(.tick, now: .seconds(100)) == [])
+        _ = host.handle(.command(.pause), now: .seconds(100))
+        #expect(host.songEnds == nil)
+        #expect(!host.snapshot.isPlaying)
+        _ = host.handle(.command(.play), now: .seconds(500))
+        #expect(host.songEnds == .seconds(501))
+        _ = host.handle(.tick, now: .seconds(501))
+        #expect(host.snapshot.nowPlaying?.id == "s2")
+        #expect(host.songEnds == .seconds(603))
+    }
+
+    @Test("skip plays what has most votes, down to silence, and a new song ends the silence")
+    mutating func skip() {
+        _ = vote("s5", Example.ana)
+        _ = host.handle(.command(.skip), now: .zero)
+        #expect(host.snapshot.nowPlaying?.id == "s5")
+        for _ in 0..<4 { _ = host.handle(.command(.skip), now: .zero) }
+        #expect(host.snapshot.nowPlaying == nil)
+        #expect(!host.snapshot.isPlaying)
+        _ = host.handle(.command(.add("s1")), now: .zero)
+        _ = host.handle(.command(.play), now: .zero)
+        #expect(host.snapshot.nowPlaying?.id == "s1")
+    }
+
+    @Test("a guest can be sent away by name or identifier, and who is not there cannot")
+    mutating func kick() {
+        _ = host.handle(.multipeer(.peerConnected(Example.ana)), now: .zero)
+        #expect(host.handle(.command(.kick("Ana")), now: .zero) == [.disconnect(Example.ana.id)])
+        #expect(host.handle(.command(.kick("ana")), now: .zero) == [.disconnect(Example.ana.id)])
+        #expect(host.handle(.command(.kick("Zoe")), now: .zero) == [.notice(.noSuchGuest("Zoe"))])
+    }
+
+    @Test("a host's own messages, sent by a guest, change nothing")
+    mutating func impostor() {
+        let before = host.snapshot
+        let forged = MeshMessage.stateUpdate(before)
+        #expect(host.handle(.multipeer(.messageReceived(forged, from: Example.ana)), now: .zero) == [])
+        #expect(host.snapshot == before)
+    }
+
+    @Test("every change has a higher revision")
+    mutating func revisions() {
+        var last = host.snapshot
+        for songID in ["s5", "s4", "s3"] {
+            _ = vote(songID, Example.ana)
+            #expect(host.snapshot.supersedes(last))
+            last = host.snapshot
+        }
+    }
+}

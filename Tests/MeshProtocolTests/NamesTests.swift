@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+@testable import MeshProtocol
+
+@Suite("Names, service types and identities")
+struct NamesTests {
+    @Test("a service type of the rules is taken", arguments: ["democracy-dj", "a", "a-1", "abcdefghijklmno"])
+    func goodServiceType(text: String) throws {
+        #expect(try ServiceType(text).text == text)
+    }
+
+    @Test(
+        "any other service type is refused with what is wrong",
+        arguments: [
+            ("", .empty), ("abcdefghijklmnop", .tooLong(characters: 16)), ("1abc", .firstNotLetter),
+            ("-abc", .firstNotLetter), ("Democracy", .forbiddenCharacter("D")), ("a_b", .forbiddenCharacter("_")),
+            ("a b", .forbiddenCharacter(" ")), ("caf\u{E9}", .forbiddenCharacter("\u{E9}")),
+            ("e\u{301}", .forbiddenCharacter("e\u{301}")),
+        ] as [(String, ServiceType.Problem)])
+    func badServiceType(text: String, problem: ServiceType.Problem) {
+        #expect(throws: problem) { try ServiceType(text) }
+    }
+
+    @Test("the service UUID is a UUIDv5, and never changes")
+    func serviceUUID() throws {
+        // Computed with Python: uuid.uuid5(uuid.UUID("6f1d3a52-8c0e-4b7a-9d15-2e54c1a7f0b3"), "democracy-dj")
+        #expect(ServiceType.democracyDJ.uuid.description == "8d62c5f7-572b-5d3e-8633-732afc4236cc")
+        #expect(try ServiceType("other").uuid != ServiceType.democracyDJ.uuid)
+    }
+
+    @Test("discovery carries version 1")
+    func discoveryInfo() {
+        #expect(ServiceType.democracyDJ.discoveryInfo == ["version": "1"])
+    }
+
+    @Test("a name is trimmed and kept")
+    func goodName() throws {
+        #expect(try NodeName("  Dad's Car ").text == "Dad's Car")
+        #expect(try NodeName(String(repeating: "x", count: 64)).text.count == 64)
+    }
+
+    @Test("a name of nothing, of 300 characters or of two lines is refused")
+    func badNames() {
+        #expect(throws: NodeName.Problem.empty) { try NodeName(" \t ") }
+        #expect(throws: NodeName.Problem.tooLong(characters: 300)) {
+            try NodeName(String(repeating: "x", count: 300))
+        }
+        #expect(throws: NodeName.Problem.tooLong(characters: 63)) {
+            try NodeName(String(repeating: "👨‍👩‍👧‍👦", count: 63))
+        }
+        #expect(throws: NodeName.Problem.controlCharacter) { try NodeName("a\nb") }
+    }
+
+    @Test("whatever a peer calls itself becomes a name of one line within the limits")
+    func untrustedNames() {
+        #expect(NodeName(untrusted: "").text == "?")
+        #expect(NodeName(untrusted: "\u{1B}[31m").text == "[31m")
+        let long = NodeName(untrusted: String(repeating: "👨‍👩‍👧‍👦", count: 1_000)).text
+        #expect(long.utf8.count <= Limits.nameBytes && !long.isEmpty)
+        #expect(NodeName(untrusted: String(repeating: "x", count: 300)).text.count == 64)
+    }
+
+    @Test("the advertised name fits a scan response and ends between characters")
+    func advertisedName() throws {
+        #expect(try NodeName("Dad's Car").advertised == "Dad's Car")
+        let family = try NodeName(String(repeating: "👨‍👩‍👧‍👦", count: 9)).advertised
+        #expect(family == "👨‍👩‍👧‍👦")
+        #expect(try NodeName(String(repeating: "é", count: 20)).advertised.utf8.count == 28)
+    }
+
+    @Test("an identity survives being stored, and its identifier comes from its public key")
+    func identity() throws {
+        let identity = Identity.make()
+        let again = try #require(Identity(stored: identity.stored))
+        #expect(again.peerID == identity.peerID)
+        #expect(identity.peerID.count == 32)
+        #expect(Identity.make().peerID != identity.peerID)
+        #expect(Identity(stored: [1, 2, 3]) == nil)
+    }
+
+    @Test("hexadecimal text is read as it was written, and nothing else is")
+    func hex() {
+        #expect(Hex.text([0, 0x7F, 0xFF]) == "007fff")
+        #expect(Hex.bytes("007fFF") == [0, 0x7F, 0xFF])
+        #expect(Hex.bytes("0") == nil)
+        #expect(Hex.bytes("0g") == nil)
+    }
+}

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import MeshProtocol
+import MeshSession
+import Testing
+
+@Suite("How a guest finds its host, and comes back to it")
+struct ReconnectPolicyTests {
+    static let car = Peer(id: "c0ffee00112233445566778899aabbcc", name: "Dad's Car")
+    /// The car as an advertisement shows it.
+    static let heardCar = Peer(id: "c0ffee", name: "Dad's Car")
+    static let bus = Peer(id: "b05b05", name: "Bus")
+
+    /// A policy and its clock.
+    struct Guest {
+        var policy: ReconnectPolicy
+        var now: MeshInstant = .zero
+
+        mutating func handle(_ event: ReconnectPolicy.Event) -> [ReconnectPolicy.Action] {
+            policy.handle(event, now: now, jitter: 1)
+        }
+    }
+
+    private func connected(wanted: String? = nil) -> Guest {
+        var guest = Guest(policy: ReconnectPolicy(wanted: wanted))
+        _ = guest.handle(.start)
+        _ = guest.handle(.heard(Self.heardCar))
+        _ = guest.handle(.linked(Self.car))
+        return guest
+    }
+
+    @Test("the first host that is heard is joined")
+    func first() {
+        var guest = Guest(policy: ReconnectPolicy())
+        #expect(guest.handle(.start) == [.browse, .show(.connecting)])
+        #expect(guest.handle(.heard(Self.heardCar)) == [.stopBrowsing, .invite("c0ffee")])
+        #expect(guest.handle(.heard(Self.bus)) == [])
+        #expect(guest.handle(.linked(Self.car)) == [.show(.connected)])
+    }
+
+    @Test("a named host is waited for", arguments: ["Dad's Car", "c0ffee", "c0ffee00112233445566778899aabbcc"])
+    func named(wanted: String) {
+        var guest = Guest(policy: ReconnectPolicy(wanted: wanted))
+        _ = guest.handle(.start)
+        #expect(guest.handle(.heard(Self.bus)) == [])
+        #expect(guest.handle(.heard(Self.heardCar)) == [.stopBrowsing, .invite("c0ffee")])
+    }
+
+    @Test("a name longer than a scan response has room for is known by its head")
+    func longName() {
+        let name = "The longest name that anybody ever gave to a car"
+        var guest = Guest(policy: ReconnectPolicy(wanted: name))
+        _ = guest.handle(.start)
+        let heard = Peer(id: "c0ffee", name: String(name.prefix(29)))
+        #expect(guest.handle(.heard(heard)) == [.stopBrowsing, .invite("c0ffee")])
+    }
+
+    @Test("a lost host is dialled at once, and the dial stays pending")
+    func linkLost() {
+        var guest = connected()
+        #expect(guest.handle(.linkLost) == [.show(.reconnecting(attempt: 1)), .invite(Self.car.id)])
+        guest.now = .seconds(4)
+        #expect(guest.handle(.linked(Self.car)) == [.show(.connected)])
+        #expect(guest.policy.deadline == nil)
+    }
+
+    @Test("Retry is offered after 10 seconds, and after 30 any host will do")
+    func limits() {
+        var guest = connected()
+        _ = guest.handle(.linkLost)
+        #expect(guest.policy.deadline == .seconds(10))
+        guest.now = .seconds(10)
+        #expect(guest.handle(.tick) == [.offerRetry(Self.car)])
+        #expect(guest.handle(.tick) == [])
+        #expect(guest.policy.deadline == .seconds(30))
+        guest.now = .seconds(30)
+        #expect(
+            guest.handle(.tick) == [
+                .cancelInvite(Self.car.id), .show(.failed(.connectionFailed(reason: "hostNotFound"))),
+                .giveUp(Self.car), .browse, .show(.connecting),
+            ])
+        #expect(guest.handle(.heard(Self.bus)) == [.stopBrowsing, .invite(Self.bus.id)])
+    }
+
+    @Test("a failed dial is followed by hearing the host anew, after a pause that doubles up to a limit")
+    func backoff() {
+        var guest = connected()
+        _ = guest.handle(.linkLost)
+        var pauses: [Duration] = []
+        for attempt in 2...7 {
+            #expect(guest.handle(.dialFailed) == [.browse])
+            let failedAt = guest.now
+            #expect(guest.handle(.heard(Self.heardCar)) == [])
+            guest.now = guest.policy.deadline ?? .zero
+            pauses.append(guest.now - failedAt)
+            #expect(
+                guest.handle(.tick) == [
+                    .show(.reconnecting(attempt: attempt)), .stopBrowsing, .invite(Self.car.id),
+                ])
+        }
+        #expect(pauses == [100, 200, 400, 800, 1_600, 2_000].map { .milliseconds($0) })
+    }
+
+    @Test("a host that was heard during the pause is dialled when it ends, though it is not heard again")
+    func heardInPause() {
+        var guest = Guest(policy: ReconnectPolicy())
+        _ = guest.handle(.start)
+        _ = guest.handle(.heard(Self.heardCar))
+        #expect(guest.handle(.dialFailed) == [.browse])
+        #expect(guest.handle(.heard(Self.heardCar)) == [])
+        #expect(guest.policy.deadline == .milliseconds(100))
+        guest.now = .milliseconds(100)
+        #expect(guest.handle(.tick) == [.stopBrowsing, .invite("c0ffee")])
+    }
+
+    @Test("another host does not take the place of a lost one within the 30 seconds")
+    func faithful() {
+        var guest = connected()
+        _ = guest.handle(.linkLost)
+        _ = guest.handle(.dialFailed)
+        guest.now = .seconds(5)
+        #expect(guest.handle(.heard(Self.bus)) == [])
+    }
+
+    @Test("a host that says no is not dialled again without a person's word")
+    func refused() {
+        var guest = Guest(policy: ReconnectPolicy())
+        _ = guest.handle(.start)
+        _ = guest.handle(.heard(Self.heardCar))
+        #expect(
+            guest.handle(.refused(.full)) == [.show(.failed(.connectionFailed(reason: "refused: full"))), .browse])
+        #expect(guest.handle(.heard(Self.heardCar)) == [])
+        #expect(guest.handle(.start) == [.browse, .show(.connecting)])
+        #expect(guest.handle(.heard(Self.heardCar)) == [.stopBrowsing, .invite("c0ffee")])
+    }
+
+    @Test("when the host ends the session, the guest is back at choosing one")
+    func hostEnded() {
+        var guest = connected()
+        #expect(guest.handle(.hostEnded) == [.show(.disconnected), .browse, .show(.connecting)])
+    }
+
+    @Test("who leaves stays away until told otherwise")
+    func leave() {
+        var guest = connected()
+        #expect(guest.handle(.leave) == [.stopBrowsing, .show(.disconnected)])
+        #expect(guest.handle(.heard(Self.heardCar)) == [])
+        #expect(guest.handle(.start) == [.browse, .show(.connecting)])
+    }
+}
