@@ -93,6 +93,8 @@ int cbluez_bus_descriptor(const cbluez_bus *bus) {
 }
 
 bool cbluez_bus_wants_write(const cbluez_bus *bus) {
+    // What has been read and not been asked for makes no descriptor readable, but this one is all but always writable.
+    if (dbus_connection_get_dispatch_status(bus->connection) == DBUS_DISPATCH_DATA_REMAINS) return true;
     // Until the bus has let us in, everything waits for its answers; asking for POLLOUT then would only spin.
     return dbus_connection_get_is_authenticated(bus->connection) &&
            dbus_connection_has_messages_to_send(bus->connection);

@@ -56,6 +56,20 @@ static void test_coming_and_going(const bus_daemon *daemon) {
     world_close(&w);
 }
 
+// Whoever waits at the descriptor alone is woken for what was read by and by while the bus was opened.
+static void test_nothing_forgotten(const bus_daemon *daemon) {
+    world w = world_open(daemon);
+    struct pollfd state = {.fd = cbluez_bus_descriptor(w.bus), .events = POLLIN};
+    while (poll(&state, 1, 100) > 0) cbluez_bus_process(w.bus);
+    CHECK(cbluez_bus_wants_write(w.bus));
+    expect_event(&w, CBLUEZ_EVENT_READY);
+    expect_event(&w, CBLUEZ_EVENT_BLUEZ_VANISHED);
+    cbluez_bus_event event;
+    CHECK_NUMBER(cbluez_bus_next(w.bus, &event), 0);
+    CHECK(!cbluez_bus_wants_write(w.bus));
+    world_close(&w);
+}
+
 static void test_hand_over(const bus_daemon *daemon) {
     world w = world_open(daemon);
     w.bluez = connect_to(daemon);
@@ -186,6 +200,7 @@ static void test_back_pressure(const bus_daemon *daemon) {
 void test_bus(void) {
     bus_daemon daemon = daemon_start();
     test_coming_and_going(&daemon);
+    test_nothing_forgotten(&daemon);
     test_hand_over(&daemon);
     test_calls(&daemon);
     test_time_out(&daemon);

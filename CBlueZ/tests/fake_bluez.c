@@ -123,20 +123,27 @@ world world_open_ready(const bus_daemon *daemon) {
     return w;
 }
 
-// As a program's loop does it: the shim is touched only when its descriptor says so.
+// As a program's loop does it: the shim is touched only when its descriptor or its deadline says so.
 void step(world *w) {
     struct pollfd states[2] = {{.fd = cbluez_bus_descriptor(w->bus), .events = POLLIN}, {.fd = -1, .events = POLLIN}};
     if (cbluez_bus_wants_write(w->bus)) states[0].events |= POLLOUT;
     if (w->bluez) dbus_connection_get_unix_fd(w->bluez, &states[1].fd);
     poll(states, 2, 5); // a stranger's connection is not watched
     if (states[0].revents) cbluez_bus_process(w->bus);
+    if (states[0].revents || cbluez_bus_next_deadline_ms(w->bus) == 0) w->may_have_events = true;
     if (w->bluez) dbus_connection_read_write(w->bluez, 0);
+}
+
+static bool take_event(world *w, cbluez_bus_event *event) {
+    if (!w->may_have_events) return false;
+    w->may_have_events = cbluez_bus_next(w->bus, event) != 0;
+    return w->may_have_events;
 }
 
 cbluez_bus_event next_event(world *w) {
     cbluez_bus_event event = {0};
     for (long long end = now_ms() + PATIENCE_MS; now_ms() < end;) {
-        if (cbluez_bus_next(w->bus, &event) != 0) return event;
+        if (take_event(w, &event)) return event;
         step(w);
     }
     return (cbluez_bus_event){0};
@@ -212,7 +219,7 @@ DBusMessage *call_shim(world *w, DBusConnection *connection, const char *path, c
     for (long long end = now_ms() + PATIENCE_MS; now_ms() < end;) {
         dbus_connection_read_write(connection, 0);
         cbluez_bus_event event;
-        if (cbluez_bus_next(w->bus, &event) != 0) fail("an event while an object is asked");
+        if (take_event(w, &event)) fail("an event while an object is asked");
         DBusMessage *message = dbus_connection_pop_message(connection);
         if (!message) {
             step(w);

@@ -23,6 +23,8 @@ void daemon_stop(bus_daemon *daemon);
 typedef struct {
     cbluez_bus *bus;
     DBusConnection *bluez;
+    /// Something has happened since `cbluez_bus_next` last said that there is nothing.
+    bool may_have_events;
 } world;
 
 /// Opens the shim on the bus.

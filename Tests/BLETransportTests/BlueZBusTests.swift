@@ -41,7 +41,9 @@ final class MessageBus {
         address = "unix:path=\(folder)/bus"
         var descriptors: [Int32] = [0, 0]
         pipe(&descriptors)
-        let arguments = ["dbus-daemon", "--session", "--nofork", "--address=\(address)", "--print-address=\(descriptors[1])"]
+        let arguments = [
+            "dbus-daemon", "--session", "--nofork", "--address=\(address)", "--print-address=\(descriptors[1])",
+        ]
         var argv = arguments.map { strdup($0) } + [nil]
         defer { for argument in argv { free(argument) } }
         var child = pid_t()

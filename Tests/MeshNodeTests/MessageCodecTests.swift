@@ -41,7 +41,8 @@ struct MessageCodecTests {
         #expect(arrived.queue == Array(large.queue.prefix(arrived.queue.count)))
     }
 
-    @Test("rubbish is no message", arguments: ["", "{", "[]", "{\"intent\":{}}", "null", "{\"stateUpdate\":{\"_0\":{}}}"])
+    @Test(
+        "rubbish is no message", arguments: ["", "{", "[]", "{\"intent\":{}}", "null", "{\"stateUpdate\":{\"_0\":{}}}"])
     func rubbish(text: String) {
         #expect(MessageCodec.message(in: Array(text.utf8)) == nil)
     }

@@ -160,7 +160,8 @@ int cbluez_bus_open(const char *address, cbluez_bus **bus, char *error);
 void cbluez_bus_close(cbluez_bus *bus);
 /// The descriptor to wait on.
 int cbluez_bus_descriptor(const cbluez_bus *bus);
-/// True while output waits, so that the descriptor should be watched for writing too.
+/// True while output waits, or events that have not been taken, so that the descriptor should be watched for writing too.
+/// To be asked before every wait: a call may have changed it.
 bool cbluez_bus_wants_write(const cbluez_bus *bus);
 /// Reads and writes what can be without blocking; afterwards `cbluez_bus_next` until it returns 0, which also tells the
 /// calls whose time is up. 0, or -ENOTCONN when the bus has gone (`cbluez_bus_next` still tells what came before).

@@ -13,7 +13,7 @@ public actor VirtualRadio: Radio {
     /// What happens on the air, for one listener.
     public nonisolated let events: AsyncStream<RadioEvent>
 
-    private let air: VirtualAir
+    nonisolated let air: VirtualAir
     private let address: String
     private let poller: Poller
     private let eventSink: AsyncStream<RadioEvent>.Continuation

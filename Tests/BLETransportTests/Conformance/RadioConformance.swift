@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import MeshProtocol
+import Synchronization
+import Testing
+
+@testable import BLETransport
+
+/// What every radio does, whatever it is made of. The same tests run on virtual radios here, and on real adapters in the
+/// radio lab (`RadioPair`).
+@Suite("RadioConformance", .serialized, .timeLimit(.minutes(1)))
+struct RadioConformance {
+    @Test("what a host advertises is heard, with its name")
+    func heard() async throws {
+        let pair = try await RadioPair()
+        let sighting = try await pair.sight()
+        #expect(sighting.advertisement == pair.advertisement)
+        #expect(sighting.endpoint.psm >= 0x80)
+        await pair.close()
+    }
+
+    @Test("what is advertised can be changed, and the change is heard")
+    func changed() async throws {
+        let pair = try await RadioPair()
+        _ = try await pair.sight()
+        var changed = pair.advertisement
+        changed.hops = 7
+        try await pair.host.advertise(changed, pace: .slow)
+        try await pair.guest.scan(for: RadioPair.service)
+        let hops = try await pair.guestEvents.first { event -> UInt8? in
+            guard case .heard(let sighting) = event, sighting.advertisement.hops == 7 else { return nil }
+            return sighting.advertisement.hops
+        }
+        #expect(hops == 7)
+        await pair.close()
+    }
+
+    @Test("SDUs arrive whole and in order, both ways")
+    func exchange() async throws {
+        let pair = try await RadioPair()
+        let (guest, host) = try await pair.link()
+        let sdus: [[UInt8]] = [[1], [2, 3], Array(repeating: 4, count: 245), Array(repeating: 5, count: 1_000)]
+        for sdu in sdus { try await guest.send(sdu) }
+        for sdu in sdus { #expect(try await host.receive() == sdu) }
+        for sdu in sdus { try await host.send(sdu) }
+        for sdu in sdus { #expect(try await guest.receive() == sdu) }
+        await pair.close()
+    }
+
+    @Test("the largest SDU passes, and a larger one is refused without harm")
+    func sizes() async throws {
+        let pair = try await RadioPair()
+        let (guest, host) = try await pair.link()
+        #expect(guest.sendMTU == Limits.sduBytes)
+        let largest = (0..<guest.sendMTU).map { UInt8(truncatingIfNeeded: $0) }
+        try await guest.send(largest)
+        #expect(try await host.receive() == largest)
+        await #expect { try await guest.send(largest + [0]) } throws: { ($0 as? RadioError)?.code == .tooLarge }
+        try await guest.send([1])
+        #expect(try await host.receive() == [1])
+        await pair.close()
+    }
+
+    @Test("a slow reader holds the writer up: memory does not grow, and nothing is lost")
+    func backpressure() async throws {
+        let pair = try await RadioPair()
+        let (guest, host) = try await pair.link()
+        let count = 150
+        let sent = Mutex(0)
+        let (progress, report) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+        let writer = Task {
+            for number in 0..<count {
+                try await guest.send([UInt8(number)] + [UInt8](repeating: 0, count: 1_999))
+                sent.withLock { $0 += 1 }
+                report.yield()
+            }
+        }
+        var steps = progress.makeAsyncIterator()
+        var mostUnread = 0
+        for number in 0..<count {
+            // The writer runs ahead as far as it can before the first read.
+            while number == 0, sent.withLock({ $0 }) < 3 { await steps.next() }
+            mostUnread = max(mostUnread, sent.withLock { $0 } - number)
+            #expect(try await host.receive()?.first == UInt8(number))
+        }
+        try await writer.value
+        #expect(mostUnread * 2_000 < 200_000, "\(mostUnread) SDUs of 2,000 bytes were under way")
+        await pair.close()
+    }
+
+    @Test("several channels at once do not mix")
+    func severalChannels() async throws {
+        let pair = try await RadioPair()
+        let sighting = try await pair.sight()
+        var guests: [any RadioChannel] = []
+        var hosts: [any RadioChannel] = []
+        for _ in 0..<3 {
+            guests.append(try await pair.guest.dial(sighting.endpoint))
+            hosts.append(try await pair.accepted())
+        }
+        for (number, channel) in guests.enumerated() { try await channel.send([UInt8(number)]) }
+        for (number, channel) in hosts.enumerated() { #expect(try await channel.receive() == [UInt8(number)]) }
+        await pair.close()
+    }
+
+    @Test("when one side closes, the other is told, after what was said before")
+    func closing() async throws {
+        let pair = try await RadioPair()
+        let (guest, host) = try await pair.link()
+        try await host.send([1])
+        #expect(try await guest.receive() == [1])
+        host.close()
+        do {
+            #expect(try await guest.receive() == nil)
+        } catch {
+            #expect(error.code == .channelLost)
+        }
+        await #expect(throws: RadioError.self) { try await host.send([2]) }
+        await #expect(throws: RadioError.self) { _ = try await host.receive() }
+        await pair.close()
+    }
+
+    @Test("closing a channel ends whatever waits on it")
+    func closingWhileWaiting() async throws {
+        let pair = try await RadioPair()
+        let (guest, _) = try await pair.link()
+        let reader = Task { try await guest.receive() }
+        guest.close()
+        await #expect { try await reader.value } throws: { ($0 as? RadioError)?.code == .closed }
+        await pair.close()
+    }
+
+    @Test("a dial to nobody stays pending, ends when it is cancelled, and leaves the radio usable")
+    func cancelledDial() async throws {
+        let pair = try await RadioPair()
+        let sighting = try await pair.sight()
+        await pair.host.stopAdvertising()
+        let dial = Task { try await pair.guest.dial(sighting.endpoint) }
+        dial.cancel()
+        await #expect { try await dial.value } throws: { ($0 as? RadioError)?.code == .cancelled }
+        let (guest, host) = try await pair.link()
+        try await guest.send([1])
+        #expect(try await host.receive() == [1])
+        await pair.close()
+    }
+
+    @Test("a dial that waits through a gap links as soon as the host is back")
+    func pendingDial() async throws {
+        let pair = try await RadioPair()
+        let sighting = try await pair.sight()
+        await pair.host.stopAdvertising()
+        let dial = Task { try await pair.guest.dial(sighting.endpoint) }
+        try await pair.host.advertise(pair.advertisement, pace: .fast)
+        let guest = try await dial.value
+        let host = try await pair.accepted()
+        try await guest.send([9])
+        #expect(try await host.receive() == [9])
+        await pair.close()
+    }
+
+    @Test("the host goes on being found while a guest is linked")
+    func advertisesOn() async throws {
+        let pair = try await RadioPair()
+        let (guest, _) = try await pair.link()
+        try await pair.host.advertise(pair.advertisement, pace: .fast)
+        let again = try await pair.sight()
+        #expect(again.advertisement.idPrefix == pair.advertisement.idPrefix)
+        guest.close()
+        await pair.close()
+    }
+
+    @Test("closing the radio ends its events, and every channel")
+    func closingTheRadio() async throws {
+        let pair = try await RadioPair()
+        let (guest, host) = try await pair.link()
+        let reader = Task { try? await host.receive() }
+        await pair.guest.close()
+        await pair.guestEvents.end()
+        #expect(await reader.value == nil)
+        await #expect(throws: RadioError.self) { try await guest.send([1]) }
+        await pair.host.close()
+    }
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FoundationEssentials
+import MeshProtocol
+import Testing
+
+@testable import BLETransport
+
+@Suite("The virtual radio's own ways", .timeLimit(.minutes(1)))
+struct VirtualRadioTests {
+    private func virtualPair() async throws -> (pair: RadioPair, air: VirtualAir)? {
+        let pair = try await RadioPair()
+        guard let radio = pair.host as? VirtualRadio else { return nil }
+        return (pair, radio.air)
+    }
+
+    @Test("a dead zone ends a link after the supervision timeout, on both sides")
+    func deadZone() async throws {
+        let (pair, air) = try #require(try await virtualPair())
+        let (guest, host) = try await pair.link()
+        let start = ContinuousClock.now
+        try air.cut("guest")
+        await #expect { try await guest.receive() } throws: { ($0 as? RadioError)?.code == .channelLost }
+        await #expect { try await host.receive() } throws: { ($0 as? RadioError)?.code == .channelLost }
+        #expect(ContinuousClock.now - start >= Limits.supervisionTimeout)
+        await pair.close()
+    }
+
+    @Test("a dead zone shorter than that goes unnoticed: what was said in it arrives afterwards")
+    func shortDeadZone() async throws {
+        let (pair, air) = try #require(try await virtualPair())
+        let (guest, host) = try await pair.link()
+        try air.cut()
+        let sending = Task { try await guest.send([7]) }
+        air.heal()
+        try await sending.value
+        #expect(try await host.receive() == [7])
+        await pair.close()
+    }
+
+    @Test("nothing is heard in a dead zone, and a dial waits for its end")
+    func dialInDeadZone() async throws {
+        let (pair, air) = try #require(try await virtualPair())
+        let sighting = try await pair.sight()
+        try air.cut("guest")
+        let dial = Task { try await pair.guest.dial(sighting.endpoint) }
+        air.heal("guest")
+        _ = try await dial.value
+        await pair.close()
+    }
+
+    @Test("a host that is gone is told to be lost")
+    func lost() async throws {
+        let (pair, _) = try #require(try await virtualPair())
+        let sighting = try await pair.sight()
+        try await pair.guest.scan(for: RadioPair.service)
+        _ = try await pair.guestEvents.first { event -> Bool? in if case .heard = event { true } else { nil } }
+        await pair.host.stopAdvertising()
+        let lost = try await pair.guestEvents.first { event -> RadioEndpoint? in
+            if case .lost(let endpoint) = event { endpoint } else { nil }
+        }
+        #expect(lost == sighting.endpoint)
+        await pair.close()
+    }
+
+    @Test("an address that is none is refused", arguments: ["", "a b", "a/b", "../x", "everyone", "é"])
+    func addresses(address: String) throws {
+        let air = try VirtualAir(directory: RadioPair.newFolder())
+        #expect(throws: RadioError.self) { try VirtualRadio(air: air, address: address) }
+    }
+
+    @Test("a folder whose path fits no socket is refused with what to do")
+    func longPath() {
+        let path = "/tmp/" + String(repeating: "x", count: 200)
+        #expect { try VirtualAir(directory: path) } throws: {
+            ($0 as? RadioError)?.cause.contains("--air") == true
+        }
+    }
+
+    @Test("rubbish in an ear is no beacon")
+    func rubbish() {
+        #expect(VirtualBeacon(bytes: []) == nil)
+        #expect(VirtualBeacon(bytes: ArraySlice(repeating: 0xFF, count: 30)) == nil)
+        #expect(VirtualBeacon(bytes: ArraySlice(repeating: 0, count: 23))?.sighting == nil)
+    }
+}

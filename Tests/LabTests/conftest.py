@@ -1,0 +1,95 @@
+"""What the lab tests share: an air for each file, the boxes on it, and the figures that they measure.
+
+A file's tests share its boxes, which take a second to boot, but no program: whatever a test has started is gone when
+the next one begins, and so are its links and its cuts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from helpers import DAEMONS, Figures
+from lab import Box, Lab
+from pytest_lab import REPORT
+
+# A Swift trap, an abort, a segmentation fault: never right, whatever a test did to the program.
+CRASHES = {-4: "SIGILL", -5: "SIGTRAP", -6: "SIGABRT", -7: "SIGBUS", -8: "SIGFPE", -11: "SIGSEGV"}
+
+FIGURES = pytest.StashKey[list[str]]()
+
+
+@pytest.fixture(scope="module")
+def air_of_file(request: pytest.FixtureRequest, lab_machine: None) -> Iterator[Lab]:
+    """A lab that this file's tests share. Tests take `road`, not this."""
+    options = request.config.option
+    name = request.node.name.removesuffix(".py")
+    made = Lab(name, binary=options.binary, keep=options.keep, seed=options.air_seed)
+    try:
+        yield made
+    finally:
+        ours = [item for item in request.session.items if item.getparent(pytest.Module) is request.node]
+        reports = [item.stash.get(REPORT, None) for item in ours]
+        failed = any(report is None or report.failed for report in reports)
+        died = list(made.deaths)
+        if made.close(failed=failed or bool(died)):
+            print(f"the run's folder: {made.folder.path}")
+    if died:
+        pytest.fail(f"these boxes died: {', '.join(died)}", pytrace=False)
+
+
+@pytest.fixture
+def road(air_of_file: Lab) -> Iterator[Lab]:
+    """The file's lab, with nothing running in its boxes but the system, and nothing cut."""
+    yield air_of_file
+    crashed = crashes(air_of_file)
+    clear(air_of_file)
+    if crashed:
+        pytest.fail("\n".join(crashed), pytrace=False)
+
+
+@pytest.fixture(scope="module")
+def car(air_of_file: Lab) -> Box:
+    """The head unit's box."""
+    return air_of_file.box("car")
+
+
+@pytest.fixture(scope="module")
+def family(air_of_file: Lab) -> Box:
+    """A box with three adapters, for three guests."""
+    return air_of_file.box("family", controllers=3)
+
+
+@pytest.fixture
+def figures(request: pytest.FixtureRequest, road: Lab) -> Figures:
+    """Takes down what was measured: it is shown at the end of the run, also when all is well."""
+    return Figures(request.config.stash.setdefault(FIGURES, []), road.folder / "figures.txt")
+
+
+def crashes(lab: Lab) -> list[str]:
+    return [
+        f"{program!r} crashed with {CRASHES[program.exit_code]}\n{program.tail()}"
+        for box in lab.boxes.values()
+        for program in box.programs.values()
+        if program.exit_code in CRASHES
+    ]
+
+
+def clear(lab: Lab) -> None:
+    for box in lab.boxes.values():
+        for program in box.programs.values():
+            if program.name not in DAEMONS and program.running:
+                program.kill()
+        # Their ends are told; a later test is not to find them again.
+        box.programs = {name: one for name, one in box.programs.items() if name in DAEMONS}
+    lab.air.heal()
+    names = lab.controller_names()
+    lab.air.request("drop", between=[names, names])
+    lab.air.skip()
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    if measured := terminalreporter.config.stash.get(FIGURES, []):
+        terminalreporter.section("measured")
+        for line in measured:
+            terminalreporter.write_line(line)

@@ -1,0 +1,97 @@
+"""What is on the air, and what somebody who looks around finds there."""
+
+from __future__ import annotations
+
+import struct
+
+from helpers import START, identity, service_uuid, start_host
+from lab import Box, Lab, Program
+
+TESTS_COMPANY = 0xFFFF
+COMPLETE_128_BIT_SERVICES, MANUFACTURER_DATA = 0x07, 0xFF
+
+
+def scan(box: Box, *arguments: str) -> Program:
+    scanner = box.roadmesh("scan", "--seconds", "2", *arguments)
+    scanner.wait(START)
+    return scanner
+
+
+def structures(data: bytes) -> dict[int, bytes]:
+    """The fields of advertising data, by their type."""
+    fields = {}
+    while data and data[0]:
+        fields[data[1]] = data[2 : data[0] + 1]
+        data = data[data[0] + 1 :]
+    return fields
+
+
+
+def test_a_scan_lists_the_host_by_name_with_signal_strength_and_the_head_of_its_id(
+    road: Lab, car: Box, family: Box
+) -> None:
+    road.air.rssi(car, family, -67)
+    host = start_host(car)
+    scanner = scan(family)
+    found = scanner.seen("peerDiscovered", lambda one: one["peer"]["name"] == "Dad's Car")
+    assert found, scanner.tail()
+    assert found[-1]["rssi"] == -67
+    assert found[-1]["hops"] == 0
+    assert found[-1]["peer"]["id"] == identity(host)[:6]
+    assert scanner.exit_code == 0
+    assert scanner.events[-1]["event"] == "bye"
+
+
+def test_a_scan_lists_each_of_two_hosts_once(road: Lab, car: Box, family: Box) -> None:
+    start_host(car)
+    start_host(family, name="Mom's Van", adapter="hci1")
+    scanner = scan(family)
+    # A name comes with the scan response, sometimes after the host itself was shown.
+    named = [one["peer"]["name"] for one in scanner.seen("peerDiscovered") if one["peer"]["name"] != "?"]
+    assert sorted(named) == ["Dad's Car", "Mom's Van"]
+
+
+def test_a_scan_that_hears_nothing_says_so_and_exits_with_69(road: Lab, car: Box, family: Box) -> None:
+    start_host(car)
+    road.air.cut(car)
+    scanner = scan(family)
+    assert scanner.exit_code == 69
+    assert not scanner.seen("peerDiscovered")
+    [sentence] = [line.text for line in scanner.lines if line.stream == "err"]
+    assert "No host was heard" in sentence and "roadmesh host" in sentence
+
+
+def test_a_host_of_another_service_is_not_seen(road: Lab, car: Box, family: Box) -> None:
+    start_host(car)
+    start_host(family, "--service", "road-trivia", name="Quiz Bus", adapter="hci1")
+    quiz = scan(family, "--service", "road-trivia")
+    assert {one["peer"]["name"] for one in quiz.seen("peerDiscovered")} - {"?"} == {"Quiz Bus"}
+    music = scan(family)
+    assert {one["peer"]["name"] for one in music.seen("peerDiscovered")} - {"?"} == {"Dad's Car"}
+
+
+def test_the_advertisement_is_the_one_of_the_protocol_and_fits_31_bytes(road: Lab, car: Box) -> None:
+    host = start_host(car)
+    # One that asks for no scan response, so that what it hears is the advertisement alone.
+    road.stranger("passer-by")
+    road.air.request("stranger.scan", stranger="passer-by", on=True, active=False)
+    found = road.air.expect("heard", stranger="passer-by", address=car.hci(0).address)
+    advertised = bytes.fromhex(found["data"])
+    assert len(advertised) <= 31
+    fields = structures(advertised)
+    assert fields[COMPLETE_128_BIT_SERVICES][::-1].hex() == service_uuid().replace("-", "")
+    company, version_and_flags, psm, hops = struct.unpack("<HBBB", fields[MANUFACTURER_DATA][:5])
+    assert company == TESTS_COMPANY
+    assert version_and_flags == 0x10
+    assert 0x80 <= psm <= 0xFF
+    assert hops == 0
+    assert fields[MANUFACTURER_DATA][5:].hex() == identity(host)[:6]
+
+
+def test_the_name_is_in_the_scan_response_and_cut_to_what_fits(road: Lab, car: Box) -> None:
+    long_name = "The Grand Old Coach of the Northern Valley"
+    host = start_host(car, name=long_name)
+    found = road.stranger("listener").find(service_uuid(), name=long_name[:29])
+    assert found["scanResponse"]
+    # Whoever joins is told the whole name.
+    assert host.expect_seen("ready")["peer"]["name"] == long_name

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+#
+# What the scripts share: where things are, and how the program is built. Sourced, never run.
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+# Builds stay outside the checkout, so that a fresh clone finds them again.
+cache=${ROADMESH_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/roadmesh}
+scratch=$cache/build
+
+# What building and running needs, and what the tests need besides: the radio lab's kernel, its Bluetooth, its Python.
+build_packages=(pkgconf libbluetooth-dev libdbus-1-dev)
+test_packages=(
+    bluez bluez-test-tools dbus build-essential flex bison bc libelf-dev libssl-dev xz-utils kmod linux-source-6.1
+    python3 python3-venv valgrind libclang-rt-14-dev
+)
+
+say() { printf '%s\n' "$*" >&2; }
+fail() {
+    say "$*"
+    exit 1
+}
+
+# build LOG ARGUMENT...: `swift build`, quiet where it is quick, and with its log where it fails.
+build() {
+    local log=$1 notice
+    shift
+    mkdir -p "$cache"
+    (sleep 3 && say "Building RoadMesh. The first time takes some minutes…") &
+    notice=$!
+    if ! swift build --package-path "$root" --scratch-path "$scratch" "$@" >"$log" 2>&1; then
+        kill "$notice" 2>/dev/null || true
+        grep -E '(error|warning): ' "$log" | sort -u | head -n 20 >&2 || true
+        fail "The build failed; its whole log is $log"
+    fi
+    kill "$notice" 2>/dev/null || true
+    wait "$notice" 2>/dev/null || true
+}
