@@ -126,18 +126,23 @@ int cbluez_l2cap_dial(const cbluez_address *local, const cbluez_address *peer, u
     return channel;
 }
 
+// What poll(2) says at once.
+static short state_of(int channel, short events) {
+    struct pollfd state = {.fd = channel, .events = events};
+    int result;
+    do {
+        result = poll(&state, 1, 0);
+    } while (result < 0 && errno == EINTR);
+    return result > 0 ? state.revents : 0;
+}
+
 int cbluez_l2cap_dial_result(int channel) {
     int error = 0;
     int result = get_option(channel, SOL_SOCKET, SO_ERROR, &error, sizeof error);
     if (result < 0) return result;
     if (error) return -error;
     // SO_ERROR is 0 while the dial goes on, too; bt_sock_poll reports nothing until it has ended.
-    struct pollfd state = {.fd = channel, .events = POLLOUT};
-    do {
-        result = poll(&state, 1, 0);
-    } while (result < 0 && errno == EINTR);
-    if (result < 0) return -errno;
-    return result == 0 ? -EINPROGRESS : 0;
+    return state_of(channel, POLLOUT) == 0 ? -EINPROGRESS : 0;
 }
 
 ssize_t cbluez_l2cap_send(int channel, const void *bytes, size_t count) {
@@ -150,16 +155,7 @@ ssize_t cbluez_l2cap_send(int channel, const void *bytes, size_t count) {
     return sent < 0 ? -errno : sent;
 }
 
-static bool peer_has_closed(int channel) {
-    struct pollfd state = {.fd = channel, .events = POLLRDHUP};
-    int result;
-    do {
-        result = poll(&state, 1, 0);
-    } while (result < 0 && errno == EINTR);
-    return result != 0;
-}
-
-ssize_t cbluez_l2cap_receive(int channel, void *bytes, size_t capacity) {
+static ssize_t receive_once(int channel, void *bytes, size_t capacity) {
     struct iovec part = {.iov_base = bytes, .iov_len = capacity};
     struct msghdr message;
     ssize_t received;
@@ -168,9 +164,19 @@ ssize_t cbluez_l2cap_receive(int channel, void *bytes, size_t capacity) {
         received = recvmsg(channel, &message, 0);
     } while (received < 0 && errno == EINTR);
     if (received < 0) return -errno;
-    if (message.msg_flags & MSG_TRUNC) return -EMSGSIZE;
-    // l2cap_ecred_data_rcv passes on an SDU of length 0, so a peer could feign a close.
-    if (received == 0 && !peer_has_closed(channel)) return -EBADMSG;
+    return message.msg_flags & MSG_TRUNC ? -EMSGSIZE : received;
+}
+
+ssize_t cbluez_l2cap_receive(int channel, void *bytes, size_t capacity) {
+    ssize_t received = receive_once(channel, bytes, capacity);
+    if (received == 0) {
+        // l2cap_ecred_data_rcv passes on an SDU of length 0, so a peer could feign a close.
+        if (!(state_of(channel, POLLRDHUP) & (POLLRDHUP | POLLHUP))) return -EBADMSG;
+        // bt_sock_recvmsg tells of the close (it is a pending error at first) before the SDUs that came before it.
+        return receive_once(channel, bytes, capacity);
+    }
+    // Its error was told once, maybe to a send; without this the descriptor would be ready for ever, and never read.
+    if (received == -EAGAIN && state_of(channel, POLLIN) & POLLHUP) return -ENOTCONN;
     return received;
 }
 

@@ -88,10 +88,12 @@ static void test_rssi(void) {
     // Unknown connection, with the handle; unknown command, without; a Command Status.
     CHECK_NUMBER(read_event(ends[0], "\x04\x0E\x07\x01\x05\x14\x02\x40\x00\x00", 10, ends[1], &rssi, &status), 0x40);
     CHECK_NUMBER(status, 2);
-    CHECK_NUMBER(read_event(ends[0], "\x04\x0E\x04\x01\x05\x14\x01", 7, ends[1], &rssi, &status), CBLUEZ_HANDLE_UNKNOWN);
+    CHECK_NUMBER(read_event(ends[0], "\x04\x0E\x04\x01\x05\x14\x01", 7, ends[1], &rssi, &status),
+                 CBLUEZ_HANDLE_UNKNOWN);
     CHECK_NUMBER(rssi, CBLUEZ_RSSI_UNKNOWN);
     CHECK_NUMBER(status, 1);
-    CHECK_NUMBER(read_event(ends[0], "\x04\x0F\x04\x0C\x01\x05\x14", 7, ends[1], &rssi, &status), CBLUEZ_HANDLE_UNKNOWN);
+    CHECK_NUMBER(read_event(ends[0], "\x04\x0F\x04\x0C\x01\x05\x14", 7, ends[1], &rssi, &status),
+                 CBLUEZ_HANDLE_UNKNOWN);
     CHECK_NUMBER(status, 0x0C);
     // Other commands, other packets, and cut ones.
     CHECK_NUMBER(read_event(ends[0], "\x04\x0E\x07\x01\x06\x14\x00\xFF\x0E\xC4", 10, ends[1], &rssi, &status), -1);

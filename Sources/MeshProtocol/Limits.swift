@@ -79,6 +79,9 @@ public enum Limits {
     public static let dialRepeats = 4
     /// Pause before such a repetition: two fast advertisements.
     public static let dialPause: Duration = .milliseconds(50)
+    /// A link without a channel that is still up after this long is held by bluetoothd alone, and goes: the kernel lets
+    /// go by itself after 2 s (outgoing) or 4 s (incoming), and whoever comes back sooner finds the link still there.
+    public static let unusedLink: Duration = .seconds(5)
     /// A call to bluetoothd that is not answered by then has failed. It answers in milliseconds, or under load in some
     /// hundreds.
     public static let busCall: Duration = .seconds(5)

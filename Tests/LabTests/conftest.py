@@ -1,7 +1,7 @@
 """What the lab tests share: an air for each file, the boxes on it, and the figures that they measure.
 
 A file's tests share its boxes, which take a second to boot, but no program: whatever a test has started is gone when
-the next one begins, and so are its links and its cuts.
+the next one begins, and so are its links, its cuts, and what bluetoothd remembers of them.
 """
 
 from __future__ import annotations
@@ -15,6 +15,14 @@ from pytest_lab import REPORT
 
 # A Swift trap, an abort, a segmentation fault: never right, whatever a test did to the program.
 CRASHES = {-4: "SIGILL", -5: "SIGTRAP", -6: "SIGABRT", -7: "SIGBUS", -8: "SIGFPE", -11: "SIGSEGV"}
+
+# What bluetoothd remembers of the devices it has met would go on into the next test.
+FORGET_DEVICES = """
+objects() { dbus-send --system --print-reply --dest=org.bluez / org.freedesktop.DBus.ObjectManager.GetManagedObjects; }
+objects | grep -o '/org/bluez/hci[0-9]*/dev_[0-9A-F_]*"' | tr -d '"' | sort -u | while read -r device; do
+    dbus-send --system --print-reply --dest=org.bluez "${device%/*}" org.bluez.Adapter1.RemoveDevice "objpath:$device"
+done
+"""
 
 FIGURES = pytest.StashKey[list[str]]()
 
@@ -80,11 +88,14 @@ def clear(lab: Lab) -> None:
         for program in box.programs.values():
             if program.name not in DAEMONS and program.running:
                 program.kill()
-        # Their ends are told; a later test is not to find them again.
-        box.programs = {name: one for name, one in box.programs.items() if name in DAEMONS}
     lab.air.heal()
     names = lab.controller_names()
     lab.air.request("drop", between=[names, names])
+    for box in lab.boxes.values():
+        if box.alive and box.programs["bluetoothd"].running:
+            box.run(FORGET_DEVICES)
+        # Their ends are told; a later test is not to find them again.
+        box.programs = {name: one for name, one in box.programs.items() if name in DAEMONS}
     lab.air.skip()
 
 

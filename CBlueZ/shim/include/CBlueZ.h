@@ -7,7 +7,7 @@
 //  - It decides nothing: no retry, no timer, no policy. One call does one thing.
 //  - It keeps no global state. A file descriptor or a `cbluez_bus` is all there is, and the caller owns it.
 //  - Nothing blocks: every descriptor is non-blocking and close-on-exec, and every D-Bus call ends as an event.
-//  - It returns a value >= 0, or a negative errno (`-ENODEV`); what the other end of the D-Bus refuses has an error name.
+//  - It returns a value >= 0, or a negative errno (`-ENODEV`); refusals over D-Bus have error names.
 //  - A `cbluez_bus` is used by one thread at a time; the rest is safe from any thread.
 
 #ifndef CBLUEZ_H
@@ -80,7 +80,8 @@ typedef struct {
     uint16_t receive_mtu;
     /// BT_PHY bit mask, 0 where the kernel does not tell.
     uint32_t phy;
-    /// Bytes that wait in the socket's send queue, with the kernel's overhead for each packet; -1 where unknown.
+    /// Bytes that wait in the socket's send queue, with the kernel's overhead (about 768 for a packet of 247); -1 where
+    /// unknown. Closing throws away what waits; at 0 the controller has it all, and the peer receives it.
     int32_t send_queue;
 } cbluez_link_info;
 
@@ -92,16 +93,19 @@ int cbluez_l2cap_listen(const cbluez_address *local, uint16_t psm, const cbluez_
 int cbluez_l2cap_accept(int listener, cbluez_address *peer);
 /// Starts to dial from a local adapter's address. Returns the descriptor at once; the connection is in progress until
 /// the descriptor is writable, and `cbluez_l2cap_dial_result` then tells. Closing the descriptor cancels the dial.
+/// The kernel gives up after 40 s (L2CAP_CONN_TIMEOUT) with ECONNREFUSED, as when nobody listens at the PSM.
+/// Close pending dials before an adapter is powered off: Linux 6.1 without ab4eedb790ca crashes on closing them later.
 int cbluez_l2cap_dial(const cbluez_address *local, const cbluez_address *peer, uint16_t psm,
                       const cbluez_l2cap_options *options);
 /// 0 when the dial ended in a connection, -EINPROGRESS while it goes on, or the negative errno it ended with (SO_ERROR,
 /// which this clears).
 int cbluez_l2cap_dial_result(int channel);
-/// Sends one SDU, all or nothing. Returns its length, -EAGAIN without credits or room, -EMSGSIZE above the peer's MTU,
-/// -EINVAL when it is empty: such an SDU cannot be sent.
+/// Sends one SDU, all or nothing. Returns its length, -EAGAIN without credits or room (whatever its size), -EMSGSIZE
+/// above the peer's MTU, -EINVAL when it is empty: such an SDU cannot be sent.
 ssize_t cbluez_l2cap_send(int channel, const void *bytes, size_t count);
-/// Receives one SDU. Returns its length, 0 when the peer has closed, -EAGAIN when none waits, -EMSGSIZE when it was
-/// longer than `capacity` (it is then gone), -EBADMSG when it was empty: no honest peer sends one.
+/// Receives one SDU. Returns its length, 0 when the peer has closed and all that came before has been received, -EAGAIN
+/// when none waits, -EMSGSIZE when it was longer than `capacity` (it is then gone), -EBADMSG when it was empty: no
+/// honest peer sends one. What a link ended with is told once, by the next send or receive; then it is -ENOTCONN.
 ssize_t cbluez_l2cap_receive(int channel, void *bytes, size_t capacity);
 /// Fills in what the kernel knows of a connected channel. 0, or a negative errno.
 int cbluez_l2cap_link_info(int channel, cbluez_link_info *info);
@@ -160,8 +164,8 @@ int cbluez_bus_open(const char *address, cbluez_bus **bus, char *error);
 void cbluez_bus_close(cbluez_bus *bus);
 /// The descriptor to wait on.
 int cbluez_bus_descriptor(const cbluez_bus *bus);
-/// True while output waits, or events that have not been taken, so that the descriptor should be watched for writing too.
-/// To be asked before every wait: a call may have changed it.
+/// True while output waits, or events that have not been taken, so that the descriptor should be watched for writing
+/// too. To be asked before every wait: a call may have changed it.
 bool cbluez_bus_wants_write(const cbluez_bus *bus);
 /// Reads and writes what can be without blocking; afterwards `cbluez_bus_next` until it returns 0, which also tells the
 /// calls whose time is up. 0, or -ENOTCONN when the bus has gone (`cbluez_bus_next` still tells what came before).
@@ -272,8 +276,8 @@ typedef struct {
 } cbluez_advertisement;
 
 /// Exports `advertisement` at `path` and calls LEAdvertisingManager1.RegisterAdvertisement. Its members are copied. A
-/// path that is registered already is replaced on our side, so unregister it first. -ENOSPC above 8 of them, -EINVAL for
-/// texts or data that no advertisement can hold. All of them end with BLUEZ_VANISHED, without a Release.
+/// path that is registered already is replaced on our side, so unregister it first. -ENOSPC above 8 of them, -EINVAL
+/// for texts or data that no advertisement can hold. All of them end with BLUEZ_VANISHED, without a Release.
 int64_t cbluez_bus_register_advertisement(cbluez_bus *bus, const char *adapter, const char *path,
                                           const cbluez_advertisement *advertisement, int timeout_ms);
 int64_t cbluez_bus_unregister_advertisement(cbluez_bus *bus, const char *adapter, const char *path, int timeout_ms);

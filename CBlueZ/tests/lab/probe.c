@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The shim as a program: obeys lines on its standard input, and says what came of them, a JSON object a line. It is what
-// shim.py runs in the radio lab's boxes.
+// The shim as a program: obeys lines on its standard input, and says what came of them, a JSON object a line. It is
+// what shim.py runs in the radio lab's boxes.
 
 #define _GNU_SOURCE
 
@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -234,6 +235,10 @@ static void link_info(void) {
     say_number("receiveMTU", info.receive_mtu);
     say_number("phy", info.phy);
     say_number("sendQueue", info.send_queue);
+    int buffer = 0;
+    socklen_t size = sizeof buffer;
+    if (getsockopt(channel, SOL_SOCKET, SO_SNDBUF, &buffer, &size) == 0) say_number("sendBuffer", buffer);
+    if (getsockopt(channel, SOL_SOCKET, SO_RCVBUF, &buffer, &size) == 0) say_number("receiveBuffer", buffer);
     end();
 }
 
@@ -345,6 +350,7 @@ static void watch_channel(void) {
     say_number("sdus", drained_sdus);
     say_number("bytes", drained_bytes);
     end();
+    drained_sdus = drained_bytes = 0;
     close_one(&channel);
 }
 

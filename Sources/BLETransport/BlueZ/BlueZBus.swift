@@ -112,6 +112,10 @@ actor BlueZBus {
         try await call { cbluez_bus_unregister_advertisement($0, adapter, path, $1) }
     }
 
+    func remove(device path: String, from adapter: String) async throws(BusFailure) {
+        try await call { cbluez_bus_remove_device($0, adapter, path, $1) }
+    }
+
     private func call(_ body: (OpaquePointer, Int32) -> Int64) async throws(BusFailure) {
         guard !isClosed else {
             throw BusFailure(name: "org.freedesktop.DBus.Error.Disconnected", text: "closed")

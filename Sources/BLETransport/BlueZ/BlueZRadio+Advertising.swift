@@ -85,10 +85,10 @@ extension BlueZRadio {
         psm = UInt8(truncatingIfNeeded: bound)
         let listener = PacketSocket(descriptor, poller: poller)
         self.listener = listener
-        accepting = Task { await self.accept(on: listener, adapterIndex: adapter.index) }
+        accepting = Task { await self.accept(on: listener) }
     }
 
-    private func accept(on listener: PacketSocket, adapterIndex: UInt16) async {
+    private func accept(on listener: PacketSocket) async {
         while !Task.isCancelled {
             var peer = cbluez_address()
             let descriptor = try? await listener.perform(.readable) { Int(cbluez_l2cap_accept($0, &peer)) }
@@ -101,9 +101,7 @@ extension BlueZRadio {
                 }
                 continue
             }
-            let channel = L2CAPChannel(
-                Int32(descriptor), endpoint: RadioEndpoint(peer), adapterIndex: adapterIndex, poller: poller)
-            eventSink.yield(.accepted(channel))
+            eventSink.yield(.accepted(channel(Int32(descriptor), to: RadioEndpoint(peer))))
         }
     }
 

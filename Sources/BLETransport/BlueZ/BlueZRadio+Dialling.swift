@@ -114,8 +114,7 @@ extension BlueZRadio {
         let result = try socket.attempt { Int(cbluez_l2cap_dial_result($0)) }
         guard result == 0 else { return .failure(DialFailure(errno: Int32(-result))) }
         guard let connected = socket.surrender() else { throw RadioError(.closed) }
-        return .success(
-            L2CAPChannel(connected, endpoint: endpoint, adapterIndex: adapter.index, poller: poller))
+        return .success(channel(connected, to: endpoint))
     }
 
     /// "Connection failed to be established" (0x3e) and its kin reach programs as ENOSYS, and a dial of somebody else on

@@ -9,6 +9,8 @@ struct KnownDevice {
     var name = ""
     var payload: [UInt8] = []
     var services: [String] = []
+    var isConnected = false
+    var isPaired = false
     /// What was reported last, to tell when it is gone.
     var reported: RadioEndpoint?
 
@@ -18,11 +20,21 @@ struct KnownDevice {
         name = change.name ?? name
         payload = change.payload ?? payload
         services = change.services ?? services
+        isConnected = change.isConnected ?? isConnected
+        isPaired = change.isPaired ?? isPaired
+    }
+
+    /// Whether bluetoothd names the device's GATT services in the place of what it advertises. It does so from the first
+    /// link on, for as long as it knows the device. What such a device advertises has passed our discovery filter all
+    /// the same, so its payload is believed without the UUID. Generic Access and Generic Attribute are in every GATT
+    /// server, and in no advertisement of ours.
+    private var areServicesResolved: Bool {
+        services.contains { $0.hasPrefix("00001800-") || $0.hasPrefix("00001801-") }
     }
 
     /// The sighting it is, where it is heard and speaks the service.
     func sighting(of service: ServiceUUID) -> Sighting? {
-        guard let address, let rssi, services.contains(service.description),
+        guard let address, let rssi, services.contains(service.description) || areServicesResolved,
             let psm = Advertisement.psm(inPayload: payload),
             let advertisement = Advertisement(service: service, payload: payload, name: name)
         else { return nil }
@@ -73,7 +85,7 @@ extension BlueZRadio {
         guard devices[path] != nil || devices.count < Limits.sightings else { return }
         var device = devices[path] ?? KnownDevice()
         device.merge(change)
-        let isNews = change.rssi != nil || change.payload != nil || change.name != nil
+        let isNews = change.rssi != nil || change.payload != nil || change.name != nil || change.services != nil
         if isNews, isDiscovering, let scanned, let sighting = device.sighting(of: scanned) {
             device.reported = sighting.endpoint
             eventSink.yield(.heard(sighting))

@@ -43,6 +43,11 @@ public actor BlueZRadio: Radio {
     // Dialling: one at a time.
     var dialQueue = DialQueue()
 
+    // Channels, and the links below them that nobody uses any more.
+    var channels: [WeakChannel] = []
+    var openChannels: [String: Int] = [:]
+    var lettingGo: [String: Task<Void, Never>] = [:]
+
     /// A radio on an adapter (`hci0`), or on the first that is up where `adapter` is nil. Throws where there is none.
     public init(
         adapter: String? = nil, logger: Logger = Logger(label: "roadmesh.bluez")
@@ -78,6 +83,7 @@ public actor BlueZRadio: Radio {
     public func close() async {
         await stopScanning()
         await stopAdvertising()
+        closeChannels()
         await bus?.close()
         await listening?.value
         eventSink.finish()

@@ -35,6 +35,7 @@ struct DeviceChange: Sendable {
     var payload: [UInt8]?
     var services: [String]?
     var isConnected: Bool?
+    var isPaired: Bool?
 }
 
 /// How a call to bluetoothd failed: the error's D-Bus name and text.
@@ -104,6 +105,7 @@ extension DeviceChange {
             }
         }
         if event.has(CBLUEZ_FIELD_CONNECTED) { isConnected = event.connected }
+        if event.has(CBLUEZ_FIELD_PAIRED) { isPaired = event.paired }
     }
 }
 

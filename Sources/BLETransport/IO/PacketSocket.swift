@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
-import Synchronization
 
 /// A non-blocking packet socket with one owner: reads and writes suspend instead of blocking, and a socket that was
 /// closed is never touched again, whoever still holds it.
 final class PacketSocket: Sendable {
     private let poller: Poller
     /// The descriptor, nil once closed. System calls run under the lock; none of them blocks.
-    private let descriptor: Mutex<Int32?>
+    private let descriptor: Locked<Int32?>
 
     /// Takes over a descriptor.
     init(_ descriptor: Int32, poller: Poller) {
         self.poller = poller
-        self.descriptor = Mutex(descriptor)
+        self.descriptor = Locked(descriptor)
     }
 
     deinit { close() }

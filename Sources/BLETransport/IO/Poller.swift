@@ -3,7 +3,6 @@
 import CBlueZ
 import Glibc
 import MeshProtocol
-import Synchronization
 
 /// Waits for file descriptors on one thread of its own, so that no task's thread ever does (epoll(7), one shot).
 ///
@@ -45,7 +44,7 @@ final class Poller: Sendable {
 
     private let epoll: Int32
     private let wake: Int32
-    private let state = Mutex(State())
+    private let state = Locked(State())
 
     /// Starts the thread. Fails only where the process has no descriptors left.
     init() throws(RadioError) {

@@ -2,7 +2,6 @@
 
 import Glibc
 import MeshProtocol
-import Synchronization
 
 /// A channel between two virtual radios. While one of them is in a dead zone nothing passes; what was sent waits.
 final class VirtualChannel: RadioChannel {
@@ -78,7 +77,7 @@ final class VirtualChannel: RadioChannel {
             var waiting: [CheckedContinuation<Void, Never>] = []
         }
 
-        private let state = Mutex(State())
+        private let state = Locked(State())
 
         func pass() async throws(RadioError) {
             while true {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import MeshProtocol
-import Synchronization
 import Testing
 
 @testable import BLETransport
@@ -66,7 +65,7 @@ struct RadioConformance {
         let pair = try await RadioPair()
         let (guest, host) = try await pair.link()
         let count = 150
-        let sent = Mutex(0)
+        let sent = Locked(0)
         let (progress, report) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
         let writer = Task {
             for number in 0..<count {
