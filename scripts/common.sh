@@ -12,7 +12,7 @@ scratch=$cache/build
 build_packages=(pkgconf libbluetooth-dev libdbus-1-dev)
 test_packages=(
     bluez bluez-test-tools dbus build-essential flex bison bc libelf-dev libssl-dev xz-utils kmod linux-source-6.1
-    python3 python3-venv valgrind libclang-rt-14-dev
+    python3 python3-venv
 )
 
 say() { printf '%s\n' "$*" >&2; }

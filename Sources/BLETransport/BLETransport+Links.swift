@@ -38,7 +38,7 @@ extension BLETransport {
             machine: LinkMachine(role: role, local: local, now: now), signal: signal)
         links[id]?.writer = Task { await self.write(link: id, to: channel, signals: signals) }
         links[id]?.reader = Task { await self.read(link: id, from: channel) }
-        links[id]?.timer = Task { await self.watch(link: id) }
+        watchAnew(id)
         await carryOut(links[id]?.machine.opened() ?? [], on: id)
     }
 
@@ -54,11 +54,15 @@ extension BLETransport {
             case .connected(let peer):
                 links[id]?.peer = peer
                 linkOfPeer[peer.id] = id
+                watchAnew(id)
                 await tell(.connected(peer), of: id)
             case .deliver(let body):
                 guard let peer = links[id]?.peer else { continue }
                 await tell(.received(body, from: peer.id), of: id)
-            case .roundTrip(let time): links[id]?.roundTrip = time
+            case .roundTrip(let time):
+                links[id]?.roundTrip = time
+                // In a task of its own: asking the controller for the signal strength takes time, and reading goes on.
+                Task { await report(id) }
             case .close(let end): await close(id, end)
             }
         }
@@ -127,6 +131,12 @@ extension BLETransport {
         return batch
     }
 
+    /// Begins to watch a link's deadline, which has just become another one.
+    private func watchAnew(_ id: LinkID) {
+        links[id]?.timer?.cancel()
+        links[id]?.timer = Task { await self.watch(link: id) }
+    }
+
     private func watch(link id: LinkID) async {
         while let deadline = links[id]?.machine.deadline {
             try? await Task.sleep(until: origin + deadline, clock: .continuous)
@@ -136,9 +146,7 @@ extension BLETransport {
                 links[id]?.machine.heardNothingByChoice(now: now)
                 continue
             }
-            let actions = links[id]?.machine.tick(now: now) ?? []
-            await carryOut(actions, on: id)
-            if actions.contains(where: \.isPing) { await report(id) }
+            await carryOut(links[id]?.machine.tick(now: now) ?? [], on: id)
         }
     }
 
@@ -193,11 +201,5 @@ extension BLETransport {
         link.signal.finish()
         link.timer?.cancel()
         linksChanged()
-    }
-}
-
-extension LinkMachine.Action {
-    fileprivate var isPing: Bool {
-        if case .send(.ping) = self { true } else { false }
     }
 }

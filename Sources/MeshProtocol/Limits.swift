@@ -38,8 +38,9 @@ public enum Limits {
     public static let handshakeTimeout: Duration = .seconds(5)
     /// How often a live link is asked for an answer, to know its round trip and that somebody is there.
     public static let pingInterval: Duration = .seconds(1)
-    /// Silence after which a link is taken for dead although the link layer says nothing.
-    public static let silenceTimeout: Duration = .seconds(3)
+    /// Silence after an unanswered ping that makes a link dead although the link layer says nothing. With the ping's
+    /// interval a peer that has stopped is noticed within three seconds.
+    public static let pongTimeout: Duration = .seconds(2)
     /// Time a goodbye has to leave before the channel closes.
     public static let goodbyeTimeout: Duration = .milliseconds(300)
 
@@ -67,6 +68,11 @@ public enum Limits {
     public static let slowAdvertisingMilliseconds: ClosedRange<Int> = 150...200
     /// How long a host goes on looking eagerly after a start, a join or a lost link.
     public static let eagerAdvertising: Duration = .seconds(60)
+    /// A scan that has heard nobody begins anew after this long; a host nearby is heard within some 30 ms. The pause doubles
+    /// each time, since most likely nobody is there.
+    public static let firstRescan: Duration = .milliseconds(400)
+    /// The longest pause between two such scans: half of what bluetoothd leaves.
+    public static let slowestRescan: Duration = .seconds(5)
     /// How often a host that goes on advertising is reported again.
     public static let sightingRepeat: Duration = .seconds(1)
     /// A host that the virtual radio has not heard for this long has gone: 25 slow advertisements in a row were lost.

@@ -79,7 +79,7 @@ public struct LinkMachine: Sendable {
     public var deadline: MeshInstant? {
         switch state {
         case .introducing(let until): until
-        case .connected: min(nextPing, lastHeard + Limits.silenceTimeout)
+        case .connected: openPing.map { max($0.sentAt, lastHeard) + Limits.pongTimeout } ?? nextPing
         case .admitting, .ended: nil
         }
     }
@@ -125,15 +125,23 @@ public struct LinkMachine: Sendable {
     /// Time has passed: see `deadline`.
     public mutating func tick(now: MeshInstant) -> [Action] {
         switch state {
-        case .introducing(let until) where now >= until: return end(.handshakeTimeout)
-        case .connected where now >= lastHeard + Limits.silenceTimeout: return end(.silent)
-        case .connected where now >= nextPing:
-            nextPing = now + Limits.pingInterval
-            pingNumber &+= 1
-            openPing = Ping(number: pingNumber, sentAt: now)
-            return [.send(.ping(pingNumber))]
-        default: return []
+        case .introducing(let until): return now >= until ? end(.handshakeTimeout) : []
+        case .connected: return keepAlive(now: now)
+        case .admitting, .ended: return []
         }
+    }
+
+    /// A ping is answered before the next one leaves, so that a slow link is measured too. Only an unanswered ping makes
+    /// silence mean something: who was not asked need not answer.
+    private mutating func keepAlive(now: MeshInstant) -> [Action] {
+        if let ping = openPing {
+            return now >= max(ping.sentAt, lastHeard) + Limits.pongTimeout ? end(.silent) : []
+        }
+        guard now >= nextPing else { return [] }
+        nextPing = now + Limits.pingInterval
+        pingNumber &+= 1
+        openPing = Ping(number: pingNumber, sentAt: now)
+        return [.send(.ping(pingNumber))]
     }
 
     /// This side leaves.
@@ -153,7 +161,7 @@ public struct LinkMachine: Sendable {
     /// Nothing was read from the channel up to now because this side did not read: the other side was not silent.
     public mutating func heardNothingByChoice(now: MeshInstant) {
         lastHeard = now
-        nextPing = max(nextPing, now)
+        nextPing = now + Limits.pingInterval
     }
 
     /// The channel has failed or was closed under us.
@@ -179,6 +187,7 @@ public struct LinkMachine: Sendable {
         case (.connected, .pong(let number)):
             guard let ping = openPing, ping.number == number else { return [] }
             openPing = nil
+            nextPing = max(nextPing, now)
             return [.roundTrip(now - ping.sentAt)]
         case (_, .goodbye): return end(.goodbye)
         default: return end(.misbehaved(.unexpectedFrame))

@@ -251,6 +251,25 @@ struct BLETransportTests {
         await #expect(throws: RadioError.self) { try await party.host.startHosting() }
     }
 
+    @Test("two who have nothing to say stay linked, and know their round trip")
+    func idle() async throws {
+        let party = try await Party()
+        let ana = try await party.member("a1")
+        // Longer than the handshake's time, after which a link that nobody watches would end.
+        for _ in 0..<6 {
+            let trip = try await ana.events.first { event -> Duration?? in
+                switch event {
+                case .link(_, let report): .some(report.roundTrip)
+                case .disconnected: .some(nil)
+                default: nil
+                }
+            }
+            _ = try #require(trip)
+        }
+        await ana.transport.stop()
+        await party.host.stop()
+    }
+
     @Test("a dead zone is a lost link, and the pending dial is back when it ends")
     func deadZone() async throws {
         let party = try await Party()

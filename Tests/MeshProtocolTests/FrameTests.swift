@@ -7,11 +7,13 @@ import Testing
 @Suite("Frames")
 struct FrameTests {
     static let peer = Peer(id: "00112233445566778899aabbccddeeff", name: "Ana")
-    static let examples: [Frame] = [
-        .appStart(Introduction(peer: peer)), .selfInfo(Introduction(peer: peer, version: 9)),
-        .refusal(.full), .message([]), .message([1, 2, 3]), .message(Array(repeating: 7, count: 65_535)),
-        .ping(0), .pong(.max), .goodbye,
-    ]
+    static var examples: [Frame] {
+        [
+            .appStart(Introduction(peer: peer)), .selfInfo(Introduction(peer: peer, version: 9)),
+            .refusal(.full), .message([]), .message([1, 2, 3]), .message(Array(repeating: 7, count: 65_535)),
+            .ping(0), .pong(.max), .goodbye,
+        ]
+    }
 
     private func frames(_ decoder: inout FrameDecoder) -> [FrameDecoder.Result] {
         var results: [FrameDecoder.Result] = []

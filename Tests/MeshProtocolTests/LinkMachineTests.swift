@@ -133,10 +133,27 @@ struct LinkMachineTests {
     @Test("silence does not count while this side does not read")
     func heldUp() {
         var host = connectedHost()
+        #expect(host.tick(now: .seconds(1)) == [.send(.ping(1))])
         host.heardNothingByChoice(now: .seconds(10))
-        #expect(host.tick(now: .seconds(10)) == [.send(.ping(1))])
-        #expect(host.tick(now: .seconds(12)) == [.send(.ping(2))])
-        #expect(host.tick(now: .seconds(13)) == [.close(.silent)])
+        #expect(host.deadline == .seconds(12))
+        #expect(host.tick(now: .seconds(11)) == [])
+        #expect(host.tick(now: .seconds(12)) == [.close(.silent)])
+    }
+
+    @Test("a slow answer is an answer, and nobody is asked twice at once")
+    func slowAnswer() {
+        var host = connectedHost()
+        #expect(host.tick(now: .seconds(1)) == [.send(.ping(1))])
+        _ = host.received(Frame.message([1]).bytes, now: .milliseconds(2_500))
+        #expect(host.tick(now: .seconds(4)) == [])
+        #expect(host.received(Frame.pong(1).bytes, now: .seconds(4)) == [.roundTrip(.seconds(3))])
+        #expect(host.tick(now: .seconds(4)) == [.send(.ping(2))])
+    }
+
+    @Test("who was late to ask does not take the other side for silent")
+    func lateTimer() {
+        var host = connectedHost()
+        #expect(host.tick(now: .seconds(60)) == [.send(.ping(1))])
     }
 
     @Test("leaving says goodbye, and the other side hears it")

@@ -47,12 +47,16 @@ extension BlueZRadio {
     /// Listens for advertisements of a service, through bluetoothd's discovery.
     public func scan(for service: ServiceUUID) async throws(RadioError) {
         scanned = service
+        hasHeard = false
         try await discover()
+        rescanning?.cancel()
+        rescanning = Task { await self.rescanUntilHeard() }
     }
 
     /// Stops to listen.
     public func stopScanning() async {
         scanned = nil
+        rescanning?.cancel()
         await pauseDiscovery()
     }
 
@@ -72,6 +76,21 @@ extension BlueZRadio {
         }
     }
 
+    /// Discovery begins anew as long as nobody is heard. The kernel drops what is reported in the first milliseconds of a
+    /// scan, before it takes discovery for running; the controller filters duplicates and does not report it again
+    /// until bluetoothd restarts the scan by itself, ten seconds later. Of the joins in the lab, one in fifteen hung there.
+    private func rescanUntilHeard() async {
+        var pause = Limits.firstRescan
+        while !Task.isCancelled {
+            try? await Task.sleep(for: pause)
+            pause = min(pause * 2, Limits.slowestRescan)
+            guard !Task.isCancelled, scanned != nil, !hasHeard else { return }
+            guard isDiscovering else { continue }
+            await pauseDiscovery()
+            try? await discover()
+        }
+    }
+
     func pauseDiscovery() async {
         guard isDiscovering else { return }
         isDiscovering = false
@@ -88,6 +107,7 @@ extension BlueZRadio {
         let isNews = change.rssi != nil || change.payload != nil || change.name != nil || change.services != nil
         if isNews, isDiscovering, let scanned, let sighting = device.sighting(of: scanned) {
             device.reported = sighting.endpoint
+            hasHeard = true
             eventSink.yield(.heard(sighting))
         }
         devices[path] = device

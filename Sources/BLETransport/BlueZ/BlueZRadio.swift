@@ -38,6 +38,8 @@ public actor BlueZRadio: Radio {
     // Scanning.
     var scanned: ServiceUUID?
     var isDiscovering = false
+    var hasHeard = false
+    var rescanning: Task<Void, Never>?
     var devices: [String: KnownDevice] = [:]
 
     // Dialling: one at a time.
