@@ -1,0 +1,1 @@
+"""The air: emulated Bluetooth LE controllers and what lies between them. Started as `python -m air`."""

@@ -1,0 +1,150 @@
+"""One advertising set of one controller, and the reports that a scanner makes of it."""
+
+from __future__ import annotations
+
+import asyncio
+import struct
+from typing import TYPE_CHECKING
+
+from .airtime import ADVERTISING_EVENT
+
+if TYPE_CHECKING:
+    from .controller import LabController
+
+Address = tuple[int, bytes]
+"""Address type (0 public, 1 random) and the six bytes, least significant first, as HCI writes them."""
+
+# Bits of the event type in an LE Extended Advertising Report (Volume 4, Part E, 7.7.65.13). In the same order they
+# are the advertising event properties of LE Set Extended Advertising Parameters.
+CONNECTABLE, SCANNABLE, DIRECTED, SCAN_RESPONSE, LEGACY = 0x01, 0x02, 0x04, 0x08, 0x10
+
+# The event types of the older LE Advertising Report (7.7.65.2), by the properties of the advertising.
+LEGACY_EVENT_TYPES = {
+    CONNECTABLE | SCANNABLE: 0x00,
+    CONNECTABLE | DIRECTED: 0x01,
+    SCANNABLE: 0x02,
+    0: 0x03,
+}
+LEGACY_SCAN_RESPONSE = 0x04
+
+# A set is heard after its interval plus a random delay (Volume 6, Part B, 4.4.2.2.1): two advertisers with one
+# interval would otherwise collide for ever.
+MAXIMUM_DELAY = 0.010
+
+UNIT = 0.625e-3
+
+# An extended report must fit in one HCI event.
+MAXIMUM_DATA = 229
+
+
+class Report:
+    """An advertising report in bytes, ready but for the signal strength. Built once, sent to many, many times."""
+
+    __slots__ = ("_extended", "_legacy", "fingerprint")
+
+    def __init__(self, address: Address, properties: int, data: bytes, set_id: int) -> None:
+        kind, raw = address
+        response = bool(properties & SCAN_RESPONSE)
+        self.fingerprint = (raw, response, data)
+        is_legacy = bool(properties & LEGACY)
+        body = struct.pack("<HB6sBB", properties, kind, raw, 1, 0 if is_legacy else 1)
+        head = bytes((0x0D, 1)) + body + bytes((0xFF if is_legacy else set_id, 0x7F))
+        tail = bytes(9) + bytes((len(data),)) + data
+        self._extended = (bytes((0x04, 0x3E, len(head) + 1 + len(tail))) + head, tail)
+        self._legacy: bytes | None = None
+        if is_legacy:
+            event = LEGACY_SCAN_RESPONSE if response else LEGACY_EVENT_TYPES[properties & ~LEGACY]
+            body = struct.pack("<BBBB6sB", 0x02, 1, event, kind, raw, len(data)) + data
+            self._legacy = bytes((0x04, 0x3E, len(body) + 1)) + body
+
+    def extended(self, rssi: int) -> bytes:
+        head, tail = self._extended
+        return head + bytes((rssi & 0xFF,)) + tail
+
+    def legacy(self, rssi: int) -> bytes | None:
+        """None for extended advertising, which a scanner of the older kind cannot hear."""
+        return self._legacy + bytes((rssi & 0xFF,)) if self._legacy else None
+
+
+class Advertiser:
+    """Sends its advertising events on time for as long as it is running."""
+
+    def __init__(self, controller: LabController, handle: int) -> None:
+        self.controller = controller
+        self.handle = handle
+        self.properties = CONNECTABLE | SCANNABLE | LEGACY
+        self.interval = 1.28
+        self.own_address_type = 0
+        self.random_address: bytes | None = None
+        self.directed_to: Address | None = None
+        self.set_id = 0
+        self.data = b""
+        self.scan_response = b""
+        self.running = False
+        self._timer: asyncio.TimerHandle | None = None
+        self._report: Report | None = None
+        self._response: Report | None = None
+
+    @property
+    def address(self) -> Address:
+        if self.own_address_type & 1:
+            return 1, self.random_address or bytes(self.controller.random_address)
+        return 0, bytes(self.controller.public_address)
+
+    @property
+    def connectable(self) -> bool:
+        return bool(self.properties & CONNECTABLE)
+
+    def report(self) -> Report:
+        if self._report is None:
+            self._report = Report(self.address, self.properties, self.data, self.set_id)
+        return self._report
+
+    def response(self) -> Report | None:
+        """What an active scanner gets on asking; None where asking is not allowed."""
+        if not self.properties & SCANNABLE:
+            return None
+        if self._response is None:
+            self._response = Report(
+                self.address, self.properties | SCAN_RESPONSE, self.scan_response, self.set_id
+            )
+        return self._response
+
+    def changed(self) -> None:
+        """To be called when anything that a report shows has changed."""
+        self._report = self._response = None
+
+    def start(self, duration: float = 0, events: int = 0) -> None:
+        """Advertises from now on: until stopped, for a duration, or for a number of events (0: no such limit)."""
+        self.stop()
+        self.running = True
+        self.changed()
+        self._events_left = events or None
+        now = self.controller.now()
+        self._ends = now + duration if duration else None
+        self._timer = self.controller.loop.call_at(now, self._event, now)
+        self.controller.medium.announce("advertising", self.controller, on=True, handle=self.handle)
+
+    def stop(self) -> None:
+        if self._timer:
+            self._timer.cancel()
+            self._timer = None
+        if self.running:
+            self.running = False
+            self.controller.medium.announce("advertising", self.controller, on=False, handle=self.handle)
+
+    def _event(self, due: float) -> None:
+        controller = self.controller
+        if (self._ends is not None and due >= self._ends) or self._events_left == 0:
+            self.stop()
+            controller.advertising_ended(self, timed_out=self._events_left != 0)
+            return
+        if self._events_left:
+            self._events_left -= 1
+        controller.counters.advertising_events += 1
+        controller.busy_until = max(due, controller.busy_until) + ADVERTISING_EVENT
+        # The next one is due counted from when this one was due, so that a late timer does not slow us down.
+        delay = MAXIMUM_DELAY * controller.medium.random.random()
+        due = max(due + self.interval + delay, controller.now())
+        self._timer = controller.loop.call_at(due, self._event, due)
+        controller.medium.advertise(self)

@@ -1,0 +1,302 @@
+"""A link between two controllers: when its packets go over the air, and when it is lost.
+
+Time is kept as the radio keeps it. Both sides meet at connection events, one interval apart; in an event they
+exchange packets for as long as one had more to send; each exchange keeps both controllers busy for its airtime. An
+event loop wakes up to a millisecond late, so every step counts from when the last one should have ended, not from
+when we got to it: late, but never slow.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from bumble import hci
+from bumble.hci import Phy
+
+from .airtime import transfer_airtime
+from .counters import Traffic
+from .scanner import LinkParameters
+
+if TYPE_CHECKING:
+    from .controller import LabController
+    from .radio import LabConnection
+
+# From the end of CONNECT_IND to the first connection event: the transmit window delay and a typical offset.
+FIRST_EVENT = 3.75e-3
+
+# A link on which nothing has been heard yet is given up after six intervals (Volume 6, Part B, 4.5).
+ESTABLISHING_INTERVALS = 6
+
+# Link parameters change at an instant in the future, at least six events away.
+INSTANT_INTERVALS = 6
+
+CONTROL_PDU_BYTES = 12
+
+SHORT_DATA_LENGTH = 27
+
+
+@dataclass(slots=True)
+class Pdu:
+    """Something on its way to the other side."""
+
+    size: int
+    deliver: Callable[[], None]
+    delivered: Callable[[], None] | None = None
+    """Tells the sender's host that a buffer is free again."""
+
+
+@dataclass(slots=True)
+class End:
+    """One side of a link."""
+
+    controller: LabController
+    connection: LabConnection | None = None
+    queue: deque[Pdu] = field(default_factory=deque)
+    received: Traffic = field(default_factory=Traffic)
+    link: Link | None = None
+    gone: bool = False
+    """This side will not be told of the end: it has left, or never knew."""
+
+    @property
+    def other(self) -> End:
+        assert self.link
+        return self.link.peripheral if self is self.link.central else self.link.central
+
+
+class Link:
+    def __init__(self, central: End, peripheral: End, parameters: LinkParameters, deaf: bool) -> None:
+        self.central, self.peripheral = central, peripheral
+        central.link = peripheral.link = self
+        self.controllers = (central.controller, peripheral.controller)
+        self.medium = central.controller.medium
+        self.path = central.controller.paths[peripheral.controller]
+        self.loop = central.controller.loop
+        self.parameters = parameters
+        self.phy = Phy.LE_1M
+        self.data_length = SHORT_DATA_LENGTH
+        self.encrypted = False
+        self.deaf = deaf
+        self.open = True
+        self.established = False
+        now = self.loop.time()
+        self.anchor = now + FIRST_EVENT
+        self.last_heard = now
+        self._turn_timer: asyncio.TimerHandle | None = None
+        self._exchange_timer: asyncio.TimerHandle | None = None
+        self._expiry: asyncio.TimerHandle | None = None
+        self._listening: asyncio.TimerHandle | None = None
+        self._waiting = False
+        self.air_changed()
+        if self.audible:
+            self._listening = self.loop.call_at(self.anchor, self._listen, self.anchor)
+
+    # Sending
+
+    @property
+    def audible(self) -> bool:
+        return not (self.deaf or self.path.cut or self.central.gone or self.peripheral.gone)
+
+    def send(self, end: End, pdu: Pdu) -> None:
+        end.queue.append(pdu)
+        self._schedule()
+
+    def _schedule(self) -> None:
+        """Sees to it that what is queued goes out at the next connection event."""
+        if self._turn_timer or self._exchange_timer or self._waiting or not self.open or not self.audible:
+            return
+        if self.central.queue or self.peripheral.queue:
+            due = self._next_event(self.loop.time())
+            self._turn_timer = self.loop.call_at(due, self._turn, due)
+
+    def _next_event(self, now: float) -> float:
+        if not self.medium.connection_events:
+            return now
+        events = math.ceil((now - self.anchor) / self.parameters.interval - 1e-9)
+        return self.anchor + max(events, 0) * self.parameters.interval
+
+    def _turn(self, due: float) -> None:
+        """One exchange, as soon as both controllers are free. Who has to wait is served in order of asking."""
+        self._turn_timer = None
+        if not self.audible:
+            return
+        one, other = self.controllers
+        free = max(one.busy_until, other.busy_until)
+        if free > due:
+            busy = one if one.busy_until >= other.busy_until else other
+            if busy.exchanging and busy.exchanging is not self:
+                self._waiting = True
+                busy.waiting.append(self)
+            else:
+                self._turn_timer = self.loop.call_at(free, self._turn, free)
+            return
+        down = self.central.queue[0].size if self.central.queue else 0
+        up = self.peripheral.queue[0].size if self.peripheral.queue else 0
+        end = due + transfer_airtime(down, up, self.phy, self.data_length, self.encrypted)
+        one.busy_until = other.busy_until = end
+        one.exchanging = other.exchanging = self
+        # The "more data" bit: what the hosts hand over from now on has to wait for the next event.
+        more = len(self.central.queue) > 1 or len(self.peripheral.queue) > 1
+        self._exchange_timer = self.loop.call_at(end, self._exchanged, end, bool(down), bool(up), more)
+
+    def _exchanged(self, end: float, down: bool, up: bool, more: bool) -> None:
+        self._exchange_timer = None
+        heard = not (self.path.loss and self.medium.random.random() < self.path.loss)
+        if heard:
+            self._heard(end)
+            for side, sent in ((self.central, down), (self.peripheral, up)):
+                if sent and self.open:
+                    pdu = side.queue.popleft()
+                    pdu.deliver()
+                    if pdu.delivered:
+                        pdu.delivered()
+        else:
+            self.central.received.lost += up
+            self.peripheral.received.lost += down
+        self._let_others_in(end)
+        if not self.open:
+            return
+        # A missed packet closes the event; it is sent again in the next one.
+        if more and heard:
+            self._turn_timer = self.loop.call_at(end, self._turn, end)
+        else:
+            self._schedule()
+
+    def _let_others_in(self, now: float) -> None:
+        for controller in self.controllers:
+            if controller.exchanging is self:
+                controller.exchanging = None
+            while controller.waiting and not controller.exchanging:
+                link = controller.waiting.popleft()
+                if link.open and link._waiting:
+                    link._waiting = False
+                    link._turn(now)
+
+    # Hearing one another, or no longer
+
+    def _heard(self, now: float) -> None:
+        self.last_heard = now
+        self.established = True
+
+    def air_changed(self) -> None:
+        """The two have been cut off from one another, or can hear one another again."""
+        if not self.open:
+            return
+        if self.audible:
+            if self._expiry:
+                self._expiry.cancel()
+                self._expiry = None
+            self._schedule()
+            if self.path.loss and not self._listening:
+                self._listen_next()
+            return
+        for timer in (self._turn_timer, self._exchange_timer, self._listening):
+            if timer:
+                timer.cancel()
+        self._turn_timer = self._exchange_timer = self._listening = None
+        self._waiting = False
+        self._let_others_in(self.loop.time())
+        if not self._expiry:
+            self._expiry = self.loop.call_at(self._expires_at(), self.expire)
+
+    def _expires_at(self) -> float:
+        if not self.established:
+            return self.anchor + ESTABLISHING_INTERVALS * self.parameters.interval
+        # Empty packets are exchanged in every event: the last one heard was in the last event before now.
+        now = self.loop.time()
+        events = math.floor((now - self.anchor) / self.parameters.interval)
+        last_event = self.anchor + max(events, 0) * self.parameters.interval
+        return max(self.last_heard, last_event if not self.path.loss else 0) + self.parameters.timeout
+
+    def _listen_next(self) -> None:
+        due = self._next_event(self.loop.time()) + self.parameters.interval
+        self._listening = self.loop.call_at(due, self._listen, due)
+
+    def _listen(self, due: float) -> None:
+        """The empty packets of an idle event. They matter where packets get lost: enough of them end the link."""
+        self._listening = None
+        if not self.path.loss or self.medium.random.random() >= self.path.loss:
+            self._heard(due)
+        limit = self.parameters.timeout if self.established else ESTABLISHING_INTERVALS * self.parameters.interval
+        if due - self.last_heard > limit:
+            self.expire()
+        elif self.path.loss:
+            self._listen_next()
+
+    def expire(self) -> None:
+        if self.established:
+            self.close(hci.HCI_ErrorCode.CONNECTION_TIMEOUT_ERROR)
+        else:
+            self.close(hci.HCI_ErrorCode.CONNECTION_FAILED_TO_BE_ESTABLISHED_ERROR)
+
+    # The end
+
+    def terminate(self, end: End, reason: int, local_reason: int) -> None:
+        """One host disconnects: the other learns it as soon as it can hear it, and this one when it has been heard."""
+
+        def deliver() -> None:
+            self.close(reason, exempt=end, local_reason=local_reason)
+
+        self.send(end, Pdu(CONTROL_PDU_BYTES, deliver))
+
+    def vanish(self, end: End) -> None:
+        """One side is gone without a word (a reset, a power cut): the other misses it after its timeout."""
+        end.gone = True
+        end.connection = None
+        self.air_changed()
+
+    def close(self, reason: int, exempt: End | None = None, local_reason: int = 0) -> None:
+        if not self.open:
+            return
+        self.open = False
+        for timer in (self._turn_timer, self._exchange_timer, self._expiry, self._listening):
+            if timer:
+                timer.cancel()
+        self._exchange_timer = None
+        for end in (self.central, self.peripheral):
+            end.controller.link_closed(end, local_reason if end is exempt else reason)
+        self._let_others_in(self.loop.time())
+        self.medium.link_closed(self, reason)
+
+    # Changing the link
+
+    def at_instant(self, end: End, apply: Callable[[], None]) -> None:
+        """Sends the announcement of a change; both sides make it at one instant some events later."""
+
+        def deliver() -> None:
+            delay = INSTANT_INTERVALS * self.parameters.interval
+            self.loop.call_later(delay, lambda: apply() if self.open else None)
+
+        self.send(end, Pdu(CONTROL_PDU_BYTES, deliver))
+
+    def update_parameters(self, end: End, parameters: LinkParameters) -> None:
+        def apply() -> None:
+            now = self.loop.time()
+            self.anchor = self._next_event(now)
+            self.parameters = parameters
+            for side in (self.central, self.peripheral):
+                side.controller.parameters_changed(side)
+
+        self.at_instant(end, apply)
+
+    def update_phy(self, end: End, phy: Phy) -> None:
+        def apply() -> None:
+            changed, self.phy = phy is not self.phy, phy
+            for side in (self.central, self.peripheral):
+                if changed or side is end:
+                    side.controller.phy_changed(side)
+
+        self.at_instant(end, apply)
+
+    def update_data_length(self, end: End, octets: int) -> None:
+        def deliver() -> None:
+            if octets != self.data_length:
+                self.data_length = octets
+                for side in (self.central, self.peripheral):
+                    side.controller.data_length_changed(side)
+
+        self.send(end, Pdu(CONTROL_PDU_BYTES, deliver))

@@ -1,0 +1,105 @@
+"""What a controller listens for: advertisements to report, and the one device that it is to connect to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from .advertiser import UNIT, Address, Advertiser, Report
+
+# How many advertisements the duplicate filter remembers. Real controllers have small tables too; what is forgotten is
+# reported again.
+FILTER_SIZE = 256
+
+# What a controller takes for a duplicate when its host has asked it to leave those out. Controllers differ; the kernel
+# expects those that it knows nothing else about to be leaky, so that is the default.
+DUPLICATE_FILTERS = {
+    "leaky": "the same data from the same address, within a second",
+    "data": "the same data from the same address, for as long as the scan goes on",
+    "address": "anything from the same address, for as long as the scan goes on",
+    "off": "nothing",
+}
+MEMORY = 1.0
+
+
+@dataclass(slots=True)
+class Window:
+    """Listening for `length` seconds out of every `interval`, counted from `start`."""
+
+    interval: float = 10e-3
+    length: float = 10e-3
+    start: float = 0.0
+
+    @classmethod
+    def of(cls, interval_units: int, window_units: int) -> Window:
+        return cls(interval_units * UNIT, window_units * UNIT)
+
+    def is_open(self, now: float) -> bool:
+        return self.length >= self.interval or (now - self.start) % self.interval < self.length
+
+
+@dataclass(slots=True)
+class Scanner:
+    """LE scanning as the host has set it. `extended` is the form of the commands, and so of the reports, in use."""
+
+    enabled: bool = False
+    active: bool = False
+    extended: bool = False
+    accept_list_only: bool = False
+    filter_duplicates: bool = False
+    window: Window = field(default_factory=Window)
+    seen: dict[object, float] = field(default_factory=dict)
+    """What has been reported, and when."""
+
+    def enable(self, on: bool, filter_duplicates: bool, now: float) -> None:
+        self.enabled = on
+        self.filter_duplicates = filter_duplicates
+        self.window.start = now
+        self.seen.clear()
+
+    def takes(self, report: Report, mode: str, now: float) -> bool:
+        """False for a duplicate, which is what the mode says (see DUPLICATE_FILTERS)."""
+        if not self.filter_duplicates or mode == "off":
+            return True
+        fingerprint: object = report.fingerprint[:2] if mode == "address" else report.fingerprint
+        reported = self.seen.get(fingerprint)
+        if reported is not None and (mode != "leaky" or now - reported < MEMORY):
+            return False
+        if len(self.seen) >= FILTER_SIZE:
+            self.seen.clear()
+        self.seen[fingerprint] = now
+        return True
+
+
+@dataclass(slots=True)
+class LinkParameters:
+    """Of a link: seconds throughout."""
+
+    interval: float
+    latency: int
+    timeout: float
+
+    @classmethod
+    def of(cls, interval_units: int, latency: int, timeout_units: int) -> LinkParameters:
+        return cls(interval_units * 1.25e-3, latency, timeout_units * 10e-3)
+
+    def hci(self) -> tuple[int, int, int]:
+        return round(self.interval / 1.25e-3), self.latency, round(self.timeout / 10e-3)
+
+
+@dataclass(slots=True)
+class Initiator:
+    """A pending LE Create Connection."""
+
+    peer: Address | None
+    """None: any device of the filter accept list."""
+    own_address_type: int
+    parameters: LinkParameters
+    window: Window
+
+    def wants(self, advertiser: Advertiser, own: Address, accept_list: set[Address]) -> bool:
+        if not advertiser.connectable:
+            return False
+        if advertiser.directed_to is not None and advertiser.directed_to != own:
+            return False
+        address = advertiser.address
+        return address == self.peer if self.peer is not None else address in accept_list

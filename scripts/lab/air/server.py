@@ -1,0 +1,216 @@
+"""The air's control socket: one JSON object a line. A request has `id` and `do`, its answer the same `id`; events
+have `event` and come to everybody who is connected."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import socket
+import time
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+from .capture import Capture
+from .controller import LabController
+from .medium import Medium
+from .port import SerialPort
+from .scanner import DUPLICATE_FILTERS
+from .stranger import Stranger
+
+FLUSH_INTERVAL = 0.5
+
+# A controller's address: locally administered, so that it is nobody's. The last byte counts.
+ADDRESS_PREFIX = "02:00:00:4C:41:"
+
+# The largest request: an SDU of 64 KiB, in base64, with room for the rest.
+MAXIMUM_LINE = 256 * 1024
+
+STRANGER_OPERATIONS = {
+    "scan", "advertise", "hush", "listen", "connect", "send", "send_frame", "close", "disconnect",
+}  # fmt: skip
+
+
+class Server:
+    def __init__(self, captures: Path, lines: socket.socket, log: Callable[[str], None], seed: int) -> None:
+        """`lines`: where the runner hands over our ends of the boxes' serial lines."""
+        self._lines = lines
+        self.medium = Medium(self._announce, log, seed)
+        self._captures = captures
+        self._log = log
+        self._clients: set[asyncio.StreamWriter] = set()
+        self._readers: set[asyncio.Task[None]] = set()
+        self._controllers: dict[str, LabController] = {}
+        self._ports: dict[str, SerialPort] = {}
+        self._open_captures: list[Capture] = []
+        self._strangers: dict[str, Stranger] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        self.done = asyncio.Event()
+
+    async def serve(self, path: Path) -> None:
+        server = await asyncio.start_unix_server(self._client, path, limit=MAXIMUM_LINE)
+        flusher = asyncio.create_task(self._flush_captures())
+        await self.done.wait()
+        flusher.cancel()
+        server.close()
+        for client in self._clients:
+            client.close()
+        await asyncio.gather(*self._readers)
+        for port in self._ports.values():
+            port.close()
+
+    async def _flush_captures(self) -> None:
+        while True:
+            await asyncio.sleep(FLUSH_INTERVAL)
+            for capture in self._open_captures:
+                capture.flush()
+
+    def _announce(self, event: dict[str, Any]) -> None:
+        self._log(json.dumps(event))
+        line = json.dumps(event).encode() + b"\n"
+        for client in self._clients:
+            client.write(line)
+
+    def emit(self, event: str, **fields: Any) -> None:
+        self._announce({"event": event, "monotonic": time.monotonic(), **fields})
+
+    # Requests
+
+    async def _client(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._clients.add(writer)
+        if task := asyncio.current_task():
+            self._readers.add(task)
+        try:
+            while line := await reader.readline():
+                # A task each: a stranger that waits for a link must not hold up the request to make one possible.
+                task = asyncio.create_task(self._answer(json.loads(line), writer))
+                self._tasks.add(task)
+                task.add_done_callback(self._tasks.discard)
+        except ConnectionError:
+            pass
+        finally:
+            self._clients.discard(writer)
+            writer.close()
+
+    async def _answer(self, request: dict[str, Any], writer: asyncio.StreamWriter) -> None:
+        identity = request.pop("id")
+        name = request.pop("do")
+        try:
+            result = await self._operation(name)(**request)
+            answer = {"id": identity, "result": result}
+        except Exception as error:  # whatever went wrong is the scenario's to know
+            answer = {"id": identity, "error": f"{name}: {type(error).__name__}: {error}"}
+            self._log(answer["error"])
+        writer.write(json.dumps(answer).encode() + b"\n")
+
+    def _operation(self, name: str) -> Callable[..., Awaitable[Any]]:
+        kind, _, operation = name.partition(".")
+        if kind == "stranger" and operation in STRANGER_OPERATIONS:
+
+            async def run(stranger: str, **fields: Any) -> Any:
+                return await getattr(self._strangers[stranger], operation)(**fields)
+
+            return run
+        found: Callable[..., Awaitable[Any]] | None = getattr(self, f"do_{name}", None)
+        if not found:
+            raise ValueError("no such operation")
+        return found
+
+    def _pairs(self, between: list[list[str]]) -> list[tuple[LabController, LabController]]:
+        one, other = ([self._controllers[name] for name in side] for side in between)
+        return [(a, b) for a in one for b in other if a is not b]
+
+    def _new_controller(self, name: str, profile: str) -> LabController:
+        if name in self._controllers:
+            raise ValueError(f"there is a controller {name} already")
+        if len(self._controllers) >= 255:
+            raise ValueError("an air holds 255 controllers")
+        address = f"{ADDRESS_PREFIX}{len(self._controllers) + 1:02X}"
+        controller = LabController(name, self.medium, address, profile)
+        self._controllers[name] = controller
+        return controller
+
+    async def do_add_controller(self, name: str, profile: str = "modern") -> dict[str, str]:
+        # Sent before the request was, so it is there.
+        _, descriptors, _, _ = socket.recv_fds(self._lines, 1, 1)
+        controller = self._new_controller(name, profile)
+        capture = Capture(self._captures / f"{name.replace(':', '-')}.btsnoop")
+        self._open_captures.append(capture)
+        port = SerialPort(socket.socket(fileno=descriptors[0]), controller.on_packet, capture)
+        controller.port = port
+        self._ports[name] = port
+        return {"address": controller.public_address.to_string(False)}
+
+    async def do_power_off(self, names: list[str]) -> None:
+        for name in names:
+            self._controllers[name].power_off()
+            self._ports[name].reset()
+
+    async def do_add_stranger(self, name: str, profile: str = "modern") -> dict[str, str]:
+        controller = self._new_controller(name, profile)
+        stranger = Stranger(name, controller, self.emit)
+        self._strangers[name] = stranger
+        await stranger.start()
+        return {"address": controller.public_address.to_string(False)}
+
+    async def do_change(self, between: list[list[str]] | None = None, **changes: Any) -> None:
+        unknown = set(changes) - {"cut", "loss", "rssi"}
+        if unknown:
+            raise ValueError(f"unknown: {', '.join(sorted(unknown))}")
+        if between is None:
+            self.medium.change_everywhere(**changes)
+        else:
+            self.medium.change(self._pairs(between), **changes)
+        self.emit("airChanged", between=between, **changes)
+
+    async def do_drop(self, between: list[list[str]]) -> int:
+        return self.medium.drop(self._pairs(between))
+
+    async def do_filter_duplicates(self, mode: str) -> None:
+        if mode not in DUPLICATE_FILTERS:
+            raise ValueError(f"no such filter; there are {', '.join(DUPLICATE_FILTERS)}")
+        self.medium.duplicate_filter = mode
+
+    async def do_connection_events(self, on: bool) -> None:
+        self.medium.connection_events = on
+
+    async def do_links(self) -> list[dict[str, Any]]:
+        return [
+            {
+                "central": link.controllers[0].name,
+                "peripheral": link.controllers[1].name,
+                "intervalMilliseconds": link.parameters.interval * 1e3,
+                "timeoutMilliseconds": link.parameters.timeout * 1e3,
+                "phy": link.phy.name.removeprefix("LE_"),
+                "dataLength": link.data_length,
+                "encrypted": link.encrypted,
+                "audible": link.audible,
+                "toPeripheral": link.peripheral.received.summary(),
+                "toCentral": link.central.received.summary(),
+            }
+            for link in self.medium.links
+        ]
+
+    async def do_counters(self) -> dict[str, dict[str, Any]]:
+        counters: dict[str, dict[str, Any]] = {}
+        for name, controller in self._controllers.items():
+            sent, received = controller.traffic()
+            counters[name] = {
+                **controller.counters.summary(),
+                "advertising": any(one.running for one in controller.advertisers.values()),
+                "scanning": controller.scanner.enabled,
+                "dialling": controller.initiator is not None,
+                "sent": sent.summary(),
+                "received": received.summary(),
+            }
+        return counters
+
+    async def do_flush(self) -> None:
+        for capture in self._open_captures:
+            capture.flush()
+            if capture.truncated:
+                self._log(f"{capture.path.name} reached its largest size and ends early")
+
+    async def do_quit(self) -> None:
+        await self.do_flush()
+        self.done.set()

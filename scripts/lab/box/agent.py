@@ -1,0 +1,188 @@
+"""The agent of a box: does what the runner asks over the box's first serial line, and tells it what happens.
+
+One JSON object a line in both directions. Requests have `do`; what comes back has `event`. There are no answers: each
+request shows its effect in an event (a line of output, an exit, `ready`, `failed`).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import fcntl
+import os
+import select
+import selectors
+import signal
+import socket
+import struct
+import tty
+from typing import Any
+
+from bluetooth import Management, attach
+from programs import Program
+from wire import FROM_BOX_WINDOW, Wire
+
+AGENT_LINE = "/dev/ttyS0"
+
+# How long an unfinished line of output stands before it counts as a question.
+PROMPT_DELAY = 0.05
+
+# When the runner does not keep up, programs have to wait rather than the box run out of memory.
+MAXIMUM_BACKLOG = 4 * 1024 * 1024
+
+BLUETOOTHD = "/usr/libexec/bluetooth/bluetoothd"
+MAIN_CONF = "/run/bluetooth-main.conf"
+
+RB_POWER_OFF = 0x4321FEDC
+
+SIOCSIFFLAGS = 0x8914
+IFF_UP_RUNNING = 0x41
+
+
+class Agent:
+    def __init__(self) -> None:
+        self._selector = selectors.DefaultSelector()
+        self._programs: dict[str, Program] = {}
+        self._lines: dict[int, int] = {}
+        """Descriptors of attached controllers, by their number."""
+        self._awaited_controllers: int | None = None
+        self._wire = Wire(FROM_BOX_WINDOW)
+        self._requests: list[dict[str, Any]] = []
+        # Opened twice, since reading must not block and writing should.
+        self._line_in = os.open(AGENT_LINE, os.O_RDONLY | os.O_NOCTTY | os.O_CLOEXEC | os.O_NONBLOCK)
+        self._line_out = os.open(AGENT_LINE, os.O_WRONLY | os.O_NOCTTY | os.O_CLOEXEC)
+        tty.setraw(self._line_in)
+        self._management = Management()
+        self._selector.register(self._line_in, selectors.EVENT_READ, self._read_line)
+        self._selector.register(self._management, selectors.EVENT_READ, self._controllers_changed)
+        self._watch_children()
+
+    def _watch_children(self) -> None:
+        reader, writer = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+        signal.set_wakeup_fd(writer)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        self._selector.register(reader, selectors.EVENT_READ, lambda: self._reap(reader))
+
+    def run(self) -> None:
+        self.emit("hello")
+        while True:
+            self._write_line()
+            prompting = any(program.prompting for program in self._programs.values())
+            ready = self._selector.select(PROMPT_DELAY if prompting else None)
+            for key, _ in ready:
+                key.data()
+            if not ready:
+                for program in self._programs.values():
+                    program.show_prompts()
+            while self._requests:
+                self._do(self._requests.pop(0))
+
+    def emit(self, event: str, **fields: Any) -> None:
+        """Tells the runner something, at the latest when there is nothing else to do."""
+        self._wire.queue({"event": event, **fields})
+        while self._wire.backlog > MAXIMUM_BACKLOG:
+            self._write_line()
+            select.select([self._line_in], [], [])
+            self._read_line()
+
+    def _read_line(self) -> None:
+        # Blocking: it has been read already, from within `emit`.
+        with contextlib.suppress(BlockingIOError):
+            self._requests += self._wire.received(os.read(self._line_in, 64 * 1024))
+
+    def _write_line(self) -> None:
+        while data := self._wire.sendable():
+            self._wire.sent(os.write(self._line_out, data))
+
+    def _do(self, request: dict[str, Any]) -> None:
+        try:
+            getattr(self, f"do_{request.pop('do')}")(**request)
+        except Exception as error:  # the scenario has to hear of it, and the box goes on
+            self.emit("failed", program=request.get("program"), reason=f"{type(error).__name__}: {error}")
+
+    def _reap(self, reader: int) -> None:
+        os.read(reader, 4096)
+        # As the first process we inherit every orphan, so we wait for all and not just for our own.
+        while True:
+            try:
+                pid, status = os.waitpid(-1, os.WNOHANG)
+            except ChildProcessError:
+                return
+            if pid == 0:
+                return
+            for name, program in list(self._programs.items()):
+                if program.pid == pid:
+                    del self._programs[name]
+                    program.ended(status)
+
+    # Controllers
+
+    def do_attach(self, controller: int) -> None:
+        """The controller on serial line 1, 2, … (0 is ours) becomes hci0, hci1, …"""
+        self._lines[controller] = attach(f"/dev/ttyS{controller + 1}")
+
+    def do_detach(self, controller: int) -> None:
+        os.close(self._lines.pop(controller))
+
+    def do_await_controllers(self, count: int) -> None:
+        self._awaited_controllers = count
+        self._check_controllers()
+
+    def do_power(self, controller: int, on: bool) -> None:
+        self._management.power(controller, on)
+
+    def _controllers_changed(self) -> None:
+        for change, index in self._management.read():
+            self.emit("controller", change=change, index=index)
+        self._check_controllers()
+
+    def _check_controllers(self) -> None:
+        if self._awaited_controllers is not None and len(self._management.powered) >= self._awaited_controllers:
+            self._awaited_controllers = None
+            self.emit("ready")
+
+    # Programs
+
+    def do_spawn(self, program: str, **request: Any) -> None:
+        self._programs[program] = Program(program, self._selector, self.emit, request)
+        self.emit("started", program=program, pid=self._programs[program].pid)
+
+    def do_folder(self, path: str, uid: int) -> None:
+        """A folder in the box's memory that belongs to somebody else than root."""
+        os.mkdir(path, 0o700)
+        os.chown(path, uid, uid)
+
+    def do_dbus(self) -> None:
+        argv = ["/usr/bin/dbus-daemon", "--system", "--nofork", "--nopidfile", "--nosyslog", "--print-address=1"]
+        self.do_spawn("dbus-daemon", argv=argv)
+
+    def do_bluetoothd(self, options: list[str], main_conf: str | None) -> None:
+        if main_conf is not None:
+            with open(MAIN_CONF, "w") as file:
+                file.write(main_conf)
+            options = [*options, "-f", MAIN_CONF]
+        self.do_spawn("bluetoothd", argv=[BLUETOOTHD, "-n", *options])
+
+    def do_write(self, program: str, text: str) -> None:
+        if program in self._programs:
+            self._programs[program].write(text)
+
+    def do_close_input(self, program: str) -> None:
+        if program in self._programs:
+            self._programs[program].close_input()
+
+    def do_signal(self, program: str, number: int) -> None:
+        if program in self._programs:
+            self._programs[program].signal(number)
+
+    def do_loopback(self) -> None:
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as control:
+            fcntl.ioctl(control, SIOCSIFFLAGS, struct.pack("16sH14s", b"lo", IFF_UP_RUNNING, b""))
+
+    def do_power_off(self) -> None:
+        os.sync()
+        ctypes.CDLL(None).reboot(RB_POWER_OFF)
+
+
+def main() -> None:
+    Agent().run()

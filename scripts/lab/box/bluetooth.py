@@ -1,0 +1,96 @@
+"""The little of the kernel's Bluetooth interface that a box's agent needs: attaching a controller that sits on a serial
+line, and the management socket, which tells when it is up."""
+
+from __future__ import annotations
+
+import ctypes
+import fcntl
+import os
+import socket
+import struct
+import tty
+
+LIBC = ctypes.CDLL(None, use_errno=True)
+
+TIOCSETD = 0x5423
+N_HCI = 15
+HCIUARTSETPROTO = 0x400455C8
+HCI_UART_H4 = 0
+
+HCI_CHANNEL_CONTROL = 3
+NO_INDEX = 0xFFFF
+
+MGMT_READ_INFO, MGMT_SET_POWERED = 0x0004, 0x0005
+MGMT_COMMAND_COMPLETE, MGMT_INDEX_ADDED, MGMT_INDEX_REMOVED, MGMT_NEW_SETTINGS = 0x0001, 0x0004, 0x0005, 0x0006
+SETTING_POWERED = 0x01
+SETTINGS_OFFSET_IN_INFO = 13
+
+
+def attach(line: str) -> int:
+    """Makes a controller of a serial line, as `btattach -P h4` does. It is there for as long as the descriptor is open;
+    closing that unplugs it. The kernel numbers controllers in the order of these calls."""
+    descriptor = os.open(line, os.O_RDWR | os.O_NOCTTY | os.O_CLOEXEC)
+    tty.setraw(descriptor)
+    fcntl.ioctl(descriptor, TIOCSETD, struct.pack("i", N_HCI))
+    fcntl.ioctl(descriptor, HCIUARTSETPROTO, HCI_UART_H4)
+    return descriptor
+
+
+class Management:
+    """The control channel: `powered` holds the controllers that are up."""
+
+    def __init__(self) -> None:
+        self._socket = socket.socket(
+            socket.AF_BLUETOOTH, socket.SOCK_RAW | socket.SOCK_CLOEXEC | socket.SOCK_NONBLOCK, socket.BTPROTO_HCI
+        )
+        # Python's bind() knows no channel.
+        address = struct.pack("<HHH", socket.AF_BLUETOOTH, NO_INDEX, HCI_CHANNEL_CONTROL)
+        if LIBC.bind(self._socket.fileno(), address, len(address)) != 0:
+            raise OSError(ctypes.get_errno(), "binding the management socket")
+        self.powered: set[int] = set()
+        self.present: set[int] = set()
+
+    def fileno(self) -> int:
+        return self._socket.fileno()
+
+    def power(self, index: int, on: bool) -> None:
+        self._send(MGMT_SET_POWERED, index, bytes((on,)))
+
+    def _send(self, opcode: int, index: int, parameters: bytes = b"") -> None:
+        self._socket.send(struct.pack("<HHH", opcode, index, len(parameters)) + parameters)
+
+    def read(self) -> list[tuple[str, int]]:
+        """What has changed: ("added" | "removed" | "powered" | "unpowered", index)."""
+        changes: list[tuple[str, int]] = []
+        while True:
+            try:
+                packet = self._socket.recv(4096)
+            except BlockingIOError:
+                return changes
+            event, index, _ = struct.unpack_from("<HHH", packet)
+            changes += self._handle(event, index, packet[6:])
+
+    def _handle(self, event: int, index: int, body: bytes) -> list[tuple[str, int]]:
+        if event == MGMT_INDEX_ADDED:
+            self.present.add(index)
+            self._send(MGMT_READ_INFO, index)
+            return [("added", index)]
+        if event == MGMT_INDEX_REMOVED:
+            self.present.discard(index)
+            self.powered.discard(index)
+            return [("removed", index)]
+        if event == MGMT_NEW_SETTINGS:
+            return self._settings(index, body[0])
+        if event == MGMT_COMMAND_COMPLETE and struct.unpack_from("<HB", body) == (MGMT_READ_INFO, 0):
+            return self._settings(index, body[3 + SETTINGS_OFFSET_IN_INFO])
+        return []
+
+    def _settings(self, index: int, settings: int) -> list[tuple[str, int]]:
+        is_powered = bool(settings & SETTING_POWERED)
+        if is_powered == (index in self.powered):
+            return []
+        if is_powered:
+            self.powered.add(index)
+            return [("powered", index)]
+        self.powered.discard(index)
+        return [("unpowered", index)]

@@ -1,0 +1,40 @@
+# Shared by build-kernel and build-venv: where built things are kept, and how the scripts speak.
+# Everything that is built lives outside the checkout, named by a hash of what it was built from.
+
+lab_cache=${ROADMESH_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/roadmesh}/lab
+
+say() { echo "radio-lab: $*" >&2; }
+
+die() {
+    local code=$1
+    shift
+    say "$*"
+    exit "$code"
+}
+
+short_hash() { sha256sum "$1" | cut -c1-12; }
+
+# Holds an exclusive lock on a file until the script ends. The kernel frees it whatever happens to us.
+lock() {
+    exec 9>"$1"
+    flock 9
+}
+
+# The apt packages that a kernel build lacks here, each with a blank in front.
+missing_packages() {
+    local command package
+    while read -r command package; do
+        command -v "$command" >/dev/null || echo -n " $package"
+    done <<'LIST'
+gcc gcc
+make make
+flex flex
+bison bison
+bc bc
+xz xz-utils
+depmod kmod
+LIST
+    [[ -e /usr/include/libelf.h ]] || echo -n " libelf-dev"
+    [[ -e /usr/include/openssl/opensslv.h ]] || echo -n " libssl-dev"
+    [[ -e /usr/src/linux-source-6.1.tar.xz ]] || echo -n " linux-source-6.1"
+}

@@ -1,0 +1,21 @@
+"""The radio lab's Python interface. See docs/radio-lab.md."""
+
+from .air import Air
+from .box import Box, Controller
+from .errors import BoxDied, LabError, NotExpected
+from .lab import Lab
+from .program import Event, Program
+from .stranger import Stranger
+
+__all__ = [
+    "Air",
+    "Box",
+    "BoxDied",
+    "Controller",
+    "Event",
+    "Lab",
+    "LabError",
+    "NotExpected",
+    "Program",
+    "Stranger",
+]

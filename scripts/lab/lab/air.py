@@ -1,0 +1,229 @@
+"""What a scenario does to the air, and what it learns from it."""
+
+from __future__ import annotations
+
+import base64
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from .errors import LabError, NotExpected
+from .hub import JSONLines
+from .program import DEFAULT_TIMEOUT, Event, Predicate, describe, matches
+
+if TYPE_CHECKING:
+    from .box import Controller
+    from .lab import Lab
+
+HERE = Path(__file__).resolve().parent.parent
+
+START_TIMEOUT = 20.0
+
+
+class Radio(Protocol):
+    """A box, one of its controllers, or a stranger: something that has controllers on the air."""
+
+    @property
+    def controllers(self) -> list[Controller]: ...
+
+
+class Air:
+    def __init__(self, lab: Lab, seed: int | None = None) -> None:
+        self._lab = lab
+        self._answers: dict[int, dict[str, Any]] = {}
+        self._next_id = 0
+        self._dead = False
+        self.events: list[Event] = []
+        """`linkUp`, `linkDown`, `advertising`, `airChanged`, and what strangers meet with."""
+        self._cursor = 0
+        self._listeners: list[Callable[[Event], None]] = []
+        folder = lab.folder.path
+        self._lines, lines = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        command = [sys.executable, "-m", "air", "--socket", "air.socket", "--captures", "."]
+        command += ["--lines", str(lines.fileno())]
+        if seed is not None:
+            command += ["--seed", str(seed)]
+        self._log = folder / "air.log"
+        with self._log.open("wb") as log:
+            self._process = subprocess.Popen(
+                command,
+                cwd=folder,
+                env={**os.environ, "PYTHONPATH": str(HERE)},
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                pass_fds=[lines.fileno()],
+                start_new_session=True,
+            )
+        lines.close()
+        self._socket = self._connect(folder)
+        self._channel = JSONLines(lab.hub, self._socket.fileno(), self._on_object, self._on_end)
+
+    def _connect(self, folder: Path) -> socket.socket:
+        # The path of a Unix socket holds 108 bytes, and a run's folder may lie deep: go by way of a descriptor.
+        directory = os.open(folder, os.O_PATH)
+        deadline = time.monotonic() + START_TIMEOUT
+        connection = socket.socket(socket.AF_UNIX)
+        try:
+            while time.monotonic() < deadline and self._process.poll() is None:
+                try:
+                    connection.connect(f"/proc/self/fd/{directory}/air.socket")
+                    return connection
+                except (FileNotFoundError, ConnectionRefusedError):
+                    # The socket's appearance is all that tells; this is the one place that polls, once a run.
+                    time.sleep(0.01)
+        finally:
+            os.close(directory)
+        raise LabError(f"the air did not start; its log is {self._log}:\n{self._log.read_text()[-2000:]}")
+
+    def close(self) -> None:
+        if self._process.poll() is None:
+            try:
+                self.request("quit")
+                self._process.wait(START_TIMEOUT)
+            except (LabError, subprocess.TimeoutExpired):
+                self._process.kill()
+                self._process.wait()
+        self._channel.close()
+        self._socket.close()
+        self._lines.close()
+
+    def _on_object(self, message: dict[str, Any]) -> None:
+        if "id" in message:
+            self._answers[message["id"]] = message
+            return
+        message["_received"] = time.monotonic()
+        self.events.append(message)
+        for listener in self._listeners:
+            listener(message)
+
+    def _on_end(self) -> None:
+        self._dead = True
+
+    def request(self, operation: str, timeout: float = START_TIMEOUT, **fields: Any) -> Any:
+        """Has the air do something; see air/server.py for what it can. Waits for the answer."""
+        with self._lab.hub.changed:
+            self._next_id += 1
+            identity = self._next_id
+            self._channel.send({"id": identity, "do": operation, **fields})
+
+        def look() -> dict[str, Any] | None:
+            if identity not in self._answers and self._dead:
+                raise LabError(f"the air has died; its log ends with:\n{self._log.read_text()[-2000:]}")
+            return self._answers.pop(identity, None)
+
+        answer = self._lab.hub.wait_for(look, timeout)
+        if answer is None:
+            raise LabError(f"the air did not answer {operation} within {timeout:g} s")
+        if "error" in answer:
+            raise LabError(answer["error"])
+        return answer["result"]
+
+    def add_controller(self, name: str, profile: str) -> tuple[str, socket.socket]:
+        """Makes a controller. Returns its address and the host's end of its serial line."""
+        ours, theirs = socket.socketpair()
+        with theirs:
+            socket.send_fds(self._lines, [b"!"], [theirs.fileno()])
+        return self.request("add_controller", name=name, profile=profile)["address"], ours
+
+    # Who hears whom
+
+    def cut(self, one: Radio, other: Radio | None = None) -> None:
+        """Neither hears the other any more; without a second one, nobody and `one` hear each other."""
+        self._change(one, other, cut=True)
+
+    def heal(self, one: Radio | None = None, other: Radio | None = None) -> None:
+        """Undoes cuts: between two, around one, or all of them."""
+        if one is None:
+            self.request("change", cut=False)
+        else:
+            self._change(one, other, cut=False)
+
+    def cut_all(self) -> None:
+        """A tunnel through a Faraday cage: nobody hears anybody."""
+        self.request("change", cut=True)
+
+    def loss(self, share: float, one: Radio | None = None, other: Radio | None = None) -> None:
+        """This share (0 to 1) of packets is lost: adverts for good, data to be sent again one interval later."""
+        if one is None:
+            self.request("change", loss=share)
+        else:
+            self._change(one, other, loss=share)
+
+    def rssi(self, one: Radio, other: Radio, dbm: int) -> None:
+        """The signal strength that either has of the other: in advertising reports, and on Read RSSI."""
+        self._change(one, other, rssi=dbm)
+
+    def drop(self, one: Radio, other: Radio) -> int:
+        """Ends links between the two as a supervision timeout does, without the waiting. Returns how many."""
+        return int(self.request("drop", between=self._between(one, other)))
+
+    def _change(self, one: Radio, other: Radio | None, **changes: Any) -> None:
+        self.request("change", between=self._between(one, other), **changes)
+
+    def _between(self, one: Radio, other: Radio | None) -> list[list[str]]:
+        names = [controller.name for controller in one.controllers]
+        if other is not None:
+            return [names, [controller.name for controller in other.controllers]]
+        return [names, [name for name in self._lab.controller_names() if name not in names]]
+
+    # How the air behaves
+
+    def filter_duplicates(self, mode: str) -> None:
+        """What controllers that are asked to filter duplicates leave out: `leaky` (the default), `data`, `address` or
+        `off`; DUPLICATE_FILTERS in air/scanner.py says what each means."""
+        self.request("filter_duplicates", mode=mode)
+
+    def connection_events(self, on: bool) -> None:
+        """Off: data need not wait for the link's next connection event. Faster, and no longer like radio."""
+        self.request("connection_events", on=on)
+
+    # What it knows
+
+    def links(self) -> list[dict[str, Any]]:
+        """The links that are up: who, interval, timeout, PHY, data length, encryption and traffic."""
+        return list(self.request("links"))
+
+    def counters(self) -> dict[str, dict[str, Any]]:
+        """What each controller has sent and received since it was made, and what it is doing now."""
+        return dict(self.request("counters"))
+
+    def expect(
+        self, event: str, predicate: Predicate | None = None, timeout: float = DEFAULT_TIMEOUT, **fields: Any
+    ) -> Event:
+        """As Program.expect, for the air's own events."""
+
+        def look() -> Event | None:
+            for at in range(self._cursor, len(self.events)):
+                if matches(self.events[at], event, predicate, fields):
+                    self._cursor = at + 1
+                    return self.events[at]
+            return None
+
+        found = self._lab.hub.wait_for(look, timeout)
+        if found is None:
+            wanted = describe(event, predicate, fields)
+            last = "\n".join(f"  {one}" for one in self.events[-10:])
+            raise NotExpected(f"the air did not show {wanted} within {timeout:g} s; its last events:\n{last}")
+        return found
+
+    def seen(self, event: str, predicate: Predicate | None = None, **fields: Any) -> list[Event]:
+        with self._lab.hub.changed:
+            return [one for one in self.events if matches(one, event, predicate, fields)]
+
+    def skip(self) -> None:
+        with self._lab.hub.changed:
+            self._cursor = len(self.events)
+
+
+def encode(data: bytes) -> str:
+    return base64.b64encode(data).decode()
+
+
+def decode(data: str) -> bytes:
+    return base64.b64decode(data)

@@ -1,0 +1,372 @@
+"""A box: a Linux of its own, with its own controllers, dbus-daemon and bluetoothd."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from box.wire import TO_BOX_WINDOW
+
+from .errors import BoxDied, LabError
+from .folder import slug
+from .hub import JSONLines
+from .program import DEFAULT_TIMEOUT, Program
+
+if TYPE_CHECKING:
+    from .lab import Lab
+
+INIT = Path(__file__).resolve().parent.parent / "box" / "init"
+
+# On an idle machine a box is ready in little over a second. This is for one whose cores are all busy compiling.
+BOOT_TIMEOUT = 60.0
+
+KERNEL_COMPLAINTS = ("BUG:", "WARNING:", "Oops", "Kernel panic", "Out of memory")
+
+FOLDER_IN_BOX = "/run/lab"
+
+POWER_OFF_TIMEOUT = 5.0
+
+# One serial line is the agent's. User-mode Linux has 64.
+MAXIMUM_CONTROLLERS = 63
+
+# Experimental interfaces on: MinInterval and MaxInterval of an advertisement need it before BlueZ 5.77.
+BLUETOOTHD_OPTIONS = ("-E",)
+
+
+@dataclass(frozen=True)
+class Controller:
+    """One of a box's controllers."""
+
+    box: Box
+    index: int
+    name: str
+    """What the air calls it, such as `car:hci0`."""
+    address: str
+    line: socket.socket
+    """The box's end of the serial line that it sits on."""
+
+    @property
+    def adapter(self) -> str:
+        return f"hci{self.index}"
+
+    @property
+    def controllers(self) -> list[Controller]:
+        return [self]
+
+
+class Box:
+    def __init__(
+        self,
+        lab: Lab,
+        name: str,
+        controllers: int,
+        bluetoothd: tuple[str, ...] | None,
+        main_conf: str | None,
+        profile: str,
+        memory: int,
+    ) -> None:
+        if not 0 <= controllers <= MAXIMUM_CONTROLLERS:
+            raise LabError(f"a box has at most {MAXIMUM_CONTROLLERS} controllers")
+        self.lab = lab
+        self.name = name
+        self.bluetoothd_options = bluetoothd
+        self.main_conf = main_conf
+        self.memory = memory
+        self.programs: dict[str, Program] = {}
+        self.boot_seconds: float | None = None
+        """How long the last boot took, from the start of its kernel to all controllers up."""
+        self.controllers = [self._add_controller(index, profile) for index in range(controllers)]
+        self._process: subprocess.Popen[bytes] | None = None
+        self._channel: JSONLines | None = None
+        self._expected_death = False
+        self._folders = 0
+        self._bus_is_up = False
+        self.boot()
+
+    def __repr__(self) -> str:
+        return self.name
+
+    def _add_controller(self, index: int, profile: str) -> Controller:
+        name = f"{self.name}:hci{index}"
+        address, line = self.lab.air.add_controller(name, profile)
+        return Controller(self, index, name, address, line)
+
+    def hci(self, index: int) -> Controller:
+        return self.controllers[index]
+
+    # Its life
+
+    def boot(self) -> None:
+        """Starts it. Returns at once: whatever needs the box waits until it is ready."""
+        if self.alive:
+            raise LabError(f"{self.name} is running already")
+        self.programs = {}
+        self._line, agents_end = socket.socketpair()
+        self._channel = JSONLines(self.lab.hub, self._line.fileno(), self._on_event, lambda: None, TO_BOX_WINDOW)
+        lines = [agents_end, *(one.line for one in self.controllers)]
+        for line in lines:
+            drain(line)
+        self._ready = False
+        self._expected_death = False
+        self.boot_seconds = None
+        self._started = time.monotonic()
+        self._console = self.lab.folder / f"{self.name}-console.log"
+        with self._console.open("ab") as console, agents_end:
+            self._process = subprocess.Popen(
+                self._command(lines),
+                cwd=self.lab.folder.path,
+                stdin=subprocess.DEVNULL,
+                stdout=console,
+                stderr=console,
+                pass_fds=[line.fileno() for line in lines],
+                # Ctrl-C in the runner's terminal is the runner's to handle.
+                start_new_session=True,
+            )
+        self._death = os.pidfd_open(self._process.pid)
+        self.lab.hub.watch(self._death, self._died)
+
+    def _command(self, lines: list[socket.socket]) -> list[str]:
+        return [
+            # A process namespace of its own, in which the kernel is the first process: when that is killed, so are
+            # the processes that it runs its programs in. And it is killed when the runner ends, however that ends.
+            *("setpriv", "--pdeathsig", "KILL"),
+            *("unshare", "--pid", "--fork", "--kill-child=KILL"),
+            str(self.lab.kernel),
+            f"mem={self.memory}M",
+            *("rootfstype=hostfs", "rootflags=/", "ro", f"init={INIT}"),
+            # Sockets rather than pseudo-terminals: they hold far more, and a full one would stall the line for good.
+            *(f"ssl{number}=fd:{line.fileno()}" for number, line in enumerate(lines)),
+            *("con=null", "con0=null,fd:1", "con1=null,fd:1", "quiet"),
+            *("uml_dir=uml/", f"umid={self.name}"),
+            f"LAB_NAME={self.name}",
+            f"LAB_FOLDER={self.lab.folder.path}",
+        ]
+
+    @property
+    def alive(self) -> bool:
+        return self._process is not None and self._process.returncode is None
+
+    def why_dead(self) -> str:
+        last = self._console.read_text(errors="replace").splitlines()[-15:]
+        return f"the box {self.name} has died; its console ends with:\n" + "\n".join(f"  {line}" for line in last)
+
+    def kernel_complaints(self) -> list[str]:
+        lines = self._console.read_text(errors="replace").splitlines()
+        return [line for line in lines if any(mark in line for mark in KERNEL_COMPLAINTS)]
+
+    def await_ready(self, timeout: float = BOOT_TIMEOUT) -> None:
+        """Waits until all controllers are up. Whatever uses a box calls this first."""
+
+        def look() -> bool | None:
+            if not self.alive:
+                raise BoxDied(self.why_dead())
+            if (daemon := self.programs.get("bluetoothd")) and daemon.exit_code is not None and not self._ready:
+                raise LabError(f"bluetoothd in {self.name} ended while the box was booting\n{daemon.tail()}")
+            return self._ready or None
+
+        if self.lab.hub.wait_for(look, timeout) is None:
+            raise LabError(f"the box {self.name} was not ready within {timeout:g} s; its console is {self._console}")
+
+    def power_cut(self) -> None:
+        """Pulls the plug: nothing is written to disk any more, its controllers fall silent. `boot` starts it again."""
+        self._expected_death = True
+        if self._process and self.alive:
+            _kill_kernel(self._process)
+        self.lab.hub.wait_for(lambda: None if self.alive else True, POWER_OFF_TIMEOUT)
+        self.lab.air.request("power_off", names=[one.name for one in self.controllers])
+
+    def power_off(self) -> None:
+        """Shuts it down as an orderly system does: what has been written is on disk afterwards."""
+        self._expected_death = True
+        if self.alive and self._channel:
+            self.ask("power_off", check=False)
+            self.lab.hub.wait_for(lambda: None if self.alive else True, POWER_OFF_TIMEOUT)
+        self.power_cut()
+
+    def _died(self) -> None:
+        assert self._process and self._channel
+        self._process.wait()
+        self.lab.hub.unwatch(self._death)
+        os.close(self._death)
+        self._channel.close()
+        self._line.close()
+        for program in self.programs.values():
+            if program.exit_code is None and self._expected_death:
+                program.on_exit(-9)
+        if not self._expected_death:
+            self.lab.deaths.append(self.name)
+
+    # What its agent tells, in the hub's thread
+
+    def _on_event(self, event: dict[str, Any]) -> None:
+        kind = event["event"]
+        program = self.programs.get(event.get("program", ""))
+        if kind == "lines" and program:
+            program.on_lines(event["stream"], event["texts"], event["at"])
+            if program.name == "dbus-daemon" and not self._bus_is_up:
+                self._bus_is_up = True
+                self._start_bluetooth()
+        elif kind == "prompt" and program:
+            program.prompt = event["text"]
+        elif kind == "exit" and program:
+            program.on_exit(event["code"])
+        elif kind == "started" and program:
+            program.pid = event["pid"]
+        elif kind == "failed":
+            if program:
+                program.failure = event["reason"]
+            else:
+                self.lab.note(f"{self.name}: {event['reason']}")
+        elif kind == "hello":
+            self._configure()
+        elif kind == "ready":
+            self._ready = True
+            self.boot_seconds = time.monotonic() - self._started
+        elif kind == "controller":
+            self._controller_changed(event["change"], event["index"])
+
+    def _configure(self) -> None:
+        self._bus_is_up = False
+        self.programs["dbus-daemon"] = Program(self, "dbus-daemon", [], {})
+        self.ask("loopback")
+        self.ask("dbus")
+        for controller in self.controllers:
+            self.ask("attach", controller=controller.index)
+
+    def _start_bluetooth(self) -> None:
+        if self.bluetoothd_options is not None:
+            self._start_bluetoothd(self.bluetoothd_options)
+        self.ask("await_controllers", count=len(self.controllers))
+
+    def _start_bluetoothd(self, options: tuple[str, ...]) -> Program:
+        program = self.programs["bluetoothd"] = Program(self, "bluetoothd", [], {})
+        self.ask("bluetoothd", options=list(options), main_conf=self.main_conf)
+        return program
+
+    def _controller_changed(self, change: str, index: int) -> None:
+        # Without bluetoothd nobody else would.
+        if change == "added" and self.bluetoothd_options is None:
+            self.ask("power", controller=index, on=True)
+
+    # What a scenario does with it
+
+    def ask(self, operation: str, check: bool = True, **fields: Any) -> None:
+        """Has the agent do something; see box/agent.py for what it can."""
+        if check and not self.alive:
+            raise BoxDied(self.why_dead())
+        assert self._channel
+        self._channel.send({"do": operation, **fields})
+
+    def spawn(self, argv: list[str], name: str | None = None, **options: Any) -> Program:
+        """Starts a program. Options: `uid`, `gid` (numbers), `env` (added to a small environment), `cwd`."""
+        self.await_ready()
+        unique = base = slug(name or Path(argv[0]).name)
+        number = 1
+        while unique in self.programs:
+            number += 1
+            unique = f"{base}-{number}"
+        program = self.programs[unique] = Program(self, unique, argv, options)
+        self.ask("spawn", program=unique, argv=argv, **options)
+        return program
+
+    def roadmesh(
+        self,
+        *arguments: str | Path,
+        adapter: str | Controller = "hci0",
+        state: Path | None = None,
+        name: str | None = None,
+        uid: int | None = None,
+        env: dict[str, str] | None = None,
+    ) -> Program:
+        """Runs `roadmesh` with these arguments, plus --json, the BlueZ radio on that adapter and a state folder of its
+        own, or the one given.
+
+        State is kept in the run's folder, so it survives a power cut as it would on a disk. As another user than root
+        it is kept in the box's memory instead: files on hostfs belong to root whoever made them.
+        """
+        name = slug(name or "-".join(str(one) for one in arguments[:2]))
+        if isinstance(adapter, Controller):
+            adapter = adapter.adapter
+        if state is None:
+            known_as = f"{self.name}-{name}"
+            state = self.lab.new_state_folder(known_as) if uid is None else self._state_in_memory(name, uid)
+        argv = [str(self.lab.binary()), *(_seen_in_box(one, self.lab.folder.path) for one in arguments)]
+        argv += ["--json", "--radio", "bluez", "--adapter", adapter, "--state", str(state)]
+        program = self.spawn(argv, name=name, uid=uid, env=env or {})
+        program.state = state
+        program.controller = self.hci(int(adapter.removeprefix("hci")))
+        return program
+
+    def _state_in_memory(self, name: str, uid: int) -> Path:
+        self.await_ready()
+        self._folders += 1
+        path = Path(f"/run/state/{name}-{self._folders}")
+        self.ask("folder", path=str(path), uid=uid)
+        return path
+
+    def run(self, command: str, timeout: float = DEFAULT_TIMEOUT, check: bool = True, **options: Any) -> str:
+        """Runs a shell command and returns its output. Fails if it does, unless told not to check."""
+        program = self.spawn(["/bin/sh", "-c", command], name="sh", **options)
+        code = program.wait(timeout)
+        if check and code != 0:
+            raise LabError(f"in {self.name}, `{command}` exited with {code}\n{program.tail()}")
+        return program.output
+
+    def python(self, script: Path | str, *arguments: str, name: str | None = None, **options: Any) -> Program:
+        """Starts a Python script (a file's path) inside the box, with the system's interpreter."""
+        path = Path(script)
+        argv = ["/usr/bin/python3", "-u", str(path), *arguments]
+        return self.spawn(argv, name=name or path.stem, **options)
+
+    @property
+    def bluetoothd(self) -> Program:
+        return self.programs["bluetoothd"]
+
+    def stop_bluetoothd(self) -> None:
+        self.bluetoothd.signal("TERM")
+        self.bluetoothd.wait()
+
+    def start_bluetoothd(self, *options: str) -> Program:
+        """Starts it again after `stop_bluetoothd`, or after it was killed; with other options if some are given."""
+        self.bluetoothd_options = options or self.bluetoothd_options or BLUETOOTHD_OPTIONS
+        return self._start_bluetoothd(self.bluetoothd_options)
+
+    def unplug(self, index: int) -> None:
+        """Pulls a controller out: its host sees it vanish, the air hears it no more."""
+        self.ask("detach", controller=index)
+        self.lab.air.request("power_off", names=[self.hci(index).name])
+
+    def plug(self, index: int) -> None:
+        self.ask("attach", controller=index)
+
+
+def drain(line: socket.socket) -> None:
+    """Throws away what a kernel that has lost power had not read."""
+    line.setblocking(False)
+    try:
+        while line.recv(64 * 1024):
+            pass
+    except BlockingIOError:
+        pass
+
+
+def _seen_in_box(argument: str | Path, folder: Path) -> str:
+    """The run's folder is at /run/lab too, where every user can get at it."""
+    text = str(argument)
+    return f"{FOLDER_IN_BOX}{text.removeprefix(str(folder))}" if text.startswith(f"{folder}/") else text
+
+
+def _kill_kernel(unshare: subprocess.Popen[bytes]) -> None:
+    """Kills the kernel rather than the `unshare` around it, which ends when the kernel has ended: after that nothing of
+    the box writes to its files any more."""
+    children = Path(f"/proc/{unshare.pid}/task/{unshare.pid}/children").read_text().split()
+    if children:
+        os.kill(int(children[0]), signal.SIGKILL)
+    else:
+        unshare.kill()

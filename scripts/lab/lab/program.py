@@ -1,0 +1,287 @@
+"""A program in a box, as a scenario sees it: what it says, what it is told, and how it ends."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal as signals
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .errors import BoxDied, LabError, NotExpected
+from .hub import Value
+
+if TYPE_CHECKING:
+    from .box import Box, Controller
+
+DEFAULT_TIMEOUT = 10.0
+
+# How much of a program's output an error shows.
+TAIL_LINES = 20
+TAIL_WIDTH = 400
+
+Event = dict[str, Any]
+Predicate = Callable[[Event], Any]
+
+
+@dataclass(frozen=True)
+class Line:
+    stream: str
+    """`out` or `err`."""
+    text: str
+    received: float
+    """When it reached us: time.monotonic()."""
+    at: float
+    """When the box's agent read it, by the box's clock: seconds since 1970."""
+    clock: float
+    """When it reached us, as seconds since the run began."""
+
+
+class Program:
+    def __init__(self, box: Box, name: str, argv: list[str], options: dict[str, Any]) -> None:
+        self.box = box
+        self.name = name
+        self.argv = argv
+        self.options = options
+        self.controller: Controller | None = None
+        self.state: Path | None = None
+        self.lines: list[Line] = []
+        self.events: list[Event] = []
+        """Every JSON object with an `event` that it printed. `_received` is when (time.monotonic())."""
+        self.prompt = ""
+        """The unfinished line at the end of its output: a question, perhaps."""
+        self.exit_code: int | None = None
+        self.failure: str | None = None
+        self.pid: int | None = None
+        self._event_cursor = 0
+        self._line_cursor = 0
+        self._hub = box.lab.hub
+        self._log = (box.lab.folder / f"{box.name}-{name}.log").open("a")
+
+    def __repr__(self) -> str:
+        return f"{self.name} in {self.box.name}"
+
+    # Called by the box, in the hub's thread
+
+    def on_lines(self, stream: str, texts: list[str], at: float) -> None:
+        now = time.monotonic()
+        clock = self.box.lab.folder.clock()
+        self.prompt = ""
+        for text in texts:
+            self.lines.append(Line(stream, text, now, at, clock))
+            self._log.write(f"{clock:9.3f} {stream} {text}\n")
+            if stream == "out" and text.startswith("{"):
+                self._on_json(text, now)
+        self._log.flush()
+
+    def _on_json(self, text: str, now: float) -> None:
+        try:
+            event = json.loads(text)
+        except ValueError:
+            return  # a line like any other
+        if isinstance(event, dict) and "event" in event:
+            event["_received"] = now
+            self.events.append(event)
+
+    def on_exit(self, code: int) -> None:
+        self.exit_code = code
+        self._log.write(f"{self.box.lab.folder.clock():9.3f} --- {describe_exit(code)}\n")
+        self._log.close()
+
+    # Looking at what it says
+
+    def expect(
+        self, event: str, predicate: Predicate | None = None, timeout: float = DEFAULT_TIMEOUT, **fields: Any
+    ) -> Event:
+        """Waits for the next event of this kind that has these fields and satisfies the predicate, and returns it.
+
+        Events are taken in order: what stands before the one found has been passed over and is not found by a later
+        call. Fails when the time is up, and at once when the program or its box has ended.
+        """
+
+        def look() -> Event | None:
+            for at in range(self._event_cursor, len(self.events)):
+                if matches(self.events[at], event, predicate, fields):
+                    self._event_cursor = at + 1
+                    return self.events[at]
+            self._check_alive(wanted)
+            return None
+
+        wanted = describe(event, predicate, fields)
+        return self._await(look, wanted, timeout)
+
+    def expect_seen(
+        self, event: str, predicate: Predicate | None = None, timeout: float = DEFAULT_TIMEOUT, **fields: Any
+    ) -> Event:
+        """As `expect`, but counts everything since the program started, and passes over nothing. Returns the latest."""
+
+        def look() -> Event | None:
+            found = self.seen(event, predicate, **fields)
+            if not found:
+                self._check_alive(wanted)
+            return found[-1] if found else None
+
+        wanted = describe(event, predicate, fields)
+        return self._await(look, wanted, timeout)
+
+    def seen(self, event: str, predicate: Predicate | None = None, **fields: Any) -> list[Event]:
+        """All such events up to now. Does not wait."""
+        with self._hub.changed:
+            return [one for one in self.events if matches(one, event, predicate, fields)]
+
+    def never(self, event: str, predicate: Predicate | None = None, during: float = 1.0, **fields: Any) -> None:
+        """Fails if such an event comes within that time. It does wait the whole time: nothing tells of an absence."""
+        start = len(self.events)
+
+        def look() -> Event | None:
+            news = self.events[start:]
+            return next((one for one in news if matches(one, event, predicate, fields)), None)
+
+        if found := self._hub.wait_for(look, during):
+            raise NotExpected(f"{self!r}: {describe(event, predicate, fields)} came, and should not have: {found}")
+
+    def expect_line(self, pattern: str, timeout: float = DEFAULT_TIMEOUT, stream: str | None = None) -> re.Match[str]:
+        """Waits for the next line of output with something that the regular expression matches. Lines have a cursor of
+        their own."""
+
+        def look() -> re.Match[str] | None:
+            for at in range(self._line_cursor, len(self.lines)):
+                line = self.lines[at]
+                if (stream is None or line.stream == stream) and (match := re.search(pattern, line.text)):
+                    self._line_cursor = at + 1
+                    return match
+            self._check_alive(wanted)
+            return None
+
+        wanted = f"a line with {pattern!r}"
+        return self._await(look, wanted, timeout)
+
+    def expect_prompt(self, pattern: str, timeout: float = DEFAULT_TIMEOUT) -> re.Match[str]:
+        """Waits until its output ends in an unfinished line that the regular expression is found in."""
+
+        def look() -> re.Match[str] | None:
+            match = re.search(pattern, self.prompt)
+            if not match:
+                self._check_alive(wanted)
+            return match
+
+        wanted = f"a question with {pattern!r}"
+        return self._await(look, wanted, timeout)
+
+    def skip(self) -> None:
+        """Moves both cursors to the end: what has come up to now is not looked at again."""
+        with self._hub.changed:
+            self._event_cursor = len(self.events)
+            self._line_cursor = len(self.lines)
+
+    # Doing something to it
+
+    def say(self, line: str) -> None:
+        """Writes a line to its standard input."""
+        self.write(line + "\n")
+
+    def write(self, text: str) -> None:
+        self._check_alive("be told something")
+        self.box.ask("write", program=self.name, text=text)
+
+    def close_input(self) -> None:
+        self.box.ask("close_input", program=self.name)
+
+    def signal(self, which: str | int) -> None:
+        """Sends a signal, such as "TERM", to it and to what it started."""
+        number = which if isinstance(which, int) else signals.Signals[f"SIG{which.removeprefix('SIG')}"].value
+        self.box.ask("signal", program=self.name, number=int(number))
+
+    def kill(self, timeout: float = DEFAULT_TIMEOUT) -> None:
+        """SIGKILL: as if the power of this one program were cut. Returns when it is gone."""
+        self.signal("KILL")
+        self.wait(timeout)
+
+    def pause(self) -> None:
+        self.signal("STOP")
+
+    def resume(self) -> None:
+        self.signal("CONT")
+
+    def wait(self, timeout: float = DEFAULT_TIMEOUT) -> int:
+        """Waits for its end. Returns the exit code; for a signal, the negative of its number."""
+
+        def look() -> int | None:
+            if self.exit_code is None:
+                self._check_alive("exit")
+            return self.exit_code
+
+        return self._await(look, "exit", timeout)
+
+    def again(self, **changes: Any) -> Program:
+        """Starts it once more, with the same arguments and the same state. For a program that has ended."""
+        if self.exit_code is None:
+            raise LabError(f"{self!r} is still running")
+        program = self.box.spawn(self.argv, name=self.name, **{**self.options, **changes})
+        program.controller, program.state = self.controller, self.state
+        return program
+
+    @property
+    def running(self) -> bool:
+        return self.exit_code is None and self.failure is None and self.box.alive
+
+    @property
+    def output(self) -> str:
+        """All of its standard output up to now."""
+        with self._hub.changed:
+            return "".join(line.text + "\n" for line in self.lines if line.stream == "out")
+
+    # Failing well
+
+    def _await(self, look: Callable[[], Value | None], wanted: str, timeout: float) -> Value:
+        found = self._hub.wait_for(look, timeout)
+        if found is None:
+            raise NotExpected(f"{self!r} did not {_verb(wanted)} within {timeout:g} s\n{self.tail()}")
+        return found
+
+    def _check_alive(self, wanted: str) -> None:
+        if self.failure:
+            raise NotExpected(f"{self!r} could not be started: {self.failure}")
+        if self.exit_code is not None:
+            raise NotExpected(
+                f"{self!r} {describe_exit(self.exit_code)}, but was expected to {_verb(wanted)}\n{self.tail()}"
+            )
+        if not self.box.alive:
+            raise BoxDied(f"{self.box.why_dead()}\n{self!r} was expected to {_verb(wanted)}\n{self.tail()}")
+
+    def tail(self) -> str:
+        with self._hub.changed:
+            last = self.lines[-TAIL_LINES:]
+        rows = [f"  {line.clock:9.3f} {line.stream} {_shorten(line.text)}" for line in last]
+        return f"its last {len(rows)} lines:\n" + "\n".join(rows) if rows else "it has printed nothing"
+
+
+def matches(candidate: Event, event: str, predicate: Predicate | None, fields: dict[str, Any]) -> bool:
+    if candidate["event"] != event:
+        return False
+    if any(key not in candidate or candidate[key] != value for key, value in fields.items()):
+        return False
+    return predicate is None or bool(predicate(candidate))
+
+
+def describe(event: str, predicate: Predicate | None, fields: dict[str, Any]) -> str:
+    wanted = [f"{key}={value!r}" for key, value in fields.items()]
+    if predicate is not None:
+        code = getattr(predicate, "__code__", None)
+        wanted.append(f"as {Path(code.co_filename).name}:{code.co_firstlineno} wants it" if code else repr(predicate))
+    return f"the event {event!r}" + (f" ({', '.join(wanted)})" if wanted else "")
+
+
+def describe_exit(code: int) -> str:
+    return f"was ended by {signals.Signals(-code).name}" if code < 0 else f"exited with {code}"
+
+
+def _verb(wanted: str) -> str:
+    return wanted if wanted in ("exit", "be told something") else f"show {wanted}"
+
+
+def _shorten(text: str) -> str:
+    return text if len(text) <= TAIL_WIDTH else f"{text[:TAIL_WIDTH]}… ({len(text)} characters)"

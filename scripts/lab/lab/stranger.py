@@ -1,0 +1,169 @@
+"""A peer that runs none of our code: a Bluetooth host of its own on the air, for a scenario to misuse."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from .air import decode, encode
+from .errors import NotExpected
+from .program import DEFAULT_TIMEOUT, Event
+
+if TYPE_CHECKING:
+    from .box import Controller
+    from .lab import Lab
+
+
+@dataclass(frozen=True)
+class Card:
+    """Stands for the stranger's controller where the air is told who hears whom."""
+
+    name: str
+
+
+class Stranger:
+    def __init__(self, lab: Lab, name: str, profile: str) -> None:
+        self._lab = lab
+        self.name = name
+        self.address: str = lab.air.request("add_stranger", name=name, profile=profile)["address"]
+        self._channel: int | None = None
+        self._taken: set[int] = set()
+
+    @property
+    def controllers(self) -> list[Controller]:
+        return [Card(self.name)]  # type: ignore[list-item]
+
+    def _do(self, operation: str, timeout: float = DEFAULT_TIMEOUT, **fields: Any) -> Any:
+        return self._lab.air.request(f"stranger.{operation}", timeout, stranger=self.name, **fields)
+
+    # Finding somebody
+
+    def find(
+        self,
+        service: str | None = None,
+        name: str | None = None,
+        address: str | None = None,
+        timeout: float = DEFAULT_TIMEOUT,
+    ) -> Event:
+        """Scans until it hears somebody who advertises this service UUID (with or without hyphens), name or address.
+
+        Returns what it heard: `address`, `addressType`, `rssi`, `name`, `services`, and in hexadecimal
+        `manufacturerData` (company first, as on the air) and `data`.
+        """
+        wanted = service.replace("-", "").lower() if service else None
+
+        def fits(event: Event) -> bool:
+            return (
+                event["stranger"] == self.name
+                and (wanted is None or wanted in event["services"])
+                and (name is None or event["name"] == name)
+                and (address is None or event["address"] == address)
+            )
+
+        start = len(self._lab.air.events)
+        self._do("scan", on=True)
+        try:
+            return self._await("heard", fits, timeout, f"{service or name or address or 'anybody'} on the air", start)
+        finally:
+            self._do("scan", on=False)
+
+    def advertise(self, data: bytes, scan_response: bytes = b"", interval_milliseconds: float = 30) -> None:
+        """Advertises these bytes, connectable, until `hush`."""
+        self._do(
+            "advertise",
+            data=data.hex(),
+            scan_response=scan_response.hex(),
+            interval_milliseconds=interval_milliseconds,
+        )
+
+    def hush(self) -> None:
+        self._do("hush")
+
+    # Channels
+
+    def connect(
+        self,
+        psm: int,
+        to: str | Controller | Event,
+        mtu: int = 2048,
+        timeout: float = DEFAULT_TIMEOUT,
+    ) -> int:
+        """Dials a box (its address, a controller of it, or what `find` returned) and opens a channel. Returns the
+        channel's number; the other methods use the latest one unless told otherwise."""
+        if isinstance(to, dict):
+            address, kind = to["address"], to["addressType"]
+        else:
+            address, kind = (to if isinstance(to, str) else to.address), "public"
+        self._channel = self._do("connect", timeout, address=address, address_type=kind, psm=psm, mtu=mtu)
+        return self._channel
+
+    def listen(self, psm: int = 0, mtu: int = 2048) -> int:
+        """Accepts channels from now on, on this PSM or one of its choice, which is returned. See `accepted`."""
+        return int(self._do("listen", psm=psm or None, mtu=mtu))
+
+    def accepted(self, timeout: float = DEFAULT_TIMEOUT) -> int:
+        """Waits for somebody to open a channel to us. Returns its number."""
+
+        def fits(event: Event) -> bool:
+            return event["stranger"] == self.name and event["channel"] not in self._taken
+
+        self._channel = self._await("channelAccepted", fits, timeout, "a channel opened")["channel"]
+        self._taken.add(self._channel)
+        return self._channel
+
+    def send(self, sdu: bytes, channel: int | None = None, timeout: float = DEFAULT_TIMEOUT) -> None:
+        """Sends one SDU, as soon as the other side's credits allow."""
+        self._do("send", timeout, channel=self._which(channel), data=encode(sdu))
+
+    def send_frame(self, frame: bytes, channel: int | None = None) -> None:
+        """Sends one frame as it stands, minding neither credits nor lengths. A frame that begins an SDU starts with
+        the SDU's length in two bytes, least significant first."""
+        self._do("send_frame", channel=self._which(channel), data=encode(frame))
+
+    def receive(self, channel: int | None = None, timeout: float = DEFAULT_TIMEOUT) -> bytes:
+        """Waits for the next SDU of a channel."""
+        number = self._which(channel)
+        event = self._await(
+            "sdu",
+            lambda one: one["stranger"] == self.name and one["channel"] == number and "_taken" not in one,
+            timeout,
+            "an SDU",
+        )
+        event["_taken"] = True
+        return decode(event["data"])
+
+    def expect_closed(self, channel: int | None = None, timeout: float = DEFAULT_TIMEOUT) -> Event:
+        """Waits until the other side has closed the channel, or the link is lost."""
+        number = self._which(channel)
+        return self._await(
+            "channelClosed",
+            lambda one: one["stranger"] == self.name and one["channel"] == number,
+            timeout,
+            "the channel closed",
+        )
+
+    def close(self, channel: int | None = None) -> None:
+        self._do("close", channel=self._which(channel))
+
+    def disconnect(self) -> None:
+        """Ends all its links."""
+        self._do("disconnect")
+
+    def _which(self, channel: int | None) -> int:
+        if channel is None and self._channel is None:
+            raise NotExpected(f"{self.name} has no channel")
+        return channel if channel is not None else self._channel  # type: ignore[return-value]
+
+    def _await(
+        self, event: str, fits: Callable[[Event], bool], timeout: float, wanted: str, start: int = 0
+    ) -> Event:
+        air = self._lab.air
+
+        def look() -> Event | None:
+            return next((one for one in air.events[start:] if one["event"] == event and fits(one)), None)
+
+        found = self._lab.hub.wait_for(look, timeout)
+        if found is None:
+            raise NotExpected(f"the stranger {self.name} did not see {wanted} within {timeout:g} s")
+        return found

@@ -1,0 +1,129 @@
+"""Runs inside a box: an LE L2CAP channel in its simplest form, to prove the lab itself with.
+
+    channel.py serve ADAPTER PSM          accepts channels and echoes every SDU
+    channel.py dial ADAPTER PEER PSM      opens a channel, then obeys its standard input:
+                                          `echo N` sends N bytes and waits for them to come back,
+                                          `flood SIZE COUNT` sends SDUs without waiting
+
+ADAPTER and PEER are addresses. What happens is printed as the lab expects it of every program: a JSON object a line.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import json
+import os
+import socket
+import struct
+import sys
+import threading
+import time
+from typing import Any
+
+LIBC = ctypes.CDLL(None, use_errno=True)
+
+BDADDR_LE_PUBLIC = 1
+SOL_BLUETOOTH, BT_RCVMTU = 274, 13
+MTU = 2048
+
+
+def say(event: str, **fields: Any) -> None:
+    print(json.dumps({"event": event, "at": time.time(), **fields}), flush=True)
+
+
+def address(text: str, psm: int) -> bytes:
+    """A sockaddr_l2. Python's own bind() and connect() know no address type, so they cannot do LE."""
+    raw = bytes.fromhex(text.replace(":", ""))[::-1]
+    return struct.pack("<HH6sHBx", socket.AF_BLUETOOTH, psm, raw, 0, BDADDR_LE_PUBLIC)
+
+
+def call(function: str, descriptor: int, where: bytes) -> None:
+    if getattr(LIBC, function)(descriptor, where, len(where)) != 0:
+        number = ctypes.get_errno()
+        raise OSError(number, os.strerror(number))
+
+
+def channel(adapter: str, psm: int) -> socket.socket:
+    made = socket.socket(socket.AF_BLUETOOTH, socket.SOCK_SEQPACKET, socket.BTPROTO_L2CAP)
+    call("bind", made.fileno(), address(adapter, psm))
+    made.setsockopt(SOL_BLUETOOTH, BT_RCVMTU, struct.pack("<H", MTU))
+    return made
+
+
+def name(error: OSError) -> str:
+    return errno.errorcode.get(error.errno or 0, str(error))
+
+
+def serve(adapter: str, psm: int) -> None:
+    listener = channel(adapter, psm)
+    listener.listen(16)
+    say("listening", psm=psm)
+    while True:
+        # Not listener.accept(): Python cannot make sense of the peer's address.
+        descriptor = LIBC.accept(listener.fileno(), None, None)
+        peer = socket.socket(fileno=descriptor)
+        threading.Thread(target=echo_back, args=(peer, descriptor), daemon=True).start()
+
+
+def echo_back(peer: socket.socket, number: int) -> None:
+    say("accepted", channel=number)
+    sdus = received = 0
+    try:
+        while data := peer.recv(MTU):
+            sdus += 1
+            received += len(data)
+            if data[0] == 1:
+                peer.send(data)
+        reason = "end"
+    except OSError as error:
+        reason = name(error)
+    say("closed", channel=number, reason=reason, sdus=sdus, bytes=received)
+    peer.close()
+
+
+def dial(adapter: str, peer: str, psm: int) -> None:
+    started = time.monotonic()
+    say("dialling")
+    line = channel(adapter, 0)
+    try:
+        call("connect", line.fileno(), address(peer, psm))
+    except OSError as error:
+        say("refused", reason=name(error), seconds=time.monotonic() - started)
+        sys.exit(1)
+    say("connected", seconds=time.monotonic() - started)
+    echoed = threading.Semaphore(0)
+    threading.Thread(target=listen, args=(line, echoed), daemon=True).start()
+    for command in sys.stdin:
+        verb, *numbers = command.split()
+        try:
+            if verb == "echo":
+                sent = time.monotonic()
+                line.send(b"\1" + bytes(int(numbers[0]) - 1))
+                echoed.acquire()
+                say("echo", milliseconds=(time.monotonic() - sent) * 1e3)
+            elif verb == "flood":
+                size, count = map(int, numbers)
+                for _ in range(count):
+                    line.send(bytes(size))
+                say("flooded")
+        except OSError as error:
+            say("failed", reason=name(error))
+
+
+def listen(line: socket.socket, echoed: threading.Semaphore) -> None:
+    try:
+        while line.recv(MTU):
+            echoed.release()
+        reason = "end"
+    except OSError as error:
+        reason = name(error)
+    say("closed", reason=reason)
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    if sys.argv[1] == "serve":
+        serve(sys.argv[2], int(sys.argv[3], 0))
+    else:
+        dial(sys.argv[2], sys.argv[3], int(sys.argv[4], 0))
