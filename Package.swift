@@ -69,5 +69,6 @@ let package = Package(
         .testTarget(name: "MeshSessionTests", dependencies: ["MeshSession"], swiftSettings: strict),
         .testTarget(name: "DemocracyDJTests", dependencies: ["DemocracyDJ"], swiftSettings: strict),
         .testTarget(name: "MeshNodeTests", dependencies: ["MeshNode"], swiftSettings: strict),
+        .testTarget(name: "roadmeshTests", dependencies: ["roadmesh"], swiftSettings: strict),
     ]
 )

@@ -44,6 +44,9 @@ public enum Limits {
     /// Time a goodbye has to leave before the channel closes.
     public static let goodbyeTimeout: Duration = .milliseconds(300)
 
+    /// Pause after a caller that could not be accepted, so that a lack of descriptors does not become a busy loop.
+    public static let acceptPause: Duration = .milliseconds(100)
+
     // MARK: Queues
 
     /// Reliable messages that wait for one peer. A person taps at most a few a second; a tunnel lasts minutes.

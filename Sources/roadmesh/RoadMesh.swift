@@ -32,6 +32,9 @@ struct RoadMesh: AsyncParsableCommand {
         } catch let problem as SetupProblem {
             StandardError.write("roadmesh: \(problem.sentence)")
             Glibc.exit(problem.exitCode.rawValue)
+        } catch is CancellationError {
+            // Ctrl-C: who typed it knows.
+            Glibc.exit(128 + SIGINT)
         } catch {
             exit(withError: error)
         }

@@ -89,19 +89,9 @@ extension BlueZRadio {
     }
 
     private func accept(on listener: PacketSocket) async {
-        while !Task.isCancelled {
-            var peer = cbluez_address()
-            let descriptor = try? await listener.perform(.readable) { Int(cbluez_l2cap_accept($0, &peer)) }
-            guard let descriptor else { return }
-            // One caller that is gone before it was accepted is no reason not to take the next.
-            guard descriptor >= 0 else {
-                if descriptor == -Int(EMFILE) || descriptor == -Int(ENFILE) {
-                    logger.error("no descriptors left to accept a guest with")
-                    try? await Task.sleep(for: Limits.sightingRepeat)
-                }
-                continue
-            }
-            eventSink.yield(.accepted(channel(Int32(descriptor), to: RadioEndpoint(peer))))
+        var peer = cbluez_address()
+        while let caller = await listener.nextCaller(logger: logger, { Int(cbluez_l2cap_accept($0, &peer)) }) {
+            eventSink.yield(.accepted(channel(caller, to: RadioEndpoint(peer))))
         }
     }
 

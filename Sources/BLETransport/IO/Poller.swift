@@ -127,14 +127,15 @@ final class Poller: Sendable {
         let entries = state.withLock { state in
             state.isClosed = true
             defer { state.entries = [:] }
+            // Under the lock: the thread closes the descriptor once it has seen that all is over, not before.
+            var one: UInt64 = 1
+            write(wake, &one, 8)
             return state.entries.values
         }
         for entry in entries {
             entry.reader?.resume(returning: .failure(.forgotten))
             entry.writer?.resume(returning: .failure(.forgotten))
         }
-        var one: UInt64 = 1
-        write(wake, &one, 8)
     }
 
     /// Tells epoll what the entry waits for now. Returns an errno where it cannot.

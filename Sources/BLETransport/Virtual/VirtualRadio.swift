@@ -2,6 +2,7 @@
 
 import CBlueZ
 import Glibc
+import Logging
 import MeshProtocol
 
 /// A radio for machines without one: Unix sockets in a shared folder stand for the air, so that a host and its guests
@@ -15,6 +16,7 @@ public actor VirtualRadio: Radio {
 
     nonisolated let air: VirtualAir
     private let address: String
+    private let logger: Logger
     private let poller: Poller
     private let eventSink: AsyncStream<RadioEvent>.Continuation
 
@@ -46,7 +48,9 @@ public actor VirtualRadio: Radio {
     private static let psm: UInt8 = 0x80
 
     /// A radio on the air of a folder. Two radios on it need two addresses: letters, digits, `-` and `_`.
-    public init(air: VirtualAir, address: String) throws(RadioError) {
+    public init(
+        air: VirtualAir, address: String, logger: Logger = Logger(label: "roadmesh.virtual")
+    ) throws(RadioError) {
         let allowed = address.utf8.allSatisfy { byte in
             Character(UnicodeScalar(byte)).isASCII
                 && (Character(UnicodeScalar(byte)).isLetter || Character(UnicodeScalar(byte)).isNumber
@@ -59,6 +63,7 @@ public actor VirtualRadio: Radio {
         }
         self.air = air
         self.address = address
+        self.logger = logger
         self.name = "virtual \(address)"
         self.poller = try Poller()
         (events, eventSink) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(Limits.radioEvents))
@@ -230,18 +235,16 @@ public actor VirtualRadio: Radio {
     }
 
     private func accept(on listener: PacketSocket) async {
-        while !Task.isCancelled {
-            var name = ""
-            let descriptor = try? await listener.perform(.readable) { descriptor in
-                let accepted = AirSocket.accept(descriptor, sendBuffer: Int32(Limits.channelBufferBytes))
-                name = accepted.name
-                return accepted.descriptor
-            }
-            guard let descriptor, descriptor >= 0 else { return }
+        var name = ""
+        let accept = { (descriptor: Int32) -> Int in
+            let accepted = AirSocket.accept(descriptor, sendBuffer: Int32(Limits.channelBufferBytes))
+            name = accepted.name
+            return accepted.descriptor
+        }
+        while let caller = await listener.nextCaller(logger: logger, accept) {
             let parts = name.split(separator: "/")
             let peer = parts.count == 3 && parts[0] == "roadmesh" ? String(parts[1]) : "unknown"
-            let channel = track(Int32(descriptor), peer: RadioEndpoint(address: peer))
-            eventSink.yield(.accepted(channel))
+            eventSink.yield(.accepted(track(caller, peer: RadioEndpoint(address: peer))))
         }
     }
 

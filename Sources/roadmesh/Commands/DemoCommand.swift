@@ -7,6 +7,7 @@ import FoundationEssentials
 import Glibc
 import MeshNode
 import MeshProtocol
+import UnixSignals
 
 /// `roadmesh demo`
 struct DemoCommand: AsyncParsableCommand {
@@ -33,8 +34,11 @@ struct DemoCommand: AsyncParsableCommand {
                 throw SetupProblem(
                     .unavailable, "The demo did not finish in time; run it again when this machine is less busy.")
             }
+            group.addTask {
+                for await _ in await UnixSignalsSequence(trapping: .sigterm, .sigint) { throw CancellationError() }
+            }
             group.addTask { try await story.tell() }
-            // The three programs and the story end by themselves; the alarm does not.
+            // The three programs and the story end by themselves; the alarm and the signals do not.
             for _ in 0..<4 { try await group.next() }
             group.cancelAll()
         }

@@ -12,7 +12,7 @@ struct CommandLine {
         let parts = line.split(maxSplits: 1, whereSeparator: \.isWhitespace)
         guard let first = parts.first else { return nil }
         word = String(first)
-        var rest = parts.dropFirst().first ?? ""
+        var rest = (parts.dropFirst().first ?? "").drop(while: \.isWhitespace)
         while rest.last?.isWhitespace == true { rest.removeLast() }
         self.rest = String(rest)
     }

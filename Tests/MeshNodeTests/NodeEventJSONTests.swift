@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DemocracyDJ
+import FoundationEssentials
+import MeshNode
+import MeshProtocol
+import MeshSession
+import Testing
+
+@Suite("What programs read")
+struct NodeEventJSONTests {
+    static let ana = Peer(id: "a1", name: "Ana")
+    static let song = Song(id: "s1", title: "T", artist: "A", duration: 2)
+    static let snapshot = HostSnapshot(
+        epoch: 7, revision: 3, nowPlaying: nil, isPlaying: false,
+        queue: [QueueItem(song: song, addedBy: "c0", voters: ["a1"])], connectedPeers: [ana])
+
+    @Test(
+        "every event has the fields of the contract",
+        arguments: [
+            (
+                .ready(
+                    NodeDescription(role: .guest, peer: ana, radio: "virtual a", service: .democracyDJ)),
+                #"{"at":1.5,"event":"ready","http":null,"peer":{"id":"a1","name":"Ana"},"radio":"virtual a","#
+                    + #""role":"guest","service":"democracy-dj","version":"\#(RoadMeshVersion.text)"}"#
+            ),
+            (
+                .peerDiscovered(ana, rssi: -40, hops: 0),
+                #"{"at":1.5,"event":"peerDiscovered","hops":0,"peer":{"id":"a1","name":"Ana"},"rssi":-40}"#
+            ),
+            (
+                .peerDiscovered(ana, rssi: nil, hops: 1),
+                #"{"at":1.5,"event":"peerDiscovered","hops":1,"peer":{"id":"a1","name":"Ana"},"rssi":null}"#
+            ),
+            (
+                .peerDisconnected(ana, .linkLost),
+                #"{"at":1.5,"event":"peerDisconnected","peer":{"id":"a1","name":"Ana"},"reason":"linkLost"}"#
+            ),
+            (
+                .connection(.reconnecting(attempt: 2)),
+                #"{"at":1.5,"attempt":2,"event":"connection","state":"reconnecting"}"#
+            ),
+            (
+                .connection(.failed(.connectionFailed(reason: "hostNotFound"))),
+                #"{"at":1.5,"error":"hostNotFound","event":"connection","state":"failed"}"#
+            ),
+            (
+                .snapshot(snapshot),
+                #"{"at":1.5,"connectedPeers":[{"id":"a1","name":"Ana"}],"epoch":7,"event":"snapshot","#
+                    + #""isPlaying":false,"nowPlaying":null,"queue":[{"addedBy":"c0","artist":"A","duration":2,"#
+                    + #""id":"s1","title":"T","voters":["a1"],"votes":1}],"revision":3}"#
+            ),
+            (
+                .vote("s1", .rejected(.alreadyPlaying)),
+                #"{"at":1.5,"event":"vote","reason":"alreadyPlaying","songID":"s1","state":"rejected"}"#
+            ),
+            (
+                .intent(.vote(songID: "s1"), from: ana, rejected: nil),
+                #"{"accepted":true,"at":1.5,"event":"intent","kind":"vote","peer":{"id":"a1","name":"Ana"},"#
+                    + #""songID":"s1"}"#
+            ),
+            (
+                .notice(.passing("x", "Y.")),
+                #"{"at":1.5,"button":null,"code":"x","critical":false,"dismissAfter":5,"event":"notice","#
+                    + #""message":"Y.","suggestion":null}"#
+            ),
+            (.noticeCleared(code: "x"), #"{"at":1.5,"code":"x","event":"noticeCleared"}"#),
+            (
+                .link(
+                    ana,
+                    LinkReport(
+                        rssi: -50, roundTrip: .milliseconds(12), sentBytes: 1, receivedBytes: 2, outbox: 3)),
+                #"{"at":1.5,"duplicates":0,"event":"link","outbox":3,"peer":{"id":"a1","name":"Ana"},"#
+                    + #""receivedBytes":2,"resent":0,"rssi":-50,"rttMilliseconds":12,"sentBytes":1}"#
+            ),
+            (.bye(.endOfInput), #"{"at":1.5,"event":"bye","reason":"endOfInput"}"#),
+        ] as [(NodeEvent, String)])
+    func contract(event: NodeEvent, json: String) throws {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        #expect(String(decoding: try encoder.encode(TimedEvent(event, at: 1.5)), as: UTF8.self) == json)
+    }
+}

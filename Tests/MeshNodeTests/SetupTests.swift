@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DemocracyDJ
+import FoundationEssentials
+import Glibc
+import MeshNode
+import MeshProtocol
+import Testing
+
+@Suite("Starting a node")
+struct SetupTests {
+    private let folder = FileManager.default.temporaryDirectory.path + "/rm-state-\(UInt64.random(in: 0 ... .max))"
+
+    @Test("a node is the same one after a restart, and its key is for its owner's eyes only")
+    func identity() throws {
+        var first: StateFolder? = try StateFolder(path: folder + "/a/b")
+        let peerID = first?.identity.peerID
+        #expect(peerID?.count == 32)
+        first = nil
+        let again = try StateFolder(path: folder + "/a/b")
+        #expect(again.identity.peerID == peerID)
+        var status = stat()
+        #expect(stat(folder + "/a/b/identity", &status) == 0)
+        #expect(status.st_mode & 0o777 == 0o600)
+    }
+
+    @Test("a second node with the same state folder is told so")
+    func locked() throws {
+        let first = try StateFolder(path: folder)
+        #expect { try StateFolder(path: folder) } throws: { error in
+            let problem = error as? SetupProblem
+            return problem?.exitCode == .cannotCreate && problem?.sentence.contains("--state") == true
+        }
+        withExtendedLifetime(first) {}
+    }
+
+    @Test("a state folder that cannot be made is told with its reason")
+    func unwritable() throws {
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        _ = FileManager.default.createFile(atPath: folder + "/file", contents: nil)
+        #expect { try StateFolder(path: folder + "/file/state") } throws: { error in
+            (error as? SetupProblem)?.exitCode == .cannotCreate
+        }
+    }
+
+    @Test("a damaged identity is not replaced behind the person's back")
+    func damaged() throws {
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        _ = FileManager.default.createFile(atPath: folder + "/identity", contents: Data([1, 2, 3]))
+        #expect { try StateFolder(path: folder) } throws: { error in
+            (error as? SetupProblem)?.sentence.contains("identity") == true
+        }
+    }
+
+    private func load(_ json: String) throws -> [Song] {
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        _ = FileManager.default.createFile(atPath: folder + "/songs.json", contents: Data(json.utf8))
+        return try SongListFile.load(folder + "/songs.json")
+    }
+
+    @Test("a song list is read in its order")
+    func songs() throws {
+        let songs = try load(
+            """
+            [{"id": "b", "title": "B", "artist": "X", "duration": 3}, {"id": "a", "title": "A", "artist": "Y",
+              "duration": 2.5, "albumArtURL": "https://example.org/a.jpg"}]
+            """)
+        #expect(songs.map(\.id) == ["b", "a"])
+        #expect(songs[1].albumArtURL == "https://example.org/a.jpg")
+    }
+
+    static let song = "\"id\": \"s\", \"title\": \"T\", \"artist\": \"A\""
+
+    @Test(
+        "what is wrong with a song list is told by song and field, with what to do",
+        arguments: [
+            ("[]", "add at least one"), ("{}", "not a JSON list"), ("[", "not a JSON list"), ("[1]", "entry 1"),
+            ("[{\(song)}]", "lacks \"duration\" in song 1"),
+            ("[{\(song), \"duration\": \"3:20\"}]", "wrong \"duration\" in song 1"),
+            ("[{\(song), \"duration\": -1}]", "wrong \"duration\""),
+            ("[{\(song), \"duration\": 1e99}]", "wrong \"duration\""),
+            ("[{\"id\": \"\", \"title\": \"T\", \"artist\": \"A\", \"duration\": 1}]", "wrong \"id\""),
+            ("[{\"id\": \"a b\", \"title\": \"T\", \"artist\": \"A\", \"duration\": 1}]", "without spaces"),
+            ("[{\(song), \"duration\": 1}, {\"titel\": \"T\"}]", "unknown field \"titel\" in song 2"),
+            ("[{\(song), \"duration\": 1}, {\(song), \"duration\": 1}]", "\"s\" a second time in song 2"),
+        ])
+    func badSongs(json: String, words: String) {
+        #expect { try load(json) } throws: { error in
+            let problem = error as? SetupProblem
+            return problem?.exitCode == .data && problem?.sentence.contains(words) == true
+        }
+    }
+
+    @Test("a song list that is not there is told")
+    func missing() {
+        #expect { try SongListFile.load("/nowhere/songs.json") } throws: { ($0 as? SetupProblem)?.exitCode == .data }
+    }
+
+    @Test("the song list that comes with the program can be read")
+    func shipped() throws {
+        let path = URL(filePath: #filePath).deletingLastPathComponent().path + "/../../docs/songs.json"
+        #expect(try SongListFile.load(path).count == 8)
+    }
+}
