@@ -53,12 +53,7 @@ public actor GuestNode {
 
     /// Runs until it is told to quit. Throws where the radio cannot browse.
     public func run(inputs: AsyncChannel<GuestInput>) async throws {
-        do {
-            try await transport.startBrowsing()
-        } catch {
-            await transport.stop()
-            throw error
-        }
+        try await transport.orStop { try await $0.startBrowsing() }
         sink.yield(.ready(description))
         await steer(.start)
         let reason = await serve(inputs)

@@ -42,12 +42,7 @@ public actor HostNode {
 
     /// Runs until it is told to quit. Throws where the radio cannot host.
     public func run(inputs: AsyncChannel<HostInput>) async throws {
-        do {
-            try await transport.startHosting()
-        } catch {
-            await transport.stop()
-            throw error
-        }
+        try await transport.orStop { try await $0.startHosting() }
         sink.yield(.ready(description))
         sink.yield(.snapshot(feature.snapshot))
         clock.wake(at: feature.songEnds)

@@ -21,12 +21,7 @@ public actor ScanNode {
 
     /// Scans until the time is over or the task is cancelled. Returns the hosts that were heard.
     public func run(for duration: Duration) async throws -> [Peer] {
-        do {
-            try await transport.startBrowsing()
-        } catch {
-            await transport.stop()
-            throw error
-        }
+        try await transport.orStop { try await $0.startBrowsing() }
         sink.yield(.ready(description))
         let transport = transport
         let timer = Task {

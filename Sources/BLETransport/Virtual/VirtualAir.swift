@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import FoundationEssentials
 import Glibc
 import MeshProtocol
 
@@ -22,13 +23,11 @@ public struct VirtualAir: Hashable, Sendable {
                 .failed,
                 "the path \(directory) is too long for the virtual radio; name a shorter folder with --air")
         }
-        var path = ""
-        for part in directory.split(separator: "/", omittingEmptySubsequences: false) {
-            path += part
-            if !path.isEmpty, mkdir(path, 0o700) != 0, errno != EEXIST {
-                throw RadioError(.failed, "cannot make the folder \(path): \(SystemError.text(errno))")
-            }
-            path += "/"
+        do {
+            try FileManager.default.createDirectory(
+                atPath: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        } catch {
+            throw RadioError(.failed, "cannot make the folder \(directory)")
         }
         guard access(directory, W_OK | X_OK) == 0 else {
             throw RadioError(.notPermitted, "cannot use the folder \(directory): \(SystemError.text(errno))")

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import FoundationEssentials
 import Glibc
 import MeshProtocol
 
@@ -32,14 +33,12 @@ public final class StateFolder: Sendable {
     }
 
     private static func makeFolder(_ path: String) throws(SetupProblem) {
-        var made = ""
-        for part in path.split(separator: "/", omittingEmptySubsequences: false) {
-            made += part
-            // An empty part is the root, or a double slash: both exist.
-            if !part.isEmpty, mkdir(made, 0o700) != 0, errno != EEXIST {
-                throw unwritable(path, errno)
-            }
-            made += "/"
+        do {
+            try FileManager.default.createDirectory(
+                atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        } catch {
+            throw SetupProblem(
+                .cannotCreate, "Cannot make the state folder \(path); name a folder that can be written with --state.")
         }
         guard access(path, R_OK | W_OK | X_OK) == 0 else { throw unwritable(path, errno) }
     }
