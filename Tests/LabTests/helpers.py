@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import statistics
 import time
 import uuid
@@ -53,6 +54,17 @@ def await_joined(guest: Program, timeout: float = START) -> Event:
     """Waits until a guest is in and sees the queue. Returns what it sees."""
     guest.expect("connection", state="connected", timeout=timeout)
     return guest.expect("snapshot", timeout=timeout)
+
+
+def song_list(lab: Lab, count: int) -> Path:
+    """A library of songs n0, n1, …; the first plays throughout."""
+    songs = [
+        {"id": f"n{number}", "title": f"Mile {number}", "artist": "The Milestones", "duration": 3600}
+        for number in range(count + 1)
+    ]
+    path = lab.folder / f"{count}-songs.json"
+    path.write_text(json.dumps(songs))
+    return path
 
 
 # Who they are and what they see

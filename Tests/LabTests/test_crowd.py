@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import time
-from pathlib import Path
 
 import pytest
-from helpers import START, Figures, await_joined, identity, last_snapshot, milliseconds, voters
+from helpers import START, Figures, await_joined, identity, last_snapshot, milliseconds, song_list, voters
 from lab import Box, Lab, Program
 
 GUESTS = 8
@@ -23,17 +21,6 @@ SETTLE = 15.0
 def bus(air_of_file: Lab) -> list[Box]:
     """Two boxes of four adapters each: a box is one processor, and a guest's work is real."""
     return [air_of_file.box(name, controllers=GUESTS // 2) for name in ("front", "back")]
-
-
-def long_list(lab: Lab) -> Path:
-    """One song that plays throughout, and enough others that each guest votes for different ones all the time."""
-    songs = [
-        {"id": f"n{number}", "title": f"Mile {number}", "artist": "The Milestones", "duration": 3600}
-        for number in range(VOTES_EACH + 1)
-    ]
-    path = lab.folder / "long.json"
-    path.write_text(json.dumps(songs))
-    return path
 
 
 def ballots() -> list[tuple[int, str]]:
@@ -84,7 +71,7 @@ def report(figures: Figures, guests: list[Program], cast: dict[tuple[int, str], 
 def test_a_host_with_eight_guests_and_ten_votes_a_second_holds_for_a_minute_and_loses_none(
     road: Lab, car: Box, bus: list[Box], figures: Figures
 ) -> None:
-    host = car.roadmesh("host", "Dad's Bus", "--library", str(long_list(road)))
+    host = car.roadmesh("host", "Dad's Bus", "--library", str(song_list(road, VOTES_EACH)))
     host.expect("ready", timeout=START)
     adapters = [box.hci(index) for box in bus for index in range(GUESTS // 2)]
     guests = [

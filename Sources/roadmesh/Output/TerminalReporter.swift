@@ -11,6 +11,7 @@ struct TerminalReporter: Reporter {
     private let local: Peer
     private var titles: [Song.ID: String] = [:]
     private var last: HostSnapshot?
+    private var isConnected = false
 
     init(_ node: NodeDescription) {
         role = node.role
@@ -25,9 +26,13 @@ struct TerminalReporter: Reporter {
         case .peerLost(let peer): StandardOutput.write("\(quoted(peer)) is not heard any more.")
         case .peerConnected(let peer):
             StandardOutput.write(role == .host ? "\(peer.name) has joined." : "Joined \(quoted(peer)).")
-        case .peerDisconnected(let peer, let reason): StandardOutput.write(farewell(peer, reason))
+        // A guest is told by a notice, which says what to do as well.
+        case .peerDisconnected(let peer, let reason):
+            if role == .host { StandardOutput.write(farewell(peer, reason)) }
         case .connection(let state): show(state)
         case .snapshot(let snapshot): show(snapshot)
+        // Linked, it is on its way in the same instant.
+        case .vote(_, .queued) where isConnected: break
         case .vote(let songID, let state): StandardOutput.write(sentence(songID, state))
         case .intent(let intent, let peer, let rejected): show(intent, peer, rejected)
         case .notice(let notice):
@@ -54,14 +59,15 @@ struct TerminalReporter: Reporter {
 
     private func farewell(_ peer: Peer, _ reason: DisconnectReason) -> String {
         switch reason {
-        case .goodbye: role == .host ? "\(peer.name) has left." : "\(quoted(peer)) has said goodbye."
-        case .linkLost: role == .host ? "\(peer.name) is out of reach." : "\(quoted(peer)) is out of reach."
-        case .refused: role == .host ? "\(peer.name) was sent away." : "\(quoted(peer)) does not let us in."
+        case .goodbye: "\(peer.name) has left."
+        case .linkLost: "\(peer.name) is out of reach."
+        case .refused: "\(peer.name) was sent away."
         case .replaced: "\(peer.name) came back by another link."
         }
     }
 
-    private func show(_ state: ConnectionState) {
+    private mutating func show(_ state: ConnectionState) {
+        isConnected = state == .connected
         switch state {
         case .reconnecting(let attempt) where attempt > 1:
             StandardOutput.write("Trying again (attempt \(attempt))…")

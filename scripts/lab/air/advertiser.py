@@ -105,9 +105,7 @@ class Advertiser:
         if not self.properties & SCANNABLE:
             return None
         if self._response is None:
-            self._response = Report(
-                self.address, self.properties | SCAN_RESPONSE, self.scan_response, self.set_id
-            )
+            self._response = Report(self.address, self.properties | SCAN_RESPONSE, self.scan_response, self.set_id)
         return self._response
 
     def changed(self) -> None:

@@ -89,17 +89,13 @@ class AdvertisingCommands(Radio):
         advertiser.changed()
         return Status(Error.SUCCESS)
 
-    def on_hci_le_set_scan_response_data_command(
-        self, command: hci.HCI_LE_Set_Scan_Response_Data_Command
-    ) -> Status:
+    def on_hci_le_set_scan_response_data_command(self, command: hci.HCI_LE_Set_Scan_Response_Data_Command) -> Status:
         advertiser = self._legacy_advertiser()
         advertiser.scan_response = bytes(command.scan_response_data)
         advertiser.changed()
         return Status(Error.SUCCESS)
 
-    def on_hci_le_set_advertising_enable_command(
-        self, command: hci.HCI_LE_Set_Advertising_Enable_Command
-    ) -> Status:
+    def on_hci_le_set_advertising_enable_command(self, command: hci.HCI_LE_Set_Advertising_Enable_Command) -> Status:
         advertiser = self._legacy_advertiser()
         if not command.advertising_enable:
             advertiser.stop()
@@ -186,9 +182,7 @@ class AdvertisingCommands(Radio):
                 self.advertisers[handle].stop()
         return Status(Error.SUCCESS)
 
-    def on_hci_le_remove_advertising_set_command(
-        self, command: hci.HCI_LE_Remove_Advertising_Set_Command
-    ) -> Status:
+    def on_hci_le_remove_advertising_set_command(self, command: hci.HCI_LE_Remove_Advertising_Set_Command) -> Status:
         advertiser = self.advertisers.get(command.advertising_handle)
         if not advertiser:
             return Status(Error.UNKNOWN_ADVERTISING_IDENTIFIER_ERROR)
@@ -197,9 +191,7 @@ class AdvertisingCommands(Radio):
         del self.advertisers[command.advertising_handle]
         return Status(Error.SUCCESS)
 
-    def on_hci_le_clear_advertising_sets_command(
-        self, _command: hci.HCI_LE_Clear_Advertising_Sets_Command
-    ) -> Status:
+    def on_hci_le_clear_advertising_sets_command(self, _command: hci.HCI_LE_Clear_Advertising_Sets_Command) -> Status:
         self._stop_advertising()
         self.advertisers.clear()
         return Status(Error.SUCCESS)

@@ -40,7 +40,5 @@ def fragments(payload: int, data_length: int, encrypted: bool) -> Iterator[int]:
 
 def transfer_airtime(down: int, up: int, phy: Phy, data_length: int, encrypted: bool) -> float:
     """What it takes to get one payload in each direction across, either of which may be 0."""
-    pairs = zip_longest(
-        fragments(down, data_length, encrypted), fragments(up, data_length, encrypted), fillvalue=0
-    )
+    pairs = zip_longest(fragments(down, data_length, encrypted), fragments(up, data_length, encrypted), fillvalue=0)
     return sum(exchange_airtime(one, other, phy) for one, other in pairs)

@@ -209,9 +209,7 @@ class LinkCommands(Radio):
                 )
             )
 
-    def on_hci_le_read_phy_command(
-        self, command: hci.HCI_LE_Read_PHY_Command
-    ) -> hci.HCI_LE_Read_PHY_ReturnParameters:
+    def on_hci_le_read_phy_command(self, command: hci.HCI_LE_Read_PHY_Command) -> hci.HCI_LE_Read_PHY_ReturnParameters:
         end = self.find_end(command.connection_handle)
         phy = end.link.phy if end and end.link else Phy.LE_1M
         return hci.HCI_LE_Read_PHY_ReturnParameters(

@@ -154,9 +154,7 @@ class ListeningCommands(Radio):
         self.initiator = None
         self.medium.listening_changed()
         # The attempt that was cancelled completes too, after the command (7.8.13): with status 0x02.
-        self.loop.call_soon(
-            self.send_connection_complete, Error.UNKNOWN_CONNECTION_IDENTIFIER_ERROR, 0, 0, peer, None
-        )
+        self.loop.call_soon(self.send_connection_complete, Error.UNKNOWN_CONNECTION_IDENTIFIER_ERROR, 0, 0, peer, None)
         return Status(Error.SUCCESS)
 
     def send_connection_complete(

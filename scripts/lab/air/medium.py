@@ -30,6 +30,8 @@ class Path:
     loss: float = 0.0
     """The share of packets that do not arrive."""
     rssi: int = DEFAULT_RSSI
+    lost_connects: int = 0
+    """So many of the next requests to connect get lost, each leaving the central with a link that never was."""
 
 
 class Medium(LocalLink):
@@ -93,7 +95,7 @@ class Medium(LocalLink):
         self.listening_changed()
         peripheral = advertiser.controller
         path = central.paths[peripheral]
-        lost = self._loses(path) or self._already_linked(peripheral, own)
+        lost = self._loses_connect(path) or self._already_linked(peripheral, own)
         near, far = End(central), End(peripheral, gone=lost)
         connection = central.add_link(near, hci.Role.CENTRAL, own, advertiser.address)
         link = Link(near, far, initiator.parameters, deaf=lost)
@@ -112,13 +114,17 @@ class Medium(LocalLink):
         address = advertiser.address
         connection = peripheral.add_link(end, hci.Role.PERIPHERAL, address, peer)
         advertiser.stop()
-        peripheral.send_connection_complete(
-            0, connection.handle, hci.Role.PERIPHERAL, peer, initiator.parameters
-        )
+        peripheral.send_connection_complete(0, connection.handle, hci.Role.PERIPHERAL, peer, initiator.parameters)
         peripheral.advertising_connected(advertiser, connection.handle)
 
     def _loses(self, path: Path) -> bool:
         return bool(path.loss) and self.random.random() < path.loss
+
+    def _loses_connect(self, path: Path) -> bool:
+        if path.lost_connects:
+            path.lost_connects -= 1
+            return True
+        return self._loses(path)
 
     def _already_linked(self, peripheral: LabController, central: Address) -> bool:
         return hci.Address(central[1], hci.AddressType(central[0])) in peripheral.le_connections

@@ -23,9 +23,7 @@ ADVERTISING_REPORTS = (0x02, 0x0D)
 class SerialPort:
     """Cuts the host's byte stream into packets and writes ours without ever blocking the air."""
 
-    def __init__(
-        self, line: socket.socket, on_packet: Callable[[bytes], None], capture: Capture | None
-    ) -> None:
+    def __init__(self, line: socket.socket, on_packet: Callable[[bytes], None], capture: Capture | None) -> None:
         self._line = line
         self._on_packet = on_packet
         self._capture = capture

@@ -154,7 +154,7 @@ class Server:
         return {"address": controller.public_address.to_string(False)}
 
     async def do_change(self, between: list[list[str]] | None = None, **changes: Any) -> None:
-        unknown = set(changes) - {"cut", "loss", "rssi"}
+        unknown = set(changes) - {"cut", "loss", "rssi", "lost_connects"}
         if unknown:
             raise ValueError(f"unknown: {', '.join(sorted(unknown))}")
         if between is None:

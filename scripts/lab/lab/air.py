@@ -155,6 +155,11 @@ class Air:
         else:
             self._change(one, other, loss=share)
 
+    def lose_connects(self, count: int, one: Radio, other: Radio) -> None:
+        """So many of the next dials between the two fail as they do on real air: the one who dialled believes in a link
+        for six intervals (Linux says ENOSYS then), the other never hears of it."""
+        self._change(one, other, lost_connects=count)
+
     def rssi(self, one: Radio, other: Radio, dbm: int) -> None:
         """The signal strength that either has of the other: in advertising reports, and on Read RSSI."""
         self._change(one, other, rssi=dbm)

@@ -33,9 +33,7 @@ DAEMONS = ("bluetoothd", "dbus-daemon")
 class Lab:
     """Use it as a context manager: it leaves nothing running, and keeps the run's folder if something failed."""
 
-    def __init__(
-        self, name: str, binary: Path | None = None, keep: bool = False, seed: int | None = None
-    ) -> None:
+    def __init__(self, name: str, binary: Path | None = None, keep: bool = False, seed: int | None = None) -> None:
         self.kernel = kernel_path()
         if not self.kernel.exists():
             raise LabError("the boxes' kernel has not been built: run scripts/radio-lab build")

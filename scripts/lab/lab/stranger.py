@@ -155,9 +155,7 @@ class Stranger:
             raise NotExpected(f"{self.name} has no channel")
         return channel if channel is not None else self._channel  # type: ignore[return-value]
 
-    def _await(
-        self, event: str, fits: Callable[[Event], bool], timeout: float, wanted: str, start: int = 0
-    ) -> Event:
+    def _await(self, event: str, fits: Callable[[Event], bool], timeout: float, wanted: str, start: int = 0) -> Event:
         air = self._lab.air
 
         def look() -> Event | None:

@@ -8,10 +8,11 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+from bumble import hci
+
 from air.controller import LabController
 from air.medium import Medium
 from air.port import ACL_DATA, EVENT
-from bumble import hci
 
 CONNECTION_COMPLETE, DISCONNECTION_COMPLETE, COMPLETED_PACKETS = 0x3E, 0x05, 0x13
 ADVERTISEMENT = bytes.fromhex("020106")
@@ -150,22 +151,16 @@ def test_a_long_cut_ends_the_link_for_both_after_the_timeout() -> None:
 
 def test_a_lost_connect_request_is_a_link_that_never_was() -> None:
     async def test(medium: Medium, car: Host, guest: Host) -> None:
+        everywhere(medium, lost_connects=1)
         car.advertise()
         guest.dial(car)
-        medium._loses = lambda path: bool(path.loss)  # type: ignore[method-assign]
-        # The advertisement is heard, the answer to it is lost.
-        original = medium.connect
-
-        def lossy(*arguments: Any) -> None:
-            everywhere(medium, loss=1.0)
-            original(*arguments)
-
-        medium.connect = lossy  # type: ignore[method-assign]
         await guest.connected()
         event = await guest.event(DISCONNECTION_COMPLETE)
         assert isinstance(event, hci.HCI_Disconnection_Complete_Event)
         assert event.reason == hci.HCI_ErrorCode.CONNECTION_FAILED_TO_BE_ESTABLISHED_ERROR
         assert not car.controller.le_connections
+        guest.dial(car)
+        await car.connected()
 
     on_air(test)
 

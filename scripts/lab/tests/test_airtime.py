@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from air.airtime import exchange_airtime, transfer_airtime
 from bumble.hci import Phy
+
+from air.airtime import exchange_airtime, transfer_airtime
 
 # A full packet: 247 bytes of channel data and 4 of L2CAP header.
 PAYLOAD, LINK_LAYER = 247, 251

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from air.advertiser import CONNECTABLE, LEGACY, SCAN_RESPONSE, SCANNABLE, Report
-from air.scanner import Scanner, Window
 from bumble import hci
+
+from air.advertiser import CONNECTABLE, LEGACY, SCAN_RESPONSE, SCANNABLE, Report
+from air.scanner import DUPLICATE_FILTERS, Scanner, Window
 
 ADDRESS = (0, bytes.fromhex("0102030405c6"))
 DATA = bytes.fromhex("020106")
@@ -34,12 +35,13 @@ def test_an_old_scanner_cannot_hear_extended_advertising() -> None:
 def test_duplicates_are_what_the_mode_says() -> None:
     same = Report(ADDRESS, LEGACY, DATA, 0)
     changed = Report(ADDRESS, LEGACY, DATA + b"\0", 0)
-    heard = {
-        mode: [scanner.takes(report, mode, now) for report, now in ((same, 0.0), (same, 0.5), (changed, 0.6), (same, 1.2))]
-        for mode in ("leaky", "data", "address", "off")
-        for scanner in [scanning()]
-    }
-    assert heard == {
+    story = [(same, 0.0), (same, 0.5), (changed, 0.6), (same, 1.2)]
+
+    def reported(mode: str) -> list[bool]:
+        scanner = scanning()
+        return [scanner.takes(report, mode, now) for report, now in story]
+
+    assert {mode: reported(mode) for mode in DUPLICATE_FILTERS} == {
         "leaky": [True, False, True, True],
         "data": [True, False, True, False],
         "address": [True, False, False, False],
