@@ -69,9 +69,10 @@ struct NodeOptions: ParsableArguments {
     ) throws(SetupProblem) -> Node {
         let service = try checkedService()
         let airFolder = air.map(Self.absolute) ?? RadioChoice.defaultAir(environment: environment, userID: getuid())
-        let chosen = try radio.make(adapter: adapter, air: airFolder, peer: peer)
+        let logger = Self.logger(verbose: verbose)
+        let chosen = try radio.make(adapter: adapter, air: airFolder, peer: peer, logger: logger)
         let transport = BLETransport(
-            radio: chosen.radio, local: peer, service: service, logger: Self.logger(verbose: verbose))
+            radio: chosen.radio, local: peer, service: service, logger: logger)
         return Node(
             description: NodeDescription(role: role, peer: peer, radio: chosen.radio.name, service: service),
             transport: transport, folder: nil, remark: chosen.remark)

@@ -24,6 +24,11 @@ objects | grep -o '/org/bluez/hci[0-9]*/dev_[0-9A-F_]*"' | tr -d '"' | sort -u |
 done
 """
 
+AWAIT_BLUETOOTHD = """
+until dbus-send --system --print-reply --dest=org.bluez / org.freedesktop.DBus.ObjectManager.GetManagedObjects |
+    grep -c org.bluez.Adapter1 | grep -q "^$(hciconfig | grep -c 'UP RUNNING')$"; do sleep 0.05; done
+"""
+
 FIGURES = pytest.StashKey[list[str]]()
 
 
@@ -92,7 +97,12 @@ def clear(lab: Lab) -> None:
     names = lab.controller_names()
     lab.air.request("drop", between=[names, names])
     for box in lab.boxes.values():
-        if box.alive and box.programs["bluetoothd"].running:
+        if not box.alive:
+            continue
+        if box.bluetoothd_options is not None:
+            if not box.bluetoothd.running:
+                box.start_bluetoothd()
+                box.run(AWAIT_BLUETOOTHD)
             box.run(FORGET_DEVICES)
         # Their ends are told; a later test is not to find them again.
         box.programs = {name: one for name, one in box.programs.items() if name in DAEMONS}

@@ -12,7 +12,7 @@ die() {
     exit "$code"
 }
 
-short_hash() { sha256sum "$1" | cut -c1-12; }
+short_hash() { cat "$@" | sha256sum | cut -c1-12; }
 
 # Holds an exclusive lock on a file until the script ends. The kernel frees it whatever happens to us.
 lock() {
@@ -33,6 +33,7 @@ bison bison
 bc bc
 xz xz-utils
 depmod kmod
+patch patch
 LIST
     [[ -e /usr/include/libelf.h ]] || echo -n " libelf-dev"
     [[ -e /usr/include/openssl/opensslv.h ]] || echo -n " libssl-dev"

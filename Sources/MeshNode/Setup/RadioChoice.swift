@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BLETransport
+import Logging
 import MeshProtocol
 
 /// Which radio a node uses.
@@ -21,29 +22,32 @@ public enum RadioChoice: String, Sendable, CaseIterable {
     }
 
     /// Makes the radio. `adapter` is `hci0` and so on for BlueZ, and an address of its own for the virtual radio.
-    public func make(adapter: String?, air: String, peer: Peer) throws(SetupProblem) -> Chosen {
-        do {
+    public func make(
+        adapter: String?, air: String, peer: Peer, logger: Logger
+    ) throws(SetupProblem) -> Chosen {
+        let bluez = { (name: String?) throws(RadioError) in try BlueZRadio(adapter: name, logger: logger) }
+        let virtual = { (address: String?) throws(RadioError) in
+            try VirtualRadio(
+                air: VirtualAir(directory: air), address: address ?? String(peer.id.prefix(16)), logger: logger)
+        }
+        do throws(RadioError) {
             switch self {
-            case .bluez: return Chosen(radio: try BlueZRadio(adapter: adapter), remark: nil)
-            case .virtual: return Chosen(radio: try Self.virtual(adapter, air, peer), remark: nil)
+            case .bluez: return Chosen(radio: try bluez(adapter), remark: nil)
+            case .virtual: return Chosen(radio: try virtual(adapter), remark: nil)
             case .auto:
                 // A named adapter is a word about BlueZ; only without one is there something to fall back to.
-                if let adapter { return Chosen(radio: try BlueZRadio(adapter: adapter), remark: nil) }
+                if let adapter { return Chosen(radio: try bluez(adapter), remark: nil) }
                 if let why = Self.whyNoAdapter() {
                     return Chosen(
-                        radio: try Self.virtual(nil, air, peer),
+                        radio: try virtual(nil),
                         remark: "No Bluetooth here (\(why)); using the virtual radio in \(air), which reaches other "
                             + "roadmesh programs on this machine.")
                 }
-                return Chosen(radio: try BlueZRadio(), remark: nil)
+                return Chosen(radio: try bluez(nil), remark: nil)
             }
         } catch {
             throw SetupProblem(error)
         }
-    }
-
-    private static func virtual(_ address: String?, _ air: String, _ peer: Peer) throws(RadioError) -> VirtualRadio {
-        try VirtualRadio(air: VirtualAir(directory: air), address: address ?? String(peer.id.prefix(16)))
     }
 
     private static func whyNoAdapter() -> String? {

@@ -28,6 +28,8 @@ BOOT_TIMEOUT = 60.0
 
 KERNEL_COMPLAINTS = ("BUG:", "WARNING:", "Oops", "Kernel panic", "Out of memory")
 
+CONSOLE_TAIL = 30
+
 FOLDER_IN_BOX = "/run/lab"
 
 POWER_OFF_TIMEOUT = 5.0
@@ -133,10 +135,12 @@ class Box:
 
     def _command(self, lines: list[socket.socket]) -> list[str]:
         return [
-            # A process namespace of its own, in which the kernel is the first process: when that is killed, so are
-            # the processes that it runs its programs in. And it is killed when the runner ends, however that ends.
+            # A process namespace of its own: when its first process, a shell, is killed, so are the kernel and the
+            # processes that it runs its programs in. And that is killed when the runner ends, however that ends. The
+            # kernel is not the first process itself, for that one cannot abort, as it does in a panic.
             *("setpriv", "--pdeathsig", "KILL"),
             *("unshare", "--pid", "--fork", "--kill-child=KILL"),
+            *("/bin/sh", "-c", 'ulimit -c 0; "$@" & wait $!', "box"),
             str(self.lab.kernel),
             f"mem={self.memory}M",
             *("rootfstype=hostfs", "rootflags=/", "ro", f"init={INIT}"),
@@ -153,12 +157,15 @@ class Box:
         return self._process is not None and self._process.returncode is None
 
     def why_dead(self) -> str:
-        last = self._console.read_text(errors="replace").splitlines()[-15:]
-        return f"the box {self.name} has died; its console ends with:\n" + "\n".join(f"  {line}" for line in last)
+        lines = self._console.read_text(errors="replace").splitlines()
+        # From the kernel's first complaint on, if it made one: a trace can be long.
+        first = next((at for at, line in enumerate(lines) if is_complaint(line)), len(lines) - CONSOLE_TAIL)
+        last = lines[max(first, 0) :][:CONSOLE_TAIL]
+        return f"the box {self.name} has died; its console:\n" + "\n".join(f"  {line}" for line in last)
 
     def kernel_complaints(self) -> list[str]:
         lines = self._console.read_text(errors="replace").splitlines()
-        return [line for line in lines if any(mark in line for mark in KERNEL_COMPLAINTS)]
+        return [line for line in lines if is_complaint(line)]
 
     def await_ready(self, timeout: float = BOOT_TIMEOUT) -> None:
         """Waits until all controllers are up. Whatever uses a box calls this first."""
@@ -346,6 +353,10 @@ class Box:
         self.ask("attach", controller=index)
 
 
+def is_complaint(line: str) -> bool:
+    return any(mark in line for mark in KERNEL_COMPLAINTS)
+
+
 def drain(line: socket.socket) -> None:
     """Throws away what a kernel that has lost power had not read."""
     line.setblocking(False)
@@ -363,8 +374,8 @@ def _seen_in_box(argument: str | Path, folder: Path) -> str:
 
 
 def _kill_kernel(unshare: subprocess.Popen[bytes]) -> None:
-    """Kills the kernel rather than the `unshare` around it, which ends when the kernel has ended: after that nothing of
-    the box writes to its files any more."""
+    """Kills the box's first process rather than the `unshare` around it, which ends when all of the box has ended: after
+    that nothing of it writes to its files any more."""
     children = Path(f"/proc/{unshare.pid}/task/{unshare.pid}/children").read_text().split()
     if children:
         os.kill(int(children[0]), signal.SIGKILL)

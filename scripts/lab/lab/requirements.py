@@ -12,6 +12,7 @@ from .folder import cache
 
 HERE = Path(__file__).resolve().parent.parent
 KERNEL_CONFIG = HERE / "kernel.config"
+KERNEL_PATCH = HERE / "kernel.patch"
 REQUIREMENTS = HERE / "requirements.txt"
 KERNEL_VERSION = "6.1"
 
@@ -22,13 +23,16 @@ BOX_MEGABYTES = 150
 LEAST_BOXES = 3
 
 
-def short_hash(path: Path) -> str:
+def short_hash(*paths: Path) -> str:
     """As cache.sh makes it."""
-    return hashlib.sha256(path.read_bytes()).hexdigest()[:12]
+    return hashlib.sha256(b"".join(path.read_bytes() for path in paths)).hexdigest()[:12]
 
 
 def kernel_path() -> Path:
-    return cache() / f"linux-{KERNEL_VERSION}-{short_hash(KERNEL_CONFIG)}"
+    """The boxes' kernel: our own build, or another that somebody wants to test on."""
+    if own := os.environ.get("ROADMESH_LAB_KERNEL"):
+        return Path(own).resolve()
+    return cache() / f"linux-{KERNEL_VERSION}-{short_hash(KERNEL_CONFIG, KERNEL_PATCH)}"
 
 
 def venv_path() -> Path:
