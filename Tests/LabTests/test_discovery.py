@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 
-from helpers import START, identity, service_uuid, start_host
+from helpers import START, await_joined, identity, service_uuid, start_host
 from lab import Box, Lab, Program
 
 TESTS_COMPANY = 0xFFFF
@@ -68,6 +68,22 @@ def test_a_host_of_another_service_is_not_seen(road: Lab, car: Box, family: Box)
     assert {one["peer"]["name"] for one in quiz.seen("peerDiscovered")} - {"?"} == {"Quiz Bus"}
     music = scan(family)
     assert {one["peer"]["name"] for one in music.seen("peerDiscovered")} - {"?"} == {"Dad's Car"}
+
+
+def test_a_host_of_another_service_is_not_seen_even_where_it_was_joined_before(
+    road: Lab, car: Box, family: Box
+) -> None:
+    # From the first link on, bluetoothd tells other things of a device than what it advertises.
+    start_host(car, "--service", "road-trivia", name="Quiz Bus")
+    player = family.roadmesh("guest", "Ana", "--service", "road-trivia")
+    await_joined(player)
+    # It asks for the host's GATT services by itself; not until then is it a device of the resolved kind.
+    told = f"bluetoothctl info {car.hci(0).address} | grep -q 00001800"
+    family.run(f"until {told}; do sleep 0.05; done", timeout=START)
+    player.say("quit")
+    player.wait()
+    assert scan(family).exit_code == 69
+    assert scan(family, "--service", "road-trivia").exit_code == 0
 
 
 def test_the_advertisement_is_the_one_of_the_protocol_and_fits_31_bytes(road: Lab, car: Box) -> None:

@@ -33,7 +33,6 @@ bison bison
 bc bc
 xz xz-utils
 depmod kmod
-patch patch
 LIST
     [[ -e /usr/include/libelf.h ]] || echo -n " libelf-dev"
     [[ -e /usr/include/openssl/opensslv.h ]] || echo -n " libssl-dev"

@@ -8,10 +8,10 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+from .cursor import Cursor
 from .errors import LabError, NotExpected
 from .hub import JSONLines
 from .program import DEFAULT_TIMEOUT, Event, Predicate, describe, matches
@@ -40,8 +40,7 @@ class Air:
         self._dead = False
         self.events: list[Event] = []
         """`linkUp`, `linkDown`, `advertising`, `airChanged`, and what strangers meet with."""
-        self._cursor = 0
-        self._listeners: list[Callable[[Event], None]] = []
+        self._cursor = Cursor(self.events)
         folder = lab.folder.path
         self._lines, lines = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         command = [sys.executable, "-m", "air", "--socket", "air.socket", "--captures", "."]
@@ -99,8 +98,6 @@ class Air:
             return
         message["_received"] = time.monotonic()
         self.events.append(message)
-        for listener in self._listeners:
-            listener(message)
 
     def _on_end(self) -> None:
         self._dead = True
@@ -203,14 +200,9 @@ class Air:
     ) -> Event:
         """As Program.expect, for the air's own events."""
 
-        def look() -> Event | None:
-            for at in range(self._cursor, len(self.events)):
-                if matches(self.events[at], event, predicate, fields):
-                    self._cursor = at + 1
-                    return self.events[at]
-            return None
-
-        found = self._lab.hub.wait_for(look, timeout)
+        __tracebackhide__ = True
+        find = self._cursor.finder(lambda one: one if matches(one, event, predicate, fields) else None)
+        found = self._lab.hub.wait_for(find, timeout)
         if found is None:
             wanted = describe(event, predicate, fields)
             last = "\n".join(f"  {one}" for one in self.events[-10:])
@@ -223,7 +215,7 @@ class Air:
 
     def skip(self) -> None:
         with self._lab.hub.changed:
-            self._cursor = len(self.events)
+            self._cursor.skip()
 
 
 def encode(data: bytes) -> str:

@@ -374,8 +374,8 @@ def _seen_in_box(argument: str | Path, folder: Path) -> str:
 
 
 def _kill_kernel(unshare: subprocess.Popen[bytes]) -> None:
-    """Kills the box's first process rather than the `unshare` around it, which ends when all of the box has ended: after
-    that nothing of it writes to its files any more."""
+    """Kills the box's first process rather than the `unshare` around it, which ends when all of the box has ended: from
+    then on nothing of it writes to its files."""
     children = Path(f"/proc/{unshare.pid}/task/{unshare.pid}/children").read_text().split()
     if children:
         os.kill(int(children[0]), signal.SIGKILL)

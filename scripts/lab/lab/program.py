@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from .cursor import Cursor
 from .errors import BoxDied, LabError, NotExpected
 from .hub import Value
 
@@ -56,8 +57,8 @@ class Program:
         self.exit_code: int | None = None
         self.failure: str | None = None
         self.pid: int | None = None
-        self._event_cursor = 0
-        self._line_cursor = 0
+        self._event_cursor = Cursor(self.events)
+        self._line_cursor = Cursor(self.lines)
         self._hub = box.lab.hub
         self._log = (box.lab.folder / f"{box.name}-{name}.log").open("a")
 
@@ -102,30 +103,22 @@ class Program:
         call. Fails when the time is up, and at once when the program or its box has ended.
         """
 
-        def look() -> Event | None:
-            for at in range(self._event_cursor, len(self.events)):
-                if matches(self.events[at], event, predicate, fields):
-                    self._event_cursor = at + 1
-                    return self.events[at]
-            self._check_alive(wanted)
-            return None
-
+        __tracebackhide__ = True
         wanted = describe(event, predicate, fields)
-        return self._await(look, wanted, timeout)
+        find = self._event_cursor.finder(lambda one: one if matches(one, event, predicate, fields) else None)
+        return self._await(find, wanted, timeout)
 
     def expect_seen(
         self, event: str, predicate: Predicate | None = None, timeout: float = DEFAULT_TIMEOUT, **fields: Any
     ) -> Event:
         """As `expect`, but counts everything since the program started, and passes over nothing. Returns the latest."""
 
-        def look() -> Event | None:
-            found = self.seen(event, predicate, **fields)
-            if not found:
-                self._check_alive(wanted)
-            return found[-1] if found else None
+        __tracebackhide__ = True
 
-        wanted = describe(event, predicate, fields)
-        return self._await(look, wanted, timeout)
+        def latest() -> Event | None:
+            return next((one for one in reversed(self.events) if matches(one, event, predicate, fields)), None)
+
+        return self._await(latest, describe(event, predicate, fields), timeout)
 
     def seen(self, event: str, predicate: Predicate | None = None, **fields: Any) -> list[Event]:
         """All such events up to now. Does not wait."""
@@ -134,12 +127,10 @@ class Program:
 
     def never(self, event: str, predicate: Predicate | None = None, during: float = 1.0, **fields: Any) -> None:
         """Fails if such an event comes within that time. It does wait the whole time: nothing tells of an absence."""
-        start = len(self.events)
-
-        def look() -> Event | None:
-            news = self.events[start:]
-            return next((one for one in news if matches(one, event, predicate, fields)), None)
-
+        __tracebackhide__ = True
+        news = Cursor(self.events)
+        news.skip()
+        look = news.finder(lambda one: one if matches(one, event, predicate, fields) else None)
         if found := self._hub.wait_for(look, during):
             raise NotExpected(f"{self!r}: {describe(event, predicate, fields)} came, and should not have: {found}")
 
@@ -147,35 +138,24 @@ class Program:
         """Waits for the next line of output with something that the regular expression matches. Lines have a cursor of
         their own."""
 
-        def look() -> re.Match[str] | None:
-            for at in range(self._line_cursor, len(self.lines)):
-                line = self.lines[at]
-                if (stream is None or line.stream == stream) and (match := re.search(pattern, line.text)):
-                    self._line_cursor = at + 1
-                    return match
-            self._check_alive(wanted)
-            return None
+        __tracebackhide__ = True
 
-        wanted = f"a line with {pattern!r}"
-        return self._await(look, wanted, timeout)
+        def fits(line: Line) -> re.Match[str] | None:
+            return re.search(pattern, line.text) if stream in (None, line.stream) else None
+
+        return self._await(self._line_cursor.finder(fits), f"a line with {pattern!r}", timeout)
 
     def expect_prompt(self, pattern: str, timeout: float = DEFAULT_TIMEOUT) -> re.Match[str]:
         """Waits until its output ends in an unfinished line that the regular expression is found in."""
 
-        def look() -> re.Match[str] | None:
-            match = re.search(pattern, self.prompt)
-            if not match:
-                self._check_alive(wanted)
-            return match
-
-        wanted = f"a question with {pattern!r}"
-        return self._await(look, wanted, timeout)
+        __tracebackhide__ = True
+        return self._await(lambda: re.search(pattern, self.prompt), f"a question with {pattern!r}", timeout)
 
     def skip(self) -> None:
         """Moves both cursors to the end: what has come up to now is not looked at again."""
         with self._hub.changed:
-            self._event_cursor = len(self.events)
-            self._line_cursor = len(self.lines)
+            self._event_cursor.skip()
+            self._line_cursor.skip()
 
     # Doing something to it
 
@@ -209,12 +189,8 @@ class Program:
     def wait(self, timeout: float = DEFAULT_TIMEOUT) -> int:
         """Waits for its end. Returns the exit code; for a signal, the negative of its number."""
 
-        def look() -> int | None:
-            if self.exit_code is None:
-                self._check_alive("exit")
-            return self.exit_code
-
-        return self._await(look, "exit", timeout)
+        __tracebackhide__ = True
+        return self._await(lambda: self.exit_code, "exit", timeout)
 
     def again(self, **changes: Any) -> Program:
         """Starts it once more, with the same arguments and the same state. For a program that has ended."""
@@ -236,13 +212,22 @@ class Program:
 
     # Failing well
 
-    def _await(self, look: Callable[[], Value | None], wanted: str, timeout: float) -> Value:
+    def _await(self, find: Callable[[], Value | None], wanted: str, timeout: float) -> Value:
+        __tracebackhide__ = True
+
+        def look() -> Value | None:
+            found = find()
+            if found is None:
+                self._check_alive(wanted)
+            return found
+
         found = self._hub.wait_for(look, timeout)
         if found is None:
             raise NotExpected(f"{self!r} did not {_verb(wanted)} within {timeout:g} s\n{self.tail()}")
         return found
 
     def _check_alive(self, wanted: str) -> None:
+        __tracebackhide__ = True
         if self.failure:
             raise NotExpected(f"{self!r} could not be started: {self.failure}")
         if self.exit_code is not None:

@@ -12,7 +12,7 @@ from .folder import cache
 
 HERE = Path(__file__).resolve().parent.parent
 KERNEL_CONFIG = HERE / "kernel.config"
-KERNEL_PATCH = HERE / "kernel.patch"
+KERNEL_MEND = HERE / "mend-kernel"
 REQUIREMENTS = HERE / "requirements.txt"
 KERNEL_VERSION = "6.1"
 
@@ -32,7 +32,7 @@ def kernel_path() -> Path:
     """The boxes' kernel: our own build, or another that somebody wants to test on."""
     if own := os.environ.get("ROADMESH_LAB_KERNEL"):
         return Path(own).resolve()
-    return cache() / f"linux-{KERNEL_VERSION}-{short_hash(KERNEL_CONFIG, KERNEL_PATCH)}"
+    return cache() / f"linux-{KERNEL_VERSION}-{short_hash(KERNEL_CONFIG, KERNEL_MEND)}"
 
 
 def venv_path() -> Path:

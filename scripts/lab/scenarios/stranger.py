@@ -1,0 +1,46 @@
+"""A peer that shares no code with ours, first well behaved and then not: how a scenario plays a hostile neighbour."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from lab import Lab
+
+CHANNEL = Path(__file__).with_name("channel.py")
+
+PSM = 0x81
+
+
+def scenario(lab: Lab) -> None:
+    car = lab.box("car")
+    mallory = lab.stranger("mallory")
+
+    advertise = car.spawn(["bluetoothctl"], name="advertise")
+    advertise.expect_line("Agent registered")
+    for line in ("menu advertise", f"manufacturer 0xffff {PSM:#x}", "name DadsCar", "interval 20 30", "back"):
+        advertise.say(line)
+    advertise.say("advertise on")
+    advertise.expect_line("Advertising object registered")
+    server = car.python(CHANNEL, "serve", car.hci(0).address, hex(PSM))
+    server.expect("listening")
+
+    # The address and the PSM are where a guest finds them: in the advertisement.
+    heard = mallory.find(name="DadsCar")
+    psm = bytes.fromhex(heard["manufacturerData"])[2]
+    mallory.connect(psm, to=heard)
+    server.expect("accepted")
+    mallory.send(b"\1hello")
+    assert mallory.receive() == b"\1hello"
+
+    # An SDU that is said to be longer than the receiver takes: the kernel closes the channel.
+    mallory.send_frame(b"\xff\xff" + bytes(100))
+    server.expect("closed")
+    mallory.expect_closed()
+
+    # And the car goes on: without a link it advertises again by itself, and takes the next one.
+    mallory.disconnect()
+    lab.air.expect("linkDown")
+    mallory.find(address=car.hci(0).address)
+    mallory.connect(psm, to=heard)
+    mallory.send(b"\1again")
+    assert mallory.receive() == b"\1again"
