@@ -24,17 +24,18 @@ struct KnownDevice {
         isPaired = change.isPaired ?? isPaired
     }
 
-    /// Whether bluetoothd names the device's GATT services in the place of what it advertises. It does so from the first
-    /// link on, for as long as it knows the device. What such a device advertises has passed our discovery filter all
-    /// the same, so its payload is believed without the UUID. Generic Access and Generic Attribute are in every GATT
-    /// server, and in no advertisement of ours.
-    private var areServicesResolved: Bool {
-        services.contains { $0.hasPrefix("00001800-") || $0.hasPrefix("00001801-") }
+    /// Whether bluetoothd hides what the device advertises. From the first link on, for as long as it knows the device, it
+    /// names the GATT services that it found there in the place of the advertised ones, and none at all where the link
+    /// broke while it looked. What such a device advertises has passed our discovery filter all the same, so its payload
+    /// is believed without the UUID. Generic Access and Generic Attribute are in every GATT server, and in no
+    /// advertisement of ours.
+    private var areServicesHidden: Bool {
+        services.isEmpty || services.contains { $0.hasPrefix("00001800-") || $0.hasPrefix("00001801-") }
     }
 
     /// The sighting it is, where it is heard and speaks the service.
     func sighting(of service: ServiceUUID) -> Sighting? {
-        guard let address, let rssi, services.contains(service.description) || areServicesResolved,
+        guard let address, let rssi, services.contains(service.description) || areServicesHidden,
             let psm = Advertisement.psm(inPayload: payload),
             let advertisement = Advertisement(service: service, payload: payload, name: name)
         else { return nil }

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import MeshProtocol
+import Testing
+
+@testable import BLETransport
+
+@Suite("What bluetoothd tells of a host")
+struct KnownDeviceTests {
+    static let service = ServiceType.democracyDJ.uuid
+
+    /// A host as bluetoothd tells of it, whatever it says of its services.
+    private func device(services: [String]) -> KnownDevice {
+        var device = KnownDevice()
+        device.merge(
+            DeviceChange(
+                address: RadioEndpoint(address: "00:00:00:00:00:01"), rssi: -50, name: "Dad's Car",
+                payload: [0x10, 0x80, 0, 1, 2, 3], services: services))
+        return device
+    }
+
+    @Test(
+        "a host is heard before a link, after one, and after one that broke at once",
+        arguments: [
+            [service.description], ["00001800-0000-1000-8000-00805f9b34fb", "0000180a-0000-1000-8000-00805f9b34fb"], [],
+        ])
+    func heard(services: [String]) {
+        #expect(device(services: services).sighting(of: Self.service)?.endpoint.psm == 0x80)
+    }
+
+    @Test("a device that advertises another service is none of ours")
+    func foreign() {
+        #expect(device(services: ["0000180f-0000-1000-8000-00805f9b34fb"]).sighting(of: Self.service) == nil)
+    }
+
+    @Test("a device that is not heard any more is not seen")
+    func gone() {
+        var device = device(services: [Self.service.description])
+        device.merge(DeviceChange(isOutOfEarshot: true))
+        #expect(device.sighting(of: Self.service) == nil)
+    }
+}
