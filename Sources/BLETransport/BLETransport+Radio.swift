@@ -71,7 +71,7 @@ extension BLETransport {
     }
 
     /// The part of an identifier that an advertisement has room for.
-    private static func head(of peer: Peer.ID) -> String {
+    static func head(of peer: Peer.ID) -> String {
         String(peer.prefix(2 * Advertisement.idPrefixBytes))
     }
 

@@ -92,7 +92,9 @@ public actor BLETransport: MeshTransport {
 
     /// Links to a host that was discovered; `connected` or `inviteFailed` tells how it ended.
     public func invite(_ peer: Peer.ID) async {
-        guard !isStopped, dials[peer] == nil, linkOfPeer[peer] == nil else { return }
+        // A host that was only heard is known by the head of its identifier, also once it is linked.
+        let isLinked = linkOfPeer.keys.contains { Self.head(of: $0) == Self.head(of: peer) }
+        guard !isStopped, dials[peer] == nil, !isLinked else { return }
         dials[peer] = Task { await self.dial(peer) }
     }
 

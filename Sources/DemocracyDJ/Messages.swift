@@ -26,7 +26,7 @@ public enum GuestIntent: Hashable, Sendable, Codable {
         }
     }
 
-    /// Its name in `cli.md`'s terms.
+    /// Its name in `docs/using.md`'s terms.
     public var kind: String {
         switch self {
         case .suggestSong: "suggestSong"
@@ -102,7 +102,7 @@ public struct HostSnapshot: Hashable, Sendable, Codable {
         case epoch, revision, nowPlaying, isPlaying, queue, connectedPeers
     }
 
-    /// Writes the form of `cli.md`: silence is a null, not a missing field.
+    /// Writes the form of `docs/using.md`: silence is a null, not a missing field.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(epoch, forKey: .epoch)
@@ -124,7 +124,7 @@ extension QueueItem: Codable {
         case id, title, artist, duration, albumArtURL, addedBy, votes, voters
     }
 
-    /// Reads the flat form of `cli.md`; `votes` follows from `voters`.
+    /// Reads the flat form of `docs/using.md`; `votes` follows from `voters`.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         self.init(
@@ -133,7 +133,7 @@ extension QueueItem: Codable {
             voters: try container.decode([String].self, forKey: .voters))
     }
 
-    /// Writes the flat form of `cli.md`.
+    /// Writes the flat form of `docs/using.md`.
     public func encode(to encoder: any Encoder) throws {
         try song.encode(to: encoder)
         var container = encoder.container(keyedBy: CodingKeys.self)

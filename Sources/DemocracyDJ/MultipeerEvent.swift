@@ -22,7 +22,7 @@ public enum MultipeerEvent: Hashable, Sendable {
     case sessionInvalidated
 }
 
-/// Why a link is gone, in `cli.md`'s terms.
+/// Why a link is gone, in `docs/using.md`'s terms.
 public enum DisconnectReason: String, Hashable, Sendable, Codable {
     /// The peer left and said so, or we did.
     case goodbye

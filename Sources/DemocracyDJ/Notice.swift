@@ -21,7 +21,7 @@ public struct Notice: Hashable, Sendable, Codable {
         case code, message, suggestion, button, critical, dismissAfter
     }
 
-    /// Writes the form of `cli.md`: what is not there is a null, not a missing field.
+    /// Writes the form of `docs/using.md`: what is not there is a null, not a missing field.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(code, forKey: .code)
@@ -70,7 +70,7 @@ extension Notice {
     public static func connectionLostForLong(_ host: Peer) -> Notice {
         staying(
             "connectionLost", "\(host.name) is still out of reach.",
-            "It reconnects by itself when it hears the host. Make sure Bluetooth is on, or retry now.",
+            "You are back by yourself as soon as it is heard. Make sure Bluetooth is on, or retry now.",
             button: "Retry")
     }
 
@@ -78,7 +78,8 @@ extension Notice {
     public static func hostNotFound(_ host: Peer) -> Notice {
         staying(
             "hostNotFound", "\(host.name) was not heard for 30 seconds.",
-            "Your votes are kept. Join again when the host is in reach.", button: "Retry")
+            "Your votes are kept, and the next host that is heard is joined. Make sure Bluetooth is on.",
+            button: "Retry")
     }
 
     /// The host has said no.
@@ -93,7 +94,9 @@ extension Notice {
                 "versionMismatch", "The host speaks another version of RoadMesh.",
                 "Install the same version on both boxes, then retry.", button: "Retry")
         case .banned:
-            staying("kicked", "The host has removed you from this session.", "Ask the driver to let you back in.")
+            staying(
+                "kicked", "The host has removed you from this session.",
+                "You can join again when the driver starts a new session.")
         case .ended:
             staying("hostEnded", "The host is ending its session.", "Join again when it hosts a new one.")
         }
@@ -119,7 +122,7 @@ extension Notice {
 
     /// The song to remove is not there.
     public static func notInQueue(_ songID: Song.ID) -> Notice {
-        passing("notQueued", "\"\(songID)\" is not in the queue.", "The queue's ids are in the list above.")
+        passing("notQueued", "\"\(songID)\" is not in the queue.", "Use the id of a song in the queue.")
     }
 
     /// The guest to kick is not there.

@@ -81,7 +81,7 @@ public enum Limits {
     /// A host that the virtual radio has not heard for this long has gone: 25 slow advertisements in a row were lost.
     /// (bluetoothd keeps its own time for BlueZ, 30 s.)
     public static let virtualSightingLifetime: Duration = .seconds(5)
-    /// The kernel gives up one attempt to connect after this long (`LE_CONN_TIMEOUT`); the virtual radio does the same.
+    /// The virtual radio gives up an attempt to connect after this long. (The kernel takes 40 s, seen in the radio lab.)
     public static let dialAttempt: Duration = .seconds(20)
     /// Dials that fail for a passing reason are repeated this often: one in a hundred fails on real air, so three in a
     /// row are a reason of another kind.

@@ -105,7 +105,7 @@ extension BlueZRadio {
         switch code {
         case EPERM, EACCES: RadioError(.notPermitted, SystemError.text(code))
         case ENODEV, EADDRNOTAVAIL: RadioError(.noAdapter, SystemError.text(code))
-        case ENETDOWN: RadioError(.radioOff, SystemError.text(code))
+        case ENETDOWN, EHOSTUNREACH: RadioError(.radioOff, SystemError.text(code))
         case EAFNOSUPPORT, EPROTONOSUPPORT: RadioError(.unsupported, SystemError.text(code))
         default: RadioError(.failed, SystemError.text(code))
         }

@@ -42,7 +42,7 @@ struct DialQueue {
 }
 
 extension BlueZRadio {
-    /// Opens a channel, after the dials before it. The kernel keeps one attempt pending for 20 s.
+    /// Opens a channel, after the dials before it. The kernel keeps one attempt pending for 40 s.
     public func dial(_ endpoint: RadioEndpoint) async throws(RadioError) -> any RadioChannel {
         guard await takeTurn() else { throw RadioError(.cancelled) }
         await pauseDiscovery()
@@ -100,7 +100,7 @@ extension BlueZRadio {
         var errno: Int32
     }
 
-    /// One dial. The kernel ends it after 20 s; cancelling the task closes the socket, which ends it at once.
+    /// One dial. The kernel ends it after 40 s; cancelling the task closes the socket, which ends it at once.
     private func attempt(
         _ endpoint: RadioEndpoint
     ) async throws(RadioError) -> Result<any RadioChannel, DialFailure> {

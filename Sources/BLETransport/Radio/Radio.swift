@@ -4,7 +4,7 @@ import MeshProtocol
 
 /// What `BLETransport` drives: it advertises, scans, dials and accepts, and tells how it is.
 ///
-/// Every radio behaves the same; `Tests/BLETransportTests/RadioConformance` says how, and runs against each.
+/// Every radio behaves the same; `Tests/BLETransportTests/Conformance` says how, and runs against each.
 /// Nothing here blocks a thread: what takes time suspends, and ends early when its task is cancelled.
 public protocol Radio: Sendable {
     /// The radio's kind and adapter, for people and logs: `bluez hci0`.

@@ -58,7 +58,7 @@ public actor VirtualRadio: Radio {
         }
         guard allowed, (1...VirtualAir.addressBytes).contains(address.utf8.count), address != "everyone" else {
             throw RadioError(
-                .noAdapter,
+                .failed,
                 "\"\(address)\" is no address for the virtual radio; use up to 32 letters, digits, - and _")
         }
         self.air = air

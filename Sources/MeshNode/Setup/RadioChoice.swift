@@ -75,7 +75,8 @@ extension SetupProblem {
         case .noAdapter:
             self.init(
                 .unavailable,
-                "No radio: \(cause); plug in a Bluetooth adapter, name another with --adapter, or use --radio virtual.")
+                "No radio: \(cause); plug in a Bluetooth adapter or name another with --adapter, or use --radio virtual."
+            )
         case .radioOff:
             self.init(.unavailable, "The radio is off: \(cause); switch it on with: bluetoothctl power on")
         case .serviceNotRunning:

@@ -12,7 +12,7 @@ import UnixSignals
 /// `roadmesh demo`
 struct DemoCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "demo", abstract: "A host, two guests and a dead zone on this machine, in half a minute.")
+        commandName: "demo", abstract: "A host, two guests and a dead zone on this machine, in a quarter of a minute.")
 
     func run() async throws {
         let folder = FileManager.default.temporaryDirectory.path + "/roadmesh-demo-\(getpid())"

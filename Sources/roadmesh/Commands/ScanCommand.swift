@@ -14,7 +14,8 @@ struct ScanCommand: AsyncParsableCommand {
 
     func run() async throws {
         guard seconds > 0, seconds <= 3_600 else {
-            throw SetupProblem(.usage, "Cannot listen for \(seconds) seconds; give 1 to 3600 with --seconds.")
+            throw SetupProblem(
+                .usage, "Cannot listen for \(seconds) seconds; give more than 0 and at most 3600 with --seconds.")
         }
         let node = try options.scanNode()
         let scan = ScanNode(description: node.description, transport: node.transport)
@@ -26,7 +27,7 @@ struct ScanCommand: AsyncParsableCommand {
             if heard.isEmpty {
                 throw SetupProblem(
                     .unavailable,
-                    "No host was heard in \(seconds.formatted()) seconds; start one with: roadmesh host \"Dad's Car\"")
+                    "No host was heard in \(seconds.formatted()) s; start one with: roadmesh host \"Dad's Car\"")
             }
         } catch {
             throw SetupProblem.from(error)

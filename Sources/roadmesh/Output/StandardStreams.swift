@@ -5,9 +5,6 @@ import Glibc
 /// Standard output. A reader that is gone (a closed pipe) is no reason for a node to stop playing music.
 enum StandardOutput {
     static func write(_ line: String) { writeLine(line, to: STDOUT_FILENO) }
-
-    /// Whether a person looks at it.
-    static var isTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
 }
 
 /// Standard error.

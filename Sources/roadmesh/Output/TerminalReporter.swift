@@ -72,6 +72,8 @@ struct TerminalReporter: Reporter {
         case .reconnecting(let attempt) where attempt > 1:
             StandardOutput.write("Trying again (attempt \(attempt))…")
         case .connecting where last != nil: StandardOutput.write("Looking for a host…")
+        case .disconnected where last != nil:
+            StandardOutput.write("Not connected.")
         case .disconnected, .connecting, .connected, .reconnecting, .failed: break
         }
     }
@@ -95,7 +97,7 @@ struct TerminalReporter: Reporter {
         if snapshot.queue.isEmpty { StandardOutput.write("The queue is empty.") }
         for (index, item) in snapshot.queue.enumerated().prefix(Self.shownSongs) {
             let votes = item.votes == 0 ? "" : item.votes == 1 ? "  1 vote" : "  \(item.votes) votes"
-            let mine = item.voters.contains(local.id) ? " (yours too)" : ""
+            let mine = item.voters.contains(local.id) ? item.votes == 1 ? " (yours)" : " (yours too)" : ""
             StandardOutput.write(
                 "  \(index + 1). [\(UntrustedText.shown(item.id))] \(Self.line(item.song))\(votes)\(mine)")
         }
