@@ -83,6 +83,9 @@ class Management:
             return self._settings(index, body[0])
         if event == MGMT_COMMAND_COMPLETE and struct.unpack_from("<HB", body) == (MGMT_READ_INFO, 0):
             return self._settings(index, body[3 + SETTINGS_OFFSET_IN_INFO])
+        # Whoever has asked for new settings is answered, and left out when the others are told.
+        if event == MGMT_COMMAND_COMPLETE and struct.unpack_from("<HB", body) == (MGMT_SET_POWERED, 0):
+            return self._settings(index, body[3])
         return []
 
     def _settings(self, index: int, settings: int) -> list[tuple[str, int]]:

@@ -303,7 +303,8 @@ class Box:
         if state is None:
             known_as = f"{self.name}-{name}"
             state = self.lab.new_state_folder(known_as) if uid is None else self._state_in_memory(name, uid)
-        argv = [str(self.lab.binary()), *(_seen_in_box(one, self.lab.folder.path) for one in arguments)]
+        binary = self.lab.binary() if uid is None else self.lab.shared_binary()
+        argv = [_seen_in_box(binary, self.lab.folder.path), *(_seen_in_box(one, self.lab.folder.path) for one in arguments)]
         argv += ["--json", "--radio", "bluez", "--adapter", adapter, "--state", str(state)]
         program = self.spawn(argv, name=name, uid=uid, env=env or {})
         program.state = state

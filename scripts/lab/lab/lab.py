@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from pathlib import Path
 
 from .air import Air
@@ -101,6 +102,15 @@ class Lab:
         if not os.access(path, os.X_OK):
             raise LabError(f"{path} is no program")
         return path
+
+    def shared_binary(self) -> Path:
+        """The `roadmesh` to test, where every user of a box can read it: builds lie in somebody's home."""
+        shared = self.folder / "bin" / "roadmesh"
+        if not shared.exists():
+            shared.parent.mkdir()
+            shutil.copy(self.binary(), shared)
+            shared.chmod(0o755)
+        return shared
 
     def new_state_folder(self, name: str) -> Path:
         """An empty folder of the run, for a program to keep its state in. Boxes can write to it."""
