@@ -61,7 +61,6 @@ extension BLETransport {
                 await tell(.received(body, from: peer.id), of: id)
             case .roundTrip(let time):
                 links[id]?.roundTrip = time
-                watchAnew(id)
                 // In a task of its own: asking the controller for the signal strength takes time, and reading goes on.
                 Task { await report(id) }
             case .close(let end): await close(id, end)

@@ -41,6 +41,8 @@ public enum Limits {
     /// Silence after an unanswered ping that makes a link dead although the link layer says nothing. With the ping's
     /// interval a peer that has stopped is noticed within three seconds.
     public static let pongTimeout: Duration = .seconds(2)
+    /// Pings that may be answered late: a round trip of this many seconds is still measured.
+    public static let openPings = 16
     /// Time a goodbye has to leave before the channel closes.
     public static let goodbyeTimeout: Duration = .milliseconds(300)
 

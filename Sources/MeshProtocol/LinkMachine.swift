@@ -56,17 +56,17 @@ public struct LinkMachine: Sendable {
     private let introduction: Introduction
     private var state: State
     private var decoder = FrameDecoder()
-    private var lastHeard: MeshInstant
+    /// When the first ping left since something was heard.
+    private var askedAt: MeshInstant?
     private var nextPing: MeshInstant
     private var pingNumber: UInt32 = 0
-    private var openPing: Ping?
+    private var openPings: [Ping] = []
 
     /// A link whose channel has just opened.
     public init(role: Role, local: Peer, now: MeshInstant) {
         self.role = role
         self.introduction = Introduction(peer: local)
         self.state = .introducing(until: now + Limits.handshakeTimeout)
-        self.lastHeard = now
         self.nextPing = now + Limits.pingInterval
     }
 
@@ -79,7 +79,7 @@ public struct LinkMachine: Sendable {
     public var deadline: MeshInstant? {
         switch state {
         case .introducing(let until): until
-        case .connected: openPing.map { max($0.sentAt, lastHeard) + Limits.pongTimeout } ?? nextPing
+        case .connected: askedAt.map { min(nextPing, $0 + Limits.pongTimeout) } ?? nextPing
         case .admitting, .ended: nil
         }
     }
@@ -95,7 +95,7 @@ public struct LinkMachine: Sendable {
     /// An SDU has arrived.
     public mutating func received(_ sdu: [UInt8], now: MeshInstant) -> [Action] {
         guard state != .ended else { return [] }
-        lastHeard = now
+        askedAt = nil
         decoder.append(sdu)
         var actions: [Action] = []
         while state != .ended {
@@ -131,16 +131,16 @@ public struct LinkMachine: Sendable {
         }
     }
 
-    /// A ping is answered before the next one leaves, so that a slow link is measured too. Only an unanswered ping makes
-    /// silence mean something: who was not asked need not answer.
+    /// Pings go on while earlier ones wait: on a crowded link an answer may take seconds, and each ping is a sign of life
+    /// for the other side. Only an unanswered ping makes silence mean something: who was not asked need not answer.
     private mutating func keepAlive(now: MeshInstant) -> [Action] {
-        if let ping = openPing {
-            return now >= max(ping.sentAt, lastHeard) + Limits.pongTimeout ? end(.silent) : []
-        }
+        if let askedAt, now >= askedAt + Limits.pongTimeout { return end(.silent) }
         guard now >= nextPing else { return [] }
         nextPing = now + Limits.pingInterval
+        askedAt = askedAt ?? now
         pingNumber &+= 1
-        openPing = Ping(number: pingNumber, sentAt: now)
+        openPings.append(Ping(number: pingNumber, sentAt: now))
+        if openPings.count > Limits.openPings { openPings.removeFirst() }
         return [.send(.ping(pingNumber))]
     }
 
@@ -160,7 +160,7 @@ public struct LinkMachine: Sendable {
 
     /// Nothing was read from the channel up to now because this side did not read: the other side was not silent.
     public mutating func heardNothingByChoice(now: MeshInstant) {
-        lastHeard = now
+        askedAt = nil
         nextPing = now + Limits.pingInterval
     }
 
@@ -185,9 +185,9 @@ public struct LinkMachine: Sendable {
         case (.connected, .message(let body)): return [.deliver(body)]
         case (.connected, .ping(let number)): return [.send(.pong(number))]
         case (.connected, .pong(let number)):
-            guard let ping = openPing, ping.number == number else { return [] }
-            openPing = nil
-            nextPing = max(nextPing, now)
+            guard let index = openPings.firstIndex(where: { $0.number == number }) else { return [] }
+            let ping = openPings[index]
+            openPings.removeFirst(index + 1)
             return [.roundTrip(now - ping.sentAt)]
         case (_, .goodbye): return end(.goodbye)
         default: return end(.misbehaved(.unexpectedFrame))
