@@ -1,7 +1,7 @@
 """What the lab tests share: an air for each file, the boxes on it, and the figures that they measure.
 
 A file's tests share its boxes, which take a second to boot, but no program: whatever a test has started is gone when
-the next one begins, and so are its links, its cuts, and what bluetoothd remembers of them.
+the next one begins, and so are its links and cuts.
 """
 
 from __future__ import annotations
@@ -15,14 +15,6 @@ from pytest_lab import REPORT
 
 # A Swift trap, an abort, a segmentation fault: never right, whatever a test did to the program.
 CRASHES = {-4: "SIGILL", -5: "SIGTRAP", -6: "SIGABRT", -7: "SIGBUS", -8: "SIGFPE", -11: "SIGSEGV"}
-
-# What bluetoothd remembers of the devices it has met would go on into the next test.
-FORGET_DEVICES = """
-objects() { dbus-send --system --print-reply --dest=org.bluez / org.freedesktop.DBus.ObjectManager.GetManagedObjects; }
-objects | grep -o '/org/bluez/hci[0-9]*/dev_[0-9A-F_]*"' | tr -d '"' | sort -u | while read -r device; do
-    dbus-send --system --print-reply --dest=org.bluez "${device%/*}" org.bluez.Adapter1.RemoveDevice "objpath:$device"
-done
-"""
 
 AWAIT_BLUETOOTHD = """
 until dbus-send --system --print-reply --dest=org.bluez / org.freedesktop.DBus.ObjectManager.GetManagedObjects |
@@ -96,17 +88,12 @@ def clear(lab: Lab) -> None:
     lab.air.heal()
     names = lab.controller_names()
     lab.air.request("drop", between=[names, names])
-    # What bluetoothd has only heard of it forgets by itself, or takes for out of reach.
-    linked = {one[side] for one in lab.air.seen("linkUp") for side in ("central", "peripheral")}
     for box in lab.boxes.values():
         if not box.alive:
             continue
-        if box.bluetoothd_options is not None:
-            if not box.bluetoothd.running:
-                box.start_bluetoothd()
-                box.run(AWAIT_BLUETOOTHD)
-            if any(controller.name in linked for controller in box.controllers):
-                box.run(FORGET_DEVICES)
+        if box.bluetoothd_options is not None and not box.bluetoothd.running:
+            box.start_bluetoothd()
+            box.run(AWAIT_BLUETOOTHD)
         # Their ends are told; a later test is not to find them again.
         box.programs = {name: one for name, one in box.programs.items() if name in DAEMONS}
     with lab.hub.changed:

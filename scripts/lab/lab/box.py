@@ -38,7 +38,9 @@ POWER_OFF_TIMEOUT = 5.0
 MAXIMUM_CONTROLLERS = 63
 
 # Experimental interfaces on: MinInterval and MaxInterval of an advertisement need it before BlueZ 5.77.
-BLUETOOTHD_OPTIONS = ("-E",)
+# With -E bluetoothd 5.66 loads its experimental volume control plugin as well, and that crashes now and then when a link
+# breaks while its services are looked through: what a lab for broken links does all day.
+BLUETOOTHD_OPTIONS = ("-E", "--noplugin=vcp")
 
 
 @dataclass(frozen=True)
