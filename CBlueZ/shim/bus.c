@@ -100,10 +100,14 @@ bool cbluez_bus_wants_write(const cbluez_bus *bus) {
            dbus_connection_has_messages_to_send(bus->connection);
 }
 
+// How soon a turn of the authentication is looked for that no readable descriptor announced: it is written at once then.
+enum { AUTHENTICATION_TURN_MS = 5 };
+
 int cbluez_bus_process(cbluez_bus *bus) {
     for (int i = 0; i < READS && dbus_connection_read_write(bus->connection, 0); i++) {
         // The authentication takes turns, and one call reads the bus's line or writes ours: whoever has read a line
-        // has one to write, and nothing else would ask for that.
+        // has one to write, and nothing else would ask for that. Where the line came just now, in the second call, the
+        // next deadline does.
         if (!dbus_connection_get_is_authenticated(bus->connection)) dbus_connection_read_write(bus->connection, 0);
         struct pollfd state = {.fd = bus->descriptor, .events = POLLIN};
         if (cbluez_bus_wants_write(bus)) state.events |= POLLOUT;
@@ -120,6 +124,9 @@ int cbluez_bus_next_deadline_ms(const cbluez_bus *bus) {
     }
     if (bus->is_closed || nearest == INT64_MAX) return -1;
     int64_t left = nearest - bus_now_ms();
+    if (!dbus_connection_get_is_authenticated(bus->connection) && left > AUTHENTICATION_TURN_MS) {
+        left = AUTHENTICATION_TURN_MS;
+    }
     return left < 0 ? 0 : (int)left;
 }
 

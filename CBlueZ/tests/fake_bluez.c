@@ -128,9 +128,13 @@ void step(world *w) {
     struct pollfd states[2] = {{.fd = cbluez_bus_descriptor(w->bus), .events = POLLIN}, {.fd = -1, .events = POLLIN}};
     if (cbluez_bus_wants_write(w->bus)) states[0].events |= POLLOUT;
     if (w->bluez) dbus_connection_get_unix_fd(w->bluez, &states[1].fd);
-    poll(states, 2, 5); // a stranger's connection is not watched
-    if (states[0].revents) cbluez_bus_process(w->bus);
-    if (states[0].revents || cbluez_bus_next_deadline_ms(w->bus) == 0) w->may_have_events = true;
+    int deadline = cbluez_bus_next_deadline_ms(w->bus);
+    bool is_due = deadline >= 0 && deadline <= 5;
+    bool is_quiet = poll(states, 2, is_due ? deadline : 5) == 0; // a stranger's connection is not watched
+    if (states[0].revents || (is_due && is_quiet)) {
+        cbluez_bus_process(w->bus);
+        w->may_have_events = true;
+    }
     if (w->bluez) dbus_connection_read_write(w->bluez, 0);
 }
 

@@ -14,7 +14,7 @@ SECONDS = 60
 VOTES_EACH = VOTES_PER_SECOND * SECONDS // GUESTS
 
 # Voting has ended by then; what is still under way arrives.
-SETTLE = 15.0
+SETTLE = 25.0
 
 
 @pytest.fixture(scope="module")

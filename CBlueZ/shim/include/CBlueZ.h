@@ -171,7 +171,8 @@ bool cbluez_bus_wants_write(const cbluez_bus *bus);
 /// calls whose time is up. 0, or -ENOTCONN when the bus has gone (`cbluez_bus_next` still tells what came before).
 /// What is not taken waits, within bounds, and then on the bus's side: nothing more is read until it is.
 int cbluez_bus_process(cbluez_bus *bus);
-/// Milliseconds until the next call's time is up, when `cbluez_bus_next` should be asked again; -1 while none waits.
+/// Milliseconds until `cbluez_bus_process` and `cbluez_bus_next` should be called again although nothing is readable: a
+/// call's time is up then, or a turn of the authentication is due. -1 while there is no such time.
 int cbluez_bus_next_deadline_ms(const cbluez_bus *bus);
 
 enum {

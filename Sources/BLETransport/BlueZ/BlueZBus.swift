@@ -140,9 +140,8 @@ actor BlueZBus {
     private func read() async {
         while !isClosed {
             // The shim keeps the calls' deadlines, and looks at them whenever it is run.
-            let deadline = cbluez_bus_next_deadline_ms(bus)
-            let alarm = deadline < 0 ? nil : Task { await self.pump(afterMilliseconds: Int(deadline)) }
-            defer { alarm?.cancel() }
+            let alarm = Task { await self.pumpAtDeadlines() }
+            defer { alarm.cancel() }
             do {
                 try await socket.wait(for: .readable)
             } catch {
@@ -152,10 +151,14 @@ actor BlueZBus {
         }
     }
 
-    private func pump(afterMilliseconds delay: Int) async {
-        try? await Task.sleep(for: .milliseconds(delay + 1))
-        guard !Task.isCancelled else { return }
-        pump()
+    private func pumpAtDeadlines() async {
+        while !isClosed {
+            let deadline = cbluez_bus_next_deadline_ms(bus)
+            guard deadline >= 0 else { return }
+            try? await Task.sleep(for: .milliseconds(Int(deadline) + 1))
+            guard !Task.isCancelled else { return }
+            pump()
+        }
     }
 
     private func pump() {
