@@ -19,6 +19,7 @@ import tty
 from typing import Any
 
 from bluetooth import Management, attach
+from loop import turn
 from programs import Program
 from wire import FROM_BOX_WINDOW, Wire
 
@@ -68,10 +69,7 @@ class Agent:
         while True:
             self._write_line()
             prompting = any(program.prompting for program in self._programs.values())
-            ready = self._selector.select(PROMPT_DELAY if prompting else None)
-            for key, _ in ready:
-                key.data()
-            if not ready:
+            if not turn(self._selector, PROMPT_DELAY if prompting else None):
                 for program in self._programs.values():
                     program.show_prompts()
             while self._requests:
