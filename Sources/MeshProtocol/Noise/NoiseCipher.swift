@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Crypto
+
+/// One direction of a secured link: ChaCha20-Poly1305 with a key and a counter that is never sent (the Noise Protocol
+/// Framework, revision 34, 5.1 "CipherState" and 12.3 "ChaChaPoly").
+///
+/// Both sides count, so what was sealed opens once and in its order: a replay, a gap and a change all fail alike.
+public struct NoiseCipher: Sendable {
+    /// Bytes that sealing adds at the end.
+    public static let tagBytes = 16
+
+    private let key: SymmetricKey
+    private var counter: UInt64 = 0
+
+    init(key: SymmetricKey) {
+        self.key = key
+    }
+
+    /// Encrypts the plaintext and appends the tag, which vouches for the `authenticating` bytes too. They do not travel.
+    public mutating func seal(_ plaintext: [UInt8], authenticating: [UInt8] = []) -> [UInt8] {
+        guard let nonce = nonce(),
+            let box = try? ChaChaPoly.seal(plaintext, using: key, nonce: nonce, authenticating: authenticating)
+        else { preconditionFailure("a link ends long before its counter does") }
+        counter += 1
+        return Array(box.combined.dropFirst(Self.nonceBytes))
+    }
+
+    /// The plaintext, or nil where the bytes are not what the other side sealed next. Nothing has changed then: what
+    /// it did seal next still opens.
+    public mutating func open(_ sealed: ArraySlice<UInt8>, authenticating: [UInt8] = []) -> [UInt8]? {
+        guard sealed.count >= Self.tagBytes, let nonce = nonce(),
+            let box = try? ChaChaPoly.SealedBox(
+                nonce: nonce, ciphertext: sealed.dropLast(Self.tagBytes), tag: sealed.suffix(Self.tagBytes)),
+            let plaintext = try? ChaChaPoly.open(box, using: key, authenticating: authenticating)
+        else { return nil }
+        counter += 1
+        return Array(plaintext)
+    }
+
+    private static let nonceBytes = 12
+
+    /// Four zero bytes, then the counter with its low byte first. Noise keeps the last value of the counter for itself.
+    private func nonce() -> ChaChaPoly.Nonce? {
+        guard counter < .max else { return nil }
+        let littleEndian = stride(from: UInt64(0), to: 64, by: 8).map { UInt8(truncatingIfNeeded: counter >> $0) }
+        return try? ChaChaPoly.Nonce(data: [0, 0, 0, 0] + littleEndian)
+    }
+}
