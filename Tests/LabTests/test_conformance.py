@@ -3,21 +3,39 @@
 import os
 
 import pytest
+from helpers import Figures
+from lab import Box, Lab, Program
+
+# All of it takes 6 s. A dial that hangs takes 40 s to fail, and may take others with it.
+LONGEST = 150
+
+# What a dial says that the kernel has given up after 40 s although the link was up: seen in 5 of 13 runs, most of them on
+# a machine with other work to do, and not understood yet (docs/bluez.md).
+HUNG_DIAL = "dialFailed: Connection refused"
 
 
-def test_the_real_radio_behaves_like_every_other(lab):
-    tests = os.environ.get("ROADMESH_TESTS")
-    if not tests:
-        pytest.fail("which unit tests? Set ROADMESH_TESTS to RoadMeshPackageTests.xctest")
-    box = lab.box("both", controllers=2)
+def run_suite(box: Box, tests: str) -> Program:
     program = box.spawn(
         [tests, "--testing-library", "swift-testing", "--filter", "RadioConformance"],
         env={"ROADMESH_RADIOS": "hci0,hci1"},
     )
-    exit_code = program.wait(timeout=120)
-    lines = [line.text for line in program.lines]
-    passed = [line for line in lines if "Test run with" in line]
-    print("\n".join(passed))
-    assert exit_code == 0, "\n".join(line for line in lines if "✘" in line)
+    program.wait(timeout=LONGEST)
+    return program
+
+
+def failures(program: Program) -> list[str]:
+    return [line.text for line in program.lines if "✘" in line.text]
+
+
+def test_the_real_radio_behaves_like_every_other(lab: Lab, figures: Figures) -> None:
+    tests = os.environ.get("ROADMESH_TESTS")
+    if not tests:
+        pytest.fail("which unit tests? Set ROADMESH_TESTS to RoadMeshPackageTests.xctest")
+    program = run_suite(lab.box("both", controllers=2), tests)
+    first = next((line for line in failures(program) if "recorded an issue" in line), "")
+    if HUNG_DIAL in first:
+        figures.note(f"the radio's suite was run again, since a dial hung: {first}")
+        program = run_suite(lab.box("again", controllers=2), tests)
+    assert program.exit_code == 0, "\n".join(failures(program))
     # A filter that matches nothing passes as well.
-    assert any("Test run with 12 tests" in line for line in passed), passed
+    assert any("Test run with 12 tests" in line.text for line in program.lines), program.tail()
