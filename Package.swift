@@ -47,7 +47,7 @@ let package = Package(
             name: "BLETransport",
             dependencies: ["MeshProtocol", "CBlueZ", asyncAlgorithms, logging],
             swiftSettings: strict),
-        .target(name: "MeshSession", dependencies: ["MeshProtocol"], swiftSettings: strict),
+        .target(name: "MeshSession", dependencies: ["MeshProtocol", logging], swiftSettings: strict),
         .target(name: "DemocracyDJ", dependencies: ["MeshProtocol"], swiftSettings: strict),
         .target(
             name: "MeshNode",
@@ -64,11 +64,15 @@ let package = Package(
             ],
             swiftSettings: strict),
 
+        // What tests of several modules have in common.
+        .target(name: "TestSupport", path: "Tests/Support", swiftSettings: strict),
         .testTarget(name: "MeshProtocolTests", dependencies: ["MeshProtocol"], swiftSettings: strict),
-        .testTarget(name: "BLETransportTests", dependencies: ["BLETransport"], swiftSettings: strict),
-        .testTarget(name: "MeshSessionTests", dependencies: ["MeshSession"], swiftSettings: strict),
+        .testTarget(name: "BLETransportTests", dependencies: ["BLETransport", "TestSupport"], swiftSettings: strict),
+        .testTarget(
+            name: "MeshSessionTests", dependencies: ["MeshSession", "BLETransport", "TestSupport"],
+            swiftSettings: strict),
         .testTarget(name: "DemocracyDJTests", dependencies: ["DemocracyDJ"], swiftSettings: strict),
-        .testTarget(name: "MeshNodeTests", dependencies: ["MeshNode"], swiftSettings: strict),
+        .testTarget(name: "MeshNodeTests", dependencies: ["MeshNode", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "roadmeshTests", dependencies: ["roadmesh"], swiftSettings: strict),
     ]
 )

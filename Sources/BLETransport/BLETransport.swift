@@ -1,167 +1,91 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AsyncAlgorithms
-import Logging
 import MeshProtocol
 
-/// The transport of RoadMesh: it drives a radio and carries messages between peers.
+/// The transport of RoadMesh: one channel of a Bluetooth LE radio, or of one that stands in for it.
 ///
-/// It decides little itself. `LinkMachine` decides about one link, `Admission` about who is taken in,
-/// `AdvertisingPolicy` about how eagerly a host is seen; this actor owns them, feeds them, and carries out what they
-/// return. A radio's own types (an address, a PSM, a channel) end here.
+/// A guest makes one of a `Peripheral` that it has heard; a host gets one from `BLEManager` for everybody who dials it.
+/// A radio's own types (an address, a PSM, a channel) end here.
 public actor BLETransport: MeshTransport {
-    /// Everything that happens, for one listener (`MeshTransport.events`).
-    public nonisolated let events: AsyncStream<TransportEvent>
+    /// The head of the identifier that the peripheral advertises; nil for a channel that was accepted.
+    public nonisolated let expectedPeer: Peer.ID?
 
-    let radio: any Radio
-    let local: Peer
-    let service: ServiceType
-    let logger: Logger
-    /// Events wait here for their listener, one a sender: a link whose event waits is not read meanwhile.
-    let outlet: AsyncChannel<TransportEvent>
-    let origin = ContinuousClock.now
+    private let peripheral: Peripheral?
+    private var channel: (any RadioChannel)?
+    private var dial: Task<any RadioChannel, any Error>?
+    private var isClosed = false
 
-    var links: [LinkID: Link] = [:]
-    var lastLink: LinkID = 0
-    var admission = Admission()
-    /// Which link leads to which connected peer.
-    var linkOfPeer: [Peer.ID: LinkID] = [:]
-    var dials: [Peer.ID: Task<Void, Never>] = [:]
-    /// Where the hosts are that were heard, by the head of their identifier.
-    var sightings: [String: Sighting] = [:]
-
-    var isOpen = false
-    var isStopped = false
-    var hosting: Hosting?
-    var radioEvents: Task<Void, Never>?
-
-    /// What runs while this node hosts.
-    struct Hosting {
-        var policy: AdvertisingPolicy
-        /// Asks the advertiser to advertise anew.
-        var renew: AsyncStream<Void>.Continuation
-        var advertiser: Task<Void, Never>
-        var pacer: Task<Void, Never>
+    /// A transport that dials a peripheral.
+    ///
+    /// `expecting` is the identifier of the host that is to be there, where it is known; else whoever proves an identifier
+    /// with the head that was advertised will do.
+    public init(peripheral: Peripheral, expecting: Peer.ID? = nil) {
+        self.peripheral = peripheral
+        expectedPeer = expecting ?? peripheral.peer.id
     }
 
-    /// A transport for one node. `local` is how it introduces itself.
-    public init(
-        radio: any Radio, local: Peer, service: ServiceType = .democracyDJ,
-        logger: Logger = Logger(label: "roadmesh.transport")
-    ) {
-        self.radio = radio
-        self.local = local
-        self.service = service
-        self.logger = logger
-        let outlet = AsyncChannel<TransportEvent>()
-        self.outlet = outlet
-        // One listener, one iterator: what waits in it is pulled, so nothing is buffered between.
-        let iterator = PulledEvents(outlet)
-        events = AsyncStream { await iterator.next() }
+    /// A transport for a channel that somebody else has opened.
+    init(accepted channel: any RadioChannel) {
+        self.channel = channel
+        peripheral = nil
+        expectedPeer = nil
     }
 
-    /// The time of this transport's clock.
-    var now: MeshInstant { ContinuousClock.now - origin }
-
-    // MARK: MeshTransport
-
-    /// Lets guests find this node and takes them in. Throws a `RadioError` where the radio cannot.
-    public func startHosting() async throws {
-        try await open()
-        guard hosting == nil else { return }
-        let (renewals, renew) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
-        // The first registration is waited for: where it fails, the host must be told so, not be unseen.
-        try await radio.advertise(advertisement, pace: .fast)
-        hosting = Hosting(
-            policy: AdvertisingPolicy(now: now), renew: renew,
-            advertiser: Task { for await _ in renewals { await self.advertiseAnew() } },
-            pacer: Task { await self.paceAdvertising() })
-    }
-
-    /// Looks for hosts. Throws a `RadioError` where the radio cannot.
-    public func startBrowsing() async throws {
-        try await open()
-        sightings = [:]
-        try await radio.scan(for: service.uuid)
-    }
-
-    /// Stops looking for hosts. Links stay.
-    public func stopBrowsing() async {
-        await radio.stopScanning()
-    }
-
-    /// Links to a host that was discovered; `connected` or `inviteFailed` tells how it ended.
-    public func invite(_ peer: Peer.ID) async {
-        // A host that was only heard is known by the head of its identifier, also once it is linked.
-        let isLinked = linkOfPeer.keys.contains { Self.head(of: $0) == Self.head(of: peer) }
-        guard !isStopped, dials[peer] == nil, !isLinked else { return }
-        dials[peer] = Task { await self.dial(peer) }
-    }
-
-    /// Gives a message to the outbox of one peer, or of every connected one where `peer` is nil.
-    public func send(_ body: [UInt8], as messageClass: MessageClass, to peer: Peer.ID?) async {
-        let receivers = peer.map { [$0] } ?? Array(linkOfPeer.keys)
-        for receiver in receivers {
-            guard let id = linkOfPeer[receiver],
-                links[id]?.outbox.enqueue(body, as: messageClass) != .full
-            else {
-                // Told by a task of its own: whoever sends is often also the one who listens.
-                Task { await outlet.send(.sendFailed(body, to: receiver)) }
-                continue
+    /// Opens the channel. It stays pending while the peripheral is out of reach, until the radio gives up (some 40 s) or
+    /// `close` is called. Throws `MeshTransportError.connectionFailed`.
+    public func connect() async throws {
+        guard channel == nil else { return }
+        guard let peripheral, !isClosed, dial == nil else {
+            throw MeshTransportError.connectionFailed(reason: "this transport was used; make a new one")
+        }
+        guard peripheral.version == ProtocolVersion.major else {
+            throw MeshTransportError.connectionFailed(
+                reason: "the host speaks version \(peripheral.version) of the protocol, and this node speaks "
+                    + "\(ProtocolVersion.major)")
+        }
+        let dial = Task { try await peripheral.radio.dial(peripheral.sighting.endpoint) }
+        self.dial = dial
+        do {
+            let channel = try await withTaskCancellationHandler {
+                try await dial.value
+            } onCancel: {
+                dial.cancel()
             }
-            links[id]?.wake()
+            self.channel = channel
+        } catch {
+            throw MeshTransportError.connectionFailed(reason: "\(error)")
+        }
+        // Whoever closes while the channel opens wants none.
+        guard !isClosed, !Task.isCancelled else {
+            channel?.close()
+            throw MeshTransportError.connectionFailed(reason: "the dial was given up")
         }
     }
 
-    /// Ends the link with a peer, or gives up the dial to it.
-    public func disconnect(_ peer: Peer.ID, refusing: RefusalReason?) async {
-        dials.removeValue(forKey: peer)?.cancel()
-        if refusing == .banned { admission.ban(peer) }
-        guard let id = linkOfPeer[peer] else { return }
-        let actions = refusing.map { links[id]?.machine.sendAway($0) } ?? links[id]?.machine.leave()
-        await carryOut(actions ?? [], on: id)
+    /// Largest SDU that the other side takes, in bytes; 0 before `connect`.
+    public var sendMTU: Int { channel?.sendMTU ?? 0 }
+
+    /// Sends one SDU whole. Suspends while the other side takes no more.
+    public func send(_ sdu: [UInt8]) async throws {
+        guard let channel else { throw Self.notConnected }
+        try await channel.send(sdu)
     }
 
-    /// Says goodbye to everybody and gives everything up. A stopped transport is not used again.
-    public func stop() async {
-        guard !isStopped else { return }
-        isStopped = true
-        // First, so that nothing below waits for a listener that has gone.
-        outlet.finish()
-        for dial in dials.values { dial.cancel() }
-        hosting?.renew.finish()
-        hosting?.pacer.cancel()
-        await radio.stopScanning()
-        await radio.stopAdvertising()
-        let running = links.values.flatMap { [$0.reader, $0.writer] }
-        for id in links.keys { await carryOut(links[id]?.machine.leave() ?? [], on: id) }
-        for task in running { await task?.value }
-        await radio.close()
-        await radioEvents?.value
-        await hosting?.advertiser.value
+    /// The next SDU, or nil when the other side has closed.
+    public func receive() async throws -> [UInt8]? {
+        guard let channel else { throw Self.notConnected }
+        return try await channel.receive()
     }
 
-    private func open() async throws {
-        guard !isStopped else { throw RadioError(.closed, "this transport was stopped; make a new one") }
-        guard !isOpen else { return }
-        try await radio.open()
-        isOpen = true
-        radioEvents = Task {
-            for await event in radio.events { await self.received(event) }
-        }
-    }
-}
+    /// Signal strength in dBm, nil where the radio cannot tell.
+    public func signalStrength() async -> Int? { await channel?.signalStrength() }
 
-/// Pulls events out of the outlet for the one stream over it.
-private actor PulledEvents {
-    private var iterator: AsyncChannel<TransportEvent>.AsyncIterator
-
-    init(_ channel: AsyncChannel<TransportEvent>) {
-        iterator = channel.makeAsyncIterator()
+    /// Closes the channel, or gives up the dial.
+    public func close() {
+        isClosed = true
+        dial?.cancel()
+        channel?.close()
     }
 
-    func next() async -> TransportEvent? {
-        var iterator = iterator
-        return await iterator.next(isolation: self)
-    }
+    private static let notConnected = MeshTransportError.connectionFailed(reason: "not connected")
 }

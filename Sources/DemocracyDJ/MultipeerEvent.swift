@@ -41,7 +41,7 @@ extension DisconnectReason {
         case .left, .goodbye: self = .goodbye
         case .refused: self = .refused
         case .replaced: self = .replaced
-        case .linkLost, .silent, .handshakeTimeout, .misbehaved: self = .linkLost
+        case .busy, .linkLost, .silent, .handshakeTimeout, .misbehaved: self = .linkLost
         }
     }
 }

@@ -99,6 +99,13 @@ extension Notice {
                 "You can join again when the driver starts a new session.")
         case .ended:
             staying("hostEnded", "The host is ending its session.", "Join again when it hosts a new one.")
+        case .challenge:
+            staying(
+                "proofRequired", "The host asks for something that this version of RoadMesh cannot give.",
+                "Install the host's version of RoadMesh, then retry.", button: "Retry")
+        case .unspecified:
+            staying(
+                "refused", "The host does not take you in.", "Ask the driver why, then retry.", button: "Retry")
         }
     }
 

@@ -21,13 +21,13 @@ public enum GuestInput: Hashable, Sendable {
     case quit(ByeReason)
 }
 
-/// A running guest: it carries out what `GuestFeature` and `ReconnectPolicy` decide, over a transport.
+/// A running guest: it carries out what `GuestFeature` and `ReconnectPolicy` decide, over a client.
 public actor GuestNode {
     /// What to show. A listener that falls behind loses the oldest events; the node does not wait for it.
     public nonisolated let output: AsyncStream<NodeEvent>
 
     private let description: NodeDescription
-    private let transport: any MeshTransport
+    private let client: MultipeerClient
     private let sink: AsyncStream<NodeEvent>.Continuation
     private var feature: GuestFeature
     private var policy: ReconnectPolicy
@@ -37,15 +37,15 @@ public actor GuestNode {
     private var notices: Set<String> = []
 
     private enum Input: Sendable {
-        case transport(TransportEvent)
+        case client(ClientEvent)
         case outside(GuestInput)
         case tick
     }
 
     /// A guest that joins the host of this name or identifier, or the first one heard where it is nil.
-    public init(description: NodeDescription, transport: any MeshTransport, wanted: String?) {
+    public init(description: NodeDescription, client: MultipeerClient, wanted: String?) {
         self.description = description
-        self.transport = transport
+        self.client = client
         (output, sink) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(NodeLimits.outputEvents))
         feature = GuestFeature(local: description.peer)
         policy = ReconnectPolicy(wanted: wanted)
@@ -53,21 +53,26 @@ public actor GuestNode {
 
     /// Runs until it is told to quit. Throws where the radio cannot browse.
     public func run(inputs: AsyncChannel<GuestInput>) async throws {
-        try await transport.orStop { try await $0.startBrowsing() }
+        do {
+            try await client.startBrowsing()
+        } catch {
+            await client.stop()
+            throw error
+        }
         sink.yield(.ready(description))
         await steer(.start)
         let reason = await serve(inputs)
-        await transport.stop()
+        await client.stop()
         sink.yield(.bye(reason))
         sink.finish()
     }
 
     private func serve(_ inputs: AsyncChannel<GuestInput>) async -> ByeReason {
         let all = merge(
-            transport.events.map(Input.transport), inputs.map(Input.outside), clock.ticks.map { Input.tick })
+            client.events.map(Input.client), inputs.map(Input.outside), clock.ticks.map { Input.tick })
         for await input in all {
             switch input {
-            case .transport(let event): await received(event)
+            case .client(let event): await received(event)
             case .outside(.quit(let reason)): return reason
             case .outside(let input): await received(input)
             case .tick: await steer(.tick)
@@ -82,16 +87,16 @@ public actor GuestNode {
         case .suggest(let songID): await feed(.suggest(songID))
         case .retry: await steer(.start)
         case .leave:
-            if let host = feature.host { await transport.disconnect(host.id, refusing: nil) }
+            if let host = feature.host { await client.disconnect(host.id, refusing: nil) }
             await steer(.leave)
         case .notice(let notice): sink.yield(.notice(notice))
         case .quit: break
         }
     }
 
-    // MARK: The transport
+    // MARK: The client
 
-    private func received(_ event: TransportEvent) async {
+    private func received(_ event: ClientEvent) async {
         switch event {
         case .discovered(let peer, let rssi, let hops):
             if inEarshot.insert(peer.id).inserted { sink.yield(.peerDiscovered(peer, rssi: rssi, hops: hops)) }
@@ -104,12 +109,12 @@ public actor GuestNode {
             tell(.refused(reason))
             await steer(.refused(reason))
         case .inviteFailed: await steer(.dialFailed)
-        case .received(let body, let id):
-            guard let peer = peers[id], let message = MessageCodec.message(in: body) else { return }
-            await feed(.multipeer(.messageReceived(message, from: peer)))
-        case .sendFailed(let body, let id):
-            guard let message = MessageCodec.message(in: body) else { return }
-            await feed(.multipeer(.sendFailed(message, to: peers[id] ?? Peer(id: id, name: ""))))
+        case .received(let received):
+            if let peer = peers[received.peer], let message = MessageCodec.message(in: received.body) {
+                await feed(.multipeer(.messageReceived(message, from: peer)))
+            }
+            await client.accept(received)
+        case .latestHasLeft: break
         case .link(let peer, let report): sink.yield(.link(peer, report))
         case .radio(.unavailable(let cause)): tell(.radioUnavailable(cause))
         case .radio(.working): clear([Notice.radioUnavailable("").code])
@@ -137,7 +142,7 @@ public actor GuestNode {
         case .refused(let reason):
             tell(.refused(reason))
             await steer(.refused(reason))
-        case .replaced, .linkLost, .silent, .handshakeTimeout, .misbehaved:
+        case .replaced, .busy, .linkLost, .silent, .handshakeTimeout, .misbehaved:
             tell(.connectionLost(peer))
             await steer(.linkLost)
         }
@@ -148,8 +153,7 @@ public actor GuestNode {
     private func feed(_ event: GuestFeature.Event) async {
         for effect in feature.handle(event) {
             switch effect {
-            case .send(let intent, let peer):
-                await transport.send(MessageCodec.body(of: .intent(intent)), as: .reliable, to: peer)
+            case .send(let intent, let peer): await send(.intent(intent), to: peer)
             case .voteChanged(let songID, let state): sink.yield(.vote(songID, state))
             case .show(let snapshot): sink.yield(.snapshot(snapshot))
             case .notice(let notice): sink.yield(.notice(notice))
@@ -157,13 +161,19 @@ public actor GuestNode {
         }
     }
 
+    private func send(_ message: MeshMessage, to host: Peer.ID) async {
+        let sendings = await client.send(MessageCodec.body(of: message), to: host)
+        if case .queued = sendings[host] { return }
+        await feed(.multipeer(.sendFailed(message, to: peers[host] ?? Peer(id: host, name: ""))))
+    }
+
     private func steer(_ event: ReconnectPolicy.Event) async {
         for action in policy.handle(event, now: clock.now, jitter: Double.random(in: 0...1)) {
             switch action {
             case .browse: await browse()
-            case .stopBrowsing: await transport.stopBrowsing()
-            case .invite(let peer): await transport.invite(peer)
-            case .cancelInvite(let peer): await transport.disconnect(peer, refusing: nil)
+            case .stopBrowsing: await client.stopBrowsing()
+            case .invite(let peer): await client.invite(peer)
+            case .cancelInvite(let peer): await client.disconnect(peer, refusing: nil)
             case .show(let state): sink.yield(.connection(state))
             case .offerRetry(let host): tell(.connectionLostForLong(host))
             case .giveUp(let host):
@@ -176,7 +186,7 @@ public actor GuestNode {
 
     private func browse() async {
         do {
-            try await transport.startBrowsing()
+            try await client.startBrowsing()
         } catch {
             tell(.radioUnavailable("\(error)"))
         }

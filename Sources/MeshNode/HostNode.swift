@@ -14,50 +14,55 @@ public enum HostInput: Hashable, Sendable {
     case quit(ByeReason)
 }
 
-/// A running host: it carries out what `HostFeature` decides, over a transport.
+/// A running host: it carries out what `HostFeature` decides, over a client.
 public actor HostNode {
     /// What to show. A listener that falls behind loses the oldest events; the node does not wait for it.
     public nonisolated let output: AsyncStream<NodeEvent>
 
     private let description: NodeDescription
-    private let transport: any MeshTransport
+    private let client: MultipeerClient
     private let sink: AsyncStream<NodeEvent>.Continuation
     private var feature: HostFeature
     private var clock = NodeClock()
     private var peers: [Peer.ID: Peer] = [:]
 
     private enum Input: Sendable {
-        case transport(TransportEvent)
+        case client(ClientEvent)
         case outside(HostInput)
         case tick
     }
 
     /// A host with a list of songs. `epoch` grows from one run to the next.
-    public init(description: NodeDescription, transport: any MeshTransport, songs: [Song], epoch: UInt32) {
+    public init(description: NodeDescription, client: MultipeerClient, songs: [Song], epoch: UInt32) {
         self.description = description
-        self.transport = transport
+        self.client = client
         (output, sink) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(NodeLimits.outputEvents))
         feature = HostFeature(local: description.peer, songs: songs, epoch: epoch, now: .zero)
     }
 
     /// Runs until it is told to quit. Throws where the radio cannot host.
     public func run(inputs: AsyncChannel<HostInput>) async throws {
-        try await transport.orStop { try await $0.startHosting() }
+        do {
+            try await client.startHosting()
+        } catch {
+            await client.stop()
+            throw error
+        }
         sink.yield(.ready(description))
         sink.yield(.snapshot(feature.snapshot))
         clock.wake(at: feature.songEnds)
         let reason = await serve(inputs)
-        await transport.stop()
+        await client.stop()
         sink.yield(.bye(reason))
         sink.finish()
     }
 
     private func serve(_ inputs: AsyncChannel<HostInput>) async -> ByeReason {
         let all = merge(
-            transport.events.map(Input.transport), inputs.map(Input.outside), clock.ticks.map { Input.tick })
+            client.events.map(Input.client), inputs.map(Input.outside), clock.ticks.map { Input.tick })
         for await input in all {
             switch input {
-            case .transport(let event): await received(event)
+            case .client(let event): await received(event)
             case .outside(.command(let command)): await feed(.command(command))
             case .outside(.notice(let notice)): sink.yield(.notice(notice))
             case .outside(.quit(let reason)): return reason
@@ -68,7 +73,7 @@ public actor HostNode {
         return .transportEnded
     }
 
-    private func received(_ event: TransportEvent) async {
+    private func received(_ event: ClientEvent) async {
         switch event {
         case .connected(let peer):
             peers[peer.id] = peer
@@ -79,16 +84,15 @@ public actor HostNode {
             let reason = DisconnectReason(end)
             sink.yield(.peerDisconnected(peer, reason))
             await feed(.multipeer(.peerDisconnected(peer, reason: reason)))
-        case .received(let body, let id):
-            guard let peer = peers[id], let message = MessageCodec.message(in: body) else { return }
-            await feed(.multipeer(.messageReceived(message, from: peer)))
-        case .sendFailed(let body, let id):
-            guard let peer = peers[id], let message = MessageCodec.message(in: body) else { return }
-            await feed(.multipeer(.sendFailed(message, to: peer)))
+        case .received(let received):
+            if let peer = peers[received.peer], let message = MessageCodec.message(in: received.body) {
+                await feed(.multipeer(.messageReceived(message, from: peer)))
+            }
+            await client.accept(received)
         case .link(let peer, let report): sink.yield(.link(peer, report))
         case .radio(.unavailable(let cause)): sink.yield(.notice(.radioUnavailable(cause)))
         case .radio(.working): sink.yield(.noticeCleared(code: Notice.radioUnavailable("").code))
-        case .discovered, .lost, .inviteFailed: break
+        case .discovered, .lost, .inviteFailed, .latestHasLeft: break
         }
     }
 
@@ -96,15 +100,15 @@ public actor HostNode {
         for effect in feature.handle(event, now: clock.now) {
             switch effect {
             case .broadcast(let snapshot):
-                await transport.send(MessageCodec.body(of: .stateUpdate(snapshot)), as: .latest, to: nil)
+                await client.send(MessageCodec.body(of: .stateUpdate(snapshot)), as: .latest, to: nil)
                 sink.yield(.snapshot(snapshot))
             case .send(let snapshot, let peer):
-                await transport.send(MessageCodec.body(of: .stateUpdate(snapshot)), as: .latest, to: peer)
+                await client.send(MessageCodec.body(of: .stateUpdate(snapshot)), as: .latest, to: peer)
             case .reject(let intent, let reason, let peer):
-                await transport.send(MessageCodec.body(of: .rejection(intent, reason)), as: .reliable, to: peer)
+                await client.send(MessageCodec.body(of: .rejection(intent, reason)), as: .reliable, to: peer)
             case .report(let intent, let peer, let rejected):
                 sink.yield(.intent(intent, from: peer, rejected: rejected))
-            case .disconnect(let peer): await transport.disconnect(peer, refusing: .banned)
+            case .disconnect(let peer): await client.disconnect(peer, refusing: .banned)
             case .notice(let notice): sink.yield(.notice(notice))
             }
         }

@@ -6,10 +6,10 @@ import MeshProtocol
 
 /// Turns messages into a frame's body and back. Nothing above this sees bytes, nothing below sees messages.
 enum MessageCodec {
-    /// A body, at most `Limits.frameBodyBytes` long: the tail of a queue that does not fit is left out.
+    /// A body, at most `Limits.messageBytes` long: the tail of a queue that does not fit is left out.
     static func body(of message: MeshMessage) -> [UInt8] {
         let body = encode(message)
-        guard body.count > Limits.frameBodyBytes, case .stateUpdate(var snapshot) = message else { return body }
+        guard body.count > Limits.messageBytes, case .stateUpdate(var snapshot) = message else { return body }
         // Only names and titles of the longest kind get here. What is far down the queue is missed least.
         snapshot.queue.removeLast((snapshot.queue.count + 3) / 4)
         return Self.body(of: .stateUpdate(snapshot))

@@ -88,9 +88,8 @@ public struct TimedEvent: Encodable, Sendable {
         try container.encode(report.roundTrip.map { $0 / .milliseconds(1) }, forKey: .rttMilliseconds)
         try container.encode(report.sentBytes, forKey: .sentBytes)
         try container.encode(report.receivedBytes, forKey: .receivedBytes)
-        // A link that lives loses nothing; resending across links comes with the secured protocol.
-        try container.encode(0, forKey: .resent)
-        try container.encode(0, forKey: .duplicates)
+        try container.encode(report.resent, forKey: .resent)
+        try container.encode(report.duplicates, forKey: .duplicates)
         try container.encode(report.outbox, forKey: .outbox)
     }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import BLETransport
 import DemocracyDJ
 import MeshProtocol
 
@@ -9,45 +10,52 @@ public actor ScanNode {
     public nonisolated let output: AsyncStream<NodeEvent>
 
     private let description: NodeDescription
-    private let transport: any MeshTransport
+    private let manager: BLEManager
     private let sink: AsyncStream<NodeEvent>.Continuation
 
-    /// A scan over a transport.
-    public init(description: NodeDescription, transport: any MeshTransport) {
+    /// A scan over a radio's manager.
+    public init(description: NodeDescription, manager: BLEManager) {
         self.description = description
-        self.transport = transport
+        self.manager = manager
         (output, sink) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(NodeLimits.outputEvents))
     }
 
     /// Scans until the time is over or the task is cancelled. Returns the hosts that were heard.
     public func run(for duration: Duration) async throws -> [Peer] {
-        try await transport.orStop { try await $0.startBrowsing() }
+        do {
+            try await manager.startBrowsing()
+        } catch {
+            await manager.close()
+            throw error
+        }
         sink.yield(.ready(description))
-        let transport = transport
+        let manager = manager
         let timer = Task {
             try? await Task.sleep(for: duration)
-            await transport.stop()
+            await manager.stop()
         }
         var heard: [Peer] = []
         await withTaskCancellationHandler {
-            for await event in transport.events { show(event, &heard) }
+            for await event in manager.events { show(event, &heard) }
         } onCancel: {
             timer.cancel()
         }
         await timer.value
+        await manager.close()
         sink.yield(.bye(.quit))
         sink.finish()
         return heard
     }
 
-    private func show(_ event: TransportEvent, _ heard: inout [Peer]) {
+    private func show(_ event: BLEManagerEvent, _ heard: inout [Peer]) {
         switch event {
-        case .discovered(let peer, let rssi, let hops):
+        case .discovered(let host):
+            let peer = host.peer
             // A name that comes with the scan response makes the same host known anew.
             guard !heard.contains(peer) else { return }
             heard.removeAll { $0.id == peer.id }
             heard.append(peer)
-            sink.yield(.peerDiscovered(peer, rssi: rssi, hops: hops))
+            sink.yield(.peerDiscovered(peer, rssi: host.rssi, hops: host.hops))
         case .lost(let peer):
             heard.removeAll { $0.id == peer.id }
             sink.yield(.peerLost(peer))

@@ -19,23 +19,38 @@ public enum Limits {
     /// Longest identifier of a peer that is believed, in bytes. Ours have 32.
     public static let peerIDBytes = 64
 
-    // MARK: Frames
+    // MARK: Records and messages
 
     /// Largest SDU we take, in bytes: 245 + 247 · 8 fills nine link-layer packets to the last byte.
     public static let sduBytes = 2_221
-    /// Largest body of one frame: a snapshot of a full queue with everybody's votes.
-    public static let frameBodyBytes = 65_535
-    /// Bytes that are collected of one unfinished frame: its header, its body and the SDU that follows.
-    public static let frameBufferBytes = 3 + frameBodyBytes + sduBytes
+    /// Smallest SDU that the other side must take: a handshake packet with the longest name fits it.
+    public static let leastSDUBytes = 512
+    /// Largest message, in bytes: a snapshot of a full queue with everybody's votes.
+    public static let messageBytes = 65_535
+    /// Bytes of a message's unit that are not the application's: flags, a number, two identifiers.
+    public static let unitHeaderBytes = 1 + 10 + 2 * 16
+    /// Largest unit that is put together from fragments.
+    public static let unitBytes = messageBytes + unitHeaderBytes
+    /// Largest number of a message: what is counted can never overflow, and nobody gets there.
+    public static let largestNumber: UInt64 = 1 << 62
+    /// Frames a second that are read from one link. A person's taps are some ten, a full link's fragments some fifty; a
+    /// peer that sends more waits, and the others do not.
+    public static let framesPerSecond = 500
+    /// Frames that may come at once before that counts: everything an outbox holds, after a gap.
+    public static let frameBurst = 2 * outboxMessages
 
     // MARK: Links
 
     /// Guests of one host: a full bus row and then some; an adapter holds about as many links.
     public static let guests = 16
-    /// Links that have not said who they are yet: one dial burst of everybody after a tunnel.
-    public static let strangers = 16
-    /// Time a new link has for its handshake. Four supervision timeouts and a slow box.
+    /// Links whose handshake is not finished. Each takes a tenth of a second, so a full bus is through in two; each costs
+    /// a host four Diffie-Hellman operations, so nobody may have it do many.
+    public static let strangers = 8
+    /// Time a guest that has linked has for its handshake. Ten supervision timeouts and a slow box.
     public static let handshakeTimeout: Duration = .seconds(5)
+    /// Time a host that was dialled has for its answer. Shorter, since a guest whose channel has gone astray in the kernel
+    /// (`docs/bluez.md`) gets nowhere before it dials again.
+    public static let answerTimeout: Duration = .seconds(3)
     /// How often a live link is asked for an answer, to know its round trip and that somebody is there.
     public static let pingInterval: Duration = .seconds(1)
     /// Silence after an unanswered ping that makes a link dead although the link layer says nothing. With the ping's
@@ -55,9 +70,18 @@ public enum Limits {
     public static let outboxMessages = 512
     /// Bytes that wait for one peer, whatever they are.
     public static let outboxBytes = 1 << 20
+    /// Peers whose conversations are remembered, linked or not: a bus a day for a season. The longest unused goes first.
+    public static let conversations = 256
     /// Hosts and guests in earshot that are remembered.
     public static let sightings = 256
 
+    /// Events of an endpoint that wait for their listener before links are not read any more. Those of one more SDU a link
+    /// may come on top.
+    public static let endpointEvents = 64
+    /// Events of a session that wait for one of its listeners.
+    public static let sessionEvents = 1_024
+    /// Changes of a session's state that wait for a listener: more than any session goes through.
+    public static let sessionStates = 16
     /// Events of a radio that wait for the transport, which reads them at once; the oldest go first.
     public static let radioEvents = 256
     /// What bluetoothd says that waits for the radio, which reads it at once.

@@ -1,21 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Where a guest's connection to its host stands.
+import MeshProtocol
+
+/// Where a connection stands.
 public enum ConnectionState: Hashable, Sendable {
-    /// No host, and none is looked for.
+    /// There is none.
     case disconnected
     /// A host is looked for or dialled.
     case connecting
-    /// A host is there.
+    /// The other side is there.
     case connected
-    /// The host was lost and is dialled again, for the nth time since.
+    /// The host was lost and is dialled again, for the nth time since. A session never says so of itself: it is what a
+    /// `ReconnectPolicy` makes of several.
     case reconnecting(attempt: Int)
     /// It did not work out.
     case failed(MeshTransportError)
-}
-
-/// Why a connection could not be made or kept.
-public enum MeshTransportError: Error, Hashable, Sendable {
-    /// No connection, for this reason.
-    case connectionFailed(reason: String)
 }

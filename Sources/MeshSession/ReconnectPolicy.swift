@@ -230,5 +230,5 @@ public struct ReconnectPolicy: Sendable {
         return peer.name == wanted || peer.name == name || Self.head(wanted) == peer.id
     }
 
-    private static func head(_ id: Peer.ID) -> String { String(id.prefix(6)) }
+    private static func head(_ id: Peer.ID) -> String { String(id.prefix(Identity.headDigits)) }
 }

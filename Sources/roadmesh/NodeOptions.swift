@@ -36,10 +36,24 @@ struct NodeOptions: ParsableArguments {
     /// A node's parts, made and checked.
     struct Node {
         var description: NodeDescription
-        var transport: BLETransport
+        var identity: Identity
+        var radio: any Radio
+        var logger: Logger
         /// Locked as long as the node runs. A scan has none: it is nobody.
         var folder: StateFolder?
         var remark: String?
+
+        /// The way to all others, for a host or a guest.
+        var client: MultipeerClient {
+            MultipeerClient(
+                radio: radio, identity: identity, name: description.peer.name, service: description.service,
+                logger: logger)
+        }
+
+        /// The way to hear hosts, for a scan.
+        var manager: BLEManager {
+            BLEManager(radio: radio, local: description.peer, service: description.service, logger: logger)
+        }
     }
 
     /// Makes the parts of a node.
@@ -53,29 +67,27 @@ struct NodeOptions: ParsableArguments {
             path = try StateFolder.defaultPath(environment: environment)
         }
         let folder = try StateFolder(path: path)
-        let peer = Peer(id: folder.identity.peerID, name: name.text)
-        var node = try node(role, peer: peer, environment)
+        var node = try node(role, folder.identity, name: name.text, environment)
         node.folder = folder
         return node
     }
 
     /// Makes the parts of a scan, which needs no identity that stays.
     func scanNode() throws(SetupProblem) -> Node {
-        try node(.scan, peer: Peer(id: Identity.make().peerID, name: "scan"), ProcessInfo.processInfo.environment)
+        try node(.scan, .make(), name: "scan", ProcessInfo.processInfo.environment)
     }
 
     private func node(
-        _ role: NodeDescription.Role, peer: Peer, _ environment: [String: String]
+        _ role: NodeDescription.Role, _ identity: Identity, name: String, _ environment: [String: String]
     ) throws(SetupProblem) -> Node {
+        let peer = Peer(id: identity.peerID, name: name)
         let service = try checkedService()
         let airFolder = air.map(Self.absolute) ?? RadioChoice.defaultAir(environment: environment, userID: getuid())
         let logger = Self.logger(verbose: verbose)
         let chosen = try radio.make(adapter: adapter, air: airFolder, peer: peer, logger: logger)
-        let transport = BLETransport(
-            radio: chosen.radio, local: peer, service: service, logger: logger)
         return Node(
             description: NodeDescription(role: role, peer: peer, radio: chosen.radio.name, service: service),
-            transport: transport, folder: nil, remark: chosen.remark)
+            identity: identity, radio: chosen.radio, logger: logger, folder: nil, remark: chosen.remark)
     }
 
     private func checkedService() throws(SetupProblem) -> ServiceType {

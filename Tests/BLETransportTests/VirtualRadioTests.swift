@@ -2,6 +2,7 @@
 
 import FoundationEssentials
 import MeshProtocol
+import TestSupport
 import Testing
 
 @testable import BLETransport
@@ -65,7 +66,7 @@ struct VirtualRadioTests {
 
     @Test("an address that is none is refused", arguments: ["", "a b", "a/b", "../x", "everyone", "é"])
     func addresses(address: String) throws {
-        let air = try VirtualAir(directory: RadioPair.newFolder())
+        let air = try VirtualAir(directory: newFolder())
         #expect(throws: RadioError.self) { try VirtualRadio(air: air, address: address) }
     }
 

@@ -32,7 +32,7 @@ struct MessageCodecTests {
     func tooLarge() throws {
         let large = snapshot(songs: DJLimits.queuedSongs, text: String(repeating: "x", count: DJLimits.songTextBytes))
         let body = MessageCodec.body(of: .stateUpdate(large))
-        #expect(body.count <= Limits.frameBodyBytes)
+        #expect(body.count <= Limits.messageBytes)
         guard case .stateUpdate(let arrived) = try #require(MessageCodec.message(in: body)) else {
             Issue.record("no state update")
             return

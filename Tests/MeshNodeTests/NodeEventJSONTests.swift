@@ -69,9 +69,10 @@ struct NodeEventJSONTests {
                 .link(
                     ana,
                     LinkReport(
-                        rssi: -50, roundTrip: .milliseconds(12), sentBytes: 1, receivedBytes: 2, outbox: 3)),
-                #"{"at":1.5,"duplicates":0,"event":"link","outbox":3,"peer":{"id":"a1","name":"Ana"},"#
-                    + #""receivedBytes":2,"resent":0,"rssi":-50,"rttMilliseconds":12,"sentBytes":1}"#
+                        rssi: -50, roundTrip: .milliseconds(12), sentBytes: 1, receivedBytes: 2, resent: 4,
+                        duplicates: 5, outbox: 3)),
+                #"{"at":1.5,"duplicates":5,"event":"link","outbox":3,"peer":{"id":"a1","name":"Ana"},"#
+                    + #""receivedBytes":2,"resent":4,"rssi":-50,"rttMilliseconds":12,"sentBytes":1}"#
             ),
             (.bye(.endOfInput), #"{"at":1.5,"event":"bye","reason":"endOfInput"}"#),
         ] as [(NodeEvent, String)])

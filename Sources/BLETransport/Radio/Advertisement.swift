@@ -16,7 +16,7 @@ public struct Advertisement: Hashable, Sendable {
     public var name: String
 
     /// Bytes of `idPrefix`.
-    public static let idPrefixBytes = 3
+    public static let idPrefixBytes = Identity.headDigits / 2
 
     /// The company identifier of the manufacturer data: the one set aside for tests, since RoadMesh has none assigned.
     static let company: UInt16 = 0xFFFF
@@ -28,7 +28,7 @@ public struct Advertisement: Hashable, Sendable {
     public init(service: ServiceUUID, peer: Peer, hops: UInt8 = 0) {
         let prefix = Hex.bytes(peer.id.prefix(2 * Self.idPrefixBytes)) ?? []
         self.service = service
-        self.version = ProtocolVersion.current
+        self.version = ProtocolVersion.major
         self.hops = hops
         self.idPrefix = prefix.count == Self.idPrefixBytes ? prefix : [0, 0, 0]
         self.name = NodeName(untrusted: peer.name).advertised

@@ -20,7 +20,7 @@ struct GuestCommand: AsyncParsableCommand {
         let name = try checkedName(name)
         if let host { _ = try checkedName(host) }
         let node = try options.node(.guest, name: name)
-        let guest = GuestNode(description: node.description, transport: node.transport, wanted: host)
+        let guest = GuestNode(description: node.description, client: node.client, wanted: host)
         let session = CommandSession(options: options, node: node)
         try await session.run(
             output: guest.output, endOfInput: GuestInput.quit(.endOfInput),

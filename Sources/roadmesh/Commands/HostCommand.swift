@@ -24,7 +24,7 @@ struct HostCommand: AsyncParsableCommand {
         let songs = try library.map { try SongListFile.load($0) } ?? DemoSongs.songs
         let node = try options.node(.host, name: name)
         let host = HostNode(
-            description: node.description, transport: node.transport, songs: songs,
+            description: node.description, client: node.client, songs: songs,
             epoch: UInt32(clamping: Int(Date().timeIntervalSince1970)))
         let session = CommandSession(options: options, node: node)
         try await session.run(

@@ -18,7 +18,7 @@ struct ScanCommand: AsyncParsableCommand {
                 .usage, "Cannot listen for \(seconds) seconds; give more than 0 and at most 3600 with --seconds.")
         }
         let node = try options.scanNode()
-        let scan = ScanNode(description: node.description, transport: node.transport)
+        let scan = ScanNode(description: node.description, manager: node.manager)
         let reporter = options.reporter(for: node)
         let reporting = Task { await report(scan.output, with: reporter) }
         do {

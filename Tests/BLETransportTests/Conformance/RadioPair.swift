@@ -2,6 +2,7 @@
 
 import FoundationEssentials
 import MeshProtocol
+import TestSupport
 import Testing
 
 @testable import BLETransport
@@ -21,7 +22,7 @@ struct RadioPair {
             host = try BlueZRadio(adapter: String(names[0]))
             guest = try BlueZRadio(adapter: String(names[1]))
         } else {
-            let air = try VirtualAir(directory: Self.newFolder())
+            let air = try VirtualAir(directory: newFolder())
             host = try VirtualRadio(air: air, address: "host")
             guest = try VirtualRadio(air: air, address: "guest")
         }
@@ -31,10 +32,6 @@ struct RadioPair {
         guestEvents = EventQueue(guest.events)
         try await host.open()
         try await guest.open()
-    }
-
-    static func newFolder() -> String {
-        FileManager.default.temporaryDirectory.path + "/rm-\(UInt64.random(in: 0 ... .max))"
     }
 
     func close() async {
@@ -66,52 +63,5 @@ struct RadioPair {
         let sighting = try await sight()
         let guestEnd = try await guest.dial(sighting.endpoint)
         return (guestEnd, try await accepted())
-    }
-}
-
-/// A stream's events for a test that asks for one after the other.
-actor EventQueue<Event: Sendable> {
-    private var waiting: [Event] = []
-    private var hasEnded = false
-    private var asking: CheckedContinuation<Void, Never>?
-    private var reader: Task<Void, Never>?
-
-    struct Ended: Error {}
-
-    init(_ stream: AsyncStream<Event>) {
-        Task { await self.read(stream) }
-    }
-
-    /// The first event, from the last one taken on, that the closure makes something of.
-    func first<Result>(_ pick: (Event) -> Result?) async throws -> Result {
-        while true {
-            while !waiting.isEmpty {
-                if let result = pick(waiting.removeFirst()) { return result }
-            }
-            if hasEnded { throw Ended() }
-            await withCheckedContinuation { asking = $0 }
-        }
-    }
-
-    /// Waits for the end.
-    func end() async {
-        while !hasEnded {
-            waiting = []
-            await withCheckedContinuation { asking = $0 }
-        }
-    }
-
-    private func read(_ stream: AsyncStream<Event>) async {
-        for await event in stream {
-            waiting.append(event)
-            wake()
-        }
-        hasEnded = true
-        wake()
-    }
-
-    private func wake() {
-        asking?.resume()
-        asking = nil
     }
 }

@@ -6,10 +6,8 @@ public struct Admission: Sendable {
 
     /// What a host answers.
     public enum Answer: Hashable, Sendable {
-        /// Welcome.
+        /// Welcome. An older link of the same peer is dead even if it does not know yet, and goes.
         case admit
-        /// Welcome; this peer's older link is dead even if it does not know yet, and goes.
-        case admitReplacing
         /// No, and why.
         case refuse(RefusalReason)
     }
@@ -27,7 +25,6 @@ public struct Admission: Sendable {
     /// Answers a guest that has introduced itself.
     public func answer(_ peer: Peer.ID, local: Peer.ID, connected: some Collection<Peer.ID>) -> Answer {
         if banned.contains(peer) || peer == local { return .refuse(.banned) }
-        if connected.contains(peer) { return .admitReplacing }
-        return connected.count < Limits.guests ? .admit : .refuse(.full)
+        return connected.contains(peer) || connected.count < Limits.guests ? .admit : .refuse(.full)
     }
 }

@@ -9,6 +9,12 @@ public struct Identity: Sendable {
     /// Length of the stored form, in bytes.
     public static let storedBytes = 32
 
+    /// Bytes of an identifier.
+    public static let idBytes = 16
+
+    /// Digits of an identifier that an advertisement has room for: its head.
+    public static let headDigits = 6
+
     /// A new identity. The one place of this module that draws random bytes, and only for a node's first start.
     public static func make() -> Identity {
         Identity(key: Curve25519.KeyAgreement.PrivateKey())
@@ -39,6 +45,6 @@ public struct Identity: Sendable {
     public static func peerID(publicKey: [UInt8]) -> String {
         var hash = SHA256()
         publicKey.withUnsafeBytes { hash.update(bufferPointer: $0) }
-        return Hex.text(hash.finalize().prefix(16))
+        return Hex.text(hash.finalize().prefix(idBytes))
     }
 }

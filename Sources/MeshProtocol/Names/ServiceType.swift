@@ -48,7 +48,7 @@ public struct ServiceType: Hashable, Sendable, CustomStringConvertible {
     public var description: String { text }
 
     /// What a host tells whoever finds it, before any link: the protocol's version.
-    public var discoveryInfo: [String: String] { ["version": String(ProtocolVersion.current)] }
+    public var discoveryInfo: [String: String] { ["version": String(ProtocolVersion.major)] }
 
     /// The 128-bit service UUID of the advertisement: UUIDv5 (RFC 9562, 5.5) of the service type in RoadMesh's
     /// namespace (`docs/protocol.md`, "Advertisement").
@@ -90,10 +90,4 @@ public struct ServiceUUID: Hashable, Sendable, CustomStringConvertible {
         }
         return parts.joined(separator: "-")
     }
-}
-
-/// The protocol's version: what advertisements, `appStart` and `selfInfo` carry.
-public enum ProtocolVersion {
-    /// The version this code speaks.
-    public static let current: UInt8 = 1
 }

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AsyncAlgorithms
+import Logging
+import MeshProtocol
+
+/// What a manager reports.
+public enum BLEManagerEvent: Sendable {
+    /// A host is in earshot, or is heard again.
+    case discovered(Peripheral)
+    /// A host that was discovered is not heard any more.
+    case lost(Peer)
+    /// Somebody has dialled this host.
+    case accepted(BLETransport)
+    /// The radio has failed or recovered.
+    case radio(RadioCondition)
+}
+
+/// Whether the radio works.
+public enum RadioCondition: Hashable, Sendable {
+    /// It works (again).
+    case working
+    /// It does not, and this is why, as a sentence's end.
+    case unavailable(String)
+}
+
+/// Lets a host be seen and dialled, and a guest hear hosts, over one radio. `AdvertisingPolicy` decides how eagerly.
+public actor BLEManager {
+    /// Everything that happens, for one listener. It ends with `stop`.
+    public nonisolated let events: AsyncStream<BLEManagerEvent>
+
+    private let radio: any Radio
+    private let local: Peer
+    private let service: ServiceType
+    private let logger: Logger
+    /// Events wait here for their listener, one a sender: what the radio says is not read meanwhile.
+    private let outlet: AsyncChannel<BLEManagerEvent>
+    private let origin = ContinuousClock.now
+
+    /// Where the hosts are that were heard, by the head of their identifier.
+    private var sightings: [String: Sighting] = [:]
+    private var isOpen = false
+    private var isStopped = false
+    private var hosting: Hosting?
+    private var radioEvents: Task<Void, Never>?
+
+    /// What runs while this node hosts.
+    private struct Hosting {
+        var policy: AdvertisingPolicy
+        /// Asks the advertiser to advertise anew.
+        var renew: AsyncStream<Void>.Continuation
+        var advertiser: Task<Void, Never>
+        var pacer: Task<Void, Never>
+    }
+
+    /// A manager of one radio. `local` is what it advertises.
+    public init(
+        radio: any Radio, local: Peer, service: ServiceType = .democracyDJ,
+        logger: Logger = Logger(label: "roadmesh.manager")
+    ) {
+        self.radio = radio
+        self.local = local
+        self.service = service
+        self.logger = logger
+        let outlet = AsyncChannel<BLEManagerEvent>()
+        self.outlet = outlet
+        let iterator = PulledEvents(outlet)
+        events = AsyncStream { await iterator.next() }
+    }
+
+    private var now: MeshInstant { ContinuousClock.now - origin }
+
+    private var advertisement: Advertisement { Advertisement(service: service.uuid, peer: local) }
+
+    // MARK: What a node asks for
+
+    /// Lets guests find this node and dial it. Throws a `RadioError` where the radio cannot.
+    public func startHosting() async throws {
+        try await open()
+        guard hosting == nil else { return }
+        let (renewals, renew) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+        // The first registration is waited for: where it fails, the host must be told so, not be unseen.
+        try await radio.advertise(advertisement, pace: .fast)
+        hosting = Hosting(
+            policy: AdvertisingPolicy(now: now), renew: renew,
+            advertiser: Task { for await _ in renewals { await self.advertiseAnew() } },
+            pacer: Task { await self.paceAdvertising() })
+    }
+
+    /// Looks for hosts. Throws a `RadioError` where the radio cannot.
+    public func startBrowsing() async throws {
+        try await open()
+        sightings = [:]
+        try await radio.scan(for: service.uuid)
+    }
+
+    /// Stops looking for hosts. Links stay.
+    public func stopBrowsing() async {
+        await radio.stopScanning()
+    }
+
+    /// A guest has come or gone. Legacy advertising stops when one links, so it is asked for again.
+    public func linksChanged() {
+        guard var policy = hosting?.policy else { return }
+        _ = policy.linksChanged(now: now)
+        hosting?.policy = policy
+        hosting?.renew.yield()
+    }
+
+    /// Stops advertising and browsing and ends `events`. Links live on until `close`. Safe to call again.
+    public func stop() async {
+        guard !isStopped else { return }
+        isStopped = true
+        // First, so that nothing below waits for a listener that has gone.
+        outlet.finish()
+        hosting?.renew.finish()
+        hosting?.pacer.cancel()
+        await radio.stopScanning()
+        await radio.stopAdvertising()
+    }
+
+    /// Gives the radio back: channels that are still open close. A manager that was closed is not used again.
+    public func close() async {
+        await stop()
+        await radio.close()
+        await radioEvents?.value
+        await hosting?.advertiser.value
+    }
+
+    private func open() async throws {
+        guard !isStopped else { throw RadioError(.closed, "this manager was stopped; make a new one") }
+        guard !isOpen else { return }
+        try await radio.open()
+        isOpen = true
+        radioEvents = Task {
+            for await event in radio.events { await self.received(event) }
+        }
+    }
+
+    // MARK: What the radio says
+
+    private func received(_ event: RadioEvent) async {
+        switch event {
+        case .heard(let sighting): await heard(sighting)
+        case .lost(let endpoint):
+            guard let (head, sighting) = sightings.first(where: { $0.value.endpoint == endpoint }) else { return }
+            sightings[head] = nil
+            await outlet.send(.lost(sighting.advertisement.peer))
+        case .accepted(let channel):
+            if isStopped || hosting == nil {
+                channel.close()
+            } else {
+                await outlet.send(.accepted(BLETransport(accepted: channel)))
+            }
+        case .failed(let error): await outlet.send(.radio(.unavailable(error.cause)))
+        case .recovered:
+            await outlet.send(.radio(.working))
+            linksChanged()
+        }
+    }
+
+    private func heard(_ sighting: Sighting) async {
+        let peer = sighting.advertisement.peer
+        let ownHead = String(local.id.prefix(Identity.headDigits))
+        guard sighting.advertisement.service == service.uuid, peer.id != ownHead,
+            sightings[peer.id] != nil || sightings.count < Limits.sightings
+        else { return }
+        sightings[peer.id] = sighting
+        await outlet.send(.discovered(Peripheral(sighting: sighting, radio: radio)))
+    }
+
+    // MARK: Advertising
+
+    private func advertiseAnew() async {
+        guard let pace = hosting?.policy.currentPace, !isStopped else { return }
+        do throws(RadioError) {
+            try await radio.advertise(advertisement, pace: pace)
+        } catch {
+            logger.warning("advertising failed: \(error)")
+            await outlet.send(.radio(.unavailable(error.cause)))
+        }
+    }
+
+    private func paceAdvertising() async {
+        while !Task.isCancelled {
+            guard let deadline = hosting?.policy.deadline ?? Optional(now + Limits.eagerAdvertising) else { return }
+            try? await Task.sleep(until: origin + deadline, clock: .continuous)
+            guard !Task.isCancelled else { return }
+            if hosting?.policy.tick(now: now) != nil { hosting?.renew.yield() }
+        }
+    }
+}

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AsyncAlgorithms
+import BLETransport
+import Logging
+import MeshProtocol
+import MeshSession
+
+/// What a client reports.
+public enum ClientEvent: Sendable {
+    /// A host is in earshot, or is heard again: signal strength in dBm where the radio knows it, hops to it.
+    case discovered(Peer, rssi: Int?, hops: Int)
+    /// A host that was discovered is not heard any more.
+    case lost(Peer)
+    /// A link is up and introduced.
+    case connected(Peer)
+    /// A link that was up has ended.
+    case disconnected(Peer, LinkEnd)
+    /// A dial has ended without a link. `peer` is the identifier that was invited.
+    case inviteFailed(peer: Peer.ID, InviteFailure)
+    /// A message has arrived. A reliable one is to be accepted.
+    case received(ReceivedMessage)
+    /// The last state update for a peer has left: a newer one may be given.
+    case latestHasLeft(to: Peer.ID)
+    /// What a link is like, about once a second.
+    case link(Peer, LinkReport)
+    /// The radio has failed or recovered.
+    case radio(RadioCondition)
+}
+
+/// Why an invitation led to nothing.
+public enum InviteFailure: Hashable, Sendable {
+    /// Nobody of this identifier was ever heard.
+    case unknownPeer
+    /// The dial ended without a connection, for this reason.
+    case dialFailed(String)
+    /// The host has answered, and said no.
+    case refused(RefusalReason)
+    /// The link ended before both sides had introduced themselves.
+    case linkEnded(LinkEnd)
+
+    init(_ end: LinkEnd) {
+        self = if case .refused(let reason) = end { .refused(reason) } else { .linkEnded(end) }
+    }
+}
+
+/// A node's way to everybody else: hosts to be found, links to be made, messages to be sent. It joins the radio's manager
+/// with the endpoint of the node's links, and decides nothing.
+public actor MultipeerClient {
+    /// Everything that happens, for one listener. Whoever does not read it holds up the peers, not the memory.
+    public nonisolated let events: AsyncStream<ClientEvent>
+
+    private let manager: BLEManager
+    private let endpoint: MeshEndpoint
+    private let outlet: AsyncChannel<ClientEvent>
+    private let logger: Logger
+
+    /// The hosts that were heard, by the head of their identifier.
+    private var peripherals: [Peer.ID: Peripheral] = [:]
+    private var invitations: [Peer.ID: Task<Void, Never>] = [:]
+    private var peers: [MeshCore.LinkID: Peer] = [:]
+    private var pumps: [Task<Void, Never>] = []
+    private var isStopped = false
+
+    /// A client for one node on one radio.
+    public init(
+        radio: any Radio, identity: Identity, name: String, service: ServiceType = .democracyDJ,
+        logger: Logger = Logger(label: "roadmesh.client")
+    ) {
+        self.logger = logger
+        manager = BLEManager(
+            radio: radio, local: Peer(id: identity.peerID, name: name), service: service, logger: logger)
+        endpoint = MeshEndpoint(
+            core: MeshCore(identity: identity, name: name, service: service), logger: logger)
+        let outlet = AsyncChannel<ClientEvent>()
+        self.outlet = outlet
+        let iterator = PulledEvents(outlet)
+        events = AsyncStream { await iterator.next() }
+    }
+
+    // MARK: Finding one another
+
+    /// Lets guests find this node and takes them in. Throws a `RadioError` where the radio cannot.
+    public func startHosting() async throws {
+        startPumps()
+        try await manager.startHosting()
+    }
+
+    /// Looks for hosts. Throws a `RadioError` where the radio cannot.
+    public func startBrowsing() async throws {
+        startPumps()
+        peripherals = [:]
+        try await manager.startBrowsing()
+    }
+
+    /// Stops looking for hosts. Links stay.
+    public func stopBrowsing() async {
+        await manager.stopBrowsing()
+    }
+
+    /// Links to a host that was discovered. It stays pending through a gap; `connected` or `inviteFailed` tells how it
+    /// ended.
+    public func invite(_ peer: Peer.ID) {
+        let isLinked = peers.values.contains { Self.head($0.id) == Self.head(peer) }
+        guard !isStopped, invitations[peer] == nil, !isLinked else { return }
+        invitations[peer] = Task { await self.dial(peer) }
+    }
+
+    private func dial(_ peer: Peer.ID) async {
+        defer { invitations[peer] = nil }
+        guard let peripheral = peripherals[Self.head(peer)] else {
+            await outlet.send(.inviteFailed(peer: peer, .unknownPeer))
+            return
+        }
+        guard peripheral.version == ProtocolVersion.major else {
+            await outlet.send(.inviteFailed(peer: peer, .refused(.version)))
+            return
+        }
+        let transport = BLETransport(peripheral: peripheral, expecting: peer)
+        do {
+            try await transport.connect()
+        } catch {
+            guard !Task.isCancelled, !isStopped else { return }
+            await outlet.send(.inviteFailed(peer: peer, .dialFailed("\(error)")))
+            return
+        }
+        guard !Task.isCancelled, !isStopped else {
+            await transport.close()
+            return
+        }
+        await endpoint.open(transport, as: .guest)
+    }
+
+    // MARK: Links and messages
+
+    /// Gives a message to the conversation with a peer, or with every connected one where `peer` is nil.
+    @discardableResult
+    public func send(
+        _ body: [UInt8], as messageClass: MessageClass = .reliable, to peer: Peer.ID?
+    ) async -> [Peer.ID: Conversation.Sending] {
+        var sendings: [Peer.ID: Conversation.Sending] = [:]
+        for receiver in peer.map({ [$0] }) ?? peers.values.map(\.id) {
+            sendings[receiver] = await endpoint.send(body, as: messageClass, to: receiver)
+        }
+        return sendings
+    }
+
+    /// A message is safe: its sender need not send it again.
+    public func accept(_ message: ReceivedMessage) async {
+        guard message.messageClass == .reliable else { return }
+        await endpoint.accept(upTo: message.number, from: message.peer)
+    }
+
+    /// Ends the link with a peer, or gives up the invitation to it.
+    public func disconnect(_ peer: Peer.ID, refusing reason: RefusalReason? = nil) async {
+        invitations.removeValue(forKey: peer)?.cancel()
+        await endpoint.disconnect(peer, refusing: reason)
+    }
+
+    /// Says goodbye to everybody, gives up radio and links, and ends `events`. A stopped client is not used again.
+    public func stop() async {
+        guard !isStopped else { return }
+        isStopped = true
+        // First, so that nothing below waits for a listener that has gone.
+        outlet.finish()
+        for invitation in invitations.values { invitation.cancel() }
+        await manager.stop()
+        await endpoint.stop()
+        await manager.close()
+        for pump in pumps { await pump.value }
+    }
+
+    // MARK: What happens
+
+    private func startPumps() {
+        guard pumps.isEmpty, !isStopped else { return }
+        pumps = [
+            Task { for await event in manager.events { await self.received(event) } },
+            Task { for await event in endpoint.events { await self.received(event) } },
+        ]
+    }
+
+    private func received(_ event: BLEManagerEvent) async {
+        switch event {
+        case .discovered(let peripheral):
+            peripherals[peripheral.peer.id] = peripheral
+            await outlet.send(
+                .discovered(peripheral.peer, rssi: peripheral.rssi, hops: peripheral.hops))
+        case .lost(let peer):
+            peripherals[peer.id] = nil
+            await outlet.send(.lost(peer))
+        case .accepted(let transport):
+            await endpoint.open(transport, as: .host)
+            await manager.linksChanged()
+        case .radio(let condition): await outlet.send(.radio(condition))
+        }
+    }
+
+    private func received(_ event: EndpointEvent) async {
+        switch event {
+        case .link(let link, .connected(let peer)):
+            peers[link] = peer
+            await outlet.send(.connected(peer))
+        case .link(_, .received(let message)): await outlet.send(.received(message))
+        case .link(let link, .latestHasLeft):
+            if let peer = peers[link] { await outlet.send(.latestHasLeft(to: peer.id)) }
+        case .link(let link, .ended(let peer, let end)):
+            logger.info("link to \(peer) ended: \(end)")
+            peers[link] = nil
+            await manager.linksChanged()
+            await outlet.send(.disconnected(peer, end))
+        case .link(_, .failed(let expected, let end)):
+            await manager.linksChanged()
+            if let expected { await outlet.send(.inviteFailed(peer: expected, InviteFailure(end))) }
+        case .link(_, .acknowledged), .link(_, .roundTrip): break
+        case .report(_, let peer, let report): await outlet.send(.link(peer, report))
+        }
+    }
+
+    /// The part of an identifier that an advertisement has room for.
+    private static func head(_ peer: Peer.ID) -> String { String(peer.prefix(Identity.headDigits)) }
+}

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DequeModule
+
+/// What two nodes have to say to one another, across all the links they will ever have: what waits, what is on its way
+/// and not yet acknowledged, what has arrived (`docs/protocol.md`, "Resend and resume").
+///
+/// A link is reliable and in order while it lives, so nothing is sent twice on one. On a new link both sides tell how
+/// far they have got, and the rest is sent again.
+public struct Conversation: Sendable, Hashable {
+    /// What must outlive the process: see `durable`.
+    public struct Durable: Sendable, Hashable, Codable {
+        /// Names our numbering.
+        public var epoch: UInt32
+        /// The number of the last reliable message that was taken.
+        public var lastNumber: UInt64
+        /// The reliable messages that are not acknowledged, in order; the last has `lastNumber`.
+        public var outbox: [[UInt8]]
+        /// The peer's epoch, 0 where none is known.
+        public var theirEpoch: UInt32
+        /// Everything of the peer's up to this number is safe here.
+        public var accepted: UInt64
+    }
+
+    /// What became of a message that was to be sent.
+    public enum Sending: Hashable, Sendable {
+        /// It waits for its turn, or its link. Reliable ones have this number.
+        case queued(number: UInt64)
+        /// There is no link, and a message of class `latest` does not wait for one.
+        case noLink
+        /// `Limits.outboxMessages`, `Limits.outboxBytes` or `Limits.messageBytes` is reached: it is not taken.
+        case full
+    }
+
+    /// What a message that has arrived is.
+    enum Arrival: Hashable, Sendable {
+        /// It is new: the application gets it.
+        case new
+        /// It was here before.
+        case duplicate
+        /// One before it is missing, which no honest peer lets happen.
+        case gap
+    }
+
+    // Sending
+    private let epoch: UInt32
+    private var lastNumber: UInt64 = 0
+    private var outbox: Deque<[UInt8]> = []
+    private var outboxBytes = 0
+    /// How many of the outbox have left on the present link.
+    private var handedOver = 0
+    /// The number of the last one that has ever left.
+    private var lastSent: UInt64 = 0
+    private var latest: [UInt8]?
+    private var lastLatest: UInt64 = 0
+
+    // Receiving
+    private var theirEpoch: UInt32 = 0
+    private var delivered: UInt64 = 0
+    private var accepted: UInt64 = 0
+    private var theirLatest: UInt64 = 0
+
+    /// Messages that were sent again on a later link.
+    public private(set) var resent = 0
+    /// Messages that came again and were dropped.
+    public private(set) var duplicates = 0
+    /// Whether there is a link.
+    public private(set) var isLinked = false
+
+    /// A conversation that has not begun. `epoch` is random and not 0.
+    public init(epoch: UInt32) {
+        precondition(epoch != 0, "0 stands for no epoch")
+        self.epoch = epoch
+    }
+
+    /// A conversation as it was stored.
+    public init(restoring durable: Durable) {
+        self.init(epoch: durable.epoch)
+        lastNumber = durable.lastNumber
+        lastSent = durable.lastNumber
+        outbox = Deque(durable.outbox)
+        outboxBytes = durable.outbox.reduce(0) { $0 + $1.count }
+        theirEpoch = durable.theirEpoch
+        accepted = durable.accepted
+        delivered = durable.accepted
+    }
+
+    /// What has to be on disk: a reliable message before its sender is told that it was taken, `accepted` before it is
+    /// acknowledged.
+    public var durable: Durable {
+        Durable(
+            epoch: epoch, lastNumber: lastNumber, outbox: Array(outbox), theirEpoch: theirEpoch, accepted: accepted)
+    }
+
+    /// Reliable messages that are not acknowledged.
+    public var unacknowledged: Int { outbox.count }
+
+    /// Messages that have not left on the present link.
+    public var waiting: Int { outbox.count - handedOver + (latest == nil ? 0 : 1) }
+
+    // MARK: A link comes and goes
+
+    /// How this side introduces itself.
+    public var resumption: Resumption {
+        Resumption(
+            epoch: epoch, first: lastNumber - UInt64(outbox.count) + 1, theirEpoch: theirEpoch, delivered: accepted)
+    }
+
+    /// A link is up, and the peer has told where it stands. Returns whether it acknowledged something with it.
+    @discardableResult
+    mutating func begin(with theirs: Resumption) -> Bool {
+        isLinked = true
+        handedOver = 0
+        lastLatest = 0
+        theirLatest = 0
+        var acknowledged = false
+        if theirs.theirEpoch == epoch {
+            catchUp(with: theirs.delivered)
+            acknowledged = acknowledge(upTo: theirs.delivered) == .acknowledged
+        }
+        if theirs.epoch != theirEpoch {
+            theirEpoch = theirs.epoch
+            delivered = theirs.first - 1
+            accepted = delivered
+        } else if theirs.first - 1 > delivered {
+            // What is missing was acknowledged by a state of ours that is lost. It will not come again.
+            delivered = theirs.first - 1
+            accepted = delivered
+        }
+        return acknowledged
+    }
+
+    /// A disk that has gone back in time knows less of our own numbering than the peer: numbers are not used twice.
+    private mutating func catchUp(with number: UInt64) {
+        guard number > lastNumber else { return }
+        lastNumber = number
+        lastSent = number
+        outbox = []
+        outboxBytes = 0
+    }
+
+    /// The link is gone. State updates were for it alone.
+    mutating func pause() {
+        isLinked = false
+        handedOver = 0
+        latest = nil
+    }
+
+    // MARK: Sending
+
+    /// Takes a message.
+    mutating func send(_ body: [UInt8], as messageClass: MessageClass) -> Sending {
+        guard body.count <= Limits.messageBytes else { return .full }
+        switch messageClass {
+        case .latest:
+            guard isLinked else { return .noLink }
+            if latest == nil { lastLatest += 1 }
+            latest = body
+            return .queued(number: lastLatest)
+        case .reliable:
+            guard outbox.count < Limits.outboxMessages, outboxBytes + body.count <= Limits.outboxBytes else {
+                return .full
+            }
+            lastNumber += 1
+            outbox.append(body)
+            outboxBytes += body.count
+            return .queued(number: lastNumber)
+        }
+    }
+
+    /// The next reliable message to leave on this link.
+    mutating func nextReliable() -> MessageUnit? {
+        guard handedOver < outbox.count else { return nil }
+        let number = lastNumber - UInt64(outbox.count - handedOver) + 1
+        if number <= lastSent { resent += 1 }
+        lastSent = max(lastSent, number)
+        defer { handedOver += 1 }
+        return MessageUnit(.reliable, number: number, body: outbox[handedOver][...])
+    }
+
+    /// The state update that leaves next.
+    mutating func nextLatest() -> MessageUnit? {
+        guard let body = latest else { return nil }
+        latest = nil
+        return MessageUnit(.latest, number: lastLatest, body: body[...])
+    }
+
+    /// What an acknowledgement does.
+    enum Acknowledgement: Hashable, Sendable {
+        /// Some of the outbox is done with.
+        case acknowledged
+        /// Nothing new.
+        case stale
+        /// It covers what was never sent.
+        case impossible
+    }
+
+    /// The peer has everything up to a number.
+    mutating func acknowledge(upTo number: UInt64) -> Acknowledgement {
+        guard number <= lastSent else { return .impossible }
+        let first = lastNumber - UInt64(outbox.count) + 1
+        guard number >= first else { return .stale }
+        let count = Int(number - first) + 1
+        outboxBytes -= outbox.prefix(count).reduce(0) { $0 + $1.count }
+        outbox.removeFirst(count)
+        handedOver = max(0, handedOver - count)
+        return .acknowledged
+    }
+
+    // MARK: Receiving
+
+    /// A message has arrived.
+    mutating func receive(_ unit: MessageUnit) -> Arrival {
+        switch unit.messageClass {
+        case .latest:
+            guard unit.number > theirLatest else { return duplicate() }
+            theirLatest = unit.number
+        case .reliable:
+            guard unit.number > delivered else { return duplicate() }
+            guard unit.number == delivered + 1 else { return .gap }
+            delivered = unit.number
+        }
+        return .new
+    }
+
+    private mutating func duplicate() -> Arrival {
+        duplicates += 1
+        return .duplicate
+    }
+
+    /// The application has made everything up to a number safe. The number to acknowledge, where it has grown.
+    mutating func accept(upTo number: UInt64) -> UInt64? {
+        guard number > accepted, number <= delivered else { return nil }
+        accepted = number
+        return accepted
+    }
+}

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What happens on a link.
+public enum LinkEvent: Hashable, Sendable {
+    /// The link is up, and this is who is at its other end.
+    case connected(Peer)
+    /// A message has arrived. A reliable one is to be accepted (`MeshCore.accept`) when it is safe.
+    case received(ReceivedMessage)
+    /// The peer has made every reliable message up to this number safe.
+    case acknowledged(upTo: UInt64, by: Peer.ID)
+    /// The last state update has left: a newer one may be given.
+    case latestHasLeft
+    /// A ping was answered after this time.
+    case roundTrip(Duration)
+    /// The link was up, and is over.
+    case ended(Peer, LinkEnd)
+    /// The link was never up, and is over. `expected` is whom a guest has dialled, or the head of it.
+    case failed(expected: Peer.ID?, LinkEnd)
+}
+
+/// A message that has arrived.
+public struct ReceivedMessage: Hashable, Sendable {
+    /// From whom.
+    public var peer: Peer.ID
+    /// Its class.
+    public var messageClass: MessageClass
+    /// Its number.
+    public var number: UInt64
+    /// The application's bytes.
+    public var body: [UInt8]
+}
+
+/// Joins what links decide with conversations and admission.
+extension MeshCore {
+    /// Lets a link's machine decide something, and translates what it wants done.
+    mutating func update(_ id: LinkID, _ decide: (inout LinkMachine) -> [LinkMachine.Action]) -> [Action] {
+        let actions = links[id]?.machine.apply(decide) ?? []
+        return actions.flatMap { translate($0, on: id) }
+    }
+
+    private mutating func translate(_ action: LinkMachine.Action, on id: LinkID) -> [Action] {
+        switch action {
+        case .wake: return [.wake(id)]
+        case .identified(let peer):
+            guard let entropy = links[id]?.entropy else { return [] }
+            let introduction = introduction(for: peer, entropy)
+            return update(id) { $0.present(as: introduction) }
+        case .introduced(let peer, _): return answer(peer, on: id)
+        case .connected(let peer, let resumption): return connected(peer, resumption, on: id)
+        case .received(let unit): return received(unit, on: id)
+        case .acknowledged(let number): return acknowledged(upTo: number, on: id)
+        case .roundTrip(let time): return [.tell(id, .roundTrip(time))]
+        case .holdReading(let until): return [.holdReading(id, until: until)]
+        case .close(let end, let afterLastWord): return ended(id, end, afterLastWord: afterLastWord)
+        }
+    }
+
+    private mutating func answer(_ peer: Peer.ID, on id: LinkID) -> [Action] {
+        guard let entropy = links[id]?.entropy else { return [] }
+        switch admission.answer(peer, local: local.id, connected: linkOfPeer.keys) {
+        case .refuse(let reason): return update(id) { $0.refuse(reason) }
+        case .admit:
+            let introduction = introduction(for: peer, entropy)
+            return update(id) { $0.admit(as: introduction) }
+        }
+    }
+
+    private mutating func connected(_ peer: Peer, _ resumption: Resumption, on id: LinkID) -> [Action] {
+        guard let link = links[id], let key = link.machine.remoteKey else { return [] }
+        // Those who were proved at the same time may have taken the last place since.
+        if case .refuse(let reason) = admission.answer(peer.id, local: local.id, connected: linkOfPeer.keys),
+            link.machine.role == .host
+        {
+            return update(id) { $0.sendAway(reason) }
+        }
+        var actions: [Action] = []
+        // The same peer by a newer link: the older one is dead even if it does not know yet.
+        if let old = linkOfPeer[peer.id], old != id { actions += update(old) { $0.end(.replaced) } }
+        meet(peer.id, key: key, link.entropy)
+        links[id]?.peer = peer.id
+        linkOfPeer[peer.id] = id
+        let acknowledged = conversations[peer.id]?.begin(with: resumption) == true
+        actions.append(.tell(id, .connected(peer)))
+        if acknowledged {
+            actions.append(.tell(id, .acknowledged(upTo: resumption.delivered, by: peer.id)))
+        }
+        return actions + [.wake(id)]
+    }
+
+    private mutating func received(_ unit: MessageUnit, on id: LinkID) -> [Action] {
+        guard let peer = links[id]?.peer else { return [] }
+        // There are no relays yet: what is not between the two of us is nobody's here.
+        guard unit.origin ?? peer == peer, unit.destination ?? local.id == local.id else {
+            misaddressed += 1
+            return []
+        }
+        switch conversations[peer]?.receive(unit) {
+        case .new:
+            let message = ReceivedMessage(
+                peer: peer, messageClass: unit.messageClass, number: unit.number, body: Array(unit.body))
+            return [.tell(id, .received(message))]
+        case .duplicate, nil: return []
+        case .gap: return update(id) { $0.end(.misbehaved(.missingMessage)) }
+        }
+    }
+
+    private mutating func acknowledged(upTo number: UInt64, on id: LinkID) -> [Action] {
+        guard let peer = links[id]?.peer else { return [] }
+        switch conversations[peer]?.acknowledge(upTo: number) {
+        case .acknowledged: return [.tell(id, .acknowledged(upTo: number, by: peer))]
+        case .stale, nil: return []
+        case .impossible: return update(id) { $0.end(.misbehaved(.impossibleAcknowledgement)) }
+        }
+    }
+
+    private mutating func ended(_ id: LinkID, _ end: LinkEnd, afterLastWord: Bool) -> [Action] {
+        if case .misbehaved(let how) = end { misbehaviours[how, default: 0] += 1 }
+        guard let peer = links[id]?.machine.peer, links[id]?.peer != nil else {
+            return [
+                .tell(id, .failed(expected: links[id]?.expected, end)), .close(id, afterLastWord: afterLastWord),
+            ]
+        }
+        if linkOfPeer[peer.id] == id {
+            linkOfPeer[peer.id] = nil
+            conversations[peer.id]?.pause()
+        }
+        return [.tell(id, .ended(peer, end)), .close(id, afterLastWord: afterLastWord)]
+    }
+}

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The whole of a node's protocol as one struct: all its links, the conversations that outlive them, and who is let in.
+///
+/// Events go in, actions come out; whoever owns it carries them out, in order. It reads no clock and draws no random
+/// number, so that a simulator can run a car full of nodes from one seed.
+public struct MeshCore: Sendable {
+    /// A link's number. The owner gives them out and never uses one twice.
+    public typealias LinkID = Int
+
+    /// What is to be done.
+    public enum Action: Hashable, Sendable {
+        /// A link has something to send: ask `nextSDU` until there is nothing more.
+        case wake(LinkID)
+        /// Something has happened on a link.
+        case tell(LinkID, LinkEvent)
+        /// Read no more from a link before this time.
+        case holdReading(LinkID, until: MeshInstant)
+        /// Close a link's channel; where it has a last word, when `nextSDU` has nothing more. Nothing follows on it.
+        case close(LinkID, afterLastWord: Bool)
+    }
+
+    /// The random bytes that a link needs.
+    public struct Entropy: Hashable, Sendable {
+        /// Two private keys of 32 bytes, for this link alone.
+        public var ephemeralKeys: ([UInt8], [UInt8]) {
+            (Array(bytes[0..<32]), Array(bytes[32..<64]))
+        }
+        /// Names a new numbering, not 0.
+        public var epoch: UInt32 {
+            max(1, bytes[64..<68].reduce(0) { $0 << 8 | UInt32($1) })
+        }
+
+        /// How many random bytes are needed.
+        public static let byteCount = 68
+        private let bytes: [UInt8]
+
+        /// Entropy from this many random bytes.
+        public init(_ bytes: [UInt8]) {
+            precondition(bytes.count == Self.byteCount, "the entropy of a link has a fixed size")
+            self.bytes = bytes
+        }
+
+        /// Entropy of the system's.
+        public static func random() -> Entropy {
+            var generator = SystemRandomNumberGenerator()
+            return Entropy((0..<byteCount).map { _ in UInt8.random(in: .min ... .max, using: &generator) })
+        }
+    }
+
+    /// What is kept of a peer from one run to the next.
+    public struct Remembered: Hashable, Sendable, Codable {
+        /// Its public key: with it a guest joins again in one round trip.
+        public var publicKey: [UInt8]
+        /// What is still to be said, and what was heard.
+        public var conversation: Conversation.Durable
+    }
+
+    struct Link: Sendable {
+        var machine: LinkMachine
+        var entropy: Entropy
+        /// Whom a guest has dialled.
+        var expected: Peer.ID?
+        /// Whose conversation it carries, once it is up.
+        var peer: Peer.ID?
+    }
+
+    struct Acquaintance: Sendable {
+        var publicKey: [UInt8]
+        /// Grows with each use of any, to find the longest unused.
+        var lastUse: UInt64
+    }
+
+    /// Who this node is.
+    public let local: Peer
+    let identity: Identity
+    private let prologue: [UInt8]
+
+    var links: [LinkID: Link] = [:]
+    /// Which link leads to which connected peer.
+    var linkOfPeer: [Peer.ID: LinkID] = [:]
+    /// Whom this node has met, and what they have to say to one another: the same peers in both.
+    var acquaintances: [Peer.ID: Acquaintance] = [:]
+    var conversations: [Peer.ID: Conversation] = [:]
+    var admission = Admission()
+    private var uses: UInt64 = 0
+
+    /// What went wrong, by kind.
+    public internal(set) var misbehaviours: [Misbehaviour: Int] = [:]
+    /// Messages for or from somebody else, which were dropped.
+    public internal(set) var misaddressed = 0
+
+    /// A node that knows nobody, or those it has met before.
+    public init(
+        identity: Identity, name: String, service: ServiceType, remembered: [Peer.ID: Remembered] = [:]
+    ) {
+        self.identity = identity
+        local = Peer(id: identity.peerID, name: name)
+        prologue = Array("RoadMesh".utf8) + [ProtocolVersion.major] + service.uuid.bytes
+        for (id, peer) in remembered where id == Identity.peerID(publicKey: peer.publicKey) {
+            acquaintances[id] = Acquaintance(publicKey: peer.publicKey, lastUse: 0)
+            conversations[id] = Conversation(restoring: peer.conversation)
+        }
+    }
+
+    /// What has to outlive the process (`Conversation.durable` says when), by peer.
+    public var remembered: [Peer.ID: Remembered] {
+        let pairs = acquaintances.compactMap { id, acquaintance in
+            conversations[id].map { (id, Remembered(publicKey: acquaintance.publicKey, conversation: $0.durable)) }
+        }
+        return Dictionary(uniqueKeysWithValues: pairs)
+    }
+
+    /// The conversation with a peer that was met.
+    public func conversation(with peer: Peer.ID) -> Conversation? { conversations[peer] }
+
+    /// The peers that are linked.
+    public var connectedPeers: [Peer.ID] { Array(linkOfPeer.keys) }
+
+    /// The peer of a link that is up.
+    public func peer(on id: LinkID) -> Peer? { links[id]?.machine.connectedPeer }
+
+    /// All links, whatever their state.
+    public var allLinks: [LinkID] { links.keys.sorted() }
+
+    /// The link to a peer.
+    public func link(to peer: Peer.ID) -> LinkID? { linkOfPeer[peer] }
+
+    /// Links whose handshake is not finished, on the side that accepted them.
+    var strangers: Int { links.values.count { $0.machine.role == .host && $0.machine.isHalfOpen } }
+
+    // MARK: Links
+
+    /// A channel has opened. `expected` is the identifier, or the head of one, of the host that was dialled.
+    public mutating func opened(
+        _ id: LinkID, as role: LinkRole, sendMTU: Int, expected: Peer.ID? = nil, entropy: Entropy, now: MeshInstant
+    ) -> [Action] {
+        let known = expected.flatMap { onlyAcquaintance(withHead: $0) }
+        let keys = LinkMachine.Keys(
+            local: identity, prologue: prologue, ephemeral: entropy.ephemeralKeys.0,
+            secondEphemeral: entropy.ephemeralKeys.1, expected: expected,
+            expectedKey: known.flatMap { acquaintances[$0]?.publicKey })
+        let isCrowded = role == .host && strangers >= Limits.strangers
+        links[id] = Link(machine: LinkMachine(role: role, keys: keys, now: now), entropy: entropy, expected: expected)
+        let standing = known.map { introduction(for: $0, entropy) }
+        return update(id) { machine in
+            if sendMTU < Limits.leastSDUBytes { return machine.end(.misbehaved(.smallChannel)) }
+            return isCrowded ? machine.turnAway() : machine.opened(as: standing)
+        }
+    }
+
+    /// An SDU has arrived on a link.
+    public mutating func received(_ sdu: [UInt8], on id: LinkID, now: MeshInstant) -> [Action] {
+        update(id) { $0.received(sdu, now: now) }
+    }
+
+    /// A link's channel is closed: nothing of the link is left.
+    public mutating func channelClosed(_ id: LinkID) -> [Action] {
+        let actions = update(id) { $0.channelClosed() }
+        links[id] = nil
+        return actions
+    }
+
+    /// When `tick` is due for a link.
+    public func deadline(of id: LinkID) -> MeshInstant? { links[id]?.machine.deadline }
+
+    /// Time has passed for a link.
+    public mutating func tick(_ id: LinkID, now: MeshInstant) -> [Action] {
+        update(id) { $0.tick(now: now) }
+    }
+
+    /// Nothing was read from a link up to now because this side did not read: the other side was not silent.
+    public mutating func heardNothingByChoice(on id: LinkID, now: MeshInstant) {
+        links[id]?.machine.heardNothingByChoice(now: now)
+    }
+
+    /// This side leaves a link, with a goodbye.
+    public mutating func leave(_ id: LinkID) -> [Action] {
+        update(id) { $0.leave() }
+    }
+
+    /// The host sends a guest away; where it is banned, for as long as the host runs.
+    public mutating func sendAway(_ peer: Peer.ID, _ reason: RefusalReason) -> [Action] {
+        if reason == .banned { admission.ban(peer) }
+        guard let id = linkOfPeer[peer] else { return [] }
+        return update(id) { $0.sendAway(reason) }
+    }
+
+    /// The next SDU that leaves on a link, of at most this many bytes, and what its leaving means.
+    public mutating func nextSDU(for id: LinkID, limit: Int) -> (sdu: [UInt8], actions: [Action])? {
+        let peer = links[id]?.peer
+        // Taken out and put back, so that what waits in it is not copied.
+        var conversation = peer.flatMap { conversations.removeValue(forKey: $0) }
+        let outgoing = links[id]?.machine.nextSDU(limit: limit, from: &conversation)
+        if let peer { conversations[peer] = conversation }
+        return outgoing.map { ($0.sdu, $0.latestHasLeft ? [.tell(id, .latestHasLeft)] : []) }
+    }
+
+    // MARK: Messages
+
+    /// Gives a message to a peer's conversation. A reliable one waits for a link, however long that takes.
+    public mutating func send(
+        _ body: [UInt8], as messageClass: MessageClass, to peer: Peer.ID
+    ) -> (Conversation.Sending, [Action]) {
+        touch(peer)
+        guard let sending = conversations[peer]?.send(body, as: messageClass) else {
+            return (.noLink, [])
+        }
+        guard case .queued = sending, let id = linkOfPeer[peer] else { return (sending, []) }
+        return (sending, [.wake(id)])
+    }
+
+    /// The application has made a peer's messages up to a number safe: they are acknowledged.
+    public mutating func accept(upTo number: UInt64, from peer: Peer.ID) -> [Action] {
+        guard let accepted = conversations[peer]?.accept(upTo: number), let id = linkOfPeer[peer] else {
+            return []
+        }
+        return update(id) { $0.acknowledge(upTo: accepted) }
+    }
+
+    // MARK: Acquaintances
+
+    /// The one peer whose identifier begins like this, if it is one.
+    private func onlyAcquaintance(withHead head: String) -> Peer.ID? {
+        let found = acquaintances.keys.filter { $0.hasPrefix(head) }
+        return found.count == 1 ? found.first : nil
+    }
+
+    /// How this node introduces itself to a peer.
+    func introduction(for peer: Peer.ID, _ entropy: Entropy) -> Introduction {
+        let conversation = conversations[peer] ?? Conversation(epoch: entropy.epoch)
+        return Introduction(name: local.name, resumption: conversation.resumption)
+    }
+
+    /// A peer has proved its key.
+    mutating func meet(_ peer: Peer.ID, key: [UInt8], _ entropy: Entropy) {
+        if acquaintances[peer] == nil {
+            if acquaintances.count >= Limits.conversations { forgetLongestUnused() }
+            acquaintances[peer] = Acquaintance(publicKey: key, lastUse: 0)
+            conversations[peer] = Conversation(epoch: entropy.epoch)
+        }
+        touch(peer)
+    }
+
+    private mutating func touch(_ peer: Peer.ID) {
+        uses += 1
+        acquaintances[peer]?.lastUse = uses
+    }
+
+    private mutating func forgetLongestUnused() {
+        let unlinked = acquaintances.filter { linkOfPeer[$0.key] == nil }
+        guard let oldest = unlinked.min(by: { ($0.value.lastUse, $0.key) < ($1.value.lastUse, $1.key) }) else {
+            return
+        }
+        acquaintances[oldest.key] = nil
+        conversations[oldest.key] = nil
+    }
+}

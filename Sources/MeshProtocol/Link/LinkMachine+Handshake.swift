@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The handshake (`docs/protocol.md`, "Handshake"): a stranger's in three packets, a known host's in two.
+extension LinkMachine {
+    /// The channel has opened. A guest that knows the host's key introduces itself at once.
+    mutating func opened(as introduction: Introduction?) -> [Action] {
+        guard role == .guest else { return [] }
+        guard let key = keys.expectedKey, let introduction else { return greet(ephemeral: keys.ephemeral) }
+        guard var handshake = handshake(.ik, as: .initiator, ephemeral: keys.ephemeral, remote: key),
+            let noise = handshake.write(payload: Self.payload(.appStart(introduction)))
+        else { return end(.misbehaved(.badHandshake)) }
+        phase = .recognising(handshake)
+        return send(.knownHello(major: ProtocolVersion.major, noise: noise[...]))
+    }
+
+    /// The guest introduces itself to the host that it has identified.
+    mutating func present(as introduction: Introduction) -> [Action] {
+        guard case .presenting(var handshake) = phase,
+            let noise = handshake.write(payload: Self.payload(.appStart(introduction))),
+            let key = handshake.remoteStatic
+        else { return end(.misbehaved(.badHandshake)) }
+        sealed = SealedChannel(handshake, role: role)
+        remoteKey = key
+        phase = .answering(Identity.peerID(publicKey: key))
+        return send(.strangerFinish(noise: noise[...]))
+    }
+
+    /// The host takes the guest in.
+    mutating func admit(as introduction: Introduction) -> [Action] {
+        guard case .admitting(let guest) = phase else { return [] }
+        guard guest.handshake != nil else {
+            control.enqueue(.selfInfo(introduction))
+            return connect(guest) + [.wake]
+        }
+        phase = .confirming(guest)
+        return reply(to: guest, with: .selfInfo(introduction))
+    }
+
+    /// The host does not take the guest in.
+    mutating func refuse(_ reason: RefusalReason) -> [Action] {
+        guard case .admitting(let guest) = phase else { return [] }
+        if guest.handshake == nil {
+            control.enqueue(.refusal(reason))
+        } else {
+            _ = reply(to: guest, with: .refusal(reason))
+        }
+        return end(.refused(reason), afterLastWord: true)
+    }
+
+    /// The host has no room for another handshake.
+    mutating func turnAway() -> [Action] {
+        _ = send(.clearRefusal(major: ProtocolVersion.major, .busy))
+        return end(.busy, afterLastWord: true)
+    }
+
+    /// A packet has arrived.
+    mutating func receivedPacket(_ sdu: ArraySlice<UInt8>, now: MeshInstant) -> [Action] {
+        guard let packet = HandshakePacket(sdu) else { return end(.misbehaved(.badHandshake)) }
+        switch (phase, packet) {
+        case (.listening, .strangerHello(let major, let noise)): return hello(major: major) ?? identify(with: noise)
+        case (.listening, .knownHello(let major, let noise)): return hello(major: major) ?? recognise(noise)
+        case (.identifying(let handshake), .strangerFinish(let noise)): return finish(handshake, noise)
+        case (.greeting(let handshake), .strangerReply(let noise)): return identified(handshake, noise)
+        case (.recognising(let handshake), .knownReply(let noise)): return recognised(handshake, noise, now: now)
+        case (.recognising, .clearRefusal(_, .unknownKey)): return greet(ephemeral: keys.secondEphemeral)
+        case (.greeting, .clearRefusal(_, .version)), (.recognising, .clearRefusal(_, .version)):
+            return end(.refused(.version))
+        case (.greeting, .clearRefusal(_, .busy)), (.recognising, .clearRefusal(_, .busy)): return end(.busy)
+        default: return end(.misbehaved(.badHandshake))
+        }
+    }
+
+    // MARK: The guest's side
+
+    private mutating func greet(ephemeral: [UInt8]) -> [Action] {
+        guard var handshake = handshake(.xx, as: .initiator, ephemeral: ephemeral),
+            let noise = handshake.write(payload: [])
+        else { return end(.misbehaved(.badHandshake)) }
+        phase = .greeting(handshake)
+        return send(.strangerHello(major: ProtocolVersion.major, noise: noise[...]))
+    }
+
+    private mutating func identified(_ handshake: NoiseHandshake, _ noise: ArraySlice<UInt8>) -> [Action] {
+        var handshake = handshake
+        guard handshake.read(noise) != nil, let key = handshake.remoteStatic else {
+            return end(.misbehaved(.badHandshake))
+        }
+        let id = Identity.peerID(publicKey: key)
+        guard keys.expected.map({ id.hasPrefix($0) }) != false else { return end(.misbehaved(.changedIdentity)) }
+        phase = .presenting(handshake)
+        return [.identified(id)]
+    }
+
+    private mutating func recognised(
+        _ handshake: NoiseHandshake, _ noise: ArraySlice<UInt8>, now: MeshInstant
+    ) -> [Action] {
+        var handshake = handshake
+        guard let payload = handshake.read(noise), let key = handshake.remoteStatic else {
+            return end(.misbehaved(.badHandshake))
+        }
+        sealed = SealedChannel(handshake, role: role)
+        remoteKey = key
+        phase = .answering(Identity.peerID(publicKey: key))
+        return receivedFrames(payload[...], now: now)
+    }
+
+    // MARK: The host's side
+
+    private mutating func hello(major: UInt8) -> [Action]? {
+        guard major != ProtocolVersion.major else { return nil }
+        _ = send(.clearRefusal(major: ProtocolVersion.major, .version))
+        return end(.refused(.version), afterLastWord: true)
+    }
+
+    private mutating func identify(with noise: ArraySlice<UInt8>) -> [Action] {
+        guard var handshake = handshake(.xx, as: .responder, ephemeral: keys.ephemeral),
+            handshake.read(noise) != nil, let reply = handshake.write(payload: [])
+        else { return end(.misbehaved(.badHandshake)) }
+        phase = .identifying(handshake)
+        return send(.strangerReply(noise: reply[...]))
+    }
+
+    private mutating func recognise(_ noise: ArraySlice<UInt8>) -> [Action] {
+        guard var handshake = handshake(.ik, as: .responder, ephemeral: keys.ephemeral) else {
+            return end(.misbehaved(.badHandshake))
+        }
+        guard let payload = handshake.read(noise) else {
+            // Once: each attempt costs two Diffie-Hellman operations.
+            guard !hasRefusedKey else { return end(.misbehaved(.badHandshake)) }
+            hasRefusedKey = true
+            return send(.clearRefusal(major: ProtocolVersion.major, .unknownKey))
+        }
+        return introduce(handshake, payload, isFinished: false)
+    }
+
+    private mutating func finish(_ handshake: NoiseHandshake, _ noise: ArraySlice<UInt8>) -> [Action] {
+        var handshake = handshake
+        guard let payload = handshake.read(noise) else { return end(.misbehaved(.badHandshake)) }
+        sealed = SealedChannel(handshake, role: role)
+        return introduce(handshake, payload, isFinished: true)
+    }
+
+    private mutating func introduce(_ handshake: NoiseHandshake, _ payload: [UInt8], isFinished: Bool) -> [Action] {
+        var frames = FrameReader(payload[...])
+        guard let key = handshake.remoteStatic, case .frame(.appStart(let introduction)) = frames.next() else {
+            return end(.misbehaved(.badHandshake))
+        }
+        let id = Identity.peerID(publicKey: key)
+        remoteKey = key
+        phase = .admitting(Guest(id: id, introduction: introduction, handshake: isFinished ? nil : handshake))
+        return [.introduced(id, introduction)]
+    }
+
+    private mutating func reply(to guest: Guest, with answer: Frame) -> [Action] {
+        guard var handshake = guest.handshake, let noise = handshake.write(payload: Self.payload(answer)) else {
+            return end(.misbehaved(.badHandshake))
+        }
+        sealed = SealedChannel(handshake, role: role)
+        return send(.knownReply(noise: noise[...]))
+    }
+
+    /// The guest is proved: messages flow.
+    mutating func connect(_ guest: Guest) -> [Action] {
+        connect(to: Peer(id: guest.id, name: guest.introduction.name), guest.introduction.resumption)
+    }
+
+    mutating func connect(to peer: Peer, _ resumption: Resumption) -> [Action] {
+        self.peer = peer
+        phase = .connected(peer)
+        return [.connected(peer, resumption)]
+    }
+
+    // MARK: Parts
+
+    private func handshake(
+        _ pattern: NoiseHandshake.Pattern, as role: NoiseHandshake.Role, ephemeral: [UInt8], remote: [UInt8]? = nil
+    ) -> NoiseHandshake? {
+        NoiseHandshake(
+            pattern, as: role, prologue: keys.prologue, staticKey: keys.local.stored, ephemeralKey: ephemeral,
+            remoteStatic: remote)
+    }
+
+    private mutating func send(_ packet: HandshakePacket) -> [Action] {
+        packets.append(packet.bytes)
+        return [.wake]
+    }
+
+    private static func payload(_ frame: Frame) -> [UInt8] {
+        var writer = WireWriter()
+        frame.write(into: &writer)
+        return writer.bytes
+    }
+}

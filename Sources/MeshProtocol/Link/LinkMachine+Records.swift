@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Records, once there are keys (`docs/protocol.md`, "Records").
+extension LinkMachine {
+    /// A record has arrived.
+    mutating func receivedRecord(_ record: ArraySlice<UInt8>, now: MeshInstant) -> [Action] {
+        guard let plaintext = sealed?.open(record) else { return end(.misbehaved(.forgedRecord)) }
+        guard case .confirming(let guest) = phase else { return receivedFrames(plaintext[...], now: now) }
+        return connect(guest) + receivedFrames(plaintext[...], now: now)
+    }
+
+    /// A record's frames have arrived.
+    mutating func receivedFrames(_ plaintext: ArraySlice<UInt8>, now: MeshInstant) -> [Action] {
+        var reader = FrameReader(plaintext)
+        var actions: [Action] = []
+        // An empty record costs as much as a frame.
+        var count = 1
+        while !hasEnded, let next = reader.next() {
+            count += 1
+            switch next {
+            case .frame(let frame): actions += received(frame, now: now)
+            case .skipped: continue
+            case .malformed: actions += end(.misbehaved(.malformedFrame))
+            }
+        }
+        if !hasEnded, let until = rate.take(count, now: now) { actions.append(.holdReading(until: until)) }
+        return actions
+    }
+
+    private mutating func received(_ frame: Frame, now: MeshInstant) -> [Action] {
+        switch (phase, frame) {
+        case (.answering(let host), .selfInfo(let introduction)):
+            // At once: a host that knew our key waits for this to be sure that we are no replay.
+            control.enqueue(.ping(liveness.ask(now: now)))
+            return connect(to: Peer(id: host, name: introduction.name), introduction.resumption) + [.wake]
+        case (.answering, .refusal(let reason)): return end(.refused(reason))
+        case (.answering, .challenge):
+            control.enqueue(.goodbye)
+            return end(.refused(.challenge), afterLastWord: true)
+        case (.connected, .refusal(let reason)) where role == .guest: return end(.refused(reason))
+        case (.connected, .message(let unit)): return received(unit)
+        case (.connected, .fragment(let fragment)): return received(fragment)
+        case (.connected, .acknowledgement(let number)): return [.acknowledged(number)]
+        case (.connected, .ping(let number)):
+            control.enqueue(.pong(number))
+            return [.wake]
+        case (.connected, .pong(let number)):
+            return liveness.answered(number, now: now).map { [.roundTrip($0)] } ?? []
+        case (_, .goodbye): return end(.goodbye)
+        default: return end(.misbehaved(.unexpectedFrame))
+        }
+    }
+
+    private mutating func received(_ bytes: ArraySlice<UInt8>) -> [Action] {
+        MessageUnit(bytes).map { [.received($0)] } ?? end(.misbehaved(.malformedFrame))
+    }
+
+    private mutating func received(_ fragment: Fragment) -> [Action] {
+        switch reassemblers[fragment.lane]?.add(fragment) {
+        case .complete(let unit): received(unit[...])
+        case .incomplete: []
+        case .broken, nil: end(.misbehaved(.badFragment))
+        }
+    }
+
+    // MARK: Sending
+
+    /// What leaves next.
+    struct Outgoing: Sendable {
+        var sdu: [UInt8]
+        /// The state update that was given last has left with it, to its last byte.
+        var latestHasLeft = false
+    }
+
+    /// The next SDU, of at most this many bytes: a handshake packet, or a record with as much in it as fits, since every
+    /// SDU costs a credit and airtime of its own. The link's own frames come first, then what is reliable, so that a
+    /// vote never waits behind a snapshot.
+    mutating func nextSDU(limit: Int, from conversation: inout Conversation?) -> Outgoing? {
+        if !packets.isEmpty { return Outgoing(sdu: packets.removeFirst()) }
+        guard sealed != nil else { return nil }
+        var plaintext = WireWriter(reserving: limit)
+        let room = limit - NoiseCipher.tagBytes
+        while let frame = control.next(fitting: room - plaintext.bytes.count) { frame.write(into: &plaintext) }
+        var latestHasLeft = false
+        if connectedPeer != nil {
+            fill(&plaintext, to: room, lane: .reliable) { conversation?.nextReliable() }
+            latestHasLeft = fill(&plaintext, to: room, lane: .latest) { conversation?.nextLatest() }
+        }
+        guard !plaintext.bytes.isEmpty, let sdu = sealed?.seal(plaintext.bytes) else { return nil }
+        return Outgoing(sdu: sdu, latestHasLeft: latestHasLeft)
+    }
+
+    /// Fills a record with a lane's units. Returns whether one of them was finished.
+    @discardableResult
+    private mutating func fill(
+        _ plaintext: inout WireWriter, to room: Int, lane: MessageClass, next unit: () -> MessageUnit?
+    ) -> Bool {
+        var finished = false
+        while true {
+            if lanes[lane] == nil {
+                // A unit that is begun too late in a record would make a header of its own for a few bytes.
+                guard room - plaintext.bytes.count >= Self.worthBeginning, let unit = unit() else { return finished }
+                lanes[lane] = Fragmenter(unit.bytes, lane: lane)
+            }
+            guard let frame = lanes[lane]?.next(fitting: room - plaintext.bytes.count) else { return finished }
+            frame.write(into: &plaintext)
+            guard lanes[lane]?.isDone == true else { return finished }
+            lanes[lane] = nil
+            finished = true
+        }
+    }
+
+    private static let worthBeginning = 32
+}

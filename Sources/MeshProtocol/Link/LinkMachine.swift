@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Decides everything about one link between two nodes: handshake, admission, records, liveness, goodbye.
+///
+/// Events go in, actions come out. Bytes to send are pulled with `nextSDU`, so that what leaves is decided when there is
+/// room for it. Time and keys are arguments. What outlives the link is in `Conversation`; `MeshCore` joins the two.
+///
+///     guest                                         host
+///     opened ──► knownHello(appStart) ────────────► identified, introduced ──► (admission)
+///     connected ◄────────── knownReply(selfInfo) ◄─ admit()
+///     ping ───────────────────────────────────────► connected
+///
+///     opened ──► strangerHello ───────────────────►
+///     identified ◄────────────────── strangerReply ◄
+///     present() ──► strangerFinish(appStart) ─────► introduced ──► (admission)
+///     connected ◄────────────── record(selfInfo) ◄─ admit(), connected
+struct LinkMachine: Sendable {
+    /// What is to be done.
+    enum Action: Hashable, Sendable {
+        /// There is something to send: `nextSDU`.
+        case wake
+        /// The host's identity is proved: answer with `present`. Guests only.
+        case identified(Peer.ID)
+        /// The guest is proved and has introduced itself: answer with `admit` or `refuse`. Hosts only.
+        case introduced(Peer.ID, Introduction)
+        /// The link is up, with this peer.
+        case connected(Peer, Resumption)
+        /// A message has arrived.
+        case received(MessageUnit)
+        /// The peer has everything up to this number.
+        case acknowledged(UInt64)
+        /// A ping was answered after this time.
+        case roundTrip(Duration)
+        /// Read no more before this time.
+        case holdReading(until: MeshInstant)
+        /// Close the channel, after what `nextSDU` still has where `afterLastWord` says so. Nothing follows.
+        case close(LinkEnd, afterLastWord: Bool)
+    }
+
+    enum Phase: Sendable {
+        /// Guest: `strangerHello` is out. To `answering`, or to the end.
+        case greeting(NoiseHandshake)
+        /// Guest: the host is identified, `present` is due. To `answering`.
+        case presenting(NoiseHandshake)
+        /// Guest: `knownHello` is out. To `connected`, to `greeting` where the host has another key, or to the end.
+        case recognising(NoiseHandshake)
+        /// Guest: everything is said, and the host's answer is due. To `connected` or the end.
+        case answering(Peer.ID)
+        /// Host: the guest's first packet is due. To `identifying`, `admitting` or the end.
+        case listening
+        /// Host: `strangerReply` is out. To `admitting` or the end.
+        case identifying(NoiseHandshake)
+        /// Host: `admit` or `refuse` is due. To `confirming`, `connected` or the end.
+        case admitting(Guest)
+        /// Host: `knownReply` is out; only the guest's first record proves that its hello was no replay. To `connected`.
+        case confirming(Guest)
+        case connected(Peer)
+        case ended
+    }
+
+    /// A guest that a host knows the key of, and what it said.
+    struct Guest: Sendable {
+        var id: Peer.ID
+        var introduction: Introduction
+        /// The handshake that the answer belongs into, where it is not finished.
+        var handshake: NoiseHandshake?
+    }
+
+    let role: LinkRole
+    let keys: Keys
+    var phase: Phase
+    var handshakeDeadline: MeshInstant
+    /// A hello to another key than ours has been turned down.
+    var hasRefusedKey = false
+
+    /// The peer, once messages have flown.
+    var peer: Peer?
+    /// The peer's public key, once it is proved.
+    var remoteKey: [UInt8]?
+    /// The two ciphers, once there are keys.
+    var sealed: SealedChannel?
+    /// Handshake packets that wait to leave, before any record.
+    var packets: [[UInt8]] = []
+    var control = ControlFrames()
+    var lanes: [MessageClass: Fragmenter] = [:]
+    var reassemblers: [MessageClass: Reassembler] = [.reliable: Reassembler(), .latest: Reassembler()]
+    var liveness: Liveness
+    var rate: RateLimit
+
+    /// What a link needs to know of its node, and of the node it dials.
+    struct Keys: Sendable {
+        var local: Identity
+        var prologue: [UInt8]
+        /// A new private key for every link.
+        var ephemeral: [UInt8]
+        /// Another one, for a second handshake on the same channel.
+        var secondEphemeral: [UInt8]
+        /// The identifier, or the head of it, of the host that was dialled. Nil for hosts.
+        var expected: Peer.ID?
+        /// The key of the host that was dialled, where it is known.
+        var expectedKey: [UInt8]?
+    }
+
+    /// A link whose channel has just opened.
+    init(role: LinkRole, keys: Keys, now: MeshInstant) {
+        self.role = role
+        self.keys = keys
+        phase = role == .host ? .listening : .ended
+        handshakeDeadline = now + (role == .host ? Limits.handshakeTimeout : Limits.answerTimeout)
+        liveness = Liveness(now: now)
+        rate = RateLimit(perSecond: Limits.framesPerSecond, burst: Limits.frameBurst, now: now)
+    }
+
+    /// The peer, once messages flow.
+    var connectedPeer: Peer? {
+        if case .connected(let peer) = phase { peer } else { nil }
+    }
+
+    /// Whether the handshake is still under way.
+    var isHalfOpen: Bool {
+        switch phase {
+        case .connected, .ended: false
+        default: true
+        }
+    }
+
+    var hasEnded: Bool {
+        if case .ended = phase { true } else { false }
+    }
+
+    /// When `tick` is due.
+    var deadline: MeshInstant? {
+        switch phase {
+        case .connected: liveness.deadline
+        case .ended: nil
+        default: handshakeDeadline
+        }
+    }
+
+    /// Decides something. In place: a link's buffers are not copied.
+    mutating func apply(_ decide: (inout LinkMachine) -> [Action]) -> [Action] { decide(&self) }
+
+    // MARK: Events
+
+    /// An SDU has arrived.
+    mutating func received(_ sdu: [UInt8], now: MeshInstant) -> [Action] {
+        guard !hasEnded else { return [] }
+        liveness.heard()
+        return sealed == nil ? receivedPacket(sdu[...], now: now) : receivedRecord(sdu[...], now: now)
+    }
+
+    /// Time has passed: see `deadline`.
+    mutating func tick(now: MeshInstant) -> [Action] {
+        switch phase {
+        case .connected: keepAlive(now: now)
+        case .ended: []
+        default: now >= handshakeDeadline ? end(.handshakeTimeout) : []
+        }
+    }
+
+    private mutating func keepAlive(now: MeshInstant) -> [Action] {
+        switch liveness.tick(now: now) {
+        case .nothing: return []
+        case .dead: return end(.silent)
+        case .ping(let number):
+            control.enqueue(.ping(number))
+            return [.wake]
+        }
+    }
+
+    /// Nothing was read from the channel up to now because this side did not read: the other side was not silent.
+    mutating func heardNothingByChoice(now: MeshInstant) {
+        liveness.excuse(now: now)
+    }
+
+    /// This side leaves.
+    mutating func leave() -> [Action] {
+        switch phase {
+        case .ended: return []
+        case .connected, .answering, .confirming:
+            control.enqueue(.goodbye)
+            return end(.left, afterLastWord: true)
+        // Who has no keys yet can say nothing that would be believed.
+        case .greeting, .presenting, .recognising, .listening, .identifying, .admitting: return end(.left)
+        }
+    }
+
+    /// The host sends a guest away that it had taken in.
+    mutating func sendAway(_ reason: RefusalReason) -> [Action] {
+        guard case .connected = phase else { return [] }
+        control.enqueue(.refusal(reason))
+        return end(.refused(reason), afterLastWord: true)
+    }
+
+    /// The channel has failed or was closed under us.
+    mutating func channelClosed() -> [Action] {
+        hasEnded ? [] : end(.linkLost)
+    }
+
+    /// The link is over for another reason than its own.
+    mutating func end(_ reason: LinkEnd, afterLastWord: Bool = false) -> [Action] {
+        phase = .ended
+        return (afterLastWord ? [.wake] : []) + [.close(reason, afterLastWord: afterLastWord)]
+    }
+
+    /// Acknowledges everything up to a number.
+    mutating func acknowledge(upTo number: UInt64) -> [Action] {
+        guard case .connected = phase else { return [] }
+        control.enqueue(.acknowledgement(number))
+        return [.wake]
+    }
+}

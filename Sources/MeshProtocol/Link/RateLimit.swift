@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A token bucket: how much may come, and when more.
+struct RateLimit: Sendable {
+    private let pause: Duration
+    private let burst: Int
+    /// When everything that has come would have come at the even rate.
+    private var paidUntil: MeshInstant
+
+    init(perSecond: Int, burst: Int, now: MeshInstant) {
+        pause = .seconds(1) / perSecond
+        self.burst = burst
+        paidUntil = now
+    }
+
+    /// Something has come this often. The time until which no more may come, where it was too much.
+    mutating func take(_ count: Int, now: MeshInstant) -> MeshInstant? {
+        paidUntil = max(paidUntil, now) + pause * count
+        let allowed = now + pause * burst
+        return paidUntil > allowed ? now + (paidUntil - allowed) : nil
+    }
+}

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The two ciphers of a link whose handshake is done: one SDU is one sealed record (`docs/protocol.md`, "Records").
+struct SealedChannel: Sendable {
+    private var outgoing: NoiseCipher
+    private var incoming: NoiseCipher
+
+    init(_ handshake: NoiseHandshake, role: LinkRole) {
+        let ciphers = handshake.split()
+        // Guests begin every handshake.
+        outgoing = role == .guest ? ciphers.initiatorToResponder : ciphers.responderToInitiator
+        incoming = role == .guest ? ciphers.responderToInitiator : ciphers.initiatorToResponder
+    }
+
+    mutating func seal(_ plaintext: [UInt8]) -> [UInt8] {
+        outgoing.seal(plaintext)
+    }
+
+    /// The plaintext, or nil where the record is not the next one of this link.
+    mutating func open(_ record: ArraySlice<UInt8>) -> [UInt8]? {
+        incoming.open(record)
+    }
+}

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A part of a message that is larger than a record's room (`docs/protocol.md`, "Fragments").
+public struct Fragment: Hashable, Sendable {
+    /// Where a fragment's data belongs.
+    public enum Position: Hashable, Sendable {
+        /// At the beginning of a unit of this many bytes.
+        case first(total: Int)
+        /// After this many bytes of the unit that is under way.
+        case next(offset: Int)
+    }
+
+    /// The lane: units of one class follow one another, those of the other come in between.
+    public var lane: MessageClass
+    /// Where the data belongs.
+    public var position: Position
+    /// Some of the unit's bytes.
+    public var data: ArraySlice<UInt8>
+
+    private static let latestBit: UInt8 = 1
+    private static let firstBit: UInt8 = 2
+
+    init(lane: MessageClass, position: Position, data: ArraySlice<UInt8>) {
+        self.lane = lane
+        self.position = position
+        self.data = data
+    }
+
+    init?(_ reader: inout WireReader) {
+        guard let flags = reader.byte(), let number = reader.count() else { return nil }
+        lane = flags & Self.latestBit == 0 ? .reliable : .latest
+        position = flags & Self.firstBit == 0 ? .next(offset: number) : .first(total: number)
+        data = reader.rest
+    }
+
+    /// Bytes of the fragment's body.
+    var byteCount: Int { Self.overhead(of: position) + data.count }
+
+    /// Bytes of the body that are not data.
+    static func overhead(of position: Position) -> Int { 1 + WireWriter.varintBytes(number(of: position)) }
+
+    private static func number(of position: Position) -> UInt64 {
+        switch position {
+        case .first(let total): UInt64(total)
+        case .next(let offset): UInt64(offset)
+        }
+    }
+
+    func write(into writer: inout WireWriter) {
+        var flags: UInt8 = lane == .latest ? Self.latestBit : 0
+        if case .first = position { flags |= Self.firstBit }
+        writer.byte(flags)
+        writer.varint(Self.number(of: position))
+        writer.append(data)
+    }
+}
+
+/// Cuts one unit into fragments.
+struct Fragmenter: Sendable {
+    private let lane: MessageClass
+    private let unit: [UInt8]
+    private var sent = 0
+
+    /// Less data than this in one fragment is not worth its header: the rest of the record stays empty.
+    private static let leastData = 16
+
+    init(_ unit: [UInt8], lane: MessageClass) {
+        self.unit = unit
+        self.lane = lane
+    }
+
+    /// The next frame of at most this many bytes: the whole unit where it fits, else a fragment; nil where the room is
+    /// too small for either.
+    mutating func next(fitting room: Int) -> Frame? {
+        if sent == 0, Frame.headerBytes(body: unit.count) + unit.count <= room {
+            sent = unit.count
+            return .message(unit[...])
+        }
+        let position: Fragment.Position = sent == 0 ? .first(total: unit.count) : .next(offset: sent)
+        let header = Frame.headerBytes(body: room) + Fragment.overhead(of: position)
+        let count = min(room - header, unit.count - sent)
+        guard count >= min(Self.leastData, unit.count - sent), count > 0 else { return nil }
+        defer { sent += count }
+        return .fragment(Fragment(lane: lane, position: position, data: unit[sent..<sent + count]))
+    }
+
+    var isDone: Bool { sent == unit.count }
+    var hasBegun: Bool { sent > 0 }
+}
+
+/// Puts the fragments of one lane together again. Only an authenticated peer's fragments get here.
+struct Reassembler: Sendable {
+    private var unit: [UInt8] = []
+    private var total = 0
+
+    /// What a fragment leads to.
+    enum Outcome: Hashable, Sendable {
+        /// More has to come.
+        case incomplete
+        /// The unit is whole.
+        case complete([UInt8])
+        /// It does not continue what is there, or goes beyond its end or the limit.
+        case broken
+    }
+
+    mutating func add(_ fragment: Fragment) -> Outcome {
+        switch fragment.position {
+        case .first(let size):
+            guard total == 0, size > 0, size <= Limits.unitBytes else { return .broken }
+            total = size
+        case .next(let offset):
+            guard total > 0, offset == unit.count else { return .broken }
+        }
+        guard !fragment.data.isEmpty, unit.count + fragment.data.count <= total else { return .broken }
+        unit += fragment.data
+        guard unit.count == total else { return .incomplete }
+        defer { self = Reassembler() }
+        return .complete(unit)
+    }
+}

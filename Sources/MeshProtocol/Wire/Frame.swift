@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What two nodes say to one another in a record (`docs/protocol.md`, "Frames").
+public enum Frame: Hashable, Sendable {
+    /// The guest introduces itself.
+    case appStart(Introduction)
+    /// The host introduces itself: the guest is in.
+    case selfInfo(Introduction)
+    /// The guest is not in, or not any more, and why.
+    case refusal(RefusalReason)
+    /// The host wants something proved before it answers: the place of an admission step, such as a PIN.
+    case challenge(kind: UInt8, data: [UInt8])
+    /// The guest's answer to a challenge.
+    case proof(kind: UInt8, data: [UInt8])
+    /// The sender leaves, and says so.
+    case goodbye
+    /// Asks for a `pong` with the same number.
+    case ping(UInt64)
+    /// Answers a `ping`.
+    case pong(UInt64)
+    /// Every reliable message up to this number is safe with the sender.
+    case acknowledgement(UInt64)
+    /// A message, whole: the bytes of a `MessageUnit`.
+    case message(ArraySlice<UInt8>)
+    /// A part of a message.
+    case fragment(Fragment)
+
+    private enum Kind: UInt8 {
+        case appStart = 1
+        case selfInfo = 2
+        case refusal = 3
+        case challenge = 4
+        case proof = 5
+        case goodbye = 6
+        case ping = 7
+        case pong = 8
+        case acknowledgement = 9
+        case message = 10
+        case fragment = 11
+    }
+}
+
+/// Why a host does not take a guest in.
+public enum RefusalReason: UInt8, Hashable, Sendable, Codable, CaseIterable {
+    /// A reason that this version does not know.
+    case unspecified = 0
+    /// `Limits.guests` are there already.
+    case full = 1
+    /// The host speaks another version of the protocol.
+    case version = 2
+    /// The host has sent this guest away.
+    case banned = 3
+    /// The host is ending the session.
+    case ended = 4
+    /// The host wants something proved that this guest does not know how to prove.
+    case challenge = 5
+}
+
+// MARK: Writing
+
+extension Frame {
+    /// Bytes that the frame takes in a record.
+    public var byteCount: Int {
+        switch self {
+        case .message(let unit): Self.headerBytes(body: unit.count) + unit.count
+        case .fragment(let fragment): Self.headerBytes(body: fragment.byteCount) + fragment.byteCount
+        default:
+            {
+                var writer = WireWriter()
+                write(into: &writer)
+                return writer.bytes.count
+            }()
+        }
+    }
+
+    /// Bytes before a body of this length: the type, and the length as a varint.
+    static func headerBytes(body: Int) -> Int { 1 + WireWriter.varintBytes(UInt64(body)) }
+
+    /// Writes type, length and body.
+    func write(into writer: inout WireWriter) {
+        switch self {
+        case .message(let unit):
+            Self.header(.message, body: unit.count, into: &writer)
+            writer.append(unit)
+        case .fragment(let fragment):
+            Self.header(.fragment, body: fragment.byteCount, into: &writer)
+            fragment.write(into: &writer)
+        default:
+            var body = WireWriter()
+            let kind = writeSmall(into: &body)
+            Self.header(kind, body: body.bytes.count, into: &writer)
+            writer.append(body.bytes)
+        }
+    }
+
+    private static func header(_ kind: Kind, body: Int, into writer: inout WireWriter) {
+        writer.byte(kind.rawValue)
+        writer.varint(UInt64(body))
+    }
+
+    private func writeSmall(into body: inout WireWriter) -> Kind {
+        switch self {
+        case .appStart(let introduction):
+            body.introduction(introduction)
+            return .appStart
+        case .selfInfo(let introduction):
+            body.introduction(introduction)
+            return .selfInfo
+        case .refusal(let reason):
+            body.byte(reason.rawValue)
+            return .refusal
+        case .challenge(let kind, let data):
+            body.byte(kind)
+            body.append(data)
+            return .challenge
+        case .proof(let kind, let data):
+            body.byte(kind)
+            body.append(data)
+            return .proof
+        case .goodbye: return .goodbye
+        case .ping(let number):
+            body.varint(number)
+            return .ping
+        case .pong(let number):
+            body.varint(number)
+            return .pong
+        case .acknowledgement(let number):
+            body.varint(number)
+            return .acknowledgement
+        case .message, .fragment: preconditionFailure("these are written without a copy")
+        }
+    }
+}
+
+// MARK: Reading
+
+/// Takes a record's plaintext apart. It copies nothing and traps on nothing, whatever the bytes are.
+public struct FrameReader: Sendable {
+    private var reader: WireReader
+
+    /// What comes next in a record.
+    public enum Next: Hashable, Sendable {
+        /// A frame.
+        case frame(Frame)
+        /// A frame of a type that this version does not know.
+        case skipped(type: UInt8)
+        /// A frame that lacks what its type needs. Nothing after it can be trusted.
+        case malformed(type: UInt8)
+    }
+
+    /// A reader of one record's plaintext.
+    public init(_ plaintext: ArraySlice<UInt8>) {
+        reader = WireReader(plaintext)
+    }
+
+    /// The next frame, or nil at the end of the record.
+    public mutating func next() -> Next? {
+        guard let type = reader.byte() else { return nil }
+        guard let count = reader.count(), let body = reader.bytes(count) else {
+            reader = WireReader([])
+            return .malformed(type: type)
+        }
+        guard let kind = Frame.kind(type) else { return .skipped(type: type) }
+        return kind(body).map { .frame($0) } ?? .malformed(type: type)
+    }
+}
+
+extension Frame {
+    /// How a body of this type is read; nil for a type that this version does not know.
+    fileprivate static func kind(_ type: UInt8) -> ((ArraySlice<UInt8>) -> Frame?)? {
+        Kind(rawValue: type).map { kind in { body in read(kind, WireReader(body)) } }
+    }
+
+    private static func read(_ kind: Kind, _ body: WireReader) -> Frame? {
+        var body = body
+        switch kind {
+        case .appStart: return body.introduction().map { .appStart($0) }
+        case .selfInfo: return body.introduction().map { .selfInfo($0) }
+        case .refusal: return body.byte().map { .refusal(RefusalReason(rawValue: $0) ?? .unspecified) }
+        case .challenge: return body.byte().map { .challenge(kind: $0, data: Array(body.rest)) }
+        case .proof: return body.byte().map { .proof(kind: $0, data: Array(body.rest)) }
+        case .goodbye: return .goodbye
+        case .ping: return body.varint().map { .ping($0) }
+        case .pong: return body.varint().map { .pong($0) }
+        case .acknowledgement: return body.varint().map { .acknowledgement($0) }
+        case .message: return .message(body.rest)
+        case .fragment: return Fragment(&body).map { .fragment($0) }
+        }
+    }
+}

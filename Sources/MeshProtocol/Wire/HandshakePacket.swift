@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What crosses a link before it is sealed: one packet is one SDU (`docs/protocol.md`, "Handshake").
+public enum HandshakePacket: Hashable, Sendable {
+    /// A guest that does not know the host's key begins.
+    case strangerHello(major: UInt8, noise: ArraySlice<UInt8>)
+    /// The host's answer to it: its key.
+    case strangerReply(noise: ArraySlice<UInt8>)
+    /// The guest's key and introduction.
+    case strangerFinish(noise: ArraySlice<UInt8>)
+    /// A guest that knows the host's key begins, and introduces itself at once.
+    case knownHello(major: UInt8, noise: ArraySlice<UInt8>)
+    /// The host's answer to it, with its own introduction.
+    case knownReply(noise: ArraySlice<UInt8>)
+    /// The host does not go on. Nothing vouches for this packet.
+    case clearRefusal(major: UInt8, ClearRefusal)
+
+    /// Why a host does not go on with a handshake.
+    public enum ClearRefusal: UInt8, Hashable, Sendable {
+        /// It speaks another major version.
+        case version = 2
+        /// It cannot read a known hello: it has another key than the guest believes. Begin as a stranger.
+        case unknownKey = 5
+        /// `Limits.strangers` handshakes are under way.
+        case busy = 6
+    }
+
+    private enum Kind: UInt8 {
+        case strangerHello = 1
+        case strangerReply = 2
+        case strangerFinish = 3
+        case knownHello = 4
+        case knownReply = 5
+        case clearRefusal = 6
+    }
+
+    /// Reads a packet. Nil where it is none.
+    public init?(_ sdu: ArraySlice<UInt8>) {
+        var reader = WireReader(sdu)
+        guard let kind = reader.byte().flatMap(Kind.init(rawValue:)) else { return nil }
+        switch kind {
+        case .strangerHello, .knownHello:
+            guard let major = reader.byte() else { return nil }
+            self =
+                kind == .knownHello
+                ? .knownHello(major: major, noise: reader.rest) : .strangerHello(major: major, noise: reader.rest)
+        case .strangerReply: self = .strangerReply(noise: reader.rest)
+        case .strangerFinish: self = .strangerFinish(noise: reader.rest)
+        case .knownReply: self = .knownReply(noise: reader.rest)
+        case .clearRefusal:
+            guard let major = reader.byte(), let reason = reader.byte().flatMap(ClearRefusal.init(rawValue:)) else {
+                return nil
+            }
+            self = .clearRefusal(major: major, reason)
+        }
+    }
+
+    /// The packet's bytes.
+    public var bytes: [UInt8] {
+        switch self {
+        case .strangerHello(let major, let noise): [Kind.strangerHello.rawValue, major] + noise
+        case .strangerReply(let noise): [Kind.strangerReply.rawValue] + noise
+        case .strangerFinish(let noise): [Kind.strangerFinish.rawValue] + noise
+        case .knownHello(let major, let noise): [Kind.knownHello.rawValue, major] + noise
+        case .knownReply(let noise): [Kind.knownReply.rawValue] + noise
+        case .clearRefusal(let major, let reason): [Kind.clearRefusal.rawValue, major, reason.rawValue]
+        }
+    }
+}

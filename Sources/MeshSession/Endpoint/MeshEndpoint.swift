@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logging
+import MeshProtocol
+
+/// One node's end of all its links: it carries out what `MeshCore` decides, over transports.
+///
+/// Each link has a reader, a writer and a timer. What they learn goes to the core, and what it decides comes out in one
+/// order, for one listener: whoever does not read holds up the peers, not the memory.
+public actor MeshEndpoint {
+    var core: MeshCore
+    let logger: Logger
+    let origin = ContinuousClock.now
+    var carriers: [MeshCore.LinkID: Carrier] = [:]
+    private var lastLink: MeshCore.LinkID = 0
+
+    /// Unbounded by itself: the readers wait where its listener has not taken `Limits.endpointEvents`.
+    private let sink: AsyncStream<EndpointEvent>.Continuation
+    private let pulled: PulledEvents<AsyncStream<EndpointEvent>.AsyncIterator>
+    /// Events that the listener has not taken yet.
+    private var outstanding = 0
+    private var waitingForRoom: [CheckedContinuation<Void, Never>] = []
+    private var isStopped = false
+
+    /// An endpoint for one node.
+    public init(core: MeshCore, logger: Logger = Logger(label: "roadmesh.endpoint")) {
+        self.core = core
+        self.logger = logger
+        let (stream, sink) = AsyncStream<EndpointEvent>.makeStream()
+        self.sink = sink
+        pulled = PulledEvents(stream)
+    }
+
+    /// Everything that happens on the links, in the order in which it was decided, for one listener.
+    public nonisolated var events: AsyncStream<EndpointEvent> {
+        AsyncStream { [pulled, weak self] in
+            let event = await pulled.next()
+            await self?.taken()
+            return event
+        }
+    }
+
+    /// What has to outlive the process (`MeshCore.remembered`).
+    public var remembered: [Peer.ID: MeshCore.Remembered] { core.remembered }
+
+    /// The time of this endpoint's clock.
+    var now: MeshInstant { ContinuousClock.now - origin }
+
+    // MARK: Links
+
+    /// Takes over a transport that is connected, and runs its link until it ends.
+    @discardableResult
+    public func open(_ transport: any MeshTransport, as role: LinkRole) async -> MeshCore.LinkID {
+        lastLink += 1
+        let id = lastLink
+        let sendMTU = min(await transport.sendMTU, Limits.sduBytes)
+        let expected = await transport.expectedPeer
+        guard !isStopped else {
+            await transport.close()
+            return id
+        }
+        let (signals, signal) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+        carriers[id] = Carrier(transport: transport, sendMTU: sendMTU, signal: signal)
+        let actions = core.opened(
+            id, as: role, sendMTU: sendMTU, expected: expected, entropy: .random(), now: now)
+        carriers[id]?.writer = Task { await self.write(link: id, signals: signals) }
+        carriers[id]?.reader = Task { await self.read(link: id) }
+        carryOut(actions)
+        watchAnew(id)
+        return id
+    }
+
+    /// Gives a message to a peer's conversation.
+    public func send(_ body: [UInt8], as messageClass: MessageClass, to peer: Peer.ID) -> Conversation.Sending {
+        let (sending, actions) = core.send(body, as: messageClass, to: peer)
+        carryOut(actions)
+        return sending
+    }
+
+    /// The application has made a peer's messages up to a number safe.
+    public func accept(upTo number: UInt64, from peer: Peer.ID) {
+        carryOut(core.accept(upTo: number, from: peer))
+    }
+
+    /// Ends the link with a peer with a goodbye, or with a refusal.
+    public func disconnect(_ peer: Peer.ID, refusing reason: RefusalReason? = nil) {
+        if let reason {
+            carryOut(core.sendAway(peer, reason))
+        } else if let id = core.link(to: peer) {
+            carryOut(core.leave(id))
+        }
+    }
+
+    /// Ends a link, whether it is up or not, with a goodbye where there is somebody to hear it.
+    public func leave(_ id: MeshCore.LinkID) {
+        carryOut(core.leave(id))
+    }
+
+    /// Says goodbye to everybody, closes every link, and ends `events`. Safe to call again and from several tasks; each
+    /// call returns when everything has ended.
+    public func stop() async {
+        isStopped = true
+        // First, so that nothing below waits for a listener that has gone.
+        sink.finish()
+        makeRoom()
+        for id in core.allLinks { carryOut(core.leave(id)) }
+        for carrier in carriers.values {
+            await carrier.reader?.value
+            await carrier.writer?.value
+        }
+    }
+
+    // MARK: What the core decides
+
+    /// Carries out what the core has decided, in order and without a pause, so that nothing comes in between.
+    func carryOut(_ actions: [MeshCore.Action]) {
+        for action in actions {
+            switch action {
+            case .wake(let id): carriers[id]?.signal.yield()
+            case .tell(let id, let event): tell(event, of: id)
+            case .holdReading(let id, let until): carriers[id]?.heldUntil = until
+            case .close(let id, let afterLastWord): close(id, afterLastWord: afterLastWord)
+            }
+        }
+    }
+
+    private func tell(_ event: LinkEvent, of id: MeshCore.LinkID) {
+        switch event {
+        case .connected: watchAnew(id)
+        case .roundTrip(let time):
+            carriers[id]?.report.roundTrip = time
+            // In a task of its own: asking the controller for the signal strength takes time, and reading goes on.
+            Task { await self.report(id) }
+            return
+        case .ended(let peer, .misbehaved(let how)): log(how, "\(peer)")
+        case .failed(let expected, .misbehaved(let how)): log(how, expected ?? "a stranger")
+        default: break
+        }
+        emit(.link(id, event))
+    }
+
+    /// Each kind once as a warning: whoever misbehaves does it often.
+    private func log(_ how: Misbehaviour, _ who: String) {
+        let count = core.misbehaviours[how] ?? 0
+        logger.log(level: count == 1 ? .warning : .debug, "\(who) broke the protocol: \(how) (\(count) so far)")
+    }
+
+    private func close(_ id: MeshCore.LinkID, afterLastWord: Bool) {
+        guard let carrier = carriers[id] else { return }
+        carrier.timer?.cancel()
+        Task {
+            // The other side closes when it has read the last word. This is for one that does not.
+            if afterLastWord { try? await Task.sleep(for: Limits.goodbyeTimeout) }
+            await carrier.transport.close()
+        }
+        carriers[id]?.pausing?.cancel()
+    }
+
+    // MARK: Events and their listener
+
+    func emit(_ event: EndpointEvent) {
+        guard !isStopped else { return }
+        outstanding += 1
+        sink.yield(event)
+    }
+
+    /// The listener has taken an event.
+    func taken() {
+        outstanding -= 1
+        if outstanding < Limits.endpointEvents { makeRoom() }
+    }
+
+    private func makeRoom() {
+        for waiting in waitingForRoom { waiting.resume() }
+        waitingForRoom = []
+    }
+
+    /// Returns when the listener has caught up.
+    func waitForRoom() async {
+        while outstanding >= Limits.endpointEvents, !isStopped {
+            await withCheckedContinuation { waitingForRoom.append($0) }
+        }
+    }
+}
+
+/// What happens at an endpoint.
+public enum EndpointEvent: Hashable, Sendable {
+    /// Something has happened on a link.
+    case link(MeshCore.LinkID, LinkEvent)
+    /// What a link is like, about once a second.
+    case report(MeshCore.LinkID, Peer, LinkReport)
+}

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+@testable import MeshProtocol
+
+@Suite("A node's protocol")
+struct MeshCoreTests {
+    @Test("A stranger joins, and each knows the other by the key that was proved")
+    func strangerJoins() {
+        var road = Road()
+        road.dial()
+        road.settle()
+        #expect(road.nodes["Ana"]?.events.first == .connected(Peer(id: road.id("Car"), name: "Car")))
+        #expect(road.nodes["Car"]?.events.first == .connected(Peer(id: road.id("Ana"), name: "Ana")))
+    }
+
+    @Test("A known host is joined in one round trip, with at most 320 bytes")
+    func knownHost() {
+        var road = Road()
+        road.cut(joined(&road))
+        let id = road.dial()
+        var bytes = 0
+        road.pull("Ana", id)
+        bytes += road.wires[id]?.toHost.reduce(0) { $0 + $1.count + 2 } ?? 0
+        road.step(id)
+        #expect(!road.isConnected("Ana", to: "Car"))
+        road.pull("Car", id)
+        bytes += road.wires[id]?.toGuest.reduce(0) { $0 + $1.count + 2 } ?? 0
+        road.step(id)
+        #expect(road.isConnected("Ana", to: "Car"))
+        road.pull("Ana", id)
+        bytes += road.wires[id]?.toHost.reduce(0) { $0 + $1.count + 2 } ?? 0
+        road.settle()
+        #expect(road.isConnected("Car", to: "Ana"))
+        #expect(bytes <= 320)
+    }
+
+    @Test("A vote of sixteen characters takes at most 48 bytes of the channel, its acknowledgement 24")
+    func smallMessages() throws {
+        var road = Road()
+        let id = joined(&road)
+        // What a vote's body takes in Protocol Buffers: `DemocracyDJTests` measures that.
+        road.send([UInt8](repeating: 7, count: 24), from: "Ana", to: "Car")
+        road.pull("Ana", id)
+        #expect(try #require(road.wires[id]?.toHost.first).count + 2 <= 48)
+        road.step(id)
+        road.pull("Car", id)
+        #expect(try #require(road.wires[id]?.toGuest.first).count + 2 <= 24)
+    }
+
+    @Test("Votes that were cast in a gap arrive once, in order, on the next link")
+    func gap() {
+        var road = Road()
+        let first = joined(&road)
+        road.send("one", from: "Ana", to: "Car")
+        road.settle()
+        road.send("two", from: "Ana", to: "Car")
+        road.pull("Ana", first)
+        road.cut(first)
+        road.send("three", from: "Ana", to: "Car")
+        road.dial()
+        road.settle()
+        #expect(road.texts(at: "Car") == ["one", "two", "three"])
+        let conversation = road.nodes["Ana"]?.core.conversation(with: road.id("Car"))
+        #expect(conversation?.unacknowledged == 0)
+        #expect(conversation?.resent == 1)
+    }
+
+    @Test("A vote whose acknowledgement was lost is not counted twice")
+    func lostAcknowledgement() {
+        var road = Road()
+        let first = joined(&road)
+        road.send("one", from: "Ana", to: "Car")
+        road.pull("Ana", first)
+        let sdus = road.wires[first]?.toHost ?? []
+        for sdu in sdus { road.give(sdu, to: "Car", on: first) }
+        road.cut(first)
+        road.send("two", from: "Ana", to: "Car")
+        road.dial()
+        road.settle()
+        #expect(road.texts(at: "Car") == ["one", "two"])
+        // The host has told in its introduction how far it had got, so not even the bytes went again.
+        #expect(road.nodes["Ana"]?.core.conversation(with: road.id("Car"))?.resent == 0)
+    }
+
+    @Test("What the host has not made safe when it dies comes again")
+    func hostDies() {
+        var road = Road()
+        let first = joined(&road)
+        road.nodes["Car"]?.acceptsByItself = false
+        road.send("one", from: "Ana", to: "Car")
+        road.settle()
+        let stored = road.nodes["Car"]?.core.remembered ?? [:]
+        road.cut(first)
+        road.add("Car", seed: 1, remembered: stored)
+        road.dial()
+        road.settle()
+        #expect(road.texts(at: "Car") == ["one"])
+        #expect(road.nodes["Ana"]?.core.conversation(with: road.id("Car"))?.unacknowledged == 0)
+    }
+
+    @Test("A guest that has forgotten everything is heard from its first word")
+    func guestForgets() {
+        var road = Road()
+        let first = joined(&road)
+        for number in 1...5 { road.send("old \(number)", from: "Ana", to: "Car") }
+        road.settle()
+        road.cut(first)
+        road.add("Ana", seed: 2)
+        road.dial()
+        road.settle()
+        road.send("new", from: "Ana", to: "Car")
+        road.settle()
+        #expect(road.texts(at: "Car").last == "new")
+    }
+
+    @Test("A guest that comes back before its old link is noticed to be dead takes its place, and nothing is lost")
+    func replaced() {
+        var road = Road()
+        let first = joined(&road)
+        road.send("one", from: "Ana", to: "Car")
+        road.settle()
+        // Only the guest has noticed.
+        road.act("Ana", on: first) { $0.channelClosed(first) }
+        road.wires[first] = nil
+        road.send("two", from: "Ana", to: "Car")
+        let second = road.dial()
+        road.settle()
+        #expect(road.nodes["Car"]?.ends[first] == .replaced)
+        #expect(road.nodes["Car"]?.core.link(to: road.id("Ana")) == second)
+        #expect(road.texts(at: "Car") == ["one", "two"])
+    }
+
+    @Test("A vote overtakes a long snapshot that is under way")
+    func voteOvertakes() {
+        var road = Road()
+        let id = joined(&road)
+        road.send([UInt8](repeating: 1, count: 60_000), from: "Car", to: "Ana", as: .latest)
+        let first = road.nodes["Car"]?.core.nextSDU(for: id, limit: Limits.sduBytes)
+        road.give(first?.sdu ?? [], to: "Ana", on: id)
+        road.send("vote", from: "Car", to: "Ana")
+        let second = road.nodes["Car"]?.core.nextSDU(for: id, limit: Limits.sduBytes)
+        road.give(second?.sdu ?? [], to: "Ana", on: id)
+        #expect(road.texts(at: "Ana") == ["vote"])
+        road.settle()
+        #expect(road.texts(at: "Ana").count == 2)
+    }
+
+    @Test("Of state updates only the newest waits, none waits for a link, and its leaving is told")
+    func latest() {
+        var road = Road()
+        #expect(road.send("early", from: "Car", to: "Ana", as: .latest) == .noLink)
+        let id = joined(&road)
+        road.send("one", from: "Car", to: "Ana", as: .latest)
+        road.send("two", from: "Car", to: "Ana", as: .latest)
+        road.settle()
+        #expect(road.texts(at: "Ana") == ["two"])
+        #expect(road.nodes["Car"]?.events.last == .latestHasLeft)
+        road.send("three", from: "Car", to: "Ana", as: .latest)
+        road.cut(id)
+        road.dial()
+        road.settle()
+        #expect(road.texts(at: "Ana") == ["two"])
+        road.send("four", from: "Car", to: "Ana", as: .latest)
+        road.settle()
+        #expect(road.texts(at: "Ana") == ["two", "four"])
+    }
+
+    @Test("The host says why a guest is not let in: it was sent away, or there is no room")
+    func refusals() {
+        var road = Road(guests: ["Ana"] + (1...Limits.guests).map { "Guest \($0)" })
+        let first = joined(&road)
+        road.act("Car", on: first) { [id = road.id("Ana")] in $0.sendAway(id, .banned) }
+        road.settle()
+        #expect(road.nodes["Ana"]?.ends[first] == .refused(.banned))
+        let again = road.dial()
+        road.settle()
+        #expect(road.nodes["Ana"]?.ends[again] == .refused(.banned))
+        for number in 1...Limits.guests {
+            road.dial("Guest \(number)")
+            road.settle()
+        }
+        road.add("Late", seed: 99)
+        let late = road.dial("Late")
+        road.settle()
+        #expect(road.nodes["Late"]?.ends[late] == .refused(.full))
+    }
+
+    @Test("A peer that hangs is noticed within three seconds, one that answers is kept")
+    func silence() {
+        var road = Road()
+        let id = joined(&road)
+        road.advance(by: .seconds(60))
+        #expect(road.isConnected("Ana", to: "Car"))
+        road.wires[id]?.isCut = true
+        road.advance(by: .seconds(3))
+        #expect(road.nodes["Ana"]?.ends[id] == .silent)
+        #expect(road.nodes["Car"]?.ends[id] == .silent)
+    }
+
+    @Test("Leaving is told, and is not a tunnel")
+    func goodbye() {
+        var road = Road()
+        let id = joined(&road)
+        road.act("Car", on: id) { $0.leave(id) }
+        road.settle()
+        #expect(road.nodes["Ana"]?.ends[id] == .goodbye)
+    }
+
+    @Test("A host that lost its disk begins anew with a guest that knows it")
+    func hostForgets() {
+        var road = Road()
+        road.cut(joined(&road))
+        road.add("Car", seed: 1)
+        road.send("one", from: "Ana", to: "Car")
+        road.dial()
+        road.settle()
+        #expect(road.texts(at: "Car") == ["one"])
+    }
+
+    @Test("Peers that were met long ago are forgotten first, those that are linked never")
+    func forgetting() {
+        var road = Road(guests: [])
+        road.add("Ana", seed: 2)
+        road.dial()
+        road.settle()
+        for number in 0..<Limits.conversations {
+            var key = [UInt8](repeating: 3, count: 32)
+            key[1] = UInt8(number & 255)
+            key[2] = UInt8(number >> 8)
+            let name = "Guest \(number)"
+            road.nodes[name] = Road.Node(
+                core: MeshCore(identity: Identity(stored: key) ?? .make(), name: name, service: .democracyDJ))
+            let id = road.dial(name)
+            road.settle()
+            road.cut(id)
+            road.nodes[name] = nil
+        }
+        #expect(road.nodes["Car"]?.core.remembered.count == Limits.conversations)
+        #expect(road.nodes["Car"]?.core.conversation(with: road.id("Ana")) != nil)
+    }
+
+    func joined(_ road: inout Road) -> MeshCore.LinkID {
+        let id = road.dial()
+        road.settle()
+        return id
+    }
+}

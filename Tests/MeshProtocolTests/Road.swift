@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+@testable import MeshProtocol
+
+/// A host and its guests in one struct: every link is a pair of queues, time stands still unless it is moved, and nothing
+/// is random. SDUs move only when a test says so.
+struct Road {
+    struct Node {
+        var core: MeshCore
+        var events: [LinkEvent] = []
+        /// By link.
+        var ends: [MeshCore.LinkID: LinkEnd] = [:]
+        var held: [MeshCore.LinkID: MeshInstant] = [:]
+        var closing: Set<MeshCore.LinkID> = []
+        /// Accepts each reliable message as soon as it has arrived.
+        var acceptsByItself = true
+    }
+
+    /// A link: the guest's number and the host's number for it, and whose it is.
+    struct Wire {
+        var guest: String
+        var host: String
+        var id: MeshCore.LinkID
+        var toHost: [[UInt8]] = []
+        var toGuest: [[UInt8]] = []
+        var isCut = false
+    }
+
+    var nodes: [String: Node] = [:]
+    var wires: [MeshCore.LinkID: Wire] = [:]
+    var now: MeshInstant = .zero
+    var sendMTU = Limits.sduBytes
+    private var lastLink = 0
+    private var lastEntropy: UInt8 = 100
+
+    static func identity(_ seed: UInt8) -> Identity {
+        Identity(stored: [UInt8](repeating: seed, count: 32)) ?? .make()
+    }
+
+    init(guests: [String] = ["Ana"], host: String = "Car") {
+        for (index, name) in ([host] + guests).enumerated() { add(name, seed: UInt8(index + 1)) }
+    }
+
+    mutating func add(_ name: String, seed: UInt8, remembered: [Peer.ID: MeshCore.Remembered] = [:]) {
+        nodes[name] = Node(
+            core: MeshCore(
+                identity: Self.identity(seed), name: name, service: .democracyDJ, remembered: remembered))
+    }
+
+    func id(_ name: String) -> Peer.ID { nodes[name]?.core.local.id ?? "" }
+
+    mutating func entropy() -> MeshCore.Entropy {
+        lastEntropy &+= 1
+        return MeshCore.Entropy([UInt8](repeating: lastEntropy, count: MeshCore.Entropy.byteCount))
+    }
+
+    // MARK: Links
+
+    /// A guest's channel to a host opens. Nothing moves yet.
+    @discardableResult
+    mutating func dial(_ guest: String = "Ana", _ host: String = "Car", expecting: Peer.ID? = nil) -> MeshCore.LinkID {
+        lastLink += 1
+        let id = lastLink
+        wires[id] = Wire(guest: guest, host: host, id: id)
+        let expected = expecting ?? String(self.id(host).prefix(Identity.headDigits))
+        let entropies = (entropy(), entropy())
+        act(host, on: id) { [now, sendMTU] in
+            $0.opened(id, as: .host, sendMTU: sendMTU, entropy: entropies.0, now: now)
+        }
+        act(guest, on: id) { [now, sendMTU] in
+            $0.opened(id, as: .guest, sendMTU: sendMTU, expected: expected, entropy: entropies.1, now: now)
+        }
+        return id
+    }
+
+    /// Moves everything until nothing moves any more.
+    mutating func settle() {
+        while wires.keys.sorted().contains(where: { step($0) }) {}
+    }
+
+    /// Moves what waits on one link. Returns whether there was anything.
+    @discardableResult
+    mutating func step(_ id: MeshCore.LinkID) -> Bool {
+        guard let wire = wires[id], !wire.isCut else { return false }
+        pull(wire.guest, id)
+        pull(wire.host, id)
+        guard let wire = wires[id] else { return false }
+        wires[id]?.toHost = []
+        wires[id]?.toGuest = []
+        for sdu in wire.toHost { give(sdu, to: wire.host, on: id) }
+        for sdu in wire.toGuest { give(sdu, to: wire.guest, on: id) }
+        return !wire.toHost.isEmpty || !wire.toGuest.isEmpty
+    }
+
+    /// What a node has to send is on its way.
+    mutating func pull(_ name: String, _ id: MeshCore.LinkID) {
+        while let (sdu, actions) = nodes[name]?.core.nextSDU(for: id, limit: sendMTU) {
+            if name == wires[id]?.guest { wires[id]?.toHost.append(sdu) } else { wires[id]?.toGuest.append(sdu) }
+            carryOut(actions, name)
+        }
+    }
+
+    mutating func give(_ sdu: [UInt8], to name: String, on id: MeshCore.LinkID) {
+        act(name, on: id) { [now] in $0.received(sdu, on: id, now: now) }
+    }
+
+    /// The air is gone: nothing that was on its way arrives, and both ends notice.
+    mutating func cut(_ id: MeshCore.LinkID) {
+        guard let wire = wires.removeValue(forKey: id) else { return }
+        for name in [wire.guest, wire.host] { act(name, on: id) { $0.channelClosed(id) } }
+    }
+
+    /// Moves the clock, deadline by deadline.
+    mutating func advance(by time: Duration) {
+        let end = now + time
+        while true {
+            let due = nodes.flatMap { name, node in
+                node.core.allLinks.compactMap { id in node.core.deadline(of: id).map { (at: $0, name: name, id: id) } }
+            }
+            guard let next = due.min(by: { ($0.at, $0.name, $0.id) < ($1.at, $1.name, $1.id) }), next.at <= end else {
+                break
+            }
+            now = max(now, next.at)
+            act(next.name, on: next.id) { [now] in $0.tick(next.id, now: now) }
+            settle()
+        }
+        now = end
+    }
+
+    // MARK: Messages
+
+    @discardableResult
+    mutating func send(
+        _ text: String, from name: String, to receiver: String, as messageClass: MessageClass = .reliable
+    ) -> Conversation.Sending? {
+        send(Array(text.utf8), from: name, to: receiver, as: messageClass)
+    }
+
+    @discardableResult
+    mutating func send(
+        _ body: [UInt8], from name: String, to receiver: String, as messageClass: MessageClass = .reliable
+    ) -> Conversation.Sending? {
+        let receiver = id(receiver)
+        guard let (sending, actions) = nodes[name]?.core.send(body, as: messageClass, to: receiver) else { return nil }
+        carryOut(actions, name)
+        return sending
+    }
+
+    func texts(at name: String) -> [String] {
+        nodes[name]?.events.compactMap { event in
+            if case .received(let message) = event { String(decoding: message.body, as: UTF8.self) } else { nil }
+        } ?? []
+    }
+
+    func isConnected(_ name: String, to other: String) -> Bool {
+        nodes[name]?.core.link(to: id(other)) != nil
+    }
+
+    // MARK: Actions
+
+    mutating func act(_ name: String, on id: MeshCore.LinkID, _ body: (inout MeshCore) -> [MeshCore.Action]) {
+        guard var node = nodes.removeValue(forKey: name) else { return }
+        let actions = body(&node.core)
+        nodes[name] = node
+        carryOut(actions, name)
+    }
+
+    mutating func carryOut(_ actions: [MeshCore.Action], _ name: String) {
+        for action in actions {
+            switch action {
+            case .wake: break
+            case .tell(let id, let event):
+                nodes[name]?.events.append(event)
+                switch event {
+                case .ended(_, let end), .failed(_, let end): nodes[name]?.ends[id] = end
+                case .received(let message) where message.messageClass == .reliable:
+                    guard nodes[name]?.acceptsByItself == true else { continue }
+                    act(name, on: id) { $0.accept(upTo: message.number, from: message.peer) }
+                default: break
+                }
+            case .holdReading(let id, let until): nodes[name]?.held[id] = until
+            case .close(let id, _): nodes[name]?.closing.insert(id)
+            }
+        }
+    }
+}
