@@ -178,7 +178,9 @@ public struct ReconnectPolicy: Sendable {
             return []
         }
         state = .joining(peer)
-        return [.stopBrowsing, .invite(peer.id)]
+        // Who names a host by its whole identifier wants that one, and not whoever advertises its head.
+        let isWhole = wanted.map { $0.count == 2 * Identity.idBytes && $0.hasPrefix(peer.id) } ?? false
+        return [.stopBrowsing, .invite(isWhole ? wanted ?? peer.id : peer.id)]
     }
 
     private mutating func comeBack(_ gap: inout Return, to peer: Peer, now: MeshInstant) -> [Action] {

@@ -18,7 +18,7 @@ struct MeshCoreTests {
     @Test("A known host is joined in one round trip, with at most 320 bytes")
     func knownHost() {
         var road = Road()
-        road.cut(joined(&road))
+        road.cut(road.joined())
         let id = road.dial()
         var bytes = 0
         road.pull("Ana", id)
@@ -39,7 +39,7 @@ struct MeshCoreTests {
     @Test("A vote of sixteen characters takes at most 48 bytes of the channel, its acknowledgement 24")
     func smallMessages() throws {
         var road = Road()
-        let id = joined(&road)
+        let id = road.joined()
         // What a vote's body takes in Protocol Buffers: `DemocracyDJTests` measures that.
         road.send([UInt8](repeating: 7, count: 24), from: "Ana", to: "Car")
         road.pull("Ana", id)
@@ -52,7 +52,7 @@ struct MeshCoreTests {
     @Test("Votes that were cast in a gap arrive once, in order, on the next link")
     func gap() {
         var road = Road()
-        let first = joined(&road)
+        let first = road.joined()
         road.send("one", from: "Ana", to: "Car")
         road.settle()
         road.send("two", from: "Ana", to: "Car")
@@ -70,7 +70,7 @@ struct MeshCoreTests {
     @Test("A vote whose acknowledgement was lost is not counted twice")
     func lostAcknowledgement() {
         var road = Road()
-        let first = joined(&road)
+        let first = road.joined()
         road.send("one", from: "Ana", to: "Car")
         road.pull("Ana", first)
         let sdus = road.wires[first]?.toHost ?? []
@@ -87,7 +87,7 @@ struct MeshCoreTests {
     @Test("What the host has not made safe when it dies comes again")
     func hostDies() {
         var road = Road()
-        let first = joined(&road)
+        let first = road.joined()
         road.nodes["Car"]?.acceptsByItself = false
         road.send("one", from: "Ana", to: "Car")
         road.settle()
@@ -103,7 +103,7 @@ struct MeshCoreTests {
     @Test("A guest that has forgotten everything is heard from its first word")
     func guestForgets() {
         var road = Road()
-        let first = joined(&road)
+        let first = road.joined()
         for number in 1...5 { road.send("old \(number)", from: "Ana", to: "Car") }
         road.settle()
         road.cut(first)
@@ -118,7 +118,7 @@ struct MeshCoreTests {
     @Test("A guest that comes back before its old link is noticed to be dead takes its place, and nothing is lost")
     func replaced() {
         var road = Road()
-        let first = joined(&road)
+        let first = road.joined()
         road.send("one", from: "Ana", to: "Car")
         road.settle()
         // Only the guest has noticed.
@@ -135,7 +135,7 @@ struct MeshCoreTests {
     @Test("A vote overtakes a long snapshot that is under way")
     func voteOvertakes() {
         var road = Road()
-        let id = joined(&road)
+        let id = road.joined()
         road.send([UInt8](repeating: 1, count: 60_000), from: "Car", to: "Ana", as: .latest)
         let first = road.nodes["Car"]?.core.nextSDU(for: id, limit: Limits.sduBytes)
         road.give(first?.sdu ?? [], to: "Ana", on: id)
@@ -151,7 +151,7 @@ struct MeshCoreTests {
     func latest() {
         var road = Road()
         #expect(road.send("early", from: "Car", to: "Ana", as: .latest) == .noLink)
-        let id = joined(&road)
+        let id = road.joined()
         road.send("one", from: "Car", to: "Ana", as: .latest)
         road.send("two", from: "Car", to: "Ana", as: .latest)
         road.settle()
@@ -170,7 +170,7 @@ struct MeshCoreTests {
     @Test("The host says why a guest is not let in: it was sent away, or there is no room")
     func refusals() {
         var road = Road(guests: ["Ana"] + (1...Limits.guests).map { "Guest \($0)" })
-        let first = joined(&road)
+        let first = road.joined()
         road.act("Car", on: first) { [id = road.id("Ana")] in $0.sendAway(id, .banned) }
         road.settle()
         #expect(road.nodes["Ana"]?.ends[first] == .refused(.banned))
@@ -190,7 +190,7 @@ struct MeshCoreTests {
     @Test("A peer that hangs is noticed within three seconds, one that answers is kept")
     func silence() {
         var road = Road()
-        let id = joined(&road)
+        let id = road.joined()
         road.advance(by: .seconds(60))
         #expect(road.isConnected("Ana", to: "Car"))
         road.wires[id]?.isCut = true
@@ -202,7 +202,7 @@ struct MeshCoreTests {
     @Test("Leaving is told, and is not a tunnel")
     func goodbye() {
         var road = Road()
-        let id = joined(&road)
+        let id = road.joined()
         road.act("Car", on: id) { $0.leave(id) }
         road.settle()
         #expect(road.nodes["Ana"]?.ends[id] == .goodbye)
@@ -211,7 +211,7 @@ struct MeshCoreTests {
     @Test("A host that lost its disk begins anew with a guest that knows it")
     func hostForgets() {
         var road = Road()
-        road.cut(joined(&road))
+        road.cut(road.joined())
         road.add("Car", seed: 1)
         road.send("one", from: "Ana", to: "Car")
         road.dial()
@@ -241,9 +241,22 @@ struct MeshCoreTests {
         #expect(road.nodes["Car"]?.core.conversation(with: road.id("Ana")) != nil)
     }
 
-    func joined(_ road: inout Road) -> MeshCore.LinkID {
-        let id = road.dial()
+    @Test("What the host makes safe while a guest comes back is acknowledged on the new link")
+    func acceptedMeanwhile() {
+        var road = Road()
+        let first = road.joined()
+        road.nodes["Car"]?.acceptsByItself = false
+        road.send("one", from: "Ana", to: "Car")
         road.settle()
-        return id
+        // The host has not noticed the link's end yet, and answers the new one before the vote is on its disk.
+        road.act("Ana", on: first) { $0.channelClosed(first) }
+        road.wires[first] = nil
+        let second = road.dial()
+        road.step(second)
+        let ana = road.id("Ana")
+        road.act("Car", on: second) { $0.accept(upTo: 1, from: ana) }
+        road.settle()
+        #expect(road.texts(at: "Car") == ["one"])
+        #expect(road.nodes["Ana"]?.core.conversation(with: road.id("Car"))?.unacknowledged == 0)
     }
 }

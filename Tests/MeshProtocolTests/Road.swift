@@ -61,9 +61,7 @@ struct Road {
     /// A guest's channel to a host opens. Nothing moves yet.
     @discardableResult
     mutating func dial(_ guest: String = "Ana", _ host: String = "Car", expecting: Peer.ID? = nil) -> MeshCore.LinkID {
-        lastLink += 1
-        let id = lastLink
-        wires[id] = Wire(guest: guest, host: host, id: id)
+        let id = newLink(guest, host)
         let expected = expecting ?? String(self.id(host).prefix(Identity.headDigits))
         let entropies = (entropy(), entropy())
         act(host, on: id) { [now, sendMTU] in
@@ -73,6 +71,12 @@ struct Road {
             $0.opened(id, as: .guest, sendMTU: sendMTU, expected: expected, entropy: entropies.1, now: now)
         }
         return id
+    }
+
+    mutating func newLink(_ guest: String, _ host: String) -> MeshCore.LinkID {
+        lastLink += 1
+        wires[lastLink] = Wire(guest: guest, host: host, id: lastLink)
+        return lastLink
     }
 
     /// Moves everything until nothing moves any more.

@@ -39,11 +39,12 @@ extension MeshCore {
     }
 
     private mutating func translate(_ action: LinkMachine.Action, on id: LinkID) -> [Action] {
+        // What stands behind the end in one record is not looked at, whoever has ended the link.
+        guard links[id]?.isOver == false else { return [] }
         switch action {
         case .wake: return [.wake(id)]
         case .identified(let peer):
-            guard let entropy = links[id]?.entropy else { return [] }
-            let introduction = introduction(for: peer, entropy)
+            guard let introduction = introduce(to: peer, on: id) else { return [] }
             return update(id) { $0.present(as: introduction) }
         case .introduced(let peer, _): return answer(peer, on: id)
         case .connected(let peer, let resumption): return connected(peer, resumption, on: id)
@@ -56,11 +57,10 @@ extension MeshCore {
     }
 
     private mutating func answer(_ peer: Peer.ID, on id: LinkID) -> [Action] {
-        guard let entropy = links[id]?.entropy else { return [] }
         switch admission.answer(peer, local: local.id, connected: linkOfPeer.keys) {
         case .refuse(let reason): return update(id) { $0.refuse(reason) }
         case .admit:
-            let introduction = introduction(for: peer, entropy)
+            guard let introduction = introduce(to: peer, on: id) else { return [] }
             return update(id) { $0.admit(as: introduction) }
         }
     }
@@ -83,6 +83,10 @@ extension MeshCore {
         actions.append(.tell(id, .connected(peer)))
         if acknowledged {
             actions.append(.tell(id, .acknowledged(upTo: resumption.delivered, by: peer.id)))
+        }
+        // What was made safe since this side has introduced itself.
+        if let accepted = conversations[peer.id]?.resumption.delivered, accepted > link.told {
+            actions += update(id) { $0.acknowledge(upTo: accepted) }
         }
         return actions + [.wake(id)]
     }
@@ -114,6 +118,7 @@ extension MeshCore {
     }
 
     private mutating func ended(_ id: LinkID, _ end: LinkEnd, afterLastWord: Bool) -> [Action] {
+        links[id]?.isOver = true
         if case .misbehaved(let how) = end { misbehaviours[how, default: 0] += 1 }
         guard let peer = links[id]?.machine.peer, links[id]?.peer != nil else {
             return [

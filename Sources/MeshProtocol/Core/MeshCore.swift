@@ -63,6 +63,10 @@ public struct MeshCore: Sendable {
         var expected: Peer.ID?
         /// Whose conversation it carries, once it is up.
         var peer: Peer.ID?
+        /// How far this side has said that it has got, when it introduced itself.
+        var told: UInt64 = 0
+        /// Its end was told: nothing follows.
+        var isOver = false
     }
 
     struct Acquaintance: Sendable {
@@ -142,7 +146,7 @@ public struct MeshCore: Sendable {
             expectedKey: known.flatMap { acquaintances[$0]?.publicKey })
         let isCrowded = role == .host && strangers >= Limits.strangers
         links[id] = Link(machine: LinkMachine(role: role, keys: keys, now: now), entropy: entropy, expected: expected)
-        let standing = known.map { introduction(for: $0, entropy) }
+        let standing = known.flatMap { introduce(to: $0, on: id) }
         return update(id) { machine in
             if sendMTU < Limits.leastSDUBytes { return machine.end(.misbehaved(.smallChannel)) }
             return isCrowded ? machine.turnAway() : machine.opened(as: standing)
@@ -226,10 +230,12 @@ public struct MeshCore: Sendable {
         return found.count == 1 ? found.first : nil
     }
 
-    /// How this node introduces itself to a peer.
-    func introduction(for peer: Peer.ID, _ entropy: Entropy) -> Introduction {
-        let conversation = conversations[peer] ?? Conversation(epoch: entropy.epoch)
-        return Introduction(name: local.name, resumption: conversation.resumption)
+    /// How this node introduces itself to a peer on a link.
+    mutating func introduce(to peer: Peer.ID, on id: LinkID) -> Introduction? {
+        guard let entropy = links[id]?.entropy else { return nil }
+        let resumption = (conversations[peer] ?? Conversation(epoch: entropy.epoch)).resumption
+        links[id]?.told = resumption.delivered
+        return Introduction(name: local.name, resumption: resumption)
     }
 
     /// A peer has proved its key.

@@ -3,28 +3,32 @@
 /// A link's own frames that wait to leave. A peer can provoke pongs and acknowledgements without end, so of those only
 /// the newest waits; of the others there are a handful in a link's life.
 struct ControlFrames: Sendable {
-    private var others: [Frame] = []
+    /// The answer to a guest: the first frame of a link's first record.
+    private var answers: [Frame] = []
+    private var lastWords: [Frame] = []
     private var ping: UInt64?
     private var pong: UInt64?
     private var acknowledgement: UInt64?
 
-    var isEmpty: Bool { others.isEmpty && ping == nil && pong == nil && acknowledgement == nil }
+    var isEmpty: Bool { answers.isEmpty && lastWords.isEmpty && ping == nil && pong == nil && acknowledgement == nil }
 
     mutating func enqueue(_ frame: Frame) {
         switch frame {
         case .ping(let number): ping = number
         case .pong(let number): pong = number
         case .acknowledgement(let number): acknowledgement = max(number, acknowledgement ?? 0)
-        default: others.append(frame)
+        case .goodbye, .refusal: lastWords.append(frame)
+        default: answers.append(frame)
         }
     }
 
-    /// Takes out what leaves next, where it has at most this many bytes. A goodbye or a refusal comes after the rest.
+    /// Takes out what leaves next, where it has at most this many bytes.
     mutating func next(fitting room: Int) -> Frame? {
+        if let frame = answers.first { return take(frame, room) { $0.answers.removeFirst() } }
         if let number = acknowledgement { return take(.acknowledgement(number), room) { $0.acknowledgement = nil } }
         if let number = pong { return take(.pong(number), room) { $0.pong = nil } }
         if let number = ping { return take(.ping(number), room) { $0.ping = nil } }
-        return others.first.flatMap { take($0, room) { $0.others.removeFirst() } }
+        return lastWords.first.flatMap { take($0, room) { $0.lastWords.removeFirst() } }
     }
 
     private mutating func take(_ frame: Frame, _ room: Int, _ remove: (inout ControlFrames) -> Void) -> Frame? {

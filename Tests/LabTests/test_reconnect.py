@@ -1,0 +1,65 @@
+"""Back in a blink: how long it takes from the end of a gap until a guest is connected, and sees what is current."""
+
+from __future__ import annotations
+
+import os
+import random
+import time
+from collections.abc import Iterator
+
+import pytest
+from helpers import Figures, hold, identity, start_guests, start_host, voters
+from lab import Box, Lab, Program
+
+GAPS = int(os.environ.get("GAPS", "6"))
+SHORTEST, LONGEST = 2.0, 12.0
+
+# bluetoothd's own way to ask for connection intervals of 7.5 to 11.25 ms, for every link that a box dials.
+FAST_LINKS = "[LE]\nMinConnectionInterval=6\nMaxConnectionInterval=9\n"
+
+
+@pytest.fixture(scope="module")
+def fast_family(air_of_file: Lab) -> Box:
+    """A guest's box whose links have short intervals."""
+    return air_of_file.box("fast", main_conf=FAST_LINKS)
+
+
+@pytest.fixture
+def no_events(road: Lab) -> Iterator[None]:
+    road.air.connection_events(False)
+    yield
+    road.air.connection_events(True)
+
+
+def drive(road: Lab, car: Box, box: Box, figures: Figures, name: str, gaps: int) -> None:
+    host = start_host(car)
+    [ana] = start_guests(box, "Ana")
+    chances = random.Random(7)
+    to_connected, to_snapshot = [], []
+    for gap in range(gaps):
+        song = f"s{2 + gap % 5}"
+        road.air.cut(car, box)
+        ana.expect("peerDisconnected")
+        host.expect("peerDisconnected")
+        ana.say(f"vote {song}")
+        hold(road, chances.uniform(SHORTEST, LONGEST) - 0.5)
+        healed = time.monotonic()
+        road.air.heal()
+        connected = ana.expect("connection", state="connected", timeout=20)
+        snapshot = ana.expect("snapshot")
+        to_connected.append(connected["_received"] - healed)
+        to_snapshot.append(snapshot["_received"] - healed)
+    figures.times(f"{name}: heal to connected", to_connected)
+    figures.times(f"{name}: heal to snapshot", to_snapshot)
+
+
+def test_usual(road: Lab, car: Box, family: Box, figures: Figures) -> None:
+    drive(road, car, family, figures, "intervals of 30 to 50 ms", GAPS)
+
+
+def test_fast(road: Lab, car: Box, fast_family: Box, figures: Figures) -> None:
+    drive(road, car, fast_family, figures, "intervals of 7.5 to 11.25 ms", GAPS)
+
+
+def test_no_events(road: Lab, car: Box, family: Box, figures: Figures, no_events: None) -> None:
+    drive(road, car, family, figures, "air without connection events", GAPS)
