@@ -13,6 +13,7 @@ let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto"
 let asyncAlgorithms: Target.Dependency = .product(name: "AsyncAlgorithms", package: "swift-async-algorithms")
 let collections: Target.Dependency = .product(name: "DequeModule", package: "swift-collections")
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
+let protobuf: Target.Dependency = .product(name: "SwiftProtobuf", package: "swift-protobuf")
 
 let package = Package(
     name: "RoadMesh",
@@ -29,6 +30,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-collections", from: "1.1.0"),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.0.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
+        .package(url: "https://github.com/apple/swift-protobuf", from: "1.39.0", traits: []),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.6.0"),
         .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.0", traits: []),
     ],
@@ -48,7 +50,11 @@ let package = Package(
             dependencies: ["MeshProtocol", "CBlueZ", asyncAlgorithms, logging],
             swiftSettings: strict),
         .target(name: "MeshSession", dependencies: ["MeshProtocol", logging], swiftSettings: strict),
-        .target(name: "DemocracyDJ", dependencies: ["MeshProtocol"], swiftSettings: strict),
+        .target(
+            name: "DemocracyDJ",
+            dependencies: ["MeshProtocol", protobuf],
+            exclude: ["Wire/democracy_dj.proto", "Wire/democracy_dj.sha256"],
+            swiftSettings: strict),
         .target(
             name: "MeshNode",
             dependencies: ["BLETransport", "MeshSession", "DemocracyDJ", asyncAlgorithms, logging],

@@ -16,8 +16,10 @@ public struct GuestFeature: Sendable {
 
     /// What is to be done.
     public enum Effect: Hashable, Sendable {
-        /// Send a wish to the host.
+        /// Give a wish for the host to the transport, which keeps it until the host has it, across links.
         case send(GuestIntent, to: Peer.ID)
+        /// Ask the host for its whole state (`MeshMessage.stateRequest`), on this link only.
+        case requestState(from: Peer.ID)
         /// Show where a vote has got to.
         case voteChanged(songID: Song.ID, VoteState)
         /// Show the host's state.
@@ -30,7 +32,7 @@ public struct GuestFeature: Sendable {
     public enum VoteState: Hashable, Sendable {
         /// It waits for a link to the host.
         case queued
-        /// It is on its way.
+        /// It is on its way over a link.
         case sent
         /// A snapshot shows it.
         case confirmed
@@ -39,10 +41,25 @@ public struct GuestFeature: Sendable {
     }
 
     private struct PendingVote: Hashable, Sendable {
+        enum Progress {
+            /// No host is known yet, or the transport had no room: it waits here for the next link.
+            case waiting
+            /// The transport keeps it until there is a link.
+            case handedOver
+            /// The transport has it, and there is a link.
+            case sent
+        }
+
         var songID: Song.ID
-        var isSent: Bool
-        /// The host was asked again on this link, since the song has left the queue.
+        var progress: Progress
+        /// The host was asked again since the song has left the queue.
         var isAskedAgain = false
+    }
+
+    private struct KnownHost: Hashable, Sendable {
+        var id: Peer.ID
+        /// The run of the host that its last state told of; nil before the first.
+        var epoch: UInt32?
     }
 
     /// Who votes.
@@ -52,6 +69,9 @@ public struct GuestFeature: Sendable {
     /// The host's last known state; it stays on view through a gap.
     public private(set) var snapshot: HostSnapshot?
 
+    /// The host that was joined last: the transport keeps what is for it while it is out of reach.
+    private var known: KnownHost?
+    private var isWaitingForWhole = false
     private var pending: [PendingVote] = []
 
     /// A guest without a host.
@@ -79,42 +99,60 @@ public struct GuestFeature: Sendable {
         if pending.contains(where: { $0.songID == songID }) { return [] }
         if shows(songID) { return [.voteChanged(songID: songID, .confirmed)] }
         guard pending.count < DJLimits.pendingVotes else { return [.notice(.tooManyPendingVotes)] }
-        pending.append(PendingVote(songID: songID, isSent: host != nil))
-        let queued = Effect.voteChanged(songID: songID, .queued)
-        guard let host else { return [queued] }
-        return [queued, .send(.vote(songID: songID), to: host.id), .voteChanged(songID: songID, .sent)]
+        var effects: [Effect] = [.voteChanged(songID: songID, .queued)]
+        if let known { effects.append(.send(.vote(songID: songID), to: known.id)) }
+        if host != nil { effects.append(.voteChanged(songID: songID, .sent)) }
+        let progress: PendingVote.Progress = host != nil ? .sent : known != nil ? .handedOver : .waiting
+        pending.append(PendingVote(songID: songID, progress: progress))
+        return effects
     }
 
     private mutating func handle(_ event: MultipeerEvent) -> [Effect] {
         switch event {
-        case .peerConnected(let peer):
-            host = peer
-            return sendPending(to: peer)
+        case .peerConnected(let peer): return connected(to: peer)
         case .peerDisconnected(let peer, reason: _):
             guard host?.id == peer.id else { return [] }
             host = nil
             return markQueued()
         case .messageReceived(let message, from: let peer):
             return host?.id == peer.id ? handle(message) : []
-        case .sendFailed(.intent(.vote(let songID)), to: _):
-            guard let index = pending.firstIndex(where: { $0.songID == songID }) else { return [] }
-            pending[index].isSent = false
-            return [.voteChanged(songID: songID, .queued)]
+        case .sendFailed(.intent(.vote(let songID)), to: let peer):
+            guard known?.id == peer.id, let index = pending.firstIndex(where: { $0.songID == songID }) else {
+                return []
+            }
+            let wasSent = pending[index].progress == .sent
+            pending[index].progress = .waiting
+            return wasSent ? [.voteChanged(songID: songID, .queued)] : []
         case .sendFailed, .peerDiscovered, .peerLost, .networkUnavailable, .sessionInvalidated: return []
         }
     }
 
     private mutating func handle(_ message: MeshMessage) -> [Effect] {
         switch message {
-        case .stateUpdate(let update): return show(update)
+        case .stateUpdate(let update):
+            isWaitingForWhole = false
+            return show(update)
+        case .stateChange(let change): return take(change)
         case .rejection(.vote(let songID), let reason):
             guard let index = pending.firstIndex(where: { $0.songID == songID }) else { return [] }
             pending.remove(at: index)
             return [.voteChanged(songID: songID, .rejected(reason))]
         case .rejection(.suggestSong(let songID), let reason): return [.notice(.cannotAdd(songID, reason))]
-        // A guest's own kind of message, sent by a host, means nothing here.
-        case .intent: return []
+        // A guest's own kinds of message, sent by a host, mean nothing here.
+        case .intent, .stateRequest: return []
         }
+    }
+
+    /// A change makes the next state of the one it builds on. Whoever has another asks for the whole, once.
+    private mutating func take(_ change: HostChange) -> [Effect] {
+        guard !isWaitingForWhole, let host else { return [] }
+        if let snapshot {
+            if let next = snapshot.applying(change) { return show(next) }
+            // An old one that comes late tells nothing new.
+            if (change.epoch, change.revision) <= (snapshot.epoch, snapshot.revision) { return [] }
+        }
+        isWaitingForWhole = true
+        return [.requestState(from: host.id)]
     }
 
     /// A pending vote is cleared by a snapshot that shows it, never by just any snapshot.
@@ -123,37 +161,55 @@ public struct GuestFeature: Sendable {
         snapshot = update
         let confirmed = pending.filter { shows($0.songID) }
         pending.removeAll { confirmed.contains($0) }
-        var effects: [Effect] = [.show(update)]
-        effects += confirmed.map { .voteChanged(songID: $0.songID, .confirmed) }
-        // A song that has left the queue can show no vote any more: the host is asked, and its answer is final.
-        guard let host else { return effects }
-        for index in pending.indices where pending[index].isSent && !pending[index].isAskedAgain {
-            let songID = pending[index].songID
-            guard !update.queue.contains(where: { $0.id == songID }) else { continue }
-            pending[index].isAskedAgain = true
-            effects.append(.send(.vote(songID: songID), to: host.id))
+        let isNewRun = known?.epoch != nil && known?.epoch != update.epoch
+        known?.epoch = update.epoch
+        return [.show(update)] + confirmed.map { .voteChanged(songID: $0.songID, .confirmed) }
+            + askAgain(update, isNewRun: isNewRun)
+    }
+
+    /// A host that was started anew may have forgotten what it had received. A song that has left the queue can show no
+    /// vote any more, so that the host's answer is needed. In both cases votes that are on their way are sent once more.
+    private mutating func askAgain(_ update: HostSnapshot, isNewRun: Bool) -> [Effect] {
+        guard let host else { return [] }
+        return pending.indices.compactMap { index in
+            let vote = pending[index]
+            let isGone = !update.queue.contains { $0.id == vote.songID }
+            guard vote.progress == .sent, isNewRun || (isGone && !vote.isAskedAgain) else { return nil }
+            pending[index].isAskedAgain = isGone
+            return .send(.vote(songID: vote.songID), to: host.id)
         }
-        return effects
     }
 
     private func shows(_ songID: Song.ID) -> Bool {
         snapshot?.queue.contains { $0.id == songID && $0.voters.contains(local.id) } ?? false
     }
 
-    private mutating func sendPending(to host: Peer) -> [Effect] {
-        // Another host's epochs have nothing to do with the last one's.
+    private mutating func connected(to peer: Peer) -> [Effect] {
+        if known?.id != peer.id {
+            // What the transport has for another host does not reach this one.
+            known = KnownHost(id: peer.id)
+            for index in pending.indices {
+                pending[index].progress = .waiting
+                pending[index].isAskedAgain = false
+            }
+        }
+        host = peer
+        // The first snapshot on a link always counts: another host's epochs, or those of a box whose clock was set back,
+        // say nothing.
         snapshot = nil
+        isWaitingForWhole = false
         return pending.indices.flatMap { index -> [Effect] in
-            pending[index].isSent = true
-            pending[index].isAskedAgain = false
-            let songID = pending[index].songID
-            return [.send(.vote(songID: songID), to: host.id), .voteChanged(songID: songID, .sent)]
+            let vote = pending[index]
+            guard vote.progress != .sent else { return [] }
+            pending[index].progress = .sent
+            let shown = Effect.voteChanged(songID: vote.songID, .sent)
+            return vote.progress == .waiting ? [.send(.vote(songID: vote.songID), to: peer.id), shown] : [shown]
         }
     }
 
     private mutating func markQueued() -> [Effect] {
-        pending.indices.filter { pending[$0].isSent }.map { index in
-            pending[index].isSent = false
+        pending.indices.filter { pending[$0].progress == .sent }.map { index in
+            pending[index].progress = .handedOver
             return .voteChanged(songID: pending[index].songID, .queued)
         }
     }

@@ -32,9 +32,9 @@ public struct HostFeature: Sendable {
 
     /// What is to be done.
     public enum Effect: Hashable, Sendable {
-        /// Send the state to every guest, and show it.
+        /// Bring every guest up to this state, and show it: `StateFeed.Event.stateChanged`.
         case broadcast(HostSnapshot)
-        /// Send the state to one guest.
+        /// Send one guest the whole state: `StateFeed.Event.wholeRequested`.
         case send(HostSnapshot, to: Peer.ID)
         /// Tell a guest that its wish is not followed.
         case reject(GuestIntent, RejectionReason, to: Peer.ID)
@@ -56,10 +56,13 @@ public struct HostFeature: Sendable {
     private var playedBefore: MeshInstant = .zero
     private var playingSince: MeshInstant?
 
-    /// A host that starts to play the first song of its list; the others are queued.
+    /// A host that starts to play the first song of its list; the others are queued. Songs that guests cannot be told
+    /// of, since they go beyond `DJLimits` or an earlier one has their identifier, are left out.
     public init(local: Peer, songs: [Song], epoch: UInt32, now: MeshInstant) {
         self.local = local
-        library = Dictionary(songs.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
+        var known: Set<Song.ID> = []
+        let songs = songs.filter { $0.isWithinLimits && known.insert($0.id).inserted }
+        library = Dictionary(uniqueKeysWithValues: songs.map { ($0.id, $0) })
         snapshot = HostSnapshot(
             epoch: epoch, revision: 1, nowPlaying: songs.first, isPlaying: !songs.isEmpty,
             queue: songs.dropFirst().prefix(DJLimits.openingSongs).map { QueueItem(song: $0, addedBy: local.id) },
@@ -95,6 +98,7 @@ public struct HostFeature: Sendable {
             snapshot.connectedPeers.removeAll { $0.id == peer.id }
             return changed()
         case .messageReceived(.intent(let intent), from: let peer): return handle(intent, from: peer)
+        case .messageReceived(.stateRequest, from: let peer): return [.send(snapshot, to: peer.id)]
         // A host's own kinds of message, sent by a guest, mean nothing here.
         case .messageReceived: return []
         // A state update that did not leave is made up for by the next one.
@@ -124,6 +128,7 @@ public struct HostFeature: Sendable {
             return library[songID] == nil ? .unknownSong : .notQueued
         }
         guard !snapshot.queue[index].voters.contains(peer) else { return .alreadyVoted }
+        guard snapshot.queue[index].votes < DJLimits.votes else { return .queueFull }
         snapshot.queue[index].voters.append(peer)
         moveUp(from: index)
         return nil

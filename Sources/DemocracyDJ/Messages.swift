@@ -8,8 +8,12 @@ public enum MeshMessage: Hashable, Sendable, Codable {
     case intent(GuestIntent)
     /// The host's state, whole.
     case stateUpdate(HostSnapshot)
+    /// What has become of the host's state since an earlier one.
+    case stateChange(HostChange)
     /// The host's answer to an intent that it does not follow.
     case rejection(GuestIntent, RejectionReason)
+    /// A guest has missed a change, and asks for the host's whole state.
+    case stateRequest
 }
 
 /// What a guest can want.
@@ -45,7 +49,7 @@ public enum RejectionReason: String, Hashable, Sendable, Codable {
     case alreadyPlaying
     /// This guest's vote for the song is counted already.
     case alreadyVoted
-    /// The queue holds `DJLimits.queuedSongs`.
+    /// The queue holds `DJLimits.queuedSongs`, or the song `DJLimits.votes`.
     case queueFull
 }
 

@@ -72,7 +72,8 @@ public struct SongList: Decodable, Sendable {
         else {
             throw Problem.wrong(field: "duration", song: number, needs: "a number of seconds, 1 to 86400")
         }
-        let art = container.contains(AnyKey("albumArtURL")) ? try text("albumArtURL", atMost: 2_048) : nil
+        let art =
+            container.contains(AnyKey("albumArtURL")) ? try text("albumArtURL", atMost: DJLimits.albumArtURLBytes) : nil
         return Song(id: id, title: title, artist: artist, duration: duration, albumArtURL: art)
     }
 

@@ -110,7 +110,7 @@ public actor GuestNode {
             await steer(.refused(reason))
         case .inviteFailed: await steer(.dialFailed)
         case .received(let received):
-            if let peer = peers[received.peer], let message = MessageCodec.message(in: received.body) {
+            if let peer = peers[received.peer], let message = MeshMessage(encoded: received.body) {
                 await feed(.multipeer(.messageReceived(message, from: peer)))
             }
             await client.accept(received)
@@ -154,6 +154,8 @@ public actor GuestNode {
         for effect in feature.handle(event) {
             switch effect {
             case .send(let intent, let peer): await send(.intent(intent), to: peer)
+            // One of an earlier link has its answer: every link begins with the whole.
+            case .requestState(let peer): await client.send(MeshMessage.stateRequest.encoded, as: .latest, to: peer)
             case .voteChanged(let songID, let state): sink.yield(.vote(songID, state))
             case .show(let snapshot): sink.yield(.snapshot(snapshot))
             case .notice(let notice): sink.yield(.notice(notice))
@@ -162,7 +164,7 @@ public actor GuestNode {
     }
 
     private func send(_ message: MeshMessage, to host: Peer.ID) async {
-        let sendings = await client.send(MessageCodec.body(of: message), to: host)
+        let sendings = await client.send(message.encoded, to: host)
         if case .queued = sendings[host] { return }
         await feed(.multipeer(.sendFailed(message, to: peers[host] ?? Peer(id: host, name: ""))))
     }

@@ -23,6 +23,7 @@ public actor HostNode {
     private let client: MultipeerClient
     private let sink: AsyncStream<NodeEvent>.Continuation
     private var feature: HostFeature
+    private var stateFeed: StateFeed
     private var clock = NodeClock()
     private var peers: [Peer.ID: Peer] = [:]
 
@@ -38,6 +39,7 @@ public actor HostNode {
         self.client = client
         (output, sink) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(NodeLimits.outputEvents))
         feature = HostFeature(local: description.peer, songs: songs, epoch: epoch, now: .zero)
+        stateFeed = StateFeed(feature.snapshot)
     }
 
     /// Runs until it is told to quit. Throws where the radio cannot host.
@@ -79,20 +81,23 @@ public actor HostNode {
             peers[peer.id] = peer
             sink.yield(.peerConnected(peer))
             await feed(.multipeer(.peerConnected(peer)))
+            await share(.guestConnected(peer.id))
         case .disconnected(let peer, let end):
             peers[peer.id] = nil
+            await share(.guestGone(peer.id))
             let reason = DisconnectReason(end)
             sink.yield(.peerDisconnected(peer, reason))
             await feed(.multipeer(.peerDisconnected(peer, reason: reason)))
         case .received(let received):
-            if let peer = peers[received.peer], let message = MessageCodec.message(in: received.body) {
+            if let peer = peers[received.peer], let message = MeshMessage(encoded: received.body) {
                 await feed(.multipeer(.messageReceived(message, from: peer)))
             }
             await client.accept(received)
         case .link(let peer, let report): sink.yield(.link(peer, report))
         case .radio(.unavailable(let cause)): sink.yield(.notice(.radioUnavailable(cause)))
         case .radio(.working): sink.yield(.noticeCleared(code: Notice.radioUnavailable("").code))
-        case .discovered, .lost, .inviteFailed, .latestHasLeft: break
+        case .latestHasLeft(let peer): await share(.updateHasLeft(peer))
+        case .discovered, .lost, .inviteFailed: break
         }
     }
 
@@ -100,17 +105,22 @@ public actor HostNode {
         for effect in feature.handle(event, now: clock.now) {
             switch effect {
             case .broadcast(let snapshot):
-                await client.send(MessageCodec.body(of: .stateUpdate(snapshot)), as: .latest, to: nil)
+                await share(.stateChanged(snapshot))
                 sink.yield(.snapshot(snapshot))
-            case .send(let snapshot, let peer):
-                await client.send(MessageCodec.body(of: .stateUpdate(snapshot)), as: .latest, to: peer)
+            case .send(_, let peer): await share(.wholeRequested(peer))
             case .reject(let intent, let reason, let peer):
-                await client.send(MessageCodec.body(of: .rejection(intent, reason)), as: .reliable, to: peer)
+                await client.send(MeshMessage.rejection(intent, reason).encoded, as: .reliable, to: peer)
             case .report(let intent, let peer, let rejected):
                 sink.yield(.intent(intent, from: peer, rejected: rejected))
             case .disconnect(let peer): await client.disconnect(peer, refusing: .banned)
             case .notice(let notice): sink.yield(.notice(notice))
             }
+        }
+    }
+
+    private func share(_ event: StateFeed.Event) async {
+        for case .send(let message, let peer) in stateFeed.handle(event) {
+            await client.send(message.encoded, as: .latest, to: peer)
         }
     }
 }

@@ -56,15 +56,71 @@ struct GuestFeatureTests {
             ])
     }
 
-    @Test("a vote that was on its way when the link broke is sent again")
-    mutating func resent() {
+    @Test("a vote that was on its way when the link broke is the transport's to send again: it is not cast twice")
+    mutating func notResent() {
         connect()
         _ = guest.handle(.vote("s3"))
         #expect(
             guest.handle(.multipeer(.peerDisconnected(Example.host))) == [.voteChanged(songID: "s3", .queued)])
+        #expect(guest.handle(.multipeer(.peerConnected(Example.host))) == [.voteChanged(songID: "s3", .sent)])
+    }
+
+    @Test("a vote in a tunnel is given to the transport at once, and shown as queued until the host is back")
+    mutating func tunnel() {
+        connect()
+        _ = guest.handle(.multipeer(.peerDisconnected(Example.host)))
         #expect(
-            guest.handle(.multipeer(.peerConnected(Example.host))).first
-                == .send(.vote(songID: "s3"), to: Example.host.id))
+            guest.handle(.vote("s3")) == [
+                .voteChanged(songID: "s3", .queued), .send(.vote(songID: "s3"), to: Example.host.id),
+            ])
+        #expect(guest.handle(.multipeer(.peerConnected(Example.host))) == [.voteChanged(songID: "s3", .sent)])
+    }
+
+    @Test("a host that was started anew is told the votes once more, but for those that it shows")
+    mutating func hostRestarted() {
+        connect()
+        _ = receive(.stateUpdate(snapshot(5)))
+        for songID in ["s3", "s4"] { _ = guest.handle(.vote(songID)) }
+        _ = guest.handle(.multipeer(.peerDisconnected(Example.host)))
+        connect()
+        let restarted = snapshot(1, epoch: 2, voters: ["s4": [Example.ana.id]])
+        #expect(
+            receive(.stateUpdate(restarted)) == [
+                .show(restarted), .voteChanged(songID: "s4", .confirmed),
+                .send(.vote(songID: "s3"), to: Example.host.id),
+            ])
+        let next = snapshot(2, epoch: 2)
+        #expect(receive(.stateUpdate(next)) == [.show(next)])
+    }
+
+    @Test("another host is told the votes that no host has shown")
+    mutating func otherHost() {
+        connect()
+        _ = receive(.stateUpdate(snapshot(5)))
+        _ = guest.handle(.vote("s3"))
+        _ = guest.handle(.multipeer(.peerDisconnected(Example.host)))
+        #expect(
+            guest.handle(.multipeer(.peerConnected(Example.bob))) == [
+                .send(.vote(songID: "s3"), to: Example.bob.id), .voteChanged(songID: "s3", .sent),
+            ])
+        // Its epoch is another one, and says nothing about a new start.
+        let other = snapshot(1, epoch: 9)
+        #expect(receive(.stateUpdate(other), from: Example.bob) == [.show(other)])
+    }
+
+    @Test("a vote that the transport had no room for waits, and is sent on the next link")
+    mutating func noRoom() {
+        connect()
+        _ = guest.handle(.vote("s3"))
+        #expect(
+            guest.handle(.multipeer(.sendFailed(.intent(.vote(songID: "s3")), to: Example.host))) == [
+                .voteChanged(songID: "s3", .queued)
+            ])
+        #expect(guest.handle(.multipeer(.peerDisconnected(Example.host))) == [])
+        #expect(
+            guest.handle(.multipeer(.peerConnected(Example.host))) == [
+                .send(.vote(songID: "s3"), to: Example.host.id), .voteChanged(songID: "s3", .sent),
+            ])
     }
 
     @Test("a rejected vote is told with its reason, and gone")
@@ -136,5 +192,80 @@ struct GuestFeatureTests {
     mutating func tooMany() {
         for number in 0..<DJLimits.pendingVotes { _ = guest.handle(.vote("x\(number)")) }
         #expect(guest.handle(.vote("one more")) == [.notice(.tooManyPendingVotes)])
+    }
+}
+
+@Suite("What a guest sees of changes")
+struct GuestChangeTests {
+    var guest = GuestFeature(local: Example.ana)
+    var host = HostFeature(local: Example.host, songs: Example.songs, epoch: 7, now: .zero)
+
+    private mutating func receive(_ message: MeshMessage) -> [GuestFeature.Effect] {
+        guest.handle(.multipeer(.messageReceived(message, from: Example.host)))
+    }
+
+    private mutating func join() {
+        _ = guest.handle(.multipeer(.peerConnected(Example.host)))
+        _ = receive(.stateUpdate(host.snapshot))
+    }
+
+    /// What a vote of Bob changes.
+    private mutating func vote(_ songID: Song.ID, by peer: Peer = Example.bob) throws -> HostChange {
+        let before = host.snapshot
+        _ = host.handle(Example.intent(.vote(songID: songID), from: peer), now: .zero)
+        return try #require(HostChange(from: before, to: host.snapshot))
+    }
+
+    @Test("a change is shown as the state that it leads to, and confirms a vote")
+    mutating func shown() throws {
+        join()
+        _ = guest.handle(.vote("s4"))
+        let change = try vote("s4", by: Example.ana)
+        #expect(
+            receive(.stateChange(change)) == [.show(host.snapshot), .voteChanged(songID: "s4", .confirmed)])
+        #expect(guest.snapshot == host.snapshot)
+    }
+
+    @Test("a guest that has missed a change asks for the whole once, and shows it when it comes")
+    mutating func missed() throws {
+        join()
+        let seen = host.snapshot
+        _ = try vote("s3")
+        #expect(receive(.stateChange(try vote("s4"))) == [.requestState(from: Example.host.id)])
+        #expect(receive(.stateChange(try vote("s5"))) == [])
+        #expect(guest.snapshot == seen)
+        #expect(host.handle(Self.request, now: .zero) == [.send(host.snapshot, to: Example.ana.id)])
+        #expect(receive(.stateUpdate(host.snapshot)) == [.show(host.snapshot)])
+        let change = try vote("s2")
+        #expect(receive(.stateChange(change)) == [.show(host.snapshot)])
+    }
+
+    private static let request = HostFeature.Event.multipeer(.messageReceived(.stateRequest, from: Example.ana))
+
+    @Test("a change of another run of the host is not taken, and the whole is asked for")
+    mutating func otherEpoch() throws {
+        join()
+        var change = try vote("s3")
+        change.epoch += 1
+        #expect(receive(.stateChange(change)) == [.requestState(from: Example.host.id)])
+    }
+
+    @Test("a change that comes again changes nothing, and nothing is asked for")
+    mutating func replay() throws {
+        join()
+        let change = try vote("s3")
+        _ = receive(.stateChange(change))
+        _ = receive(.stateChange(try vote("s4")))
+        #expect(receive(.stateChange(change)) == [])
+        #expect(guest.snapshot == host.snapshot)
+    }
+
+    @Test("on a new link, changes wait for the whole")
+    mutating func newLink() throws {
+        join()
+        _ = guest.handle(.multipeer(.peerDisconnected(Example.host)))
+        _ = guest.handle(.multipeer(.peerConnected(Example.host)))
+        #expect(receive(.stateChange(try vote("s3"))) == [.requestState(from: Example.host.id)])
+        #expect(receive(.stateUpdate(host.snapshot)) == [.show(host.snapshot)])
     }
 }

@@ -160,6 +160,31 @@ struct HostFeatureTests {
         #expect(host.snapshot == before)
     }
 
+    @Test("a guest that asks for the whole state gets it")
+    mutating func wholeState() {
+        let request = HostFeature.Event.multipeer(.messageReceived(.stateRequest, from: Example.ana))
+        #expect(host.handle(request, now: .zero) == [.send(host.snapshot, to: Example.ana.id)])
+    }
+
+    @Test("songs that no guest could be told of are left out, and so is the second of one identifier")
+    func unfitSongs() {
+        let long = Song(id: "x", title: String(repeating: "x", count: 200), artist: "", duration: 1)
+        let endless = Song(id: "y", title: "", artist: "", duration: .infinity)
+        let opened = HostFeature(
+            local: Example.host, songs: [long, endless] + Example.songs + Example.songs, epoch: 1, now: .zero)
+        #expect(opened.snapshot.nowPlaying?.id == "s1")
+        #expect(opened.snapshot.queue.map(\.id) == ["s2", "s3", "s4", "s5"])
+        #expect(opened.library.count == 5)
+    }
+
+    @Test("votes for one song have a limit, so that made-up guests cannot fill everybody's memory")
+    mutating func tooManyVotes() {
+        for number in 0..<DJLimits.votes { _ = vote("s4", Peer(id: "guest \(number)", name: "")) }
+        let intent = GuestIntent.vote(songID: "s4")
+        #expect(vote("s4", Example.ana).last == .reject(intent, .queueFull, to: Example.ana.id))
+        #expect(host.snapshot.queue[0].votes == DJLimits.votes)
+    }
+
     @Test("every change has a higher revision")
     mutating func revisions() {
         var last = host.snapshot

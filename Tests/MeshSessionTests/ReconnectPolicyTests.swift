@@ -38,12 +38,17 @@ struct ReconnectPolicyTests {
         #expect(guest.handle(.linked(Self.car)) == [.show(.connected)])
     }
 
-    @Test("a named host is waited for", arguments: ["Dad's Car", "c0ffee", "c0ffee00112233445566778899aabbcc"])
-    func named(wanted: String) {
+    @Test(
+        "a named host is waited for, and one named by its whole identifier has to prove that",
+        arguments: [
+            ("Dad's Car", "c0ffee"), ("c0ffee", "c0ffee"),
+            ("c0ffee00112233445566778899aabbcc", "c0ffee00112233445566778899aabbcc"),
+        ])
+    func named(wanted: String, invited: Peer.ID) {
         var guest = Guest(policy: ReconnectPolicy(wanted: wanted))
         _ = guest.handle(.start)
         #expect(guest.handle(.heard(Self.bus)) == [])
-        #expect(guest.handle(.heard(Self.heardCar)) == [.stopBrowsing, .invite("c0ffee")])
+        #expect(guest.handle(.heard(Self.heardCar)) == [.stopBrowsing, .invite(invited)])
     }
 
     @Test("a name longer than a scan response has room for is known by its head")

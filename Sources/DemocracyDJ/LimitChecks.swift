@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import MeshProtocol
+
+// What a peer says is looked at here before it is believed: it may take no more room than an honest one's words, and
+// break no rule that the code above stands on.
+
+extension DJLimits {
+    /// Whether a text can be a song's identifier.
+    static func isSongID(_ text: String) -> Bool { (1...songIDBytes).contains(text.utf8.count) }
+
+    /// Whether a text can be a peer's identifier.
+    fileprivate static func isPeerID(_ text: String) -> Bool { (1...Limits.peerIDBytes).contains(text.utf8.count) }
+}
+
+extension Song {
+    /// Whether guests can be told of this song. Not a number is outside every range.
+    var isWithinLimits: Bool {
+        DJLimits.isSongID(id) && title.utf8.count <= DJLimits.songTextBytes
+            && artist.utf8.count <= DJLimits.songTextBytes && (0...DJLimits.songSeconds).contains(duration)
+            && (albumArtURL?.utf8.count ?? 0) <= DJLimits.albumArtURLBytes
+    }
+}
+
+extension QueueItem {
+    fileprivate var isWithinLimits: Bool {
+        song.isWithinLimits && DJLimits.isPeerID(addedBy) && voters.count <= DJLimits.votes
+            && voters.allSatisfy(DJLimits.isPeerID) && areDistinct(voters)
+    }
+}
+
+extension HostSnapshot {
+    /// Whether a host can have this state.
+    var isWithinLimits: Bool {
+        nowPlaying?.isWithinLimits != false
+            && queue.count <= DJLimits.queuedSongs && queue.allSatisfy(\.isWithinLimits)
+            && areDistinct(queue.map(\.id))
+            && connectedPeers.count <= DJLimits.connectedPeers
+            && connectedPeers.allSatisfy { DJLimits.isPeerID($0.id) && $0.name.utf8.count <= Limits.nameBytes }
+            && areDistinct(connectedPeers.map(\.id))
+    }
+}
+
+private func areDistinct(_ texts: [String]) -> Bool { Set(texts).count == texts.count }

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// How one list becomes another: what is taken out, and what is put in where. What only moves is not told again.
+struct ListChange<Element: Hashable & Sendable & Codable>: Hashable, Sendable, Codable {
+    /// Where something that is put in comes from.
+    enum Source: Hashable, Sendable, Codable {
+        /// A place in the old list.
+        case moved(from: Int)
+        case new(Element)
+    }
+
+    struct Insertion: Hashable, Sendable, Codable {
+        /// A place in the new list, when what comes before it is in place.
+        var at: Int
+        var source: Source
+    }
+
+    /// Places in the old list, in ascending order. What moves is not among them.
+    var removed: [Int] = []
+    /// First to last.
+    var inserted: [Insertion] = []
+
+    /// Nothing changes.
+    init() {}
+
+    init(from old: [Element], to new: [Element]) {
+        for step in new.difference(from: old).inferringMoves() {
+            switch step {
+            case .remove(_, _, associatedWith: .some): break
+            // Removals come last to first.
+            case .remove(let place, _, associatedWith: nil): removed.insert(place, at: 0)
+            case .insert(let place, let element, let origin):
+                inserted.append(Insertion(at: place, source: origin.map { .moved(from: $0) } ?? .new(element)))
+            }
+        }
+    }
+
+    /// The new list, or nil where this is no change of that old one.
+    func applied(to old: [Element]) -> [Element]? {
+        var taken = Set(removed)
+        for case .moved(let place) in inserted.map(\.source) { taken.insert(place) }
+        guard taken.allSatisfy(old.indices.contains) else { return nil }
+        var list = old.indices.filter { !taken.contains($0) }.map { old[$0] }
+        for insertion in inserted {
+            guard (0...list.count).contains(insertion.at) else { return nil }
+            switch insertion.source {
+            case .moved(let place): list.insert(old[place], at: insertion.at)
+            case .new(let element): list.insert(element, at: insertion.at)
+            }
+        }
+        return list
+    }
+}

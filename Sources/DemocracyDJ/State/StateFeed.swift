@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import MeshProtocol
+
+/// Decides which state each guest is sent, and when: an event goes in, actions come out.
+///
+/// A guest gets the whole state first on every link, and then only what has changed since what it was sent last. At most
+/// one update a guest is under way: while it waits to leave, further changes add up, so that a slow link gets fewer
+/// updates and nothing queues up in front of it.
+public struct StateFeed: Sendable {
+    /// What happens.
+    public enum Event: Hashable, Sendable {
+        /// A link to a guest is up, maybe in the place of an older one. Whoever comes with a change of the state is told
+        /// after it (`stateChanged` first), so that the guest's first update has it.
+        case guestConnected(Peer.ID)
+        /// A guest's link is gone.
+        case guestGone(Peer.ID)
+        /// The host's state is another one.
+        case stateChanged(HostSnapshot)
+        /// The update that was given to the transport last has left.
+        case updateHasLeft(Peer.ID)
+        /// A guest cannot use changes and asks for the whole (`MeshMessage.stateRequest`).
+        case wholeRequested(Peer.ID)
+    }
+
+    /// What is to be done.
+    public enum Action: Hashable, Sendable {
+        /// Give an update to the transport, in the class `latest`, and tell when it has left.
+        case send(MeshMessage, to: Peer.ID)
+    }
+
+    private enum UnderWay: Hashable {
+        case nothing, change, whole
+    }
+
+    private struct Guest {
+        let id: Peer.ID
+        /// The state that the guest has once everything sent has arrived; nil where it needs the whole.
+        var sent: HostSnapshot?
+        var underWay = UnderWay.nothing
+    }
+
+    private var state: HostSnapshot
+    private var guests: [Guest] = []
+    /// Updates to the present state, by the revision that they build on: most guests need the same one.
+    private var updates: [UInt64: MeshMessage] = [:]
+    private var wholeBytes: Int?
+
+    /// A feed without guests.
+    public init(_ state: HostSnapshot) {
+        self.state = state.fitted
+    }
+
+    /// Takes an event.
+    public mutating func handle(_ event: Event) -> [Action] {
+        switch event {
+        case .guestConnected(let id):
+            guests.removeAll { $0.id == id }
+            guests.append(Guest(id: id))
+            return catchUp(guests.count - 1)
+        case .guestGone(let id):
+            guests.removeAll { $0.id == id }
+            return []
+        case .stateChanged(let state):
+            // A guest must have what the next change builds on, so what no message has room for is left out here.
+            self.state = state.fitted
+            updates = [:]
+            wholeBytes = nil
+            return guests.indices.flatMap { catchUp($0) }
+        case .updateHasLeft(let id):
+            guard let index = guests.firstIndex(where: { $0.id == id }) else { return [] }
+            guests[index].underWay = .nothing
+            return catchUp(index)
+        case .wholeRequested(let id):
+            // A whole that is under way already is the answer.
+            guard let index = guests.firstIndex(where: { $0.id == id }), guests[index].underWay != .whole else {
+                return []
+            }
+            guests[index].sent = nil
+            return catchUp(index)
+        }
+    }
+
+    /// Sends a guest what it lacks, where nothing is under way to it.
+    private mutating func catchUp(_ index: Int) -> [Action] {
+        let guest = guests[index]
+        guard guest.underWay == .nothing, !isCurrent(guest.sent) else { return [] }
+        let update = update(from: guest.sent)
+        guests[index].sent = state
+        guests[index].underWay = if case .stateChange = update { .change } else { .whole }
+        return [.send(update, to: guest.id)]
+    }
+
+    private func isCurrent(_ sent: HostSnapshot?) -> Bool {
+        sent?.epoch == state.epoch && sent?.revision == state.revision
+    }
+
+    private mutating func update(from base: HostSnapshot?) -> MeshMessage {
+        let whole = MeshMessage.stateUpdate(state)
+        // Revisions of another epoch have nothing to do with the present one's.
+        guard let base, base.epoch == state.epoch else { return whole }
+        if let update = updates[base.revision] { return update }
+        var update = whole
+        if let change = HostChange(from: base, to: state) {
+            let limit = wholeBytes ?? whole.encoded.count
+            wholeBytes = limit
+            if MeshMessage.stateChange(change).encoded.count < limit { update = .stateChange(change) }
+        }
+        updates[base.revision] = update
+        return update
+    }
+}

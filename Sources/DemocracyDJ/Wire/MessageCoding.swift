@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import MeshProtocol
+internal import SwiftProtobuf
+
+// Messages as bytes: `democracy_dj.proto`, and `docs/protocol.md`, "Messages". Nothing above this sees bytes, nothing
+// below sees messages.
+
+extension MeshMessage {
+    /// The message as it travels: at most `DJLimits.messageBytes`. The tail of a queue that does not fit is left out.
+    public var encoded: [UInt8] {
+        if case .stateUpdate(let snapshot) = self { MeshMessage.stateUpdate(snapshot.fitted).bytes } else { bytes }
+    }
+
+    /// The message that has arrived, or nil where the bytes are none or it goes beyond `DJLimits`. What it says beyond
+    /// what this version knows is passed over.
+    public init?(encoded bytes: some Collection<UInt8>) {
+        guard bytes.count <= DJLimits.messageBytes else { return nil }
+        var options = BinaryDecodingOptions()
+        options.discardUnknownFields = true
+        options.messageDepthLimit = 8
+        guard let envelope = try? WireEnvelope(serializedBytes: Array(bytes), options: options) else { return nil }
+        self.init(envelope)
+    }
+
+    /// All of it, whatever its size.
+    fileprivate var bytes: [UInt8] {
+        do {
+            return try WireEnvelope(self).serializedBytes()
+        } catch {
+            preconditionFailure("a message of ours cannot be encoded: \(error)")
+        }
+    }
+
+    private init?(_ envelope: WireEnvelope) {
+        switch envelope.content {
+        case .intent(let wire):
+            guard let intent = GuestIntent(wire) else { return nil }
+            self = .intent(intent)
+        case .snapshot(let wire):
+            guard let snapshot = HostSnapshot(wire) else { return nil }
+            self = .stateUpdate(snapshot)
+        case .change(let wire):
+            guard let change = HostChange(wire) else { return nil }
+            self = .stateChange(change)
+        case .rejection(let wire):
+            guard let intent = GuestIntent(wire.intent), let reason = RejectionReason(wire.reason) else { return nil }
+            self = .rejection(intent, reason)
+        case .snapshotRequest: self = .stateRequest
+        case nil: return nil
+        }
+    }
+}
+
+extension HostSnapshot {
+    /// This state, or as much of it as one message has room for. Only a full queue of the longest titles, or of very
+    /// many votes, gets there: what is far down the queue is missed least.
+    var fitted: HostSnapshot {
+        var snapshot = self
+        while MeshMessage.stateUpdate(snapshot).bytes.count > DJLimits.messageBytes {
+            if !snapshot.queue.isEmpty {
+                snapshot.queue.removeLast((snapshot.queue.count + 3) / 4)
+            } else if !snapshot.connectedPeers.isEmpty {
+                snapshot.connectedPeers.removeLast((snapshot.connectedPeers.count + 3) / 4)
+            } else {
+                break
+            }
+        }
+        return snapshot
+    }
+}
+
+extension WireEnvelope {
+    fileprivate init(_ message: MeshMessage) {
+        self.init()
+        switch message {
+        case .intent(let intent): self.intent = WireIntent(intent)
+        case .stateUpdate(let snapshot): self.snapshot = WireSnapshot(snapshot)
+        case .stateChange(let change): self.change = WireChange(change)
+        case .rejection(let intent, let reason):
+            rejection.intent = WireIntent(intent)
+            rejection.reason = WireReason(reason)
+        case .stateRequest: snapshotRequest = WireSnapshotRequest()
+        }
+    }
+}
+
+extension WireIntent {
+    fileprivate init(_ intent: GuestIntent) {
+        self.init()
+        switch intent {
+        case .vote(let songID): vote = songID
+        case .suggestSong(let songID): suggestion = songID
+        }
+    }
+}
+
+extension GuestIntent {
+    fileprivate init?(_ wire: WireIntent) {
+        switch wire.wish {
+        case .vote(let songID): self = .vote(songID: songID)
+        case .suggestion(let songID): self = .suggestSong(songID: songID)
+        case nil: return nil
+        }
+        guard DJLimits.isSongID(songID) else { return nil }
+    }
+}
+
+extension WireReason {
+    fileprivate init(_ reason: RejectionReason) {
+        self =
+            switch reason {
+            case .unknownSong: .unknownSong
+            case .notQueued: .notQueued
+            case .alreadyPlaying: .alreadyPlaying
+            case .alreadyVoted: .alreadyVoted
+            case .queueFull: .queueFull
+            }
+    }
+}
+
+extension RejectionReason {
+    fileprivate init?(_ wire: WireReason) {
+        switch wire {
+        case .unknownSong: self = .unknownSong
+        case .notQueued: self = .notQueued
+        case .alreadyPlaying: self = .alreadyPlaying
+        case .alreadyVoted: self = .alreadyVoted
+        case .queueFull: self = .queueFull
+        case .unspecified, .UNRECOGNIZED: return nil
+        }
+    }
+}

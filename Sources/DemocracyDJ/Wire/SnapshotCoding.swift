@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import FoundationEssentials
+import MeshProtocol
+
+extension WireSnapshot {
+    /// A snapshot for the wire.
+    init(_ snapshot: HostSnapshot) {
+        self.init()
+        let table = PeerTable(
+            snapshot.connectedPeers.map(\.id) + snapshot.queue.flatMap { [$0.addedBy] + $0.voters })
+        epoch = snapshot.epoch
+        revision = snapshot.revision
+        if let song = snapshot.nowPlaying { nowPlaying = WireSong(song) }
+        isPlaying = snapshot.isPlaying
+        queue = snapshot.queue.map { WireQueueItem($0, table) }
+        guests = snapshot.connectedPeers.map { WireGuest($0, table) }
+        peers = table.bytes
+        otherPeers = table.texts
+    }
+}
+
+extension HostSnapshot {
+    /// A snapshot that has arrived, or nil where it is none that a host can have.
+    init?(_ wire: WireSnapshot) {
+        guard wire.queue.count <= DJLimits.queuedSongs, wire.guests.count <= DJLimits.connectedPeers,
+            let table = PeerTable(bytes: wire.peers, texts: wire.otherPeers)
+        else { return nil }
+        let queue = wire.queue.compactMap { QueueItem($0, table) }
+        let guests = wire.guests.compactMap { Peer($0, table) }
+        guard queue.count == wire.queue.count, guests.count == wire.guests.count else { return nil }
+        self.init(
+            epoch: wire.epoch, revision: wire.revision,
+            nowPlaying: wire.hasNowPlaying ? Song(wire.nowPlaying) : nil, isPlaying: wire.isPlaying, queue: queue,
+            connectedPeers: guests)
+        guard isWithinLimits else { return nil }
+    }
+}
+
+extension WireSong {
+    /// A song for the wire.
+    init(_ song: Song) {
+        self.init()
+        id = song.id
+        title = song.title
+        artist = song.artist
+        // What is no number is no length either: it must not stop a host.
+        let seconds = song.duration > 0 ? min(song.duration, DJLimits.songSeconds) : 0
+        milliseconds = UInt32((seconds * 1_000).rounded())
+        if let art = song.albumArtURL { albumArtURL = art }
+    }
+}
+
+extension Song {
+    /// A song that has arrived; its limits are still to be looked at.
+    init(_ wire: WireSong) {
+        self.init(
+            id: wire.id, title: wire.title, artist: wire.artist, duration: Double(wire.milliseconds) / 1_000,
+            albumArtURL: wire.hasAlbumArtURL ? wire.albumArtURL : nil)
+    }
+}
+
+extension WireQueueItem {
+    /// A queued song for the wire.
+    init(_ item: QueueItem, _ table: PeerTable) {
+        self.init()
+        song = WireSong(item.song)
+        addedBy = table.number(of: item.addedBy)
+        voters = item.voters.map(table.number(of:))
+    }
+}
+
+extension QueueItem {
+    /// A queued song that has arrived, or nil where it names nobody of the table. Its limits are still to be looked at.
+    init?(_ wire: WireQueueItem, _ table: PeerTable) {
+        guard let addedBy = table.peer(wire.addedBy), let voters = table.peers(wire.voters) else { return nil }
+        self.init(song: Song(wire.song), addedBy: addedBy, voters: voters)
+    }
+}
+
+extension WireGuest {
+    /// A linked guest for the wire.
+    init(_ guest: Peer, _ table: PeerTable) {
+        self.init()
+        peer = table.number(of: guest.id)
+        name = guest.name
+    }
+}
+
+extension Peer {
+    /// A linked guest that has arrived, or nil where it is nobody of the table. Its limits are still to be looked at.
+    init?(_ wire: WireGuest, _ table: PeerTable) {
+        guard let id = table.peer(wire.peer) else { return nil }
+        self.init(id: id, name: wire.name)
+    }
+}

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DemocracyDJ
+import MeshProtocol
+import Testing
+
+@Suite("What has changed")
+struct HostChangeTests {
+    /// The change as it arrives at a guest.
+    private func carried(_ change: HostChange) throws -> HostChange {
+        let message = try #require(MeshMessage(encoded: MeshMessage.stateChange(change).encoded))
+        guard case .stateChange(let arrived) = message else { throw NotAChange() }
+        #expect(arrived == change)
+        return arrived
+    }
+
+    private struct NotAChange: Error {}
+
+    @Test("a guest that takes every change has the host's state exactly", arguments: 0..<20)
+    func exact(seed: UInt64) throws {
+        var dice = Dice(state: seed)
+        var state = RandomState.any(1, using: &dice)
+        for step in 0..<100 {
+            // Now and then everything is another.
+            let next =
+                step.isMultiple(of: 10)
+                ? RandomState.any(state.revision + 1, using: &dice) : RandomState.next(state, using: &dice)
+            let change = try carried(try #require(HostChange(from: state, to: next)))
+            #expect(state.applying(change) == next)
+            state = next
+        }
+    }
+
+    @Test("changes over many revisions lead to the same state as each of them does")
+    func addedUp() throws {
+        var dice = Dice(state: 5)
+        let first = RandomState.any(1, using: &dice)
+        var last = first
+        for _ in 0..<50 { last = RandomState.next(last, using: &dice) }
+        #expect(first.applying(try #require(HostChange(from: first, to: last))) == last)
+    }
+
+    @Test("a change means nothing to a state that it does not build on")
+    func otherBase() throws {
+        var dice = Dice(state: 6)
+        let state = RandomState.any(4, using: &dice)
+        let change = try #require(HostChange(from: state, to: RandomState.any(5, using: &dice)))
+        var other = state
+        other.revision = 3
+        #expect(other.applying(change) == nil)
+        other = state
+        other.epoch += 1
+        #expect(other.applying(change) == nil)
+    }
+
+    @Test("no change leads to an earlier state or to another run of the host")
+    func noChange() {
+        var dice = Dice(state: 7)
+        let state = RandomState.any(4, using: &dice)
+        #expect(HostChange(from: state, to: state) == nil)
+        var other = state
+        other.revision = 3
+        #expect(HostChange(from: state, to: other) == nil)
+        other = state
+        other.epoch += 1
+        other.revision = 9
+        #expect(HostChange(from: state, to: other) == nil)
+    }
+
+    @Test("a change that would fill the queue beyond its limit leads nowhere")
+    func overfilled() throws {
+        let songs = (0...DJLimits.queuedSongs).map { Song(id: "\($0)", title: "", artist: "", duration: 1) }
+        let empty = HostSnapshot(
+            epoch: 1, revision: 1, nowPlaying: nil, isPlaying: false, queue: [], connectedPeers: [])
+        var full = empty
+        full.revision = 2
+        full.queue = songs.map { QueueItem(song: $0, addedBy: "x") }
+        #expect(empty.applying(try #require(HostChange(from: empty, to: full))) == nil)
+        full.queue.removeLast()
+        #expect(empty.applying(try #require(HostChange(from: empty, to: full))) == full)
+    }
+
+    // MARK: Sizes
+
+    private func size(of event: HostFeature.Event) throws -> Int {
+        var host = FullCar.host()
+        let before = host.snapshot
+        _ = host.handle(event, now: .zero)
+        let change = try #require(HostChange(from: before, to: host.snapshot))
+        #expect(before.applying(change) == host.snapshot)
+        #expect(before.queue.count == 75)
+        return MeshMessage.stateChange(change).encoded.count
+    }
+
+    @Test("one more vote, which moves its song up a long queue, is small on the air")
+    func voteSize() throws {
+        let host = FullCar.host()
+        let last = try #require(host.snapshot.queue.last)
+        let bytes = try size(of: Example.intent(.vote(songID: last.id), from: FullCar.guests[7]))
+        #expect(bytes <= 64, "\(bytes) bytes")
+    }
+
+    @Test("somebody who joins costs little more than a name")
+    func joinSize() throws {
+        let guest = Peer(id: RandomState.identifier(50), name: "Somebody Else")
+        let bytes = try size(of: .multipeer(.peerConnected(guest))) - guest.name.utf8.count
+        #expect(bytes <= 40, "\(bytes) bytes")
+    }
+
+    @Test("the next song is small on the air")
+    func skipSize() throws {
+        let bytes = try size(of: .command(.skip))
+        #expect(bytes <= 40, "\(bytes) bytes")
+    }
+}

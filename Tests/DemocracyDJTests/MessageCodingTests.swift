@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import MeshProtocol
+import Testing
+
+@testable import DemocracyDJ
+
+@Suite("Messages as bytes")
+struct MessageCodingTests {
+    private var someMessages: [MeshMessage] {
+        var dice = Dice(state: 1)
+        let state = RandomState.any(1, using: &dice)
+        let next = RandomState.any(9, using: &dice)
+        let change = HostChange(from: state, to: next)
+        return [
+            .intent(.vote(songID: "s1")), .intent(.suggestSong(songID: "s2")), .stateUpdate(state),
+            .stateUpdate(next), .rejection(.vote(songID: "s1"), .queueFull),
+            .rejection(.suggestSong(songID: "ä"), .unknownSong), .stateRequest,
+        ] + [change].compactMap(\.self).map(MeshMessage.stateChange)
+    }
+
+    @Test("what is sent is what arrives")
+    func roundTrip() {
+        #expect(someMessages.count == 8)
+        for message in someMessages { #expect(MeshMessage(encoded: message.encoded) == message) }
+    }
+
+    @Test(
+        "every reason of a rejection arrives",
+        arguments: [.unknownSong, .notQueued, .alreadyPlaying, .alreadyVoted, .queueFull] as [RejectionReason])
+    func reasons(reason: RejectionReason) {
+        let message = MeshMessage.rejection(.vote(songID: "s1"), reason)
+        #expect(MeshMessage(encoded: message.encoded) == message)
+    }
+
+    @Test("random states arrive as they were")
+    func randomStates() {
+        var dice = Dice(state: 2)
+        for revision in 1...200 {
+            let message = MeshMessage.stateUpdate(RandomState.any(UInt64(revision), using: &dice))
+            #expect(MeshMessage(encoded: message.encoded) == message)
+        }
+    }
+
+    @Test("a vote is small on the air")
+    func voteSize() {
+        #expect(MeshMessage.intent(.vote(songID: "0123456789abcdef")).encoded.count <= 24)
+    }
+
+    @Test("an identifier that is not 32 lower-case digits arrives as it was")
+    func oddIdentifiers() {
+        let odd = ["x", String(repeating: "A", count: 32), String(repeating: "a", count: 32), "ä/ö", "0123"]
+        var state = HostSnapshot(
+            epoch: 1, revision: 1, nowPlaying: nil, isPlaying: false, queue: [],
+            connectedPeers: odd.map { Peer(id: $0, name: "") })
+        state.queue = [QueueItem(song: Example.songs[0], addedBy: odd[1], voters: odd.reversed())]
+        #expect(MeshMessage(encoded: MeshMessage.stateUpdate(state).encoded) == .stateUpdate(state))
+    }
+
+    @Test("a snapshot always fits a message: what is far down the queue is left out")
+    func tooLarge() throws {
+        let text = String(repeating: "x", count: DJLimits.songTextBytes)
+        var large = HostSnapshot(
+            epoch: .max, revision: .max, nowPlaying: nil, isPlaying: false, queue: [], connectedPeers: [])
+        large.queue = (0..<DJLimits.queuedSongs).map { song in
+            QueueItem(
+                song: Song(id: "\(song)", title: text, artist: text, duration: 1), addedBy: "host",
+                voters: (0..<50).map { RandomState.identifier(song * 30 + $0) })
+        }
+        let bytes = MeshMessage.stateUpdate(large).encoded
+        #expect(bytes.count <= DJLimits.messageBytes)
+        guard case .stateUpdate(let arrived) = try #require(MeshMessage(encoded: bytes)) else {
+            Issue.record("no state update")
+            return
+        }
+        #expect(!arrived.queue.isEmpty)
+        #expect(arrived.queue == Array(large.queue.prefix(arrived.queue.count)))
+    }
+
+    @Test(
+        "a song's length arrives to the millisecond, and one that is no number is none",
+        arguments: [(214.1234, 214.123), (.nan, 0), (-1, 0), (.infinity, DJLimits.songSeconds)] as [(Double, Double)])
+    func durations(told: Double, heard: Double) {
+        var wire = WireSong(Song(id: "s", title: "", artist: "", duration: told))
+        #expect(Song(wire).duration == heard)
+        wire.milliseconds = .max
+        #expect(!Song(wire).isWithinLimits)
+    }
+}
+
+@Suite("Messages of strangers")
+struct StrangeMessageTests {
+    private func decoded(_ make: (inout WireSnapshot) -> Void) throws -> MeshMessage? {
+        var envelope = WireEnvelope()
+        envelope.snapshot = WireSnapshot(
+            HostSnapshot(
+                epoch: 1, revision: 1, nowPlaying: Example.songs[0], isPlaying: true,
+                queue: [QueueItem(song: Example.songs[1], addedBy: "host", voters: ["ana"])],
+                connectedPeers: [Example.ana]))
+        make(&envelope.snapshot)
+        let bytes: [UInt8] = try envelope.serializedBytes()
+        return MeshMessage(encoded: bytes)
+    }
+
+    @Test("a state beyond any limit is none, and one within is")
+    func limits() throws {
+        let long = String(repeating: "x", count: 3_000)
+        #expect(try decoded { _ in } != nil)
+        #expect(try decoded { $0.nowPlaying.title = String(long.prefix(DJLimits.songTextBytes)) } != nil)
+        let wrong: [(inout WireSnapshot) -> Void] = [
+            { $0.nowPlaying.title = String(long.prefix(DJLimits.songTextBytes + 1)) },
+            { $0.nowPlaying.artist = long },
+            { $0.nowPlaying.albumArtURL = long },
+            { $0.nowPlaying.milliseconds = .max },
+            { $0.queue[0].song.id = "" },
+            { $0.queue[0].song.id = String(long.prefix(DJLimits.songIDBytes + 1)) },
+            { $0.queue[0].song = WireSong() },
+            { $0.queue[0].addedBy = 9 },
+            { $0.queue[0].voters = [.max] },
+            { $0.queue[0].voters = [0, 0] },
+            { $0.queue.append($0.queue[0]) },
+            { $0.queue = (0...DJLimits.queuedSongs).map { [item = $0.queue[0]] _ in item } },
+            { $0.guests[0].peer = 9 },
+            { $0.guests[0].name = String(long.prefix(Limits.nameBytes + 1)) },
+            { $0.guests.append($0.guests[0]) },
+            { $0.peers = .init([1, 2, 3]) },
+            { $0.otherPeers[0] = "" },
+            { $0.otherPeers[0] = String(long.prefix(Limits.peerIDBytes + 1)) },
+        ]
+        for (number, make) in wrong.enumerated() { #expect(try decoded(make) == nil, "number \(number)") }
+    }
+
+    @Test("a wish for no song, or a reason that nobody knows, is no message")
+    func intents() throws {
+        var envelope = WireEnvelope()
+        for songID in ["", String(repeating: "x", count: DJLimits.songIDBytes + 1)] {
+            envelope.intent.vote = songID
+            #expect(MeshMessage(encoded: try envelope.serializedBytes() as [UInt8]) == nil)
+        }
+        envelope.intent = WireIntent()
+        #expect(MeshMessage(encoded: try envelope.serializedBytes() as [UInt8]) == nil)
+        envelope.rejection.intent.vote = "s1"
+        for reason in [WireReason.unspecified, .UNRECOGNIZED(77)] {
+            envelope.rejection.reason = reason
+            #expect(MeshMessage(encoded: try envelope.serializedBytes() as [UInt8]) == nil)
+        }
+    }
+
+    @Test("a field of a later version is passed over")
+    func unknownFields() {
+        // Field 100, a varint, in the envelope; and field 9 in the intent.
+        let known = MeshMessage.intent(.vote(songID: "s1"))
+        #expect(MeshMessage(encoded: known.encoded + [0xA0, 0x06, 0x01]) == known)
+        #expect(MeshMessage(encoded: [0x0A, 0x06, 0x0A, 0x02, 0x73, 0x31, 0x48, 0x01]) == known)
+    }
+
+    @Test("rubbish is no message", arguments: [[], [0], [0xFF], [0x0A], [0x0A, 0x7F], Array("{\"intent\":1}".utf8)])
+    func rubbish(bytes: [UInt8]) {
+        #expect(MeshMessage(encoded: bytes) == nil)
+    }
+
+    @Test("what goes beyond a message's limit is not looked at")
+    func tooLong() {
+        let vote = MeshMessage.intent(.vote(songID: "s1")).encoded
+        // Field 100, bytes: a valid message but for its size.
+        let padding = [0xA2, 0x06, 0x80, 0x80, 0x04] + [UInt8](repeating: 0, count: 65_536)
+        #expect(MeshMessage(encoded: vote + padding) == nil)
+    }
+
+    @Test("no bytes stop a node, whatever they are")
+    func randomBytes() {
+        var dice = Dice(state: 3)
+        var state = RandomState.any(1, using: &dice)
+        for _ in 0..<300 {
+            let next = RandomState.next(state, using: &dice)
+            guard let change = HostChange(from: state, to: next) else { continue }
+            for message in [MeshMessage.stateUpdate(next), .stateChange(change), .intent(.vote(songID: "s1"))] {
+                var bytes = message.encoded
+                for _ in 0..<Int.random(in: 1...4, using: &dice) {
+                    bytes[Int.random(in: bytes.indices, using: &dice)] = UInt8.random(in: 0...255, using: &dice)
+                }
+                bytes.removeLast(Int.random(in: 0...bytes.count / 8, using: &dice))
+                look(at: bytes, from: state)
+            }
+            let noise = (0..<Int.random(in: 0...60, using: &dice)).map { _ in UInt8.random(in: 0...255, using: &dice) }
+            look(at: noise, from: state)
+            state = next
+        }
+    }
+
+    /// Whatever is understood can be used, shown and sent on.
+    private func look(at bytes: [UInt8], from state: HostSnapshot) {
+        guard let message = MeshMessage(encoded: bytes) else { return }
+        switch message {
+        case .stateUpdate(let snapshot): #expect(snapshot.isWithinLimits)
+        case .stateChange(let change): #expect(state.applying(change)?.isWithinLimits != false)
+        case .intent, .rejection, .stateRequest: break
+        }
+        #expect(MeshMessage(encoded: message.encoded) == message)
+    }
+}

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DemocracyDJ
+import MeshProtocol
+
+/// The same numbers in every run (SplitMix64).
+struct Dice: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+}
+
+/// States that a host could have, and some that it never will but that are allowed.
+enum RandomState {
+    static let songs = (0..<40).map {
+        Song(
+            id: "song-\($0)", title: "Title \($0) ä", artist: "Artist", duration: Double($0) * 1.5,
+            albumArtURL: $0.isMultiple(of: 5) ? "https://example.org/\($0)" : nil)
+    }
+    static let peers = (0..<20).map { number in
+        // Identifiers as ours, and others: they are carried as text.
+        let id = number.isMultiple(of: 7) ? "Somebody \(number)" : identifier(number)
+        return Peer(id: id, name: "Guest \(number % 3)")
+    }
+
+    /// An identifier of 32 hexadecimal digits.
+    static func identifier(_ number: Int) -> Peer.ID {
+        var dice = Dice(state: UInt64(number))
+        return Hex.text((0..<16).map { _ in UInt8.random(in: 0...255, using: &dice) })
+    }
+
+    /// Any state at all.
+    static func any(_ revision: UInt64, using dice: inout Dice) -> HostSnapshot {
+        let queued = songs.shuffled(using: &dice).prefix(Int.random(in: 0...songs.count, using: &dice))
+        let queue = queued.map { song in
+            QueueItem(song: song, addedBy: peers.randomElement(using: &dice)?.id ?? "x", voters: some(using: &dice))
+        }
+        let guests = peers.shuffled(using: &dice).prefix(Int.random(in: 0...peers.count, using: &dice))
+        return HostSnapshot(
+            epoch: 7, revision: revision,
+            nowPlaying: Bool.random(using: &dice) ? songs.randomElement(using: &dice) : nil,
+            isPlaying: Bool.random(using: &dice), queue: queue, connectedPeers: Array(guests))
+    }
+
+    /// A state that is much like another.
+    static func next(_ state: HostSnapshot, using dice: inout Dice) -> HostSnapshot {
+        var next = state
+        next.revision += UInt64.random(in: 1...3, using: &dice)
+        for _ in 0..<Int.random(in: 0...5, using: &dice) {
+            switch Int.random(in: 0..<7, using: &dice) {
+            case 0: next.nowPlaying = next.queue.isEmpty ? nil : next.queue.removeFirst().song
+            case 1: next.isPlaying.toggle()
+            case 2: if let song = next.queue.indices.randomElement(using: &dice) { next.queue.swapAt(0, song) }
+            case 3: if let song = next.queue.indices.randomElement(using: &dice) { next.queue.remove(at: song) }
+            case 4:
+                if let song = next.queue.indices.randomElement(using: &dice) {
+                    next.queue[song].voters = some(using: &dice)
+                }
+            case 5: next.connectedPeers = Array(next.connectedPeers.dropFirst())
+            default:
+                let absent = peers.first { peer in !next.connectedPeers.contains { $0.id == peer.id } }
+                if let absent { next.connectedPeers.append(absent) }
+            }
+        }
+        return next
+    }
+
+    private static func some(using dice: inout Dice) -> [Peer.ID] {
+        Array(peers.map(\.id).shuffled(using: &dice).prefix(Int.random(in: 0...6, using: &dice)))
+    }
+}
+
+/// A full car: 75 songs in the queue, eight guests and their votes.
+enum FullCar {
+    static let guests = (0..<8).map { Peer(id: RandomState.identifier($0), name: "Passenger \($0)") }
+
+    static func host() -> HostFeature {
+        let songs = (0..<76).map {
+            Song(
+                id: Hex.text([UInt8](repeating: UInt8($0), count: 8)), title: "A song of the usual length \($0)",
+                artist: "Some band", duration: 200 + Double($0))
+        }
+        let local = Peer(id: RandomState.identifier(99), name: "Dad's Car")
+        var host = HostFeature(local: local, songs: songs, epoch: 1_795_256_326, now: .zero)
+        for guest in guests { _ = host.handle(.multipeer(.peerConnected(guest)), now: .zero) }
+        for number in 0..<120 {
+            let songID = songs[1 + number * 7 % 50].id
+            _ = host.handle(Example.intent(.vote(songID: songID), from: guests[number % 7]), now: .zero)
+        }
+        return host
+    }
+}

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DemocracyDJ
+import MeshProtocol
+import Testing
+
+@Suite("Which state each guest gets")
+struct StateFeedTests {
+    private var host = FullCar.host()
+    private var feed: StateFeed
+    private let ana = FullCar.guests[0].id
+    private let bob = FullCar.guests[1].id
+
+    init() {
+        feed = StateFeed(host.snapshot)
+    }
+
+    private var whole: MeshMessage { .stateUpdate(host.snapshot) }
+
+    private mutating func change() {
+        _ = host.handle(.command(host.snapshot.isPlaying ? .pause : .play), now: .zero)
+    }
+
+    private func changeSince(_ state: HostSnapshot) throws -> MeshMessage {
+        .stateChange(try #require(HostChange(from: state, to: host.snapshot)))
+    }
+
+    @Test("a guest gets the whole first, and then what changes")
+    mutating func wholeThenChanges() throws {
+        #expect(feed.handle(.guestConnected(ana)) == [.send(whole, to: ana)])
+        #expect(feed.handle(.updateHasLeft(ana)) == [])
+        for _ in 0..<3 {
+            let before = host.snapshot
+            change()
+            #expect(feed.handle(.stateChanged(host.snapshot)) == [.send(try changeSince(before), to: ana)])
+            #expect(feed.handle(.updateHasLeft(ana)) == [])
+        }
+    }
+
+    @Test("while an update waits to leave, changes add up to one")
+    mutating func slowLink() throws {
+        _ = feed.handle(.guestConnected(ana))
+        let sent = host.snapshot
+        for _ in 0..<5 {
+            change()
+            #expect(feed.handle(.stateChanged(host.snapshot)) == [])
+        }
+        #expect(feed.handle(.updateHasLeft(ana)) == [.send(try changeSince(sent), to: ana)])
+        #expect(feed.handle(.updateHasLeft(ana)) == [])
+    }
+
+    @Test("a slow guest does not hold up a fast one")
+    mutating func twoSpeeds() throws {
+        for guest in [ana, bob] { _ = feed.handle(.guestConnected(guest)) }
+        _ = feed.handle(.updateHasLeft(bob))
+        let before = host.snapshot
+        change()
+        #expect(feed.handle(.stateChanged(host.snapshot)) == [.send(try changeSince(before), to: bob)])
+    }
+
+    @Test("a new link begins with the whole, also where the old one had an update under way")
+    mutating func newLink() {
+        _ = feed.handle(.guestConnected(ana))
+        #expect(feed.handle(.guestConnected(ana)) == [.send(whole, to: ana)])
+        #expect(feed.handle(.guestGone(ana)) == [])
+        change()
+        #expect(feed.handle(.stateChanged(host.snapshot)) == [])
+        #expect(feed.handle(.updateHasLeft(ana)) == [])
+        #expect(feed.handle(.guestConnected(ana)) == [.send(whole, to: ana)])
+    }
+
+    @Test("a guest that asks for the whole gets it, after what is under way")
+    mutating func asked() {
+        _ = feed.handle(.guestConnected(ana))
+        // The whole that is under way is the answer.
+        #expect(feed.handle(.wholeRequested(ana)) == [])
+        #expect(feed.handle(.updateHasLeft(ana)) == [])
+        #expect(feed.handle(.wholeRequested(ana)) == [.send(whole, to: ana)])
+        _ = feed.handle(.updateHasLeft(ana))
+        change()
+        _ = feed.handle(.stateChanged(host.snapshot))
+        #expect(feed.handle(.wholeRequested(ana)) == [])
+        #expect(feed.handle(.updateHasLeft(ana)) == [.send(whole, to: ana)])
+        #expect(feed.handle(.wholeRequested(bob)) == [])
+    }
+
+    @Test("a change that is larger than the whole is sent as the whole")
+    mutating func largeChange() {
+        _ = feed.handle(.guestConnected(ana))
+        _ = feed.handle(.updateHasLeft(ana))
+        // The queue is emptied but for a song: to tell what is gone takes more than to tell what is left.
+        var state = host.snapshot
+        state.revision += 1
+        state.nowPlaying = nil
+        state.connectedPeers = []
+        state.queue = []
+        #expect(feed.handle(.stateChanged(state)) == [.send(.stateUpdate(state), to: ana)])
+    }
+
+    @Test("another run of the host is told as a whole")
+    mutating func otherEpoch() {
+        _ = feed.handle(.guestConnected(ana))
+        _ = feed.handle(.updateHasLeft(ana))
+        var state = host.snapshot
+        state.epoch += 1
+        #expect(feed.handle(.stateChanged(state)) == [.send(.stateUpdate(state), to: ana)])
+    }
+
+    @Test("what no message has room for is left out, and later changes still fit")
+    mutating func hugeStates() throws {
+        let text = String(repeating: "x", count: DJLimits.songTextBytes)
+        let art = String(repeating: "x", count: DJLimits.albumArtURLBytes)
+        var state = host.snapshot
+        state.queue = (0..<DJLimits.queuedSongs).map {
+            let song = Song(id: "\($0)", title: text, artist: text, duration: 1, albumArtURL: art)
+            return QueueItem(song: song, addedBy: ana)
+        }
+        feed = StateFeed(state)
+        var guest = GuestFeature(local: FullCar.guests[0])
+        _ = guest.handle(.multipeer(.peerConnected(host.local)))
+        var actions = feed.handle(.guestConnected(ana))
+        for _ in 0..<20 {
+            for case .send(let message, _) in actions {
+                let arrived = try #require(MeshMessage(encoded: message.encoded))
+                let effects = guest.handle(.multipeer(.messageReceived(arrived, from: host.local)))
+                #expect(effects.count == 1, "it is shown, and nothing is asked for")
+            }
+            _ = feed.handle(.updateHasLeft(ana))
+            state.queue.removeFirst()
+            state.revision += 1
+            actions = feed.handle(.stateChanged(state))
+        }
+        #expect(guest.snapshot?.queue.first?.id == "19")
+    }
+}
+
+@Suite("Guests of different speeds")
+struct SpeedTests {
+    /// A guest whose updates take so many turns to leave.
+    private struct Passenger {
+        let peer: Peer
+        let turns: Int
+        var feature: GuestFeature
+        var underWay: (message: MeshMessage, turnsLeft: Int)?
+        var updates = 0
+    }
+
+    @Test("eight guests, from a fast link to a very slow one, end at the same state", arguments: 0..<3)
+    func eightGuests(seed: UInt64) throws {
+        var dice = Dice(state: seed)
+        var host = FullCar.host()
+        var feed = StateFeed(host.snapshot)
+        var passengers = zip(FullCar.guests, [1, 1, 2, 3, 5, 8, 20, 50]).map { peer, turns in
+            Passenger(peer: peer, turns: turns, feature: GuestFeature(local: peer))
+        }
+        for index in passengers.indices {
+            _ = passengers[index].feature.handle(.multipeer(.peerConnected(host.local)))
+            let actions = feed.handle(.guestConnected(passengers[index].peer.id))
+            carryOut(actions, &passengers)
+        }
+        for turn in 0..<300 {
+            if turn < 200, let state = happen(&host, using: &dice) {
+                carryOut(feed.handle(.stateChanged(state)), &passengers)
+            }
+            for index in passengers.indices { try step(index, &passengers, &feed, host.local) }
+        }
+        for passenger in passengers { #expect(passenger.feature.snapshot == host.snapshot) }
+        let updates = passengers.map(\.updates)
+        #expect(updates == updates.sorted(by: >), "the slower the link, the fewer updates")
+    }
+
+    private func happen(_ host: inout HostFeature, using dice: inout Dice) -> HostSnapshot? {
+        let before = host.snapshot.revision
+        let guest = FullCar.guests.randomElement(using: &dice) ?? host.local
+        switch Int.random(in: 0..<20, using: &dice) {
+        case 0: _ = host.handle(.command(.skip), now: .zero)
+        case 1: _ = host.handle(.multipeer(.peerDisconnected(guest)), now: .zero)
+        case 2: _ = host.handle(.multipeer(.peerConnected(guest)), now: .zero)
+        default:
+            let songID = host.library.keys.sorted().randomElement(using: &dice) ?? ""
+            _ = host.handle(Example.intent(.suggestSong(songID: songID), from: guest), now: .zero)
+        }
+        return host.snapshot.revision > before ? host.snapshot : nil
+    }
+
+    private func carryOut(_ actions: [StateFeed.Action], _ passengers: inout [Passenger]) {
+        for case .send(let message, let id) in actions {
+            guard let index = passengers.firstIndex(where: { $0.peer.id == id }) else { continue }
+            #expect(passengers[index].underWay == nil, "one update a guest is under way")
+            passengers[index].underWay = (message, passengers[index].turns)
+        }
+    }
+
+    private func step(
+        _ index: Int, _ passengers: inout [Passenger], _ feed: inout StateFeed, _ host: Peer
+    ) throws {
+        guard let (message, turnsLeft) = passengers[index].underWay else { return }
+        passengers[index].underWay = (message, turnsLeft - 1)
+        guard turnsLeft == 1 else { return }
+        passengers[index].underWay = nil
+        passengers[index].updates += 1
+        let arrived = try #require(MeshMessage(encoded: message.encoded))
+        let effects = passengers[index].feature.handle(.multipeer(.messageReceived(arrived, from: host)))
+        #expect(!effects.contains(.requestState(from: host.id)))
+        carryOut(feed.handle(.updateHasLeft(passengers[index].peer.id)), &passengers)
+    }
+}
