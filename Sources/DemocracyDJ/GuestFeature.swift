@@ -89,6 +89,10 @@ public struct GuestFeature: Sendable {
     public mutating func handle(_ event: Event) -> [Effect] {
         switch event {
         case .multipeer(let event): handle(event)
+        // What no host can have is not worth the way to it.
+        case .vote(let songID) where !DJLimits.isSongID(songID):
+            [.voteChanged(songID: songID, .rejected(.unknownSong))]
+        case .suggest(let songID) where !DJLimits.isSongID(songID): [.notice(.cannotAdd(songID, .unknownSong))]
         case .vote(let songID): vote(songID)
         case .suggest(let songID):
             if let host { [.send(.suggestSong(songID: songID), to: host.id)] } else { [.notice(.notConnected)] }

@@ -105,9 +105,13 @@ public actor GuestNode {
             if inEarshot.remove(peer.id) != nil { sink.yield(.peerLost(peer)) }
         case .connected(let peer): await connected(to: peer)
         case .disconnected(let peer, let end): await disconnected(from: peer, end)
-        case .inviteFailed(_, .refused(let reason)):
+        case .inviteFailed(_, .refused(let reason, .some(let host))):
             tell(.refused(reason))
-            await steer(.refused(reason))
+            await steer(.refused(reason, by: host))
+        // Anybody can say that in the host's name, so it is told, and tried again.
+        case .inviteFailed(_, .refused(let reason, nil)):
+            if !notices.contains(Notice.refused(reason).code) { tell(.refused(reason)) }
+            await steer(.dialFailed)
         case .inviteFailed: await steer(.dialFailed)
         case .received(let received):
             if let peer = peers[received.peer], let message = MeshMessage(encoded: received.body) {
@@ -141,7 +145,7 @@ public actor GuestNode {
             await steer(.hostEnded)
         case .refused(let reason):
             tell(.refused(reason))
-            await steer(.refused(reason))
+            await steer(.refused(reason, by: peer.id))
         case .replaced, .busy, .linkLost, .silent, .handshakeTimeout, .misbehaved:
             tell(.connectionLost(peer))
             await steer(.linkLost)

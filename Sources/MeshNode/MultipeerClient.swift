@@ -34,13 +34,14 @@ public enum InviteFailure: Hashable, Sendable {
     case unknownPeer
     /// The dial ended without a connection, for this reason.
     case dialFailed(String)
-    /// The host has answered, and said no.
-    case refused(RefusalReason)
+    /// The host has answered, and said no. `by` is who; nil where nothing proves that it was the host: an advertisement, or
+    /// a word before there were keys.
+    case refused(RefusalReason, by: Peer.ID?)
     /// The link ended before both sides had introduced themselves.
     case linkEnded(LinkEnd)
 
-    init(_ end: LinkEnd) {
-        self = if case .refused(let reason) = end { .refused(reason) } else { .linkEnded(end) }
+    init(_ end: LinkEnd, provedBy peer: Peer.ID?) {
+        self = if case .refused(let reason) = end { .refused(reason, by: peer) } else { .linkEnded(end) }
     }
 }
 
@@ -113,7 +114,7 @@ public actor MultipeerClient {
             return
         }
         guard peripheral.version == ProtocolVersion.major else {
-            await outlet.send(.inviteFailed(peer: peer, .refused(.version)))
+            await outlet.send(.inviteFailed(peer: peer, .refused(.version, by: nil)))
             return
         }
         let transport = BLETransport(peripheral: peripheral, expecting: peer)
@@ -209,9 +210,9 @@ public actor MultipeerClient {
             peers[link] = nil
             await manager.linksChanged()
             await outlet.send(.disconnected(peer, end))
-        case .link(_, .failed(let expected, let end)):
+        case .link(_, .failed(let expected, let proved, let end)):
             await manager.linksChanged()
-            if let expected { await outlet.send(.inviteFailed(peer: expected, InviteFailure(end))) }
+            if let expected { await outlet.send(.inviteFailed(peer: expected, InviteFailure(end, provedBy: proved))) }
         case .link(_, .acknowledged), .link(_, .roundTrip): break
         case .report(_, let peer, let report): await outlet.send(.link(peer, report))
         }

@@ -46,6 +46,11 @@ public enum Limits {
     /// Links whose handshake is not finished. Each takes a tenth of a second, so a full bus is through in two; each costs
     /// a host four Diffie-Hellman operations, so nobody may have it do many.
     public static let strangers = 8
+    /// Handshakes a second that a host lets others begin: a twentieth of a slow box's time. A full bus that comes out of a
+    /// tunnel is through at once (`handshakeBurst`).
+    public static let handshakesPerSecond = 20
+    /// Handshakes that may begin at once before that counts: every guest there can be, twice.
+    public static let handshakeBurst = 2 * guests
     /// Time a guest that has linked has for its handshake. Ten supervision timeouts and a slow box.
     public static let handshakeTimeout: Duration = .seconds(5)
     /// Time a host that was dialled has for its answer. Shorter, since a guest whose channel has gone astray in the kernel
@@ -70,6 +75,9 @@ public enum Limits {
     public static let outboxMessages = 512
     /// Bytes that wait for one peer, whatever they are.
     public static let outboxBytes = 1 << 20
+    /// Bytes that wait for all peers together. Identities cost nothing, so what one may cause to wait is not the limit of
+    /// what many may.
+    public static let allOutboxBytes = 8 << 20
     /// Peers whose conversations are remembered, linked or not: a bus a day for a season. The longest unused goes first.
     public static let conversations = 256
     /// Hosts and guests in earshot that are remembered.
@@ -78,8 +86,9 @@ public enum Limits {
     /// Events of an endpoint that wait for their listener before links are not read any more. Those of one more SDU a link
     /// may come on top.
     public static let endpointEvents = 64
-    /// Events of a session that wait for one of its listeners.
-    public static let sessionEvents = 1_024
+    /// Events of a session that wait for one of its listeners: half a second of as much as a link may bring, and 16 MiB of
+    /// the largest messages.
+    public static let sessionEvents = 256
     /// Changes of a session's state that wait for a listener: more than any session goes through.
     public static let sessionStates = 16
     /// Events of a radio that wait for the transport, which reads them at once; the oldest go first.

@@ -21,8 +21,8 @@ public struct ReconnectPolicy: Sendable {
         case hostEnded
         /// A dial ended without a link.
         case dialFailed
-        /// The host said no.
-        case refused(RefusalReason)
+        /// Somebody said no, and has proved this identifier. A word that nobody vouches for is `dialFailed`.
+        case refused(RefusalReason, by: Peer.ID)
         /// The person leaves. Only `start` leads on from there.
         case leave
         /// Time has passed: see `deadline`.
@@ -83,7 +83,7 @@ public struct ReconnectPolicy: Sendable {
     private var pauseUntil: MeshInstant = .zero
     /// A wanted host that was heard during the pause. It may not be reported again for a while.
     private var heardInPause: Peer?
-    /// Hosts that said no: they are not dialled again without a person's word.
+    /// Hosts that said no, by what they have proved: they are not dialled again without a person's word.
     private var refusers: Set<Peer.ID> = []
 
     /// A policy for a guest that joins the host of this name or identifier, or any where it is nil.
@@ -126,9 +126,9 @@ public struct ReconnectPolicy: Sendable {
             state = .returning(gap)
             // It may have come back under another address or PSM, so it has to be heard anew.
             return [.browse]
-        case (.joining(let host), .refused(let reason)), (.connected(let host), .refused(let reason)):
+        case (.joining, .refused(let reason, let host)), (.connected, .refused(let reason, let host)),
+            (.returning, .refused(let reason, let host)):
             return refused(by: host, reason)
-        case (.returning(let gap), .refused(let reason)): return refused(by: gap.host, reason)
         case (.returning(var gap), .tick):
             let actions = tick(&gap, now: now)
             return actions.isEmpty ? pauseEnded(now: now, jitter: jitter) : actions
@@ -174,13 +174,23 @@ public struct ReconnectPolicy: Sendable {
     }
 
     private mutating func choose(_ peer: Peer, now: MeshInstant) -> [Action] {
-        guard isWanted(peer), !refusers.contains(Self.head(peer.id)), isPauseOver(for: peer, now: now) else {
+        guard isWanted(peer), !hasRefused(peer), isPauseOver(for: peer, now: now) else {
             return []
         }
         state = .joining(peer)
-        // Who names a host by its whole identifier wants that one, and not whoever advertises its head.
-        let isWhole = wanted.map { $0.count == 2 * Identity.idBytes && $0.hasPrefix(peer.id) } ?? false
-        return [.stopBrowsing, .invite(isWhole ? wanted ?? peer.id : peer.id)]
+        return [.stopBrowsing, .invite(wholeIdentifier(of: peer) ?? peer.id)]
+    }
+
+    /// Who names a host by its whole identifier wants that one, and not whoever advertises its head.
+    private func wholeIdentifier(of peer: Peer) -> Peer.ID? {
+        guard let wanted, wanted.count == 2 * Identity.idBytes, wanted.hasPrefix(peer.id) else { return nil }
+        return wanted
+    }
+
+    /// Somebody else with the same head does not speak for the host that is wanted.
+    private func hasRefused(_ peer: Peer) -> Bool {
+        if let wanted = wholeIdentifier(of: peer) { return refusers.contains(wanted) }
+        return refusers.contains { Self.head($0) == Self.head(peer.id) }
     }
 
     private mutating func comeBack(_ gap: inout Return, to peer: Peer, now: MeshInstant) -> [Action] {
@@ -193,8 +203,8 @@ public struct ReconnectPolicy: Sendable {
         return [.show(.reconnecting(attempt: gap.attempt)), .stopBrowsing, .invite(gap.host.id)]
     }
 
-    private mutating func refused(by host: Peer, _ reason: RefusalReason) -> [Action] {
-        refusers.insert(Self.head(host.id))
+    private mutating func refused(by host: Peer.ID, _ reason: RefusalReason) -> [Action] {
+        refusers.insert(host)
         state = .choosing
         return [.show(.failed(.connectionFailed(reason: "refused: \(reason)"))), .browse]
     }

@@ -41,6 +41,19 @@ struct AdvertisementTests {
         #expect(Advertisement.psm(inPayload: [0x10, 0xFF, 0, 1, 2, 3]) == 0xFF)
     }
 
+    @Test("An advertisement of any length and content is read within its bounds, or is not ours")
+    func anything() {
+        let service = ServiceType.democracyDJ.uuid
+        for length in 0...40 {
+            for filler in UInt8.min ... .max {
+                let payload = [UInt8](repeating: filler, count: length)
+                let read = Advertisement(service: service, payload: payload, name: "Dad's Car")
+                #expect((read != nil) == (length >= Advertisement.payloadBytes))
+                if let psm = Advertisement.psm(inPayload: payload) { #expect(psm >= 0x80 && length >= 6) }
+            }
+        }
+    }
+
     @Test("advertising is fast after a start and a change of links, and slow when nobody is expected")
     func pace() {
         var policy = AdvertisingPolicy(now: .zero)

@@ -123,6 +123,14 @@ struct GuestFeatureTests {
             ])
     }
 
+    @Test("a song that no host can have is rejected at once, with or without a host", arguments: ["", "too long"])
+    mutating func impossibleSong(kind: String) {
+        let songID = kind.isEmpty ? "" : String(repeating: "🎵", count: 300)
+        #expect(guest.handle(.vote(songID)) == [.voteChanged(songID: songID, .rejected(.unknownSong))])
+        #expect(guest.handle(.suggest(songID)) == [.notice(.cannotAdd(songID, .unknownSong))])
+        #expect(guest.pendingVotes.isEmpty)
+    }
+
     @Test("a rejected vote is told with its reason, and gone")
     mutating func rejected() {
         connect()

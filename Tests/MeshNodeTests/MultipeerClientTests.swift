@@ -162,7 +162,7 @@ struct MultipeerClientTests {
         let failure = try await ana.events.first { event -> InviteFailure? in
             if case .inviteFailed(_, let failure) = event { failure } else { nil }
         }
-        #expect(failure == .refused(.banned))
+        #expect(failure == .refused(.banned, by: Party.car.id))
         await ana.client.stop()
         await party.host.stop()
     }

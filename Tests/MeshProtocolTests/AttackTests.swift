@@ -77,110 +77,6 @@ struct AttackTests {
         }
     }
 
-    // MARK: Handshakes
-
-    @Test("A replayed hello to a known host connects nobody, closes no link and moves no number")
-    func replayedKnownHello() {
-        var road = Road()
-        road.cut(road.joined())
-        let id = road.dial()
-        road.pull("Ana", id)
-        let hello = road.wires[id]?.toHost.first ?? []
-        road.settle()
-        road.send("one", from: "Ana", to: "Car")
-        road.settle()
-        let before = road.nodes["Car"]?.core.remembered
-        let replay = road.strangerLink()
-        road.give(hello, to: "Car", on: replay)
-        #expect(road.nodes["Car"]?.core.link(to: road.id("Ana")) == id)
-        #expect(road.nodes["Car"]?.core.remembered == before)
-        // Whoever replays it cannot make the record that would follow.
-        road.give([UInt8](repeating: 0, count: 19), to: "Car", on: replay)
-        #expect(road.nodes["Car"]?.ends[replay] == .misbehaved(.forgedRecord))
-        #expect(road.isConnected("Car", to: "Ana"))
-    }
-
-    @Test("A replayed handshake of a stranger gets nowhere")
-    func replayedStranger() {
-        var road = Road()
-        let id = road.dial()
-        road.pull("Ana", id)
-        let hello = road.wires[id]?.toHost.first ?? []
-        road.step(id)
-        road.step(id)
-        road.pull("Ana", id)
-        let finish = road.wires[id]?.toHost.first ?? []
-        road.settle()
-        let replay = road.strangerLink()
-        road.give(hello, to: "Car", on: replay)
-        road.give(finish, to: "Car", on: replay)
-        #expect(road.nodes["Car"]?.ends[replay] == .misbehaved(.badHandshake))
-        #expect(road.nodes["Car"]?.core.link(to: road.id("Ana")) == id)
-    }
-
-    @Test(
-        "A host with another key than the wanted one is left before the guest has introduced itself",
-        arguments: [true, false])
-    func changedIdentity(isKnown: Bool) {
-        var road = Road()
-        if isKnown { road.cut(road.joined()) }
-        let wanted = road.id("Car")
-        road.add("Car", seed: 77)
-        let id = road.dial(expecting: wanted)
-        road.settle()
-        #expect(road.nodes["Ana"]?.ends[id] == .misbehaved(.changedIdentity))
-        #expect(road.nodes["Car"]?.events.isEmpty == true)
-    }
-
-    @Test("A host whose key does not begin as it advertised is left before the guest has introduced itself")
-    func changedHead() {
-        var road = Road()
-        let id = road.dial(expecting: "000000")
-        road.settle()
-        #expect(road.nodes["Ana"]?.ends[id] == .misbehaved(.changedIdentity))
-        #expect(road.nodes["Car"]?.events.isEmpty == true)
-    }
-
-    @Test("A point of low order in any packet of a handshake connects nobody", arguments: [UInt8(0), 1])
-    func lowOrder(first: UInt8) {
-        let point = [first] + [UInt8](repeating: 0, count: 31)
-        var road = Road()
-        let id = road.strangerLink()
-        road.give(HandshakePacket.strangerHello(major: 1, noise: point[...]).bytes, to: "Car", on: id)
-        #expect(road.nodes["Car"]?.ends[id] == .misbehaved(.badHandshake))
-        let other = road.strangerLink()
-        let noise = point + [UInt8](repeating: 0, count: 80)
-        road.give(HandshakePacket.knownHello(major: 1, noise: noise[...]).bytes, to: "Car", on: other)
-        road.give(HandshakePacket.knownHello(major: 1, noise: noise[...]).bytes, to: "Car", on: other)
-        #expect(road.nodes["Car"]?.ends[other] == .misbehaved(.badHandshake))
-        #expect(road.nodes["Car"]?.core.connectedPeers.isEmpty == true)
-    }
-
-    @Test("Eight handshakes are half open at most, five seconds each, and the next guest is told that the host is busy")
-    func halfOpen() {
-        var road = Road()
-        let strangers = (0..<Limits.strangers).map { _ in road.strangerLink() }
-        let id = road.dial()
-        road.settle()
-        #expect(road.nodes["Ana"]?.ends[id] == .busy)
-        #expect(road.nodes["Car"]?.ends[id] == .busy)
-        road.advance(by: .seconds(5))
-        for stranger in strangers { #expect(road.nodes["Car"]?.ends[stranger] == .handshakeTimeout) }
-        road.dial()
-        road.settle()
-        #expect(road.isConnected("Ana", to: "Car"))
-    }
-
-    @Test("A guest of another major version is refused by name, in the clear, and costs no key agreement")
-    func otherMajor() {
-        var road = Road()
-        let id = road.strangerLink()
-        road.give(HandshakePacket.strangerHello(major: 2, noise: []).bytes, to: "Car", on: id)
-        road.pull("Car", id)
-        #expect(road.wires[id]?.toGuest == [HandshakePacket.clearRefusal(major: 1, .version).bytes])
-        #expect(road.nodes["Car"]?.ends[id] == .refused(.version))
-    }
-
     // MARK: Who is in
 
     @Test("A message that names another guest as its origin is dropped, and the link goes on")
@@ -218,6 +114,37 @@ struct AttackTests {
             first,
         ] { expectEnd(.badFragment, saying: [.fragment(first), .fragment(second)]) }
         expectEnd(.badFragment, saying: [.fragment(Fragment(lane: .latest, position: .next(offset: 0), data: [1]))])
+    }
+
+    @Test("A message that came in the fragments of another class closes the link")
+    func wrongLane() {
+        let update = MessageUnit(.latest, number: 1, body: [1, 2, 3]).bytes
+        expectEnd(
+            .badFragment,
+            saying: [.fragment(Fragment(lane: .reliable, position: .first(total: update.count), data: update[...]))])
+    }
+
+    @Test("A message of more than 65,535 bytes closes the link, and one of just that many arrives")
+    func largestMessage() {
+        for size in [Limits.messageBytes, Limits.messageBytes + 1] {
+            let unit = MessageUnit(.reliable, number: 1, body: [UInt8](repeating: 7, count: size)[...]).bytes
+            var road = Road()
+            let id = road.joined()
+            var sent = 0
+            while sent < unit.count {
+                let end = min(sent + 2_000, unit.count)
+                let position: Fragment.Position = sent == 0 ? .first(total: unit.count) : .next(offset: sent)
+                road.say(
+                    [.fragment(Fragment(lane: .reliable, position: position, data: unit[sent..<end]))], as: "Ana",
+                    on: id)
+                sent = end
+            }
+            if size == Limits.messageBytes {
+                #expect(road.texts(at: "Car").map(\.utf8.count) == [size])
+            } else {
+                #expect(road.nodes["Car"]?.ends[id] == .misbehaved(.malformedFrame))
+            }
+        }
     }
 
     @Test("An acknowledgement of what was never sent closes the link, and the outbox stays")
@@ -339,52 +266,5 @@ struct AttackTests {
         road.say(frames, as: "Ana", on: id)
         #expect(road.nodes["Car"]?.ends[id] == .misbehaved(how), sourceLocation: location)
         #expect(road.texts(at: "Car").isEmpty, sourceLocation: location)
-    }
-}
-
-/// A small generator that gives the same numbers each time.
-struct SplitMix: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-        return z ^ (z >> 31)
-    }
-}
-
-extension Road {
-    mutating func joined() -> MeshCore.LinkID {
-        let id = dial()
-        settle()
-        return id
-    }
-
-    /// A channel to the host whose other end is nobody of ours.
-    mutating func strangerLink() -> MeshCore.LinkID {
-        let id = newLink("nobody", "Car")
-        let entropy = entropy()
-        act("Car", on: id) { [now, sendMTU] in
-            $0.opened(id, as: .host, sendMTU: sendMTU, entropy: entropy, now: now)
-        }
-        return id
-    }
-
-    /// A guest with the right keys says to the host what no guest of ours would say.
-    mutating func say(_ frames: [Frame], as name: String, on id: MeshCore.LinkID) {
-        say(frames.flatMap { Self.bytes($0) }, as: name, on: id)
-    }
-
-    mutating func say(_ plaintext: [UInt8], as name: String, on id: MeshCore.LinkID) {
-        guard let record = nodes[name]?.core.links[id]?.machine.sealed?.seal(plaintext) else { return }
-        give(record, to: "Car", on: id)
-    }
-
-    static func bytes(_ frame: Frame) -> [UInt8] {
-        var writer = WireWriter()
-        frame.write(into: &writer)
-        return writer.bytes
     }
 }

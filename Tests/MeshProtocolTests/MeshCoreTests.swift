@@ -226,6 +226,7 @@ struct MeshCoreTests {
         road.dial()
         road.settle()
         for number in 0..<Limits.conversations {
+            road.advance(by: .seconds(1))
             var key = [UInt8](repeating: 3, count: 32)
             key[1] = UInt8(number & 255)
             key[2] = UInt8(number >> 8)
@@ -239,6 +240,62 @@ struct MeshCoreTests {
         }
         #expect(road.nodes["Car"]?.core.remembered.count == Limits.conversations)
         #expect(road.nodes["Car"]?.core.conversation(with: road.id("Ana")) != nil)
+    }
+
+    @Test("Who makes identities by the hundred does not push out a friend, however long that friend was away")
+    func cheapIdentities() {
+        var road = Road()
+        let id = road.joined()
+        road.send("one", from: "Ana", to: "Car")
+        road.settle()
+        road.cut(id)
+        for number in 0..<Limits.conversations {
+            road.advance(by: .seconds(1))
+            let key = (0..<32).map { $0 == 1 ? UInt8(number & 255) : 9 }
+            road.nodes["Nobody"] = Road.Node(
+                core: MeshCore(identity: Identity(stored: key) ?? .make(), name: "Nobody", service: .democracyDJ))
+            let id = road.dial("Nobody")
+            road.settle()
+            road.cut(id)
+        }
+        #expect(road.nodes["Car"]?.core.remembered.count == Limits.conversations)
+        #expect(road.nodes["Car"]?.core.conversation(with: road.id("Ana")) != nil)
+    }
+
+    @Test("What waits for all peers together has a limit")
+    func allOutboxes() {
+        var road = Road(guests: (1...9).map { "Guest \($0)" })
+        for number in 1...9 {
+            let guest = "Guest \(number)"
+            let id = road.dial(guest)
+            road.settle()
+            road.cut(id)
+            for _ in 0..<16 { road.send([UInt8](repeating: 1, count: 65_535), from: "Car", to: guest) }
+        }
+        let waiting = road.nodes["Car"]?.core.conversations.values.map(\.unacknowledgedBytes) ?? []
+        #expect(waiting.max() ?? 0 <= Limits.outboxBytes)
+        #expect(waiting.reduce(0, +) <= Limits.allOutboxBytes)
+        #expect(waiting.reduce(0, +) > Limits.allOutboxBytes - 65_536)
+    }
+
+    @Test("What a disk remembers and cannot have been is passed over, and the rest is kept")
+    func brokenMemory() throws {
+        var road = Road()
+        road.cut(road.joined())
+        var remembered = try #require(road.nodes["Ana"]?.core.remembered)
+        let whole = try #require(remembered[road.id("Car")])
+        for change in [
+            { (durable: inout Conversation.Durable) in durable.epoch = 0 },
+            { $0.outbox = [[1]] },
+            { $0.accepted = .max },
+            { $0.lastNumber = .max },
+        ] {
+            var broken = whole
+            change(&broken.conversation)
+            remembered[road.id("Car")] = broken
+            road.add("Ana", seed: 2, remembered: remembered)
+            #expect(road.nodes["Ana"]?.core.remembered.isEmpty == true)
+        }
     }
 
     @Test("What the host makes safe while a guest comes back is acknowledged on the new link")

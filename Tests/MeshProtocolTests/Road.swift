@@ -178,7 +178,7 @@ struct Road {
             case .tell(let id, let event):
                 nodes[name]?.events.append(event)
                 switch event {
-                case .ended(_, let end), .failed(_, let end): nodes[name]?.ends[id] = end
+                case .ended(_, let end), .failed(_, _, let end): nodes[name]?.ends[id] = end
                 case .received(let message) where message.messageClass == .reliable:
                     guard nodes[name]?.acceptsByItself == true else { continue }
                     act(name, on: id) { $0.accept(upTo: message.number, from: message.peer) }
@@ -188,5 +188,39 @@ struct Road {
             case .close(let id, _): nodes[name]?.closing.insert(id)
             }
         }
+    }
+}
+
+extension Road {
+    mutating func joined() -> MeshCore.LinkID {
+        let id = dial()
+        settle()
+        return id
+    }
+
+    /// A channel to the host whose other end is nobody of ours.
+    mutating func strangerLink() -> MeshCore.LinkID {
+        let id = newLink("nobody", "Car")
+        let entropy = entropy()
+        act("Car", on: id) { [now, sendMTU] in
+            $0.opened(id, as: .host, sendMTU: sendMTU, entropy: entropy, now: now)
+        }
+        return id
+    }
+
+    /// A guest with the right keys says to the host what no guest of ours would say.
+    mutating func say(_ frames: [Frame], as name: String, on id: MeshCore.LinkID) {
+        say(frames.flatMap { Self.bytes($0) }, as: name, on: id)
+    }
+
+    mutating func say(_ plaintext: [UInt8], as name: String, on id: MeshCore.LinkID) {
+        guard let record = nodes[name]?.core.links[id]?.machine.sealed?.seal(plaintext) else { return }
+        give(record, to: "Car", on: id)
+    }
+
+    static func bytes(_ frame: Frame) -> [UInt8] {
+        var writer = WireWriter()
+        frame.write(into: &writer)
+        return writer.bytes
     }
 }

@@ -133,10 +133,21 @@ struct ReconnectPolicyTests {
         _ = guest.handle(.start)
         _ = guest.handle(.heard(Self.heardCar))
         #expect(
-            guest.handle(.refused(.full)) == [.show(.failed(.connectionFailed(reason: "refused: full"))), .browse])
+            guest.handle(.refused(.full, by: Self.car.id)) == [
+                .show(.failed(.connectionFailed(reason: "refused: full"))), .browse,
+            ])
         #expect(guest.handle(.heard(Self.heardCar)) == [])
         #expect(guest.handle(.start) == [.browse, .show(.connecting)])
         #expect(guest.handle(.heard(Self.heardCar)) == [.stopBrowsing, .invite("c0ffee")])
+    }
+
+    @Test("who speaks for another host with the same head does not keep a guest from the one it named")
+    func refusedByAnother() {
+        var guest = Guest(policy: ReconnectPolicy(wanted: Self.car.id))
+        _ = guest.handle(.start)
+        _ = guest.handle(.heard(Self.heardCar))
+        _ = guest.handle(.refused(.full, by: "c0ffee99999999999999999999999999"))
+        #expect(guest.handle(.heard(Self.heardCar)) == [.stopBrowsing, .invite(Self.car.id)])
     }
 
     @Test("when the host ends the session, the guest is back at choosing one")

@@ -73,8 +73,13 @@ public struct Conversation: Sendable, Hashable {
         self.epoch = epoch
     }
 
-    /// A conversation as it was stored.
-    public init(restoring durable: Durable) {
+    /// A conversation as it was stored. Nil where a conversation can never have been like that.
+    public init?(restoring durable: Durable) {
+        guard durable.epoch != 0, durable.lastNumber <= Limits.largestNumber, durable.accepted <= Limits.largestNumber,
+            durable.outbox.count <= Limits.outboxMessages, UInt64(durable.outbox.count) <= durable.lastNumber,
+            durable.outbox.reduce(0, { $0 + $1.count }) <= Limits.outboxBytes,
+            durable.outbox.allSatisfy({ $0.count <= Limits.messageBytes })
+        else { return nil }
         self.init(epoch: durable.epoch)
         lastNumber = durable.lastNumber
         lastSent = durable.lastNumber
@@ -94,6 +99,12 @@ public struct Conversation: Sendable, Hashable {
 
     /// Reliable messages that are not acknowledged.
     public var unacknowledged: Int { outbox.count }
+
+    /// Their bytes.
+    public var unacknowledgedBytes: Int { outboxBytes }
+
+    /// Whether nothing reliable was ever said, by either side.
+    var isBlank: Bool { lastNumber == 0 && delivered == 0 }
 
     /// Messages that have not left on the present link.
     public var waiting: Int { outbox.count - handedOver + (latest == nil ? 0 : 1) }

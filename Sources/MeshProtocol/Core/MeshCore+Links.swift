@@ -14,8 +14,9 @@ public enum LinkEvent: Hashable, Sendable {
     case roundTrip(Duration)
     /// The link was up, and is over.
     case ended(Peer, LinkEnd)
-    /// The link was never up, and is over. `expected` is whom a guest has dialled, or the head of it.
-    case failed(expected: Peer.ID?, LinkEnd)
+    /// The link was never up, and is over. `expected` is whom a guest has dialled, or the head of it; `proved` is who was
+    /// there, where that is proved.
+    case failed(expected: Peer.ID?, proved: Peer.ID?, LinkEnd)
 }
 
 /// A message that has arrived.
@@ -121,8 +122,10 @@ extension MeshCore {
         links[id]?.isOver = true
         if case .misbehaved(let how) = end { misbehaviours[how, default: 0] += 1 }
         guard let peer = links[id]?.machine.peer, links[id]?.peer != nil else {
+            let proved = links[id]?.machine.remoteKey.map { Identity.peerID(publicKey: $0) }
             return [
-                .tell(id, .failed(expected: links[id]?.expected, end)), .close(id, afterLastWord: afterLastWord),
+                .tell(id, .failed(expected: links[id]?.expected, proved: proved, end)),
+                .close(id, afterLastWord: afterLastWord),
             ]
         }
         if linkOfPeer[peer.id] == id {

@@ -22,17 +22,15 @@ public struct MeshCore: Sendable {
 
     /// The random bytes that a link needs.
     public struct Entropy: Hashable, Sendable {
-        /// Two private keys of 32 bytes, for this link alone.
-        public var ephemeralKeys: ([UInt8], [UInt8]) {
-            (Array(bytes[0..<32]), Array(bytes[32..<64]))
-        }
+        /// A private key of 32 bytes, for this link alone.
+        public var ephemeralKey: [UInt8] { Array(bytes[..<32]) }
         /// Names a new numbering, not 0.
         public var epoch: UInt32 {
-            max(1, bytes[64..<68].reduce(0) { $0 << 8 | UInt32($1) })
+            max(1, bytes[32...].reduce(0) { $0 << 8 | UInt32($1) })
         }
 
         /// How many random bytes are needed.
-        public static let byteCount = 68
+        public static let byteCount = 36
         private let bytes: [UInt8]
 
         /// Entropy from this many random bytes.
@@ -88,22 +86,27 @@ public struct MeshCore: Sendable {
     var conversations: [Peer.ID: Conversation] = [:]
     var admission = Admission()
     private var uses: UInt64 = 0
+    /// Handshakes that others have begun.
+    private var handshakes: RateLimit?
 
     /// What went wrong, by kind.
     public internal(set) var misbehaviours: [Misbehaviour: Int] = [:]
     /// Messages for or from somebody else, which were dropped.
     public internal(set) var misaddressed = 0
 
-    /// A node that knows nobody, or those it has met before.
+    /// A node that knows nobody, or those it has met before. What is remembered and cannot be is passed over, as are those
+    /// beyond `Limits.conversations`.
     public init(
         identity: Identity, name: String, service: ServiceType, remembered: [Peer.ID: Remembered] = [:]
     ) {
         self.identity = identity
         local = Peer(id: identity.peerID, name: name)
         prologue = Array("RoadMesh".utf8) + [ProtocolVersion.major] + service.uuid.bytes
-        for (id, peer) in remembered where id == Identity.peerID(publicKey: peer.publicKey) {
+        for (id, peer) in remembered.sorted(by: { $0.key < $1.key })
+        where id == Identity.peerID(publicKey: peer.publicKey) && acquaintances.count < Limits.conversations {
+            guard let conversation = Conversation(restoring: peer.conversation) else { continue }
             acquaintances[id] = Acquaintance(publicKey: peer.publicKey, lastUse: 0)
-            conversations[id] = Conversation(restoring: peer.conversation)
+            conversations[id] = conversation
         }
     }
 
@@ -141,10 +144,9 @@ public struct MeshCore: Sendable {
     ) -> [Action] {
         let known = expected.flatMap { onlyAcquaintance(withHead: $0) }
         let keys = LinkMachine.Keys(
-            local: identity, prologue: prologue, ephemeral: entropy.ephemeralKeys.0,
-            secondEphemeral: entropy.ephemeralKeys.1, expected: expected,
+            local: identity, prologue: prologue, ephemeral: entropy.ephemeralKey, expected: expected,
             expectedKey: known.flatMap { acquaintances[$0]?.publicKey })
-        let isCrowded = role == .host && strangers >= Limits.strangers
+        let isCrowded = role == .host && (strangers >= Limits.strangers || !takesHandshake(now: now))
         links[id] = Link(machine: LinkMachine(role: role, keys: keys, now: now), entropy: entropy, expected: expected)
         let standing = known.flatMap { introduce(to: $0, on: id) }
         return update(id) { machine in
@@ -200,6 +202,14 @@ public struct MeshCore: Sendable {
         return outgoing.map { ($0.sdu, $0.latestHasLeft ? [.tell(id, .latestHasLeft)] : []) }
     }
 
+    /// Whether another handshake fits the rate at which a host does them.
+    private mutating func takesHandshake(now: MeshInstant) -> Bool {
+        if handshakes == nil {
+            handshakes = RateLimit(perSecond: Limits.handshakesPerSecond, burst: Limits.handshakeBurst, now: now)
+        }
+        return handshakes?.allows(now: now) ?? false
+    }
+
     // MARK: Messages
 
     /// Gives a message to a peer's conversation. A reliable one waits for a link, however long that takes.
@@ -207,12 +217,16 @@ public struct MeshCore: Sendable {
         _ body: [UInt8], as messageClass: MessageClass, to peer: Peer.ID
     ) -> (Conversation.Sending, [Action]) {
         touch(peer)
+        if messageClass == .reliable, unacknowledgedBytes + body.count > Limits.allOutboxBytes { return (.full, []) }
         guard let sending = conversations[peer]?.send(body, as: messageClass) else {
             return (.noLink, [])
         }
         guard case .queued = sending, let id = linkOfPeer[peer] else { return (sending, []) }
         return (sending, [.wake(id)])
     }
+
+    /// Bytes that wait for all the peers there are.
+    private var unacknowledgedBytes: Int { conversations.values.reduce(0) { $0 + $1.unacknowledgedBytes } }
 
     /// The application has made a peer's messages up to a number safe: they are acknowledged.
     public mutating func accept(upTo number: UInt64, from peer: Peer.ID) -> [Action] {
@@ -253,12 +267,15 @@ public struct MeshCore: Sendable {
         acquaintances[peer]?.lastUse = uses
     }
 
+    /// Makes room for somebody new. Those with whom nothing was ever exchanged go first: an identity costs nothing, and
+    /// whoever makes many must not push out a friend.
     private mutating func forgetLongestUnused() {
-        let unlinked = acquaintances.filter { linkOfPeer[$0.key] == nil }
-        guard let oldest = unlinked.min(by: { ($0.value.lastUse, $0.key) < ($1.value.lastUse, $1.key) }) else {
-            return
+        func rank(_ peer: (key: Peer.ID, value: Acquaintance)) -> (Int, UInt64, Peer.ID) {
+            (conversations[peer.key]?.isBlank == false ? 1 : 0, peer.value.lastUse, peer.key)
         }
-        acquaintances[oldest.key] = nil
-        conversations[oldest.key] = nil
+        let unlinked = acquaintances.filter { linkOfPeer[$0.key] == nil }
+        guard let leastMissed = unlinked.min(by: { rank($0) < rank($1) }) else { return }
+        acquaintances[leastMissed.key] = nil
+        conversations[leastMissed.key] = nil
     }
 }

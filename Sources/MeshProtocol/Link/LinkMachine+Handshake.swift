@@ -5,8 +5,8 @@ extension LinkMachine {
     /// The channel has opened. A guest that knows the host's key introduces itself at once.
     mutating func opened(as introduction: Introduction?) -> [Action] {
         guard role == .guest else { return [] }
-        guard let key = keys.expectedKey, let introduction else { return greet(ephemeral: keys.ephemeral) }
-        guard var handshake = handshake(.ik, as: .initiator, ephemeral: keys.ephemeral, remote: key),
+        guard let key = keys.expectedKey, let introduction else { return greet() }
+        guard var handshake = handshake(.ik, as: .initiator, remote: key),
             let noise = handshake.write(payload: Self.payload(.appStart(introduction)))
         else { return end(.misbehaved(.badHandshake)) }
         phase = .recognising(handshake)
@@ -62,7 +62,8 @@ extension LinkMachine {
         case (.identifying(let handshake), .strangerFinish(let noise)): return finish(handshake, noise)
         case (.greeting(let handshake), .strangerReply(let noise)): return identified(handshake, noise)
         case (.recognising(let handshake), .knownReply(let noise)): return recognised(handshake, noise, now: now)
-        case (.recognising, .clearRefusal(_, .unknownKey)): return greet(ephemeral: keys.secondEphemeral)
+        // Whoever has the head of a known host and not its key is another host, or nobody's friend.
+        case (.recognising, .clearRefusal(_, .unknownKey)): return end(.misbehaved(.changedIdentity))
         case (.greeting, .clearRefusal(_, .version)), (.recognising, .clearRefusal(_, .version)):
             return end(.refused(.version))
         case (.greeting, .clearRefusal(_, .busy)), (.recognising, .clearRefusal(_, .busy)): return end(.busy)
@@ -72,8 +73,8 @@ extension LinkMachine {
 
     // MARK: The guest's side
 
-    private mutating func greet(ephemeral: [UInt8]) -> [Action] {
-        guard var handshake = handshake(.xx, as: .initiator, ephemeral: ephemeral),
+    private mutating func greet() -> [Action] {
+        guard var handshake = handshake(.xx, as: .initiator),
             let noise = handshake.write(payload: [])
         else { return end(.misbehaved(.badHandshake)) }
         phase = .greeting(handshake)
@@ -113,7 +114,7 @@ extension LinkMachine {
     }
 
     private mutating func identify(with noise: ArraySlice<UInt8>) -> [Action] {
-        guard var handshake = handshake(.xx, as: .responder, ephemeral: keys.ephemeral),
+        guard var handshake = handshake(.xx, as: .responder),
             handshake.read(noise) != nil, let reply = handshake.write(payload: [])
         else { return end(.misbehaved(.badHandshake)) }
         phase = .identifying(handshake)
@@ -121,14 +122,10 @@ extension LinkMachine {
     }
 
     private mutating func recognise(_ noise: ArraySlice<UInt8>) -> [Action] {
-        guard var handshake = handshake(.ik, as: .responder, ephemeral: keys.ephemeral) else {
-            return end(.misbehaved(.badHandshake))
-        }
+        guard var handshake = handshake(.ik, as: .responder) else { return end(.misbehaved(.badHandshake)) }
         guard let payload = handshake.read(noise) else {
-            // Once: each attempt costs two Diffie-Hellman operations.
-            guard !hasRefusedKey else { return end(.misbehaved(.badHandshake)) }
-            hasRefusedKey = true
-            return send(.clearRefusal(major: ProtocolVersion.major, .unknownKey))
+            _ = send(.clearRefusal(major: ProtocolVersion.major, .unknownKey))
+            return end(.misbehaved(.badHandshake), afterLastWord: true)
         }
         return introduce(handshake, payload, isFinished: false)
     }
@@ -173,10 +170,10 @@ extension LinkMachine {
     // MARK: Parts
 
     private func handshake(
-        _ pattern: NoiseHandshake.Pattern, as role: NoiseHandshake.Role, ephemeral: [UInt8], remote: [UInt8]? = nil
+        _ pattern: NoiseHandshake.Pattern, as role: NoiseHandshake.Role, remote: [UInt8]? = nil
     ) -> NoiseHandshake? {
         NoiseHandshake(
-            pattern, as: role, prologue: keys.prologue, staticKey: keys.local.stored, ephemeralKey: ephemeral,
+            pattern, as: role, prologue: keys.prologue, staticKey: keys.local.stored, ephemeralKey: keys.ephemeral,
             remoteStatic: remote)
     }
 

@@ -51,13 +51,16 @@ extension LinkMachine {
         }
     }
 
-    private mutating func received(_ bytes: ArraySlice<UInt8>) -> [Action] {
-        MessageUnit(bytes).map { [.received($0)] } ?? end(.misbehaved(.malformedFrame))
+    /// A unit is whole. One that came in fragments has to be of their lane's class, or it would get around the other's.
+    private mutating func received(_ bytes: ArraySlice<UInt8>, in lane: MessageClass? = nil) -> [Action] {
+        guard let unit = MessageUnit(bytes) else { return end(.misbehaved(.malformedFrame)) }
+        guard lane ?? unit.messageClass == unit.messageClass else { return end(.misbehaved(.badFragment)) }
+        return [.received(unit)]
     }
 
     private mutating func received(_ fragment: Fragment) -> [Action] {
         switch reassemblers[fragment.lane]?.add(fragment) {
-        case .complete(let unit): received(unit[...])
+        case .complete(let unit): received(unit[...], in: fragment.lane)
         case .incomplete: []
         case .broken, nil: end(.misbehaved(.badFragment))
         }

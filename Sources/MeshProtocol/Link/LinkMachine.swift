@@ -42,7 +42,7 @@ struct LinkMachine: Sendable {
         case greeting(NoiseHandshake)
         /// Guest: the host is identified, `present` is due. To `answering`.
         case presenting(NoiseHandshake)
-        /// Guest: `knownHello` is out. To `connected`, to `greeting` where the host has another key, or to the end.
+        /// Guest: `knownHello` is out. To `connected` or the end.
         case recognising(NoiseHandshake)
         /// Guest: everything is said, and the host's answer is due. To `connected` or the end.
         case answering(Peer.ID)
@@ -70,8 +70,6 @@ struct LinkMachine: Sendable {
     let keys: Keys
     var phase: Phase
     var handshakeDeadline: MeshInstant
-    /// A hello to another key than ours has been turned down.
-    var hasRefusedKey = false
 
     /// The peer, once messages have flown.
     var peer: Peer?
@@ -93,8 +91,6 @@ struct LinkMachine: Sendable {
         var prologue: [UInt8]
         /// A new private key for every link.
         var ephemeral: [UInt8]
-        /// Another one, for a second handshake on the same channel.
-        var secondEphemeral: [UInt8]
         /// The identifier, or the head of it, of the host that was dialled. Nil for hosts.
         var expected: Peer.ID?
         /// The key of the host that was dialled, where it is known.

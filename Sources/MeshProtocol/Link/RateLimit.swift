@@ -13,6 +13,14 @@ struct RateLimit: Sendable {
         paidUntil = now
     }
 
+    /// Takes one where it fits. What does not fit is not counted: a flood does not keep the next ones out for longer.
+    mutating func allows(now: MeshInstant) -> Bool {
+        var after = self
+        guard after.take(1, now: now) == nil else { return false }
+        self = after
+        return true
+    }
+
     /// Something has come this often. The time until which no more may come, where it was too much.
     mutating func take(_ count: Int, now: MeshInstant) -> MeshInstant? {
         paidUntil = max(paidUntil, now) + pause * count

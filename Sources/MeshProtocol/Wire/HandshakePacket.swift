@@ -19,7 +19,7 @@ public enum HandshakePacket: Hashable, Sendable {
     public enum ClearRefusal: UInt8, Hashable, Sendable {
         /// It speaks another major version.
         case version = 2
-        /// It cannot read a known hello: it has another key than the guest believes. Begin as a stranger.
+        /// It cannot read a known hello: it has another key than the guest believes.
         case unknownKey = 5
         /// `Limits.strangers` handshakes are under way.
         case busy = 6

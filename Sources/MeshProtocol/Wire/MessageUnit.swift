@@ -61,5 +61,6 @@ public struct MessageUnit: Hashable, Sendable {
             destination = Hex.text(id)
         }
         body = reader.rest
+        guard body.count <= Limits.messageBytes else { return nil }
     }
 }

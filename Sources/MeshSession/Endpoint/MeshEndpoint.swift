@@ -133,7 +133,7 @@ public actor MeshEndpoint {
             Task { await self.report(id) }
             return
         case .ended(let peer, .misbehaved(let how)): log(how, "\(peer)")
-        case .failed(let expected, .misbehaved(let how)): log(how, expected ?? "a stranger")
+        case .failed(let expected, _, .misbehaved(let how)): log(how, expected ?? "a stranger")
         default: break
         }
         emit(.link(id, event))

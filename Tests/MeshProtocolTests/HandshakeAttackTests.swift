@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Crypto
+import Testing
+
+@testable import MeshProtocol
+
+/// What can be tried before a link is sealed (`docs/threat-model.md`).
+@Suite("Attacks on the handshake")
+struct HandshakeAttackTests {
+    @Test("A replayed hello to a known host connects nobody, closes no link and moves no number")
+    func replayedKnownHello() {
+        var road = Road()
+        road.cut(road.joined())
+        let id = road.dial()
+        road.pull("Ana", id)
+        let hello = road.wires[id]?.toHost.first ?? []
+        road.settle()
+        road.send("one", from: "Ana", to: "Car")
+        road.settle()
+        let before = road.nodes["Car"]?.core.remembered
+        let replay = road.strangerLink()
+        road.give(hello, to: "Car", on: replay)
+        #expect(road.nodes["Car"]?.core.link(to: road.id("Ana")) == id)
+        #expect(road.nodes["Car"]?.core.remembered == before)
+        // Whoever replays it cannot make the record that would follow.
+        road.give([UInt8](repeating: 0, count: 19), to: "Car", on: replay)
+        #expect(road.nodes["Car"]?.ends[replay] == .misbehaved(.forgedRecord))
+        #expect(road.isConnected("Car", to: "Ana"))
+    }
+
+    @Test("A replayed handshake of a stranger gets nowhere")
+    func replayedStranger() {
+        var road = Road()
+        let id = road.dial()
+        road.pull("Ana", id)
+        let hello = road.wires[id]?.toHost.first ?? []
+        road.step(id)
+        road.step(id)
+        road.pull("Ana", id)
+        let finish = road.wires[id]?.toHost.first ?? []
+        road.settle()
+        let replay = road.strangerLink()
+        road.give(hello, to: "Car", on: replay)
+        road.give(finish, to: "Car", on: replay)
+        #expect(road.nodes["Car"]?.ends[replay] == .misbehaved(.badHandshake))
+        #expect(road.nodes["Car"]?.core.link(to: road.id("Ana")) == id)
+    }
+
+    @Test(
+        "A host with another key than the wanted one is left before the guest has introduced itself",
+        arguments: [true, false])
+    func changedIdentity(isKnown: Bool) {
+        var road = Road()
+        if isKnown { road.cut(road.joined()) }
+        let wanted = road.id("Car")
+        road.add("Car", seed: 77)
+        let id = road.dial(expecting: wanted)
+        road.settle()
+        #expect(road.nodes["Ana"]?.ends[id] == .misbehaved(.changedIdentity))
+        #expect(road.nodes["Car"]?.core.connectedPeers.isEmpty == true)
+    }
+
+    @Test("A host whose key does not begin as it advertised is left before the guest has introduced itself")
+    func changedHead() {
+        var road = Road()
+        let id = road.dial(expecting: "000000")
+        road.settle()
+        #expect(road.nodes["Ana"]?.ends[id] == .misbehaved(.changedIdentity))
+        #expect(road.nodes["Car"]?.events.isEmpty == true)
+    }
+
+    @Test("A point of low order in any packet of a handshake connects nobody", arguments: [UInt8(0), 1])
+    func lowOrder(first: UInt8) {
+        let point = [first] + [UInt8](repeating: 0, count: 31)
+        var road = Road()
+        let id = road.strangerLink()
+        road.give(HandshakePacket.strangerHello(major: 1, noise: point[...]).bytes, to: "Car", on: id)
+        #expect(road.nodes["Car"]?.ends[id] == .misbehaved(.badHandshake))
+        let other = road.strangerLink()
+        let noise = point + [UInt8](repeating: 0, count: 80)
+        road.give(HandshakePacket.knownHello(major: 1, noise: noise[...]).bytes, to: "Car", on: other)
+        road.give(HandshakePacket.knownHello(major: 1, noise: noise[...]).bytes, to: "Car", on: other)
+        #expect(road.nodes["Car"]?.ends[other] == .misbehaved(.badHandshake))
+        #expect(road.nodes["Car"]?.core.connectedPeers.isEmpty == true)
+    }
+
+    @Test("Eight handshakes are half open at most, five seconds each, and the next guest is told that the host is busy")
+    func halfOpen() {
+        var road = Road()
+        let strangers = (0..<Limits.strangers).map { _ in road.strangerLink() }
+        let id = road.dial()
+        road.settle()
+        #expect(road.nodes["Ana"]?.ends[id] == .busy)
+        #expect(road.nodes["Car"]?.ends[id] == .busy)
+        road.advance(by: .seconds(5))
+        for stranger in strangers { #expect(road.nodes["Car"]?.ends[stranger] == .handshakeTimeout) }
+        road.dial()
+        road.settle()
+        #expect(road.isConnected("Ana", to: "Car"))
+    }
+
+    @Test("Callers by the hundred cost a host twenty handshakes a second, and a full bus is through at once")
+    func handshakeRate() {
+        var road = Road()
+        var taken = 0
+        for _ in 0..<300 {
+            let id = road.strangerLink()
+            if road.nodes["Car"]?.ends[id] != .busy { taken += 1 }
+            road.cut(id)
+        }
+        #expect(taken == Limits.handshakeBurst)
+        road.advance(by: .seconds(1))
+        for _ in 0..<300 {
+            let id = road.strangerLink()
+            if road.nodes["Car"]?.ends[id] != .busy { taken += 1 }
+            road.cut(id)
+        }
+        #expect(taken == Limits.handshakeBurst + Limits.handshakesPerSecond)
+    }
+
+    @Test("A word in the clear that a known host has another key now ends the link, and brings in nobody")
+    func forgedUnknownKey() {
+        var road = Road()
+        road.cut(road.joined())
+        let id = road.newLink("Ana", "Car")
+        let (entropy, head) = (road.entropy(), String(road.id("Car").prefix(Identity.headDigits)))
+        road.act("Ana", on: id) { [now = road.now, mtu = road.sendMTU] in
+            $0.opened(id, as: .guest, sendMTU: mtu, expected: head, entropy: entropy, now: now)
+        }
+        road.give(HandshakePacket.clearRefusal(major: 1, .unknownKey).bytes, to: "Ana", on: id)
+        #expect(road.nodes["Ana"]?.ends[id] == .misbehaved(.changedIdentity))
+        #expect(!road.isConnected("Ana", to: "Car"))
+    }
+
+    @Test("A refusal that nobody has proved names nobody")
+    func unprovedRefusal() {
+        var road = Road()
+        let id = road.newLink("Ana", "Car")
+        let entropy = road.entropy()
+        road.act("Ana", on: id) { [now = road.now, mtu = road.sendMTU] in
+            $0.opened(id, as: .guest, sendMTU: mtu, expected: nil, entropy: entropy, now: now)
+        }
+        road.give(HandshakePacket.clearRefusal(major: 2, .version).bytes, to: "Ana", on: id)
+        #expect(road.nodes["Ana"]?.events == [.failed(expected: nil, proved: nil, .refused(.version))])
+    }
+
+    @Test("A guest of another major version is refused by name, in the clear, and costs no key agreement")
+    func otherMajor() {
+        var road = Road()
+        let id = road.strangerLink()
+        road.give(HandshakePacket.strangerHello(major: 2, noise: []).bytes, to: "Car", on: id)
+        road.pull("Car", id)
+        #expect(road.wires[id]?.toGuest == [HandshakePacket.clearRefusal(major: 1, .version).bytes])
+        #expect(road.nodes["Car"]?.ends[id] == .refused(.version))
+    }
+
+    @Test("Whoever has stolen the host's key is not taken for one of its guests")
+    func stolenHostKey() throws {
+        var road = Road()
+        let thief = StolenKey(host: Road.identity(1), victim: Road.identity(2))
+        let introduction = Introduction(
+            name: "Ana", resumption: Resumption(epoch: 1, first: 1, theirEpoch: 0, delivered: 0))
+        let link = road.strangerLink()
+        road.give(try thief.knownHello(introduction), to: "Car", on: link)
+        road.pull("Car", link)
+        // The host has answered: it takes this for Ana's hello, and waits for a record that only she can make.
+        let answer = try #require(road.wires[link]?.toGuest.first)
+        #expect(answer.first == 5)
+        #expect(!road.isConnected("Car", to: "Ana"))
+        road.give([UInt8](repeating: 7, count: 40), to: "Car", on: link)
+        #expect(road.nodes["Car"]?.ends[link] == .misbehaved(.forgedRecord))
+        #expect(road.nodes["Car"]?.events.contains { if case .connected = $0 { true } else { false } } == false)
+    }
+}
+
+/// Makes a guest's first packet with the host's private key in place of the guest's: the one agreement in it that would
+/// need the guest's (`ss`) can be done from either side.
+private struct StolenKey {
+    let host: Identity
+    let victim: Identity
+
+    func knownHello(_ introduction: Introduction) throws -> [UInt8] {
+        let hostKey = try Curve25519.KeyAgreement.PrivateKey(rawRepresentation: host.stored)
+        let victimPublic = try Curve25519.KeyAgreement.PublicKey(rawRepresentation: victim.publicKey)
+        let ephemeral = Curve25519.KeyAgreement.PrivateKey()
+        var state = NoiseSymmetricState(protocolName: "Noise_IK_25519_ChaChaPoly_SHA256")
+        state.mixHash(Array("RoadMesh".utf8) + [ProtocolVersion.major] + ServiceType.democracyDJ.uuid.bytes[...])
+        state.mixHash(Array(hostKey.publicKey.rawRepresentation)[...])
+        var packet: [UInt8] = [4, ProtocolVersion.major] + ephemeral.publicKey.rawRepresentation
+        state.mixHash(Array(ephemeral.publicKey.rawRepresentation)[...])
+        try ephemeral.sharedSecretFromKeyAgreement(with: hostKey.publicKey).withUnsafeBytes { state.mixKey($0) }
+        packet += state.encryptAndHash(victim.publicKey)
+        try hostKey.sharedSecretFromKeyAgreement(with: victimPublic).withUnsafeBytes { state.mixKey($0) }
+        return packet + state.encryptAndHash(Road.bytes(.appStart(introduction)))
+    }
+}
