@@ -190,10 +190,12 @@ public actor MeshCoreSession {
 
     // MARK: Messages
 
-    /// Sends a message. A reliable one that the link does not carry any more is remembered for the next session.
+    /// Sends a message. A reliable one that is not acknowledged when the session ends is remembered for the next.
     ///
-    /// Throws `MeshCoreError.notConnected` before there is a peer, and `.outboxFull`.
+    /// Throws `MeshCoreError.notConnected` before there is a peer, `.sessionOver` when this session cannot carry it any more,
+    /// and `.outboxFull`.
     public func send(_ body: [UInt8], as messageClass: MessageClass = .reliable) async throws {
+        guard phase != .over else { throw MeshCoreError.sessionOver }
         guard let peer else { throw MeshCoreError.notConnected }
         switch await endpoint.send(body, as: messageClass, to: peer.id) {
         case .queued: return

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BLETransport
+import MeshProtocol
+import TestSupport
+import Testing
+
+@testable import MeshSession
+
+@Suite("A session with one peer")
+struct MeshCoreSessionTests {
+    @Test("what one side sends the other receives, and hears that it is safe")
+    func messages() async throws {
+        let road = try await Road()
+        let (guest, host) = try await road.linked()
+        let guestEvents = EventQueue(await guest.events())
+        let hostEvents = EventQueue(await host.events())
+        #expect(await guest.peer == Peer(id: road.identity.peerID, name: "Dad's Car"))
+        try await guest.send(Array("one".utf8))
+        #expect(try await hostEvents.message().body == Array("one".utf8))
+        #expect(
+            try await guestEvents.first { if case .acknowledged(let number) = $0 { number } else { nil } } == 1)
+        try await host.send(Array("state".utf8), as: .latest)
+        #expect(try await guestEvents.message().body == Array("state".utf8))
+        await guest.stop()
+        await host.stop()
+        await road.close()
+    }
+
+    @Test("what comes before anybody listens waits for the first listener")
+    func lateListener() async throws {
+        let road = try await Road()
+        let (guest, host) = try await road.linked()
+        let guestEvents = EventQueue(await guest.events())
+        try await guest.send([1])
+        try await host.send([9], as: .latest)
+        _ = try await guestEvents.message()
+        #expect(try await EventQueue(await host.events()).message().body == [1])
+        await guest.stop()
+        await host.stop()
+        await road.close()
+    }
+
+    @Test("the next session goes on where the last one broke: what was not safe comes again, once")
+    func resume() async throws {
+        let road = try await Road()
+        let identity = Identity.make()
+        let (guest, host) = try await road.linked(.init(identity: identity), acceptsByItself: false)
+        let hostEvents = EventQueue(await host.events())
+        for number in UInt8(1)...3 { try await guest.send([number]) }
+        let first = try await hostEvents.message()
+        _ = try await hostEvents.first { event -> Bool? in
+            if case .messageReceived(let message) = event, message.number == 3 { true } else { nil }
+        }
+        await host.accept(first)
+        let lost = EventQueue(await guest.events())
+        try road.air.cut()
+        #expect(
+            try await lost.first { event -> ConnectionState? in
+                if case .connectionStateChanged(let state) = event { state } else { nil }
+            } == .disconnected)
+        await hostEvents.end()
+        road.air.heal()
+        let again = try await road.linked(
+            .init(identity: identity, remembered: await guest.remembered), remembered: await host.remembered)
+        let events = EventQueue(await again.host.events())
+        #expect(try await events.message().body == [2])
+        #expect(try await events.message().body == [3])
+        try await again.guest.send([4])
+        #expect(try await events.message().body == [4])
+        for session in [again.guest, again.host] { await session.stop() }
+        await road.close()
+    }
+
+    @Test("a session is not started twice, nor after it was stopped")
+    func startedOnce() async throws {
+        let road = try await Road()
+        let (guest, host) = try await road.linked()
+        await #expect(throws: MeshCoreError.sessionOver) { try await guest.start() }
+        await guest.stop()
+        await #expect(throws: MeshCoreError.sessionOver) { try await guest.start() }
+        await #expect(throws: MeshCoreError.sessionOver) { try await guest.send([1]) }
+        #expect(MeshCoreError.sessionOver.description.contains("make a new one"))
+        await host.stop()
+        await road.close()
+    }
+
+    @Test("stop is safe before a start, again, from many tasks, and while a dial is pending")
+    func stopping() async throws {
+        let road = try await Road()
+        let idle = MeshCoreSession(transport: BLETransport(peripheral: road.peripheral))
+        await idle.stop()
+        await #expect(throws: MeshCoreError.sessionOver) { try await idle.start() }
+
+        let (guest, host) = try await road.linked()
+        await withTaskGroup { group in
+            for _ in 0..<20 { group.addTask { await guest.stop() } }
+        }
+        #expect(await guest.isRunning == false)
+        await host.stop()
+
+        try road.air.cut()
+        let dialling = MeshCoreSession(transport: BLETransport(peripheral: road.peripheral))
+        let states = EventQueue(dialling.connectionState)
+        let starting = Task { try await dialling.start() }
+        _ = try await states.first { $0 == .connecting ? true : nil }
+        await dialling.stop()
+        await #expect(throws: (any Error).self) { try await starting.value }
+        road.air.heal()
+        await road.close()
+    }
+
+    @Test("the other side's goodbye ends the session, its events and its states")
+    func goodbye() async throws {
+        let road = try await Road()
+        let (guest, host) = try await road.linked()
+        let events = EventQueue(await guest.events())
+        let states = EventQueue(guest.connectionState)
+        await host.stop()
+        #expect(
+            try await events.first { event -> ConnectionState? in
+                if case .connectionStateChanged(let state) = event { state } else { nil }
+            } == .disconnected)
+        await events.end()
+        await states.end()
+        #expect(await guest.isRunning == false)
+        await road.close()
+    }
+
+    @Test("a listener that stands still does not hold the others up, and is cut off at the limit")
+    func slowListener() async throws {
+        let road = try await Road()
+        let (guest, host) = try await road.linked()
+        let stalled = await host.events()
+        let lively = EventQueue(await host.events())
+        let count = Limits.sessionEvents + 10
+        let sending = Task {
+            for number in 0..<count {
+                while true {
+                    do {
+                        try await guest.send([UInt8(number & 255)])
+                        break
+                    } catch MeshCoreError.outboxFull {
+                        await Task.yield()
+                    }
+                }
+            }
+        }
+        for number in 0..<count { #expect(try await lively.message().body == [UInt8(number & 255)]) }
+        try await sending.value
+        var taken = 0
+        for await _ in stalled { taken += 1 }
+        #expect(taken == Limits.sessionEvents)
+        #expect(await host.isRunning)
+        await guest.stop()
+        await host.stop()
+        await road.close()
+    }
+}
