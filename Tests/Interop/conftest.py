@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A real host on a virtual radio, and guests that share no code with it."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from guest import Guest, Talk
+from noise_link import Key
+from program import START, Program
+from virtual_air import Heard, Radio
+
+SONGS = 20
+
+Start = Callable[..., Program]
+StartHost = Callable[..., Program]
+MakeGuest = Callable[[str], Guest]
+
+addresses = (f"radio{number}" for number in itertools.count(1))
+
+
+MEASURED = pytest.StashKey[list[str]]()
+
+
+@pytest.fixture
+def measured(request: pytest.FixtureRequest) -> list[str]:
+    """Takes down what was measured: it is shown at the end of the run, also when all is well."""
+    return request.config.stash.setdefault(MEASURED, [])
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    if lines := terminalreporter.config.stash.get(MEASURED, []):
+        terminalreporter.section("measured")
+        for line in lines:
+            terminalreporter.write_line(line)
+
+
+@pytest.fixture(scope="session")
+def binary() -> Path:
+    path = Path(os.environ.get("ROADMESH_BINARY", "")).expanduser()
+    if not path.is_file():
+        pytest.fail("ROADMESH_BINARY has to name the roadmesh to test", pytrace=False)
+    return path
+
+
+@pytest.fixture
+def air() -> Iterator[Path]:
+    # Not pytest's own: a Unix socket's path has 108 bytes at most.
+    folder = Path(tempfile.mkdtemp(prefix="air"))
+    yield folder
+    shutil.rmtree(folder)
+
+
+@pytest.fixture
+def start(binary: Path, air: Path, tmp_path: Path) -> Iterator[Start]:
+    """Starts a program on the air. One with the same address has the same state folder: it is the same node."""
+    running: list[Program] = []
+
+    def start(role: str, name: str, address: str, *arguments: str) -> Program:
+        place = ["--radio", "virtual", "--air", str(air), "--adapter", address, "--state", str(tmp_path / address)]
+        running.append(Program(binary, role, name, *place, *arguments))
+        running[-1].expect("ready", timeout=START)
+        return running[-1]
+
+    yield start
+    codes = [program.end() for program in running]
+    # Whatever a test has done to a program, it ends as one should.
+    assert all(code == 0 for code in codes), f"exit codes {codes}"
+
+
+@pytest.fixture
+def start_host(start: Start, tmp_path: Path) -> StartHost:
+    """Starts a host that is on the air. Songs are n0 (plays), n1, …"""
+
+    def start_host(songs: int = SONGS, title: str = "Mile") -> Program:
+        library = [
+            {"id": f"n{number}", "title": f"{title} {number}", "artist": "The Milestones", "duration": 3600}
+            for number in range(songs + 1)
+        ]
+        path = tmp_path / "songs.json"
+        path.write_text(json.dumps(library))
+        program = start("host", "Dad's Car", "car", "--library", str(path))
+        program.expect("snapshot")
+        return program
+
+    return start_host
+
+
+@pytest.fixture
+def host(start_host: StartHost) -> Program:
+    return start_host()
+
+
+@pytest.fixture
+def heard(host: Program, air: Path) -> Heard:
+    """The host's advertisement."""
+    return Radio(air, next(addresses)).listen()
+
+
+@pytest.fixture
+def make_guest(air: Path) -> Iterator[MakeGuest]:
+    made: list[Guest] = []
+
+    def make(name: str) -> Guest:
+        made.append(Guest(name, Radio(air, next(addresses))))
+        return made[-1]
+
+    yield make
+    for guest in made:
+        guest.lose_link()
+
+
+@pytest.fixture
+def ana(host: Program, make_guest: MakeGuest) -> Guest:
+    """A guest that has joined."""
+    guest = make_guest("Ana")
+    guest.join()
+    host.expect("peerConnected")
+    return guest
+
+
+@pytest.fixture
+def bob(host: Program, start: Start) -> Program:
+    """A guest that is the real program, and lives on by itself whatever a test does meanwhile."""
+    guest = start("guest", "Bob", "bob")
+    guest.expect("connection", state="connected")
+    host.expect("peerConnected")
+    return guest
+
+
+@pytest.fixture
+def host_key(call: Callable[..., Talk]) -> bytes:
+    """The host's public key, which it tells everybody who asks."""
+    talk = call()
+    key = talk.greet().their_key
+    talk.channel.close()
+    return key
+
+
+@pytest.fixture
+def call(air: Path, heard: Heard) -> Iterator[Callable[..., Talk]]:
+    """Opens a channel to the host, on which anything may be said."""
+    opened: list[Talk] = []
+
+    def open_channel(key: Key | None = None, **options: str) -> Talk:
+        talk = Talk(Radio(air, next(addresses)).dial(heard), key or Key(), **options)
+        opened.append(talk)
+        return talk
+
+    yield open_channel
+    for talk in opened:
+        talk.channel.close()

@@ -1,0 +1,405 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A guest of RoadMesh that shares no code with RoadMesh: it joins a host, votes, sees the queue, and comes back.
+
+`Talk` is one sealed link, on which anything may be said; `Guest` is on it what docs/protocol.md asks of a guest.
+
+    python guest.py AIR NAME [SONG…]    joins a host on the virtual radio, votes, shows the queue, and says goodbye
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from time import monotonic
+
+import democracy_dj
+from conversation import Conversation
+from noise_link import ClearlyRefused, ClearReason, Handshake, Key, Packet, Records, prologue, read_clear_refusal
+from virtual_air import Channel, ChannelClosed, Radio
+from wire import (
+    LARGEST_SDU,
+    SERVICE,
+    TAG_BYTES,
+    Assembly,
+    Fragment,
+    Frame,
+    Introduction,
+    Kind,
+    Malformed,
+    Reason,
+    Unit,
+    ack,
+    app_start,
+    fragments,
+    frames,
+    goodbye,
+    identifier,
+    message,
+    ping,
+    pong,
+)
+
+PATIENCE = 10.0
+PING_EVERY, SILENCE = 1.0, 2.0
+
+
+class Refused(Exception):
+    def __init__(self, reason: int) -> None:
+        super().__init__(f"refused, reason {reason}")
+        self.reason = reason
+
+
+class LinkEnded(Exception):
+    """The other side has said goodbye."""
+
+
+@dataclass
+class Joining:
+    """What a joining took."""
+
+    packets: list[bytes]
+    """Those of the guest and of the host, one after another, without records."""
+    answer: Introduction
+
+    @property
+    def handshake_bytes(self) -> int:
+        return sum(map(len, self.packets))
+
+
+class Talk:
+    """A channel with a handshake on it, and then records."""
+
+    def __init__(self, channel: Channel, key: Key, service: str = SERVICE) -> None:
+        self.channel = channel
+        self.key = key
+        self.records: Records | None = None
+        self.host_key = b""
+        self.packets: list[bytes] = []
+        self._prologue = prologue(service)
+        self._frames: list[Frame] = []
+
+    # Packets
+
+    def send_packet(self, packet: bytes) -> None:
+        self.packets.append(packet)
+        self.channel.send(packet)
+
+    def receive_packet(self, timeout: float = PATIENCE) -> bytes:
+        packet = self._receive(timeout)
+        self.packets.append(packet)
+        return packet
+
+    def _receive(self, timeout: float) -> bytes:
+        if (sdu := self.channel.receive(timeout)) is None:
+            raise TimeoutError(f"no SDU within {timeout:g} s")
+        return sdu
+
+    def greet(self, head: bytes = b"", ephemeral: bytes | None = None) -> Handshake:
+        """The first two packets of XX. The host has proved its key then, and it has to begin with the head."""
+        handshake = Handshake(self.key, ephemeral=ephemeral, prologue=self._prologue)
+        self.send_packet(handshake.write(Packet.XX_1))
+        handshake.read(Packet.XX_2, self.receive_packet())
+        if not identifier(handshake.their_key).startswith(head):
+            raise Malformed("another host than the advertised one")
+        return handshake
+
+    def introduce(self, handshake: Handshake, payload: bytes) -> None:
+        """XX-3; the answer comes in the first record."""
+        self.send_packet(handshake.write(Packet.XX_3, payload))
+        self.begin_records(handshake)
+
+    def recognise(self, host_key: bytes, payload: bytes, ephemeral: bytes | None = None) -> None:
+        """Both packets of IK. The answer is in IK-2."""
+        handshake = Handshake(self.key, host_key=host_key, ephemeral=ephemeral, prologue=self._prologue)
+        self.send_packet(handshake.write(Packet.IK_1, payload))
+        answer = handshake.read(Packet.IK_2, self.receive_packet())
+        self.begin_records(handshake)
+        self._frames.extend(frames(answer))
+
+    def begin_records(self, handshake: Handshake) -> None:
+        self.host_key = handshake.their_key
+        self.records = handshake.records()
+
+    def join(
+        self, introduction: Callable[[bytes], Introduction], known: bytes | None = None, head: bytes = b""
+    ) -> Joining:
+        """The whole handshake: by IK where the host's key is known and it is the host's still, else by XX.
+
+        How the guest introduces itself depends on whom it has met: it is asked for by the host's key.
+        """
+        try:
+            if known is None:
+                self._join_as_stranger(introduction, head)
+            else:
+                self.recognise(known, bytes(app_start(introduction(known))))
+        except ClearlyRefused as refused:
+            if known is None or refused.reason != ClearReason.UNKNOWN_KEY:
+                raise
+            self._join_as_stranger(introduction, head)
+        answer = self.hear_any(Kind.SELF_INFO, Kind.REFUSAL, Kind.CHALLENGE, Kind.GOODBYE)
+        if answer.kind == Kind.SELF_INFO:
+            return Joining(self.packets, Introduction.read(answer.body))
+        if answer.kind == Kind.GOODBYE:
+            raise LinkEnded
+        raise Refused(answer.body[0] if answer.kind == Kind.REFUSAL else Reason.CHALLENGE)
+
+    def _join_as_stranger(self, introduction: Callable[[bytes], Introduction], head: bytes) -> None:
+        handshake = self.greet(head)
+        self.introduce(handshake, bytes(app_start(introduction(handshake.their_key))))
+
+    # Records
+
+    def say(self, *said: Frame | bytes) -> int:
+        """Says frames in one record. Returns the bytes of its SDU."""
+        assert self.records is not None
+        record = self.records.seal(b"".join(map(bytes, said)))
+        self.channel.send(record)
+        return len(record)
+
+    def hear(self, timeout: float = PATIENCE) -> Frame:
+        """The next frame."""
+        assert self.records is not None
+        deadline = monotonic() + timeout
+        while not self._frames:
+            self._frames.extend(frames(self.records.open(self._receive(deadline - monotonic()))))
+        return self._frames.pop(0)
+
+    def hear_record(self, timeout: float) -> tuple[int, list[Frame]] | None:
+        """The bytes of the next record and its frames; or what is left of the record with the answer, of 0 bytes."""
+        assert self.records is not None
+        if self._frames:
+            left, self._frames = self._frames, []
+            return 0, left
+        if (record := self.channel.receive(timeout)) is None:
+            return None
+        return len(record), list(frames(self.records.open(record)))
+
+    def hear_any(self, *kinds: Kind, timeout: float = PATIENCE) -> Frame:
+        """The next frame of one of these types; others are passed over."""
+        deadline = monotonic() + timeout
+        while (frame := self.hear(deadline - monotonic())).kind not in kinds:
+            pass
+        return frame
+
+    def hear_of(self, kind: Kind, timeout: float = PATIENCE) -> bytes:
+        return self.hear_any(kind, timeout=timeout).body
+
+    def closed(self, timeout: float = PATIENCE) -> None:
+        """Waits until the other side has closed the channel; what it still says is passed over."""
+        deadline = monotonic() + timeout
+        try:
+            while (left := deadline - monotonic()) > 0:
+                self.channel.receive(left)
+        except ChannelClosed:
+            return
+        raise TimeoutError(f"the channel is still open after {timeout:g} s")
+
+    def clearly_refused(self, timeout: float = PATIENCE) -> tuple[int, int]:
+        """Waits for a clear refusal: its version and reason."""
+        packet = self._receive(timeout)
+        refused = read_clear_refusal(packet)
+        assert refused, f"no clear refusal: {packet.hex()}"
+        return refused.version, refused.reason
+
+
+@dataclass
+class Guest:
+    """A guest with a memory. It has a link after `join`, and is of use while something waits in `until`."""
+
+    name: str
+    radio: Radio
+    key: Key = field(default_factory=Key)
+    known_hosts: list[bytes] = field(default_factory=list)
+    conversations: dict[bytes, Conversation] = field(default_factory=dict)
+    view: democracy_dj.View = field(default_factory=democracy_dj.View)
+    talk: Talk | None = None
+    host: bytes = b""
+
+    def join(self, host_name: str | None = None, timeout: float = PATIENCE) -> Joining:
+        """Finds a host, dials it and is let in. What is not acknowledged is sent again."""
+        heard = self.radio.listen(host_name, timeout)
+        head = heard.advertisement.head
+        candidates = [key for key in self.known_hosts if identifier(key).startswith(head)]
+        known = candidates[0] if len(candidates) == 1 else None
+        return self.join_on(self.radio.dial(heard), known, head)
+
+    def join_on(self, channel: Channel, known: bytes | None = None, head: bytes = b"") -> Joining:
+        talk = Talk(channel, self.key)
+        joining = talk.join(lambda host_key: self._conversation(host_key).introduction(self.name), known, head)
+        if talk.host_key not in self.known_hosts:
+            self.known_hosts.append(talk.host_key)
+        conversation = self._conversation(talk.host_key)
+        conversation.meet(joining.answer)
+        self.talk = talk
+        self.host = identifier(talk.host_key)
+        self.view.begin_link()
+        self._begin_link()
+        # The host takes nobody for connected before this record.
+        talk.say(self._next_ping())
+        for unit in conversation.outbox:
+            self.send(unit)
+        return joining
+
+    def _begin_link(self) -> None:
+        self._ping_number = 0
+        self._pinged = 0.0
+        self._heard = monotonic()
+        self._latest_sent = 0
+        self._latest_heard = 0
+        self._lanes = {True: Assembly(), False: Assembly()}
+        # The bytes of each record, and the types of the frames in it.
+        self.said: list[tuple[int, list[int]]] = []
+        self.heard: list[tuple[int, list[int]]] = []
+
+    def _conversation(self, host_key: bytes) -> Conversation:
+        return self.conversations.setdefault(identifier(host_key), Conversation())
+
+    @property
+    def conversation(self) -> Conversation:
+        return self.conversations[self.host]
+
+    # Saying
+
+    def vote(self, song: str) -> Unit:
+        """Casts a vote: now, or with the next link where there is none."""
+        unit = self.conversation.write(democracy_dj.vote(song))
+        if self.talk:
+            self.send(unit)
+        return unit
+
+    def send(self, unit: Unit) -> None:
+        assert self.talk
+        frame = message(unit)
+        if len(bytes(frame)) <= LARGEST_SDU - TAG_BYTES:
+            self._say(frame)
+        else:
+            for piece in fragments(unit):
+                self._say(piece)
+
+    def send_latest(self, body: bytes) -> None:
+        self._latest_sent += 1
+        self.send(Unit(body, self._latest_sent, latest=True))
+
+    def leave(self) -> None:
+        """Says goodbye, and waits for the host to close."""
+        assert self.talk
+        self._say(goodbye())
+        self.talk.closed()
+        self.lose_link()
+
+    def lose_link(self) -> None:
+        if self.talk:
+            self.talk.channel.close()
+        self.talk = None
+
+    def _say(self, frame: Frame) -> None:
+        assert self.talk
+        self.said.append((self.talk.say(frame), [frame.kind]))
+
+    def _next_ping(self) -> Frame:
+        self._ping_number += 1
+        self._pinged = monotonic()
+        return ping(self._ping_number)
+
+    # Hearing
+
+    def until(self, come: Callable[[], bool], what: str = "what was waited for", timeout: float = PATIENCE) -> None:
+        """Does what a guest does until something has come about."""
+        deadline = monotonic() + timeout
+        while not come():
+            if monotonic() > deadline:
+                raise TimeoutError(f"{what} did not come about within {timeout:g} s")
+            self.serve(min(deadline, self._pinged + PING_EVERY) - monotonic())
+
+    def until_lost(self, timeout: float = PATIENCE) -> None:
+        try:
+            self.until(lambda: False, "the end of the link", timeout)
+        except ChannelClosed:
+            self.lose_link()
+
+    def until_shown(self, song: str, timeout: float = PATIENCE) -> None:
+        """Waits until the state on view has this guest's vote."""
+
+        def shown() -> bool:
+            return self.view.state is not None and self.key.identifier in (self.view.state.voters(song) or ())
+
+        self.until(shown, f"the vote for {song}", timeout)
+
+    def until_acknowledged(self, timeout: float = PATIENCE) -> None:
+        self.until(lambda: not self.conversation.outbox, "the acknowledgement", timeout)
+
+    def serve(self, timeout: float) -> None:
+        """Takes the next record, where one comes in time, and pings when it is time to."""
+        assert self.talk
+        record = self.talk.hear_record(max(timeout, 0.0))
+        if record is not None:
+            self._heard = monotonic()
+            count, taken = record
+            self.heard.append((count, [frame.kind for frame in taken]))
+            for frame in taken:
+                self._take(frame)
+        elif monotonic() - self._heard > PING_EVERY + SILENCE:
+            raise ChannelClosed("silence")
+        if monotonic() >= self._pinged + PING_EVERY:
+            self._say(self._next_ping())
+
+    def _take(self, frame: Frame) -> None:
+        if frame.kind == Kind.PING:
+            self._say(pong(frame.number()))
+        elif frame.kind == Kind.ACK:
+            self.conversation.acknowledged(frame.number())
+        elif frame.kind == Kind.MESSAGE:
+            self._take_unit(frame.body)
+        elif frame.kind == Kind.FRAGMENT:
+            fragment = Fragment.read(frame.body)
+            if (unit := self._lanes[fragment.latest].add(fragment)) is not None:
+                self._take_unit(unit)
+        elif frame.kind == Kind.REFUSAL:
+            raise Refused(frame.body[0])
+        elif frame.kind == Kind.GOODBYE:
+            raise LinkEnded
+
+    def _take_unit(self, data: bytes) -> None:
+        unit = Unit.read(data)
+        if unit.origin not in (None, self.host) or unit.destination not in (None, self.key.identifier):
+            return
+        if unit.latest:
+            if unit.number <= self._latest_heard:
+                return
+            self._latest_heard = unit.number
+        elif not self.conversation.take(unit):
+            return
+        try:
+            said = self.view.hear(unit.body)
+        except Malformed:
+            said = None
+        if not unit.latest:
+            self._say(ack(self.conversation.delivered))
+        if said is not None:
+            self.send_latest(said)
+
+
+def queue_lines(state: democracy_dj.State) -> Iterator[str]:
+    playing = state.now_playing
+    yield f"plays: {playing.title}" if playing else "nothing plays"
+    for item in state.queue:
+        yield f"  [{item.song.id}] {item.song.title}: {len(item.voters)}"
+
+
+def main(air: str, name: str, *songs: str) -> None:
+    guest = Guest(name, Radio(Path(air), name.lower()))
+    guest.join()
+    for song in songs:
+        guest.vote(song)
+    for song in songs:
+        guest.until_shown(song)
+    guest.until(lambda: guest.view.state is not None)
+    assert guest.view.state
+    print("\n".join(queue_lines(guest.view.state)))
+    guest.leave()
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The handshake of docs/protocol.md and the records after it, on a Noise library that RoadMesh does not use."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
+from noise.connection import Keypair, NoiseConnection
+from noise.exceptions import NoiseInvalidMessage
+from wire import MAJOR_VERSION, SERVICE, Malformed, identifier, service_uuid
+
+
+class Packet(IntEnum):
+    XX_1 = 1
+    XX_2 = 2
+    XX_3 = 3
+    IK_1 = 4
+    IK_2 = 5
+    CLEAR_REFUSAL = 6
+
+
+class ClearReason(IntEnum):
+    VERSION = 2
+    UNKNOWN_KEY = 5
+    BUSY = 6
+
+
+class Forged(Exception):
+    """A packet or record that does not open."""
+
+
+class ClearlyRefused(Exception):
+    """The host has said no before there were keys."""
+
+    def __init__(self, version: int, reason: int) -> None:
+        super().__init__(f"clear refusal: version {version}, reason {reason}")
+        self.version = version
+        self.reason = reason
+
+
+class Key:
+    """A node's key pair, and the identifier that follows from it."""
+
+    def __init__(self, private: bytes | None = None) -> None:
+        pair = X25519PrivateKey.from_private_bytes(private) if private else X25519PrivateKey.generate()
+        self.private = pair.private_bytes_raw()
+        self.public = pair.public_key().public_bytes_raw()
+        self.identifier = identifier(self.public)
+
+
+def prologue(service: str = SERVICE, version: int = MAJOR_VERSION) -> bytes:
+    return b"RoadMesh" + bytes((version,)) + service_uuid(service).bytes
+
+
+def read_clear_refusal(sdu: bytes) -> ClearlyRefused | None:
+    """What a clear refusal says; nothing where the packet is another."""
+    return ClearlyRefused(sdu[1], sdu[2]) if len(sdu) >= 3 and sdu[0] == Packet.CLEAR_REFUSAL else None
+
+
+class Handshake:
+    """One handshake, of a guest (who initiates) or of a host. It writes and reads packets as they travel."""
+
+    def __init__(
+        self,
+        key: Key,
+        *,
+        host_key: bytes | None = None,
+        known: bool = False,
+        initiator: bool = True,
+        ephemeral: bytes | None = None,
+        prologue: bytes = prologue(),
+    ) -> None:
+        """IK where a guest gives the `host_key`, or a host says that it is `known`; XX otherwise."""
+        self.known = known or host_key is not None
+        pattern = "IK" if self.known else "XX"
+        self._noise = NoiseConnection.from_name(f"Noise_{pattern}_25519_ChaChaPoly_SHA256".encode())
+        if initiator:
+            self._noise.set_as_initiator()
+        else:
+            self._noise.set_as_responder()
+        self._noise.set_prologue(prologue)
+        self._noise.set_keypair_from_private_bytes(Keypair.STATIC, key.private)
+        if host_key is not None:
+            self._noise.set_keypair_from_public_bytes(Keypair.REMOTE_STATIC, host_key)
+        if ephemeral is not None:
+            self._noise.set_keypair_from_private_bytes(Keypair.EPHEMERAL, ephemeral)
+        self._noise.start_handshake()
+        self._state = self._noise.noise_protocol.handshake_state
+
+    def write(self, packet: Packet, payload: bytes = b"", version: int = MAJOR_VERSION) -> bytes:
+        head = bytes((packet, version)) if packet in (Packet.XX_1, Packet.IK_1) else bytes((packet,))
+        return head + bytes(self._noise.write_message(payload))
+
+    def read(self, packet: Packet, sdu: bytes) -> bytes:
+        """The payload of a packet."""
+        if refused := read_clear_refusal(sdu):
+            raise refused
+        if sdu[:1] != bytes((packet,)):
+            raise Malformed(f"another packet than {packet.name}: {sdu[:1].hex()}")
+        message = sdu[2:] if packet in (Packet.XX_1, Packet.IK_1) else sdu[1:]
+        try:
+            return bytes(self._noise.read_message(message))
+        except (InvalidTag, ValueError) as error:
+            # A ValueError is the agreement with a point of low order.
+            raise Forged(packet.name) from error
+
+    @property
+    def their_key(self) -> bytes:
+        """The public key that the other side has proved, or is about to."""
+        return bytes(self._state.rs.public_bytes)
+
+    def records(self) -> Records:
+        return Records(self._noise)
+
+
+class Records:
+    """The sealed part of a link: one record is one SDU."""
+
+    def __init__(self, noise: NoiseConnection) -> None:
+        self._noise = noise
+
+    def seal(self, plaintext: bytes) -> bytes:
+        return bytes(self._noise.encrypt(plaintext))
+
+    def open(self, record: bytes) -> bytes:
+        try:
+            return bytes(self._noise.decrypt(record))
+        except NoiseInvalidMessage as error:
+            raise Forged("a record that does not open") from error

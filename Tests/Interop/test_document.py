@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What this implementation writes is what docs/protocol.md gives as examples, byte by byte."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+
+import democracy_dj
+import document
+import pytest
+from democracy_dj import Rejection, Why
+from document import ANA, ANA_EPOCH, CAR, CAR_EPOCH, STATE
+from noise_link import prologue
+from wire import (
+    NAMESPACE,
+    SERVICE,
+    Advertisement,
+    Introduction,
+    Unit,
+    ack,
+    app_start,
+    fragments,
+    frames,
+    goodbye,
+    message,
+    ping,
+    refusal,
+    self_info,
+    service_uuid,
+    varint,
+)
+
+
+def test_the_reader_of_examples_reads_hexadecimal_and_no_words() -> None:
+    assert document.hexadecimal("20 01                an added one").hex() == "2001"
+    assert document.hexadecimal("message    0a 04   00 05  68 69      a reliable one").hex() == "0a0400056869"
+    assert document.hexadecimal("09 ff ff ff 10 80 00 f3 5e 56    version 1, f35e56…").hex() == "09ffffff108000f35e56"
+    assert document.hexadecimal("12 7c").hex() == "127c"
+    assert document.hexadecimal("a snapshot") == b""
+
+
+def test_the_keys_and_identifiers() -> None:
+    for key in (ANA, CAR):
+        assert f"`{key.public.hex()}` | `{key.identifier.hex()}`" in document.text()
+
+
+def test_the_service() -> None:
+    assert str(service_uuid()) in document.text()
+    assert document.gives(hashlib.sha1(NAMESPACE.bytes + SERVICE.encode()).digest())
+    assert document.gives(service_uuid().bytes[::-1])
+    assert document.gives(prologue())
+
+
+def test_the_advertisement() -> None:
+    advertisement = Advertisement(0x80, CAR.identifier[:3])
+    assert document.gives(b"\x09\xff\xff\xff" + bytes(advertisement) + b"\x02\x01\x06\x0a\x09Dad's Car")
+    assert Advertisement.read(bytes(advertisement) + b"more") == advertisement
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        app_start(Introduction(ANA_EPOCH, "Ana")),
+        self_info(Introduction(CAR_EPOCH, "Dad's Car")),
+        refusal(1),
+        goodbye(),
+        ping(7),
+        ack(3),
+        message(Unit(b"hi", 5)),
+        message(Unit(democracy_dj.vote("s6"), 1)),
+    ],
+    ids=lambda frame: bytes(frame)[:12].hex(),
+)
+def test_the_frames(frame: object) -> None:
+    assert document.gives(bytes(frame))  # type: ignore[call-overload]
+
+
+def test_the_numbers() -> None:
+    assert f"5,000 as a varint is `{varint(5000).hex(' ')}`" in document.text()
+
+
+def test_the_fragments() -> None:
+    pieces = list(fragments(Unit(bytes(5000 - 2), 1, latest=True)))
+    assert [len(bytes(piece)) for piece in pieces] == [2205, 2205, 608]
+    block = next(block for block in document.blocks() if "in the latest lane" in block)
+    for piece, line in zip(pieces, block.splitlines(), strict=True):
+        assert bytes(piece).startswith(bytes.fromhex(line.split("…")[0]))
+
+
+def test_what_democracy_dj_says() -> None:
+    assert document.gives(democracy_dj.vote("s6"))
+    assert document.gives(bytes(Rejection(Why.ALREADY_PLAYING, vote="s1")))
+    assert document.gives(democracy_dj.snapshot_request())
+
+
+def test_the_snapshot_and_the_change() -> None:
+    assert document.gives(democracy_dj.snapshot(STATE))
+    change = democracy_dj.new_voter(STATE, 0, ANA.identifier)
+    assert document.gives(change)
+    view = democracy_dj.View()
+    assert view.hear(democracy_dj.snapshot(STATE)) is None
+    assert view.state == STATE
+    assert view.hear(change) is None
+    item = dataclasses.replace(STATE.queue[0], voters=(ANA.identifier,))
+    assert view.state == dataclasses.replace(STATE, revision=4, queue=(item,))
+
+
+def test_what_is_written_is_read() -> None:
+    said = [app_start(Introduction(1, "é" * 124, 1 << 62, 2, 300)), ping(1 << 40), message(Unit(b"", 200, True))]
+    read = list(frames(b"".join(map(bytes, said))))
+    assert read == said
+    assert Introduction.read(read[0].body) == Introduction(1, "é" * 124, 1 << 62, 2, 300)
+    assert Unit.read(read[2].body) == Unit(b"", 200, True)

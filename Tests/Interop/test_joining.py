@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A guest that was written from docs/protocol.md alone joins a real host, is known again, and is missed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from conftest import MakeGuest, StartHost
+from guest import Guest, LinkEnded, Refused, Talk
+from noise_link import ClearlyRefused, ClearReason, Forged, Key, Packet
+from program import Program
+from virtual_air import Heard, Radio
+from wire import Introduction, Kind, Reader, Reason, identifier, ping
+
+# The handshake of a guest that comes back, both directions together, is to fit a few link-layer packets.
+KNOWN_HANDSHAKE = 320
+
+Call = Callable[..., Talk]
+
+
+def eve(name: str = "Eve") -> Callable[[bytes], Introduction]:
+    return lambda _: Introduction(1, name)
+
+
+def test_a_stranger_joins_sees_the_queue_votes_and_sees_the_vote(host: Program, make_guest: MakeGuest) -> None:
+    ana = make_guest("Ana")
+    joining = ana.join("Dad's Car")
+    assert [packet[0] for packet in joining.packets] == [Packet.XX_1, Packet.XX_2, Packet.XX_3]
+    assert joining.answer.name == "Dad's Car"
+    who = {"id": ana.key.identifier.hex(), "name": "Ana"}
+    assert host.expect("peerConnected")["peer"] == who
+    ana.until(lambda: ana.view.state is not None, "the first snapshot")
+    assert ana.view.state and ana.view.state.now_playing and ana.view.state.now_playing.id == "n0"
+    ana.vote("n7")
+    ana.until_shown("n7")
+    ana.until_acknowledged()
+    assert host.expect("intent") | {"at": 0} == {
+        "event": "intent",
+        "at": 0,
+        "accepted": True,
+        "kind": "vote",
+        "peer": who,
+        "songID": "n7",
+    }
+    ana.leave()
+    assert host.expect("peerDisconnected")["reason"] == "goodbye"
+
+
+def test_a_known_guest_is_back_after_one_round_trip(host: Program, ana: Guest, measured: list[str]) -> None:
+    ana.vote("n3")
+    ana.until_shown("n3")
+    ana.leave()
+    joining = ana.join()
+    assert [packet[0] for packet in joining.packets] == [Packet.IK_1, Packet.IK_2]
+    there, back = map(len, joining.packets)
+    measured.append(
+        f"the handshake of a known guest: {there} bytes there, {back} back; limit {KNOWN_HANDSHAKE} together"
+    )
+    assert joining.handshake_bytes <= KNOWN_HANDSHAKE
+    host.expect("peerDisconnected")
+    host.expect("peerConnected")
+    ana.until_shown("n3")
+
+
+def test_a_guest_is_known_to_a_host_that_was_restarted(start_host: StartHost, make_guest: MakeGuest) -> None:
+    first, ana = start_host(), make_guest("Ana")
+    ana.join()
+    ana.vote("n3")
+    ana.until_acknowledged()
+    first.end()
+    with pytest.raises(LinkEnded):
+        ana.until(lambda: False)
+    ana.lose_link()
+    start_host()
+    assert ana.join().packets[0][0] == Packet.IK_1
+    # The numbers go on, so this is neither a duplicate nor does it come after a missing one.
+    ana.vote("n4")
+    ana.until_shown("n4")
+
+
+def test_a_guest_whose_host_has_another_key_now_joins_as_a_stranger_on_the_same_channel(
+    host: Program, call: Call, heard: Heard
+) -> None:
+    talk = call()
+    joining = talk.join(eve(), known=Key().public, head=heard.advertisement.head)
+    assert joining.packets[1] == bytes((Packet.CLEAR_REFUSAL, 1, ClearReason.UNKNOWN_KEY))
+    assert [packet[0] for packet in joining.packets[2:]] == [Packet.XX_1, Packet.XX_2, Packet.XX_3]
+    talk.say(ping(1))
+    assert host.expect("peerConnected")["peer"]["name"] == "Eve"
+
+
+def test_a_key_that_is_unknown_twice_is_enough(call: Call) -> None:
+    talk, unreadable = call(), bytes((Packet.IK_1, 1)) + bytes(120)
+    talk.send_packet(unreadable)
+    assert talk.clearly_refused() == (1, ClearReason.UNKNOWN_KEY)
+    talk.send_packet(unreadable)
+    talk.closed()
+
+
+def test_the_host_is_who_its_advertisement_says(call: Call, heard: Heard, host: Program) -> None:
+    talk = call()
+    talk.join(eve())
+    assert identifier(talk.host_key).hex() == host.seen("ready")[0]["peer"]["id"]
+    assert identifier(talk.host_key).startswith(heard.advertisement.head)
+    assert (heard.name, heard.advertisement.hops) == ("Dad's Car", 0)
+
+
+def test_a_guest_of_another_application_does_not_get_in(call: Call, host: Program) -> None:
+    with pytest.raises(Forged):
+        call(service="chess").greet()
+    knowing = call()
+    host_key = knowing.greet().their_key
+    with pytest.raises(ClearlyRefused) as refused:
+        call(service="chess").recognise(host_key, b"")
+    assert refused.value.reason == ClearReason.UNKNOWN_KEY
+    assert not host.seen("peerConnected")
+
+
+def test_both_sides_ping_and_each_is_answered(ana: Guest, host: Program) -> None:
+    assert ana.talk
+    ana.talk.say(ping(77))
+    while Reader(ana.talk.hear_of(Kind.PONG)).varint() != 77:
+        pass
+    # The host pings as well, and shows a link only where it is answered.
+    ana.until(lambda: bool(host.seen("link")), "an answered ping")
+
+
+def test_a_guest_that_falls_silent_is_missed(ana: Guest, host: Program) -> None:
+    assert ana.talk
+    ana.talk.closed()
+    assert host.expect("peerDisconnected")["reason"] == "linkLost"
+
+
+def test_a_host_that_ends_says_goodbye(ana: Guest, host: Program) -> None:
+    host.say("end")
+    with pytest.raises(LinkEnded):
+        ana.until(lambda: False)
+
+
+def test_a_guest_that_was_sent_away_is_refused_now_and_later(ana: Guest, host: Program) -> None:
+    host.say("kick Ana")
+    with pytest.raises(Refused) as now:
+        ana.until(lambda: False)
+    assert now.value.reason == Reason.BANNED
+    ana.lose_link()
+    with pytest.raises(Refused) as later:
+        ana.join()
+    assert later.value.reason == Reason.BANNED
+    ana.known_hosts.clear()
+    with pytest.raises(Refused) as as_stranger:
+        ana.join()
+    assert as_stranger.value.reason == Reason.BANNED
+
+
+def test_the_seventeenth_guest_finds_no_room(call: Call, host: Program) -> None:
+    for number in range(16):
+        talk = call()
+        talk.join(eve(f"Guest {number}"))
+        talk.say(ping(1))
+        host.expect("peerConnected")
+    talk = call()
+    with pytest.raises(Refused) as refused:
+        talk.join(eve())
+    assert refused.value.reason == Reason.FULL
+    talk.closed()
+
+
+def test_the_same_guest_on_a_newer_link_takes_the_place_of_the_older(
+    ana: Guest, host: Program, heard: Heard, air: Path
+) -> None:
+    older = ana.talk
+    assert older
+    ana.join_on(Radio(air, "again").dial(heard))
+    older.closed()
+    assert host.expect("peerDisconnected")["reason"] == "replaced"
+    ana.vote("n2")
+    ana.until_shown("n2")
+
+
+def test_a_name_that_cannot_be_shown_becomes_one_that_can(call: Call, host: Program) -> None:
+    call_as = {"\x1b[2J\nEve\x00\u202e ": "[2JEve", " \t ": "?", "": "?"}
+    for name, shown in call_as.items():
+        talk = call()
+        talk.join(eve(name))
+        talk.say(ping(1))
+        assert host.expect("peerConnected")["peer"]["name"] == shown

@@ -1,0 +1,304 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Bad company: somebody dials the host and misbehaves. Their link ends; the guest who is there must not notice."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from time import monotonic
+
+import democracy_dj
+import pytest
+from guest import Talk
+from noise_link import ClearReason, Key, Packet
+from program import Program
+from virtual_air import ChannelClosed
+from wire import (
+    LARGEST_UNIT,
+    Fragment,
+    Frame,
+    Introduction,
+    Kind,
+    Unit,
+    ack,
+    app_start,
+    fragments,
+    goodbye,
+    message,
+    ping,
+    pong,
+    refusal,
+    self_info,
+)
+
+HALF_OPEN, HALF_OPEN_SECONDS = 8, 5.0
+
+Call = Callable[..., Talk]
+
+EVE = Introduction(1, "Eve")
+
+
+@pytest.fixture(autouse=True)
+def undisturbed(bob: Program) -> Iterator[None]:
+    """A guest who is there throughout, and whose vote counts after."""
+    yield
+    bob.say("vote n20")
+    bob.expect("vote", songID="n20", state="confirmed")
+    assert not bob.seen("peerDisconnected")
+
+
+@dataclass
+class Eve:
+    """Somebody who is in."""
+
+    talk: Talk
+    host: Program
+
+    def is_shown_the_door(self) -> None:
+        self.talk.closed()
+        assert self.host.expect("peerDisconnected")["peer"]["name"] == "Eve"
+
+
+@pytest.fixture
+def eve(call: Call, host: Program, bob: Program) -> Eve:
+    talk = call()
+    talk.join(lambda _: EVE)
+    talk.say(ping(1))
+    host.expect("peerConnected")
+    return Eve(talk, host)
+
+
+# What was recorded
+
+
+def test_a_recorded_hello_of_a_known_guest_connects_nobody(call: Call, host: Program, host_key: bytes) -> None:
+    real = call()
+    real.recognise(host_key, bytes(app_start(EVE)))
+    real.hear_of(Kind.SELF_INFO)
+    real.say(ping(1))
+    host.expect("peerConnected")
+    hello = real.packets[0]
+    replayed = call()
+    replayed.send_packet(hello)
+    assert replayed.receive_packet()[0] == Packet.IK_2, "it is answered, and that is all"
+    # The link that stands goes on, and after its end nobody is there.
+    real.say(message(Unit(democracy_dj.vote("n9"), 1)))
+    host.expect("intent", songID="n9", accepted=True)
+    real.say(goodbye())
+    assert host.expect("peerDisconnected")["reason"] == "goodbye"
+    replayed.closed()
+    assert len(host.seen("peerConnected")) == 2, "Bob, and Eve once"
+
+
+def test_a_record_that_is_replayed_ends_the_link(eve: Eve) -> None:
+    assert eve.talk.records
+    record = eve.talk.records.seal(bytes(message(Unit(democracy_dj.vote("n9"), 1))))
+    eve.talk.channel.send(record)
+    eve.talk.channel.send(record)
+    eve.is_shown_the_door()
+    assert len(eve.host.seen("intent", songID="n9")) <= 1
+
+
+def test_a_record_that_is_left_out_ends_the_link(eve: Eve) -> None:
+    assert eve.talk.records
+    eve.talk.records.seal(bytes(ping(2)))
+    eve.talk.say(ping(3))
+    eve.is_shown_the_door()
+
+
+# What is not sealed as it should be
+
+
+@pytest.mark.parametrize("flipped", [0, 10, -1], ids=["type", "vote", "tag"])
+def test_a_record_that_was_tampered_with_ends_the_link(flipped: int, eve: Eve) -> None:
+    assert eve.talk.records
+    record = bytearray(eve.talk.records.seal(bytes(message(Unit(democracy_dj.vote("n9"), 1)))))
+    record[flipped] ^= 1
+    eve.talk.channel.send(bytes(record))
+    eve.is_shown_the_door()
+    assert not eve.host.seen("intent", songID="n9")
+
+
+def test_a_frame_in_the_clear_ends_a_sealed_link(eve: Eve) -> None:
+    eve.talk.channel.send(bytes(message(Unit(democracy_dj.vote("n9"), 1))))
+    eve.is_shown_the_door()
+    assert not eve.host.seen("intent", songID="n9")
+
+
+def test_a_goodbye_in_the_clear_is_not_believed(eve: Eve) -> None:
+    eve.talk.channel.send(bytes(goodbye()))
+    eve.talk.closed()
+    assert eve.host.expect("peerDisconnected")["reason"] == "linkLost"
+
+
+# What makes no sense
+
+BROKEN_FRAMES = {
+    "a frame that is cut off": b"\x0a\x20\x00",
+    "a length that does not end": b"\x07" + b"\xff" * 12,
+    "a ping without a number": bytes(Frame(Kind.PING)),
+    "a message without a number": bytes(Frame(Kind.MESSAGE, b"\x00")),
+    "a message numbered 0": bytes(message(Unit(b"", 0))),
+    "an origin that is cut off": bytes(Frame(Kind.MESSAGE, b"\x02\x01" + bytes(15))),
+    "another appStart": bytes(app_start(EVE)),
+    "a selfInfo": bytes(self_info(EVE)),
+    "a refusal": bytes(refusal(1)),
+    "a proof of nothing": bytes(Frame(Kind.PROOF, b"\x01")),
+    "a challenge": bytes(Frame(Kind.CHALLENGE, b"\x01")),
+    "a message while one before it is missing": bytes(message(Unit(democracy_dj.vote("n9"), 2))),
+    "an ack of what was never sent": bytes(ack(1)),
+}
+
+
+@pytest.mark.parametrize("said", BROKEN_FRAMES.values(), ids=BROKEN_FRAMES.keys())
+def test_whoever_speaks_in_broken_words_is_hung_up_on(said: bytes, eve: Eve) -> None:
+    eve.talk.say(said)
+    eve.is_shown_the_door()
+    assert not eve.host.seen("intent", songID="n9")
+
+
+def first(total: int, data: bytes, latest: bool = False) -> Frame:
+    return Fragment(latest, total, 0, data).frame()
+
+
+def further(offset: int, data: bytes, latest: bool = False) -> Frame:
+    return Fragment(latest, None, offset, data).frame()
+
+
+BAD_FRAGMENTS = {
+    "of a unit that is too long": [first(LARGEST_UNIT + 1, bytes(100))],
+    "of nothing": [first(0, b"a")],
+    "without data": [first(10, b"")],
+    "that overlaps": [first(100, bytes(10)), further(9, bytes(10))],
+    "that leaves a gap": [first(100, bytes(10)), further(11, bytes(10))],
+    "that goes beyond the total": [first(20, bytes(10)), further(10, bytes(11))],
+    "that is more than all of it": [first(5, bytes(6))],
+    "that begins anew": [first(100, bytes(10)), first(100, bytes(10))],
+    "of the other lane": [first(100, bytes(10)), further(10, bytes(10), latest=True)],
+    "that nothing came before": [further(10, bytes(10))],
+}
+
+
+@pytest.mark.parametrize("said", BAD_FRAGMENTS.values(), ids=BAD_FRAGMENTS.keys())
+def test_a_bad_fragment_ends_the_link(said: list[Frame], eve: Eve) -> None:
+    eve.talk.say(*said)
+    eve.is_shown_the_door()
+
+
+def test_a_vote_in_tiny_pieces_with_other_words_in_between_counts(eve: Eve) -> None:
+    unit = Unit(democracy_dj.vote("n9"), 1)
+    for number, piece in enumerate(fragments(unit, room=6)):
+        eve.talk.say(piece, ping(number + 2), Frame(0x55, b"?"))
+    assert eve.host.expect("intent", songID="n9", accepted=True)["peer"]["name"] == "Eve"
+
+
+def test_what_is_no_misbehaviour_is_passed_over(eve: Eve) -> None:
+    somebody = Key().identifier
+    eve.talk.say(
+        pong(99),
+        Frame(0x66, bytes(300)),
+        message(Unit(democracy_dj.vote("n9"), 1, origin=somebody)),
+        message(Unit(democracy_dj.vote("n9"), 1, destination=somebody)),
+        message(Unit(b"\xff\xff no Protocol Buffers", 1)),
+        message(Unit(b"", 2)),
+        message(Unit(democracy_dj.vote("n8"), 3, origin=eve.talk.key.identifier)),
+        ack(0),
+    )
+    eve.talk.say()
+    assert eve.host.expect("intent", songID="n8", accepted=True)["peer"]["name"] == "Eve"
+    assert not eve.host.seen("intent", songID="n9")
+
+
+# Those who do not come in
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        b"\x00",
+        bytes((Packet.XX_2,)) + bytes(96),
+        bytes((Packet.XX_3,)) + bytes(64),
+        bytes((Packet.IK_2,)) + bytes(48),
+        bytes((Packet.CLEAR_REFUSAL, 1, ClearReason.BUSY)),
+        bytes((Packet.XX_1, 1)) + bytes(31),
+        bytes((Packet.XX_1,)),
+        b"\xff" * 2000,
+    ],
+    ids=lambda said: f"{said[:2].hex()}, {len(said)} bytes",
+)
+def test_whoever_begins_with_the_wrong_packet_is_hung_up_on(said: bytes, call: Call) -> None:
+    talk = call()
+    talk.channel.send(said)
+    with pytest.raises(ChannelClosed):
+        talk.receive_packet()
+
+
+INTRODUCTION = bytes(EVE)
+
+BAD_PAYLOADS = {
+    "nothing": b"",
+    "another frame": bytes(ping(1)),
+    "an unknown frame first": bytes(Frame(0x7F)) + bytes(app_start(EVE)),
+    "a name that is cut off": bytes(Frame(Kind.APP_START, INTRODUCTION[:-1])),
+    "no name": bytes(Frame(Kind.APP_START, INTRODUCTION[:-4])),
+    "a name that is no text": bytes(Frame(Kind.APP_START, INTRODUCTION[:-3] + b"\xff\xfe\xfd")),
+    "a name of 249 bytes": bytes(app_start(Introduction(1, "e" * 249))),
+    "a numbering from 0": bytes(app_start(Introduction(1, "Eve", first=0))),
+    "a numbering beyond all numbers": bytes(app_start(Introduction(1, "Eve", first=(1 << 62) + 1))),
+    "an epoch of 0": bytes(app_start(Introduction(0, "Eve"))),
+}
+
+
+@pytest.mark.parametrize("payload", BAD_PAYLOADS.values(), ids=BAD_PAYLOADS.keys())
+def test_whoever_introduces_himself_in_broken_words_is_hung_up_on(
+    payload: bytes, call: Call, host_key: bytes, host: Program
+) -> None:
+    stranger = call()
+    stranger.introduce(stranger.greet(), payload)
+    with pytest.raises(ChannelClosed):
+        stranger.hear()
+    known = call()
+    with pytest.raises(ChannelClosed):
+        known.recognise(host_key, payload)
+    assert len(host.seen("peerConnected")) == 1
+
+
+def test_a_key_of_low_order_gets_nobody_in(call: Call) -> None:
+    talk = call()
+    talk.channel.send(bytes((Packet.XX_1, 1)) + bytes(32))
+    with pytest.raises(ChannelClosed):
+        talk.receive_packet()
+
+
+def test_the_ninth_at_the_door_is_told_that_the_host_is_busy_and_later_there_is_room(call: Call) -> None:
+    began = monotonic()
+    # Some say nothing, some stop half-way.
+    at_the_door = [call() for _ in range(HALF_OPEN)]
+    for talk in at_the_door[::2]:
+        talk.greet()
+    ninth = call()
+    assert ninth.clearly_refused() == (1, ClearReason.BUSY)
+    assert monotonic() - began < HALF_OPEN_SECONDS - 1, "this machine is too slow to tell"
+    ninth.closed()
+    for talk in at_the_door:
+        talk.closed(HALF_OPEN_SECONDS + 2)
+    assert HALF_OPEN_SECONDS - 0.5 < monotonic() - began < HALF_OPEN_SECONDS + 2
+    newcomer = call()
+    newcomer.join(lambda _: EVE)
+
+
+def test_a_place_at_the_door_is_free_again_when_somebody_goes_or_comes_in(call: Call) -> None:
+    at_the_door = [call() for _ in range(HALF_OPEN)]
+    at_the_door[0].join(lambda _: EVE)
+    at_the_door[0].say(ping(1))
+    newcomer = call()
+    newcomer.join(lambda _: Introduction(2, "Cy"))
+
+
+def test_who_is_merely_answered_is_sent_away_after_five_seconds(call: Call, host_key: bytes, host: Program) -> None:
+    began = monotonic()
+    silent = call()
+    silent.recognise(host_key, bytes(app_start(EVE)))
+    silent.closed(HALF_OPEN_SECONDS + 2)
+    assert monotonic() - began > HALF_OPEN_SECONDS - 0.5
+    assert len(host.seen("peerConnected")) == 1

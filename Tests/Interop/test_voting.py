@@ -1,0 +1,222 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Votes and the queue: what is sent is small, counts once however the links break, and everybody sees the same."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from conftest import MakeGuest, StartHost
+from conversation import Conversation
+from democracy_dj import Rejection, State, Why, snapshot_request, suggestion, vote
+from guest import Guest
+from program import Program
+from wire import Kind, Unit, ack, message, ping
+
+# Of an SDU, tag included.
+VOTE, ACKNOWLEDGEMENT = 48, 24
+
+
+def shown(state: State) -> dict[str, Any]:
+    """A state in the words of the program's own output."""
+    return {
+        "epoch": state.epoch,
+        "revision": state.revision,
+        "isPlaying": state.is_playing,
+        "nowPlaying": state.now_playing and (state.now_playing.id, state.now_playing.title),
+        "queue": [
+            (one.song.id, one.song.title, one.added_by.hex(), [voter.hex() for voter in one.voters])
+            for one in state.queue
+        ],
+        "guests": [(one.peer.hex(), one.name) for one in state.guests],
+    }
+
+
+def told(snapshot: dict[str, Any]) -> dict[str, Any]:
+    playing = snapshot.get("nowPlaying")
+    return {
+        "epoch": snapshot["epoch"],
+        "revision": snapshot["revision"],
+        "isPlaying": snapshot["isPlaying"],
+        "nowPlaying": playing and (playing["id"], playing["title"]),
+        "queue": [(one["id"], one["title"], one["addedBy"], one["voters"]) for one in snapshot["queue"]],
+        "guests": [(one["id"], one["name"]) for one in snapshot["connectedPeers"]],
+    }
+
+
+def revision_of(guest: Guest) -> int:
+    return guest.view.state.revision if guest.view.state else 0
+
+
+def see_the_same(host: Program, *guests: Guest) -> None:
+    """Waits until guests have the host's next state or a later one, and compares what they show of it."""
+    revision = host.expect("snapshot")["revision"]
+    for guest in guests:
+        guest.until(lambda guest=guest: revision_of(guest) >= revision, f"revision {revision}")  # type: ignore[misc]
+        assert guest.view.state
+        assert shown(guest.view.state) == told(host.expect_seen("snapshot", revision=revision_of(guest)))
+
+
+def cast_count(host: Program, song: str) -> int:
+    return len(host.seen("intent", songID=song))
+
+
+def next_reliable(guest: Guest) -> Unit:
+    """The next reliable message, which is not acknowledged."""
+    assert guest.talk
+    while (unit := Unit.read(guest.talk.hear_of(Kind.MESSAGE))).latest:
+        pass
+    return unit
+
+
+def bytes_alone(records: list[tuple[int, list[int]]], kind: Kind) -> list[int]:
+    """Of the records that hold one frame of a type and nothing else."""
+    return [count for count, kinds in records if kinds == [kind]]
+
+
+def test_a_vote_and_its_acknowledgement_are_small(ana: Guest, measured: list[str]) -> None:
+    ana.vote("n7")
+    ana.until_shown("n7")
+    ana.vote("n0")
+    ana.until(lambda: bool(ana.view.rejections), "the rejection")
+    # What no application reads is acknowledged too, and brings no state along.
+    ana.send(ana.conversation.write(b"\xff"))
+    ana.until_acknowledged()
+    votes, acks = bytes_alone(ana.said, Kind.MESSAGE)[:2], bytes_alone(ana.said, Kind.ACK)
+    host_acks = bytes_alone(ana.heard, Kind.ACK)
+    measured.append(f"a vote: {max(votes)} bytes; limit {VOTE}")
+    measured.append(f"an acknowledgement: {max(acks)} bytes, the host's {max(host_acks)}; limit {ACKNOWLEDGEMENT}")
+    assert max(votes) <= VOTE
+    assert acks and host_acks and max(acks + host_acks) <= ACKNOWLEDGEMENT
+
+
+def test_a_vote_for_the_song_that_plays_is_rejected(ana: Guest) -> None:
+    ana.vote("n0")
+    ana.vote("nothing")
+    ana.until(lambda: len(ana.view.rejections) == 2, "both rejections")
+    assert ana.view.rejections == [
+        Rejection(Why.ALREADY_PLAYING, vote="n0"),
+        Rejection(Why.UNKNOWN_SONG, vote="nothing"),
+    ]
+
+
+def test_votes_that_are_cast_in_a_gap_count_once(ana: Guest, host: Program) -> None:
+    ana.vote("n1")
+    ana.until_shown("n1")
+    with ana.radio.dead_zone():
+        # One leaves before anybody notices, the others wait.
+        ana.vote("n2")
+        ana.until_lost()
+        assert host.expect("peerDisconnected")["reason"] == "linkLost"
+        for song in ("n3", "n4"):
+            ana.vote(song)
+    ana.join()
+    for song in ("n1", "n2", "n3", "n4"):
+        ana.until_shown(song)
+    ana.vote("n5")
+    host.expect("intent", songID="n5")
+    assert [cast_count(host, song) for song in ("n1", "n2", "n3", "n4")] == [1, 1, 1, 1]
+    assert ana.view.state
+    assert all(ana.view.state.voters(song) == (ana.key.identifier,) for song in ("n1", "n2", "n3", "n4"))
+
+
+def test_a_message_that_comes_again_after_a_reconnection_is_dropped(ana: Guest, host: Program) -> None:
+    first, second = ana.vote("n5"), ana.vote("n6")
+    ana.until_shown("n6")
+    ana.until_acknowledged()
+    ana.lose_link()
+    host.expect("peerDisconnected")
+    # A guest that has not heard the ack, and does not believe the introduction, sends both again.
+    ana.join()
+    ana.send(first)
+    ana.send(second)
+    ana.vote("n7")
+    host.expect("intent", songID="n7")
+    assert [cast_count(host, song) for song in ("n5", "n6")] == [1, 1]
+
+
+def test_what_the_introduction_acknowledges_is_not_sent_again(ana: Guest, host: Program) -> None:
+    assert ana.talk
+    # It votes, and is gone before it has heard of it.
+    ana.vote("n5")
+    host.expect("intent", songID="n5")
+    ana.lose_link()
+    host.expect("peerDisconnected")
+    assert len(ana.conversation.outbox) == 1
+    answer = ana.join().answer
+    assert (answer.their_epoch, answer.delivered) == (ana.conversation.epoch, 1)
+    assert not ana.conversation.outbox
+    ana.until_shown("n5")
+    assert not bytes_alone(ana.said, Kind.MESSAGE)
+
+
+def test_what_a_guest_has_not_acknowledged_comes_again_with_its_number(ana: Guest, host: Program) -> None:
+    assert ana.talk
+    # It reads the rejection, and is gone before it has said so.
+    ana.talk.say(message(ana.conversation.write(vote("n0"))))
+    unit = next_reliable(ana)
+    ana.lose_link()
+    host.expect("peerDisconnected")
+    ana.join()
+    assert ana.talk
+    assert next_reliable(ana) == unit
+    ana.talk.say(ack(1))
+    ana.conversation.delivered = 1
+    # The next rejection has the next number: nothing is in between.
+    ana.talk.say(message(ana.conversation.write(vote("n0"))))
+    assert next_reliable(ana).number == 2
+
+
+def test_a_guest_that_has_lost_its_disk_begins_anew(ana: Guest, host: Program) -> None:
+    for song in ("n1", "n2", "n3"):
+        ana.vote(song)
+    ana.until_acknowledged()
+    ana.leave()
+    ana.conversations[ana.host] = Conversation()
+    assert ana.join().answer.delivered == 3, "of the old epoch: it is not looked at"
+    ana.vote("n4")
+    ana.until_shown("n4")
+
+
+def test_everybody_sees_what_the_host_sees_at_every_step(host: Program, ana: Guest, make_guest: MakeGuest) -> None:
+    bob = make_guest("Bob")
+    bob.join()
+
+    see_the_same(host, ana, bob)
+    for song in ("n9", "n4", "n12"):
+        for guest in (ana, bob):
+            guest.vote(song)
+            see_the_same(host, ana, bob)
+    for line in ("skip", "pause", "remove n4", "play", "add n4", "skip", "remove n12"):
+        host.say(line)
+        see_the_same(host, ana, bob)
+    ana.send(ana.conversation.write(suggestion("n0")))
+    see_the_same(host, ana, bob)
+    # Three guests, and then two again.
+    ana.leave()
+    ana.join()
+    see_the_same(host, ana, bob)
+    assert bob.view.changes >= 10, "most of it came as changes"
+    assert bob.view.snapshots < bob.view.changes
+
+
+def test_a_long_queue_arrives_in_pieces_and_is_whole(start_host: StartHost, make_guest: MakeGuest) -> None:
+    host = start_host(songs=100, title="A very long road " + "on and " * 15)
+    ana = make_guest("Ana")
+    ana.join()
+    see_the_same(host, ana)
+    assert ana.view.state and len(ana.view.state.queue) == 100
+    ana.vote("n100")
+    ana.until_shown("n100")
+
+
+def test_a_guest_that_asks_gets_the_whole(ana: Guest, host: Program) -> None:
+    ana.until(lambda: ana.view.state is not None, "the first snapshot")
+    before = ana.view.snapshots
+    ana.send_latest(snapshot_request())
+    ana.until(lambda: ana.view.snapshots > before, "a snapshot")
+
+
+def test_a_vote_counts_while_pings_go_on(ana: Guest) -> None:
+    assert ana.talk
+    ana.talk.say(ping(2), message(ana.conversation.write(vote("n8"))), ping(3))
+    ana.until_shown("n8")

@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The virtual radio of docs/protocol.md: a folder of Unix sockets that stands for the air."""
+
+from __future__ import annotations
+
+import secrets
+import socket
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from time import monotonic
+from typing import Protocol
+
+from wire import LARGEST_SDU, SERVICE, Advertisement, Malformed, Reader, service_uuid
+
+
+class Channel(Protocol):
+    """What a link is spoken over. `Talk` and `Guest` take any: this radio's, or the lab's."""
+
+    def send(self, sdu: bytes) -> None: ...
+
+    def receive(self, timeout: float) -> bytes | None:
+        """The next SDU; nothing where none came in time. Raises `ChannelClosed` where none will come any more."""
+
+    def close(self) -> None: ...
+
+
+class ChannelClosed(Exception):
+    """The other side has closed the channel, or it is lost."""
+
+
+@dataclass(frozen=True)
+class Heard:
+    """A host that is on the air."""
+
+    advertisement: Advertisement
+    address: str
+    name: str
+
+
+class SocketChannel:
+    """Holds back what arrives in a dead zone, as every radio on this air does for itself."""
+
+    def __init__(self, connected: socket.socket, is_cut: Callable[[], bool]) -> None:
+        self._socket = connected
+        self._is_cut = is_cut
+        self._held: list[bytes] = []
+
+    def send(self, sdu: bytes) -> None:
+        try:
+            self._socket.send(sdu)
+        except (BrokenPipeError, ConnectionResetError) as error:
+            raise ChannelClosed from error
+
+    def receive(self, timeout: float) -> bytes | None:
+        deadline = monotonic() + timeout
+        while not self._held or self._is_cut():
+            self._socket.settimeout(max(deadline - monotonic(), 0.001))
+            try:
+                sdu = self._socket.recv(LARGEST_SDU + 1)
+            except TimeoutError:
+                return None
+            except ConnectionResetError as error:
+                raise ChannelClosed from error
+            # An SDU is never empty.
+            if not sdu:
+                raise ChannelClosed
+            self._held.append(sdu)
+        return self._held.pop(0)
+
+    def close(self) -> None:
+        self._socket.close()
+
+
+class Radio:
+    """A guest's radio: it listens and dials."""
+
+    def __init__(self, air: Path, address: str, service: str = SERVICE) -> None:
+        self.air = air
+        self.address = address
+        self._service = service_uuid(service)
+
+    def listen(self, name: str | None = None, timeout: float = 10.0) -> Heard:
+        """Waits for a host of this name, or for any."""
+        ear = self.air / f"{self.address}.ear"
+        ear.unlink(missing_ok=True)
+        deadline = monotonic() + timeout
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as listening:
+            listening.bind(str(ear))
+            try:
+                while (left := deadline - monotonic()) > 0:
+                    listening.settimeout(left)
+                    try:
+                        heard = self._understood(listening.recv(4096))
+                    except TimeoutError:
+                        break
+                    if heard and name in (None, heard.name) and not self._is_cut(heard.address):
+                        return heard
+            finally:
+                ear.unlink(missing_ok=True)
+        raise TimeoutError(f"{name or 'a host'} was not heard within {timeout:g} s")
+
+    def _understood(self, datagram: bytes) -> Heard | None:
+        reader = Reader(datagram)
+        try:
+            advertisement = Advertisement.read(reader.take(6))
+            if uuid.UUID(bytes=reader.take(16)) != self._service:
+                return None
+            return Heard(advertisement, reader.text(), reader.rest().decode())
+        except (Malformed, UnicodeDecodeError):
+            return None
+
+    def dial(self, host: Heard) -> SocketChannel:
+        """Opens a channel, which needs no dead zone in between."""
+        if self._is_cut(host.address):
+            raise ChannelClosed
+        dialling = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        dialling.bind(f"\0roadmesh/{self.address}/{secrets.randbits(31)}")
+        try:
+            dialling.connect(str(self.air / f"{host.address}.psm"))
+        except OSError:
+            dialling.close()
+            raise
+        return SocketChannel(dialling, lambda: self._is_cut(host.address))
+
+    def _is_cut(self, other: str) -> bool:
+        return any((self.air / f"{name}.cut").exists() for name in ("everyone", self.address, other))
+
+    @contextmanager
+    def dead_zone(self) -> Iterator[None]:
+        """Nobody hears this radio, and it hears nobody."""
+        cut = self.air / f"{self.address}.cut"
+        cut.touch()
+        try:
+            yield
+        finally:
+            cut.unlink()
