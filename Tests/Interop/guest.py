@@ -16,7 +16,7 @@ from time import monotonic
 
 import democracy_dj
 from conversation import Conversation
-from noise_link import ClearlyRefused, ClearReason, Handshake, Key, Packet, Records, prologue, read_clear_refusal
+from noise_link import Handshake, Key, Packet, Records, prologue, read_clear_refusal
 from virtual_air import Channel, ChannelClosed, Radio
 from wire import (
     LARGEST_SDU,
@@ -125,29 +125,21 @@ class Talk:
     def join(
         self, introduction: Callable[[bytes], Introduction], known: bytes | None = None, head: bytes = b""
     ) -> Joining:
-        """The whole handshake: by IK where the host's key is known and it is the host's still, else by XX.
+        """The whole handshake: by IK where the host's key is known, else by XX.
 
         How the guest introduces itself depends on whom it has met: it is asked for by the host's key.
         """
-        try:
-            if known is None:
-                self._join_as_stranger(introduction, head)
-            else:
-                self.recognise(known, bytes(app_start(introduction(known))))
-        except ClearlyRefused as refused:
-            if known is None or refused.reason != ClearReason.UNKNOWN_KEY:
-                raise
-            self._join_as_stranger(introduction, head)
+        if known is None:
+            handshake = self.greet(head)
+            self.introduce(handshake, bytes(app_start(introduction(handshake.their_key))))
+        else:
+            self.recognise(known, bytes(app_start(introduction(known))))
         answer = self.hear_any(Kind.SELF_INFO, Kind.REFUSAL, Kind.CHALLENGE, Kind.GOODBYE)
         if answer.kind == Kind.SELF_INFO:
             return Joining(self.packets, Introduction.read(answer.body))
         if answer.kind == Kind.GOODBYE:
             raise LinkEnded
         raise Refused(answer.body[0] if answer.kind == Kind.REFUSAL else Reason.CHALLENGE)
-
-    def _join_as_stranger(self, introduction: Callable[[bytes], Introduction], head: bytes) -> None:
-        handshake = self.greet(head)
-        self.introduce(handshake, bytes(app_start(introduction(handshake.their_key))))
 
     # Records
 

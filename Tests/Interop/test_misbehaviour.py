@@ -10,7 +10,7 @@ from time import monotonic
 import democracy_dj
 import pytest
 from guest import Talk
-from noise_link import ClearReason, Key, Packet
+from noise_link import ClearlyRefused, ClearReason, Key, Packet
 from program import Program
 from virtual_air import ChannelClosed
 from wire import (
@@ -302,3 +302,26 @@ def test_who_is_merely_answered_is_sent_away_after_five_seconds(call: Call, host
     silent.closed(HALF_OPEN_SECONDS + 2)
     assert monotonic() - began > HALF_OPEN_SECONDS - 0.5
     assert len(host.seen("peerConnected")) == 1
+
+
+def test_many_who_knock_and_run_are_told_that_the_host_is_busy_and_guests_get_in_soon(call: Call) -> None:
+    # Twenty a second are heard, and 32 at once: so many more within two seconds are too many.
+    answers = [knock(call()) for _ in range(100)]
+    assert answers[0] is None
+    assert ClearReason.BUSY in answers
+    deadline = monotonic() + HALF_OPEN_SECONDS
+    while True:
+        try:
+            call().join(lambda _: EVE)
+            return
+        except ClearlyRefused as refused:
+            assert refused.reason == ClearReason.BUSY and monotonic() < deadline
+
+
+def knock(talk: Talk) -> int | None:
+    """Says something that makes no sense. Returns why the host has clearly refused it, if it has."""
+    try:
+        talk.channel.send(b"\x00")
+        return talk.clearly_refused()[1]
+    except ChannelClosed:
+        return None
