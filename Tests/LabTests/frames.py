@@ -1,84 +1,71 @@
-"""RoadMesh's frames as docs/protocol.md describes them, written without our code: what a stranger speaks."""
+"""What a stranger says over a channel of the lab: docs/protocol.md as Tests/Interop speaks it, without our code."""
 
 from __future__ import annotations
 
-import json
-import struct
-from dataclasses import dataclass, field
-
+from guest import Talk
 from helpers import service_uuid
-from lab import Box, Stranger
+from lab import Box, Closed, LabError, NotExpected, Stranger
+from noise_link import Key
+from virtual_air import ChannelClosed
+from wire import Introduction, ping
 
-APP_START, SELF_INFO, REFUSAL, MESSAGE, PING, PONG, GOODBYE = range(1, 8)
+EPOCH = 0x5EED
 
-FULL, VERSION, BANNED, ENDED = range(1, 5)
-
-HEADER_BYTES = 3
-
-
-def frame(kind: int, body: bytes = b"") -> bytes:
-    return struct.pack(">HB", len(body), kind) + body
+# Behind whoever floods the host, an SDU waits for credits.
+PATIENCE = 30.0
 
 
-def text(value: bytes) -> bytes:
-    return bytes((len(value),)) + value
+class StrangerChannel:
+    """A stranger's L2CAP channel, as `Talk` wants one."""
+
+    def __init__(self, stranger: Stranger, number: int) -> None:
+        self._stranger = stranger
+        self._number = number
+
+    def send(self, sdu: bytes) -> None:
+        try:
+            self._stranger.send(sdu, self._number, PATIENCE)
+        except LabError as error:
+            raise ChannelClosed from error
+
+    def receive(self, timeout: float) -> bytes | None:
+        try:
+            return self._stranger.receive(self._number, timeout)
+        except Closed as error:
+            raise ChannelClosed from error
+        except NotExpected:
+            return None
+
+    def close(self) -> None:
+        self._stranger.close(self._number)
+
+    def begin_sdu(self, announced: int, data: bytes) -> None:
+        """The first frame of an SDU whose rest does not come."""
+        self._stranger.send_frame(announced.to_bytes(2, "little") + data, self._number)
 
 
-def introduction(identity: str, name: str | bytes, version: int = 1) -> bytes:
-    raw = name if isinstance(name, bytes) else name.encode()
-    return bytes((version,)) + text(identity.encode()) + text(raw)
+class LabTalk(Talk):
+    """A stranger on a channel to a host."""
 
+    channel: StrangerChannel
 
-def vote(song: str) -> bytes:
-    return frame(MESSAGE, json.dumps({"intent": {"_0": {"vote": {"songID": song}}}}).encode())
+    def __init__(self, stranger: Stranger, number: int, key: Key | None = None) -> None:
+        super().__init__(StrangerChannel(stranger, number), key or Key())
+        self.stranger = stranger
 
+    @property
+    def identity(self) -> str:
+        return self.key.identifier.hex()
 
-@dataclass
-class Talk:
-    """A stranger on a channel to a host: it says frames, and hears them whole."""
-
-    stranger: Stranger
-    channel: int
-    _heard: bytes = field(default=b"")
-
-    def say(self, *frames: bytes) -> None:
-        self.stranger.send(b"".join(frames), self.channel)
-
-    def hear(self, timeout: float = 5.0) -> tuple[int, bytes]:
-        """The next frame: its type and its body."""
-        while not self._whole():
-            self._heard += self.stranger.receive(self.channel, timeout)
-        end = HEADER_BYTES + int.from_bytes(self._heard[:2])
-        kind, body = self._heard[2], self._heard[HEADER_BYTES:end]
-        self._heard = self._heard[end:]
-        return kind, body
-
-    def _whole(self) -> bool:
-        return len(self._heard) >= HEADER_BYTES + int.from_bytes(self._heard[:2])
-
-    def hear_of(self, wanted: int, timeout: float = 5.0) -> bytes:
-        """The body of the next frame of a type; others are passed over."""
-        while True:
-            kind, body = self.hear(timeout)
-            if kind == wanted:
-                return body
-
-    def closed(self, timeout: float = 2.0) -> None:
-        self.stranger.expect_closed(self.channel, timeout)
-
-    def join(self, identity: str, name: str | bytes) -> bytes:
+    def enter(self, name: str) -> Introduction:
         """Introduces itself, and waits to be let in. Returns how the host introduces itself."""
-        self.say(frame(APP_START, introduction(identity, name)))
-        return self.hear_of(SELF_INFO)
+        answer = self.join(lambda _: Introduction(EPOCH, name)).answer
+        self.say(ping(1))
+        return answer
 
 
-def call(stranger: Stranger, box: Box) -> Talk:
+def call(stranger: Stranger, box: Box, key: Key | None = None) -> LabTalk:
     """Finds the host of a box, and opens a channel to it."""
     found = stranger.find(service_uuid(), address=box.hci(0).address)
     psm = bytes.fromhex(found["manufacturerData"])[3]
-    return Talk(stranger, stranger.connect(psm, found))
-
-
-def call_again(talk: Talk, box: Box) -> Talk:
-    """Another channel of the same stranger."""
-    return call(talk.stranger, box)
+    return LabTalk(stranger, stranger.connect(psm, found), key)

@@ -7,35 +7,22 @@ import random
 import time
 from collections.abc import Iterator
 
+import democracy_dj
 import pytest
 from conftest import clear, crashes
-from frames import (
-    APP_START,
-    BANNED,
-    GOODBYE,
-    MESSAGE,
-    PING,
-    PONG,
-    REFUSAL,
-    SELF_INFO,
-    VERSION,
-    Talk,
-    call,
-    frame,
-    introduction,
-    vote,
-)
-from helpers import START, await_joined, cast, identity, shows_peers, song_list, start_guests
+from frames import EPOCH, LabTalk, call
+from helpers import START, await_joined, cast, identity, shows_peers, shows_vote, song_list, start_guests
 from lab import Box, Lab, Program
+from noise_link import ClearReason, Handshake, Packet, prologue
+from virtual_air import ChannelClosed
+from wire import Frame, Introduction, Kind, Reader, Unit, app_start, fragments, goodbye, identifier, message, ping
 
 HANDSHAKE_TIMEOUT, SILENCE_TIMEOUT = 5.0, 3.0
 
+HALF_OPEN = 8
+
 # Of one vote; its median without strangers is half of it or less (test_voting.py).
 UNDISTURBED = 1.0
-
-STRANGERS_AT_ONCE = 16
-
-SOMEBODY = "5" * 32
 
 Party = tuple[Program, list[Program]]
 
@@ -73,7 +60,7 @@ def party(air_of_file: Lab, car: Box, family: Box, parties: list[Party]) -> Iter
 
 
 @pytest.fixture
-def stranger(air_of_file: Lab, car: Box, party: Party) -> Talk:
+def stranger(air_of_file: Lab, car: Box, party: Party) -> LabTalk:
     """Somebody who has opened a channel to the host."""
     return call(air_of_file.stranger(next(names)), car)
 
@@ -85,174 +72,233 @@ def vote_undisturbed(host: Program, guests: list[Program]) -> None:
         assert took < UNDISTURBED, f"a vote took {took:.2f} s"
 
 
-def test_somebody_who_shares_no_code_with_us_joins_votes_and_leaves(stranger: Talk, party: Party) -> None:
+def vote(song: str, number: int = 1) -> Frame:
+    return message(Unit(democracy_dj.vote(song), number))
+
+
+def begin_again(stranger: LabTalk, car: Box) -> LabTalk:
+    """Another channel of the same stranger, who is somebody else now."""
+    return call(stranger.stranger, car)
+
+
+def test_somebody_who_shares_no_code_with_us_joins_votes_and_leaves(stranger: LabTalk, party: Party) -> None:
     host, guests = party
-    info = stranger.join(SOMEBODY, "Eve")
-    assert identity(host).encode() in info and b"Dad's Car" in info
+    answer = stranger.enter("Eve")
+    assert (identifier(stranger.host_key).hex(), answer.name) == (identity(host), "Dad's Car")
     song = next(songs)
     stranger.say(vote(song))
     for one in (host, *guests):
         one.expect("snapshot", shows_peers("Ana", "Bob", "Eve"))
-        one.expect_seen("snapshot", lambda seen: any(SOMEBODY in item["voters"] for item in seen["queue"]))
-    assert stranger.hear_of(MESSAGE)
-    stranger.say(frame(GOODBYE))
+        one.expect_seen("snapshot", shows_vote(song, stranger.identity))
+    assert Reader(stranger.hear_of(Kind.ACK)).varint() == 1
+    stranger.say(goodbye())
     stranger.closed()
     gone = host.expect("peerDisconnected")
-    assert gone["peer"] == {"id": SOMEBODY, "name": "Eve"} and gone["reason"] == "goodbye"
+    assert gone["peer"] == {"id": stranger.identity, "name": "Eve"} and gone["reason"] == "goodbye"
     for one in guests:
         one.expect("snapshot", shows_peers("Ana", "Bob"))
 
 
-def test_random_bytes_are_shrugged_off(stranger: Talk, party: Party) -> None:
+def test_somebody_who_is_known_is_back_after_one_round_trip(stranger: LabTalk, party: Party, car: Box) -> None:
+    host, _ = party
+    stranger.enter("Eve")
+    stranger.say(goodbye())
+    stranger.closed()
+    back = call(stranger.stranger, car, stranger.key)
+    joining = back.join(lambda _: Introduction(EPOCH, "Eve"), known=stranger.host_key)
+    assert [packet[0] for packet in joining.packets] == [Packet.IK_1, Packet.IK_2]
+    # Connected with the first record, which is a vote here.
+    song = next(songs)
+    back.say(vote(song))
+    host.expect("intent", songID=song, accepted=True)
+    back.say(goodbye())
+    back.closed()
+
+
+def test_a_recorded_hello_connects_nobody(stranger: LabTalk, party: Party, car: Box) -> None:
+    host, _ = party
+    stranger.enter("Eve")
+    back = call(stranger.stranger, car, stranger.key)
+    back.join(lambda _: Introduction(EPOCH, "Eve"), known=stranger.host_key)
+    back.say(goodbye())
+    back.closed()
+    # The older link was replaced, the newer one has ended: all that there was to tell of the two is told.
+    host.expect("peerDisconnected", reason="goodbye")
+    welcomed = len(host.seen("peerConnected"))
+    replayed = begin_again(stranger, car)
+    replayed.send_packet(back.packets[0])
+    assert replayed.receive_packet()[0] == Packet.IK_2
+    replayed.closed(HANDSHAKE_TIMEOUT + 2)
+    assert len(host.seen("peerConnected")) == welcomed
+
+
+def test_random_bytes_are_shrugged_off(stranger: LabTalk, party: Party, car: Box) -> None:
     chance = random.Random(8)
     for _ in range(20):
-        try:
-            stranger.say(chance.randbytes(chance.randrange(1, 1500)))
-        except Exception:  # closed on us, which is an answer as well
-            break
+        stranger.channel.send(chance.randbytes(chance.randrange(1, 1500)))
+        stranger.closed(HANDSHAKE_TIMEOUT + 1.5)
+        stranger = begin_again(stranger, car)
     vote_undisturbed(*party)
-    stranger.closed(HANDSHAKE_TIMEOUT + 1.5)
 
 
-def test_whoever_begins_with_the_wrong_frame_is_hung_up_on(stranger: Talk, car: Box) -> None:
+def test_random_bytes_on_a_sealed_link_end_it(stranger: LabTalk, party: Party, car: Box) -> None:
+    host, _ = party
+    chance = random.Random(9)
+    for _ in range(5):
+        stranger.enter("Eve")
+        stranger.channel.send(chance.randbytes(chance.randrange(1, 1500)))
+        stranger.closed()
+        assert host.expect("peerDisconnected")["reason"] == "linkLost"
+        stranger = begin_again(stranger, car)
+
+
+def test_a_goodbye_in_the_clear_is_not_believed(stranger: LabTalk, party: Party) -> None:
+    host, _ = party
+    stranger.enter("Eve")
+    stranger.channel.send(bytes(goodbye()))
+    stranger.closed()
+    assert host.expect("peerDisconnected")["reason"] == "linkLost"
+
+
+def test_whoever_begins_with_the_wrong_packet_is_hung_up_on(stranger: LabTalk, car: Box) -> None:
     for first in (
-        frame(MESSAGE, b"{}"),
-        frame(SELF_INFO, introduction(SOMEBODY, "Eve")),
-        frame(PING, bytes(4)),
-        frame(PONG, bytes(4)),
-        frame(REFUSAL, b"\x01"),
-        frame(GOODBYE),
+        bytes(vote("n1")),
+        bytes(ping(1)),
+        bytes(goodbye()),
+        bytes((Packet.XX_2,)) + bytes(96),
+        bytes((Packet.XX_3,)) + bytes(80),
+        bytes((Packet.XX_1, 1)) + bytes(20),
     ):
-        stranger.say(first)
+        stranger.channel.send(first)
         stranger.closed()
-        stranger = call(stranger.stranger, car)
+        stranger = begin_again(stranger, car)
 
 
-def test_whoever_introduces_himself_in_broken_words_is_hung_up_on(stranger: Talk, party: Party, car: Box) -> None:
+def test_whoever_introduces_himself_in_broken_words_is_hung_up_on(stranger: LabTalk, party: Party, car: Box) -> None:
     welcomed = len(party[0].seen("peerConnected"))
-    for body in (
+    good = bytes(Introduction(EPOCH, "Eve"))
+    for payload in (
         b"",
-        b"\x01",
-        b"\x01\x20" + b"5" * 31,
-        b"\x01\x00\x03Eve",
-        b"\x01\xff" + b"5" * 255 + b"\x03Eve",
-        b"\x01\x20" + b"5" * 31 + b"\xff\x03Eve",
-        introduction(SOMEBODY, "Eve")[:-2],
+        bytes(ping(1)),
+        bytes(Frame(Kind.APP_START)),
+        bytes(Frame(Kind.APP_START, good[:-2])),
+        bytes(Frame(Kind.APP_START, good[:-3] + b"\xff\xff\xff")),
+        bytes(app_start(Introduction(EPOCH, "e" * 249))),
+        bytes(app_start(Introduction(0, "Eve"))),
+        bytes(app_start(Introduction(EPOCH, "Eve", first=0))),
     ):
-        stranger.say(frame(APP_START, body))
-        stranger.closed()
-        stranger = call(stranger.stranger, car)
+        stranger.introduce(stranger.greet(), payload)
+        with pytest.raises(ChannelClosed):
+            stranger.hear()
+        stranger = begin_again(stranger, car)
     assert len(party[0].seen("peerConnected")) == welcomed
 
 
 def test_whoever_says_nothing_or_never_finishes_is_hung_up_on_after_five_seconds(
-    stranger: Talk, party: Party, car: Box
+    stranger: LabTalk, party: Party, car: Box
 ) -> None:
     started = time.monotonic()
-    unfinished = call(stranger.stranger, car)
-    unfinished.say(b"\xff\xff\x01" + bytes(1000))
+    half_way = begin_again(stranger, car)
+    half_way.greet()
+    unfinished = begin_again(stranger, car)
+    unfinished.channel.begin_sdu(1000, b"\x01\x01" + bytes(100))
     vote_undisturbed(*party)
-    for talk in (stranger, unfinished):
+    for talk in (stranger, half_way, unfinished):
         talk.closed(HANDSHAKE_TIMEOUT + 2)
     assert HANDSHAKE_TIMEOUT - 0.5 < time.monotonic() - started < HANDSHAKE_TIMEOUT + 2
 
 
-def test_a_guest_that_falls_silent_within_a_message_is_missed_like_any_other(stranger: Talk, party: Party) -> None:
+def test_a_guest_that_falls_silent_within_a_message_is_missed_like_any_other(stranger: LabTalk, party: Party) -> None:
     host, guests = party
-    stranger.join(SOMEBODY, "Eve")
-    stranger.say(b"\xff\xff\x04" + bytes(1500))
+    stranger.enter("Eve")
+    stranger.say(next(fragments(Unit(bytes(60_000), 1), room=1500)))
     stranger.closed(SILENCE_TIMEOUT + 2)
     assert host.expect("peerDisconnected")["reason"] == "linkLost"
     guests[0].expect("snapshot", shows_peers("Ana", "Bob"))
 
 
-def test_whoever_speaks_another_version_is_told_so(stranger: Talk) -> None:
-    stranger.say(frame(APP_START, introduction(SOMEBODY, "Eve", version=2)))
-    assert stranger.hear() == (REFUSAL, bytes((VERSION,)))
+def test_whoever_speaks_another_version_is_told_so(stranger: LabTalk) -> None:
+    other = Handshake(stranger.key, prologue=prologue(version=2))
+    stranger.send_packet(other.write(Packet.XX_1, version=2))
+    assert stranger.clearly_refused() == (1, ClearReason.VERSION)
     stranger.closed()
 
 
-def test_whoever_claims_to_be_the_host_is_refused(stranger: Talk, party: Party) -> None:
-    stranger.say(frame(APP_START, introduction(identity(party[0]), "Dad's Car")))
-    assert stranger.hear() == (REFUSAL, bytes((BANNED,)))
+def test_whoever_takes_the_host_for_another_is_told_so(stranger: LabTalk) -> None:
+    other = Handshake(stranger.key, host_key=stranger.key.public)
+    stranger.send_packet(other.write(Packet.IK_1, bytes(app_start(Introduction(EPOCH, "Eve")))))
+    assert stranger.clearly_refused() == (1, ClearReason.UNKNOWN_KEY)
     stranger.closed()
 
 
-def test_a_name_is_shown_without_what_cannot_be_shown(stranger: Talk, party: Party) -> None:
+def test_a_name_is_shown_without_what_cannot_be_shown(stranger: LabTalk, party: Party) -> None:
     host, guests = party
-    stranger.join(SOMEBODY, "\x1b[2J\nEve\x00\u202e ")
+    stranger.enter("\x1b[2J\nEve\x00\u202e ")
     for one in guests:
         one.expect("snapshot", lambda seen: len(seen["connectedPeers"]) == 3)
     name = host.expect("peerConnected")["peer"]["name"]
     assert "Eve" in name
     assert not any(character in name for character in "\x1b\n\x00\u202e")
-    stranger.say(frame(GOODBYE))
+    stranger.say(goodbye())
     stranger.closed()
 
 
-def test_a_guest_without_a_name_gets_one_that_can_be_shown(stranger: Talk, party: Party, car: Box) -> None:
-    for name in (b"", b" \t ", "\u202e\u200b".encode()):
-        stranger.join(SOMEBODY, name)
+def test_a_guest_without_a_name_gets_one_that_can_be_shown(stranger: LabTalk, party: Party, car: Box) -> None:
+    for name in ("", " \t ", "\u202e\u200b"):
+        stranger.enter(name)
         assert party[0].expect("peerConnected")["peer"]["name"].strip()
-        stranger.say(frame(GOODBYE))
+        stranger.say(goodbye())
         stranger.closed()
-        stranger = call(stranger.stranger, car)
+        stranger = begin_again(stranger, car)
 
 
-def test_a_flood_of_pings_delays_nobody_and_fills_no_memory(stranger: Talk, party: Party) -> None:
+def test_a_flood_of_pings_delays_nobody_and_fills_no_memory(stranger: LabTalk, party: Party) -> None:
     host, guests = party
-    stranger.join(SOMEBODY, "Eve")
+    stranger.enter("Eve")
     before = memory(host)
     for burst in range(20):
-        stranger.say(*(frame(PING, number.to_bytes(4)) for number in range(burst * 250, burst * 250 + 250)))
+        stranger.say(*map(ping, range(burst * 250 + 2, burst * 250 + 252)))
         if burst % 5 == 0:
             vote_undisturbed(host, guests)
     # What is answered late may be answered once for many, but the last is.
-    while stranger.hear_of(PONG) != (4999).to_bytes(4):
+    while Reader(stranger.hear_of(Kind.PONG)).varint() != 5001:
         pass
     assert memory(host) - before < 8 * 1024, "kilobytes"
-    stranger.say(frame(GOODBYE))
+    stranger.say(goodbye())
     stranger.closed()
 
 
-def test_a_message_that_makes_no_sense_is_passed_over(stranger: Talk, party: Party) -> None:
+def test_a_message_that_makes_no_sense_is_passed_over(stranger: LabTalk, party: Party) -> None:
     host, _ = party
-    stranger.join(SOMEBODY, "Eve")
-    for body in (
-        b"",
-        b"\x00\xff" * 400,
-        b"[" * 60_000,
-        b'{"intent":' * 6_000,
-        b'{"stateUpdate":{"_0":{}}}',
-        b'"' + b"a" * 65_000,
-    ):
-        whole = frame(MESSAGE, body)
-        for start in range(0, len(whole), 2000):
-            stranger.say(whole[start : start + 2000])
+    stranger.enter("Eve")
+    bodies = (b"", b"\x00\xff" * 400, b"\x0a" * 60_000, b"\x12\x80\x08" + bytes(1024), b"\x0a\x00", bytes(65_535))
+    for number, body in enumerate(bodies, 1):
+        unit = Unit(body, number)
+        for piece in fragments(unit, room=2000) if len(body) > 1900 else [message(unit)]:
+            stranger.say(piece)
     # The link goes on: what makes sense is still heard.
     song = next(songs)
-    stranger.say(vote(song))
+    stranger.say(vote(song, len(bodies) + 1))
     host.expect("intent", songID=song, accepted=True)
-    stranger.say(frame(GOODBYE))
+    stranger.say(goodbye())
     stranger.closed()
 
 
-def test_many_who_come_and_go_one_after_another_are_borne(stranger: Talk, party: Party, car: Box) -> None:
+def test_many_who_come_and_go_one_after_another_are_borne(stranger: LabTalk, car: Box) -> None:
     for number in range(20):
-        talk = call(stranger.stranger, car)
+        talk = begin_again(stranger, car)
         if number % 2:
-            talk.say(frame(APP_START, introduction(f"{number:032}", f"Passer-by {number}"))[: 5 * number])
-        stranger.stranger.close(talk.channel)
+            talk.send_packet(Handshake(talk.key).write(Packet.XX_1)[: 5 + number])
+        talk.channel.close()
     stranger.stranger.disconnect()
 
 
 def test_a_crowd_that_only_blocks_the_door_does_not_keep_guests_out_for_long(
-    air_of_file: Lab, stranger: Talk, party: Party, car: Box, family: Box
+    stranger: LabTalk, party: Party, car: Box, family: Box
 ) -> None:
     host, guests = party
-    found = [stranger]
-    for _ in range(STRANGERS_AT_ONCE + 4):
-        found.append(call(stranger.stranger, car))
+    crowd = [stranger, *(begin_again(stranger, car) for _ in range(HALF_OPEN + 4))]
+    assert crowd[-1].clearly_refused() == (1, ClearReason.BUSY)
     vote_undisturbed(host, guests)
     newcomer = family.roadmesh("guest", "Cy", adapter="hci2")
     await_joined(newcomer, timeout=HANDSHAKE_TIMEOUT + 10)
@@ -261,13 +307,11 @@ def test_a_crowd_that_only_blocks_the_door_does_not_keep_guests_out_for_long(
     guests[0].expect("snapshot", shows_peers("Ana", "Bob"))
 
 
-def test_whoever_tears_his_link_down_in_the_middle_of_a_word_is_forgotten(
-    air_of_file: Lab, stranger: Talk, party: Party
-) -> None:
+def test_whoever_tears_his_link_down_in_the_middle_of_a_word_is_forgotten(stranger: LabTalk, party: Party) -> None:
     host, guests = party
-    stranger.join(SOMEBODY, "Eve")
+    stranger.enter("Eve")
     host.expect("snapshot", shows_peers("Ana", "Bob", "Eve"))
-    stranger.say(b"\x10\x00\x04" + bytes(100))
+    stranger.channel.begin_sdu(1000, bytes(100))
     stranger.stranger.disconnect()
     assert host.expect("peerDisconnected")["reason"] == "linkLost"
     for one in guests:

@@ -2,7 +2,7 @@
 
 from .air import Air
 from .box import Box, Controller
-from .errors import BoxDied, LabError, NotExpected
+from .errors import BoxDied, Closed, LabError, NotExpected
 from .lab import Lab
 from .program import Event, Program
 from .stranger import Stranger
@@ -11,6 +11,7 @@ __all__ = [
     "Air",
     "Box",
     "BoxDied",
+    "Closed",
     "Controller",
     "Event",
     "Lab",

@@ -11,3 +11,7 @@ class BoxDied(LabError):
 
 class NotExpected(AssertionError):
     """What a scenario waited for has not happened."""
+
+
+class Closed(NotExpected):
+    """The channel on which a scenario waited for something is closed."""

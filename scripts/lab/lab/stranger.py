@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from .air import decode, encode
-from .errors import NotExpected
+from .errors import Closed, NotExpected
 from .program import DEFAULT_TIMEOUT, Event
 
 if TYPE_CHECKING:
@@ -122,14 +122,20 @@ class Stranger:
         self._do("send_frame", channel=self._which(channel), data=encode(frame))
 
     def receive(self, channel: int | None = None, timeout: float = DEFAULT_TIMEOUT) -> bytes:
-        """Waits for the next SDU of a channel."""
+        """Waits for the next SDU of a channel. Raises `Closed` where none will come any more."""
         number = self._which(channel)
-        event = self._await(
-            "sdu",
-            lambda one: one["stranger"] == self.name and one["channel"] == number and "_taken" not in one,
-            timeout,
-            "an SDU",
-        )
+
+        def look() -> Event | None:
+            ours = [one for one in self._lab.air.events if one.get("stranger") == self.name]
+            of_channel = [one for one in ours if one.get("channel") == number]
+            sdu = next((one for one in of_channel if one["event"] == "sdu" and "_taken" not in one), None)
+            if sdu is None and any(one["event"] == "channelClosed" for one in of_channel):
+                raise Closed(f"{self.name}'s channel {number} is closed")
+            return sdu
+
+        event = self._lab.hub.wait_for(look, timeout)
+        if event is None:
+            raise NotExpected(f"the stranger {self.name} did not see an SDU within {timeout:g} s")
         event["_taken"] = True
         return decode(event["data"])
 
