@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import warnings
 from enum import IntEnum
 
 from cryptography.exceptions import InvalidTag
@@ -86,7 +87,10 @@ class Handshake:
             self._noise.set_keypair_from_public_bytes(Keypair.REMOTE_STATIC, host_key)
         if ephemeral is not None:
             self._noise.set_keypair_from_private_bytes(Keypair.EPHEMERAL, ephemeral)
-        self._noise.start_handshake()
+        with warnings.catch_warnings():
+            # The library warns of ephemeral keys that are given to it, which the document's example needs.
+            warnings.simplefilter("ignore", UserWarning)
+            self._noise.start_handshake()
         self._state = self._noise.noise_protocol.handshake_state
 
     def write(self, packet: Packet, payload: bytes = b"", version: int = MAJOR_VERSION) -> bytes:
