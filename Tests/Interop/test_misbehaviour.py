@@ -10,20 +10,24 @@ from time import monotonic
 import democracy_dj
 import pytest
 from guest import Talk
-from noise_link import ClearlyRefused, ClearReason, Key, Packet
+from noise_link import ClearlyRefused, ClearReason, Handshake, Key, Packet
 from program import Program
 from virtual_air import ChannelClosed
 from wire import (
+    LARGEST_MESSAGE,
+    LARGEST_SDU,
     LARGEST_UNIT,
     Fragment,
     Frame,
     Introduction,
     Kind,
+    Reader,
     Unit,
     ack,
     app_start,
     fragments,
     goodbye,
+    identifier,
     message,
     ping,
     pong,
@@ -176,6 +180,7 @@ BAD_FRAGMENTS = {
     "that begins anew": [first(100, bytes(10)), first(100, bytes(10))],
     "of the other lane": [first(100, bytes(10)), further(10, bytes(10), latest=True)],
     "that nothing came before": [further(10, bytes(10))],
+    "of a unit of the other class": [first(9, bytes(Unit(b"vote...", 1, latest=True)))],
 }
 
 
@@ -183,6 +188,58 @@ BAD_FRAGMENTS = {
 def test_a_bad_fragment_ends_the_link(said: list[Frame], eve: Eve) -> None:
     eve.talk.say(*said)
     eve.is_shown_the_door()
+
+
+def test_a_message_that_is_too_long_ends_the_link(eve: Eve) -> None:
+    # Its unit is within the limit of units, since it has no origin and destination.
+    for piece in fragments(Unit(bytes(LARGEST_MESSAGE + 1), 1)):
+        eve.talk.say(piece)
+    eve.is_shown_the_door()
+
+
+def test_the_longest_message_is_taken(eve: Eve) -> None:
+    somebody = eve.talk.key.identifier
+    unit = Unit(bytes(LARGEST_MESSAGE), 1, origin=somebody, destination=identifier(eve.talk.host_key))
+    for piece in fragments(unit):
+        eve.talk.say(piece)
+    assert Reader(eve.talk.hear_of(Kind.ACK)).varint() == 1
+
+
+def test_an_sdu_that_is_too_long_ends_the_link(eve: Eve) -> None:
+    eve.talk.channel.send(bytes(LARGEST_SDU + 1))
+    eve.is_shown_the_door()
+
+
+def test_numbers_in_longer_forms_are_read_and_endless_ones_are_not(eve: Eve) -> None:
+    eve.talk.say(Frame(Kind.PING, b"\xe3\x80\x00"))
+    while Reader(eve.talk.hear_of(Kind.PONG)).varint() != 0x63:
+        pass
+    eve.talk.say(Frame(Kind.PING, b"\xff" * 9 + b"\x01"))
+    while Reader(eve.talk.hear_of(Kind.PONG)).varint() != (1 << 64) - 1:
+        pass
+    eve.talk.say(Frame(Kind.PING, b"\xff" * 9 + b"\x02"))
+    eve.is_shown_the_door()
+
+
+def test_what_does_not_belong_in_a_handshake_is_not_looked_at(call: Call, host: Program) -> None:
+    talk = call()
+    handshake = Handshake(talk.key)
+    talk.send_packet(handshake.write(Packet.XX_1, b"not a frame"))
+    handshake.read(Packet.XX_2, talk.receive_packet())
+    vote = message(Unit(democracy_dj.vote("n9"), 1))
+    talk.introduce(handshake, bytes(app_start(EVE)) + bytes(vote) + b"\x0a\x7f and no frame")
+    talk.hear_of(Kind.SELF_INFO)
+    # The number is still free: the message was not taken.
+    talk.say(message(Unit(democracy_dj.vote("n8"), 1)))
+    host.expect("intent", songID="n8", accepted=True)
+    assert not host.seen("intent", songID="n9")
+
+
+@pytest.mark.parametrize("song", ["n" * 65, "", "n9\x00", "N9"])
+def test_a_vote_for_no_song_of_the_library_is_dropped_or_rejected(song: str, eve: Eve) -> None:
+    eve.talk.say(message(Unit(democracy_dj.vote(song), 1)), message(Unit(democracy_dj.vote("n8"), 2)))
+    eve.host.expect("intent", songID="n8", accepted=True)
+    assert not eve.host.seen("intent", songID=song, accepted=True)
 
 
 def test_a_vote_in_tiny_pieces_with_other_words_in_between_counts(eve: Eve) -> None:

@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A conversation goes on over links and lost disks: nothing counts twice, and nobody waits for what is gone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import democracy_dj
+import pytest
+from guest import Talk
+from noise_link import Key
+from program import Program
+from wire import Introduction, Kind, Reader, Unit, ack, goodbye, message, ping
+
+EPOCH, OTHER_EPOCH = 0xA0A0, 0xB0B0
+
+Call = Callable[..., Talk]
+Enter = Callable[[Introduction], tuple[Talk, Introduction]]
+
+
+@pytest.fixture
+def enter(call: Call, host: Program) -> Enter:
+    """Comes in, always as the same guest, and with whatever introduction."""
+    key = Key()
+
+    def come_in(introduction: Introduction) -> tuple[Talk, Introduction]:
+        talk = call(key)
+        answer = talk.join(lambda _: introduction).answer
+        talk.say(ping(1))
+        host.expect("peerConnected")
+        return talk, answer
+
+    return come_in
+
+
+def vote(song: str, number: int) -> bytes:
+    return bytes(message(Unit(democracy_dj.vote(song), number)))
+
+
+def leave(talk: Talk) -> None:
+    talk.say(goodbye())
+    talk.closed()
+
+
+def await_ack(talk: Talk, number: int) -> None:
+    """Waits for the ack of a number. Acks of smaller ones may come before it."""
+    while (said := Reader(talk.hear_of(Kind.ACK)).varint()) != number:
+        assert said < number
+
+
+def rejection_number(talk: Talk) -> int:
+    while (unit := Unit.read(talk.hear_of(Kind.MESSAGE))).latest:
+        pass
+    return unit.number
+
+
+def test_numbers_go_on_over_links(enter: Enter) -> None:
+    talk, answer = enter(Introduction(EPOCH, "Eve"))
+    assert (answer.first, answer.their_epoch, answer.delivered) == (1, 0, 0)
+    talk.say(vote("n1", 1), vote("n2", 2))
+    await_ack(talk, 2)
+    leave(talk)
+    talk, again = enter(Introduction(EPOCH, "Eve", first=3, their_epoch=answer.epoch))
+    assert (again.epoch, again.first) == (answer.epoch, 1)
+    assert (again.their_epoch, again.delivered) == (EPOCH, 2)
+    talk.say(vote("n3", 3))
+    await_ack(talk, 3)
+
+
+def test_a_new_epoch_begins_where_it_says(enter: Enter, host: Program) -> None:
+    talk, _ = enter(Introduction(EPOCH, "Eve"))
+    talk.say(vote("n1", 1))
+    await_ack(talk, 1)
+    leave(talk)
+    talk, _ = enter(Introduction(OTHER_EPOCH, "Eve", first=7))
+    talk.say(vote("n2", 7))
+    await_ack(talk, 7)
+    assert host.expect("intent", songID="n2")["accepted"]
+
+
+def test_what_was_acknowledged_by_a_memory_that_is_lost_is_not_waited_for(enter: Enter) -> None:
+    talk, _ = enter(Introduction(EPOCH, "Eve"))
+    leave(talk)
+    talk, _ = enter(Introduction(EPOCH, "Eve", first=10))
+    talk.say(vote("n2", 10))
+    await_ack(talk, 10)
+
+
+def test_an_older_first_moves_nothing_back(enter: Enter, host: Program) -> None:
+    talk, _ = enter(Introduction(EPOCH, "Eve"))
+    talk.say(vote("n1", 1), vote("n2", 2))
+    await_ack(talk, 2)
+    leave(talk)
+    talk, answer = enter(Introduction(EPOCH, "Eve", first=1))
+    assert answer.delivered == 2
+    talk.say(vote("n1", 1), vote("n2", 2), vote("n3", 3))
+    await_ack(talk, 3)
+    host.expect("intent", songID="n3")
+    assert [len(host.seen("intent", songID=song)) for song in ("n1", "n2")] == [1, 1]
+
+
+def test_a_host_whose_memory_has_gone_back_numbers_on(enter: Enter) -> None:
+    talk, answer = enter(Introduction(EPOCH, "Eve"))
+    leave(talk)
+    talk, _ = enter(Introduction(EPOCH, "Eve", their_epoch=answer.epoch, delivered=5))
+    talk.say(vote("n0", 1))
+    assert rejection_number(talk) == 6
+    talk.say(ack(6))
+
+
+def test_delivered_of_another_epoch_is_not_looked_at(enter: Enter) -> None:
+    talk, answer = enter(Introduction(EPOCH, "Eve"))
+    leave(talk)
+    talk, _ = enter(Introduction(EPOCH, "Eve", their_epoch=answer.epoch ^ 1, delivered=5))
+    talk.say(vote("n0", 1))
+    assert rejection_number(talk) == 1
+
+
+def test_a_rejection_is_kept_until_it_is_acknowledged(enter: Enter) -> None:
+    talk, answer = enter(Introduction(EPOCH, "Eve"))
+    talk.say(vote("n0", 1))
+    assert rejection_number(talk) == 1
+    leave(talk)
+    # Not acknowledged: it comes again. Acknowledged by the introduction: it does not.
+    talk, second = enter(Introduction(EPOCH, "Eve", first=2, their_epoch=answer.epoch))
+    assert second.first == 1
+    assert rejection_number(talk) == 1
+    leave(talk)
+    talk, _ = enter(Introduction(EPOCH, "Eve", first=2, their_epoch=answer.epoch, delivered=1))
+    talk.say(vote("n0", 2))
+    assert rejection_number(talk) == 2
+
+
+def test_latest_messages_are_numbered_by_link(enter: Enter) -> None:
+    def request(number: int) -> bytes:
+        return bytes(message(Unit(democracy_dj.snapshot_request(), number, latest=True)))
+
+    def next_latest(talk: Talk) -> int:
+        while not (unit := Unit.read(talk.hear_of(Kind.MESSAGE))).latest:
+            pass
+        return unit.number
+
+    talk, _ = enter(Introduction(EPOCH, "Eve"))
+    assert next_latest(talk) == 1
+    talk.say(request(5))
+    assert next_latest(talk) == 2
+    # An older one is dropped, so what comes next is the answer to the newer.
+    talk.say(request(5), request(4))
+    talk.say(request(6))
+    assert next_latest(talk) == 3
+    leave(talk)
+    talk, _ = enter(Introduction(EPOCH, "Eve"))
+    assert next_latest(talk) == 1
+    talk.say(request(1))
+    assert next_latest(talk) == 2
