@@ -7,13 +7,13 @@ import secrets
 import socket
 import uuid
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
 from typing import Protocol
 
-from wire import LARGEST_SDU, SERVICE, Advertisement, Malformed, Reader, service_uuid
+from wire import LARGEST_SDU, SERVICE, Advertisement, Malformed, Reader, service_uuid, text
 
 
 class Channel(Protocol):
@@ -137,3 +137,39 @@ class Radio:
             yield
         finally:
             cut.unlink()
+
+
+class HostRadio:
+    """A host's radio: it advertises while it waits to be dialled."""
+
+    INTERVAL = 0.025
+    PSM = 0x80
+
+    def __init__(self, air: Path, address: str, name: str, service: str = SERVICE) -> None:
+        self.air = air
+        self.address = address
+        self._name = name
+        self._service = service_uuid(service)
+        self._listening = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self._listening.bind(str(air / f"{address}.psm"))
+        self._listening.listen()
+        self._speaking = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+
+    def accept(self, head: bytes, timeout: float = 10.0) -> SocketChannel:
+        """Advertises, with this head of an identifier, until somebody dials."""
+        advertisement = bytes(Advertisement(self.PSM, head)) + self._service.bytes + text(self.address)
+        deadline = monotonic() + timeout
+        self._listening.settimeout(self.INTERVAL)
+        while monotonic() < deadline:
+            for ear in self.air.glob("*.ear"):
+                # Whoever has gone or does not keep up hears the next one.
+                with suppress(OSError):
+                    self._speaking.sendto(advertisement + self._name.encode(), socket.MSG_DONTWAIT, str(ear))
+            with suppress(TimeoutError):
+                return SocketChannel(self._listening.accept()[0], lambda: False)
+        raise TimeoutError(f"nobody has dialled within {timeout:g} s")
+
+    def close(self) -> None:
+        self._listening.close()
+        self._speaking.close()
+        (self.air / f"{self.address}.psm").unlink(missing_ok=True)

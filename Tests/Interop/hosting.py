@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The host's side of a link by docs/protocol.md: as much of one as it takes to see what a guest says."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from guest import PATIENCE, Talk
+from noise_link import ClearReason, Handshake, Key, Packet
+from virtual_air import Channel
+from wire import MAJOR_VERSION, Frame, Introduction, Kind, Malformed, Unit, frames, message, pong, self_info
+
+
+def clear_refusal(reason: ClearReason, version: int = MAJOR_VERSION) -> bytes:
+    return bytes((Packet.CLEAR_REFUSAL, version, reason))
+
+
+@dataclass(frozen=True)
+class Caller:
+    """Who has called, and how it has introduced itself."""
+
+    key: bytes
+    introduction: Introduction
+    known: bool
+
+
+class HostTalk(Talk):
+    """A channel that a guest has opened."""
+
+    def __init__(self, channel: Channel, key: Key) -> None:
+        super().__init__(channel, key)
+        self._answer: Handshake | None = None
+
+    def meet(self) -> Caller:
+        """Hears the guest out, up to its introduction. The answer is due then."""
+        packet = self.receive_packet()
+        known = packet[0] == Packet.IK_1
+        handshake = Handshake(self.key, known=known, initiator=False)
+        if known:
+            payload = handshake.read(Packet.IK_1, packet)
+            self._answer = handshake
+        else:
+            handshake.read(Packet.XX_1, packet)
+            self.send_packet(handshake.write(Packet.XX_2))
+            payload = handshake.read(Packet.XX_3, self.receive_packet())
+            self.begin_records(handshake)
+        first = next(frames(payload))
+        if first.kind != Kind.APP_START:
+            raise Malformed("no appStart")
+        return Caller(handshake.their_key, Introduction.read(first.body), known)
+
+    def answer(self, frame: Frame) -> None:
+        """In IK-2, or in the first record."""
+        if self._answer is None:
+            self.say(frame)
+            return
+        self.send_packet(self._answer.write(Packet.IK_2, bytes(frame)))
+        self.begin_records(self._answer)
+
+    def let_in(self, introduction: Introduction) -> Caller:
+        caller = self.meet()
+        self.answer(self_info(introduction))
+        return caller
+
+    # After that
+
+    def hear_message(self, latest: bool = False, timeout: float = PATIENCE) -> Unit:
+        """The next message of a class. Pings are answered meanwhile."""
+        while True:
+            frame = self.hear_any(Kind.MESSAGE, Kind.PING, timeout=timeout)
+            if frame.kind == Kind.PING:
+                self.say(pong(frame.number()))
+            elif (unit := Unit.read(frame.body)).latest == latest:
+                return unit
+
+
+@dataclass
+class Updates:
+    """Numbers the state updates of a link."""
+
+    talk: HostTalk
+    number: int = field(default=0)
+
+    def send(self, body: bytes) -> None:
+        self.number += 1
+        self.talk.say(message(Unit(body, self.number, latest=True)))

@@ -1,0 +1,257 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The real guest with a host that was written from docs/protocol.md alone, good or bad."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import democracy_dj
+import protobuf as pb
+import pytest
+from conftest import Start
+from democracy_dj import Rejection, Why
+from document import STATE
+from hosting import Caller, HostTalk, Updates, clear_refusal
+from noise_link import ClearReason, Key, Packet
+from program import Program
+from virtual_air import ChannelClosed, HostRadio
+from wire import (
+    Frame,
+    Introduction,
+    Kind,
+    Reason,
+    Unit,
+    ack,
+    goodbye,
+    identifier,
+    message,
+    ping,
+    refusal,
+)
+
+EPOCH = 0xCA4
+
+NAME = "Dad's Car"
+
+
+class Car:
+    """A host that does as a test says."""
+
+    def __init__(self, air: Path) -> None:
+        self.key = Key()
+        self.radio = HostRadio(air, "car", NAME)
+
+    def called(self, key: Key | None = None) -> HostTalk:
+        """Somebody has dialled. The key is the one that answers; what is advertised stays."""
+        return HostTalk(self.radio.accept(self.key.identifier[:3]), key or self.key)
+
+    def introduction(self, **standing: int) -> Introduction:
+        return Introduction(EPOCH, NAME, **standing)
+
+    def let_in(self, **standing: int) -> tuple[HostTalk, Caller]:
+        talk = self.called()
+        return talk, talk.let_in(self.introduction(**standing))
+
+
+@pytest.fixture
+def car(air: Path) -> Iterator[Car]:
+    made = Car(air)
+    yield made
+    made.radio.close()
+
+
+@pytest.fixture
+def bob(start: Start, car: Car) -> Program:
+    """The real program, not yet linked."""
+    return start("guest", "Bob", "bob")
+
+
+In = tuple[HostTalk, Caller, Updates]
+
+
+@pytest.fixture
+def bob_in(bob: Program, car: Car) -> In:
+    """He is in, and sees a state."""
+    talk, caller = car.let_in()
+    updates = Updates(talk)
+    updates.send(democracy_dj.snapshot(STATE))
+    bob.expect("connection", state="connected")
+    bob.expect("snapshot", revision=STATE.revision)
+    return talk, caller, updates
+
+
+def test_the_guest_joins_as_a_stranger_and_pings_at_once(bob: Program, car: Car) -> None:
+    talk, caller = car.let_in()
+    assert not caller.known and caller.introduction.name == "Bob"
+    assert identifier(caller.key).hex() == bob.seen("ready")[0]["peer"]["id"]
+    assert caller.introduction.first == 1 and caller.introduction.their_epoch == 0
+    assert talk.hear() == ping(1)
+    assert bob.expect("peerConnected")["peer"] == {"id": car.key.identifier.hex(), "name": NAME}
+
+
+def test_what_the_host_shows_the_guest_shows(bob: Program, bob_in: In) -> None:
+    shown = bob.seen("snapshot")[-1]
+    assert shown["nowPlaying"]["title"] == "Open Road" and shown["nowPlaying"]["duration"] == 214
+    assert [(item["id"], item["voters"]) for item in shown["queue"]] == [("s6", [])]
+    assert [one["name"] for one in shown["connectedPeers"]] == ["Ana"]
+
+
+def test_a_vote_is_confirmed_by_a_change_and_not_by_its_ack(bob: Program, bob_in: In) -> None:
+    talk, caller, updates = bob_in
+    bob.say("vote s6")
+    unit = talk.hear_message()
+    assert unit == Unit(democracy_dj.vote("s6"), 1)
+    talk.say(ack(1))
+    # A state that does not show it changes nothing: it is pending still.
+    updates.send(pb.message(3, pb.fixed32(1, STATE.epoch) + pb.number(2, 3) + pb.number(4, 0, always=True)))
+    bob.expect("snapshot", revision=4, isPlaying=False)
+    assert not bob.seen("vote", state="confirmed")
+    state = dataclasses.replace(STATE, revision=4)
+    updates.send(democracy_dj.new_voter(state, 0, identifier(caller.key)))
+    bob.expect("vote", songID="s6", state="confirmed")
+
+
+def test_a_rejection_reaches_the_person_and_is_acknowledged(bob: Program, bob_in: In) -> None:
+    talk, _, _ = bob_in
+    bob.say("vote s1")
+    talk.hear_message()
+    talk.say(ack(1), message(Unit(bytes(Rejection(Why.ALREADY_PLAYING, vote="s1")), 1)))
+    assert talk.hear_any(Kind.ACK).number() == 1
+    assert bob.expect("vote", songID="s1", state="rejected")["reason"] == "alreadyPlaying"
+
+
+def test_a_change_that_does_not_fit_is_answered_with_one_request(bob: Program, bob_in: In) -> None:
+    talk, caller, updates = bob_in
+    ahead = dataclasses.replace(STATE, revision=9)
+    updates.send(democracy_dj.new_voter(ahead, 0, identifier(caller.key)))
+    assert talk.hear_message(latest=True).body == democracy_dj.snapshot_request()
+    # Passed over until the snapshot is there.
+    updates.send(democracy_dj.new_voter(STATE, 0, identifier(caller.key)))
+    updates.send(democracy_dj.snapshot(dataclasses.replace(STATE, revision=11, is_playing=False)))
+    assert bob.expect("snapshot")["revision"] == 11
+
+
+def test_a_known_host_is_joined_in_one_round_trip_and_what_waits_comes_with_the_first_record(
+    bob: Program, bob_in: In, car: Car
+) -> None:
+    talk, caller, _ = bob_in
+    bob.say("vote s6")
+    assert talk.hear_message().number == 1
+    talk.channel.close()
+    bob.expect("connection", state="reconnecting")
+    again, back = car.let_in(their_epoch=caller.introduction.epoch)
+    assert back.known and back.key == caller.key
+    standing = back.introduction
+    assert (standing.epoch, standing.first) == (caller.introduction.epoch, 1)
+    assert (standing.their_epoch, standing.delivered) == (EPOCH, 0)
+    # Not acknowledged, so it comes again with its number.
+    assert again.hear_message() == Unit(democracy_dj.vote("s6"), 1)
+
+
+def test_what_the_hosts_introduction_acknowledges_does_not_come_again(bob: Program, bob_in: In, car: Car) -> None:
+    talk, caller, _ = bob_in
+    bob.say("vote s6")
+    assert talk.hear_message().number == 1
+    talk.channel.close()
+    again, _ = car.let_in(their_epoch=caller.introduction.epoch, delivered=1)
+    bob.say("vote s7")
+    assert again.hear_message() == Unit(democracy_dj.vote("s7"), 2)
+
+
+def test_a_host_with_another_key_than_it_advertises_is_not_told_who_calls(bob: Program, car: Car) -> None:
+    talk = car.called(Key())
+    with pytest.raises(ChannelClosed):
+        talk.meet()
+    assert [packet[0] for packet in talk.packets] == [Packet.XX_1, Packet.XX_2]
+    assert not bob.seen("peerConnected")
+
+
+def test_a_host_that_does_not_open_the_guests_hello_is_left(bob: Program, bob_in: In, car: Car) -> None:
+    bob_in[0].channel.close()
+    impostor = car.called()
+    assert impostor.receive_packet()[0] == Packet.IK_1
+    impostor.send_packet(clear_refusal(ClearReason.UNKNOWN_KEY))
+    impostor.closed()
+    # And when the host itself is back, so is the guest.
+    _, back = car.let_in()
+    assert back.known
+
+
+@pytest.mark.parametrize("reason", [ClearReason.BUSY, ClearReason.VERSION])
+def test_a_clear_refusal_keeps_the_guest_away_for_a_moment_only(reason: ClearReason, bob: Program, car: Car) -> None:
+    refusing = car.called()
+    assert refusing.receive_packet()[0] == Packet.XX_1
+    refusing.send_packet(clear_refusal(reason, version=2 if reason == ClearReason.VERSION else 1))
+    refusing.closed()
+    car.let_in()
+    bob.expect("connection", state="connected")
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [refusal(Reason.FULL), refusal(99), Frame(Kind.CHALLENGE, b"\x01what is the PIN?")],
+    ids=["full", "an unknown reason", "an unknown challenge"],
+)
+def test_a_refusal_is_told_and_the_guest_stays_away(answer: Frame, bob: Program, car: Car) -> None:
+    talk = car.called()
+    talk.meet()
+    talk.answer(answer)
+    if answer.kind == Kind.CHALLENGE:
+        assert talk.hear() == goodbye()
+    else:
+        talk.closed()
+    assert bob.expect("connection", state="failed")["error"].startswith("refused:")
+    with pytest.raises(TimeoutError):
+        car.radio.accept(car.key.identifier[:3], timeout=1.0)
+
+
+Spoil = Callable[[HostTalk], object]
+
+SPOILED: dict[str, Spoil] = {
+    "a record that was tampered with": lambda talk: talk.channel.send(tampered(talk)),
+    "a goodbye in the clear": lambda talk: talk.channel.send(bytes(goodbye())),
+    "an appStart": lambda talk: talk.say(Frame(Kind.APP_START, bytes(Introduction(1, "x")))),
+    "another selfInfo": lambda talk: talk.say(Frame(Kind.SELF_INFO, bytes(Introduction(1, "x")))),
+    "a message after a missing one": lambda talk: talk.say(message(Unit(b"", 2))),
+    "an ack of what was never sent": lambda talk: talk.say(ack(1)),
+    "a challenge in the middle": lambda talk: talk.say(Frame(Kind.CHALLENGE, b"\x01")),
+    "silence": lambda talk: None,
+}
+
+
+def tampered(talk: HostTalk) -> bytes:
+    assert talk.records
+    record = bytearray(talk.records.seal(bytes(goodbye())))
+    record[0] ^= 1
+    return bytes(record)
+
+
+@pytest.mark.parametrize("spoil", SPOILED.values(), ids=SPOILED.keys())
+def test_a_link_that_goes_wrong_is_left_and_the_guest_comes_back(
+    spoil: Spoil, bob: Program, bob_in: In, car: Car
+) -> None:
+    talk, _, _ = bob_in
+    spoil(talk)
+    talk.closed()
+    assert bob.expect("peerDisconnected")["reason"] == "linkLost"
+    _, back = car.let_in()
+    assert back.known
+
+
+def test_a_host_that_says_goodbye_has_ended_the_session(bob: Program, bob_in: In) -> None:
+    talk, _, _ = bob_in
+    talk.say(goodbye())
+    talk.closed()
+    assert bob.expect("peerDisconnected")["reason"] == "goodbye"
+    assert bob.expect("notice")["code"] == "hostEnded"
+
+
+def test_what_the_guest_cannot_read_it_passes_over(bob: Program, bob_in: In) -> None:
+    talk, _, updates = bob_in
+    for body in (b"", b"\xff", pb.message(9, b"of the future"), democracy_dj.vote("s6"), pb.message(2, b"\x2a\x01")):
+        updates.send(body)
+        talk.say(Frame(0x70, body))
+    updates.send(democracy_dj.snapshot(dataclasses.replace(STATE, revision=5)))
+    bob.expect("snapshot", revision=5)
