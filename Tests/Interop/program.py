@@ -44,6 +44,10 @@ class Program:
         for reader in self._readers:
             reader.start()
 
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
     def _read(self, output: IO[str]) -> None:
         for line in output:
             with self._changed:

@@ -6,14 +6,16 @@ import os
 import re
 
 import pytest
+from frames import EPOCH, call
 from helpers import START, Figures, cast, hold, start_guests, start_host
 from lab import Box, Lab, Program
+from wire import Introduction, goodbye
 
 LARGEST_SDU = 2_221
 # A megabyte. l2test says how fast it was when all of it is there, so it sends a little more.
 SDUS = 472
 
-VOTE_BYTES, ACK_BYTES = 48, 24
+VOTE_BYTES, ACK_BYTES, HANDSHAKE_BYTES = 48, 24, 320
 LEAST_SHARE = 0.90
 
 
@@ -50,6 +52,30 @@ def test_bytes_of_a_vote_and_of_an_acknowledgement(road: Lab, car: Box, family: 
     figures.note(f"an acknowledgement takes {acknowledgement} (with its vote: {votes_and_acks}); limit {ACK_BYTES}")
     assert vote <= VOTE_BYTES
     assert 0 < acknowledgement <= ACK_BYTES
+
+
+def test_bytes_of_a_handshake(road: Lab, car: Box, figures: Figures) -> None:
+    """With the guest that shares no code with ours, since it can stand still between the handshake and what follows."""
+
+    def both_ways() -> int:
+        counters = road.air.counters()[car.hci(0).name]
+        return int(counters["sent"]["channelBytes"]) + int(counters["received"]["channelBytes"])
+
+    start_host(car)
+    name = "A guest with a name of the usual length"
+    stranger = call(road.stranger("somebody"), car)
+    before = both_ways()
+    stranger.enter(name)
+    as_stranger = both_ways() - before
+    stranger.say(goodbye())
+    stranger.closed()
+    back = call(stranger.stranger, car, stranger.key)
+    before = both_ways()
+    back.join(lambda _: Introduction(EPOCH, name), known=stranger.host_key)
+    as_known = both_ways() - before
+    figures.note(f"a known pair's handshake takes {as_known} bytes of the channel, both ways; limit {HANDSHAKE_BYTES}")
+    figures.note(f"a stranger's takes {as_stranger}, with the first records, the queue in one of them")
+    assert 0 < as_known <= HANDSHAKE_BYTES < as_stranger
 
 
 def run_l2test(car: Box, family: Box) -> float:

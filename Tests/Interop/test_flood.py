@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Guests with good keys and bad manners send as much as they can; nobody else may feel it, and no memory may fill.
+
+FLOOD=1000000 sends that many frames instead of a few; a link is read at 500 frames a second, so it takes five minutes.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import statistics
+from collections.abc import Callable
+
+from guest import Talk
+from program import Program
+from wire import Frame, Introduction, Unit, ack, message, ping, pong
+
+FRAMES = int(os.environ.get("FLOOD", "20000"))
+FLOODERS = 8
+IN_A_RECORD = 100
+PAST_THE_BURST = 2_000
+
+LARGEST_GROWTH = 16 << 10  # kibibytes
+SLOWEST = 2.0
+
+# Of a vote on the virtual radio, in seconds: below this two are equally fast for a person.
+UNNOTICED = 0.05
+
+
+def memory(program: Program) -> int:
+    """Kibibytes of a program that are in memory."""
+    with open(f"/proc/{program.pid}/status") as status:
+        return next(int(line.split()[1]) for line in status if line.startswith("VmRSS:"))
+
+
+def rubbish(number: int) -> list[Frame]:
+    """A record's frames: of unknown types, pings, what was never asked for, and state updates that make no sense."""
+    return [
+        (
+            Frame(200 + place % 50, bytes(place % 20)),
+            ping(number * IN_A_RECORD + place),
+            pong(place),
+            ack(0),
+            message(Unit(bytes(60), number * IN_A_RECORD + place + 1, latest=True)),
+        )[place % 5]
+        for place in range(IN_A_RECORD)
+    ]
+
+
+class Flooder(multiprocessing.Process):
+    """Sends rubbish, and reads nothing. A process, so that it takes no time from who measures."""
+
+    def __init__(self, talk: Talk, frames: int) -> None:
+        super().__init__(daemon=True)
+        self._sent = multiprocessing.Value("q", 0)
+        self._talk = talk
+        self._frames = frames
+
+    @property
+    def sent(self) -> int:
+        return self._sent.value
+
+    def run(self) -> None:
+        while self.sent < self._frames:
+            self._talk.say(*rubbish(self.sent // IN_A_RECORD))
+            self._sent.value += IN_A_RECORD
+
+
+def vote_time(guest: Program, song: str) -> float:
+    """Seconds from a vote to its confirmation, by the guest's own clock."""
+    guest.say(f"vote {song}")
+    cast = guest.expect("vote", songID=song, state="queued")
+    return float(guest.expect("vote", songID=song, state="confirmed")["at"]) - float(cast["at"])
+
+
+def test_a_flood_of_frames_fills_no_memory_and_slows_nobody(
+    host: Program, bob: Program, call: Callable[..., Talk], measured: list[str]
+) -> None:
+    songs = iter(f"n{number}" for number in range(1, 21))
+    quiet = [vote_time(bob, next(songs)) for _ in range(9)]
+    before = memory(host)
+    flooders = []
+    for number in range(FLOODERS):
+        talk = call()
+        talk.join(lambda _, number=number: Introduction(7, f"Eve {number}"))  # type: ignore[misc]
+        talk.say(ping(1))
+        flooders.append(Flooder(talk, FRAMES // FLOODERS))
+    for flooder in flooders:
+        flooder.start()
+    # What a link may bring at once is over then, and reading is slowed.
+    while any(one.is_alive() and one.sent < PAST_THE_BURST for one in flooders):
+        flooders[0].join(0.01)
+    loud = [vote_time(bob, next(songs)) for _ in range(9)]
+    largest = memory(host)
+    for flooder in flooders:
+        while flooder.is_alive():
+            flooder.join(1)
+            largest = max(largest, memory(host))
+    ratio = statistics.median(loud) / statistics.median(quiet)
+    measured.append(
+        f"{sum(one.sent for one in flooders):,} hostile frames of {FLOODERS} guests: the host grew by "
+        f"{largest - before:,} KiB; a vote took {statistics.median(quiet) * 1e3:.1f} ms before and "
+        f"{statistics.median(loud) * 1e3:.1f} ms meanwhile ({ratio:.2f} times)"
+    )
+    # Slowed down, not cut off.
+    assert all(one.sent == FRAMES // FLOODERS // IN_A_RECORD * IN_A_RECORD for one in flooders)
+    assert [one.exitcode for one in flooders] == [0] * FLOODERS
+    assert largest - before <= LARGEST_GROWTH
+    assert ratio <= SLOWEST or statistics.median(loud) <= UNNOTICED
+    assert vote_time(bob, next(songs)) < 1
