@@ -131,25 +131,33 @@ def test_a_rejection_is_kept_until_it_is_acknowledged(enter: Enter) -> None:
     assert rejection_number(talk) == 2
 
 
-def test_latest_messages_are_numbered_by_link(enter: Enter) -> None:
+def test_latest_messages_are_numbered_by_link_and_old_ones_are_dropped(enter: Enter) -> None:
+    snapshot, change = 2, 3
+
     def request(number: int) -> bytes:
         return bytes(message(Unit(democracy_dj.snapshot_request(), number, latest=True)))
 
-    def next_latest(talk: Talk) -> int:
+    def next_latest(talk: Talk) -> tuple[int, int]:
+        """The number of the next one, and the field of the envelope that it has."""
         while not (unit := Unit.read(talk.hear_of(Kind.MESSAGE))).latest:
             pass
-        return unit.number
+        return unit.number, unit.body[0] >> 3
 
     talk, _ = enter(Introduction(EPOCH, "Eve"))
-    assert next_latest(talk) == 1
+    assert next_latest(talk) == (1, snapshot)
+    # A request that comes while a snapshot leaves would be answered by that one, so each is asked for after a change.
+    talk.say(vote("n1", 1))
+    assert next_latest(talk) == (2, change)
     talk.say(request(5))
-    assert next_latest(talk) == 2
-    # An older one is dropped, so what comes next is the answer to the newer.
-    talk.say(request(5), request(4))
-    talk.say(request(6))
-    assert next_latest(talk) == 3
+    assert next_latest(talk) == (3, snapshot)
+    talk.say(vote("n2", 2))
+    assert next_latest(talk) == (4, change)
+    talk.say(request(5), request(4), vote("n3", 3))
+    assert next_latest(talk) == (5, change)
     leave(talk)
-    talk, _ = enter(Introduction(EPOCH, "Eve"))
-    assert next_latest(talk) == 1
+    talk, _ = enter(Introduction(EPOCH, "Eve", first=4))
+    assert next_latest(talk) == (1, snapshot)
+    talk.say(vote("n4", 4))
+    assert next_latest(talk) == (2, change)
     talk.say(request(1))
-    assert next_latest(talk) == 2
+    assert next_latest(talk) == (3, snapshot)

@@ -210,7 +210,10 @@ def test_a_long_queue_arrives_in_pieces_and_is_whole(start_host: StartHost, make
 
 
 def test_a_guest_that_asks_gets_the_whole(ana: Guest, host: Program) -> None:
-    ana.until(lambda: ana.view.state is not None, "the first snapshot")
+    # After a change: a request that comes while a snapshot leaves is answered by that one.
+    ana.vote("n2")
+    ana.until_shown("n2")
+    assert ana.view.changes == 1
     before = ana.view.snapshots
     ana.send_latest(snapshot_request())
     ana.until(lambda: ana.view.snapshots > before, "a snapshot")
