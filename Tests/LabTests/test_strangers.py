@@ -41,7 +41,7 @@ def party(air_of_file: Lab, car: Box, family: Box, parties: list[Party]) -> Iter
     """A host with two guests, who are as well after the test as before it."""
     if not parties:
         library = song_list(air_of_file, 60)
-        host = car.roadmesh("host", "Dad's Car", "--library", str(library))
+        host = car.roadmesh("host", "Dad's Car", "--verbose", "--library", str(library))
         host.expect("ready", timeout=START)
         parties.append((host, start_guests(family, "Ana", "Bob")))
     host, guests = parties[0]
