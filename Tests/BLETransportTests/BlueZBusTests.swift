@@ -2,6 +2,7 @@
 
 import FoundationEssentials
 import Glibc
+import MeshProtocol
 import Testing
 
 @testable import BLETransport
@@ -26,6 +27,29 @@ struct BlueZBusTests {
         await #expect(throws: BusFailure.self) { try await bus.listObjects() }
         daemon.stop()
         for await event in bus.events { if case .closed = event { break } }
+        await bus.close()
+    }
+
+    @Test(
+        "a call that bluetoothd never answers fails after its time, though nothing else is heard",
+        .timeLimit(.minutes(1)))
+    func unanswered() async throws {
+        let daemon = try MessageBus()
+        defer { daemon.stop() }
+        setenv("DBUS_SYSTEM_BUS_ADDRESS", daemon.address, 1)
+        defer { unsetenv("DBUS_SYSTEM_BUS_ADDRESS") }
+        let poller = try Poller()
+        defer { poller.close() }
+        let bus = try BlueZBus(poller: poller)
+        await bus.start()
+        for await event in bus.events { if case .serviceVanished = event { break } }
+        daemon.pause()
+        let began = ContinuousClock.now
+        // Two: the first wakes nobody for the second.
+        for _ in 0..<2 {
+            await #expect(throws: BusFailure.self) { try await bus.unregister("/nothing", on: "/org/bluez/hci0") }
+        }
+        #expect(ContinuousClock.now - began < Limits.busCall * 3)
         await bus.close()
     }
 }
@@ -56,6 +80,9 @@ final class MessageBus {
         var byte: UInt8 = 0
         try #require(read(descriptors[0], &byte, 1) == 1)
     }
+
+    /// It lives, and says nothing any more.
+    func pause() { kill(process, SIGSTOP) }
 
     func stop() {
         kill(process, SIGKILL)

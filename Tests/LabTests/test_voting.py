@@ -84,7 +84,9 @@ def test_a_vote_for_what_is_not_in_the_queue_is_rejected_with_the_reason(party: 
     for song, reason in (("no-such-song", "unknownSong"), ("s1", "alreadyPlaying"), ("🎵" * 300, "unknownSong")):
         guests[0].say(f"vote {song}")
         assert guests[0].expect("vote", songID=song, state="rejected")["reason"] == reason
-        assert host.expect("intent", songID=song, accepted=False)["reason"] == reason
+        # What no host can have is rejected before it travels.
+        if len(song) < 64:
+            assert host.expect("intent", songID=song, accepted=False)["reason"] == reason
     assert last_snapshot(host)["revision"] == before["revision"]
 
 

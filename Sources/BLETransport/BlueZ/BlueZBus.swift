@@ -16,6 +16,7 @@ actor BlueZBus {
     private var calls: [UInt32: CheckedContinuation<Result<Void, BusFailure>, Never>] = [:]
     private var reader: Task<Void, Never>?
     private var writer: Task<Void, Never>?
+    private var alarm: Task<Void, Never>?
     private var isClosed = false
 
     /// Opens a connection to the system bus. What it says begins with `ready`.
@@ -56,6 +57,8 @@ actor BlueZBus {
         socket.close()
         await reader?.value
         await writer?.value
+        alarm?.cancel()
+        await alarm?.value
         failCalls(BusFailure(name: "org.freedesktop.DBus.Error.Disconnected", text: "closed"))
         cbluez_bus_close(bus)
         sink.finish()
@@ -131,6 +134,7 @@ actor BlueZBus {
         let result = await withCheckedContinuation { caller in
             calls[UInt32(serial)] = caller
             pump()
+            setAlarm()
         }
         try result.get()
     }
@@ -139,9 +143,7 @@ actor BlueZBus {
 
     private func read() async {
         while !isClosed {
-            // The shim keeps the calls' deadlines, and looks at them whenever it is run.
-            let alarm = Task { await self.pumpAtDeadlines() }
-            defer { alarm.cancel() }
+            setAlarm()
             do {
                 try await socket.wait(for: .readable)
             } catch {
@@ -151,13 +153,16 @@ actor BlueZBus {
         }
     }
 
-    private func pumpAtDeadlines() async {
-        while !isClosed {
-            let deadline = cbluez_bus_next_deadline_ms(bus)
-            guard deadline >= 0 else { return }
-            try? await Task.sleep(for: .milliseconds(Int(deadline) + 1))
-            guard !Task.isCancelled else { return }
-            pump()
+    /// The shim keeps the calls' deadlines, and looks at them whenever it is run: it is run at the next one, also where
+    /// nothing is heard of the bus until then.
+    private func setAlarm() {
+        guard alarm == nil else { return }
+        alarm = Task {
+            while !isClosed, !Task.isCancelled, case let deadline = cbluez_bus_next_deadline_ms(bus), deadline >= 0 {
+                try? await Task.sleep(for: .milliseconds(Int(deadline) + 1))
+                pump()
+            }
+            alarm = nil
         }
     }
 
