@@ -148,8 +148,7 @@ public actor MultipeerClient {
 
     /// A message is safe: its sender need not send it again.
     public func accept(_ message: ReceivedMessage) async {
-        guard message.messageClass == .reliable else { return }
-        await endpoint.accept(upTo: message.number, from: message.peer)
+        await endpoint.accept(upTo: message)
     }
 
     /// Ends the link with a peer, or gives up the invitation to it.

@@ -206,8 +206,7 @@ public actor MeshCoreSession {
 
     /// Everything up to this message is safe: the other side need not send it again. Only where `acceptsByItself` is off.
     public func accept(_ message: ReceivedMessage) async {
-        guard message.messageClass == .reliable else { return }
-        await endpoint.accept(upTo: message.number, from: message.peer)
+        await endpoint.accept(upTo: message)
     }
 
     // MARK: The endpoint

@@ -84,9 +84,7 @@ struct ExchangeTests {
             var words: [String] = []
             for case .tell(_, let event) in core.received(sdu, on: link, now: .zero) {
                 words.append(Self.words(for: event))
-                if case .received(let message) = event, message.messageClass == .reliable {
-                    _ = core.accept(upTo: message.number, from: message.peer)
-                }
+                if case .received(let message) = event { _ = core.accept(upTo: message) }
             }
             return words.joined(separator: "; ")
         }

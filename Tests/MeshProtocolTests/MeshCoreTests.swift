@@ -299,7 +299,7 @@ struct MeshCoreTests {
     }
 
     @Test("What the host makes safe while a guest comes back is acknowledged on the new link")
-    func acceptedMeanwhile() {
+    func acceptedMeanwhile() throws {
         var road = Road()
         let first = road.joined()
         road.nodes["Car"]?.acceptsByItself = false
@@ -310,10 +310,35 @@ struct MeshCoreTests {
         road.wires[first] = nil
         let second = road.dial()
         road.step(second)
-        let ana = road.id("Ana")
-        road.act("Car", on: second) { $0.accept(upTo: 1, from: ana) }
+        let vote = try #require(road.messages(at: "Car").first)
+        road.act("Car", on: second) { $0.accept(upTo: vote) }
         road.settle()
         #expect(road.texts(at: "Car") == ["one"])
+        #expect(road.nodes["Ana"]?.core.conversation(with: road.id("Car"))?.unacknowledged == 0)
+    }
+
+    @Test("A vote on its way to the disk is not confirmed by an earlier one of a guest that has lost its own disk")
+    func acceptedTooLate() throws {
+        var road = Road()
+        let first = road.joined()
+        road.nodes["Car"]?.acceptsByItself = false
+        road.send("one", from: "Ana", to: "Car")
+        road.settle()
+        let one = try #require(road.messages(at: "Car").last)
+        // Ana's box loses its disk while the host writes her vote, and numbers her next one like it.
+        road.cut(first)
+        road.add("Ana", seed: 2)
+        let second = road.dial()
+        road.settle()
+        road.send("two", from: "Ana", to: "Car")
+        road.settle()
+        let two = try #require(road.messages(at: "Car").last)
+        #expect(one.number == two.number)
+        road.act("Car", on: second) { $0.accept(upTo: one) }
+        road.settle()
+        #expect(road.nodes["Ana"]?.core.conversation(with: road.id("Car"))?.unacknowledged == 1)
+        road.act("Car", on: second) { $0.accept(upTo: two) }
+        road.settle()
         #expect(road.nodes["Ana"]?.core.conversation(with: road.id("Car"))?.unacknowledged == 0)
     }
 }

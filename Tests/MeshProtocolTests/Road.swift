@@ -152,10 +152,14 @@ struct Road {
         return sending
     }
 
-    func texts(at name: String) -> [String] {
+    func messages(at name: String) -> [ReceivedMessage] {
         nodes[name]?.events.compactMap { event in
-            if case .received(let message) = event { String(decoding: message.body, as: UTF8.self) } else { nil }
+            if case .received(let message) = event { message } else { nil }
         } ?? []
+    }
+
+    func texts(at name: String) -> [String] {
+        messages(at: name).map { String(decoding: $0.body, as: UTF8.self) }
     }
 
     func isConnected(_ name: String, to other: String) -> Bool {
@@ -181,7 +185,7 @@ struct Road {
                 case .ended(_, let end), .failed(_, _, let end): nodes[name]?.ends[id] = end
                 case .received(let message) where message.messageClass == .reliable:
                     guard nodes[name]?.acceptsByItself == true else { continue }
-                    act(name, on: id) { $0.accept(upTo: message.number, from: message.peer) }
+                    act(name, on: id) { $0.accept(upTo: message) }
                 default: break
                 }
             case .holdReading(let id, let until): nodes[name]?.held[id] = until

@@ -239,9 +239,13 @@ public struct Conversation: Sendable, Hashable {
         return .duplicate
     }
 
-    /// The application has made everything up to a number safe. The number to acknowledge, where it has grown.
-    mutating func accept(upTo number: UInt64) -> UInt64? {
-        guard number > accepted, number <= delivered else { return nil }
+    /// Names the numbering that the peer's messages have now.
+    var peerEpoch: UInt32 { theirEpoch }
+
+    /// The application has made everything up to a number of an epoch of the peer's safe. The number to acknowledge, where
+    /// it has grown. A peer that has begun anew since has other messages by these numbers.
+    mutating func accept(upTo number: UInt64, of epoch: UInt32) -> UInt64? {
+        guard epoch == theirEpoch, number > accepted, number <= delivered else { return nil }
         accepted = number
         return accepted
     }

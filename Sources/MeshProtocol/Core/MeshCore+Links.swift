@@ -25,8 +25,10 @@ public struct ReceivedMessage: Hashable, Sendable {
     public var peer: Peer.ID
     /// Its class.
     public var messageClass: MessageClass
-    /// Its number.
+    /// Its number, from 1, in its class. A reliable one counts in its sender's epoch.
     public var number: UInt64
+    /// The sender's epoch. One that has lost its store numbers its messages anew, and names the numbering anew.
+    public var epoch: UInt32
     /// The application's bytes.
     public var body: [UInt8]
 }
@@ -102,7 +104,8 @@ extension MeshCore {
         switch conversations[peer]?.receive(unit) {
         case .new:
             let message = ReceivedMessage(
-                peer: peer, messageClass: unit.messageClass, number: unit.number, body: Array(unit.body))
+                peer: peer, messageClass: unit.messageClass, number: unit.number,
+                epoch: conversations[peer]?.peerEpoch ?? 0, body: Array(unit.body))
             return [.tell(id, .received(message))]
         case .duplicate, nil: return []
         case .gap: return update(id) { $0.end(.misbehaved(.missingMessage)) }

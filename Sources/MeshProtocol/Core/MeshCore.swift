@@ -228,11 +228,12 @@ public struct MeshCore: Sendable {
     /// Bytes that wait for all the peers there are.
     private var unacknowledgedBytes: Int { conversations.values.reduce(0) { $0 + $1.unacknowledgedBytes } }
 
-    /// The application has made a peer's messages up to a number safe: they are acknowledged.
-    public mutating func accept(upTo number: UInt64, from peer: Peer.ID) -> [Action] {
-        guard let accepted = conversations[peer]?.accept(upTo: number), let id = linkOfPeer[peer] else {
-            return []
-        }
+    /// The application has made a peer's reliable messages up to this one safe: they are acknowledged.
+    public mutating func accept(upTo message: ReceivedMessage) -> [Action] {
+        guard message.messageClass == .reliable,
+            let accepted = conversations[message.peer]?.accept(upTo: message.number, of: message.epoch),
+            let id = linkOfPeer[message.peer]
+        else { return [] }
         return update(id) { $0.acknowledge(upTo: accepted) }
     }
 

@@ -77,9 +77,9 @@ public actor MeshEndpoint {
         return sending
     }
 
-    /// The application has made a peer's messages up to a number safe.
-    public func accept(upTo number: UInt64, from peer: Peer.ID) {
-        carryOut(core.accept(upTo: number, from: peer))
+    /// The application has made a peer's reliable messages up to this one safe.
+    public func accept(upTo message: ReceivedMessage) {
+        carryOut(core.accept(upTo: message))
     }
 
     /// Ends the link with a peer with a goodbye, or with a refusal.
