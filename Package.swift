@@ -22,7 +22,9 @@ let package = Package(
         .library(name: "BLETransport", targets: ["BLETransport"]),
         .library(name: "MeshSession", targets: ["MeshSession"]),
         .library(name: "DemocracyDJ", targets: ["DemocracyDJ"]),
+        .library(name: "MeshSimulator", targets: ["MeshSimulator"]),
         .executable(name: "roadmesh", targets: ["roadmesh"]),
+        .executable(name: "mesh-simulator", targets: ["mesh-simulator"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
@@ -70,6 +72,16 @@ let package = Package(
             ],
             swiftSettings: strict),
 
+        // A car full of nodes in virtual time, for tests.
+        .target(name: "MeshSimulator", dependencies: ["MeshProtocol", "MeshSession"], swiftSettings: strict),
+        .executableTarget(
+            name: "mesh-simulator",
+            dependencies: [
+                "MeshSimulator",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            swiftSettings: strict),
+
         // What tests of several modules have in common.
         .target(name: "TestSupport", path: "Tests/Support", swiftSettings: strict),
         .testTarget(name: "MeshProtocolTests", dependencies: ["MeshProtocol"], swiftSettings: strict),
@@ -78,6 +90,7 @@ let package = Package(
             name: "MeshSessionTests", dependencies: ["MeshSession", "BLETransport", "TestSupport"],
             swiftSettings: strict),
         .testTarget(name: "DemocracyDJTests", dependencies: ["DemocracyDJ"], swiftSettings: strict),
+        .testTarget(name: "MeshSimulatorTests", dependencies: ["MeshSimulator"], swiftSettings: strict),
         .testTarget(name: "MeshNodeTests", dependencies: ["MeshNode", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "roadmeshTests", dependencies: ["roadmesh"], swiftSettings: strict),
     ]

@@ -67,6 +67,9 @@ public struct Conversation: Sendable, Hashable {
     /// Whether there is a link.
     public private(set) var isLinked = false
 
+    /// For the simulator: see `PlantedBug`.
+    var plantedBug: PlantedBug?
+
     /// A conversation that has not begun. `epoch` is random and not 0.
     public init(epoch: UInt32) {
         precondition(epoch != 0, "0 stands for no epoch")
@@ -123,9 +126,9 @@ public struct Conversation: Sendable, Hashable {
         isLinked = true
         handedOver = 0
         lastLatest = 0
-        theirLatest = 0
+        if plantedBug != .keepsLatestNumbers { theirLatest = 0 }
         var acknowledged = false
-        if theirs.theirEpoch == epoch {
+        if theirs.theirEpoch == epoch, plantedBug != .ignoresDelivered {
             catchUp(with: theirs.delivered)
             acknowledged = acknowledge(upTo: theirs.delivered) == .acknowledged
         }
@@ -154,7 +157,8 @@ public struct Conversation: Sendable, Hashable {
     mutating func pause() {
         isLinked = false
         handedOver = 0
-        latest = nil
+        if plantedBug != .keepsLatest { latest = nil }
+        if plantedBug == .dropsOutbox { outbox = [] }
     }
 
     // MARK: Sending
@@ -169,9 +173,8 @@ public struct Conversation: Sendable, Hashable {
             latest = body
             return .queued(number: lastLatest)
         case .reliable:
-            guard outbox.count < Limits.outboxMessages, outboxBytes + body.count <= Limits.outboxBytes else {
-                return .full
-            }
+            let fits = outbox.count < Limits.outboxMessages && outboxBytes + body.count <= Limits.outboxBytes
+            guard fits || plantedBug == .growsOutbox else { return .full }
             lastNumber += 1
             outbox.append(body)
             outboxBytes += body.count
@@ -227,7 +230,7 @@ public struct Conversation: Sendable, Hashable {
             guard unit.number > theirLatest else { return duplicate() }
             theirLatest = unit.number
         case .reliable:
-            guard unit.number > delivered else { return duplicate() }
+            guard unit.number > delivered else { return plantedBug == .keepsDuplicates ? .new : duplicate() }
             guard unit.number == delivered + 1 else { return .gap }
             delivered = unit.number
         }
@@ -245,7 +248,8 @@ public struct Conversation: Sendable, Hashable {
     /// The application has made everything up to a number of an epoch of the peer's safe. The number to acknowledge, where
     /// it has grown. A peer that has begun anew since has other messages by these numbers.
     mutating func accept(upTo number: UInt64, of epoch: UInt32) -> UInt64? {
-        guard epoch == theirEpoch, number > accepted, number <= delivered else { return nil }
+        guard epoch == theirEpoch || plantedBug == .confirmsOldNumbers else { return nil }
+        guard number > accepted, number <= delivered else { return nil }
         accepted = number
         return accepted
     }

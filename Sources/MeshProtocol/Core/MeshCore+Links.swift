@@ -43,7 +43,7 @@ extension MeshCore {
 
     private mutating func translate(_ action: LinkMachine.Action, on id: LinkID) -> [Action] {
         // What stands behind the end in one record is not looked at, whoever has ended the link.
-        guard links[id]?.isOver == false else { return [] }
+        guard links[id]?.isOver == false || plantedBug == .tellsAfterEnd else { return [] }
         switch action {
         case .wake: return [.wake(id)]
         case .identified(let peer):
@@ -61,10 +61,14 @@ extension MeshCore {
 
     private mutating func answer(_ peer: Peer.ID, on id: LinkID) -> [Action] {
         switch admission.answer(peer, local: local.id, connected: linkOfPeer.keys) {
+        case .admit where plantedBug == .refusesReturning && linkOfPeer[peer] != nil:
+            return update(id) { $0.refuse(.full) }
         case .refuse(let reason): return update(id) { $0.refuse(reason) }
         case .admit:
             guard let introduction = introduce(to: peer, on: id) else { return [] }
-            return update(id) { $0.admit(as: introduction) }
+            let actions = update(id) { $0.admit(as: introduction) }
+            guard plantedBug == .believesReplays else { return actions }
+            return actions + update(id) { $0.confirmWithoutRecord() }
         }
     }
 
@@ -78,7 +82,12 @@ extension MeshCore {
         }
         var actions: [Action] = []
         // The same peer by a newer link: the older one is dead even if it does not know yet.
-        if let old = linkOfPeer[peer.id], old != id { actions += update(old) { $0.end(.replaced) } }
+        if let old = linkOfPeer[peer.id], old != id, plantedBug != .keepsOldLink {
+            if plantedBug == .keepsFragments, let half = links[old]?.machine.reassemblers {
+                links[id]?.machine.reassemblers = half
+            }
+            actions += update(old) { $0.end(.replaced) }
+        }
         meet(peer.id, key: key, link.entropy)
         links[id]?.peer = peer.id
         linkOfPeer[peer.id] = id
@@ -106,7 +115,9 @@ extension MeshCore {
             let message = ReceivedMessage(
                 peer: peer, messageClass: unit.messageClass, number: unit.number,
                 epoch: conversations[peer]?.peerEpoch ?? 0, body: Array(unit.body))
-            return [.tell(id, .received(message))]
+            let actions: [Action] = [.tell(id, .received(message))]
+            guard plantedBug == .acknowledgesUnstored, unit.messageClass == .reliable else { return actions }
+            return actions + update(id) { $0.acknowledge(upTo: unit.number) }
         case .duplicate, nil: return []
         case .gap: return update(id) { $0.end(.misbehaved(.missingMessage)) }
         }

@@ -88,6 +88,8 @@ public struct MeshCore: Sendable {
     private var uses: UInt64 = 0
     /// Handshakes that others have begun.
     private var handshakes: RateLimit?
+    /// For the simulator: see `PlantedBug`.
+    var plantedBug: PlantedBug?
 
     /// What went wrong, by kind.
     public internal(set) var misbehaviours: [Misbehaviour: Int] = [:]
@@ -146,7 +148,8 @@ public struct MeshCore: Sendable {
         let keys = LinkMachine.Keys(
             local: identity, prologue: prologue, ephemeral: entropy.ephemeralKey, expected: expected,
             expectedKey: known.flatMap { acquaintances[$0]?.publicKey })
-        let isCrowded = role == .host && (strangers >= Limits.strangers || !takesHandshake(now: now))
+        let hasRoom = strangers < Limits.strangers || plantedBug == .countsNoStrangers
+        let isCrowded = role == .host && (!hasRoom || !takesHandshake(now: now))
         links[id] = Link(machine: LinkMachine(role: role, keys: keys, now: now), entropy: entropy, expected: expected)
         let standing = known.flatMap { introduce(to: $0, on: id) }
         return update(id) { machine in
@@ -163,7 +166,7 @@ public struct MeshCore: Sendable {
     /// A link's channel is closed: nothing of the link is left.
     public mutating func channelClosed(_ id: LinkID) -> [Action] {
         let actions = update(id) { $0.channelClosed() }
-        links[id] = nil
+        if plantedBug != .keepsLinks { links[id] = nil }
         return actions
     }
 
@@ -234,7 +237,8 @@ public struct MeshCore: Sendable {
             let accepted = conversations[message.peer]?.accept(upTo: message.number, of: message.epoch),
             let id = linkOfPeer[message.peer]
         else { return [] }
-        return update(id) { $0.acknowledge(upTo: accepted) }
+        let number = plantedBug == .acknowledgesOneTooMany ? accepted + 1 : accepted
+        return update(id) { $0.acknowledge(upTo: number) }
     }
 
     // MARK: Acquaintances
@@ -248,7 +252,7 @@ public struct MeshCore: Sendable {
     /// How this node introduces itself to a peer on a link.
     mutating func introduce(to peer: Peer.ID, on id: LinkID) -> Introduction? {
         guard let entropy = links[id]?.entropy else { return nil }
-        let resumption = (conversations[peer] ?? Conversation(epoch: entropy.epoch)).resumption
+        let resumption = (conversations[peer] ?? newConversation(entropy)).resumption
         links[id]?.told = resumption.delivered
         return Introduction(name: local.name, resumption: resumption)
     }
@@ -258,9 +262,15 @@ public struct MeshCore: Sendable {
         if acquaintances[peer] == nil {
             if acquaintances.count >= Limits.conversations { forgetLongestUnused() }
             acquaintances[peer] = Acquaintance(publicKey: key, lastUse: 0)
-            conversations[peer] = Conversation(epoch: entropy.epoch)
+            conversations[peer] = newConversation(entropy)
         }
         touch(peer)
+    }
+
+    private func newConversation(_ entropy: Entropy) -> Conversation {
+        var conversation = Conversation(epoch: plantedBug == .keepsEpoch ? 1 : entropy.epoch)
+        conversation.plantedBug = plantedBug
+        return conversation
     }
 
     private mutating func touch(_ peer: Peer.ID) {

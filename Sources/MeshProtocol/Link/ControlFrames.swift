@@ -12,6 +12,11 @@ struct ControlFrames: Sendable {
 
     var isEmpty: Bool { answers.isEmpty && lastWords.isEmpty && ping == nil && pong == nil && acknowledgement == nil }
 
+    /// How many wait.
+    var count: Int {
+        answers.count + lastWords.count + [ping, pong, acknowledgement].count { $0 != nil }
+    }
+
     mutating func enqueue(_ frame: Frame) {
         switch frame {
         case .ping(let number): ping = number

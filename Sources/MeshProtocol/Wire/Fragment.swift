@@ -103,6 +103,9 @@ struct Reassembler: Sendable {
         case broken
     }
 
+    /// Bytes of the unit that are here.
+    var byteCount: Int { unit.count }
+
     mutating func add(_ fragment: Fragment) -> Outcome {
         switch fragment.position {
         case .first(let size):

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What a node keeps in memory, where a peer has a hand in it: what `Limits` bounds.
+package struct Footprint: Hashable, Sendable {
+    /// Links, whatever their state.
+    package var links = 0
+    /// Links whose peer is proved.
+    package var connected = 0
+    /// Links that were accepted and whose handshake is not finished.
+    package var strangers = 0
+    /// Peers that are remembered.
+    package var conversations = 0
+    /// Messages of the fullest outbox.
+    package var outboxMessages = 0
+    /// Bytes of the largest outbox.
+    package var outboxBytes = 0
+    /// Bytes of all outboxes.
+    package var allOutboxBytes = 0
+    /// Bytes of the largest unit that is being put together.
+    package var reassemblyBytes = 0
+    /// Handshake packets and frames of the link's own that wait to leave on one link.
+    package var ownFrames = 0
+}
+
+extension MeshCore {
+    /// What this node keeps in memory.
+    package var footprint: Footprint {
+        var footprint = Footprint(
+            links: links.count, connected: linkOfPeer.count, strangers: strangers, conversations: conversations.count)
+        for conversation in conversations.values {
+            footprint.outboxMessages = max(footprint.outboxMessages, conversation.unacknowledged)
+            footprint.outboxBytes = max(footprint.outboxBytes, conversation.unacknowledgedBytes)
+            footprint.allOutboxBytes += conversation.unacknowledgedBytes
+        }
+        for link in links.values {
+            let units = link.machine.reassemblers.values.reduce(0) { max($0, $1.byteCount) }
+            footprint.reassemblyBytes = max(footprint.reassemblyBytes, units)
+            footprint.ownFrames = max(footprint.ownFrames, link.machine.packets.count + link.machine.control.count)
+        }
+        return footprint
+    }
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import MeshProtocol
+
+/// Frames as somebody writes them who need not keep to the rules. They are written by hand: what the protocol's own code
+/// refuses to write is what is wanted here (`docs/protocol.md`, "Frames").
+enum HostileFrames {
+    static func frame(_ type: UInt8, _ body: [UInt8]) -> [UInt8] {
+        [type] + varint(UInt64(body.count)) + body
+    }
+
+    static func introduction(epoch: UInt32, first: UInt64, theirEpoch: UInt32, delivered: UInt64, name: String)
+        -> [UInt8]
+    {
+        let text = Array(name.utf8)
+        let body =
+            [0] + integer(epoch) + varint(first) + integer(theirEpoch) + varint(delivered) + [UInt8(text.count)] + text
+        return frame(1, body)
+    }
+
+    static func ping(_ number: UInt64) -> [UInt8] { frame(7, varint(number)) }
+
+    static func acknowledgement(_ number: UInt64) -> [UInt8] { frame(9, varint(number)) }
+
+    static let goodbye: [UInt8] = frame(6, [])
+
+    /// A reliable message, in another's name where there is an origin.
+    static func message(_ number: UInt64, origin: [UInt8] = [], body: [UInt8]) -> [UInt8] {
+        frame(10, [origin.isEmpty ? 0 : 2] + varint(number) + origin + body)
+    }
+
+    static func fragment(flags: UInt8, _ number: UInt64, _ data: [UInt8]) -> [UInt8] {
+        frame(11, [flags] + varint(number) + data)
+    }
+
+    static func varint(_ value: UInt64) -> [UInt8] {
+        var bytes: [UInt8] = []
+        var rest = value
+        while rest >= 0x80 {
+            bytes.append(UInt8(truncatingIfNeeded: rest) | 0x80)
+            rest >>= 7
+        }
+        return bytes + [UInt8(rest)]
+    }
+
+    private static func integer(_ value: UInt32) -> [UInt8] {
+        [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: value >> $0) }
+    }
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import MeshProtocol
+
+/// Somebody who means no good at one end of a channel: what they say when it opens, and what they answer.
+struct HostileScript {
+    enum Part {
+        /// Says these, and nothing more: nothing at all, rubbish, half a handshake, what was recorded.
+        case says([[UInt8]])
+        /// Joins with a key of its own, and then says these.
+        case joins(frames: [[UInt8]])
+        /// Answers a guest in the host's place with these.
+        case answers([[UInt8]])
+        /// Gives back what it gets.
+        case echoes
+        /// Answers a guest as a host with another key.
+        case poses
+    }
+
+    private let part: Part
+    private let identity: Identity
+    private let introduction: [UInt8]
+    private var handshake: NoiseHandshake?
+    private var cipher: NoiseCipher?
+    private var hasSpoken = false
+
+    init(_ part: Part, identity: Identity, ephemeral: [UInt8], introduction: [UInt8] = []) {
+        self.part = part
+        self.identity = identity
+        self.introduction = introduction
+        let role: NoiseHandshake.Role
+        switch part {
+        case .joins: role = .initiator
+        case .poses: role = .responder
+        case .says, .answers, .echoes: return
+        }
+        handshake = NoiseHandshake(
+            .xx, as: role, prologue: Self.prologue, staticKey: identity.stored, ephemeralKey: ephemeral)
+    }
+
+    private static let prologue = Array("RoadMesh".utf8) + [ProtocolVersion.major] + ServiceType.democracyDJ.uuid.bytes
+
+    mutating func opened() -> [[UInt8]] {
+        switch part {
+        case .says(let sdus): return sdus
+        case .joins:
+            guard let noise = handshake?.write(payload: []) else { return [] }
+            return [HandshakePacket.strangerHello(major: ProtocolVersion.major, noise: noise[...]).bytes]
+        case .answers, .echoes, .poses: return []
+        }
+    }
+
+    mutating func received(_ sdu: [UInt8]) -> [[UInt8]] {
+        switch part {
+        case .says: return []
+        case .joins(let frames): return join(sdu, frames)
+        case .answers(let sdus):
+            defer { hasSpoken = true }
+            return hasSpoken ? [] : sdus
+        case .echoes: return [sdu]
+        case .poses: return pose(sdu)
+        }
+    }
+
+    private mutating func join(_ sdu: [UInt8], _ frames: [[UInt8]]) -> [[UInt8]] {
+        if cipher != nil {
+            // The host's first record: it has let us in.
+            guard !hasSpoken else { return [] }
+            hasSpoken = true
+            return frames.compactMap { cipher?.seal($0) }
+        }
+        guard case .strangerReply(let noise) = HandshakePacket(sdu[...]), handshake?.read(noise) != nil,
+            let answer = handshake?.write(payload: introduction)
+        else { return [] }
+        cipher = handshake?.split().initiatorToResponder
+        return [HandshakePacket.strangerFinish(noise: answer[...]).bytes]
+    }
+
+    private mutating func pose(_ sdu: [UInt8]) -> [[UInt8]] {
+        switch HandshakePacket(sdu[...]) {
+        case .knownHello: return [HandshakePacket.clearRefusal(major: ProtocolVersion.major, .unknownKey).bytes]
+        case .strangerHello(_, let noise):
+            guard handshake?.read(noise) != nil, let reply = handshake?.write(payload: []) else { return [] }
+            return [HandshakePacket.strangerReply(noise: reply[...]).bytes]
+        default: return []
+        }
+    }
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import MeshProtocol
+
+/// Whoever means no good: strangers who dial the host, and one who answers in its place.
+extension World {
+    /// Some channels to the host open, and nothing good comes from them.
+    mutating func intrude() {
+        guard nodes[0].core != nil, nodes[0].hasAdapter else { return }
+        let flood = random.chance(20) ? random.pick(6...14) : 1
+        for _ in 0..<flood {
+            let intruder = intruder()
+            let channel = open(intruder, .node(0, life: nodes[0].life))
+            trace("somebody dials the host on channel \(channel)")
+            schedule(.hostileLeaves(channel: channel, end: 0), after: random.time(500...7_000))
+        }
+    }
+
+    private mutating func intruder() -> Party {
+        let part: HostileScript.Part
+        switch random.below(7) {
+        case 0: part = .says([])
+        case 1: part = .says((0..<random.pick(1...5)).map { _ in random.bytes(random.pick(0...300)) })
+        case 2: part = .says([[1, ProtocolVersion.major] + random.bytes(32)])
+        case 3: part = .says([HostileFrames.ping(1), HostileFrames.message(1, body: [1]), HostileFrames.goodbye])
+        case 4: part = .says(random.pick(recordings[0]) ?? [])
+        default: part = .joins(frames: misdeed())
+        }
+        return script(part)
+    }
+
+    /// What somebody says who has joined, each a record's plaintext.
+    private mutating func misdeed() -> [[UInt8]] {
+        let claimed = Hex.bytes(nodes[random.below(nodes.count)].peer) ?? []
+        switch random.below(11) {
+        case 0: return [HostileFrames.message(1, origin: claimed, body: Body.message(0, padding: 3))]
+        case 1:
+            // What stands behind the misdeed in one record is not to be looked at.
+            return [
+                HostileFrames.message(5, body: [9]) + HostileFrames.message(1, body: [1])
+                    + HostileFrames.acknowledgement(Limits.largestNumber)
+            ]
+        case 2: return [HostileFrames.acknowledgement(UInt64(random.pick(1...1_000_000)))]
+        case 3: return [HostileFrames.fragment(flags: 2, 65_536 + 1_000, random.bytes(30))]
+        case 4:
+            // Two that are never finished, as large as they may be.
+            return [
+                HostileFrames.fragment(flags: 2, 65_000, random.bytes(1_000)),
+                HostileFrames.fragment(flags: 3, 65_000, random.bytes(1_000)),
+            ]
+        case 5:
+            return [
+                HostileFrames.fragment(flags: 2, 100, random.bytes(30)),
+                HostileFrames.fragment(flags: 0, UInt64(random.pick(0...60)), random.bytes(30)),
+            ]
+        case 6:
+            return (0..<6).map { record in (0..<300).flatMap { HostileFrames.ping(UInt64(record * 300 + $0)) } }
+        case 7: return (1...40).map { HostileFrames.message(UInt64($0), body: [UInt8($0)]) }
+        case 8: return [HostileFrames.goodbye + HostileFrames.message(1, body: [1]) + HostileFrames.ping(1)]
+        case 9: return [Array(HostileFrames.message(1, body: [1, 2, 3]).dropLast(2))]
+        default: return (0..<10).map { _ in random.bytes(random.pick(0...60)) }
+        }
+    }
+
+    /// Somebody who answers a guest that has dialled the host.
+    mutating func impostor() -> Party {
+        let part: HostileScript.Part
+        switch random.below(7) {
+        case 0: part = .answers([random.bytes(random.pick(0...200))])
+        case 1: part = .answers([[6, ProtocolVersion.major, UInt8(random.pick(0...7))]])
+        case 2: part = .answers([[5] + random.bytes(96)])
+        case 3: part = .echoes
+        case 4: part = .says([])
+        case 5: part = .answers(random.pick(recordings[1]) ?? [])
+        default: part = .poses
+        }
+        return script(part)
+    }
+
+    private mutating func script(_ part: HostileScript.Part) -> Party {
+        let numbers: [UInt64] = [0, 1, 7, Limits.largestNumber]
+        let epoch = random.pick(nodes)?.core?.conversation(with: mallory.peerID)?.resumption.epoch
+        let introduction = HostileFrames.introduction(
+            epoch: UInt32(random.pick(1...3)), first: max(1, random.pick(numbers) ?? 1),
+            theirEpoch: epoch ?? UInt32(random.below(9)), delivered: random.pick(numbers) ?? 0,
+            name: nodes[random.below(nodes.count)].name)
+        scripts.append(
+            HostileScript(part, identity: mallory, ephemeral: random.bytes(32), introduction: introduction))
+        return .hostile(script: scripts.count - 1)
+    }
+}

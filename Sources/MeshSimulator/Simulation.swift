@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import MeshProtocol
+
+/// One run of a world.
+public struct Simulation: Sendable {
+    /// What is there and what will go wrong.
+    public let scenario: Scenario
+    private let bug: PlantedBug?
+
+    /// The world of a seed. `nodes` overrides how many there are, from 2 to 16.
+    public init(seed: UInt64, nodes: Int? = nil) {
+        self.init(seed: seed, nodes: nodes, bug: nil)
+    }
+
+    /// The same, with a bug planted in every node.
+    package init(seed: UInt64, nodes: Int? = nil, bug: PlantedBug?) {
+        scenario = Scenario(seed: seed, nodes: nodes)
+        self.bug = bug
+    }
+
+    /// Runs it to its end. `log` gets a line for everything that happens.
+    public func run(log: ((String) -> Void)? = nil) -> Outcome {
+        var world = World(scenario, bug: bug, log: log)
+        world.run()
+        return Outcome(
+            scenario: scenario, hash: world.hash.value, violation: world.violation, figures: world.figures)
+    }
+
+    /// Runs it to its end and returns so many of the last lines of what happened.
+    public func lastLines(_ count: Int) -> [String] {
+        var lines: [String] = []
+        _ = run { line in
+            lines.append(line)
+            if lines.count > 2 * count { lines.removeFirst(count) }
+        }
+        return lines.suffix(count)
+    }
+}
+
+/// What came of a run.
+public struct Outcome: Hashable, Sendable {
+    /// The world that ran.
+    public let scenario: Scenario
+    /// A hash of everything that happened, in order: the same for the same seed, everywhere.
+    public let hash: UInt64
+    /// The first promise that was broken. Nil where all were kept.
+    public let violation: Violation?
+    /// How much happened.
+    public let figures: Figures
+}
+
+/// A promise that was broken.
+public struct Violation: Hashable, Sendable {
+    /// Which one.
+    public let promise: Promise
+    /// The node that noticed.
+    public let who: String
+    /// What exactly.
+    public let what: String
+    /// When, in virtual time.
+    public let time: Duration
+}
+
+/// How much happened in a run, or in many.
+public struct Figures: Hashable, Sendable {
+    /// Events.
+    public var steps = 0
+    /// Virtual time.
+    public var time: Duration = .zero
+    /// Links that came up, counted at both ends.
+    public var connections = 0
+    /// SDUs that arrived.
+    public var sdus = 0
+    /// Reliable messages that an application has cast.
+    public var cast = 0
+    /// Those of them that the receiver's application has made safe.
+    public var safe = 0
+    /// Those of them that went with a disk that was lost, the sender's or the receiver's.
+    public var lost = 0
+    /// Those of them that were not taken, or whose sender died before it was told that they were.
+    public var refused = 0
+    /// Faults that happened, by kind.
+    public var faults: [Scenario.Fault: Int] = [:]
+    /// From the end of the faults until everybody was connected and everything had arrived. Of many runs, the longest.
+    public var recovery: Duration = .zero
+
+    /// Nothing has happened.
+    public init() {}
+
+    /// Adds what has happened in another run.
+    public static func += (sum: inout Figures, more: Figures) {
+        sum.steps += more.steps
+        sum.time += more.time
+        sum.connections += more.connections
+        sum.sdus += more.sdus
+        sum.cast += more.cast
+        sum.safe += more.safe
+        sum.lost += more.lost
+        sum.refused += more.refused
+        sum.faults.merge(more.faults, uniquingKeysWith: +)
+        sum.recovery = max(sum.recovery, more.recovery)
+    }
+}

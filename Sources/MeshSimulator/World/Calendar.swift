@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What is going to happen, by its time: a binary heap.
+///
+/// What happens at one time happens in any order, and the seed says in which. Whatever needs an order, such as the SDUs
+/// of one channel, keeps it itself.
+struct Calendar {
+    struct Entry {
+        var at: Duration
+        var tie: UInt64
+        var event: Event
+
+        func isBefore(_ other: Entry) -> Bool {
+            at == other.at ? tie < other.tie : at < other.at
+        }
+    }
+
+    private var heap: [Entry] = []
+
+    mutating func add(_ entry: Entry) {
+        heap.append(entry)
+        var child = heap.count - 1
+        while child > 0 {
+            let parent = (child - 1) / 2
+            guard heap[child].isBefore(heap[parent]) else { break }
+            heap.swapAt(child, parent)
+            child = parent
+        }
+    }
+
+    mutating func next() -> Entry? {
+        guard let first = heap.first else { return nil }
+        heap.swapAt(0, heap.count - 1)
+        heap.removeLast()
+        var parent = 0
+        while true {
+            var least = parent
+            for child in [2 * parent + 1, 2 * parent + 2] where child < heap.count {
+                if heap[child].isBefore(heap[least]) { least = child }
+            }
+            guard least != parent else { return first }
+            heap.swapAt(parent, least)
+            parent = least
+        }
+    }
+}

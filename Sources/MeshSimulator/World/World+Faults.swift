@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import MeshProtocol
+
+/// What goes wrong.
+extension World {
+    mutating func fault() {
+        guard !isQuiet else { return }
+        schedule(.fault, after: random.time(scenario.faultPause))
+        guard let fault = random.pick(scenario.faults) else { return }
+        figures.faults[fault, default: 0] += 1
+        hash.add([102, fault.rawValue])
+        let node = random.below(nodes.count)
+        let guest = random.pick(1...nodes.count - 1)
+        switch fault {
+        case .tunnel: tunnel(guest)
+        case .oneWay: oneWay()
+        case .breaks:
+            guard let channel = random.pick(livingChannels) else { return }
+            trace("channel \(channel) breaks")
+            breaks(channel, after: 0...600)
+        case .kill, .loseStore:
+            // A killed host stops everything: not too often.
+            guard node > 0 || random.chance(50) else { return }
+            kill(node, losingStore: fault == .loseStore)
+            schedule(.starts(node: node), after: random.time(scenario.downTime))
+        case .adapter: adapter(node)
+        case .clockLeap: leap(node, random.time(100...12_000))
+        case .leave: leaves(node, guest)
+        case .tamper: tamper()
+        case .intruder: intrude()
+        case .impostor:
+            trace("somebody answers in the host's place")
+            impostorUntil = now + random.time(500...3_000)
+        }
+    }
+
+    private mutating func tunnel(_ guest: Int) {
+        guard outOfReach.insert(guest).inserted else { return }
+        trace(guest, "is in a tunnel")
+        for channel in livingChannels where channels[channel].ends[0].node == guest {
+            breaks(channel, after: 420...2_500)
+        }
+        schedule(.rangeReturns(guest: guest), after: random.time(500...8_000))
+    }
+
+    private mutating func oneWay() {
+        guard let channel = random.pick(livingChannels) else { return }
+        let from = random.below(2)
+        trace("channel \(channel) carries nothing from end \(from)")
+        channels[channel].ends[from].isDead = true
+        channels[channel].isDisturbed = true
+        // Sometimes for less than it takes to be noticed, sometimes for good.
+        guard random.chance(60) else { return }
+        schedule(.directionReturns(channel: channel, from: from), after: random.time(100...4_000))
+    }
+
+    private mutating func adapter(_ node: Int) {
+        guard nodes[node].core != nil, nodes[node].hasAdapter else { return }
+        trace(node, "its adapter is gone")
+        nodes[node].hasAdapter = false
+        for channel in livingChannels {
+            for end in 0...1 where channels[channel].ends[end].node == node {
+                channels[channel].isBroken = true
+                schedule(.closes(channel: channel, end: end), after: random.time(0...20))
+                if !random.chance(15) {
+                    schedule(.closes(channel: channel, end: 1 - end), after: random.time(100...1_500))
+                }
+            }
+        }
+        schedule(.adapterReturns(node: node), after: random.time(200...5_000))
+    }
+
+    /// A guest leaves and comes back, or the host ends its link with a guest.
+    private mutating func leaves(_ node: Int, _ guest: Int) {
+        if node == 0 {
+            guard let link = nodes[0].core?.link(to: nodes[guest].peer) else { return }
+            if random.chance(30) {
+                trace(0, "sends \(nodes[guest].name) away")
+                let peer = nodes[guest].peer
+                act(0, on: link) { core, _ in core.sendAway(peer, .ended) }
+            } else {
+                trace(0, "says goodbye to \(nodes[guest].name)")
+                act(0, on: link) { core, _ in core.leave(link) }
+            }
+            return
+        }
+        guard nodes[node].core != nil else { return }
+        trace(node, "leaves")
+        let link = nodes[node].currentLink
+        nodes[node].currentLink = nil
+        if let link { act(node, on: link) { core, _ in core.leave(link) } }
+        steer(node, .leave)
+        schedule(.retries(node: node), after: random.time(200...4_000))
+    }
+
+    /// Somebody changes, repeats or leaves out what is under way on a channel, as nobody on the real link layer easily can.
+    private mutating func tamper() {
+        guard let channel = random.pick(livingChannels) else { return }
+        let end = random.below(2)
+        let count = channels[channel].ends[end].underway.count
+        channels[channel].isTampered = true
+        guard count > 0 else {
+            trace("somebody puts something into channel \(channel)")
+            let old = random.pick(channels[channel].ends[end].recording) ?? []
+            put(random.chance(50) ? old : random.bytes(random.pick(0...100)), channel, end)
+            return
+        }
+        trace("somebody changes what is on channel \(channel)")
+        let index = random.below(count)
+        switch random.below(3) {
+        case 0:
+            guard !channels[channel].ends[end].underway[index].isEmpty else { return }
+            let byte = random.below(channels[channel].ends[end].underway[index].count)
+            channels[channel].ends[end].underway[index][byte] ^= UInt8(1 << random.below(8))
+        case 1: channels[channel].ends[end].underway.remove(at: index)
+        default:
+            let sdu = channels[channel].ends[end].underway[index]
+            put(sdu, channel, end)
+        }
+    }
+}

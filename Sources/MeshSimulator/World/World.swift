@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import MeshProtocol
+import MeshSession
+
+/// A host, its guests, the air between them and whoever else is there, in virtual time.
+///
+/// It carries out what each node's `MeshCore` and `ReconnectPolicy` decide, as `MeshEndpoint` and `GuestNode` do, and a
+/// bookkeeper looks at everything that happens. One generator draws all random numbers, in the order of events, so a
+/// seed is a run.
+struct World {
+    let scenario: Scenario
+    let bug: PlantedBug?
+    /// Called with a line for everything that happens, where somebody wants to see it.
+    let log: ((String) -> Void)?
+
+    var random: SeededGenerator
+    var hash = TraceHash()
+    var now: Duration = .zero
+    var calendar = Calendar()
+    var nodes: [SimulatedNode] = []
+    var channels: [Channel] = []
+    var ledger = Ledger()
+    var violation: Violation?
+    var figures = Figures()
+
+    /// Guests that the host does not reach.
+    var outOfReach: Set<Int> = []
+    /// Somebody answers in the host's place up to this time.
+    var impostorUntil: Duration = .zero
+    /// Whoever joins to do harm does so as this node.
+    let mallory: Identity
+    /// What each of them says.
+    var scripts: [HostileScript] = []
+    /// What somebody has recorded of those who dial, and of those who answer. The latest last.
+    var recordings: [[[[UInt8]]]] = [[], []]
+    /// The host's state.
+    var revision = 1
+    var isQuiet = false
+    var isSettled = false
+
+    init(_ scenario: Scenario, bug: PlantedBug?, log: ((String) -> Void)?) {
+        self.scenario = scenario
+        self.bug = bug
+        self.log = log
+        random = SeededGenerator(seed: scenario.seed)
+        mallory = Self.identity(&random)
+        for index in 0..<scenario.nodes {
+            let identity = Self.identity(&random)
+            nodes.append(
+                SimulatedNode(
+                    index: index, identity: identity, name: index == 0 ? "Car" : "Guest \(index)",
+                    peer: identity.peerID))
+        }
+        prepare()
+    }
+
+    private static func identity(_ random: inout SeededGenerator) -> Identity {
+        guard let identity = Identity(stored: random.bytes(Identity.storedBytes)) else {
+            preconditionFailure("any 32 bytes are a private key")
+        }
+        return identity
+    }
+
+    private mutating func prepare() {
+        for node in nodes.indices {
+            schedule(.starts(node: node), after: random.time(0...500))
+            if node > 0 { schedule(.hears(node: node), after: random.time(0...500)) }
+        }
+        let casting = Int(scenario.faultsEnd.components.seconds) * 1_000
+        for _ in 0..<scenario.casts { schedule(.casts, after: random.time(500...casting)) }
+        if !scenario.faults.isEmpty { schedule(.fault, after: random.time(1_000...2_000)) }
+        schedule(.quiet, after: scenario.faultsEnd)
+    }
+
+    // MARK: Time
+
+    mutating func schedule(_ event: Event, after delay: Duration) {
+        schedule(event, at: now + delay)
+    }
+
+    mutating func schedule(_ event: Event, at time: Duration) {
+        calendar.add(Calendar.Entry(at: max(now, time), tie: random.next(), event: event))
+    }
+
+    /// Runs until everything has arrived, a promise is broken, or patience ends.
+    mutating func run() {
+        while violation == nil, !isSettled, let entry = calendar.next() {
+            now = entry.at
+            figures.steps += 1
+            if now > scenario.faultsEnd + scenario.patience {
+                broken(.notSettled, "world", whatIsMissing())
+                break
+            }
+            hash.add(now)
+            entry.event.fold(into: &hash)
+            handle(entry.event)
+        }
+        figures.time = now
+        ledger.count(into: &figures)
+    }
+
+    private mutating func handle(_ event: Event) {
+        switch event {
+        case .opens(let channel, let end): opens(channel, end)
+        case .closes(let channel, let end), .shuts(let channel, let end): closes(channel, end)
+        case .arrives(let channel, let from): arrives(channel, from)
+        case .pulls(let channel, let end): pulls(channel, end)
+        case .timer(let node, let life, let link, let due): timer(node, life, link, due)
+        case .hears(let node): hears(node)
+        case .dials(let node, let life, let dial): dials(node, life, dial)
+        case .dialFails(let node, let life, let dial): dialFails(node, life, dial)
+        case .policyTimer(let node, let life, let due): policyTimer(node, life, due)
+        case .retries(let node): retries(node)
+        case .written(let node, let life): written(node, life)
+        case .casts: casts()
+        case .starts(let node): starts(node)
+        case .fault: fault()
+        case .rangeReturns(let guest): outOfReach.remove(guest)
+        case .directionReturns(let channel, let from): directionReturns(channel, from)
+        case .adapterReturns(let node): nodes[node].hasAdapter = true
+        case .hostileLeaves(let channel, let end): closes(channel, end)
+        case .quiet: quiet()
+        case .looks: looks()
+        }
+    }
+
+    // MARK: What is seen
+
+    func trace(_ node: Int, _ text: @autoclosure () -> String) {
+        log?("\(seconds(now)) \(nodes[node].name): \(text())")
+    }
+
+    func trace(_ text: @autoclosure () -> String) {
+        log?("\(seconds(now)) \(text())")
+    }
+
+    private func seconds(_ time: Duration) -> String {
+        let microseconds = time.components.seconds * 1_000_000 + time.components.attoseconds / 1_000_000_000_000
+        let fraction = String(microseconds % 1_000_000)
+        return "\(microseconds / 1_000_000)." + String(repeating: "0", count: 6 - fraction.count) + fraction
+    }
+
+    /// A promise is broken: the run ends.
+    mutating func broken(_ promise: Promise?, _ who: String, _ what: String) {
+        guard let promise, violation == nil else { return }
+        violation = Violation(promise: promise, who: who, what: what, time: now)
+        trace("BROKEN \(promise.rawValue) at \(who): \(what)")
+    }
+}

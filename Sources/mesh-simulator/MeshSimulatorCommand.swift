@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Glibc
+import MeshProtocol
+import MeshSimulator
+
+/// Runs simulated worlds, and says how to run the one again in which something went wrong.
+@main
+struct MeshSimulatorCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "mesh-simulator",
+        abstract: "Run simulated worlds: a host, guests, and everything that goes wrong between them.",
+        discussion: """
+            Each seed is one world. It runs in virtual time, and always the same. The exit code is 1 where a promise was \
+            broken in any of them. With a planted bug it ends at the first world that shows it.
+            """)
+
+    @Option(help: ArgumentHelp("The seeds to run: 7, or 1...1000.", valueName: "range"))
+    var seeds = SeedRange(all: 1...1_000)
+
+    @Option(help: "How many nodes there are, from 2 to 16, instead of as many as the seed says.")
+    var nodes: Int?
+
+    @Option(
+        help: ArgumentHelp("Plant a bug, to see that it is found. The bugs: \(PlantedBug.names).", valueName: "bug"))
+    var plant: PlantedBug?
+
+    @Option(help: "How many worlds run at the same time. As many as there are cores where it is not given.")
+    var jobs: Int?
+
+    @Flag(help: "Print everything that happens in the first of the seeds, and run no other.")
+    var trace = false
+
+    @Flag(help: "Print the hash of each world.")
+    var hashes = false
+
+    func validate() throws {
+        if let nodes, !(2...Limits.guests).contains(nodes) {
+            throw ValidationError("There are 2 to \(Limits.guests) nodes.")
+        }
+        if let jobs, jobs < 1 { throw ValidationError("At least one world runs at a time.") }
+    }
+
+    func run() async throws {
+        let clock = ContinuousClock()
+        let start = clock.now
+        var report = RunReport(nodes: nodes, bug: plant, printsHashes: hashes)
+        if trace {
+            report.add(simulation(seeds.all.lowerBound).run { print($0) })
+        } else {
+            await runSideBySide(in: &report)
+        }
+        report.finish(after: clock.now - start)
+        if report.failures > 0 { throw ExitCode(1) }
+    }
+
+    /// Runs several worlds at a time, and reports on them in the order of their seeds.
+    private func runSideBySide(in report: inout RunReport) async {
+        let width = jobs ?? max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
+        let report_ = await withTaskGroup(of: Outcome.self) { [report] group in
+            var report = report
+            var next = seeds.all.makeIterator()
+            var early: [UInt64: Outcome] = [:]
+            var due = seeds.all.lowerBound
+            for _ in 0..<width {
+                if let seed = next.next() { group.addTask { simulation(seed).run() } }
+            }
+            for await outcome in group {
+                early[outcome.scenario.seed] = outcome
+                while let outcome = early.removeValue(forKey: due) {
+                    report.add(outcome)
+                    due += 1
+                    // One is enough to show that a planted bug is found.
+                    if plant != nil, report.failures > 0 { return report }
+                }
+                if let seed = next.next() { group.addTask { simulation(seed).run() } }
+            }
+            return report
+        }
+        report = report_
+    }
+
+    private func simulation(_ seed: UInt64) -> Simulation {
+        Simulation(seed: seed, nodes: nodes, bug: plant)
+    }
+}
+
+/// A range of seeds, as it is written on the command line.
+struct SeedRange: ExpressibleByArgument, Sendable {
+    let all: ClosedRange<UInt64>
+
+    init(all: ClosedRange<UInt64>) {
+        self.all = all
+    }
+
+    init?(argument: String) {
+        let dots = argument.firstRange(of: "...")
+        let first = UInt64(dots.map { argument[..<$0.lowerBound] } ?? argument[...])
+        let last = dots.map { UInt64(argument[$0.upperBound...]) } ?? first
+        guard let first, let last, first <= last, last < UInt64.max else { return nil }
+        all = first...last
+    }
+
+    var defaultValueDescription: String { "\(all.lowerBound)...\(all.upperBound)" }
+}
+
+extension PlantedBug: ExpressibleByArgument {
+    static var names: String { allCases.map(\.rawValue).joined(separator: ", ") }
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import MeshProtocol
+import MeshSimulator
+
+/// Says in sentences what came of many worlds.
+struct RunReport {
+    /// How many failures are told in full; of the others only the seed and the command.
+    private static let toldInFull = 5
+    /// How many of its last lines are shown of a world that has failed.
+    private static let lastLines = 25
+
+    let nodes: Int?
+    let bug: PlantedBug?
+    let printsHashes: Bool
+    private(set) var failures = 0
+    private var worlds = 0
+    private var fewest = Int.max
+    private var most = 0
+    private var total = Figures()
+    private var slowest: (recovery: Duration, seed: UInt64) = (.zero, 0)
+    private var hash = TraceHash()
+
+    init(nodes: Int?, bug: PlantedBug?, printsHashes: Bool) {
+        self.nodes = nodes
+        self.bug = bug
+        self.printsHashes = printsHashes
+    }
+
+    mutating func add(_ outcome: Outcome) {
+        let scenario = outcome.scenario
+        worlds += 1
+        fewest = min(fewest, scenario.nodes)
+        most = max(most, scenario.nodes)
+        total += outcome.figures
+        hash.add(outcome.hash)
+        if outcome.figures.recovery > slowest.recovery { slowest = (outcome.figures.recovery, scenario.seed) }
+        if printsHashes { print("\(scenario.seed) \(hexadecimal(outcome.hash))") }
+        guard let violation = outcome.violation else { return }
+        failures += 1
+        tell(violation, in: scenario)
+    }
+
+    private func tell(_ violation: Violation, in scenario: Scenario) {
+        let command = command(scenario)
+        guard failures <= Self.toldInFull else {
+            print("Seed \(scenario.seed), too: \(violation.promise.rawValue). Run it again: \(command)")
+            return
+        }
+        print(
+            """
+            Seed \(scenario.seed) breaks a promise, \(violation.promise.rawValue): \(violation.promise.sentence)
+              \(violation.who) at \(violation.time.inSeconds(6)): \(violation.what)
+              The last that happened there:
+            """)
+        let simulation = Simulation(seed: scenario.seed, nodes: scenario.nodes, bug: bug)
+        for line in simulation.lastLines(Self.lastLines) { print("    \(line)") }
+        print("  Run it again: \(command)")
+    }
+
+    /// The command that runs one seed again. With the number of nodes, which makes it independent of how many it draws.
+    private func command(_ scenario: Scenario) -> String {
+        let plant = bug.map { " --plant \($0.rawValue)" } ?? ""
+        return "mesh-simulator --seeds \(scenario.seed) --nodes \(scenario.nodes)\(plant) --trace"
+    }
+
+    func finish(after time: Duration) {
+        let nodes = fewest == most ? "\(most) nodes" : "\(fewest) to \(most) nodes"
+        let faults = Scenario.Fault.allCases.compactMap { fault in
+            total.faults[fault].map { "\(fault.sentence) \($0.grouped)" }
+        }
+        print(
+            """
+            \(worlds.grouped) \(worlds == 1 ? "world" : "worlds") of \(nodes) ran in \(time.inSeconds(1)), \
+            for \(total.time.inSeconds(0)) of their own time and \(total.steps.grouped) steps.
+            \((total.connections / 2).grouped) links came up and carried \(total.sdus.grouped) SDUs. \
+            \(total.cast.grouped) messages were cast, \(total.safe.grouped) of them arrived, \
+            \(total.lost.grouped) went with a disk that was lost, and \(total.refused.grouped) were not taken.
+            What went wrong: \(faults.isEmpty ? "nothing" : faults.joined(separator: ", ")).
+            """)
+        if slowest.recovery > .zero {
+            print(
+                "After the faults everything was in order within \(slowest.recovery.inSeconds(1)) "
+                    + "(the slowest is seed \(slowest.seed)).")
+        }
+        print("\(verdict) The hash of it all is \(hexadecimal(hash.value)).")
+    }
+
+    private var verdict: String {
+        switch (bug, failures) {
+        case (nil, 0): "Every promise held."
+        case (let bug?, 0): "The planted bug \(bug.rawValue) was not found."
+        case (let bug?, _): "The planted bug \(bug.rawValue) was found."
+        case (nil, 1): "A promise was broken in one world."
+        case (nil, _): "A promise was broken in \(failures.grouped) worlds."
+        }
+    }
+
+    private func hexadecimal(_ hash: UInt64) -> String {
+        let digits = String(hash, radix: 16)
+        return String(repeating: "0", count: 16 - digits.count) + digits
+    }
+}
+
+extension Int {
+    /// With a comma between thousands.
+    fileprivate var grouped: String {
+        let digits = String(self)
+        return String(
+            digits.enumerated().flatMap { place, digit in
+                place > 0 && (digits.count - place) % 3 == 0 ? [",", digit] : [digit]
+            })
+    }
+}
+
+extension Duration {
+    /// In seconds, with so many digits after the point.
+    fileprivate func inSeconds(_ digits: Int) -> String {
+        guard digits > 0 else { return "\(Int(components.seconds).grouped) s" }
+        let fraction = String(components.attoseconds / 1_000_000_000_000)
+        let padded = String(repeating: "0", count: 6 - fraction.count) + fraction
+        return "\(Int(components.seconds).grouped).\(padded.prefix(digits)) s"
+    }
+}

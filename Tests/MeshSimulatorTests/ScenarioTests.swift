@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import MeshProtocol
+import Testing
+
+@testable import MeshSimulator
+
+@Suite("What a seed stands for")
+struct ScenarioTests {
+    @Test("Cars are from 2 to 16 nodes, and every kind of fault is in about every other one")
+    func range() {
+        let scenarios = (UInt64(1)...1_000).map { Scenario(seed: $0) }
+        #expect(Set(scenarios.map(\.nodes)) == Set(2...16))
+        for fault in Scenario.Fault.allCases {
+            #expect((400...600).contains(scenarios.count { $0.faults.contains(fault) }))
+        }
+        #expect(scenarios.allSatisfy { $0.sduLimits.allSatisfy { $0 >= Limits.leastSDUBytes } })
+        #expect(scenarios.allSatisfy { $0.credits >= 1 && $0.longest <= Limits.messageBytes - Body.headerBytes })
+    }
+
+    @Test("How many nodes there are can be said, and has to be possible")
+    func nodes() {
+        #expect(Scenario(seed: 1, nodes: 7).nodes == 7)
+        #expect(Scenario(seed: 1, nodes: 1).nodes == 2)
+        #expect(Scenario(seed: 1, nodes: 99).nodes == 16)
+    }
+
+    @Test("The command that runs a seed again with its own number of nodes runs the same world")
+    func sameWithNodes() {
+        for seed in UInt64(1)...200 {
+            let scenario = Scenario(seed: seed)
+            #expect(Scenario(seed: seed, nodes: scenario.nodes) == scenario)
+        }
+    }
+
+    @Test("Random numbers are those of SplitMix64, with every compiler")
+    func generator() {
+        var random = SeededGenerator(seed: 0)
+        #expect(random.next() == 0xE220_A839_7B1D_CDAF)
+        #expect(random.next() == 0x6E78_9E6A_A1B9_65F4)
+        #expect((0..<1_000).allSatisfy { _ in (3...9).contains(random.pick(3...9)) })
+        #expect(random.pick([Int]()) == nil)
+        #expect(random.bytes(13).count == 13)
+        #expect((0..<100).allSatisfy { _ in !random.chance(0) && random.chance(100) })
+    }
+
+    @Test("A trace's hash is FNV-1a with 64 bits")
+    func hash() {
+        var hash = TraceHash()
+        #expect(hash.value == 0xCBF2_9CE4_8422_2325)
+        hash.add("a")
+        #expect(hash.value == 0xAF63_DC4C_8601_EC8C)
+    }
+
+    @Test("What happens first is first in the calendar, whatever the order in which it was noted")
+    func calendar() {
+        var random = SeededGenerator(seed: 3)
+        var calendar = Calendar()
+        for _ in 0..<500 {
+            calendar.add(Calendar.Entry(at: random.time(0...5), tie: random.next(), event: .casts))
+        }
+        var times: [Duration] = []
+        while let entry = calendar.next() { times.append(entry.at) }
+        #expect(times.count == 500)
+        #expect(times == times.sorted())
+    }
+
+    @Test("A body that was cut or changed is noticed", arguments: [0, 1, 40, 9_000])
+    func body(padding: Int) {
+        let bytes = Body.message(4_711, padding: padding)
+        #expect(Body(bytes) == .message(4_711))
+        #expect(Body(Body.update(7, channel: 9, padding: padding)) == .update(7, channel: 9))
+        #expect(Body(Array(bytes.dropLast(padding + 1))) == nil)
+        var changed = bytes
+        changed[bytes.count - 1] ^= 1
+        #expect(Body(changed) != .message(4_711))
+    }
+}
