@@ -92,6 +92,14 @@ let package = Package(
         .testTarget(name: "DemocracyDJTests", dependencies: ["DemocracyDJ"], swiftSettings: strict),
         .testTarget(name: "MeshSimulatorTests", dependencies: ["MeshSimulator"], swiftSettings: strict),
         .testTarget(name: "MeshNodeTests", dependencies: ["MeshNode", "TestSupport"], swiftSettings: strict),
+        // What is fuzzed, on what was found: Fuzz is a package of its own, for libFuzzer.
+        .testTarget(
+            name: "FuzzTests",
+            dependencies: ["MeshProtocol", "DemocracyDJ"],
+            path: "Fuzz",
+            exclude: ["CLibFuzzer", "Corpus", "Failures", "Package.swift", "Program"],
+            sources: ["Targets", "Tests"],
+            swiftSettings: strict),
         .testTarget(name: "roadmeshTests", dependencies: ["roadmesh"], swiftSettings: strict),
     ]
 )

@@ -21,14 +21,21 @@ fail() {
     exit 1
 }
 
-# build LOG ARGUMENT...: `swift build`, quiet where it is quick, and with its log where it fails.
+# build LOG ARGUMENT...: `swift build` of RoadMesh.
 build() {
-    local log=$1 notice
+    local log=$1
     shift
+    build_package "$root" "$scratch" "$log" "$@"
+}
+
+# build_package PACKAGE SCRATCH LOG ARGUMENT...: quiet where it is quick, and with its log where it fails.
+build_package() {
+    local package=$1 folder=$2 log=$3 notice
+    shift 3
     mkdir -p "$cache"
     (sleep 3 && say "Building RoadMesh. The first time takes some minutes…") &
     notice=$!
-    if ! swift build --package-path "$root" --scratch-path "$scratch" "$@" >"$log" 2>&1; then
+    if ! swift build --package-path "$package" --scratch-path "$folder" "$@" >"$log" 2>&1; then
         kill "$notice" 2>/dev/null || true
         grep -E '(error|warning): ' "$log" | sort -u | head -n 20 >&2 || true
         fail "The build failed; its whole log is $log"

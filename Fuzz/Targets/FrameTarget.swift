@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+
+@testable import MeshProtocol
+
+/// Everything that is read from bytes: what was read and is written again is read the same, within its limits.
+enum FrameTarget {
+    static func run(_ input: [UInt8]) throws {
+        guard let kind = input.first else { return }
+        let rest = input.dropFirst()
+        switch kind % 4 {
+        case 0: try frames(rest)
+        case 1: try packet(rest)
+        case 2: try unit(rest)
+        default: try fragments(rest)
+        }
+    }
+
+    // MARK: Frames
+
+    private static func frames(_ plaintext: ArraySlice<UInt8>) throws {
+        var reader = FrameReader(plaintext)
+        var count = 0
+        while let next = reader.next() {
+            count += 1
+            switch next {
+            case .frame(let frame): try isReadAgain(frame)
+            case .skipped(let type): try promise(type == 0 || type > 11, "frame type \(type) is known")
+            case .malformed:
+                var rest = reader
+                try promise(rest.next() == nil, "nothing is read behind a malformed frame")
+            }
+        }
+        try promise(count <= plaintext.count / 2 + 1, "\(count) frames in \(plaintext.count) bytes")
+    }
+
+    private static func isReadAgain(_ frame: Frame) throws {
+        var writer = WireWriter()
+        frame.write(into: &writer)
+        try promise(writer.bytes.count == frame.byteCount, "\(frame) says its own size")
+        var reader = FrameReader(writer.bytes[...])
+        let again = reader.next()
+        try promise(again == .frame(frame), "\(frame) is read as \(String(describing: again))")
+        try promise(reader.next() == nil, "\(frame) is one frame")
+        switch frame {
+        case .appStart(let introduction), .selfInfo(let introduction): try isWithinLimits(introduction)
+        case .message(let bytes): try unit(bytes)
+        default: break
+        }
+    }
+
+    private static func isWithinLimits(_ introduction: Introduction) throws {
+        let name = introduction.name
+        try promise(!name.isEmpty && name.utf8.count <= Limits.nameBytes, "a name has 1 to 248 bytes")
+        try promise(name.count <= Limits.nameCharacters, "a name has at most 64 characters")
+        try promise(!name.unicodeScalars.contains(where: UntrustedText.isHidden), "a name can be shown")
+        let standing = introduction.resumption
+        try promise(standing.epoch != 0, "0 is no epoch")
+        try promise((1...Limits.largestNumber).contains(standing.first), "first is a number")
+        try promise(standing.delivered <= Limits.largestNumber, "delivered is a number, or 0")
+    }
+
+    // MARK: Packets and units
+
+    private static func packet(_ bytes: ArraySlice<UInt8>) throws {
+        guard let packet = HandshakePacket(bytes) else { return }
+        let written = packet.bytes
+        try promise(HandshakePacket(written[...]) == packet, "\(packet) is read again")
+        try promise(bytes.starts(with: written), "a packet is written as it was read")
+    }
+
+    private static func unit(_ bytes: ArraySlice<UInt8>) throws {
+        guard let unit = MessageUnit(bytes) else { return }
+        try promise((1...Limits.largestNumber).contains(unit.number), "a unit has a number")
+        try promise(unit.body.count <= Limits.messageBytes, "a message has at most 65,535 bytes")
+        for id in [unit.origin, unit.destination].compactMap(\.self) {
+            try promise(Hex.bytes(id)?.count == Identity.idBytes, "\(id) is an identifier")
+        }
+        let written = unit.bytes
+        try promise(written.count <= bytes.count, "a unit is written in its shortest form")
+        try promise(MessageUnit(written[...]) == unit, "a unit is read again")
+    }
+
+    // MARK: Fragments
+
+    /// A unit that is cut for rooms of any size is whole again at the other end; one that is not cut by us never grows
+    /// beyond the limit.
+    private static func fragments(_ input: ArraySlice<UInt8>) throws {
+        var script = Script(input)
+        let count = 1 + script.number(below: 256) * script.number(below: 256)
+        let unit = [UInt8](repeating: 7, count: count) + script.chunk()
+        var fragmenter = Fragmenter(unit, lane: .latest)
+        var reassembler = Reassembler()
+        var outcome = Reassembler.Outcome.incomplete
+        var rooms = 0
+        while !fragmenter.isDone {
+            // At the script's end, rooms that are large enough.
+            let room = script.isAtEnd ? Limits.sduBytes : script.number(below: 256) << script.number(below: 4)
+            rooms += 1
+            guard let frame = fragmenter.next(fitting: room) else {
+                try promise(room < 64, "\(room) bytes are room for a fragment")
+                continue
+            }
+            try promise(frame.byteCount <= room, "a frame of \(frame.byteCount) bytes was made for \(room)")
+            try isReadAgain(frame)
+            switch frame {
+            case .message(let whole): outcome = .complete(Array(whole))
+            case .fragment(let fragment): outcome = reassembler.add(fragment)
+            default: try promise(false, "a fragmenter makes messages and fragments")
+            }
+        }
+        try promise(outcome == .complete(unit), "a unit is whole again after \(rooms) rooms")
+    }
+}

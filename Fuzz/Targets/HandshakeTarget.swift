@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+
+@testable import MeshProtocol
+
+/// One node in a handshake, and at the other end a puppet that can do everything rightly and says what the script
+/// wants, in each phase of both patterns.
+enum HandshakeTarget {
+    private static let steps = 12
+
+    static func run(_ input: [UInt8]) throws {
+        var script = Script(input)
+        var scene = try scenes.get()[script.number(below: Scene.Beginning.allCases.count)]
+        for _ in 0..<steps where !script.isAtEnd { try scene.step(&script) }
+        try scene.finish()
+    }
+
+    private static let scenes = Result { try Scene.Beginning.allCases.map { try Scene($0) } }
+
+    /// The node that is looked at, and whom it talks with.
+    struct Scene {
+        /// Where the script begins.
+        enum Beginning: CaseIterable {
+            case hostListens, hostIdentifies, hostConfirms, guestGreets, guestRecognises, guestWaitsForAnswer
+        }
+
+        private var node: LinkedNode
+        private var puppet: Puppet
+        private let knownBefore: [Peer.ID: MeshCore.Remembered]
+
+        init(_ beginning: Beginning) throws {
+            switch beginning {
+            case .hostListens, .hostIdentifies, .hostConfirms:
+                node = try LinkedNode(.host, seed: 1)
+                puppet = try Puppet(.guest, of: node.core)
+                knownBefore = [:]
+                try node.open(entropy: 11)
+                if beginning == .hostIdentifies { try give(puppet.hello(.xx, payload: [])) }
+                if beginning == .hostConfirms { try give(puppet.hello(.ik, payload: Self.appStart)) }
+            case .guestGreets, .guestRecognises, .guestWaitsForAnswer:
+                let host = try LinkedNode(.host, seed: 7).core
+                let knows = beginning == .guestRecognises
+                knownBefore = knows ? [host.local.id: Self.acquaintance(try LinkedNode.identity(7).publicKey)] : [:]
+                node = try LinkedNode(.guest, seed: 2, remembered: knownBefore)
+                puppet = try Puppet(.host, of: node.core)
+                try node.open(expecting: host.local.id, entropy: 12)
+                try listen()
+                if beginning == .guestWaitsForAnswer { try give(puppet.next(payload: [])) }
+            }
+            try promise(node.end == nil && node.peer == nil, "\(beginning) is the middle of a handshake")
+        }
+
+        private static func acquaintance(_ key: [UInt8]) -> MeshCore.Remembered {
+            MeshCore.Remembered(publicKey: key, conversation: Conversation(epoch: 5).durable)
+        }
+
+        private static var appStart: [UInt8] {
+            var writer = WireWriter()
+            Frame.appStart(Introduction(name: "Ana", resumption: Conversation(epoch: 9).resumption))
+                .write(into: &writer)
+            return writer.bytes
+        }
+
+        // MARK: Steps
+
+        mutating func step(_ script: inout Script) throws {
+            let wasConnected = node.peer != nil
+            // Only what is sealed rightly can connect anybody.
+            var isRight = false
+            switch script.number(below: 8) {
+            case 0: try give(script.chunk())
+            case 1: try give([UInt8(1 + script.number(below: 6)), 1] + script.chunk())
+            case 2: try give(puppet.hello(script.flag() ? .ik : .xx, payload: payload(&script)))
+            case 3:
+                isRight = true
+                try give(puppet.next(payload: payload(&script)))
+            case 4:
+                isRight = true
+                try give(puppet.record(payload(&script)))
+            case 5: try give(Self.damaged(puppet.next(payload: payload(&script)), &script))
+            case 6: try give(Self.damaged(puppet.record(payload(&script)), &script))
+            default: try node.pass(.milliseconds(25 * Int(script.byte())))
+            }
+            if !wasConnected, node.peer != nil {
+                try promise(isRight, "a link is up by something that nobody has sealed")
+                try promise(node.peer?.id == puppet.id, "the peer is who has proved its key")
+            }
+            if node.peer == nil { try isUntouched() }
+        }
+
+        /// Nobody waits for ever, and who was not connected has moved nothing.
+        mutating func finish() throws {
+            guard node.peer == nil else { return }
+            try node.pass(Limits.handshakeTimeout)
+            try promise(node.end != nil, "a handshake has five seconds")
+            try isUntouched()
+        }
+
+        private func isUntouched() throws {
+            try promise(node.core.remembered == knownBefore, "who is not connected moves no number")
+            try promise(node.core.connectedPeers.isEmpty, "nobody is connected")
+        }
+
+        private mutating func give(_ sdu: [UInt8]?) throws {
+            guard let sdu else { return }
+            try node.receive(sdu)
+            try listen()
+        }
+
+        private mutating func listen() throws {
+            let sdus = try node.drain()
+            try promise(sdus.count <= 2, "a node answers one SDU with at most a packet and a record")
+            for sdu in sdus {
+                if node.peer == nil {
+                    try promise(sdu.count <= Limits.leastSDUBytes, "a packet fits the smallest channel")
+                }
+                puppet.hear(sdu)
+            }
+        }
+
+        /// A good frame where the script says so, and anything else.
+        private func payload(_ script: inout Script) -> [UInt8] {
+            let kind = script.number(below: 4)
+            guard kind > 0 else { return script.chunk() }
+            let standing = Resumption(
+                epoch: UInt32(truncatingIfNeeded: script.counter()), first: script.counter(),
+                theirEpoch: UInt32(script.byte()), delivered: script.counter())
+            let name = String(decoding: script.chunk().prefix(80), as: UTF8.self)
+            let introduction = Introduction(name: name, resumption: standing)
+            var writer = WireWriter()
+            (kind == 1 ? Frame.appStart(introduction) : .selfInfo(introduction)).write(into: &writer)
+            return writer.bytes + (kind == 3 ? script.chunk() : [])
+        }
+
+        private static func damaged(_ sdu: [UInt8]?, _ script: inout Script) -> [UInt8]? {
+            guard var sdu, !sdu.isEmpty else { return nil }
+            sdu[Int(script.counter() % UInt64(sdu.count))] ^= UInt8(1 << script.number(below: 8))
+            return sdu
+        }
+    }
+}

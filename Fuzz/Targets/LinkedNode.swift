@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+
+@testable import MeshProtocol
+
+/// A node with one link, and what it has told about it. Every action that it wants carried out is held against what must
+/// hold on any link, whoever is at its other end.
+struct LinkedNode {
+    static let link: MeshCore.LinkID = 1
+
+    var core: MeshCore
+    let role: LinkRole
+    /// The link is up, with this peer.
+    private(set) var peer: Peer?
+    private(set) var end: LinkEnd?
+    private(set) var heldUntil: MeshInstant?
+    /// The numbers of the last messages that were given to the application.
+    private(set) var lastReliable: UInt64?
+    private var lastLatest: UInt64 = 0
+    private var lastAcknowledged: UInt64 = 0
+    private(set) var now: MeshInstant = .zero
+    /// The application's bytes that have arrived, class by class.
+    private(set) var bodies: [MessageClass: [[UInt8]]] = [:]
+
+    init(_ role: LinkRole, seed: UInt8, remembered: [Peer.ID: MeshCore.Remembered] = [:]) throws {
+        self.role = role
+        core = MeshCore(
+            identity: try Self.identity(seed), name: role == .host ? "Car" : "Ana", service: .democracyDJ,
+            remembered: remembered)
+    }
+
+    static func identity(_ seed: UInt8) throws -> Identity {
+        guard let identity = Identity(stored: [UInt8](repeating: seed, count: Identity.storedBytes)) else {
+            throw BrokenPromise(description: "any 32 bytes are a private key")
+        }
+        return identity
+    }
+
+    // MARK: Events
+
+    mutating func open(expecting expected: Peer.ID? = nil, entropy: UInt8) throws {
+        let entropy = MeshCore.Entropy([UInt8](repeating: entropy, count: MeshCore.Entropy.byteCount))
+        try act { [role, now] in
+            $0.opened(
+                Self.link, as: role, sendMTU: Limits.sduBytes, expected: expected, entropy: entropy, now: now)
+        }
+    }
+
+    /// An SDU arrives. Nothing is read from a link that is held: the time passes first.
+    mutating func receive(_ sdu: [UInt8]) throws {
+        if let until = heldUntil {
+            now = max(now, until)
+            heldUntil = nil
+            core.heardNothingByChoice(on: Self.link, now: now)
+        }
+        try act { [now] in $0.received(sdu, on: Self.link, now: now) }
+    }
+
+    mutating func pass(_ time: Duration) throws {
+        now += time
+        for _ in 0..<8 {
+            guard let due = core.deadline(of: Self.link), due <= now else { return }
+            try act { [now] in $0.tick(Self.link, now: now) }
+        }
+        try promise(false, "a link wants eight ticks at one time")
+    }
+
+    mutating func send(_ body: [UInt8], as messageClass: MessageClass) throws {
+        guard let peer else { return }
+        try act { $0.send(body, as: messageClass, to: peer.id).1 }
+    }
+
+    /// Makes everything safe that has arrived.
+    mutating func accept() throws {
+        guard let peer, let number = lastReliable else { return }
+        try act { $0.accept(upTo: number, from: peer.id) }
+    }
+
+    mutating func act(_ body: (inout MeshCore) -> [MeshCore.Action]) throws {
+        for action in body(&core) { try carryOut(action) }
+        try isBounded()
+    }
+
+    /// What leaves now.
+    mutating func drain() throws -> [[UInt8]] {
+        var sdus: [[UInt8]] = []
+        while let (sdu, actions) = core.nextSDU(for: Self.link, limit: Limits.sduBytes) {
+            try promise(!sdu.isEmpty && sdu.count <= Limits.sduBytes, "an SDU has 1 to 2,221 bytes")
+            sdus.append(sdu)
+            try promise(sdus.count < 2_048, "a link has an end to say")
+            for action in actions { try carryOut(action) }
+        }
+        return sdus
+    }
+
+    // MARK: What must hold
+
+    private mutating func carryOut(_ action: MeshCore.Action) throws {
+        switch action {
+        case .wake(let id): try promise(id == Self.link, "there is one link")
+        case .tell(let id, let event):
+            try promise(id == Self.link, "there is one link")
+            try promise(end == nil, "\(event) is told of a link that has ended with \(String(describing: end))")
+            try take(event)
+        case .holdReading(_, let until):
+            // The frames of one record, and what came before at the highest rate.
+            try promise(until > now && until < now + .seconds(4), "\(until) is a pause at \(now)")
+            heldUntil = until
+        case .close: try promise(end != nil, "a channel is closed without a word of why")
+        }
+    }
+
+    private mutating func take(_ event: LinkEvent) throws {
+        switch event {
+        case .connected(let peer):
+            try promise(self.peer == nil, "a link connects once")
+            self.peer = peer
+        case .received(let message): try take(message)
+        case .acknowledged(let number, let id):
+            try promise(id == peer?.id, "a peer acknowledges for itself")
+            try promise(number > lastAcknowledged, "\(number) was acknowledged before")
+            lastAcknowledged = number
+        case .ended(let peer, let end):
+            try promise(peer == self.peer, "who ends was connected")
+            self.end = end
+        case .failed(_, _, let end): self.end = end
+        case .latestHasLeft, .roundTrip: try promise(peer != nil, "\(event) before the link is up")
+        }
+    }
+
+    private mutating func take(_ message: ReceivedMessage) throws {
+        try promise(message.peer == peer?.id, "who is not connected says nothing")
+        try promise(message.body.count <= Limits.messageBytes, "a message has \(message.body.count) bytes")
+        bodies[message.messageClass, default: []].append(message.body)
+        switch message.messageClass {
+        case .reliable:
+            let isNext = lastReliable.map { message.number == $0 + 1 } ?? true
+            try promise(isNext, "\(message.number) comes after \(String(describing: lastReliable))")
+            lastReliable = message.number
+        case .latest:
+            try promise(message.number > lastLatest, "an old state update is told")
+            lastLatest = message.number
+        }
+    }
+
+    private func isBounded() throws {
+        let misbehaved = core.misbehaviours.values.reduce(0, +)
+        if case .misbehaved = end {
+            try promise(misbehaved == 1, "misbehaviour is counted once")
+        } else {
+            try promise(misbehaved == 0, "misbehaviour ends a link, but \(core.misbehaviours) was counted")
+        }
+        try promise((end != nil) == (core.deadline(of: Self.link) == nil), "a link that lives has a deadline")
+        try promise(core.strangers <= 1, "there is one link")
+        if let peer, let conversation = core.conversation(with: peer.id) {
+            try promise(conversation.unacknowledged <= Limits.outboxMessages, "an outbox is full at 512")
+        }
+    }
+}

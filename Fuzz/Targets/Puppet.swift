@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+
+@testable import MeshProtocol
+
+/// The other end of a handshake. It has a good key, speaks Noise rightly, and puts into its packets and records whatever
+/// it is told to.
+struct Puppet {
+    private let identity: Identity
+    private let role: LinkRole
+    private let prologue: [UInt8]
+    private let hostKey: [UInt8]
+    private var pattern = NoiseHandshake.Pattern.xx
+    private var handshake: NoiseHandshake?
+    private var isMyTurn = false
+    private var sealed: SealedChannel?
+
+    let id: Peer.ID
+
+    /// Whom a node meets. As a host it has the key that the guest is after.
+    init(_ role: LinkRole, of node: MeshCore) throws {
+        self.role = role
+        identity = try LinkedNode.identity(role == .host ? 7 : 3)
+        id = identity.peerID
+        prologue = Array("RoadMesh".utf8) + [ProtocolVersion.major] + ServiceType.democracyDJ.uuid.bytes
+        hostKey = node.identity.publicKey
+    }
+
+    /// A guest's first packet.
+    mutating func hello(_ pattern: NoiseHandshake.Pattern, payload: [UInt8]) -> [UInt8]? {
+        guard role == .guest else { return nil }
+        self.pattern = pattern
+        sealed = nil
+        handshake = make(pattern, as: .initiator)
+        isMyTurn = true
+        return next(payload: payload)
+    }
+
+    /// The packet that is due, with this payload.
+    mutating func next(payload: [UInt8]) -> [UInt8]? {
+        // A first packet without room for its payload is still a first packet: XX-1 has its payload in the clear.
+        guard isMyTurn, let noise = handshake?.write(payload: payload) else { return nil }
+        isMyTurn = false
+        split()
+        return packet(noise[...]).bytes
+    }
+
+    mutating func record(_ plaintext: [UInt8]) -> [UInt8]? {
+        sealed?.seal(plaintext)
+    }
+
+    /// What the node has answered.
+    mutating func hear(_ sdu: [UInt8]) {
+        guard sealed == nil, let packet = HandshakePacket(sdu[...]) else { return }
+        switch packet {
+        case .strangerHello(_, let noise): begin(.xx, noise)
+        case .knownHello(_, let noise): begin(.ik, noise)
+        case .strangerReply(let noise), .strangerFinish(let noise), .knownReply(let noise): read(noise)
+        case .clearRefusal: break
+        }
+    }
+
+    // MARK: Parts
+
+    private mutating func begin(_ pattern: NoiseHandshake.Pattern, _ noise: ArraySlice<UInt8>) {
+        self.pattern = pattern
+        handshake = make(pattern, as: .responder)
+        read(noise)
+    }
+
+    private mutating func read(_ noise: ArraySlice<UInt8>) {
+        guard !isMyTurn, handshake?.read(noise) != nil else { return }
+        isMyTurn = true
+        split()
+    }
+
+    private mutating func split() {
+        guard let handshake, handshake.isComplete else { return }
+        sealed = SealedChannel(handshake, role: role)
+        isMyTurn = false
+    }
+
+    private func make(_ pattern: NoiseHandshake.Pattern, as role: NoiseHandshake.Role) -> NoiseHandshake? {
+        NoiseHandshake(
+            pattern, as: role, prologue: prologue, staticKey: identity.stored,
+            ephemeralKey: [UInt8](repeating: 21, count: 32),
+            remoteStatic: pattern == .ik && role == .initiator ? hostKey : nil)
+    }
+
+    private func packet(_ noise: ArraySlice<UInt8>) -> HandshakePacket {
+        switch (role, pattern, sealed == nil) {
+        case (.guest, .xx, true): .strangerHello(major: ProtocolVersion.major, noise: noise)
+        case (.guest, .xx, false): .strangerFinish(noise: noise)
+        case (.guest, .ik, _): .knownHello(major: ProtocolVersion.major, noise: noise)
+        case (.host, .xx, _): .strangerReply(noise: noise)
+        case (.host, .ik, _): .knownReply(noise: noise)
+        }
+    }
+}

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+
+@testable import MeshProtocol
+
+/// Two nodes on a link that is up. A script has them send, wait and leave, and says things in between that neither would:
+/// in records that are sealed rightly, and in SDUs that are none.
+enum RecordTarget {
+    private static let steps = 64
+
+    static func run(_ input: [UInt8]) throws {
+        var road = try connected.get()
+        var script = Script(input)
+        for _ in 0..<steps where !script.isAtEnd { try road.step(&script) }
+        try road.finish()
+    }
+
+    private static let connected = Result { try ConnectedPair() }
+}
+
+/// A guest and a host, and the channel between them.
+struct ConnectedPair {
+    private var guest: LinkedNode
+    private var host: LinkedNode
+
+    init(guest guestKnows: [Peer.ID: MeshCore.Remembered] = [:], host hostKnows: [Peer.ID: MeshCore.Remembered] = [:])
+        throws
+    {
+        guest = try LinkedNode(.guest, seed: 2, remembered: guestKnows)
+        host = try LinkedNode(.host, seed: 1, remembered: hostKnows)
+        try host.open(entropy: 11)
+        try guest.open(expecting: host.core.local.id, entropy: 12)
+        try settle()
+        try promise(guest.peer != nil && host.peer != nil, "a guest and a host find together")
+    }
+
+    // MARK: Steps
+
+    mutating func step(_ script: inout Script) throws {
+        let what = script.byte()
+        let side: WritableKeyPath<Self, LinkedNode> = what & 0x80 == 0 ? \.host : \.guest
+        switch what % 12 {
+        case 0: try say(script.chunk(), to: side)
+        case 1, 2, 3: try say(frames(for: side, &script), to: side)
+        case 4: try sayLong(&script, to: side)
+        case 5: try say(flood(&script), to: side)
+        case 6: try forge(script.chunk(), to: side)
+        case 7: try self[keyPath: side].send(script.chunk(), as: script.flag() ? .latest : .reliable)
+        case 8:
+            let body = [UInt8](repeating: 9, count: Int(script.byte()) * 256)
+            try self[keyPath: side].send(body, as: script.flag() ? .latest : .reliable)
+        case 9: try pass(.milliseconds(20 * Int(script.byte())))
+        case 10: try self[keyPath: side].accept()
+        default:
+            if script.number(below: 8) == 0 { try self[keyPath: side].act { $0.leave(LinkedNode.link) } }
+            try settle()
+        }
+    }
+
+    /// What both have to say arrives, whatever was said in their names.
+    mutating func finish() throws {
+        try settle()
+        for node in [guest, host] {
+            guard let peer = node.peer, let conversation = node.core.conversation(with: peer.id) else {
+                throw BrokenPromise(description: "whoever was connected is remembered")
+            }
+            let durable = conversation.durable
+            let bytes = durable.outbox.reduce(0) { $0 + $1.count }
+            try promise(bytes <= Limits.outboxBytes, "\(bytes) bytes wait for one peer")
+            try promise(node.core.remembered.count == 1, "one peer was met")
+        }
+    }
+
+    private mutating func settle() throws {
+        for _ in 0..<64 {
+            let toHost = try guest.drain()
+            let toGuest = try host.drain()
+            if toHost.isEmpty && toGuest.isEmpty { return }
+            for sdu in toHost { try host.receive(sdu) }
+            for sdu in toGuest { try guest.receive(sdu) }
+        }
+        try promise(false, "two nodes talk without end")
+    }
+
+    private mutating func pass(_ time: Duration) throws {
+        try guest.pass(time)
+        try host.pass(time)
+    }
+
+    // MARK: What nobody would say
+
+    /// A record that the other side has sealed rightly arrives.
+    private mutating func say(_ plaintext: [UInt8], to side: WritableKeyPath<Self, LinkedNode>) throws {
+        let other = side == \.host ? \Self.guest : \Self.host
+        let plaintext = Array(plaintext.prefix(Limits.sduBytes - NoiseCipher.tagBytes))
+        // What the other side has to say first is sealed already.
+        for sdu in try self[keyPath: other].drain() { try self[keyPath: side].receive(sdu) }
+        let link = LinkedNode.link
+        guard let record = self[keyPath: other].core.links[link]?.machine.sealed?.seal(plaintext) else { return }
+        let wasOver = self[keyPath: side].end != nil
+        try self[keyPath: side].receive(record)
+        guard !wasOver else { return }
+        let end = self[keyPath: side].end
+        if Self.isMalformed(plaintext) { try promise(end != nil, "a malformed frame ends a link") }
+        if let end { try promise(Self.canEnd(in: end), "what is said in a record ends in \(end)") }
+    }
+
+    /// How a sealed record can end a link that is up.
+    private static func canEnd(in end: LinkEnd) -> Bool {
+        switch end {
+        case .goodbye, .refused: true
+        case .misbehaved(let how): !([.badHandshake, .changedIdentity, .forgedRecord, .smallChannel].contains(how))
+        default: false
+        }
+    }
+
+    private static func isMalformed(_ plaintext: [UInt8]) -> Bool {
+        var reader = FrameReader(plaintext[...])
+        while let next = reader.next() {
+            if case .malformed = next { return true }
+        }
+        return false
+    }
+
+    /// An SDU arrives that nobody has sealed.
+    private mutating func forge(_ sdu: [UInt8], to side: WritableKeyPath<Self, LinkedNode>) throws {
+        let wasOver = self[keyPath: side].end != nil
+        try self[keyPath: side].receive(sdu)
+        guard !wasOver else { return }
+        let end = self[keyPath: side].end
+        try promise(end == .misbehaved(.forgedRecord), "a forged record ends in \(String(describing: end))")
+    }
+
+    /// A unit of any size, in as many records as it takes.
+    private mutating func sayLong(_ script: inout Script, to side: WritableKeyPath<Self, LinkedNode>) throws {
+        let body = [UInt8](repeating: 5, count: Int(script.byte()) << 8 + Int(script.byte()))
+        let messageClass: MessageClass = script.flag() ? .latest : .reliable
+        let lane: MessageClass = script.number(below: 8) == 0 ? .latest : messageClass
+        let number = nextNumber(at: side) &+ UInt64(script.number(below: 3))
+        var fragmenter = Fragmenter(MessageUnit(messageClass, number: number, body: body[...]).bytes, lane: lane)
+        while !fragmenter.isDone, self[keyPath: side].end == nil {
+            let room = Limits.sduBytes - NoiseCipher.tagBytes
+            guard let frame = fragmenter.next(fitting: room) else { return }
+            try say(Self.bytes(frame), to: side)
+        }
+    }
+
+    /// A record that is full of one small frame.
+    private func flood(_ script: inout Script) -> [UInt8] {
+        let frame: [UInt8] =
+            switch script.number(below: 4) {
+            case 0: [200, 0]
+            case 1: Self.bytes(.ping(script.counter()))
+            case 2: Self.bytes(.pong(script.counter()))
+            default: [10, 3, 1, UInt8(1 + script.number(below: 100)), 0]
+            }
+        let room = Limits.sduBytes - NoiseCipher.tagBytes
+        return Array([[UInt8]](repeating: frame, count: room / frame.count).joined())
+    }
+
+    // MARK: Frames
+
+    private func nextNumber(at side: WritableKeyPath<Self, LinkedNode>) -> UInt64 {
+        (self[keyPath: side].lastReliable ?? 0) + 1
+    }
+
+    private func frames(for side: WritableKeyPath<Self, LinkedNode>, _ script: inout Script) -> [UInt8] {
+        var plaintext: [UInt8] = []
+        for _ in 0...script.number(below: 4) { plaintext += Self.bytes(frame(for: side, &script)) }
+        return plaintext
+    }
+
+    private func frame(for side: WritableKeyPath<Self, LinkedNode>, _ script: inout Script) -> Frame {
+        switch script.number(below: 17) {
+        case 0...4: return .message(unit(for: side, &script).bytes[...])
+        case 5...7: return .fragment(fragment(&script))
+        case 8, 9: return .acknowledgement(script.counter())
+        case 10: return .ping(script.counter())
+        case 11: return .pong(script.counter())
+        case 12: return .refusal(RefusalReason(rawValue: script.byte()) ?? .unspecified)
+        case 13: return .goodbye
+        case 14: return .challenge(kind: 0, data: script.chunk())
+        case 15: return .proof(kind: 0, data: script.chunk())
+        default:
+            let standing = Resumption(
+                epoch: 1, first: script.counter(), theirEpoch: UInt32(script.byte()), delivered: script.counter())
+            let introduction = Introduction(name: "Nobody", resumption: standing)
+            return script.flag() ? .appStart(introduction) : .selfInfo(introduction)
+        }
+    }
+
+    private func unit(for side: WritableKeyPath<Self, LinkedNode>, _ script: inout Script) -> MessageUnit {
+        let number = script.flag() ? nextNumber(at: side) : script.counter()
+        var unit = MessageUnit(script.flag() ? .latest : .reliable, number: number, body: script.chunk()[...])
+        let ids = [nil, nil, guest.core.local.id, host.core.local.id, Hex.text([UInt8](repeating: 3, count: 16))]
+        unit.origin = ids[script.number(below: ids.count)]
+        unit.destination = ids[script.number(below: ids.count)]
+        return unit
+    }
+
+    private func fragment(_ script: inout Script) -> Fragment {
+        let number = Int(script.counter() & 0xFFFF_FFFF)
+        return Fragment(
+            lane: script.flag() ? .latest : .reliable,
+            position: script.flag() ? .first(total: number) : .next(offset: number), data: script.chunk()[...])
+    }
+
+    private static func bytes(_ frame: Frame) -> [UInt8] {
+        var writer = WireWriter()
+        frame.write(into: &writer)
+        return writer.bytes
+    }
+}
