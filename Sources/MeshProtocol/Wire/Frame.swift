@@ -156,12 +156,14 @@ public struct FrameReader: Sendable {
     /// The next frame, or nil at the end of the record.
     public mutating func next() -> Next? {
         guard let type = reader.byte() else { return nil }
-        guard let count = reader.count(), let body = reader.bytes(count) else {
-            reader = WireReader([])
-            return .malformed(type: type)
-        }
+        guard let count = reader.count(), let body = reader.bytes(count) else { return malformed(type) }
         guard let kind = Frame.kind(type) else { return .skipped(type: type) }
-        return kind(body).map { .frame($0) } ?? .malformed(type: type)
+        return kind(body).map { .frame($0) } ?? malformed(type)
+    }
+
+    private mutating func malformed(_ type: UInt8) -> Next {
+        reader = WireReader([])
+        return .malformed(type: type)
     }
 }
 
