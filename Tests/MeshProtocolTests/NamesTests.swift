@@ -62,6 +62,13 @@ struct NamesTests {
         #expect(NodeName(untrusted: String(repeating: "x", count: 300)).text.count == 64)
     }
 
+    @Test("a name that is cut behind a space has none at its end, so that it is the same when it is read again")
+    func cutBehindSpace() {
+        let name = NodeName(untrusted: String(repeating: "a", count: 63) + " b").text
+        #expect(name == String(repeating: "a", count: 63))
+        #expect(NodeName(untrusted: name).text == name)
+    }
+
     @Test("the advertised name fits a scan response and ends between characters")
     func advertisedName() throws {
         #expect(try NodeName("Dad's Car").advertised == "Dad's Car")

@@ -33,6 +33,8 @@ public struct NodeName: Hashable, Sendable {
         var kept = String(String.UnicodeScalarView(scalars.prefix(Limits.nameBytes)))
         kept = String(Self.trim(kept).prefix(Limits.nameCharacters))
         while kept.utf8.count > Limits.nameBytes { kept.removeLast() }
+        // A cut may leave white space at the end, which the next reader would drop.
+        kept = Self.trim(kept)
         self.text = kept.isEmpty ? "?" : kept
     }
 
