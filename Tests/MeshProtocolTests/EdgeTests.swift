@@ -13,4 +13,18 @@ struct EdgeTests {
         #expect(reader.next() == .malformed(type: 7))
         #expect(reader.next() == nil)
     }
+
+    @Test(
+        "A disk that was put back and numbers again what the peer has: that is acknowledged, and not sent again",
+        arguments: [UInt64(1), 5])
+    func putBack(delivered: UInt64) throws {
+        var conversation = try #require(Conversation(restoring: Conversation(epoch: 1).durable))
+        let sending = conversation.send([1], as: .reliable)
+        #expect(sending == .queued(number: 1))
+        let acknowledged = conversation.begin(with: Resumption(epoch: 2, first: 1, theirEpoch: 1, delivered: delivered))
+        #expect(acknowledged)
+        #expect(conversation.unacknowledged == 0)
+        let next = conversation.send([2], as: .reliable)
+        #expect(next == .queued(number: delivered + 1))
+    }
 }

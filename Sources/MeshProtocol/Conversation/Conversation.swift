@@ -129,8 +129,7 @@ public struct Conversation: Sendable, Hashable {
         if plantedBug != .keepsLatestNumbers { theirLatest = 0 }
         var acknowledged = false
         if theirs.theirEpoch == epoch, plantedBug != .ignoresDelivered {
-            catchUp(with: theirs.delivered)
-            acknowledged = acknowledge(upTo: theirs.delivered) == .acknowledged
+            acknowledged = catchUp(with: theirs.delivered)
         }
         if theirs.epoch != theirEpoch {
             theirEpoch = theirs.epoch
@@ -144,13 +143,12 @@ public struct Conversation: Sendable, Hashable {
         return acknowledged
     }
 
-    /// A disk that has gone back in time knows less of our own numbering than the peer: numbers are not used twice.
-    private mutating func catchUp(with number: UInt64) {
-        guard number > lastNumber else { return }
-        lastNumber = number
-        lastSent = number
-        outbox = []
-        outboxBytes = 0
+    /// The peer has everything up to a number. A disk that has gone back in time may know less of what was sent, and of
+    /// our own numbering: numbers are not used twice. Returns whether that acknowledged something.
+    private mutating func catchUp(with number: UInt64) -> Bool {
+        lastSent = max(lastSent, number)
+        defer { lastNumber = max(lastNumber, number) }
+        return acknowledge(upTo: min(number, lastNumber)) == .acknowledged
     }
 
     /// The link is gone. State updates were for it alone.
