@@ -55,7 +55,7 @@ enum FrameTarget {
         try promise(!name.unicodeScalars.contains(where: UntrustedText.isHidden), "a name can be shown")
         let standing = introduction.resumption
         try promise(standing.epoch != 0, "0 is no epoch")
-        try promise((1...Limits.largestNumber).contains(standing.first), "first is a number")
+        try promise((1...Limits.largestNumber + 1).contains(standing.first), "first is a number")
         try promise(standing.delivered <= Limits.largestNumber, "delivered is a number, or 0")
     }
 

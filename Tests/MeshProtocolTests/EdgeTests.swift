@@ -7,6 +7,19 @@ import Testing
 /// The edges of numbers and frames that fuzzing has found (`Fuzz/Failures`).
 @Suite("Edges")
 struct EdgeTests {
+    @Test("A peer that says it has everything up to the largest number can still be spoken with")
+    func largestNumber() throws {
+        var conversation = Conversation(epoch: 1)
+        let theirs = Resumption(epoch: 2, first: 1, theirEpoch: 1, delivered: Limits.largestNumber)
+        conversation.begin(with: theirs)
+        let introduction = Introduction(name: "Ana", resumption: conversation.resumption)
+        var reader = FrameReader(Road.bytes(.appStart(introduction))[...])
+        #expect(reader.next() == .frame(.appStart(introduction)))
+        // There is no number for another message, and none is taken that could not be read.
+        let sending = conversation.send([1], as: .reliable)
+        #expect(sending == .full)
+    }
+
     @Test("A malformed frame is the last of its record, whatever it lacks", arguments: [[7, 0, 6, 0], [7, 9, 6, 0]])
     func malformed(record: [UInt8]) {
         var reader = FrameReader(record[...])

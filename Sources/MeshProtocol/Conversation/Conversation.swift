@@ -172,7 +172,7 @@ public struct Conversation: Sendable, Hashable {
             return .queued(number: lastLatest)
         case .reliable:
             let fits = outbox.count < Limits.outboxMessages && outboxBytes + body.count <= Limits.outboxBytes
-            guard fits || plantedBug == .growsOutbox else { return .full }
+            guard fits || plantedBug == .growsOutbox, lastNumber < Limits.largestNumber else { return .full }
             lastNumber += 1
             outbox.append(body)
             outboxBytes += body.count

@@ -62,7 +62,7 @@ extension WireReader {
     mutating func introduction() -> Introduction? {
         guard let minor = byte(),
             let epoch: UInt32 = integer(), epoch != 0,
-            let first = varint(), (1...Limits.largestNumber).contains(first),
+            let first = varint(), (1...Limits.largestNumber + 1).contains(first),
             let theirEpoch: UInt32 = integer(),
             let delivered = varint(), delivered <= Limits.largestNumber,
             let name = text(atMost: Limits.nameBytes)
