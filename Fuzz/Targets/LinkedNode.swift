@@ -14,7 +14,7 @@ struct LinkedNode {
     private(set) var end: LinkEnd?
     private(set) var heldUntil: MeshInstant?
     /// The numbers of the last messages that were given to the application.
-    private(set) var lastReliable: UInt64?
+    private(set) var lastReliable: ReceivedMessage?
     private var lastLatest: UInt64 = 0
     private var lastAcknowledged: UInt64 = 0
     private(set) var now: MeshInstant = .zero
@@ -71,8 +71,8 @@ struct LinkedNode {
 
     /// Makes everything safe that has arrived.
     mutating func accept() throws {
-        guard let peer, let number = lastReliable else { return }
-        try act { $0.accept(upTo: number, from: peer.id) }
+        guard let message = lastReliable else { return }
+        try act { $0.accept(upTo: message) }
     }
 
     mutating func act(_ body: (inout MeshCore) -> [MeshCore.Action]) throws {
@@ -133,9 +133,9 @@ struct LinkedNode {
         bodies[message.messageClass, default: []].append(message.body)
         switch message.messageClass {
         case .reliable:
-            let isNext = lastReliable.map { message.number == $0 + 1 } ?? true
-            try promise(isNext, "\(message.number) comes after \(String(describing: lastReliable))")
-            lastReliable = message.number
+            let isNext = lastReliable.map { message.number == $0.number + 1 } ?? true
+            try promise(isNext, "\(message.number) comes after \(String(describing: lastReliable?.number))")
+            lastReliable = message
         case .latest:
             try promise(message.number > lastLatest, "an old state update is told")
             lastLatest = message.number

@@ -160,7 +160,7 @@ struct ConnectedPair {
     // MARK: Frames
 
     private func nextNumber(at side: WritableKeyPath<Self, LinkedNode>) -> UInt64 {
-        (self[keyPath: side].lastReliable ?? 0) + 1
+        (self[keyPath: side].lastReliable?.number ?? 0) + 1
     }
 
     private func frames(for side: WritableKeyPath<Self, LinkedNode>, _ script: inout Script) -> [UInt8] {

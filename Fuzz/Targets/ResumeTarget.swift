@@ -43,7 +43,7 @@ enum ResumeTarget {
             _ = conversation.acknowledge(upTo: script.counter())
             let number = min(max(script.counter(), 1), Limits.largestNumber)
             _ = conversation.receive(MessageUnit(messageClass, number: number, body: []))
-            _ = conversation.accept(upTo: script.counter())
+            _ = conversation.accept(upTo: script.counter(), of: conversation.peerEpoch)
             try isSound(conversation)
         }
     }

@@ -127,7 +127,8 @@ struct TwoConversations {
         guard safe > sides[side].safe else { return }
         // The application names the number of the last one: those that are not safe yet come after it.
         let number = sides[side].conversation.durable.accepted + UInt64(safe - sides[side].safe)
-        guard let accepted = sides[side].conversation.accept(upTo: number) else { return }
+        let epoch = sides[side].conversation.peerEpoch
+        guard let accepted = sides[side].conversation.accept(upTo: number, of: epoch) else { return }
         sides[side].safe = safe
         if isLinked { sides[side].acknowledgement = accepted }
     }
