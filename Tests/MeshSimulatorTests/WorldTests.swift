@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Worlds in which everything goes wrong")
 struct WorldTests {
-    @Test("In 36 worlds every promise holds", arguments: [1...9, 10...18, 19...27, 28...36] as [ClosedRange<UInt64>])
+    @Test("In two dozen worlds every promise holds", arguments: [1...8, 9...16, 17...24] as [ClosedRange<UInt64>])
     func promisesHold(seeds: ClosedRange<UInt64>) {
         for seed in seeds {
             let outcome = Simulation(seed: seed).run()
@@ -36,7 +36,7 @@ struct WorldTests {
 
     @Test("A seed leads to the same run, step by step, whether somebody watches or not")
     func sameSeedSameRun() {
-        for seed in UInt64(40)...43 {
+        for seed in UInt64(40)...41 {
             var first: [String] = []
             var second: [String] = []
             let outcome = Simulation(seed: seed).run { first.append($0) }
@@ -82,6 +82,9 @@ struct PlantedBugTests {
 
     @Test("The worlds that find them find nothing where nothing is planted")
     func nothingPlanted() {
-        for seed in Set(Self.seeds.values).sorted() { #expect(Simulation(seed: seed).run().violation == nil) }
+        // The first ones are run without a bug anyway.
+        for seed in Set(Self.seeds.values).sorted() where seed > 24 {
+            #expect(Simulation(seed: seed).run().violation == nil)
+        }
     }
 }
