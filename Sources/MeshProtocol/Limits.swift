@@ -100,8 +100,9 @@ public enum Limits {
 
     // MARK: Advertising, scanning and dialling
 
-    /// Advertising interval while a guest is looked for: discovery in about 12 ms, a redial in about 40 ms.
-    public static let fastAdvertisingMilliseconds: ClosedRange<Int> = 20...30
+    /// Advertising interval while a guest is looked for, the shortest there is: a dial that is pending hears one advertisement
+    /// and is answered at the next, so a guest has its link back after about 40 ms.
+    public static let fastAdvertisingMilliseconds: ClosedRange<Int> = 20...20
     /// Advertising interval when nobody is expected: still found within half a second, an eighth of the airtime.
     public static let slowAdvertisingMilliseconds: ClosedRange<Int> = 150...200
     /// How long a host goes on looking eagerly after a start, a join or a lost link.

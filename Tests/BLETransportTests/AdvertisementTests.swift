@@ -58,7 +58,7 @@ struct AdvertisementTests {
     func pace() {
         var policy = AdvertisingPolicy(now: .zero)
         #expect(policy.currentPace == .fast)
-        #expect(AdvertisingPace.fast.milliseconds == 20...30)
+        #expect(AdvertisingPace.fast.milliseconds == 20...20)
         #expect(policy.tick(now: .seconds(59)) == nil)
         #expect(policy.tick(now: .seconds(60)) == .slow)
         #expect(policy.deadline == nil)

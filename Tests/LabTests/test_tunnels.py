@@ -28,7 +28,7 @@ GAPS = 2
 
 RETRY_OFFERED, GIVEN_UP = 10.0, 30.0
 
-# From the end of a gap to a view of the queue: a dial is pending all the time. Advertisements come every 20 to 30 ms.
+# From the end of a gap to a view of the queue: a dial is pending all the time. Advertisements come every 20 ms and a little.
 BACK_LIMIT = 1.5
 
 Party = tuple[Program, list[Program]]
