@@ -104,10 +104,18 @@ enum FrameTarget {
             try isReadAgain(frame)
             switch frame {
             case .message(let whole): outcome = .complete(Array(whole))
-            case .fragment(let fragment): outcome = reassembler.add(fragment)
+            case .fragment(let fragment):
+                outcome = reassembler.add(fragment)
+                try isTakenOnce(fragment, reassembler)
             default: try promise(false, "a fragmenter makes messages and fragments")
             }
         }
         try promise(outcome == .complete(unit), "a unit is whole again after \(rooms) rooms")
+    }
+
+    /// The same fragment again overlaps what is there, or continues nothing.
+    private static func isTakenOnce(_ fragment: Fragment, _ reassembler: Reassembler) throws {
+        var again = reassembler
+        try promise(again.add(fragment) == .broken, "\(fragment.position) is taken twice")
     }
 }

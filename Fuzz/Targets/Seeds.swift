@@ -122,8 +122,12 @@ public enum Seeds {
         later.revision += 1
         later.nowPlaying = later.queue.removeFirst().song
         later.isPlaying = false
-        let changes = [HostChange(from: car, to: next), HostChange(from: next, to: later)].compactMap(\.self)
-            .map { MeshMessage.stateChange($0).encoded }
+        // No host has a song twice.
+        var twice = car
+        twice.revision += 1
+        twice.queue.append(twice.queue[0])
+        let pairs = [(car, next), (next, later), (car, twice)]
+        let changes = pairs.compactMap { HostChange(from: $0, to: $1) }.map { MeshMessage.stateChange($0).encoded }
         let states = [car, next, later].map { MeshMessage.stateUpdate($0).encoded }
         let others: [MeshMessage] = [
             .intent(.vote(songID: "song-1")), .intent(.suggestSong(songID: "song-9")), .stateRequest,
