@@ -87,7 +87,7 @@ enum FrameTarget {
     private static func fragments(_ input: ArraySlice<UInt8>) throws {
         var script = Script(input)
         let count = 1 + script.number(below: 256) * script.number(below: 256)
-        let unit = [UInt8](repeating: 7, count: count) + script.chunk()
+        let unit = Array(([UInt8](repeating: 7, count: count) + script.chunk()).prefix(Limits.unitBytes))
         var fragmenter = Fragmenter(unit, lane: .latest)
         var reassembler = Reassembler()
         var outcome = Reassembler.Outcome.incomplete

@@ -143,6 +143,7 @@ public enum Seeds {
         let link: [UInt8] = [4, 5]
         let stories: [[UInt8]] = [
             link + [0, 5, 6, 9, 0x89, 0, 0x8A], [0, 5, 0, 6] + link + [6, 6, 0x89, 1, 0x8A, 13, 0] + link,
+            link + [0, 1, 6, 0x89, 0, 0x8A, 0x8D, 1] + link + [0, 2, 6],
             link + [0, 1, 11, 1] + link + [6, 0x89, 0, 12] + link, link + [0, 1, 6, 13, 1, 0, 2] + link + [6],
             link + [0, 1, 6, 0x8C] + link + [6],
             [14, 0, 1] + link + [6, 0x89, 0, 0x8A, 15, 0, 2] + link + [6, 0x89, 0, 0x8A],
