@@ -301,7 +301,7 @@ BAD_PAYLOADS = {
     "a name that is no text": bytes(Frame(Kind.APP_START, INTRODUCTION[:-3] + b"\xff\xfe\xfd")),
     "a name of 249 bytes": bytes(app_start(Introduction(1, "e" * 249))),
     "a numbering from 0": bytes(app_start(Introduction(1, "Eve", first=0))),
-    "a numbering beyond all numbers": bytes(app_start(Introduction(1, "Eve", first=(1 << 62) + 1))),
+    "a numbering beyond all numbers": bytes(app_start(Introduction(1, "Eve", first=(1 << 62) + 2))),
     "an epoch of 0": bytes(app_start(Introduction(0, "Eve"))),
 }
 

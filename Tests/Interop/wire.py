@@ -198,7 +198,7 @@ class Introduction:
         reader = Reader(body)
         minor_version = reader.byte()
         epoch = reader.integer()
-        first = reader.varint(1, LARGEST_NUMBER)
+        first = reader.varint(1, LARGEST_NUMBER + 1)
         their_epoch = reader.integer()
         delivered = reader.varint(0, LARGEST_NUMBER)
         name = reader.text(LONGEST_NAME)

@@ -6,6 +6,7 @@ import os
 import random
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from helpers import Figures, hold, identity, start_guests, start_host, voters
@@ -16,6 +17,11 @@ SHORTEST, LONGEST = 2.0, 12.0
 
 # bluetoothd's own way to ask for connection intervals of 7.5 to 11.25 ms, for every link that a box dials.
 FAST_LINKS = "[LE]\nMinConnectionInterval=6\nMaxConnectionInterval=6\n"
+
+
+CHANNEL = Path(__file__).parents[2] / "scripts/lab/scenarios/channel.py"
+# The first dynamic one, which the kernel gives to whoever listens first.
+HOST_PSM = "128"
 
 
 @pytest.fixture(scope="module")
@@ -57,6 +63,26 @@ def drive(road: Lab, car: Box, box: Box, figures: Figures, name: str, gaps: int)
         to_snapshot.append(snapshot["_received"] - healed)
     figures.times(f"{name}: heal to connected", to_connected)
     figures.times(f"{name}: heal to snapshot", to_snapshot)
+
+
+def test_floor(road: Lab, fast_car: Box, fast_family: Box, figures: Figures) -> None:
+    """A bare socket whose dial is pending when the gap ends: what the kernel and the air take without our protocol."""
+    start_host(fast_car)
+    addresses = [fast_family.hci(0).address, fast_car.hci(0).address]
+    to_link, to_channel = [], []
+    for _ in range(GAPS):
+        road.air.cut(fast_car, fast_family)
+        dial = fast_family.python(CHANNEL, "dial", *addresses, HOST_PSM, name="dial")
+        dial.expect("dialling")
+        hold(road, SHORTEST)
+        road.air.skip()
+        healed = time.monotonic()
+        road.air.heal()
+        to_link.append(road.air.expect("linkUp")["monotonic"] - healed)
+        to_channel.append(dial.expect("connected")["_received"] - healed)
+        dial.kill()
+    figures.times("a bare socket, intervals of 7.5 ms: heal to link", to_link)
+    figures.times("a bare socket, intervals of 7.5 ms: heal to channel", to_channel)
 
 
 def test_usual(road: Lab, car: Box, family: Box, figures: Figures) -> None:
