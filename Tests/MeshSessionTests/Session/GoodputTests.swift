@@ -9,7 +9,7 @@ import Testing
 
 private let goodputRole = ProcessInfo.processInfo.environment["ROADMESH_GOODPUT"]
 
-/// One megabyte over a sealed link between two boxes of the radio lab (Tests/LabTests/test_wire.py), which runs each side
+/// One megabyte over a sealed link between two boxes of the radio lab (Tests/LabTests/test_costs.py), which runs each side
 /// in a process of its own: ROADMESH_GOODPUT is `host` or `guest`.
 @Suite("Goodput of a sealed link", .enabled(if: goodputRole != nil))
 struct GoodputTests {
