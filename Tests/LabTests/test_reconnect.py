@@ -70,8 +70,11 @@ def test_floor(road: Lab, fast_car: Box, fast_family: Box, figures: Figures) -> 
     start_host(fast_car)
     addresses = [fast_family.hci(0).address, fast_car.hci(0).address]
     to_link, to_channel = [], []
-    for _ in range(GAPS):
+    for gap in range(GAPS):
+        road.air.skip()
         road.air.cut(fast_car, fast_family)
+        if gap > 0:
+            road.air.expect("linkDown")
         dial = fast_family.python(CHANNEL, "dial", *addresses, HOST_PSM, name="dial")
         dial.expect("dialling")
         hold(road, SHORTEST)
