@@ -84,12 +84,14 @@ let package = Package(
 
         // What tests of several modules have in common.
         .target(name: "TestSupport", path: "Tests/Support", swiftSettings: strict),
-        .testTarget(name: "MeshProtocolTests", dependencies: ["MeshProtocol"], swiftSettings: strict),
+        .testTarget(
+            name: "MeshProtocolTests", dependencies: ["MeshProtocol", "MeshSimulator"], swiftSettings: strict),
         .testTarget(name: "BLETransportTests", dependencies: ["BLETransport", "TestSupport"], swiftSettings: strict),
         .testTarget(
             name: "MeshSessionTests", dependencies: ["MeshSession", "BLETransport", "TestSupport"],
             swiftSettings: strict),
-        .testTarget(name: "DemocracyDJTests", dependencies: ["DemocracyDJ"], swiftSettings: strict),
+        .testTarget(
+            name: "DemocracyDJTests", dependencies: ["DemocracyDJ", "MeshSimulator"], swiftSettings: strict),
         .testTarget(name: "MeshSimulatorTests", dependencies: ["MeshSimulator"], swiftSettings: strict),
         .testTarget(name: "MeshNodeTests", dependencies: ["MeshNode", "TestSupport"], swiftSettings: strict),
         // What is fuzzed, on what was found: Fuzz is a package of its own, for libFuzzer.

@@ -161,8 +161,7 @@ public actor BLEManager {
 
     private func heard(_ sighting: Sighting) async {
         let peer = sighting.advertisement.peer
-        let ownHead = String(local.id.prefix(Identity.headDigits))
-        guard sighting.advertisement.service == service.uuid, peer.id != ownHead,
+        guard sighting.advertisement.service == service.uuid, peer.id != Identity.head(of: local.id),
             sightings[peer.id] != nil || sightings.count < Limits.sightings
         else { return }
         sightings[peer.id] = sighting

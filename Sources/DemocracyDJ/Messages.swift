@@ -3,7 +3,7 @@
 import MeshProtocol
 
 /// What hosts and guests say to one another.
-public enum MeshMessage: Hashable, Sendable, Codable {
+public enum MeshMessage: Hashable, Sendable {
     /// A guest wants something.
     case intent(GuestIntent)
     /// The host's state, whole.
@@ -17,7 +17,7 @@ public enum MeshMessage: Hashable, Sendable, Codable {
 }
 
 /// What a guest can want.
-public enum GuestIntent: Hashable, Sendable, Codable {
+public enum GuestIntent: Hashable, Sendable {
     /// Put a song of the host's library into the queue.
     case suggestSong(songID: Song.ID)
     /// Vote for a song in the queue.

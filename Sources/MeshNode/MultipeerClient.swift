@@ -102,14 +102,14 @@ public actor MultipeerClient {
     /// Links to a host that was discovered. It stays pending through a gap; `connected` or `inviteFailed` tells how it
     /// ended.
     public func invite(_ peer: Peer.ID) {
-        let isLinked = peers.values.contains { Self.head($0.id) == Self.head(peer) }
+        let isLinked = peers.values.contains { Identity.head(of: $0.id) == Identity.head(of: peer) }
         guard !isStopped, invitations[peer] == nil, !isLinked else { return }
         invitations[peer] = Task { await self.dial(peer) }
     }
 
     private func dial(_ peer: Peer.ID) async {
         defer { invitations[peer] = nil }
-        guard let peripheral = peripherals[Self.head(peer)] else {
+        guard let peripheral = peripherals[Identity.head(of: peer)] else {
             await outlet.send(.inviteFailed(peer: peer, .unknownPeer))
             return
         }
@@ -216,7 +216,4 @@ public actor MultipeerClient {
         case .report(_, let peer, let report): await outlet.send(.link(peer, report))
         }
     }
-
-    /// The part of an identifier that an advertisement has room for.
-    private static func head(_ peer: Peer.ID) -> String { String(peer.prefix(Identity.headDigits)) }
 }

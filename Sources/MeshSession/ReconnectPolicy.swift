@@ -190,11 +190,13 @@ public struct ReconnectPolicy: Sendable {
     /// Somebody else with the same head does not speak for the host that is wanted.
     private func hasRefused(_ peer: Peer) -> Bool {
         if let wanted = wholeIdentifier(of: peer) { return refusers.contains(wanted) }
-        return refusers.contains { Self.head($0) == Self.head(peer.id) }
+        return refusers.contains { Identity.head(of: $0) == Identity.head(of: peer.id) }
     }
 
     private mutating func comeBack(_ gap: inout Return, to peer: Peer, now: MeshInstant) -> [Action] {
-        guard !gap.isDialling, Self.head(peer.id) == Self.head(gap.host.id), isPauseOver(for: peer, now: now) else {
+        guard !gap.isDialling, Identity.head(of: peer.id) == Identity.head(of: gap.host.id),
+            isPauseOver(for: peer, now: now)
+        else {
             return []
         }
         gap.attempt += 1
@@ -239,8 +241,6 @@ public struct ReconnectPolicy: Sendable {
         guard let wanted else { return true }
         // A scan response has room for the head of a name, an advertisement for the head of an identifier.
         let name = (try? NodeName(wanted))?.advertised ?? wanted
-        return peer.name == wanted || peer.name == name || Self.head(wanted) == peer.id
+        return peer.name == wanted || peer.name == name || Identity.head(of: wanted) == peer.id
     }
-
-    private static func head(_ id: Peer.ID) -> String { String(id.prefix(Identity.headDigits)) }
 }

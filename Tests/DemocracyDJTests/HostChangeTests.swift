@@ -18,7 +18,7 @@ struct HostChangeTests {
 
     @Test("a guest that takes every change has the host's state exactly", arguments: 0..<20)
     func exact(seed: UInt64) throws {
-        var dice = Dice(state: seed)
+        var dice = Dice(seed: seed)
         var state = RandomState.any(1, using: &dice)
         for step in 0..<100 {
             // Now and then everything is another.
@@ -33,7 +33,7 @@ struct HostChangeTests {
 
     @Test("changes over many revisions lead to the same state as each of them does")
     func addedUp() throws {
-        var dice = Dice(state: 5)
+        var dice = Dice(seed: 5)
         let first = RandomState.any(1, using: &dice)
         var last = first
         for _ in 0..<50 { last = RandomState.next(last, using: &dice) }
@@ -42,7 +42,7 @@ struct HostChangeTests {
 
     @Test("a change means nothing to a state that it does not build on")
     func otherBase() throws {
-        var dice = Dice(state: 6)
+        var dice = Dice(seed: 6)
         let state = RandomState.any(4, using: &dice)
         let change = try #require(HostChange(from: state, to: RandomState.any(5, using: &dice)))
         var other = state
@@ -55,7 +55,7 @@ struct HostChangeTests {
 
     @Test("no change leads to an earlier state or to another run of the host")
     func noChange() {
-        var dice = Dice(state: 7)
+        var dice = Dice(seed: 7)
         let state = RandomState.any(4, using: &dice)
         #expect(HostChange(from: state, to: state) == nil)
         var other = state

@@ -8,7 +8,7 @@ import Testing
 @Suite("Messages as bytes")
 struct MessageCodingTests {
     private var someMessages: [MeshMessage] {
-        var dice = Dice(state: 1)
+        var dice = Dice(seed: 1)
         let state = RandomState.any(1, using: &dice)
         let next = RandomState.any(9, using: &dice)
         let change = HostChange(from: state, to: next)
@@ -35,7 +35,7 @@ struct MessageCodingTests {
 
     @Test("random states arrive as they were")
     func randomStates() {
-        var dice = Dice(state: 2)
+        var dice = Dice(seed: 2)
         for revision in 1...200 {
             let message = MeshMessage.stateUpdate(RandomState.any(UInt64(revision), using: &dice))
             #expect(MeshMessage(encoded: message.encoded) == message)
@@ -169,7 +169,7 @@ struct StrangeMessageTests {
 
     @Test("no bytes stop a node, whatever they are")
     func randomBytes() {
-        var dice = Dice(state: 3)
+        var dice = Dice(seed: 3)
         var state = RandomState.any(1, using: &dice)
         for _ in 0..<300 {
             let next = RandomState.next(state, using: &dice)

@@ -2,19 +2,10 @@
 
 import DemocracyDJ
 import MeshProtocol
+import MeshSimulator
 
-/// The same numbers in every run (SplitMix64).
-struct Dice: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
-    }
-}
+/// The same numbers in every run.
+typealias Dice = SeededGenerator
 
 /// States that a host could have, and some that it never will but that are allowed.
 enum RandomState {
@@ -31,7 +22,7 @@ enum RandomState {
 
     /// An identifier of 32 hexadecimal digits.
     static func identifier(_ number: Int) -> Peer.ID {
-        var dice = Dice(state: UInt64(number))
+        var dice = Dice(seed: UInt64(number))
         return Hex.text((0..<16).map { _ in UInt8.random(in: 0...255, using: &dice) })
     }
 

@@ -147,7 +147,7 @@ struct SpeedTests {
 
     @Test("eight guests, from a fast link to a very slow one, end at the same state", arguments: 0..<3)
     func eightGuests(seed: UInt64) throws {
-        var dice = Dice(state: seed)
+        var dice = Dice(seed: seed)
         var host = FullCar.host()
         var feed = StateFeed(host.snapshot)
         var passengers = zip(FullCar.guests, [1, 1, 2, 3, 5, 8, 20, 50]).map { peer, turns in

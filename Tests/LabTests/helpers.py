@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import statistics
 import time
-import uuid
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
+import wire
 from lab import Box, Controller, Event, Lab, Program
 
 DAEMONS = ("dbus-daemon", "bluetoothd")
@@ -23,12 +23,10 @@ NOTICED = 2.0
 # Silence on a link that stands: a ping a second, three seconds of patience, and some for the machine.
 SILENCE_NOTICED = 5.0
 
-# The service's UUID as docs/protocol.md derives it, computed here without our code.
-NAMESPACE = uuid.UUID("6f1d3a52-8c0e-4b7a-9d15-2e54c1a7f0b3")
 
-
-def service_uuid(service: str = "democracy-dj") -> str:
-    return str(uuid.uuid5(NAMESPACE, service))
+def service_uuid() -> str:
+    """As the Python guest derives it, without our code."""
+    return str(wire.service_uuid())
 
 
 # Starting nodes

@@ -54,14 +54,14 @@ struct Party {
         let heard = try await guest.events.first { event -> Peer? in
             if case .discovered(let peer, _, _) = event { peer } else { nil }
         }
-        #expect(heard == Peer(id: String(Self.car.id.prefix(Identity.headDigits)), name: "Dad's Car"))
+        #expect(heard == Peer(id: Identity.head(of: Self.car.id), name: "Dad's Car"))
         return guest
     }
 
     /// A guest that is in.
     func member(_ identity: Identity = .make()) async throws -> Guest {
         let guest = try await guest(identity)
-        await guest.client.invite(String(Self.car.id.prefix(Identity.headDigits)))
+        await guest.client.invite(Identity.head(of: Self.car.id))
         #expect(try await guest.connected() == Self.car)
         return guest
     }
@@ -292,7 +292,7 @@ struct MultipeerClientTests {
     func changedIdentity() async throws {
         let party = try await Party()
         let ana = try await party.guest()
-        let head = String(Party.car.id.prefix(Identity.headDigits))
+        let head = Identity.head(of: Party.car.id)
         let expected = head + String(repeating: "0", count: 32 - Identity.headDigits)
         await ana.client.invite(expected)
         let failure = try await ana.events.first { event -> InviteFailure? in

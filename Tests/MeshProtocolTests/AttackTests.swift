@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import MeshSimulator
 import Testing
 
 @testable import MeshProtocol
@@ -218,7 +219,7 @@ struct AttackTests {
 
     @Test("Random bytes at any time end a link with a reason")
     func randomBytes() {
-        var chances = SplitMix(state: 11)
+        var chances = SeededGenerator(seed: 11)
         for round in 0..<400 {
             var road = Road()
             let id = round.isMultiple(of: 2) ? road.joined() : road.strangerLink()

@@ -26,7 +26,7 @@ struct ExchangeTests {
     }
 
     private func replay(_ steps: [Step], on link: Int, _ document: Document, _ nodes: inout [Node]) throws {
-        let head = String(nodes[1].core.local.id.prefix(Identity.headDigits))
+        let head = Identity.head(of: nodes[1].core.local.id)
         try nodes[1].open(link, as: .host, expected: nil, document)
         try nodes[0].open(link, as: .guest, expected: head, document)
         for step in steps {

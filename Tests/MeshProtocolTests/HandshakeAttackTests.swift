@@ -124,7 +124,7 @@ struct HandshakeAttackTests {
         var road = Road()
         road.cut(road.joined())
         let id = road.newLink("Ana", "Car")
-        let (entropy, head) = (road.entropy(), String(road.id("Car").prefix(Identity.headDigits)))
+        let (entropy, head) = (road.entropy(), Identity.head(of: road.id("Car")))
         road.act("Ana", on: id) { [now = road.now, mtu = road.sendMTU] in
             $0.opened(id, as: .guest, sendMTU: mtu, expected: head, entropy: entropy, now: now)
         }

@@ -62,7 +62,7 @@ struct Road {
     @discardableResult
     mutating func dial(_ guest: String = "Ana", _ host: String = "Car", expecting: Peer.ID? = nil) -> MeshCore.LinkID {
         let id = newLink(guest, host)
-        let expected = expecting ?? String(self.id(host).prefix(Identity.headDigits))
+        let expected = expecting ?? Identity.head(of: self.id(host))
         let entropies = (entropy(), entropy())
         act(host, on: id) { [now, sendMTU] in
             $0.opened(id, as: .host, sendMTU: sendMTU, entropy: entropies.0, now: now)

@@ -4,9 +4,9 @@ import MeshProtocol
 
 /// What has become of a host's state since an earlier one: a small message where the whole would be a large one.
 /// `HostSnapshot.applying(_:)` makes the new state of it (`docs/protocol.md`, "Messages").
-public struct HostChange: Hashable, Sendable, Codable {
+public struct HostChange: Hashable, Sendable {
     /// What plays now.
-    enum NowPlaying: Hashable, Sendable, Codable {
+    enum NowPlaying: Hashable, Sendable {
         case nothing
         case song(Song)
         /// The song at this place of the base's queue.
@@ -14,7 +14,7 @@ public struct HostChange: Hashable, Sendable, Codable {
     }
 
     /// What has become of one song's voters.
-    struct VoterChange: Hashable, Sendable, Codable {
+    struct VoterChange: Hashable, Sendable {
         /// The song's place in the new queue.
         var at: Int
         /// How many are gone from the end.

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// How one list becomes another: what is taken out, and what is put in where. What only moves is not told again.
-struct ListChange<Element: Hashable & Sendable & Codable>: Hashable, Sendable, Codable {
+struct ListChange<Element: Hashable & Sendable>: Hashable, Sendable {
     /// Where something that is put in comes from.
-    enum Source: Hashable, Sendable, Codable {
+    enum Source: Hashable, Sendable {
         /// A place in the old list.
         case moved(from: Int)
         case new(Element)
     }
 
-    struct Insertion: Hashable, Sendable, Codable {
+    struct Insertion: Hashable, Sendable {
         /// A place in the new list, when what comes before it is in place.
         var at: Int
         var source: Source

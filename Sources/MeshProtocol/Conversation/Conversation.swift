@@ -78,16 +78,16 @@ public struct Conversation: Sendable, Hashable {
 
     /// A conversation as it was stored. Nil where a conversation can never have been like that.
     public init?(restoring durable: Durable) {
+        let outboxBytes = durable.outbox.reduce(0) { $0 + $1.count }
         guard durable.epoch != 0, durable.lastNumber <= Limits.largestNumber, durable.accepted <= Limits.largestNumber,
             durable.outbox.count <= Limits.outboxMessages, UInt64(durable.outbox.count) <= durable.lastNumber,
-            durable.outbox.reduce(0, { $0 + $1.count }) <= Limits.outboxBytes,
-            durable.outbox.allSatisfy({ $0.count <= Limits.messageBytes })
+            outboxBytes <= Limits.outboxBytes, durable.outbox.allSatisfy({ $0.count <= Limits.messageBytes })
         else { return nil }
         self.init(epoch: durable.epoch)
         lastNumber = durable.lastNumber
         lastSent = durable.lastNumber
         outbox = Deque(durable.outbox)
-        outboxBytes = durable.outbox.reduce(0) { $0 + $1.count }
+        self.outboxBytes = outboxBytes
         theirEpoch = durable.theirEpoch
         accepted = durable.accepted
         delivered = durable.accepted
@@ -134,12 +134,10 @@ public struct Conversation: Sendable, Hashable {
         if theirs.theirEpoch == epoch, plantedBug != .ignoresDelivered {
             acknowledged = catchUp(with: theirs.delivered)
         }
-        if theirs.epoch != theirEpoch {
+        // The peer has begun anew; or what is missing was acknowledged by a state of ours that is lost, and will not come
+        // again.
+        if theirs.epoch != theirEpoch || theirs.first - 1 > delivered {
             theirEpoch = theirs.epoch
-            delivered = theirs.first - 1
-            accepted = delivered
-        } else if theirs.first - 1 > delivered {
-            // What is missing was acknowledged by a state of ours that is lost. It will not come again.
             delivered = theirs.first - 1
             accepted = delivered
         }

@@ -38,12 +38,6 @@ public struct MeshCore: Sendable {
             precondition(bytes.count == Self.byteCount, "the entropy of a link has a fixed size")
             self.bytes = bytes
         }
-
-        /// Entropy of the system's.
-        public static func random() -> Entropy {
-            var generator = SystemRandomNumberGenerator()
-            return Entropy((0..<byteCount).map { _ in UInt8.random(in: .min ... .max, using: &generator) })
-        }
     }
 
     /// What is kept of a peer from one run to the next.
@@ -87,7 +81,8 @@ public struct MeshCore: Sendable {
     var admission = Admission()
     private var uses: UInt64 = 0
     /// Handshakes that others have begun.
-    private var handshakes: RateLimit?
+    private var handshakes = RateLimit(
+        perSecond: Limits.handshakesPerSecond, burst: Limits.handshakeBurst, now: .zero)
     /// For the simulator: see `PlantedBug`.
     var plantedBug: PlantedBug?
 
@@ -149,7 +144,7 @@ public struct MeshCore: Sendable {
             local: identity, prologue: prologue, ephemeral: entropy.ephemeralKey, expected: expected,
             expectedKey: known.flatMap { acquaintances[$0]?.publicKey })
         let hasRoom = strangers < Limits.strangers || plantedBug == .countsNoStrangers
-        let isCrowded = role == .host && (!hasRoom || !takesHandshake(now: now))
+        let isCrowded = role == .host && (!hasRoom || !handshakes.allows(now: now))
         links[id] = Link(machine: LinkMachine(role: role, keys: keys, now: now), entropy: entropy, expected: expected)
         let standing = known.flatMap { introduce(to: $0, on: id) }
         return update(id) { machine in
@@ -203,14 +198,6 @@ public struct MeshCore: Sendable {
         let outgoing = links[id]?.machine.nextSDU(limit: limit, from: &conversation)
         if let peer { conversations[peer] = conversation }
         return outgoing.map { ($0.sdu, $0.latestHasLeft ? [.tell(id, .latestHasLeft)] : []) }
-    }
-
-    /// Whether another handshake fits the rate at which a host does them.
-    private mutating func takesHandshake(now: MeshInstant) -> Bool {
-        if handshakes == nil {
-            handshakes = RateLimit(perSecond: Limits.handshakesPerSecond, burst: Limits.handshakeBurst, now: now)
-        }
-        return handshakes?.allows(now: now) ?? false
     }
 
     // MARK: Messages

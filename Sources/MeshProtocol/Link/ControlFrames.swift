@@ -10,8 +10,6 @@ struct ControlFrames: Sendable {
     private var pong: UInt64?
     private var acknowledgement: UInt64?
 
-    var isEmpty: Bool { answers.isEmpty && lastWords.isEmpty && ping == nil && pong == nil && acknowledgement == nil }
-
     /// How many wait.
     var count: Int {
         answers.count + lastWords.count + [ping, pong, acknowledgement].count { $0 != nil }

@@ -15,6 +15,9 @@ public struct Identity: Sendable {
     /// Digits of an identifier that an advertisement has room for: its head.
     public static let headDigits = 6
 
+    /// The head of an identifier, or of a head.
+    public static func head(of id: Peer.ID) -> Peer.ID { String(id.prefix(headDigits)) }
+
     /// A new identity. The one place of this module that draws random bytes, and only for a node's first start.
     public static func make() -> Identity {
         Identity(key: Curve25519.KeyAgreement.PrivateKey())

@@ -85,7 +85,6 @@ struct Fragmenter: Sendable {
     }
 
     var isDone: Bool { sent == unit.count }
-    var hasBegun: Bool { sent > 0 }
 }
 
 /// Puts the fragments of one lane together again. Only an authenticated peer's fragments get here.

@@ -190,3 +190,11 @@ public enum EndpointEvent: Hashable, Sendable {
     /// What a link is like, about once a second.
     case report(MeshCore.LinkID, Peer, LinkReport)
 }
+
+extension MeshCore.Entropy {
+    /// Entropy of the system's. The core itself draws none.
+    public static func random() -> MeshCore.Entropy {
+        var generator = SystemRandomNumberGenerator()
+        return MeshCore.Entropy((0..<byteCount).map { _ in UInt8.random(in: .min ... .max, using: &generator) })
+    }
+}

@@ -10,8 +10,7 @@ extension World {
     mutating func hears(_ node: Int) {
         schedule(.hears(node: node), after: random.time(100...500))
         guard nodes[node].core != nil, nodes[node].isBrowsing, isReachable(node), nodes[node].hasAdapter else { return }
-        let head = String(nodes[0].peer.prefix(Identity.headDigits))
-        steer(node, .heard(Peer(id: head, name: nodes[0].name)))
+        steer(node, .heard(Peer(id: Identity.head(of: nodes[0].peer), name: nodes[0].name)))
     }
 
     /// Whether the host can be dialled from where a guest is.
