@@ -9,9 +9,13 @@ let strict: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
 ]
 
+let artworkClient: Target.Dependency = .product(name: "AsyncHTTPClient", package: "async-http-client")
 let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto")
 let asyncAlgorithms: Target.Dependency = .product(name: "AsyncAlgorithms", package: "swift-async-algorithms")
 let collections: Target.Dependency = .product(name: "DequeModule", package: "swift-collections")
+let database: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift")
+let differences: Target.Dependency = .product(name: "CustomDump", package: "swift-custom-dump")
+let lifecycle: Target.Dependency = .product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 let protobuf: Target.Dependency = .product(name: "SwiftProtobuf", package: "swift-protobuf")
 
@@ -22,6 +26,8 @@ let package = Package(
         .library(name: "BLETransport", targets: ["BLETransport"]),
         .library(name: "MeshSession", targets: ["MeshSession"]),
         .library(name: "DemocracyDJ", targets: ["DemocracyDJ"]),
+        .library(name: "DemocracyDJTesting", targets: ["DemocracyDJTesting"]),
+        .library(name: "NodeStore", targets: ["NodeStore"]),
         .library(name: "MeshSimulator", targets: ["MeshSimulator"]),
         .executable(name: "roadmesh", targets: ["roadmesh"]),
         .executable(name: "mesh-simulator", targets: ["mesh-simulator"]),
@@ -33,6 +39,9 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-crypto", from: "4.0.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-protobuf", from: "1.39.0", traits: []),
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+        .package(url: "https://github.com/pointfreeco/swift-custom-dump", from: "1.7.0"),
+        .package(url: "https://github.com/swift-server/async-http-client", from: "1.30.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.6.0"),
         .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.0", traits: []),
     ],
@@ -57,9 +66,12 @@ let package = Package(
             dependencies: ["MeshProtocol", protobuf],
             exclude: ["Wire/democracy_dj.proto", "Wire/democracy_dj.sha256"],
             swiftSettings: strict),
+        .target(name: "NodeStore", dependencies: ["MeshProtocol", database, logging], swiftSettings: strict),
         .target(
             name: "MeshNode",
-            dependencies: ["BLETransport", "MeshSession", "DemocracyDJ", asyncAlgorithms, logging],
+            dependencies: [
+                "BLETransport", "MeshSession", "DemocracyDJ", "NodeStore", artworkClient, asyncAlgorithms, lifecycle, logging,
+            ],
             swiftSettings: strict),
         .executableTarget(
             name: "roadmesh",
@@ -82,6 +94,9 @@ let package = Package(
             ],
             swiftSettings: strict),
 
+        // For tests of features: a store that holds a test to every change and every effect.
+        .target(name: "DemocracyDJTesting", dependencies: ["DemocracyDJ", differences], swiftSettings: strict),
+
         // What tests of several modules have in common.
         .target(name: "TestSupport", path: "Tests/Support", swiftSettings: strict),
         .testTarget(
@@ -91,7 +106,9 @@ let package = Package(
             name: "MeshSessionTests", dependencies: ["MeshSession", "BLETransport", "TestSupport"],
             swiftSettings: strict),
         .testTarget(
-            name: "DemocracyDJTests", dependencies: ["DemocracyDJ", "MeshSimulator"], swiftSettings: strict),
+            name: "DemocracyDJTests", dependencies: ["DemocracyDJ", "DemocracyDJTesting", "MeshSimulator"],
+            swiftSettings: strict),
+        .testTarget(name: "NodeStoreTests", dependencies: ["NodeStore", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "MeshSimulatorTests", dependencies: ["MeshSimulator"], swiftSettings: strict),
         .testTarget(name: "MeshNodeTests", dependencies: ["MeshNode", "TestSupport"], swiftSettings: strict),
         // What is fuzzed, on what was found: Fuzz is a package of its own, for libFuzzer.
