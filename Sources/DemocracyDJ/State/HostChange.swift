@@ -8,7 +8,7 @@ public struct HostChange: Hashable, Sendable {
     /// What plays now.
     enum NowPlaying: Hashable, Sendable {
         case nothing
-        case song(Song)
+        case item(QueueItem)
         /// The song at this place of the base's queue.
         case queued(Int)
     }
@@ -16,11 +16,18 @@ public struct HostChange: Hashable, Sendable {
     /// What has become of one song's voters.
     struct VoterChange: Hashable, Sendable {
         /// The song's place in the new queue.
-        var at: Int
-        /// How many are gone from the end.
-        var dropped: Int
+        var at = 0
+        /// The places of those that are gone, in ascending order.
+        var removed: [Int]
         /// Who comes after those that stay.
         var added: [Peer.ID]
+
+        /// The new voters, or nil where this is no change of those old ones.
+        func applied(to old: [Peer.ID]) -> [Peer.ID]? {
+            let gone = Set(removed)
+            guard gone.allSatisfy(old.indices.contains) else { return nil }
+            return old.indices.filter { !gone.contains($0) }.map { old[$0] } + added
+        }
     }
 
     /// The run of the host that this is about.
@@ -38,7 +45,11 @@ public struct HostChange: Hashable, Sendable {
     var queue = ListChange<QueueItem>()
     /// The votes, after the queue.
     var voters: [VoterChange] = []
+    /// The votes of what plays now, after `nowPlaying`. Nil where they are as before.
+    var playingVoters: VoterChange?
     var guests = ListChange<Peer>()
+    /// Nil where they are as before.
+    var skipVoters: [Peer.ID]?
 
     init(epoch: UInt32, base: UInt64, revision: UInt64) {
         self.epoch = epoch
@@ -52,7 +63,13 @@ public struct HostChange: Hashable, Sendable {
         guard base.epoch == target.epoch, base.revision < target.revision else { return nil }
         self.init(epoch: target.epoch, base: base.revision, revision: target.revision)
         if base.isPlaying != target.isPlaying { isPlaying = target.isPlaying }
-        if base.nowPlaying != target.nowPlaying { nowPlaying = NowPlaying(target.nowPlaying, after: base) }
+        if base.nowPlaying?.withoutVoters != target.nowPlaying?.withoutVoters {
+            nowPlaying = NowPlaying(target.nowPlaying, after: base)
+        }
+        if let item = target.nowPlaying, let plays = playing(after: base) {
+            playingVoters = VoterChange(from: plays.voters, to: item.voters)
+        }
+        if base.skipVoters != target.skipVoters { skipVoters = target.skipVoters }
         queue = ListChange(from: base.queue.map(\.withoutVoters), to: target.queue.map(\.withoutVoters))
         guests = ListChange(from: base.connectedPeers, to: target.connectedPeers)
         let moved = queue.applied(to: base.queue) ?? []
@@ -61,14 +78,23 @@ public struct HostChange: Hashable, Sendable {
         }
     }
 
+    /// What plays after the change, with the votes that it had.
+    fileprivate func playing(after base: HostSnapshot) -> QueueItem? {
+        switch nowPlaying {
+        case nil: base.nowPlaying
+        case .nothing: nil
+        case .item(let item): item
+        case .queued(let place): base.queue.indices.contains(place) ? base.queue[place] : nil
+        }
+    }
+
     fileprivate func queue(from old: [QueueItem]) -> [QueueItem]? {
         guard var items = queue.applied(to: old) else { return nil }
         for change in voters {
-            guard items.indices.contains(change.at), (0...items[change.at].votes).contains(change.dropped) else {
+            guard items.indices.contains(change.at), let voters = change.applied(to: items[change.at].voters) else {
                 return nil
             }
-            items[change.at].voters.removeLast(change.dropped)
-            items[change.at].voters += change.added
+            items[change.at].voters = voters
         }
         return items
     }
@@ -84,14 +110,13 @@ extension HostSnapshot {
         var next = self
         next.revision = change.revision
         next.isPlaying = change.isPlaying ?? isPlaying
-        switch change.nowPlaying {
-        case nil: break
-        case .nothing: next.nowPlaying = nil
-        case .song(let song): next.nowPlaying = song
-        case .queued(let place):
-            guard self.queue.indices.contains(place) else { return nil }
-            next.nowPlaying = self.queue[place].song
+        next.nowPlaying = change.playing(after: self)
+        if next.nowPlaying == nil, change.nowPlaying != nil, change.nowPlaying != .nothing { return nil }
+        if let voters = change.playingVoters {
+            guard let item = next.nowPlaying, let voters = voters.applied(to: item.voters) else { return nil }
+            next.nowPlaying?.voters = voters
         }
+        next.skipVoters = change.skipVoters ?? skipVoters
         next.queue = queue
         next.connectedPeers = guests
         return next.isWithinLimits ? next : nil
@@ -99,20 +124,26 @@ extension HostSnapshot {
 }
 
 extension HostChange.NowPlaying {
-    fileprivate init(_ song: Song?, after base: HostSnapshot) {
-        guard let song else {
+    fileprivate init(_ item: QueueItem?, after base: HostSnapshot) {
+        guard let item else {
             self = .nothing
             return
         }
-        self = base.queue.firstIndex { $0.song == song }.map { .queued($0) } ?? .song(song)
+        let place = base.queue.firstIndex { $0.withoutVoters == item.withoutVoters }
+        self = place.map { .queued($0) } ?? .item(item)
     }
 }
 
 extension HostChange.VoterChange {
-    fileprivate init?(at place: Int, from old: [Peer.ID], to new: [Peer.ID]) {
+    /// Nil where nothing changes.
+    fileprivate init?(at place: Int = 0, from old: [Peer.ID], to new: [Peer.ID]) {
         guard old != new else { return nil }
-        let kept = zip(old, new).prefix { $0 == $1 }.count
-        self.init(at: place, dropped: old.count - kept, added: Array(new[kept...]))
+        var kept = 0
+        var removed: [Int] = []
+        for (index, voter) in old.enumerated() {
+            if kept < new.count, new[kept] == voter { kept += 1 } else { removed.append(index) }
+        }
+        self.init(at: place, removed: removed, added: Array(new[kept...]))
     }
 }
 

@@ -19,6 +19,10 @@ public struct StateFeed: Sendable {
         case stateChanged(HostSnapshot)
         /// The update that was given to the transport last has left.
         case updateHasLeft(Peer.ID)
+        /// Guests that have everything are told which state that is: `MeshMessage.stateHeartbeat`.
+        case heartbeat
+        /// A guest's search has an answer.
+        case answered(SearchResults, for: Peer.ID)
         /// A guest cannot use changes and asks for the whole (`MeshMessage.stateRequest`).
         case wholeRequested(Peer.ID)
     }
@@ -30,7 +34,7 @@ public struct StateFeed: Sendable {
     }
 
     private enum UnderWay: Hashable {
-        case nothing, change, whole
+        case nothing, change, whole, other
     }
 
     private struct Guest {
@@ -38,6 +42,8 @@ public struct StateFeed: Sendable {
         /// The state that the guest has once everything sent has arrived; nil where it needs the whole.
         var sent: HostSnapshot?
         var underWay = UnderWay.nothing
+        /// What its last search has found, until it leaves.
+        var answer: SearchResults?
     }
 
     private var state: HostSnapshot
@@ -71,6 +77,11 @@ public struct StateFeed: Sendable {
             guard let index = guests.firstIndex(where: { $0.id == id }) else { return [] }
             guests[index].underWay = .nothing
             return catchUp(index)
+        case .heartbeat: return guests.indices.flatMap { sendHeartbeat($0) }
+        case .answered(let results, let id):
+            guard let index = guests.firstIndex(where: { $0.id == id }) else { return [] }
+            guests[index].answer = results
+            return catchUp(index)
         case .wholeRequested(let id):
             // A whole that is under way already is the answer.
             guard let index = guests.firstIndex(where: { $0.id == id }), guests[index].underWay != .whole else {
@@ -81,14 +92,28 @@ public struct StateFeed: Sendable {
         }
     }
 
-    /// Sends a guest what it lacks, where nothing is under way to it.
+    /// Sends a guest what it lacks, where nothing is under way to it: the transport keeps one at a time.
     private mutating func catchUp(_ index: Int) -> [Action] {
         let guest = guests[index]
-        guard guest.underWay == .nothing, !isCurrent(guest.sent) else { return [] }
-        let update = update(from: guest.sent)
-        guests[index].sent = state
-        guests[index].underWay = if case .stateChange = update { .change } else { .whole }
-        return [.send(update, to: guest.id)]
+        guard guest.underWay == .nothing else { return [] }
+        if !isCurrent(guest.sent) {
+            let update = update(from: guest.sent)
+            guests[index].sent = state
+            guests[index].underWay = if case .stateChange = update { .change } else { .whole }
+            return [.send(update, to: guest.id)]
+        }
+        guard let answer = guest.answer else { return [] }
+        guests[index].answer = nil
+        guests[index].underWay = .other
+        return [.send(.searchResults(answer), to: guest.id)]
+    }
+
+    /// Whoever has an update under way learns more from that.
+    private mutating func sendHeartbeat(_ index: Int) -> [Action] {
+        let guest = guests[index]
+        guard guest.underWay == .nothing, isCurrent(guest.sent) else { return [] }
+        guests[index].underWay = .other
+        return [.send(.stateHeartbeat(epoch: state.epoch, revision: state.revision), to: guest.id)]
     }
 
     private func isCurrent(_ sent: HostSnapshot?) -> Bool {

@@ -15,9 +15,11 @@ extension WireChange {
         switch change.nowPlaying {
         case nil: break
         case .nothing: silence = true
-        case .song(let song): self.song = WireSong(song)
+        case .item(let item): self.item = WireQueueItem(item, table)
         case .queued(let place): queued = UInt32(clamping: place)
         }
+        if let voters = change.playingVoters { playingVoters = WireVoterChange(voters, table) }
+        if let skipVoters = change.skipVoters { self.skipVoters.peers = skipVoters.map(table.number(of:)) }
         removed = change.queue.removed.map(UInt32.init(clamping:))
         inserted = change.queue.inserted.map { WireQueueInsertion($0, table) }
         voters = change.voters.map { WireVoterChange($0, table) }
@@ -37,13 +39,22 @@ extension HostChange {
         else { return nil }
         self.init(epoch: wire.epoch, base: wire.base, revision: previous + 1)
         isPlaying = wire.hasIsPlaying ? wire.isPlaying : nil
-        nowPlaying =
-            switch wire.nowPlaying {
-            case nil: nil
-            case .silence: .nothing
-            case .song(let song): .song(Song(song))
-            case .queued(let place): .queued(Int(place))
-            }
+        switch wire.nowPlaying {
+        case nil: break
+        case .silence: nowPlaying = .nothing
+        case .item(let item):
+            guard let item = QueueItem(item, table) else { return nil }
+            nowPlaying = .item(item)
+        case .queued(let place): nowPlaying = .queued(Int(place))
+        }
+        if wire.hasPlayingVoters {
+            guard let voters = VoterChange(wire.playingVoters, table) else { return nil }
+            playingVoters = voters
+        }
+        if wire.hasSkipVoters {
+            guard let voters = table.peers(wire.skipVoters.peers) else { return nil }
+            skipVoters = voters
+        }
         queue.removed = wire.removed.map(Int.init)
         queue.inserted = wire.inserted.compactMap { ListChange.Insertion($0, table) }
         voters = wire.voters.compactMap { VoterChange($0, table) }
@@ -59,7 +70,8 @@ extension HostChange {
         var named: [Peer.ID] = []
         for case .new(let guest) in guests.inserted.map(\.source) { named.append(guest.id) }
         for case .new(let item) in queue.inserted.map(\.source) { named += [item.addedBy] + item.voters }
-        return named + voters.flatMap(\.added)
+        if case .item(let item) = nowPlaying { named += [item.addedBy] + item.voters }
+        return named + voters.flatMap(\.added) + (playingVoters?.added ?? []) + (skipVoters ?? [])
     }
 }
 
@@ -121,7 +133,7 @@ extension WireVoterChange {
     fileprivate init(_ change: HostChange.VoterChange, _ table: PeerTable) {
         self.init()
         at = UInt32(clamping: change.at)
-        dropped = UInt32(clamping: change.dropped)
+        removed = change.removed.map(UInt32.init(clamping:))
         added = change.added.map(table.number(of:))
     }
 }
@@ -129,6 +141,6 @@ extension WireVoterChange {
 extension HostChange.VoterChange {
     fileprivate init?(_ wire: WireVoterChange, _ table: PeerTable) {
         guard let added = table.peers(wire.added) else { return nil }
-        self.init(at: Int(wire.at), dropped: Int(wire.dropped), added: added)
+        self.init(at: Int(wire.at), removed: wire.removed.map(Int.init), added: added)
     }
 }

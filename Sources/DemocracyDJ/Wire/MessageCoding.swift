@@ -46,7 +46,16 @@ extension MeshMessage {
         case .rejection(let wire):
             guard let intent = GuestIntent(wire.intent), let reason = RejectionReason(wire.reason) else { return nil }
             self = .rejection(intent, reason)
+        case .heartbeat(let wire): self = .stateHeartbeat(epoch: wire.epoch, revision: wire.revision)
         case .snapshotRequest: self = .stateRequest
+        case .search(let wire):
+            let request = SearchRequest(number: wire.number, words: wire.words, asksForState: wire.snapshot)
+            guard request.isWithinLimits else { return nil }
+            self = .search(request)
+        case .searchResults(let wire):
+            let results = SearchResults(number: wire.number, songs: wire.songs.map { Song($0) })
+            guard results.isWithinLimits else { return nil }
+            self = .searchResults(results)
         case nil: return nil
         }
     }
@@ -80,7 +89,17 @@ extension WireEnvelope {
         case .rejection(let intent, let reason):
             rejection.intent = WireIntent(intent)
             rejection.reason = WireReason(reason)
+        case .stateHeartbeat(let epoch, let revision):
+            heartbeat.epoch = epoch
+            heartbeat.revision = revision
         case .stateRequest: snapshotRequest = WireSnapshotRequest()
+        case .search(let request):
+            search.number = request.number
+            search.words = request.words
+            search.snapshot = request.asksForState
+        case .searchResults(let results):
+            searchResults.number = results.number
+            searchResults.songs = results.songs.map { WireSong($0) }
         }
     }
 }
@@ -91,6 +110,8 @@ extension WireIntent {
         switch intent {
         case .vote(let songID): vote = songID
         case .suggestSong(let songID): suggestion = songID
+        case .takeBackVote(let songID): takeBack = songID
+        case .skip(let songID): skip = songID
         }
     }
 }
@@ -100,6 +121,8 @@ extension GuestIntent {
         switch wire.wish {
         case .vote(let songID): self = .vote(songID: songID)
         case .suggestion(let songID): self = .suggestSong(songID: songID)
+        case .takeBack(let songID): self = .takeBackVote(songID: songID)
+        case .skip(let songID): self = .skip(songID: songID)
         case nil: return nil
         }
         guard DJLimits.isSongID(songID) else { return nil }
@@ -112,9 +135,13 @@ extension WireReason {
             switch reason {
             case .unknownSong: .unknownSong
             case .notQueued: .notQueued
-            case .alreadyPlaying: .alreadyPlaying
+            case .alreadyPlayed: .alreadyPlayed
             case .alreadyVoted: .alreadyVoted
+            case .notVoted: .notVoted
             case .queueFull: .queueFull
+            case .tooManySuggestions: .tooManySuggestions
+            case .notPlaying: .notPlaying
+            case .skippingNotAllowed: .skippingNotAllowed
             }
     }
 }
@@ -124,9 +151,13 @@ extension RejectionReason {
         switch wire {
         case .unknownSong: self = .unknownSong
         case .notQueued: self = .notQueued
-        case .alreadyPlaying: self = .alreadyPlaying
+        case .alreadyPlayed: self = .alreadyPlayed
         case .alreadyVoted: self = .alreadyVoted
+        case .notVoted: self = .notVoted
         case .queueFull: self = .queueFull
+        case .tooManySuggestions: self = .tooManySuggestions
+        case .notPlaying: self = .notPlaying
+        case .skippingNotAllowed: self = .skippingNotAllowed
         case .unspecified, .UNRECOGNIZED: return nil
         }
     }

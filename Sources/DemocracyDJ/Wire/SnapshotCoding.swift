@@ -8,10 +8,13 @@ extension WireSnapshot {
     init(_ snapshot: HostSnapshot) {
         self.init()
         let table = PeerTable(
-            snapshot.connectedPeers.map(\.id) + snapshot.queue.flatMap { [$0.addedBy] + $0.voters })
+            snapshot.connectedPeers.map(\.id)
+                + ([snapshot.nowPlaying].compactMap(\.self) + snapshot.queue).flatMap { [$0.addedBy] + $0.voters }
+                + snapshot.skipVoters)
         epoch = snapshot.epoch
         revision = snapshot.revision
-        if let song = snapshot.nowPlaying { nowPlaying = WireSong(song) }
+        if let item = snapshot.nowPlaying { nowPlaying = WireQueueItem(item, table) }
+        skipVoters = snapshot.skipVoters.map(table.number(of:))
         isPlaying = snapshot.isPlaying
         queue = snapshot.queue.map { WireQueueItem($0, table) }
         guests = snapshot.connectedPeers.map { WireGuest($0, table) }
@@ -28,11 +31,13 @@ extension HostSnapshot {
         else { return nil }
         let queue = wire.queue.compactMap { QueueItem($0, table) }
         let guests = wire.guests.compactMap { Peer($0, table) }
-        guard queue.count == wire.queue.count, guests.count == wire.guests.count else { return nil }
+        let nowPlaying = wire.hasNowPlaying ? QueueItem(wire.nowPlaying, table) : nil
+        guard queue.count == wire.queue.count, guests.count == wire.guests.count,
+            (nowPlaying != nil) == wire.hasNowPlaying, let skipVoters = table.peers(wire.skipVoters)
+        else { return nil }
         self.init(
-            epoch: wire.epoch, revision: wire.revision,
-            nowPlaying: wire.hasNowPlaying ? Song(wire.nowPlaying) : nil, isPlaying: wire.isPlaying, queue: queue,
-            connectedPeers: guests)
+            epoch: wire.epoch, revision: wire.revision, nowPlaying: nowPlaying, isPlaying: wire.isPlaying, queue: queue,
+            connectedPeers: guests, skipVoters: skipVoters)
         guard isWithinLimits else { return nil }
     }
 }

@@ -38,9 +38,13 @@ nonisolated enum WireReason: SwiftProtobuf.Enum, Swift.CaseIterable {
   case unspecified // = 0
   case unknownSong // = 1
   case notQueued // = 2
-  case alreadyPlaying // = 3
   case alreadyVoted // = 4
   case queueFull // = 5
+  case alreadyPlayed // = 6
+  case notVoted // = 7
+  case tooManySuggestions // = 8
+  case notPlaying // = 9
+  case skippingNotAllowed // = 10
   case UNRECOGNIZED(Int)
 
   init() {
@@ -52,9 +56,13 @@ nonisolated enum WireReason: SwiftProtobuf.Enum, Swift.CaseIterable {
     case 0: self = .unspecified
     case 1: self = .unknownSong
     case 2: self = .notQueued
-    case 3: self = .alreadyPlaying
     case 4: self = .alreadyVoted
     case 5: self = .queueFull
+    case 6: self = .alreadyPlayed
+    case 7: self = .notVoted
+    case 8: self = .tooManySuggestions
+    case 9: self = .notPlaying
+    case 10: self = .skippingNotAllowed
     default: self = .UNRECOGNIZED(rawValue)
     }
   }
@@ -64,9 +72,13 @@ nonisolated enum WireReason: SwiftProtobuf.Enum, Swift.CaseIterable {
     case .unspecified: return 0
     case .unknownSong: return 1
     case .notQueued: return 2
-    case .alreadyPlaying: return 3
     case .alreadyVoted: return 4
     case .queueFull: return 5
+    case .alreadyPlayed: return 6
+    case .notVoted: return 7
+    case .tooManySuggestions: return 8
+    case .notPlaying: return 9
+    case .skippingNotAllowed: return 10
     case .UNRECOGNIZED(let i): return i
     }
   }
@@ -76,9 +88,13 @@ nonisolated enum WireReason: SwiftProtobuf.Enum, Swift.CaseIterable {
     .unspecified,
     .unknownSong,
     .notQueued,
-    .alreadyPlaying,
     .alreadyVoted,
     .queueFull,
+    .alreadyPlayed,
+    .notVoted,
+    .tooManySuggestions,
+    .notPlaying,
+    .skippingNotAllowed,
   ]
 
 }
@@ -130,6 +146,30 @@ nonisolated struct WireEnvelope: Sendable {
     set {content = .snapshotRequest(newValue)}
   }
 
+  var search: WireSearch {
+    get {
+      if case .search(let v)? = content {return v}
+      return WireSearch()
+    }
+    set {content = .search(newValue)}
+  }
+
+  var searchResults: WireSearchResults {
+    get {
+      if case .searchResults(let v)? = content {return v}
+      return WireSearchResults()
+    }
+    set {content = .searchResults(newValue)}
+  }
+
+  var heartbeat: WireHeartbeat {
+    get {
+      if case .heartbeat(let v)? = content {return v}
+      return WireHeartbeat()
+    }
+    set {content = .heartbeat(newValue)}
+  }
+
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   nonisolated enum OneOf_Content: Equatable, Sendable {
@@ -138,13 +178,16 @@ nonisolated struct WireEnvelope: Sendable {
     case change(WireChange)
     case rejection(WireRejection)
     case snapshotRequest(WireSnapshotRequest)
+    case search(WireSearch)
+    case searchResults(WireSearchResults)
+    case heartbeat(WireHeartbeat)
 
   }
 
   init() {}
 }
 
-/// From a guest: it wants something. Both are the id of a song.
+/// From a guest: it wants something. Each is the id of a song; for a skip, of the one that plays.
 nonisolated struct WireIntent: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -168,11 +211,29 @@ nonisolated struct WireIntent: Sendable {
     set {wish = .suggestion(newValue)}
   }
 
+  var takeBack: String {
+    get {
+      if case .takeBack(let v)? = wish {return v}
+      return String()
+    }
+    set {wish = .takeBack(newValue)}
+  }
+
+  var skip: String {
+    get {
+      if case .skip(let v)? = wish {return v}
+      return String()
+    }
+    set {wish = .skip(newValue)}
+  }
+
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   nonisolated enum OneOf_Wish: Equatable, Sendable {
     case vote(String)
     case suggestion(String)
+    case takeBack(String)
+    case skip(String)
 
   }
 
@@ -208,6 +269,54 @@ nonisolated struct WireSnapshotRequest: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+}
+
+/// From a guest: it looks for songs in the host's library. A search takes the place of a snapshot request that has not
+/// left, so that it says whether it is one as well.
+nonisolated struct WireSearch: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  var number: UInt32 = 0
+
+  var words: String = String()
+
+  var snapshot: Bool = false
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+}
+
+/// From a host: what it has found for the search of this number.
+nonisolated struct WireSearchResults: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  var number: UInt32 = 0
+
+  var songs: [WireSong] = []
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+}
+
+/// From a host, now and then: its present state. Whoever has another asks for the whole.
+nonisolated struct WireHeartbeat: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  var epoch: UInt32 = 0
+
+  var revision: UInt64 = 0
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -294,16 +403,6 @@ nonisolated struct WireSnapshot: Sendable {
 
   var revision: UInt64 = 0
 
-  /// Missing where nothing plays.
-  var nowPlaying: WireSong {
-    get {_nowPlaying ?? WireSong()}
-    set {_nowPlaying = newValue}
-  }
-  /// Returns true if `nowPlaying` has been explicitly set.
-  var hasNowPlaying: Bool {self._nowPlaying != nil}
-  /// Clears the value of `nowPlaying`. Subsequent reads from it will return its default value.
-  mutating func clearNowPlaying() {self._nowPlaying = nil}
-
   var isPlaying: Bool = false
 
   var queue: [WireQueueItem] = []
@@ -316,94 +415,172 @@ nonisolated struct WireSnapshot: Sendable {
 
   var otherPeers: [String] = []
 
+  /// Missing where nothing plays.
+  var nowPlaying: WireQueueItem {
+    get {_nowPlaying ?? WireQueueItem()}
+    set {_nowPlaying = newValue}
+  }
+  /// Returns true if `nowPlaying` has been explicitly set.
+  var hasNowPlaying: Bool {self._nowPlaying != nil}
+  /// Clears the value of `nowPlaying`. Subsequent reads from it will return its default value.
+  mutating func clearNowPlaying() {self._nowPlaying = nil}
+
+  /// The guests that want the song skipped.
+  var skipVoters: [UInt32] = []
+
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   init() {}
 
-  fileprivate var _nowPlaying: WireSong? = nil
+  fileprivate var _nowPlaying: WireQueueItem? = nil
 }
 
 /// From a host: what has become of the state whose revision is `base`.
-nonisolated struct WireChange: Sendable {
+nonisolated struct WireChange: @unchecked Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  var epoch: UInt32 = 0
+  var epoch: UInt32 {
+    get {_storage._epoch}
+    set {_uniqueStorage()._epoch = newValue}
+  }
 
-  var base: UInt64 = 0
+  var base: UInt64 {
+    get {_storage._base}
+    set {_uniqueStorage()._base = newValue}
+  }
 
   /// Revisions between the two: the new one is base + 1 + skipped.
-  var skipped: UInt64 = 0
+  var skipped: UInt64 {
+    get {_storage._skipped}
+    set {_uniqueStorage()._skipped = newValue}
+  }
 
   /// Missing where it is as before.
   var isPlaying: Bool {
-    get {_isPlaying ?? false}
-    set {_isPlaying = newValue}
+    get {_storage._isPlaying ?? false}
+    set {_uniqueStorage()._isPlaying = newValue}
   }
   /// Returns true if `isPlaying` has been explicitly set.
-  var hasIsPlaying: Bool {self._isPlaying != nil}
+  var hasIsPlaying: Bool {_storage._isPlaying != nil}
   /// Clears the value of `isPlaying`. Subsequent reads from it will return its default value.
-  mutating func clearIsPlaying() {self._isPlaying = nil}
+  mutating func clearIsPlaying() {_uniqueStorage()._isPlaying = nil}
 
   /// Missing where it is as before. `queued` is a place in the base's queue.
-  var nowPlaying: WireChange.OneOf_NowPlaying? = nil
+  var nowPlaying: OneOf_NowPlaying? {
+    get {return _storage._nowPlaying}
+    set {_uniqueStorage()._nowPlaying = newValue}
+  }
 
   var queued: UInt32 {
     get {
-      if case .queued(let v)? = nowPlaying {return v}
+      if case .queued(let v)? = _storage._nowPlaying {return v}
       return 0
     }
-    set {nowPlaying = .queued(newValue)}
-  }
-
-  var song: WireSong {
-    get {
-      if case .song(let v)? = nowPlaying {return v}
-      return WireSong()
-    }
-    set {nowPlaying = .song(newValue)}
+    set {_uniqueStorage()._nowPlaying = .queued(newValue)}
   }
 
   var silence: Bool {
     get {
-      if case .silence(let v)? = nowPlaying {return v}
+      if case .silence(let v)? = _storage._nowPlaying {return v}
       return false
     }
-    set {nowPlaying = .silence(newValue)}
+    set {_uniqueStorage()._nowPlaying = .silence(newValue)}
+  }
+
+  var item: WireQueueItem {
+    get {
+      if case .item(let v)? = _storage._nowPlaying {return v}
+      return WireQueueItem()
+    }
+    set {_uniqueStorage()._nowPlaying = .item(newValue)}
   }
 
   /// The queue: first the places in the base's queue whose songs are gone, then what is put in, first to last.
-  var removed: [UInt32] = []
+  var removed: [UInt32] {
+    get {_storage._removed}
+    set {_uniqueStorage()._removed = newValue}
+  }
 
-  var inserted: [WireQueueInsertion] = []
+  var inserted: [WireQueueInsertion] {
+    get {_storage._inserted}
+    set {_uniqueStorage()._inserted = newValue}
+  }
 
   /// Then the votes, by places in the new queue.
-  var voters: [WireVoterChange] = []
+  var voters: [WireVoterChange] {
+    get {_storage._voters}
+    set {_uniqueStorage()._voters = newValue}
+  }
 
   /// The guests, in the same way as the queue.
-  var guestsRemoved: [UInt32] = []
+  var guestsRemoved: [UInt32] {
+    get {_storage._guestsRemoved}
+    set {_uniqueStorage()._guestsRemoved = newValue}
+  }
 
-  var guestsInserted: [WireGuestInsertion] = []
+  var guestsInserted: [WireGuestInsertion] {
+    get {_storage._guestsInserted}
+    set {_uniqueStorage()._guestsInserted = newValue}
+  }
 
   /// The table of peers, as in a snapshot.
-  var peers: Data = Data()
+  var peers: Data {
+    get {_storage._peers}
+    set {_uniqueStorage()._peers = newValue}
+  }
 
-  var otherPeers: [String] = []
+  var otherPeers: [String] {
+    get {_storage._otherPeers}
+    set {_uniqueStorage()._otherPeers = newValue}
+  }
+
+  /// The votes of what plays now; its place means nothing.
+  var playingVoters: WireVoterChange {
+    get {_storage._playingVoters ?? WireVoterChange()}
+    set {_uniqueStorage()._playingVoters = newValue}
+  }
+  /// Returns true if `playingVoters` has been explicitly set.
+  var hasPlayingVoters: Bool {_storage._playingVoters != nil}
+  /// Clears the value of `playingVoters`. Subsequent reads from it will return its default value.
+  mutating func clearPlayingVoters() {_uniqueStorage()._playingVoters = nil}
+
+  /// Missing where they are as before.
+  var skipVoters: WirePeers {
+    get {_storage._skipVoters ?? WirePeers()}
+    set {_uniqueStorage()._skipVoters = newValue}
+  }
+  /// Returns true if `skipVoters` has been explicitly set.
+  var hasSkipVoters: Bool {_storage._skipVoters != nil}
+  /// Clears the value of `skipVoters`. Subsequent reads from it will return its default value.
+  mutating func clearSkipVoters() {_uniqueStorage()._skipVoters = nil}
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   /// Missing where it is as before. `queued` is a place in the base's queue.
   nonisolated enum OneOf_NowPlaying: Equatable, Sendable {
     case queued(UInt32)
-    case song(WireSong)
     case silence(Bool)
+    case item(WireQueueItem)
 
   }
 
   init() {}
 
-  fileprivate var _isPlaying: Bool? = nil
+  fileprivate var _storage = _StorageClass.defaultInstance
+}
+
+nonisolated struct WirePeers: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  var peers: [UInt32] = []
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
 }
 
 nonisolated struct WireQueueInsertion: Sendable {
@@ -488,10 +665,10 @@ nonisolated struct WireVoterChange: Sendable {
 
   var at: UInt32 = 0
 
-  /// Voters that are gone from the end, before the others are added there.
-  var dropped: UInt32 = 0
-
   var added: [UInt32] = []
+
+  /// Places of the voters that are gone, before the others are added at the end.
+  var removed: [UInt32] = []
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -503,12 +680,12 @@ nonisolated struct WireVoterChange: Sendable {
 fileprivate nonisolated let _protobuf_package = "roadmesh.democracydj"
 
 nonisolated extension WireReason: SwiftProtobuf._ProtoNameProviding {
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0REASON_UNSPECIFIED\0\u{1}REASON_UNKNOWN_SONG\0\u{1}REASON_NOT_QUEUED\0\u{1}REASON_ALREADY_PLAYING\0\u{1}REASON_ALREADY_VOTED\0\u{1}REASON_QUEUE_FULL\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0REASON_UNSPECIFIED\0\u{1}REASON_UNKNOWN_SONG\0\u{1}REASON_NOT_QUEUED\0\u{2}\u{2}REASON_ALREADY_VOTED\0\u{1}REASON_QUEUE_FULL\0\u{1}REASON_ALREADY_PLAYED\0\u{1}REASON_NOT_VOTED\0\u{1}REASON_TOO_MANY_SUGGESTIONS\0\u{1}REASON_NOT_PLAYING\0\u{1}REASON_SKIPPING_NOT_ALLOWED\0")
 }
 
 nonisolated extension WireEnvelope: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".Envelope"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}intent\0\u{1}snapshot\0\u{1}change\0\u{1}rejection\0\u{3}snapshot_request\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}intent\0\u{1}snapshot\0\u{1}change\0\u{1}rejection\0\u{3}snapshot_request\0\u{1}search\0\u{3}search_results\0\u{1}heartbeat\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -581,6 +758,45 @@ nonisolated extension WireEnvelope: SwiftProtobuf.Message, SwiftProtobuf._Messag
           self.content = .snapshotRequest(v)
         }
       }()
+      case 6: try {
+        var v: WireSearch?
+        var hadOneofValue = false
+        if let current = self.content {
+          hadOneofValue = true
+          if case .search(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.content = .search(v)
+        }
+      }()
+      case 7: try {
+        var v: WireSearchResults?
+        var hadOneofValue = false
+        if let current = self.content {
+          hadOneofValue = true
+          if case .searchResults(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.content = .searchResults(v)
+        }
+      }()
+      case 8: try {
+        var v: WireHeartbeat?
+        var hadOneofValue = false
+        if let current = self.content {
+          hadOneofValue = true
+          if case .heartbeat(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.content = .heartbeat(v)
+        }
+      }()
       default: break
       }
     }
@@ -612,6 +828,18 @@ nonisolated extension WireEnvelope: SwiftProtobuf.Message, SwiftProtobuf._Messag
       guard case .snapshotRequest(let v)? = self.content else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 5)
     }()
+    case .search?: try {
+      guard case .search(let v)? = self.content else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 6)
+    }()
+    case .searchResults?: try {
+      guard case .searchResults(let v)? = self.content else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 7)
+    }()
+    case .heartbeat?: try {
+      guard case .heartbeat(let v)? = self.content else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 8)
+    }()
     case nil: break
     }
     try unknownFields.traverse(visitor: &visitor)
@@ -626,7 +854,7 @@ nonisolated extension WireEnvelope: SwiftProtobuf.Message, SwiftProtobuf._Messag
 
 nonisolated extension WireIntent: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".Intent"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}vote\0\u{1}suggestion\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}vote\0\u{1}suggestion\0\u{3}take_back\0\u{1}skip\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -650,6 +878,22 @@ nonisolated extension WireIntent: SwiftProtobuf.Message, SwiftProtobuf._MessageI
           self.wish = .suggestion(v)
         }
       }()
+      case 3: try {
+        var v: String?
+        try decoder.decodeSingularStringField(value: &v)
+        if let v = v {
+          if self.wish != nil {try decoder.handleConflictingOneOf()}
+          self.wish = .takeBack(v)
+        }
+      }()
+      case 4: try {
+        var v: String?
+        try decoder.decodeSingularStringField(value: &v)
+        if let v = v {
+          if self.wish != nil {try decoder.handleConflictingOneOf()}
+          self.wish = .skip(v)
+        }
+      }()
       default: break
       }
     }
@@ -668,6 +912,14 @@ nonisolated extension WireIntent: SwiftProtobuf.Message, SwiftProtobuf._MessageI
     case .suggestion?: try {
       guard case .suggestion(let v)? = self.wish else { preconditionFailure() }
       try visitor.visitSingularStringField(value: v, fieldNumber: 2)
+    }()
+    case .takeBack?: try {
+      guard case .takeBack(let v)? = self.wish else { preconditionFailure() }
+      try visitor.visitSingularStringField(value: v, fieldNumber: 3)
+    }()
+    case .skip?: try {
+      guard case .skip(let v)? = self.wish else { preconditionFailure() }
+      try visitor.visitSingularStringField(value: v, fieldNumber: 4)
     }()
     case nil: break
     }
@@ -734,6 +986,116 @@ nonisolated extension WireSnapshotRequest: SwiftProtobuf.Message, SwiftProtobuf.
   }
 
   static func ==(lhs: WireSnapshotRequest, rhs: WireSnapshotRequest) -> Bool {
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireSearch: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".Search"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}number\0\u{1}words\0\u{1}snapshot\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.number) }()
+      case 2: try { try decoder.decodeSingularStringField(value: &self.words) }()
+      case 3: try { try decoder.decodeSingularBoolField(value: &self.snapshot) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.number != 0 {
+      try visitor.visitSingularUInt32Field(value: self.number, fieldNumber: 1)
+    }
+    if !self.words.isEmpty {
+      try visitor.visitSingularStringField(value: self.words, fieldNumber: 2)
+    }
+    if self.snapshot != false {
+      try visitor.visitSingularBoolField(value: self.snapshot, fieldNumber: 3)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: WireSearch, rhs: WireSearch) -> Bool {
+    if lhs.number != rhs.number {return false}
+    if lhs.words != rhs.words {return false}
+    if lhs.snapshot != rhs.snapshot {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireSearchResults: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".SearchResults"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}number\0\u{1}songs\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.number) }()
+      case 2: try { try decoder.decodeRepeatedMessageField(value: &self.songs) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.number != 0 {
+      try visitor.visitSingularUInt32Field(value: self.number, fieldNumber: 1)
+    }
+    if !self.songs.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.songs, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: WireSearchResults, rhs: WireSearchResults) -> Bool {
+    if lhs.number != rhs.number {return false}
+    if lhs.songs != rhs.songs {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireHeartbeat: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".Heartbeat"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}epoch\0\u{1}revision\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularFixed32Field(value: &self.epoch) }()
+      case 2: try { try decoder.decodeSingularUInt64Field(value: &self.revision) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.epoch != 0 {
+      try visitor.visitSingularFixed32Field(value: self.epoch, fieldNumber: 1)
+    }
+    if self.revision != 0 {
+      try visitor.visitSingularUInt64Field(value: self.revision, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: WireHeartbeat, rhs: WireHeartbeat) -> Bool {
+    if lhs.epoch != rhs.epoch {return false}
+    if lhs.revision != rhs.revision {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -874,7 +1236,7 @@ nonisolated extension WireGuest: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
 
 nonisolated extension WireSnapshot: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".Snapshot"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}epoch\0\u{1}revision\0\u{3}now_playing\0\u{3}is_playing\0\u{1}queue\0\u{1}guests\0\u{1}peers\0\u{3}other_peers\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}epoch\0\u{1}revision\0\u{4}\u{2}is_playing\0\u{1}queue\0\u{1}guests\0\u{1}peers\0\u{3}other_peers\0\u{3}now_playing\0\u{3}skip_voters\0\u{c}\u{3}\u{1}")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -884,12 +1246,13 @@ nonisolated extension WireSnapshot: SwiftProtobuf.Message, SwiftProtobuf._Messag
       switch fieldNumber {
       case 1: try { try decoder.decodeSingularFixed32Field(value: &self.epoch) }()
       case 2: try { try decoder.decodeSingularUInt64Field(value: &self.revision) }()
-      case 3: try { try decoder.decodeSingularMessageField(value: &self._nowPlaying) }()
       case 4: try { try decoder.decodeSingularBoolField(value: &self.isPlaying) }()
       case 5: try { try decoder.decodeRepeatedMessageField(value: &self.queue) }()
       case 6: try { try decoder.decodeRepeatedMessageField(value: &self.guests) }()
       case 7: try { try decoder.decodeSingularBytesField(value: &self.peers) }()
       case 8: try { try decoder.decodeRepeatedStringField(value: &self.otherPeers) }()
+      case 9: try { try decoder.decodeSingularMessageField(value: &self._nowPlaying) }()
+      case 10: try { try decoder.decodeRepeatedUInt32Field(value: &self.skipVoters) }()
       default: break
       }
     }
@@ -906,9 +1269,6 @@ nonisolated extension WireSnapshot: SwiftProtobuf.Message, SwiftProtobuf._Messag
     if self.revision != 0 {
       try visitor.visitSingularUInt64Field(value: self.revision, fieldNumber: 2)
     }
-    try { if let v = self._nowPlaying {
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
-    } }()
     if self.isPlaying != false {
       try visitor.visitSingularBoolField(value: self.isPlaying, fieldNumber: 4)
     }
@@ -924,18 +1284,25 @@ nonisolated extension WireSnapshot: SwiftProtobuf.Message, SwiftProtobuf._Messag
     if !self.otherPeers.isEmpty {
       try visitor.visitRepeatedStringField(value: self.otherPeers, fieldNumber: 8)
     }
+    try { if let v = self._nowPlaying {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 9)
+    } }()
+    if !self.skipVoters.isEmpty {
+      try visitor.visitPackedUInt32Field(value: self.skipVoters, fieldNumber: 10)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   static func ==(lhs: WireSnapshot, rhs: WireSnapshot) -> Bool {
     if lhs.epoch != rhs.epoch {return false}
     if lhs.revision != rhs.revision {return false}
-    if lhs._nowPlaying != rhs._nowPlaying {return false}
     if lhs.isPlaying != rhs.isPlaying {return false}
     if lhs.queue != rhs.queue {return false}
     if lhs.guests != rhs.guests {return false}
     if lhs.peers != rhs.peers {return false}
     if lhs.otherPeers != rhs.otherPeers {return false}
+    if lhs._nowPlaying != rhs._nowPlaying {return false}
+    if lhs.skipVoters != rhs.skipVoters {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -943,7 +1310,207 @@ nonisolated extension WireSnapshot: SwiftProtobuf.Message, SwiftProtobuf._Messag
 
 nonisolated extension WireChange: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".Change"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}epoch\0\u{1}base\0\u{1}skipped\0\u{3}is_playing\0\u{1}queued\0\u{1}song\0\u{1}silence\0\u{1}removed\0\u{1}inserted\0\u{1}voters\0\u{3}guests_removed\0\u{3}guests_inserted\0\u{1}peers\0\u{3}other_peers\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}epoch\0\u{1}base\0\u{1}skipped\0\u{3}is_playing\0\u{1}queued\0\u{2}\u{2}silence\0\u{1}removed\0\u{1}inserted\0\u{1}voters\0\u{3}guests_removed\0\u{3}guests_inserted\0\u{1}peers\0\u{3}other_peers\0\u{1}item\0\u{3}playing_voters\0\u{3}skip_voters\0\u{c}\u{6}\u{1}")
+
+  fileprivate class _StorageClass {
+    var _epoch: UInt32 = 0
+    var _base: UInt64 = 0
+    var _skipped: UInt64 = 0
+    var _isPlaying: Bool? = nil
+    var _nowPlaying: WireChange.OneOf_NowPlaying?
+    var _removed: [UInt32] = []
+    var _inserted: [WireQueueInsertion] = []
+    var _voters: [WireVoterChange] = []
+    var _guestsRemoved: [UInt32] = []
+    var _guestsInserted: [WireGuestInsertion] = []
+    var _peers: Data = Data()
+    var _otherPeers: [String] = []
+    var _playingVoters: WireVoterChange? = nil
+    var _skipVoters: WirePeers? = nil
+
+      // This property is used as the initial default value for new instances of the type.
+      // The type itself is protecting the reference to its storage via CoW semantics.
+      // This will force a copy to be made of this reference when the first mutation occurs;
+      // hence, it is safe to mark this as `nonisolated(unsafe)`.
+      static nonisolated(unsafe) let defaultInstance = _StorageClass()
+
+    private init() {}
+
+    init(copying source: _StorageClass) {
+      _epoch = source._epoch
+      _base = source._base
+      _skipped = source._skipped
+      _isPlaying = source._isPlaying
+      _nowPlaying = source._nowPlaying
+      _removed = source._removed
+      _inserted = source._inserted
+      _voters = source._voters
+      _guestsRemoved = source._guestsRemoved
+      _guestsInserted = source._guestsInserted
+      _peers = source._peers
+      _otherPeers = source._otherPeers
+      _playingVoters = source._playingVoters
+      _skipVoters = source._skipVoters
+    }
+  }
+
+  fileprivate mutating func _uniqueStorage() -> _StorageClass {
+    if !isKnownUniquelyReferenced(&_storage) {
+      _storage = _StorageClass(copying: _storage)
+    }
+    return _storage
+  }
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    _ = _uniqueStorage()
+    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
+      while let fieldNumber = try decoder.nextFieldNumber() {
+        // The use of inline closures is to circumvent an issue where the compiler
+        // allocates stack space for every case branch when no optimizations are
+        // enabled. https://github.com/apple/swift-protobuf/issues/1034
+        switch fieldNumber {
+        case 1: try { try decoder.decodeSingularFixed32Field(value: &_storage._epoch) }()
+        case 2: try { try decoder.decodeSingularUInt64Field(value: &_storage._base) }()
+        case 3: try { try decoder.decodeSingularUInt64Field(value: &_storage._skipped) }()
+        case 4: try { try decoder.decodeSingularBoolField(value: &_storage._isPlaying) }()
+        case 5: try {
+          var v: UInt32?
+          try decoder.decodeSingularUInt32Field(value: &v)
+          if let v = v {
+            if _storage._nowPlaying != nil {try decoder.handleConflictingOneOf()}
+            _storage._nowPlaying = .queued(v)
+          }
+        }()
+        case 7: try {
+          var v: Bool?
+          try decoder.decodeSingularBoolField(value: &v)
+          if let v = v {
+            if _storage._nowPlaying != nil {try decoder.handleConflictingOneOf()}
+            _storage._nowPlaying = .silence(v)
+          }
+        }()
+        case 8: try { try decoder.decodeRepeatedUInt32Field(value: &_storage._removed) }()
+        case 9: try { try decoder.decodeRepeatedMessageField(value: &_storage._inserted) }()
+        case 10: try { try decoder.decodeRepeatedMessageField(value: &_storage._voters) }()
+        case 11: try { try decoder.decodeRepeatedUInt32Field(value: &_storage._guestsRemoved) }()
+        case 12: try { try decoder.decodeRepeatedMessageField(value: &_storage._guestsInserted) }()
+        case 13: try { try decoder.decodeSingularBytesField(value: &_storage._peers) }()
+        case 14: try { try decoder.decodeRepeatedStringField(value: &_storage._otherPeers) }()
+        case 15: try {
+          var v: WireQueueItem?
+          var hadOneofValue = false
+          if let current = _storage._nowPlaying {
+            hadOneofValue = true
+            if case .item(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._nowPlaying = .item(v)
+          }
+        }()
+        case 16: try { try decoder.decodeSingularMessageField(value: &_storage._playingVoters) }()
+        case 17: try { try decoder.decodeSingularMessageField(value: &_storage._skipVoters) }()
+        default: break
+        }
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every if/case branch local when no optimizations
+      // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+      // https://github.com/apple/swift-protobuf/issues/1182
+      if _storage._epoch != 0 {
+        try visitor.visitSingularFixed32Field(value: _storage._epoch, fieldNumber: 1)
+      }
+      if _storage._base != 0 {
+        try visitor.visitSingularUInt64Field(value: _storage._base, fieldNumber: 2)
+      }
+      if _storage._skipped != 0 {
+        try visitor.visitSingularUInt64Field(value: _storage._skipped, fieldNumber: 3)
+      }
+      try { if let v = _storage._isPlaying {
+        try visitor.visitSingularBoolField(value: v, fieldNumber: 4)
+      } }()
+      switch _storage._nowPlaying {
+      case .queued?: try {
+        guard case .queued(let v)? = _storage._nowPlaying else { preconditionFailure() }
+        try visitor.visitSingularUInt32Field(value: v, fieldNumber: 5)
+      }()
+      case .silence?: try {
+        guard case .silence(let v)? = _storage._nowPlaying else { preconditionFailure() }
+        try visitor.visitSingularBoolField(value: v, fieldNumber: 7)
+      }()
+      default: break
+      }
+      if !_storage._removed.isEmpty {
+        try visitor.visitPackedUInt32Field(value: _storage._removed, fieldNumber: 8)
+      }
+      if !_storage._inserted.isEmpty {
+        try visitor.visitRepeatedMessageField(value: _storage._inserted, fieldNumber: 9)
+      }
+      if !_storage._voters.isEmpty {
+        try visitor.visitRepeatedMessageField(value: _storage._voters, fieldNumber: 10)
+      }
+      if !_storage._guestsRemoved.isEmpty {
+        try visitor.visitPackedUInt32Field(value: _storage._guestsRemoved, fieldNumber: 11)
+      }
+      if !_storage._guestsInserted.isEmpty {
+        try visitor.visitRepeatedMessageField(value: _storage._guestsInserted, fieldNumber: 12)
+      }
+      if !_storage._peers.isEmpty {
+        try visitor.visitSingularBytesField(value: _storage._peers, fieldNumber: 13)
+      }
+      if !_storage._otherPeers.isEmpty {
+        try visitor.visitRepeatedStringField(value: _storage._otherPeers, fieldNumber: 14)
+      }
+      try { if case .item(let v)? = _storage._nowPlaying {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 15)
+      } }()
+      try { if let v = _storage._playingVoters {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 16)
+      } }()
+      try { if let v = _storage._skipVoters {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 17)
+      } }()
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: WireChange, rhs: WireChange) -> Bool {
+    if lhs._storage !== rhs._storage {
+      let storagesAreEqual: Bool = withExtendedLifetime((lhs._storage, rhs._storage)) { (_args: (_StorageClass, _StorageClass)) in
+        let _storage = _args.0
+        let rhs_storage = _args.1
+        if _storage._epoch != rhs_storage._epoch {return false}
+        if _storage._base != rhs_storage._base {return false}
+        if _storage._skipped != rhs_storage._skipped {return false}
+        if _storage._isPlaying != rhs_storage._isPlaying {return false}
+        if _storage._nowPlaying != rhs_storage._nowPlaying {return false}
+        if _storage._removed != rhs_storage._removed {return false}
+        if _storage._inserted != rhs_storage._inserted {return false}
+        if _storage._voters != rhs_storage._voters {return false}
+        if _storage._guestsRemoved != rhs_storage._guestsRemoved {return false}
+        if _storage._guestsInserted != rhs_storage._guestsInserted {return false}
+        if _storage._peers != rhs_storage._peers {return false}
+        if _storage._otherPeers != rhs_storage._otherPeers {return false}
+        if _storage._playingVoters != rhs_storage._playingVoters {return false}
+        if _storage._skipVoters != rhs_storage._skipVoters {return false}
+        return true
+      }
+      if !storagesAreEqual {return false}
+    }
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WirePeers: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".Peers"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}peers\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -951,120 +1518,21 @@ nonisolated extension WireChange: SwiftProtobuf.Message, SwiftProtobuf._MessageI
       // allocates stack space for every case branch when no optimizations are
       // enabled. https://github.com/apple/swift-protobuf/issues/1034
       switch fieldNumber {
-      case 1: try { try decoder.decodeSingularFixed32Field(value: &self.epoch) }()
-      case 2: try { try decoder.decodeSingularUInt64Field(value: &self.base) }()
-      case 3: try { try decoder.decodeSingularUInt64Field(value: &self.skipped) }()
-      case 4: try { try decoder.decodeSingularBoolField(value: &self._isPlaying) }()
-      case 5: try {
-        var v: UInt32?
-        try decoder.decodeSingularUInt32Field(value: &v)
-        if let v = v {
-          if self.nowPlaying != nil {try decoder.handleConflictingOneOf()}
-          self.nowPlaying = .queued(v)
-        }
-      }()
-      case 6: try {
-        var v: WireSong?
-        var hadOneofValue = false
-        if let current = self.nowPlaying {
-          hadOneofValue = true
-          if case .song(let m) = current {v = m}
-        }
-        try decoder.decodeSingularMessageField(value: &v)
-        if let v = v {
-          if hadOneofValue {try decoder.handleConflictingOneOf()}
-          self.nowPlaying = .song(v)
-        }
-      }()
-      case 7: try {
-        var v: Bool?
-        try decoder.decodeSingularBoolField(value: &v)
-        if let v = v {
-          if self.nowPlaying != nil {try decoder.handleConflictingOneOf()}
-          self.nowPlaying = .silence(v)
-        }
-      }()
-      case 8: try { try decoder.decodeRepeatedUInt32Field(value: &self.removed) }()
-      case 9: try { try decoder.decodeRepeatedMessageField(value: &self.inserted) }()
-      case 10: try { try decoder.decodeRepeatedMessageField(value: &self.voters) }()
-      case 11: try { try decoder.decodeRepeatedUInt32Field(value: &self.guestsRemoved) }()
-      case 12: try { try decoder.decodeRepeatedMessageField(value: &self.guestsInserted) }()
-      case 13: try { try decoder.decodeSingularBytesField(value: &self.peers) }()
-      case 14: try { try decoder.decodeRepeatedStringField(value: &self.otherPeers) }()
+      case 1: try { try decoder.decodeRepeatedUInt32Field(value: &self.peers) }()
       default: break
       }
     }
   }
 
   func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
-    // The use of inline closures is to circumvent an issue where the compiler
-    // allocates stack space for every if/case branch local when no optimizations
-    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
-    // https://github.com/apple/swift-protobuf/issues/1182
-    if self.epoch != 0 {
-      try visitor.visitSingularFixed32Field(value: self.epoch, fieldNumber: 1)
-    }
-    if self.base != 0 {
-      try visitor.visitSingularUInt64Field(value: self.base, fieldNumber: 2)
-    }
-    if self.skipped != 0 {
-      try visitor.visitSingularUInt64Field(value: self.skipped, fieldNumber: 3)
-    }
-    try { if let v = self._isPlaying {
-      try visitor.visitSingularBoolField(value: v, fieldNumber: 4)
-    } }()
-    switch self.nowPlaying {
-    case .queued?: try {
-      guard case .queued(let v)? = self.nowPlaying else { preconditionFailure() }
-      try visitor.visitSingularUInt32Field(value: v, fieldNumber: 5)
-    }()
-    case .song?: try {
-      guard case .song(let v)? = self.nowPlaying else { preconditionFailure() }
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 6)
-    }()
-    case .silence?: try {
-      guard case .silence(let v)? = self.nowPlaying else { preconditionFailure() }
-      try visitor.visitSingularBoolField(value: v, fieldNumber: 7)
-    }()
-    case nil: break
-    }
-    if !self.removed.isEmpty {
-      try visitor.visitPackedUInt32Field(value: self.removed, fieldNumber: 8)
-    }
-    if !self.inserted.isEmpty {
-      try visitor.visitRepeatedMessageField(value: self.inserted, fieldNumber: 9)
-    }
-    if !self.voters.isEmpty {
-      try visitor.visitRepeatedMessageField(value: self.voters, fieldNumber: 10)
-    }
-    if !self.guestsRemoved.isEmpty {
-      try visitor.visitPackedUInt32Field(value: self.guestsRemoved, fieldNumber: 11)
-    }
-    if !self.guestsInserted.isEmpty {
-      try visitor.visitRepeatedMessageField(value: self.guestsInserted, fieldNumber: 12)
-    }
     if !self.peers.isEmpty {
-      try visitor.visitSingularBytesField(value: self.peers, fieldNumber: 13)
-    }
-    if !self.otherPeers.isEmpty {
-      try visitor.visitRepeatedStringField(value: self.otherPeers, fieldNumber: 14)
+      try visitor.visitPackedUInt32Field(value: self.peers, fieldNumber: 1)
     }
     try unknownFields.traverse(visitor: &visitor)
   }
 
-  static func ==(lhs: WireChange, rhs: WireChange) -> Bool {
-    if lhs.epoch != rhs.epoch {return false}
-    if lhs.base != rhs.base {return false}
-    if lhs.skipped != rhs.skipped {return false}
-    if lhs._isPlaying != rhs._isPlaying {return false}
-    if lhs.nowPlaying != rhs.nowPlaying {return false}
-    if lhs.removed != rhs.removed {return false}
-    if lhs.inserted != rhs.inserted {return false}
-    if lhs.voters != rhs.voters {return false}
-    if lhs.guestsRemoved != rhs.guestsRemoved {return false}
-    if lhs.guestsInserted != rhs.guestsInserted {return false}
+  static func ==(lhs: WirePeers, rhs: WirePeers) -> Bool {
     if lhs.peers != rhs.peers {return false}
-    if lhs.otherPeers != rhs.otherPeers {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -1206,7 +1674,7 @@ nonisolated extension WireGuestInsertion: SwiftProtobuf.Message, SwiftProtobuf._
 
 nonisolated extension WireVoterChange: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".VoterChange"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}at\0\u{1}dropped\0\u{1}added\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}at\0\u{2}\u{2}added\0\u{1}removed\0\u{c}\u{2}\u{1}")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1215,8 +1683,8 @@ nonisolated extension WireVoterChange: SwiftProtobuf.Message, SwiftProtobuf._Mes
       // enabled. https://github.com/apple/swift-protobuf/issues/1034
       switch fieldNumber {
       case 1: try { try decoder.decodeSingularUInt32Field(value: &self.at) }()
-      case 2: try { try decoder.decodeSingularUInt32Field(value: &self.dropped) }()
       case 3: try { try decoder.decodeRepeatedUInt32Field(value: &self.added) }()
+      case 4: try { try decoder.decodeRepeatedUInt32Field(value: &self.removed) }()
       default: break
       }
     }
@@ -1226,19 +1694,19 @@ nonisolated extension WireVoterChange: SwiftProtobuf.Message, SwiftProtobuf._Mes
     if self.at != 0 {
       try visitor.visitSingularUInt32Field(value: self.at, fieldNumber: 1)
     }
-    if self.dropped != 0 {
-      try visitor.visitSingularUInt32Field(value: self.dropped, fieldNumber: 2)
-    }
     if !self.added.isEmpty {
       try visitor.visitPackedUInt32Field(value: self.added, fieldNumber: 3)
+    }
+    if !self.removed.isEmpty {
+      try visitor.visitPackedUInt32Field(value: self.removed, fieldNumber: 4)
     }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   static func ==(lhs: WireVoterChange, rhs: WireVoterChange) -> Bool {
     if lhs.at != rhs.at {return false}
-    if lhs.dropped != rhs.dropped {return false}
     if lhs.added != rhs.added {return false}
+    if lhs.removed != rhs.removed {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

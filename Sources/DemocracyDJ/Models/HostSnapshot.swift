@@ -2,58 +2,8 @@
 
 import MeshProtocol
 
-/// What hosts and guests say to one another.
-public enum MeshMessage: Hashable, Sendable {
-    /// A guest wants something.
-    case intent(GuestIntent)
-    /// The host's state, whole.
-    case stateUpdate(HostSnapshot)
-    /// What has become of the host's state since an earlier one.
-    case stateChange(HostChange)
-    /// The host's answer to an intent that it does not follow.
-    case rejection(GuestIntent, RejectionReason)
-    /// A guest has missed a change, and asks for the host's whole state.
-    case stateRequest
-}
-
-/// What a guest can want.
-public enum GuestIntent: Hashable, Sendable {
-    /// Put a song of the host's library into the queue.
-    case suggestSong(songID: Song.ID)
-    /// Vote for a song in the queue.
-    case vote(songID: Song.ID)
-
-    /// The song it is about.
-    public var songID: Song.ID {
-        switch self {
-        case .suggestSong(let songID), .vote(let songID): songID
-        }
-    }
-
-    /// Its name in `docs/using.md`'s terms.
-    public var kind: String {
-        switch self {
-        case .suggestSong: "suggestSong"
-        case .vote: "vote"
-        }
-    }
-}
-
-/// Why a host does not follow an intent.
-public enum RejectionReason: String, Hashable, Sendable, Codable {
-    /// No song of this identifier.
-    case unknownSong
-    /// The song is in the library, but not in the queue.
-    case notQueued
-    /// The song is playing.
-    case alreadyPlaying
-    /// This guest's vote for the song is counted already.
-    case alreadyVoted
-    /// The queue holds `DJLimits.queuedSongs`, or the song `DJLimits.votes`.
-    case queueFull
-}
-
-/// A song in the queue.
+/// A song that was asked for, in the queue or playing. The song's own fields can be read from it.
+@dynamicMemberLookup
 public struct QueueItem: Hashable, Sendable, Identifiable {
     /// The song.
     public var song: Song
@@ -73,6 +23,9 @@ public struct QueueItem: Hashable, Sendable, Identifiable {
         self.addedBy = addedBy
         self.voters = voters
     }
+
+    /// The song's fields.
+    public subscript<Value>(dynamicMember field: KeyPath<Song, Value>) -> Value { song[keyPath: field] }
 }
 
 /// The host's whole state, as guests see it.
@@ -81,18 +34,21 @@ public struct HostSnapshot: Hashable, Sendable, Codable {
     public var epoch: UInt32
     /// Counts the changes in an epoch. A snapshot never overwrites one with a higher revision.
     public var revision: UInt64
-    /// What plays, or nil.
-    public var nowPlaying: Song?
+    /// What plays, with who asked and voted for it; or nil.
+    public var nowPlaying: QueueItem?
     /// Whether it really plays, or pauses.
     public var isPlaying: Bool
     /// What plays next, first to last.
     public var queue: [QueueItem]
     /// The guests that are linked.
     public var connectedPeers: [Peer]
+    /// The guests that want the present song skipped, where the host counts that (`Fairness.majoritySkip`).
+    public var skipVoters: [Peer.ID]
 
     /// A snapshot.
     public init(
-        epoch: UInt32, revision: UInt64, nowPlaying: Song?, isPlaying: Bool, queue: [QueueItem], connectedPeers: [Peer]
+        epoch: UInt32, revision: UInt64, nowPlaying: QueueItem?, isPlaying: Bool, queue: [QueueItem],
+        connectedPeers: [Peer], skipVoters: [Peer.ID] = []
     ) {
         self.epoch = epoch
         self.revision = revision
@@ -100,10 +56,11 @@ public struct HostSnapshot: Hashable, Sendable, Codable {
         self.isPlaying = isPlaying
         self.queue = queue
         self.connectedPeers = connectedPeers
+        self.skipVoters = skipVoters
     }
 
     private enum CodingKeys: String, CodingKey {
-        case epoch, revision, nowPlaying, isPlaying, queue, connectedPeers
+        case epoch, revision, nowPlaying, isPlaying, queue, connectedPeers, skipVoters
     }
 
     /// Writes the form of `docs/using.md`: silence is a null, not a missing field.
@@ -115,6 +72,12 @@ public struct HostSnapshot: Hashable, Sendable, Codable {
         try container.encode(isPlaying, forKey: .isPlaying)
         try container.encode(queue, forKey: .queue)
         try container.encode(connectedPeers, forKey: .connectedPeers)
+        try container.encode(skipVoters, forKey: .skipVoters)
+    }
+
+    /// The song of an identifier, in the queue or playing.
+    public func item(_ songID: Song.ID) -> QueueItem? {
+        nowPlaying?.id == songID ? nowPlaying : queue.first { $0.id == songID }
     }
 
     /// Whether this snapshot takes the place of another. Epochs of one host grow.

@@ -14,6 +14,8 @@ public enum MultipeerEvent: Hashable, Sendable {
     case peerDisconnected(Peer, reason: DisconnectReason = .linkLost)
     /// A message has arrived.
     case messageReceived(MeshMessage, from: Peer)
+    /// A message is safe with its receiver, for good.
+    case messageDelivered(MeshMessage, to: Peer.ID)
     /// A message could not be sent.
     case sendFailed(MeshMessage, to: Peer)
     /// The radio is gone, or everybody was lost at once.

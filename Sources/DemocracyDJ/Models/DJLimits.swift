@@ -2,29 +2,6 @@
 
 import MeshProtocol
 
-/// A piece of music that the host can play.
-public struct Song: Hashable, Sendable, Codable, Identifiable {
-    /// The library's name for it: stable, at most `DJLimits.songIDBytes` bytes.
-    public var id: String
-    /// Title, as people know it.
-    public var title: String
-    /// Artist, as people know it.
-    public var artist: String
-    /// Length in seconds. Guests are told it to the millisecond.
-    public var duration: Double
-    /// Where its cover art is, if anywhere.
-    public var albumArtURL: String?
-
-    /// A song.
-    public init(id: String, title: String, artist: String, duration: Double, albumArtURL: String? = nil) {
-        self.id = id
-        self.title = title
-        self.artist = artist
-        self.duration = duration
-        self.albumArtURL = albumArtURL
-    }
-}
-
 /// Limits of the application, each with its reason.
 public enum DJLimits {
     /// Longest song identifier, in bytes: a hash in hexadecimal fits.
@@ -50,4 +27,18 @@ public enum DJLimits {
     public static let messageBytes = Limits.messageBytes
     /// Votes of one guest that wait for their confirmation.
     public static let pendingVotes = 256
+    /// Open suggestions of one guest, where the host does not say otherwise: enough to fill a half hour, and the others get
+    /// their turn.
+    public static let openSuggestions = 5
+    /// Songs of one guest in a row while others wait, where the host does not say otherwise.
+    public static let songsInARow = 2
+    /// Longest search, in bytes: longer than any title and artist that people type.
+    public static let searchBytes = 128
+    /// Songs that a search finds: what a phone shows on two screens, in one message of some kilobytes.
+    public static let searchResults = 20
+    /// Guests that are kept out of a session: more than any session sends away.
+    public static let bannedPeers = 256
+    /// How often a host tells guests which state is the present one: a guest that has missed something without knowing it
+    /// shows the wrong queue this long at most.
+    public static let stateHeartbeat: MeshInstant = .seconds(5)
 }

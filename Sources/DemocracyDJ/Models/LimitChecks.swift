@@ -13,6 +13,18 @@ extension DJLimits {
     fileprivate static func isPeerID(_ text: String) -> Bool { (1...Limits.peerIDBytes).contains(text.utf8.count) }
 }
 
+extension SearchRequest {
+    /// Whether a guest can ask this.
+    var isWithinLimits: Bool { words.utf8.count <= DJLimits.searchBytes }
+}
+
+extension SearchResults {
+    /// Whether a host can have found this.
+    var isWithinLimits: Bool {
+        songs.count <= DJLimits.searchResults && songs.allSatisfy(\.isWithinLimits) && areDistinct(songs.map(\.id))
+    }
+}
+
 extension Song {
     /// Whether guests can be told of this song. Not a number is outside every range.
     var isWithinLimits: Bool {
@@ -38,6 +50,8 @@ extension HostSnapshot {
             && connectedPeers.count <= DJLimits.connectedPeers
             && connectedPeers.allSatisfy { DJLimits.isPeerID($0.id) && $0.name.utf8.count <= Limits.nameBytes }
             && areDistinct(connectedPeers.map(\.id))
+            && skipVoters.count <= DJLimits.votes && skipVoters.allSatisfy(DJLimits.isPeerID)
+            && areDistinct(skipVoters)
     }
 }
 

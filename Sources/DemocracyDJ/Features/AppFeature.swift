@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import MeshProtocol
+
+/// Decides for the whole application: whether it hosts, joins, or is yet to be told which; the rest is the host's or the
+/// guest's feature.
+public struct AppFeature: Feature {
+    /// What can happen.
+    public enum Event: Sendable {
+        /// The person hosts.
+        case startHosting(HostFeature)
+        /// The person joins.
+        case startJoining(GuestFeature)
+        /// The person has enough: the host ends the session for everybody, a guest leaves.
+        case endSession
+        /// The network says something.
+        case multipeerEvent(MultipeerEvent)
+        /// Something happens to the host.
+        case host(HostFeature.Event)
+        /// Something happens to the guest.
+        case guest(GuestFeature.Event)
+    }
+
+    /// What is to be done.
+    public enum Effect: Hashable, Sendable {
+        /// Let guests find this node.
+        case startHosting(Peer)
+        /// Look for hosts.
+        case startBrowsing(Peer)
+        /// Say goodbye and give up radio and links.
+        case stop
+        /// The host decides so.
+        case host(HostFeature.Effect)
+        /// The guest decides so.
+        case guest(GuestFeature.Effect)
+        /// Show an error.
+        case show(NetworkError)
+        /// What an error was about is cured.
+        case clear(NetworkError)
+    }
+
+    /// What the application is doing.
+    public enum State: Hashable, Sendable {
+        /// The start: host or join?
+        case choosing
+        /// It hosts.
+        case hosting(HostFeature.State)
+        /// It is a guest.
+        case joining(GuestFeature.State)
+    }
+
+    private enum Mode {
+        case choosing
+        case hosting(HostFeature)
+        case joining(GuestFeature)
+    }
+
+    private var mode = Mode.choosing
+
+    /// An application that is yet to be told what to do.
+    public init() {}
+
+    /// What the application is doing.
+    public var state: State {
+        switch mode {
+        case .choosing: .choosing
+        case .hosting(let host): .hosting(host.state)
+        case .joining(let guest): .joining(guest.state)
+        }
+    }
+
+    /// The host's decisions, where it hosts.
+    public var host: HostFeature? { if case .hosting(let host) = mode { host } else { nil } }
+
+    /// The guest's decisions, where it joins.
+    public var guest: GuestFeature? { if case .joining(let guest) = mode { guest } else { nil } }
+
+    /// When the host's `tick` is due.
+    public var deadline: MeshInstant? { host?.deadline }
+
+    /// Takes an event. What does not fit what the application is doing changes nothing.
+    public mutating func handle(_ event: Event, now: MeshInstant) -> [Effect] {
+        // Taken out and put back, so that the features' state is not copied.
+        let doing = mode
+        mode = .choosing
+        switch doing {
+        case .choosing: return begin(event)
+        case .hosting(var host):
+            if let effects = end(event) { return effects }
+            defer { mode = .hosting(host) }
+            switch event {
+            case .host(let event): return host.handle(event, now: now).map(Effect.host)
+            case .multipeerEvent(let event):
+                return banner(event) + host.handle(.multipeerEvent(event), now: now).map(Effect.host)
+            default: return []
+            }
+        case .joining(var guest):
+            if let effects = end(event) { return effects }
+            defer { mode = .joining(guest) }
+            switch event {
+            case .guest(let event): return guest.handle(event, now: now).map(Effect.guest)
+            case .multipeerEvent(let event):
+                return banner(event) + guest.handle(.multipeerEvent(event), now: now).map(Effect.guest)
+            default: return []
+            }
+        }
+    }
+
+    private mutating func begin(_ event: Event) -> [Effect] {
+        switch event {
+        case .startHosting(let host):
+            mode = .hosting(host)
+            return [.startHosting(host.local)]
+        case .startJoining(let guest):
+            mode = .joining(guest)
+            return [.startBrowsing(guest.local)]
+        default: return []
+        }
+    }
+
+    /// What ends everything leads back to the start. Nil where the event does not.
+    private func end(_ event: Event) -> [Effect]? {
+        switch event {
+        case .endSession: [.stop]
+        // Fatal: there is nothing left to come back to.
+        case .multipeerEvent(.sessionInvalidated): [.stop, .show(.sessionInvalidated)]
+        default: nil
+        }
+    }
+
+    /// What everybody is told, host or guest.
+    private func banner(_ event: MultipeerEvent) -> [Effect] {
+        switch event {
+        case .networkUnavailable: [.show(.networkUnavailable)]
+        // Whoever is linked has a network.
+        case .peerConnected: [.clear(.networkUnavailable)]
+        default: []
+        }
+    }
+}

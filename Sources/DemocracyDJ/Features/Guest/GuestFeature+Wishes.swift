@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import MeshProtocol
+
+// What a guest wants, from the person's tap until a snapshot shows it or the host says no.
+
+extension GuestFeature {
+    mutating func cast(_ kind: Wish.Kind, _ songID: Song.ID) -> [Effect] {
+        // What no host can have is not worth the way to it.
+        guard DJLimits.isSongID(songID) else { return [.wishChanged(songID: songID, kind, .rejected(.unknownSong))] }
+        // What is queued already needs a vote.
+        if kind == .suggest, state.isCurrent, state.hostSnapshot?.item(songID) != nil { return cast(.vote, songID) }
+        var wish = Wish(kind, songID)
+        if let place = state.wishes.firstIndex(where: { $0.isAbout(wish.intent) }) {
+            let earlier = state.wishes[place]
+            if earlier.kind == kind { return [] }
+            state.wishes.remove(at: place)
+            // It has not left: both are as if they had never been.
+            if earlier.progress == .waiting { return [.wishChanged(songID: songID, kind, .confirmed)] }
+            wish.undelivered = earlier.undelivered
+            wish.needsDelivery = true
+        } else if let snapshot = state.hostSnapshot, wish.isShown(by: snapshot, to: local.id) {
+            return [.wishChanged(songID: songID, kind, .confirmed)]
+        }
+        guard state.wishes.count < DJLimits.pendingVotes else { return [.notice(.tooManyPendingVotes)] }
+        return add(wish)
+    }
+
+    private mutating func add(_ wish: Wish) -> [Effect] {
+        var effects: [Effect] = [.wishChanged(songID: wish.songID, wish.kind, .queued)]
+        state.wishes.append(wish)
+        let index = state.wishes.count - 1
+        if let known = state.known {
+            state.wishes[index].progress = .handedOver
+            effects.append(send(index, to: known.id))
+        }
+        if state.host != nil {
+            state.wishes[index].progress = .sent
+            effects.append(.wishChanged(songID: wish.songID, wish.kind, .sent))
+        }
+        return effects
+    }
+
+    mutating func send(_ index: Int, to host: Peer.ID) -> Effect {
+        state.wishes[index].undelivered += 1
+        state.wishes[index].statesSinceDelivery = 0
+        return .send(state.wishes[index].intent, to: host)
+    }
+
+    // MARK: What becomes of them
+
+    mutating func sendFailed(_ intent: GuestIntent, to peer: Peer.ID) -> [Effect] {
+        guard state.known?.id == peer, let index = state.wishes.firstIndex(where: { $0.intent == intent }) else {
+            return []
+        }
+        let wasSent = state.wishes[index].progress == .sent
+        state.wishes[index].progress = .waiting
+        state.wishes[index].undelivered -= 1
+        return wasSent ? [.wishChanged(songID: intent.songID, state.wishes[index].kind, .queued)] : []
+    }
+
+    mutating func delivered(_ intent: GuestIntent, to peer: Peer.ID) -> [Effect] {
+        guard state.known?.id == peer, let index = state.wishes.firstIndex(where: { $0.isAbout(intent) }),
+            state.wishes[index].undelivered > 0
+        else { return [] }
+        state.wishes[index].undelivered -= 1
+        guard state.isCurrent, let snapshot = state.hostSnapshot else { return [] }
+        return clearShown(by: snapshot)
+    }
+
+    mutating func rejected(_ intent: GuestIntent, _ reason: RejectionReason) -> [Effect] {
+        guard let index = state.wishes.firstIndex(where: { $0.intent == intent }) else {
+            if case .skip = intent { return [.notice(.cannotSkip(reason))] }
+            return []
+        }
+        let wish = state.wishes.remove(at: index)
+        let told = Effect.wishChanged(songID: wish.songID, wish.kind, .rejected(reason))
+        return wish.kind == .suggest ? [told, .notice(.cannotAdd(wish.songID, reason))] : [told]
+    }
+
+    /// The host's state is known anew. A vote is cleared by a snapshot that shows it, never by just any snapshot.
+    mutating func settleWishes(by snapshot: HostSnapshot) -> [Effect] {
+        for index in state.wishes.indices where state.wishes[index].undelivered == 0 {
+            state.wishes[index].statesSinceDelivery += 1
+        }
+        return clearShown(by: snapshot) + settleUnshown()
+    }
+
+    private mutating func clearShown(by snapshot: HostSnapshot) -> [Effect] {
+        let shown = state.wishes.filter { wish in
+            let isBelieved = wish.undelivered == 0 || (!wish.needsDelivery && wish.kind != .takeBack)
+            return isBelieved && wish.isShown(by: snapshot, to: local.id)
+        }
+        state.wishes.removeAll { shown.contains($0) }
+        return shown.map { .wishChanged(songID: $0.songID, $0.kind, .confirmed) }
+    }
+
+    /// The host has a wish, says nothing against it, and does not show it: its song has left the queue meanwhile. A vote is
+    /// asked for once more, since only the host can say what became of it. A suggestion was followed.
+    private mutating func settleUnshown() -> [Effect] {
+        guard let host = state.host else { return [] }
+        var effects: [Effect] = []
+        for index in state.wishes.indices.reversed()
+        where state.wishes[index].progress == .sent && state.wishes[index].undelivered == 0
+            && state.wishes[index].statesSinceDelivery >= Wish.statesToBelieve
+        {
+            if state.wishes[index].kind == .suggest {
+                let wish = state.wishes.remove(at: index)
+                effects.append(.wishChanged(songID: wish.songID, .suggest, .confirmed))
+            } else {
+                effects.append(send(index, to: host.id))
+            }
+        }
+        return effects.reversed()
+    }
+
+    /// A host that was started anew may have lost what it had: votes that were delivered and that it does not show are sent
+    /// once more. Those that were not are in the outbox.
+    mutating func repeatWishes(by snapshot: HostSnapshot) -> [Effect] {
+        let confirmed = clearShown(by: snapshot)
+        guard let host = state.host else { return confirmed }
+        let lost = state.wishes.indices.filter { index in
+            let wish = state.wishes[index]
+            return wish.progress == .sent && wish.undelivered == 0 && wish.kind != .suggest
+        }
+        return confirmed + lost.map { send($0, to: host.id) }
+    }
+}

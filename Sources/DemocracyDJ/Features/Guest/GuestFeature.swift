@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import MeshProtocol
+
+/// Decides everything about a guest's view and wishes: an event goes in, effects come out.
+public struct GuestFeature: Feature {
+    /// What happens to a guest.
+    public enum Event: Hashable, Sendable {
+        /// The network says something.
+        case multipeerEvent(MultipeerEvent)
+        /// The person votes.
+        case vote(Song.ID)
+        /// The person takes a vote back.
+        case takeBackVote(Song.ID)
+        /// The person suggests a song.
+        case suggest(Song.ID)
+        /// The person wants another song than the one that plays.
+        case skip
+        /// The person looks for songs in the host's library.
+        case search(String)
+    }
+
+    /// What is to be done.
+    public enum Effect: Hashable, Sendable {
+        /// Give a wish for the host to the transport, which keeps it until the host has it, across links.
+        case send(GuestIntent, to: Peer.ID)
+        /// Ask the host on this link only: `MeshMessage.stateRequest` or `.search`.
+        case request(MeshMessage, from: Peer.ID)
+        /// Show where a wish has got to.
+        case wishChanged(songID: Song.ID, Wish.Kind, WishState)
+        /// Show the host's state.
+        case show(HostSnapshot)
+        /// Show what the host has found for these words.
+        case showResults([Song], for: String)
+        /// The link to the host broke: find the way back to it.
+        case reconnect(to: Peer)
+        /// The host has ended its session, or does not want this guest: back to the start, where a host is chosen.
+        case returnToStart(Peer, DisconnectReason)
+        /// Tell the person something.
+        case notice(Notice)
+    }
+
+    /// Where a guest stands with its host.
+    public enum ConnectionStatus: String, Hashable, Sendable {
+        /// A host is to be chosen.
+        case choosing
+        /// There is a link to the host.
+        case connected
+        /// The link broke, and the way back is looked for. What is on view is the last that is known.
+        case reconnecting
+    }
+
+    /// A host that was joined.
+    public struct KnownHost: Hashable, Sendable {
+        /// Who it is.
+        public var id: Peer.ID
+        /// The run of it that its last state told of; nil before the first.
+        public var epoch: UInt32?
+
+        /// A host.
+        public init(id: Peer.ID, epoch: UInt32? = nil) {
+            self.id = id
+            self.epoch = epoch
+        }
+    }
+
+    /// What a guest knows.
+    public struct State: Hashable, Sendable {
+        /// Where it stands with its host.
+        public var connectionStatus = ConnectionStatus.choosing
+        /// The host that this guest is linked to.
+        public var host: Peer?
+        /// The host that was joined last: the transport keeps what is for it while it is out of reach.
+        public var known: KnownHost?
+        /// The host's last known state; it stays on view through a gap.
+        public var hostSnapshot: HostSnapshot?
+        /// That state came over the present link.
+        public var isCurrent = false
+        /// What this guest wants and no snapshot has shown yet, the oldest first.
+        public var wishes: [Wish] = []
+        /// The host was asked for its whole state.
+        public var isWaitingForWhole = false
+        /// The words that were looked for last, and the number of that search.
+        public var search: Search?
+
+        /// Nobody is known yet.
+        public init() {}
+    }
+
+    /// A search.
+    public struct Search: Hashable, Sendable {
+        /// Grows with each.
+        public var number: UInt32
+        /// What was looked for.
+        public var words: String
+        /// The host has not answered it.
+        public var isOpen: Bool
+    }
+
+    /// Who votes.
+    public let local: Peer
+    /// What the guest knows.
+    public internal(set) var state: State
+
+    /// A guest without a host.
+    public init(local: Peer) {
+        self.local = local
+        state = State()
+    }
+
+    /// The votes that no snapshot has shown yet, oldest first.
+    public var pendingVotes: [Song.ID] { state.wishes.filter { $0.kind == .vote }.map(\.songID) }
+
+    /// Whether the state on view may be out of date.
+    public var isStale: Bool { !state.isCurrent }
+
+    /// Takes an event. No part of a guest's decisions depends on the time.
+    public mutating func handle(_ event: Event, now: MeshInstant = .zero) -> [Effect] {
+        switch event {
+        case .multipeerEvent(let event): handle(event)
+        case .vote(let songID): cast(.vote, songID)
+        case .takeBackVote(let songID): cast(.takeBack, songID)
+        case .suggest(let songID): cast(.suggest, songID)
+        case .skip: skip()
+        case .search(let words): search(words)
+        }
+    }
+
+    private mutating func skip() -> [Effect] {
+        guard let host = state.host else { return [.notice(.notConnected)] }
+        guard let song = state.hostSnapshot?.nowPlaying else { return [.notice(.nothingPlays)] }
+        return [.send(.skip(songID: song.id), to: host.id)]
+    }
+
+    private mutating func search(_ words: String) -> [Effect] {
+        guard let host = state.host else { return [.notice(.notConnected)] }
+        let request = SearchRequest(
+            number: (state.search?.number ?? 0) &+ 1, words: words, asksForState: state.isWaitingForWhole)
+        guard request.isWithinLimits else { return [.notice(.searchTooLong)] }
+        state.search = Search(number: request.number, words: words, isOpen: true)
+        return [.request(.search(request), from: host.id)]
+    }
+
+    // MARK: The network
+
+    private mutating func handle(_ event: MultipeerEvent) -> [Effect] {
+        switch event {
+        case .peerConnected(let peer): return connected(to: peer)
+        case .peerDisconnected(let peer, let reason): return disconnected(from: peer, reason)
+        case .messageReceived(let message, from: let peer):
+            return state.host?.id == peer.id ? handle(message, from: peer) : []
+        case .messageDelivered(.intent(let intent), to: let peer): return delivered(intent, to: peer)
+        case .sendFailed(.intent(let intent), to: let peer): return sendFailed(intent, to: peer.id)
+        case .messageDelivered, .sendFailed, .peerDiscovered, .peerLost, .networkUnavailable, .sessionInvalidated:
+            return []
+        }
+    }
+
+    private mutating func connected(to peer: Peer) -> [Effect] {
+        if state.known?.id != peer.id {
+            // What the transport has for another host does not reach this one.
+            state.known = KnownHost(id: peer.id)
+            for index in state.wishes.indices {
+                state.wishes[index] = Wish(state.wishes[index].kind, state.wishes[index].songID)
+            }
+        }
+        state.host = peer
+        state.connectionStatus = .connected
+        // The first snapshot on a link always counts: another host's epochs, or those of a box whose clock was set back,
+        // say nothing.
+        state.isCurrent = false
+        state.isWaitingForWhole = false
+        state.search?.isOpen = false
+        return state.wishes.indices.flatMap { index -> [Effect] in
+            let wish = state.wishes[index]
+            guard wish.progress != .sent else { return [] }
+            state.wishes[index].progress = .sent
+            let shown = Effect.wishChanged(songID: wish.songID, wish.kind, .sent)
+            return wish.progress == .waiting ? [send(index, to: peer.id), shown] : [shown]
+        }
+    }
+
+    private mutating func disconnected(from peer: Peer, _ reason: DisconnectReason) -> [Effect] {
+        // Another guest left: the next snapshot shows it.
+        guard state.host?.id == peer.id else { return [] }
+        state.host = nil
+        state.isCurrent = false
+        let waiting = state.wishes.indices.filter { state.wishes[$0].progress == .sent }.map { index -> Effect in
+            state.wishes[index].progress = .handedOver
+            return .wishChanged(songID: state.wishes[index].songID, state.wishes[index].kind, .queued)
+        }
+        switch reason {
+        case .goodbye, .refused:
+            state.connectionStatus = .choosing
+            return waiting + [.returnToStart(peer, reason)]
+        case .linkLost, .replaced:
+            state.connectionStatus = .reconnecting
+            return waiting + [.reconnect(to: peer)]
+        }
+    }
+
+    private mutating func handle(_ message: MeshMessage, from host: Peer) -> [Effect] {
+        switch message {
+        case .stateUpdate(let update):
+            state.isWaitingForWhole = false
+            return take(update)
+        case .stateChange(let change): return take(change, from: host)
+        case .stateHeartbeat(let epoch, let revision): return take(epoch, revision, from: host)
+        case .rejection(let intent, let reason): return rejected(intent, reason)
+        case .searchResults(let results):
+            guard let search = state.search, search.isOpen, search.number == results.number else { return [] }
+            state.search?.isOpen = false
+            return [.showResults(results.songs, for: search.words)]
+        // A guest's own kinds of message, sent by a host, mean nothing here.
+        case .intent, .stateRequest, .search: return []
+        }
+    }
+
+    // MARK: The host's state
+
+    /// A change makes the next state of the one it builds on. Whoever has another asks for the whole, once.
+    private mutating func take(_ change: HostChange, from host: Peer) -> [Effect] {
+        guard !state.isWaitingForWhole else { return [] }
+        if state.isCurrent, let snapshot = state.hostSnapshot {
+            if let next = snapshot.applying(change) { return take(next) }
+            // An old one that comes late tells nothing new.
+            if (change.epoch, change.revision) <= (snapshot.epoch, snapshot.revision) { return [] }
+        }
+        return [askForWhole(host)]
+    }
+
+    /// The host says which state is its present one.
+    private mutating func take(_ epoch: UInt32, _ revision: UInt64, from host: Peer) -> [Effect] {
+        guard state.isCurrent, let snapshot = state.hostSnapshot else { return [] }
+        if (snapshot.epoch, snapshot.revision) == (epoch, revision) { return settleWishes(by: snapshot) }
+        return state.isWaitingForWhole ? [] : [askForWhole(host)]
+    }
+
+    private mutating func askForWhole(_ host: Peer) -> Effect {
+        state.isWaitingForWhole = true
+        guard let search = state.search, search.isOpen else { return .request(.stateRequest, from: host.id) }
+        // One request takes the place of another that has not left.
+        return .request(
+            .search(SearchRequest(number: search.number, words: search.words, asksForState: true)), from: host.id)
+    }
+
+    private mutating func take(_ update: HostSnapshot) -> [Effect] {
+        if state.isCurrent, let snapshot = state.hostSnapshot, !update.supersedes(snapshot) { return [] }
+        let isNewRun = state.known?.epoch != nil && state.known?.epoch != update.epoch
+        state.hostSnapshot = update
+        state.isCurrent = true
+        state.known?.epoch = update.epoch
+        return [.show(update)] + (isNewRun ? repeatWishes(by: update) : settleWishes(by: update))
+    }
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import MeshProtocol
+
+/// What a guest must not forget between two runs.
+public struct SavedGuest: Hashable, Sendable {
+    /// A wish that no snapshot has shown yet.
+    public struct Item: Hashable, Sendable {
+        /// The song.
+        public var songID: Song.ID
+        /// What is wanted of it.
+        public var kind: Wish.Kind
+        /// Whose outbox it was given to, or nil where it waits for a host.
+        public var handedTo: Peer.ID?
+
+        /// An item.
+        public init(songID: Song.ID, kind: Wish.Kind, handedTo: Peer.ID?) {
+            self.songID = songID
+            self.kind = kind
+            self.handedTo = handedTo
+        }
+    }
+
+    /// The host that was joined last.
+    public var known: GuestFeature.KnownHost?
+    /// The wishes, the oldest first.
+    public var wishes: [Item]
+    /// The last known state.
+    public var hostSnapshot: HostSnapshot?
+
+    /// A guest's memory.
+    public init(known: GuestFeature.KnownHost?, wishes: [Item], hostSnapshot: HostSnapshot?) {
+        self.known = known
+        self.wishes = wishes
+        self.hostSnapshot = hostSnapshot
+    }
+}
+
+extension GuestFeature {
+    /// What must not be forgotten.
+    public var saved: SavedGuest {
+        SavedGuest(
+            known: state.known,
+            wishes: state.wishes.map {
+                SavedGuest.Item(
+                    songID: $0.songID, kind: $0.kind, handedTo: $0.progress == .waiting ? nil : state.known?.id)
+            },
+            hostSnapshot: state.hostSnapshot)
+    }
+
+    /// A guest that goes on where an earlier run ended. `undelivered` is what its outbox for the known host still has.
+    public init(local: Peer, resuming saved: SavedGuest, undelivered: [GuestIntent]) {
+        self.init(local: local)
+        state.known = saved.known
+        state.hostSnapshot = saved.hostSnapshot
+        state.wishes = saved.wishes.map { item in
+            var wish = Wish(item.kind, item.songID)
+            guard item.handedTo != nil, item.handedTo == saved.known?.id else { return wish }
+            wish.progress = .handedOver
+            wish.undelivered = undelivered.count { wish.isAbout($0) }
+            // What is on view is from before it.
+            wish.needsDelivery = saved.hostSnapshot.map { wish.isShown(by: $0, to: local.id) } ?? false
+            return wish
+        }
+        state.connectionStatus = saved.known == nil ? .choosing : .reconnecting
+    }
+}

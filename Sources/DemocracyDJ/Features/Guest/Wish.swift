@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import MeshProtocol
+
+/// Something that a guest wants of a song and that no snapshot has shown yet.
+public struct Wish: Hashable, Sendable {
+    /// What is wanted.
+    public enum Kind: String, Hashable, Sendable, Codable {
+        /// That a vote counts.
+        case vote
+        /// That a vote does not count any more.
+        case takeBack
+        /// That the song is queued.
+        case suggest
+    }
+
+    /// Where it has got to.
+    public enum Progress: String, Hashable, Sendable {
+        /// No host is known yet, or the transport had no room: it waits here for the next link.
+        case waiting
+        /// The transport keeps it until there is a link.
+        case handedOver
+        /// The transport has it, and there is a link.
+        case sent
+    }
+
+    /// The song.
+    public var songID: Song.ID
+    /// What is wanted of it.
+    public var kind: Kind
+    /// Where it has got to.
+    public var progress: Progress
+    /// Messages about it that the host does not have for good yet.
+    public var undelivered = 0
+    /// What is on view shows it already, since an earlier wish of the opposite kind is still on its way: only what comes
+    /// after its delivery counts.
+    public var needsDelivery = false
+    /// States of the host that have come since everything was delivered.
+    public var statesSinceDelivery = 0
+
+    /// A wish.
+    public init(_ kind: Kind, _ songID: Song.ID, progress: Progress = .waiting) {
+        self.kind = kind
+        self.songID = songID
+        self.progress = progress
+    }
+
+    /// The message that tells the host.
+    var intent: GuestIntent {
+        switch kind {
+        case .vote: .vote(songID: songID)
+        case .takeBack: .takeBackVote(songID: songID)
+        case .suggest: .suggestSong(songID: songID)
+        }
+    }
+
+    /// A vote and its taking back are about the same thing: the newer one counts.
+    func isAbout(_ intent: GuestIntent) -> Bool {
+        switch intent {
+        case .vote(songID), .takeBackVote(songID): kind != .suggest
+        case .suggestSong(songID): kind == .suggest
+        default: false
+        }
+    }
+
+    /// Whether a state of the host shows what this guest wants.
+    func isShown(by snapshot: HostSnapshot, to guest: Peer.ID) -> Bool {
+        let item = snapshot.item(songID)
+        return switch kind {
+        case .vote: item?.voters.contains(guest) == true
+        case .takeBack: item?.voters.contains(guest) != true
+        case .suggest: item != nil
+        }
+    }
+
+    /// States of the host that must have come since a wish was delivered before what they do not show is believed: the
+    /// first one may have been on its way before the host took the wish.
+    static let statesToBelieve = 2
+}
+
+/// Where a wish has got to, as a person is told.
+public enum WishState: Hashable, Sendable {
+    /// It waits for a link to the host.
+    case queued
+    /// It is on its way over a link.
+    case sent
+    /// A snapshot shows it.
+    case confirmed
+    /// The host does not follow it.
+    case rejected(RejectionReason)
+}

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import MeshProtocol
+
+// The guests' side: who is there, and what they want.
+
+extension HostFeature {
+    mutating func handle(_ event: MultipeerEvent, now: MeshInstant) -> [Effect] {
+        switch event {
+        case .peerConnected(let peer):
+            guard !state.banned.contains(peer.id) else { return [.disconnect(peer.id)] }
+            state.connectedPeers.removeAll { $0.id == peer.id }
+            state.connectedPeers.append(peer)
+            return changed()
+        case .peerDisconnected(let peer, reason: _):
+            guard state.connectedPeers.contains(where: { $0.id == peer.id }) else { return [] }
+            state.connectedPeers.removeAll { $0.id == peer.id }
+            state.skipVoters.removeAll { $0 == peer.id }
+            // Of those that are left, more than half may have wanted it already.
+            return isSkipWanted ? playNext(now: now) : changed()
+        case .messageReceived(.intent(let intent), from: let peer): return handle(intent, from: peer, now: now)
+        case .messageReceived(.stateRequest, from: let peer): return [.send(snapshot, to: peer.id)]
+        case .messageReceived(.search(let request), from: let peer):
+            let songs = library.songs(matching: request.words, atMost: DJLimits.searchResults)
+            let answer = Effect.answer(SearchResults(number: request.number, songs: songs), to: peer.id)
+            return request.asksForState ? [.send(snapshot, to: peer.id), answer] : [answer]
+        // A host's own kinds of message, sent by a guest, mean nothing here.
+        case .messageReceived: return []
+        // A state update that did not leave is made up for by the next one.
+        case .sendFailed, .messageDelivered, .peerDiscovered, .peerLost, .networkUnavailable, .sessionInvalidated:
+            return []
+        }
+    }
+
+    private mutating func handle(_ intent: GuestIntent, from peer: Peer, now: MeshInstant) -> [Effect] {
+        let rejection =
+            switch intent {
+            case .vote(let songID): vote(for: songID, by: peer.id)
+            case .takeBackVote(let songID): takeBackVote(for: songID, by: peer.id)
+            case .suggestSong(let songID): suggest(songID, by: peer.id)
+            case .skip(let songID): skip(songID, by: peer.id)
+            }
+        switch rejection {
+        case nil:
+            return [.report(intent, from: peer, rejected: nil)] + (isSkipWanted ? playNext(now: now) : changed())
+        // It is as the guest wants it already: it asks because it has not seen it.
+        case .alreadyVoted, .notVoted:
+            return [.report(intent, from: peer, rejected: rejection), .send(snapshot, to: peer.id)]
+        case .some(let reason):
+            return [.report(intent, from: peer, rejected: reason), .reject(intent, reason, to: peer.id)]
+        }
+    }
+
+    // MARK: Wishes. Each returns why it is not followed, or nil where it is.
+
+    private mutating func vote(for songID: Song.ID, by peer: Peer.ID) -> RejectionReason? {
+        // A vote that was on its way when its song began is a vote all the same.
+        if state.nowPlaying?.id == songID { return state.nowPlaying?.take(voteOf: peer) }
+        if let place = place(of: songID) { return state.queue[place].item.take(voteOf: peer) }
+        if state.played.contains(songID) { return .alreadyPlayed }
+        return library[songID] == nil ? .unknownSong : .notQueued
+    }
+
+    private mutating func takeBackVote(for songID: Song.ID, by peer: Peer.ID) -> RejectionReason? {
+        if state.nowPlaying?.id == songID { return state.nowPlaying?.giveBack(voteOf: peer) }
+        guard let place = place(of: songID) else { return .notVoted }
+        return state.queue[place].item.giveBack(voteOf: peer)
+    }
+
+    /// What plays or is queued already needs no second place: the wish becomes a vote.
+    mutating func suggest(_ songID: Song.ID, by peer: Peer.ID) -> RejectionReason? {
+        if snapshotHas(songID) { return vote(for: songID, by: peer) }
+        guard let song = library[songID] else { return .unknownSong }
+        guard state.queue.count < DJLimits.queuedSongs else { return .queueFull }
+        if peer != local.id, let limit = fairness.openSuggestions,
+            state.queue.count(where: { $0.item.addedBy == peer }) >= limit
+        {
+            return .tooManySuggestions
+        }
+        state.queue.append(QueuedSong(QueueItem(song: song, addedBy: peer), added: state.added))
+        state.added += 1
+        return nil
+    }
+
+    private mutating func skip(_ songID: Song.ID, by peer: Peer.ID) -> RejectionReason? {
+        guard fairness.majoritySkip else { return .skippingNotAllowed }
+        guard state.nowPlaying?.id == songID else { return .notPlaying }
+        guard state.connectedPeers.contains(where: { $0.id == peer }), !state.skipVoters.contains(peer) else {
+            return .alreadyVoted
+        }
+        state.skipVoters.append(peer)
+        return nil
+    }
+
+    private var isSkipWanted: Bool {
+        fairness.majoritySkip && !state.skipVoters.isEmpty && 2 * state.skipVoters.count > state.connectedPeers.count
+    }
+
+    private func place(of songID: Song.ID) -> Int? { state.queue.firstIndex { $0.item.id == songID } }
+
+    private func snapshotHas(_ songID: Song.ID) -> Bool {
+        state.nowPlaying?.id == songID || place(of: songID) != nil
+    }
+}
+
+extension QueueItem {
+    fileprivate mutating func take(voteOf peer: Peer.ID) -> RejectionReason? {
+        guard !voters.contains(peer) else { return .alreadyVoted }
+        guard votes < DJLimits.votes else { return .queueFull }
+        voters.append(peer)
+        return nil
+    }
+
+    fileprivate mutating func giveBack(voteOf peer: Peer.ID) -> RejectionReason? {
+        guard let place = voters.firstIndex(of: peer) else { return .notVoted }
+        voters.remove(at: place)
+        return nil
+    }
+}

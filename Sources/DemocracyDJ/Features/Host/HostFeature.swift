@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import MeshProtocol
+
+/// Decides everything about the host's music: an event goes in, effects come out. Reads no clock; `now` is an argument.
+public struct HostFeature: Feature {
+    /// What happens to a host.
+    public enum Event: Hashable, Sendable {
+        /// The network says something.
+        case multipeerEvent(MultipeerEvent)
+        /// The person at the head unit says something.
+        case command(Command)
+        /// Time has passed: see `deadline`.
+        case tick
+    }
+
+    /// What the person at the head unit can say.
+    public enum Command: Hashable, Sendable {
+        /// Go on playing.
+        case play
+        /// Pause.
+        case pause
+        /// On to the next song.
+        case skip
+        /// Put a song of the library into the queue.
+        case add(Song.ID)
+        /// Take a song out of the queue.
+        case remove(Song.ID)
+        /// Send a guest away, by identifier or name, until the session ends.
+        case kick(Peer.ID)
+    }
+
+    /// What is to be done.
+    public enum Effect: Hashable, Sendable {
+        /// Bring every guest up to this state, and show it: `StateFeed.Event.stateChanged`.
+        case broadcast(HostSnapshot)
+        /// Send one guest the whole state: `StateFeed.Event.wholeRequested`.
+        case send(HostSnapshot, to: Peer.ID)
+        /// Tell every guest which state is the present one: `StateFeed.Event.heartbeat`.
+        case heartbeat
+        /// Answer a guest's search: `StateFeed.Event.answered`.
+        case answer(SearchResults, to: Peer.ID)
+        /// Tell a guest that its wish is not followed.
+        case reject(GuestIntent, RejectionReason, to: Peer.ID)
+        /// Tell the person what a guest wanted and what became of it.
+        case report(GuestIntent, from: Peer, rejected: RejectionReason?)
+        /// Send a guest away, and do not let it in again.
+        case disconnect(Peer.ID)
+        /// Tell the person that a command led to nothing, and why.
+        case notice(Notice)
+    }
+
+    /// What a host knows.
+    public struct State: Hashable, Sendable {
+        /// Distinguishes this run from the others.
+        public var epoch: UInt32
+        /// Counts the changes in this run.
+        public var revision: UInt64
+        /// What plays, or nil.
+        public var nowPlaying: QueueItem?
+        /// For how long it had played when it last began to; and since when it plays, or nil where it pauses.
+        public var playedBefore: MeshInstant
+        /// See `playedBefore`.
+        public var playingSince: MeshInstant?
+        /// What plays next, first to last.
+        public var queue: [QueuedSong]
+        /// The guests that are linked.
+        public var connectedPeers: [Peer]
+        /// The guests that want the present song skipped.
+        public var skipVoters: [Peer.ID]
+        /// What has been played, each song once, the longest ago first.
+        public var played: [Song.ID]
+        /// Who asked for the songs that played last, the last of them last.
+        public var lastAskers: [Peer.ID]
+        /// Who is kept out.
+        public var banned: [Peer.ID]
+        /// Songs that were ever added.
+        public var added: Int
+        /// When guests are told next which state is the present one.
+        public var nextHeartbeat: MeshInstant
+
+        /// Whether a song really plays, or pauses.
+        public var isPlaying: Bool { playingSince != nil }
+
+        /// For how long the present song has played.
+        public func elapsed(_ now: MeshInstant) -> MeshInstant {
+            playedBefore + (playingSince.map { now - $0 } ?? .zero)
+        }
+    }
+
+    /// Who hosts.
+    public let local: Peer
+    /// The songs that can be asked for.
+    public let library: SongLibrary
+    /// How the guests' wishes are weighed.
+    public let fairness: Fairness
+    /// What the host knows.
+    public internal(set) var state: State
+
+    /// A host that starts to play the first song of its library; the next ones are queued.
+    public init(
+        local: Peer, library: SongLibrary, fairness: Fairness = Fairness(), epoch: UInt32, now: MeshInstant
+    ) {
+        self.local = local
+        self.library = library
+        self.fairness = fairness
+        let opening = library.songs.dropFirst().prefix(DJLimits.openingSongs)
+        state = State(
+            epoch: epoch, revision: 1, nowPlaying: nil, playedBefore: .zero, playingSince: nil,
+            queue: opening.enumerated().map { QueuedSong(QueueItem(song: $1, addedBy: local.id), added: $0) },
+            connectedPeers: [], skipVoters: [], played: [], lastAskers: [], banned: [], added: opening.count,
+            nextHeartbeat: now + DJLimits.stateHeartbeat)
+        if let first = library.songs.first { begin(QueueItem(song: first, addedBy: local.id), now: now) }
+    }
+
+    /// A host that goes on where an earlier run of the same session was cut off.
+    public init(
+        local: Peer, library: SongLibrary, fairness: Fairness = Fairness(), resuming saved: SavedSession, epoch: UInt32,
+        now: MeshInstant
+    ) {
+        self.init(local: local, library: SongLibrary([]), fairness: fairness, epoch: epoch, now: now)
+        self = HostFeature(local: local, library: library, fairness: fairness, state: state)
+        resume(saved, now: now)
+    }
+
+    private init(local: Peer, library: SongLibrary, fairness: Fairness, state: State) {
+        self.local = local
+        self.library = library
+        self.fairness = fairness
+        self.state = state
+    }
+
+    /// What guests see.
+    public var snapshot: HostSnapshot {
+        HostSnapshot(
+            epoch: state.epoch, revision: state.revision, nowPlaying: state.nowPlaying, isPlaying: state.isPlaying,
+            queue: state.queue.map(\.item), connectedPeers: state.connectedPeers, skipVoters: state.skipVoters)
+    }
+
+    /// When the current song is over.
+    public var songEnds: MeshInstant? {
+        guard let item = state.nowPlaying, let since = state.playingSince else { return nil }
+        return since + .seconds(item.song.duration) - state.playedBefore
+    }
+
+    /// When `tick` is due.
+    public var deadline: MeshInstant { min(songEnds ?? state.nextHeartbeat, state.nextHeartbeat) }
+
+    /// Takes an event.
+    public mutating func handle(_ event: Event, now: MeshInstant) -> [Effect] {
+        switch event {
+        case .multipeerEvent(let event): handle(event, now: now)
+        case .command(let command): handle(command, now: now)
+        case .tick: tick(now: now)
+        }
+    }
+
+    private mutating func tick(now: MeshInstant) -> [Effect] {
+        var effects: [Effect] = []
+        if let songEnds, songEnds <= now { effects += playNext(now: now) }
+        if state.nextHeartbeat <= now {
+            state.nextHeartbeat = now + DJLimits.stateHeartbeat
+            effects.append(.heartbeat)
+        }
+        return effects
+    }
+
+    /// The state is another one: the queue is put in order, and everybody is told.
+    mutating func changed() -> [Effect] {
+        var order = PlayOrder(after: state.lastAskers, host: local.id, songsInARow: fairness.songsInARow)
+        state.queue = order.arrange(state.queue)
+        state.revision += 1
+        return [.broadcast(snapshot)]
+    }
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import MeshProtocol
+
+/// A song in the host's queue.
+public struct QueuedSong: Hashable, Sendable {
+    /// The song, who asked for it, and who voted for it.
+    public var item: QueueItem
+    /// Its place in the order of adding.
+    public var added: Int
+
+    /// A queued song.
+    public init(_ item: QueueItem, added: Int) {
+        self.item = item
+        self.added = added
+    }
+}
+
+/// In which order songs play: more votes first, equal votes in the order in which the songs were added, and no guest's
+/// songs all in a row while others wait (`Fairness.songsInARow`).
+struct PlayOrder {
+    /// The guest that asked for the songs that have played last, and how many of them there are in a row.
+    private var run: (asker: Peer.ID, songs: Int)?
+    /// Who has the car: its songs are everybody's.
+    private let host: Peer.ID
+    private let songsInARow: Int?
+
+    /// An order for what plays after songs that these have asked for, the last of them last.
+    init(after askers: [Peer.ID], host: Peer.ID, songsInARow: Int?) {
+        self.host = host
+        self.songsInARow = songsInARow
+        for asker in askers { note(asker) }
+    }
+
+    /// The songs in their order.
+    mutating func arrange(_ songs: [QueuedSong]) -> [QueuedSong] {
+        var waiting = songs.sorted { ($1.item.votes, $0.added) < ($0.item.votes, $1.added) }
+        guard songsInARow != nil else { return waiting }
+        var order: [QueuedSong] = []
+        while !waiting.isEmpty {
+            let next = waiting.remove(at: placeOfNext(waiting))
+            note(next.item.addedBy)
+            order.append(next)
+        }
+        return order
+    }
+
+    private func placeOfNext(_ waiting: [QueuedSong]) -> Int {
+        guard let songsInARow, let run, run.asker != host, run.songs >= songsInARow,
+            waiting.contains(where: { $0.item.addedBy != run.asker && $0.item.addedBy != host })
+        else { return 0 }
+        return waiting.firstIndex { $0.item.addedBy != run.asker } ?? 0
+    }
+
+    private mutating func note(_ asker: Peer.ID) {
+        run = (asker, run?.asker == asker ? (run?.songs ?? 0) + 1 : 1)
+    }
+}

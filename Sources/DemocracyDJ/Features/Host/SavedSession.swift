@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import MeshProtocol
+
+/// What a host must not forget between two runs of the same session.
+public struct SavedSession: Hashable, Sendable {
+    /// A song that was asked for, by its identifier: the library has the rest.
+    public struct Item: Hashable, Sendable {
+        /// The song.
+        public var songID: Song.ID
+        /// Who asked for it.
+        public var addedBy: Peer.ID
+        /// Its place in the order of adding.
+        public var added: Int
+        /// Who voted for it, in the order of their votes.
+        public var voters: [Peer.ID]
+
+        /// An item.
+        public init(songID: Song.ID, addedBy: Peer.ID, added: Int, voters: [Peer.ID]) {
+            self.songID = songID
+            self.addedBy = addedBy
+            self.added = added
+            self.voters = voters
+        }
+    }
+
+    /// What played.
+    public var nowPlaying: Item?
+    /// Whether it really played, or paused.
+    public var isPlaying: Bool
+    /// For how long it had played.
+    public var elapsed: MeshInstant
+    /// What was queued.
+    public var queue: [Item]
+    /// See `HostFeature.State`.
+    public var played: [Song.ID]
+    /// See `HostFeature.State`.
+    public var lastAskers: [Peer.ID]
+    /// See `HostFeature.State`.
+    public var banned: [Peer.ID]
+
+    /// A session.
+    public init(
+        nowPlaying: Item?, isPlaying: Bool, elapsed: MeshInstant, queue: [Item], played: [Song.ID],
+        lastAskers: [Peer.ID], banned: [Peer.ID]
+    ) {
+        self.nowPlaying = nowPlaying
+        self.isPlaying = isPlaying
+        self.elapsed = elapsed
+        self.queue = queue
+        self.played = played
+        self.lastAskers = lastAskers
+        self.banned = banned
+    }
+}
+
+extension HostFeature {
+    /// What must not be forgotten.
+    public func savedSession(now: MeshInstant) -> SavedSession {
+        SavedSession(
+            nowPlaying: state.nowPlaying.map { SavedSession.Item($0, added: 0) }, isPlaying: state.isPlaying,
+            elapsed: state.elapsed(now), queue: state.queue.map { SavedSession.Item($0.item, added: $0.added) },
+            played: state.played, lastAskers: state.lastAskers, banned: state.banned)
+    }
+
+    /// Goes on where an earlier run was cut off. Songs that the library does not have any more are left out; where that
+    /// leaves nothing to play, the next song plays.
+    mutating func resume(_ saved: SavedSession, now: MeshInstant) {
+        state.queue = saved.queue.compactMap { saved in item(saved).map { QueuedSong($0, added: saved.added) } }
+        state.added = (state.queue.map(\.added).max() ?? -1) + 1
+        state.played = saved.played.filter { library[$0] != nil }
+        state.lastAskers = saved.lastAskers
+        state.banned = saved.banned
+        state.nowPlaying = saved.nowPlaying.flatMap(item)
+        state.playedBefore = state.nowPlaying == nil ? .zero : saved.elapsed
+        state.playingSince = saved.isPlaying && state.nowPlaying != nil ? now : nil
+        if state.nowPlaying == nil { _ = playNext(now: now) }
+    }
+
+    private func item(_ saved: SavedSession.Item) -> QueueItem? {
+        library[saved.songID].map { QueueItem(song: $0, addedBy: saved.addedBy, voters: saved.voters) }
+    }
+}
+
+extension SavedSession.Item {
+    fileprivate init(_ item: QueueItem, added: Int) {
+        self.init(songID: item.id, addedBy: item.addedBy, added: added, voters: item.voters)
+    }
+}

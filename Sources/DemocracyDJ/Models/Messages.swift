@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import MeshProtocol
+
+/// What hosts and guests say to one another.
+public enum MeshMessage: Hashable, Sendable {
+    /// A guest wants something.
+    case intent(GuestIntent)
+    /// The host's state, whole.
+    case stateUpdate(HostSnapshot)
+    /// What has become of the host's state since an earlier one.
+    case stateChange(HostChange)
+    /// The host's answer to an intent that it does not follow.
+    case rejection(GuestIntent, RejectionReason)
+    /// Which state is the host's present one, for whoever has missed a change without knowing it.
+    case stateHeartbeat(epoch: UInt32, revision: UInt64)
+    /// A guest has missed a change, and asks for the host's whole state.
+    case stateRequest
+    /// A guest looks for songs in the host's library.
+    case search(SearchRequest)
+    /// The host's answer to a search.
+    case searchResults(SearchResults)
+}
+
+/// A guest's search in the host's library.
+public struct SearchRequest: Hashable, Sendable {
+    /// Tells the answers of a guest's searches apart.
+    public var number: UInt32
+    /// What to look for: words, all of which a song must have.
+    public var words: String
+    /// The guest waits for the host's whole state as well: one request takes the place of another that has not left.
+    public var asksForState: Bool
+
+    /// A request.
+    public init(number: UInt32, words: String, asksForState: Bool = false) {
+        self.number = number
+        self.words = words
+        self.asksForState = asksForState
+    }
+}
+
+/// What a host has found.
+public struct SearchResults: Hashable, Sendable {
+    /// The request's number.
+    public var number: UInt32
+    /// At most `DJLimits.searchResults` songs, the best first.
+    public var songs: [Song]
+
+    /// Results.
+    public init(number: UInt32, songs: [Song]) {
+        self.number = number
+        self.songs = songs
+    }
+}
+
+/// What a guest can want of a song.
+public enum GuestIntent: Hashable, Sendable {
+    /// Put a song of the host's library into the queue.
+    case suggestSong(songID: Song.ID)
+    /// Vote for a song in the queue.
+    case vote(songID: Song.ID)
+    /// Take one's vote for a song back.
+    case takeBackVote(songID: Song.ID)
+    /// On to the next song. The identifier is that of the song that plays, so that a wish that comes late skips no other.
+    case skip(songID: Song.ID)
+
+    /// The song it is about.
+    public var songID: Song.ID {
+        switch self {
+        case .suggestSong(let songID), .vote(let songID), .takeBackVote(let songID), .skip(let songID): songID
+        }
+    }
+
+    /// Its name in `docs/using.md`'s terms.
+    public var kind: String {
+        switch self {
+        case .suggestSong: "suggestSong"
+        case .vote: "vote"
+        case .takeBackVote: "takeBackVote"
+        case .skip: "skip"
+        }
+    }
+}
+
+/// Why a host does not follow an intent.
+public enum RejectionReason: String, Hashable, Sendable, Codable, CaseIterable {
+    /// No song of this identifier.
+    case unknownSong
+    /// The song is in the library, but not in the queue.
+    case notQueued
+    /// The song was in the queue, and has been played.
+    case alreadyPlayed
+    /// This guest's vote for the song is counted already.
+    case alreadyVoted
+    /// This guest has no vote for the song to take back.
+    case notVoted
+    /// The queue holds `DJLimits.queuedSongs`, or the song `DJLimits.votes`.
+    case queueFull
+    /// As many of this guest's suggestions wait as the host allows (`Fairness.openSuggestions`).
+    case tooManySuggestions
+    /// The song to skip does not play any more.
+    case notPlaying
+    /// The host does not let guests skip (`Fairness.majoritySkip`).
+    case skippingNotAllowed
+}

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import MeshProtocol
+
+/// A piece of music that the host can play.
+public struct Song: Hashable, Sendable, Codable, Identifiable {
+    /// The library's name for it: stable, at most `DJLimits.songIDBytes` bytes.
+    public var id: String
+    /// Title, as people know it.
+    public var title: String
+    /// Artist, as people know it.
+    public var artist: String
+    /// Length in seconds. Guests are told it to the millisecond.
+    public var duration: Double
+    /// Where its cover art is, if anywhere.
+    public var albumArtURL: String?
+
+    /// A song.
+    public init(id: String, title: String, artist: String, duration: Double, albumArtURL: String? = nil) {
+        self.id = id
+        self.title = title
+        self.artist = artist
+        self.duration = duration
+        self.albumArtURL = albumArtURL
+    }
+}
