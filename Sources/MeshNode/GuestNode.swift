@@ -106,11 +106,12 @@ public actor GuestNode {
         case .connected(let peer): await connected(to: peer)
         case .disconnected(let peer, let end): await disconnected(from: peer, end)
         case .inviteFailed(_, .refused(let reason, .some(let host))):
-            tell(.refused(reason))
+            tell(Notice(NetworkError(reason, by: peers[host])))
             await steer(.refused(reason, by: host))
         // Anybody can say that in the host's name, so it is told, and tried again.
         case .inviteFailed(_, .refused(let reason, nil)):
-            if !notices.contains(Notice.refused(reason).code) { tell(.refused(reason)) }
+            let notice = Notice(NetworkError(reason))
+            if !notices.contains(notice.code) { tell(notice) }
             await steer(.dialFailed)
         case .inviteFailed: await steer(.dialFailed)
         case .received(let received):
@@ -120,8 +121,8 @@ public actor GuestNode {
             await client.accept(received)
         case .latestHasLeft: break
         case .link(let peer, let report): sink.yield(.link(peer, report))
-        case .radio(.unavailable(let cause)): tell(.radioUnavailable(cause))
-        case .radio(.working): clear([Notice.radioUnavailable("").code])
+        case .radio(.unavailable(let cause)): tell(Notice(.radioFailed(cause: cause)))
+        case .radio(.working): clear([Notice.outageCode])
         }
     }
 
@@ -141,13 +142,13 @@ public actor GuestNode {
         switch end {
         case .left: break
         case .goodbye:
-            tell(.hostEnded(peer))
+            tell(Notice(.hostEnded(host: peer)))
             await steer(.hostEnded)
         case .refused(let reason):
-            tell(.refused(reason))
+            tell(Notice(NetworkError(reason, by: peer)))
             await steer(.refused(reason, by: peer.id))
         case .replaced, .busy, .linkLost, .silent, .handshakeTimeout, .misbehaved:
-            tell(.connectionLost(peer))
+            tell(Notice(.connectionLost(host: peer)))
             await steer(.linkLost)
         }
     }
@@ -181,10 +182,11 @@ public actor GuestNode {
             case .invite(let peer): await client.invite(peer)
             case .cancelInvite(let peer): await client.disconnect(peer, refusing: nil)
             case .show(let state): sink.yield(.connection(state))
-            case .offerRetry(let host): tell(.connectionLostForLong(host))
+            case .offerRetry(let host):
+                if let notice = Notice(.connectionLost(host: host)).followedUp { tell(notice) }
             case .giveUp(let host):
-                clear([Notice.connectionLost(host).code])
-                tell(.hostNotFound(host))
+                clear([NetworkError.connectionLost(host: host).code])
+                tell(Notice(.hostNotFound(host: host)))
             }
         }
         clock.wake(at: policy.deadline)
@@ -194,7 +196,7 @@ public actor GuestNode {
         do {
             try await client.startBrowsing()
         } catch {
-            tell(.radioUnavailable("\(error)"))
+            tell(Notice(.radioFailed(cause: "\(error)")))
         }
     }
 

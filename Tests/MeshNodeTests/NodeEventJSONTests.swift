@@ -61,7 +61,7 @@ struct NodeEventJSONTests {
             ),
             (
                 .notice(.passing("x", "Y.")),
-                #"{"at":1.5,"button":null,"code":"x","critical":false,"dismissAfter":5,"event":"notice","#
+                #"{"at":1.5,"button":null,"cause":null,"code":"x","critical":false,"dismissAfter":5,"event":"notice","#
                     + #""message":"Y.","suggestion":null}"#
             ),
             (.noticeCleared(code: "x"), #"{"at":1.5,"code":"x","event":"noticeCleared"}"#),

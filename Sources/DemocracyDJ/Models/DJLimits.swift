@@ -41,4 +41,13 @@ public enum DJLimits {
     /// How often a host tells guests which state is the present one: a guest that has missed something without knowing it
     /// shows the wrong queue this long at most.
     public static let stateHeartbeat: MeshInstant = .seconds(5)
+    /// How long a passing notice is shown: two short sentences can be read, and the queue is free again soon.
+    public static let passingNotice: Duration = .seconds(5)
+    /// How long a connection is lost before a tap is offered. Most tunnels and dead zones are over by then.
+    public static let retryOffered: Duration = .seconds(10)
+    /// Notices on view: more than can be wrong at once in earnest, and all that a screen has room for.
+    public static let notices = 8
+    /// Peers that are all lost within this long were lost to one cause. A radio that dies takes its links down together;
+    /// cars that drive apart, or people who leave, take longer.
+    public static let lostTogether: Duration = .seconds(2)
 }

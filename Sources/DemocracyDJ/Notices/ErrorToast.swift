@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import MeshProtocol
+
+/// A notice on a screen: what it says now, and when it changes or goes by itself.
+public struct ErrorToast: Hashable, Sendable {
+    /// What time does to a toast.
+    public enum Change: Hashable, Sendable {
+        /// It says something else now.
+        case changed
+        /// It goes.
+        case over
+    }
+
+    /// What it says now.
+    public private(set) var notice: Notice
+    /// When it was first shown.
+    public let shownAt: MeshInstant
+
+    /// An error that is shown from `now` on.
+    public init(_ error: NetworkError, now: MeshInstant) {
+        self.init(Notice(error), now: now)
+    }
+
+    /// A notice that is shown from `now` on.
+    public init(_ notice: Notice, now: MeshInstant) {
+        self.notice = notice
+        shownAt = now
+    }
+
+    /// What happened.
+    public var message: String { notice.message }
+
+    /// What to do.
+    public var suggestion: String? { notice.suggestion }
+
+    /// Where there is room for one line: what to do goes before what happened.
+    public var headline: String { notice.suggestion ?? notice.message }
+
+    /// What stands on the button now; nil for no button.
+    public var buttonText: String? { notice.button }
+
+    /// Whether it stays until it is cured.
+    public var isCritical: Bool { notice.critical }
+
+    /// How long it is shown; nil for until it is cured.
+    public var dismissAfter: Duration? { notice.dismissAfter.map { .seconds($0) } }
+
+    /// How long after `shownAt` it gets a button that it does not have yet; nil where none is to come.
+    public var offersRetryAfter: Duration? { notice.followUp?.after }
+
+    /// When `tick` is due.
+    public var deadline: MeshInstant? {
+        [dismissAfter, offersRetryAfter].compactMap { $0.map { shownAt + $0 } }.min()
+    }
+
+    /// Lets time pass.
+    public mutating func tick(now: MeshInstant) -> Change? {
+        if let dismissAfter, now >= shownAt + dismissAfter { return .over }
+        guard let offersRetryAfter, now >= shownAt + offersRetryAfter, let later = notice.followedUp else { return nil }
+        notice = later
+        return .changed
+    }
+}

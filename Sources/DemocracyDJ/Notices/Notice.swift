@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import MeshProtocol
+
+/// Something to tell a person: what happened, what it means for them, and what to do.
+public struct Notice: Hashable, Sendable, Codable {
+    /// What a notice says later, where nothing was cured meanwhile.
+    public struct FollowUp: Hashable, Sendable {
+        /// How long after the first it is said.
+        public var after: Duration
+        /// What happened, as a sentence.
+        public var message: String
+        /// What to do, as a sentence.
+        public var suggestion: String
+        /// The label of the button that does it.
+        public var button: String
+    }
+
+    /// A name for programs. One that comes later takes the place of one with the same code.
+    public var code: String
+    /// Which `NetworkError` it is, where `code` stands for several.
+    public var cause: String?
+    /// What happened, as a sentence.
+    public var message: String
+    /// What to do, as a sentence.
+    public var suggestion: String?
+    /// The label of the button that does it.
+    public var button: String?
+    /// Whether it stays until it is cured.
+    public var critical: Bool
+    /// Seconds after which it goes by itself; nil for never.
+    public var dismissAfter: Double?
+    /// What it says later. A program is not told of it before.
+    public var followUp: FollowUp?
+
+    private enum CodingKeys: String, CodingKey {
+        case code, cause, message, suggestion, button, critical, dismissAfter
+    }
+
+    /// Writes the form of `docs/using.md`: what is not there is a null, not a missing field.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(code, forKey: .code)
+        try container.encode(cause, forKey: .cause)
+        try container.encode(message, forKey: .message)
+        try container.encode(suggestion, forKey: .suggestion)
+        try container.encode(button, forKey: .button)
+        try container.encode(critical, forKey: .critical)
+        try container.encode(dismissAfter, forKey: .dismissAfter)
+    }
+
+    /// A notice that goes by itself after five seconds.
+    public static func passing(_ code: String, _ message: String, _ suggestion: String? = nil) -> Notice {
+        Notice(
+            code: code, message: message, suggestion: suggestion, button: nil, critical: false,
+            dismissAfter: DJLimits.passingNotice / .seconds(1))
+    }
+
+    /// A notice that stays until it is cured.
+    public static func staying(
+        _ code: String, _ message: String, _ suggestion: String? = nil, button: String? = nil
+    ) -> Notice {
+        Notice(
+            code: code, message: message, suggestion: suggestion, button: button, critical: true, dismissAfter: nil)
+    }
+}
+
+extension Notice {
+    /// The code of every outage (`NetworkError.isOutage`): this node's radio is out once, whatever the cause, and
+    /// working again is one cure.
+    public static let outageCode = "radioUnavailable"
+
+    /// An error, told to a person.
+    public init(_ error: NetworkError) {
+        let label = ErrorRecoveryHelper.buttonLabel(for: error)
+        self.init(
+            code: error.isOutage ? Self.outageCode : error.code, cause: error.isOutage ? error.code : nil,
+            message: error.sentence, suggestion: ErrorRecoveryHelper.suggestion(for: error),
+            button: error.buttonComesAfter == .zero ? label : nil, critical: error.isCritical,
+            dismissAfter: error.isCritical ? nil : DJLimits.passingNotice / .seconds(1), followUp: nil)
+        if case .connectionLost(let host) = error, let after = error.buttonComesAfter {
+            followUp = FollowUp(
+                after: after, message: "\(host.name.isEmpty ? "The host" : host.name) is still out of reach.",
+                suggestion: "You are back by yourself as soon as it is heard. Make sure Bluetooth is on, or retry now.",
+                button: label)
+        }
+    }
+
+    /// The notice as it reads after `followUp.after`; nil where it goes on as it is.
+    public var followedUp: Notice? {
+        guard let followUp else { return nil }
+        var later = self
+        (later.message, later.suggestion, later.button) = (followUp.message, followUp.suggestion, followUp.button)
+        later.followUp = nil
+        return later
+    }
+}
+
+extension Notice {
+    /// A command line that is none.
+    public static func badCommand(_ line: String, expected: String) -> Notice {
+        passing("badCommand", "\"\(line.prefix(40))\" is not a command.", "Try: \(expected).")
+    }
+
+    /// The song to remove is not there.
+    public static func notInQueue(_ songID: Song.ID) -> Notice {
+        passing("notQueued", "\"\(songID)\" is not in the queue.", "Use the id of a song in the queue.")
+    }
+
+    /// The guest to kick is not there.
+    public static func noSuchGuest(_ name: String) -> Notice {
+        passing("noSuchGuest", "No guest is called \"\(name)\".", "Use a guest's name or id.")
+    }
+
+    /// A wish that cannot wait for a link.
+    public static let notConnected = Notice(.notConnected)
+
+    /// Too many votes wait.
+    public static let tooManyPendingVotes = Notice(.tooManyPendingVotes)
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import MeshProtocol
+
+/// Decides which notices are on the screen: an event goes in, actions come out. Reads no clock; `now` is an argument.
+public struct NoticeBoard: Sendable {
+    /// What happens.
+    public enum Event: Hashable, Sendable {
+        /// There is something to tell.
+        case tell(Notice)
+        /// What the notice of this code was about is over.
+        case cured(String)
+        /// Time has passed: see `deadline`.
+        case tick
+    }
+
+    /// What is to be done.
+    public enum Action: Hashable, Sendable {
+        /// Show this, in the place of what has the same code.
+        case show(Notice)
+        /// Take the notice of this code away.
+        case clear(String)
+    }
+
+    /// Oldest first; no two of one code.
+    private var toasts: [ErrorToast] = []
+
+    /// A board with nothing on it.
+    public init() {}
+
+    /// What is on the screen, oldest first: for whoever looks only now.
+    public var current: [Notice] { toasts.map(\.notice) }
+
+    /// When `tick` is due.
+    public var deadline: MeshInstant? { toasts.compactMap(\.deadline).min() }
+
+    /// Takes an event.
+    public mutating func handle(_ event: Event, now: MeshInstant) -> [Action] {
+        switch event {
+        case .tell(let notice): tell(notice, now: now)
+        case .cured(let code): clear { $0.notice.code == code }
+        case .tick: tick(now: now)
+        }
+    }
+
+    private mutating func tell(_ notice: Notice, now: MeshInstant) -> [Action] {
+        // What stands already is not told twice, and its button comes no later for it.
+        if notice.critical, toasts.contains(where: { $0.notice == notice }) { return [] }
+        toasts.removeAll { $0.notice.code == notice.code }
+        let cleared = toasts.count < DJLimits.notices ? [] : makeRoom()
+        toasts.append(ErrorToast(notice, now: now))
+        return cleared + [.show(notice)]
+    }
+
+    private mutating func makeRoom() -> [Action] {
+        [.clear(toasts.remove(at: toasts.firstIndex { !$0.isCritical } ?? 0).notice.code)]
+    }
+
+    private mutating func tick(now: MeshInstant) -> [Action] {
+        var changed: [Action] = []
+        var over: Set<String> = []
+        for index in toasts.indices {
+            switch toasts[index].tick(now: now) {
+            case .changed: changed.append(.show(toasts[index].notice))
+            case .over: over.insert(toasts[index].notice.code)
+            case nil: break
+            }
+        }
+        return changed + clear { over.contains($0.notice.code) }
+    }
+
+    private mutating func clear(_ isOver: (ErrorToast) -> Bool) -> [Action] {
+        let cleared = toasts.filter(isOver).map { Action.clear($0.notice.code) }
+        toasts.removeAll(where: isOver)
+        return cleared
+    }
+}
