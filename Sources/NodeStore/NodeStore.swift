@@ -1,3 +1,126 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import FoundationEssentials
 import GRDB
+import Logging
+import MeshProtocol
+import Synchronization
+
+/// What a node must not forget, in one SQLite database: whom it has met, what it still has to say to them and how far it has
+/// heard them (`docs/protocol.md`, "Resend and resume"), and what its host and its guest were at.
+///
+/// One process uses a database; `StateFolder` sees to that.
+public final class NodeStore: Sendable {
+    /// A store that was opened.
+    public struct Opened: Sendable {
+        /// The store.
+        public let store: NodeStore
+        /// Where the database is now that was damaged, or of a newer program. Nil where all is well.
+        public let setAside: String?
+    }
+
+    /// The database's name in its folder.
+    public static let fileName = "roadmesh.sqlite"
+
+    private let database: DatabaseQueue
+    private let folder: String
+    private let logger: Logger
+    /// Only what is on disk; changed on the database's own queue.
+    private let written: Mutex<WrittenState>
+
+    private init(_ database: DatabaseQueue, folder: String, written: WrittenState, logger: Logger) {
+        self.database = database
+        self.folder = folder
+        self.logger = logger
+        self.written = Mutex(written)
+    }
+
+    /// Opens the database of a folder that exists, or makes it. One that is damaged or of a newer program is set aside,
+    /// never deleted, and a new one is begun. `now` is for its name.
+    public static func open(
+        folder: String, now: Date, logger: Logger = Logger(label: "roadmesh.store")
+    ) throws(NodeStoreError) -> Opened {
+        do {
+            let opening = DatabaseOpening(folder: folder, now: now)
+            let (database, written, setAside) = try opening.open()
+            if let setAside {
+                logger.error("the database \(opening.path) \(setAside.reason); it is now \(setAside.path)")
+            }
+            let store = NodeStore(database, folder: folder, written: written, logger: logger)
+            return Opened(store: store, setAside: setAside?.path)
+        } catch {
+            throw NodeStoreError(error, folder: folder)
+        }
+    }
+
+    /// All that is stored. A conversation that cannot have been like that is left out and logged. It reads the disk, for
+    /// milliseconds.
+    public func contents() throws(NodeStoreError) -> StoredNode {
+        do {
+            return try database.read { db in
+                StoredNode(
+                    remembered: try PeerTables.read(db, logger), host: try WrittenHost(db)?.record,
+                    guest: try WrittenGuest(db)?.record)
+            }
+        } catch {
+            throw NodeStoreError(error, folder: folder)
+        }
+    }
+
+    /// Writes a batch as one transaction: it outlasts a power cut when this returns. Where it throws, nothing of it is
+    /// written. Batches are written one after another. It does not end early where its task is cancelled: what is half told
+    /// to the disk is to be known.
+    public func write(_ batch: StoreBatch) async throws(NodeStoreError) {
+        guard !batch.isEmpty else { return }
+        let result = await withCheckedContinuation { continuation in
+            database.asyncWriteWithoutTransaction { [self] db in
+                continuation.resume(returning: commit(batch, db))
+            }
+        }
+        try result.get()
+    }
+
+    private func commit(_ batch: StoreBatch, _ db: Database) -> Result<Void, NodeStoreError> {
+        var state = written.withLock(\.self)
+        do {
+            try db.inTransaction(.immediate) {
+                try PeerTables.write(batch, db)
+                try state.become(host: batch.host, guest: batch.guest, db)
+                return .commit
+            }
+            written.withLock { [state] in $0 = state }
+            return .success(())
+        } catch {
+            return .failure(NodeStoreError(error, folder: folder, db))
+        }
+    }
+
+    /// Ends the use of the database; what is being written is finished first. A store that is closed fails to read and to
+    /// write.
+    public func close() {
+        do {
+            try database.close()
+        } catch {
+            logger.warning("the database was not closed: \(error)")
+        }
+    }
+}
+
+/// What of the host's and the guest's state is on disk, to write only what has changed.
+struct WrittenState: Sendable {
+    var host: WrittenHost?
+    var guest: WrittenGuest?
+
+    mutating func become(host new: HostRecord?, guest newGuest: GuestRecord?, _ db: Database) throws {
+        if let new {
+            var host = host ?? WrittenHost()
+            try host.become(new, db)
+            self.host = host
+        }
+        if let newGuest {
+            var guest = guest ?? WrittenGuest()
+            try guest.become(newGuest, db)
+            self.guest = guest
+        }
+    }
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import MeshProtocol
+
+/// All that a node knew when it last wrote.
+public struct StoredNode: Hashable, Sendable {
+    /// The peers that it has met, for `MeshCore`.
+    public var remembered: [Peer.ID: MeshCore.Remembered]
+    /// The host's state; nil where this node has never been a host.
+    public var host: HostRecord?
+    /// The guest's state; nil where this node has never been a guest.
+    public var guest: GuestRecord?
+}
+
+/// What a host must not forget: it goes on after a power cut where it was.
+public struct HostRecord: Hashable, Sendable {
+    /// The epoch of the run that has written this. The next run takes a greater one.
+    public var epoch: UInt32
+    /// The song that plays.
+    public var nowPlaying: String?
+    /// Who has added it; nil where nobody has.
+    public var nowPlayingAddedBy: Peer.ID?
+    /// Whether it plays, or pauses.
+    public var isPlaying: Bool
+    /// How far it has played, in milliseconds.
+    public var elapsedMilliseconds: Int64
+    /// What waits, in the queue's order. A song is in it once.
+    public var queue: [QueuedRecord]
+    /// Songs in the order in which they were played.
+    public var played: [String]
+    /// Who has asked last, in order.
+    public var lastAskers: [Peer.ID]
+    /// Who was sent away.
+    public var banned: [Peer.ID]
+
+    /// A host's state.
+    public init(
+        epoch: UInt32, nowPlaying: String? = nil, nowPlayingAddedBy: Peer.ID? = nil, isPlaying: Bool = false,
+        elapsedMilliseconds: Int64 = 0, queue: [QueuedRecord] = [], played: [String] = [],
+        lastAskers: [Peer.ID] = [], banned: [Peer.ID] = []
+    ) {
+        self.epoch = epoch
+        self.nowPlaying = nowPlaying
+        self.nowPlayingAddedBy = nowPlayingAddedBy
+        self.isPlaying = isPlaying
+        self.elapsedMilliseconds = elapsedMilliseconds
+        self.queue = queue
+        self.played = played
+        self.lastAskers = lastAskers
+        self.banned = banned
+    }
+}
+
+/// A song that waits, and who wants it.
+public struct QueuedRecord: Hashable, Sendable {
+    /// The song.
+    public var songID: String
+    /// Who has added it.
+    public var addedBy: Peer.ID
+    /// Its place in the order of adding, for songs with equal votes.
+    public var added: Int64
+    /// Who has voted for it, in order, each once.
+    public var voters: [Peer.ID]
+
+    /// A song that waits.
+    public init(songID: String, addedBy: Peer.ID, added: Int64, voters: [Peer.ID] = []) {
+        self.songID = songID
+        self.addedBy = addedBy
+        self.added = added
+        self.voters = voters
+    }
+}
+
+/// What a guest must not forget: what its person wants, and what was last seen of the host.
+public struct GuestRecord: Hashable, Sendable {
+    /// The host that it has chosen.
+    public var host: Peer.ID?
+    /// The epoch of that host's last snapshot.
+    public var hostEpoch: UInt32?
+    /// What the person wants and the host has not shown yet, in order.
+    public var wishes: [WishRecord]
+    /// The last snapshot, as the application has written it.
+    public var snapshot: [UInt8]?
+
+    /// A guest's state.
+    public init(
+        host: Peer.ID? = nil, hostEpoch: UInt32? = nil, wishes: [WishRecord] = [], snapshot: [UInt8]? = nil
+    ) {
+        self.host = host
+        self.hostEpoch = hostEpoch
+        self.wishes = wishes
+        self.snapshot = snapshot
+    }
+}
+
+/// Something that a guest's person wants.
+public struct WishRecord: Hashable, Sendable {
+    /// The song that it is about.
+    public var songID: String
+    /// What is wanted, in the application's words.
+    public var kind: String
+    /// The peer whose outbox it was given to; nil where it waits for a host.
+    public var handedTo: Peer.ID?
+
+    /// A wish.
+    public init(songID: String, kind: String, handedTo: Peer.ID? = nil) {
+        self.songID = songID
+        self.kind = kind
+        self.handedTo = handedTo
+    }
+}

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Limits of a store, each with its reason. What a peer can make it grow by is bounded in `MeshProtocol.Limits`, what an
+/// application can in the application's own.
+public enum StoreLimits {
+    /// How long a write waits for another program that holds the database, such as one that copies it: a vote that takes
+    /// longer looks stuck to its person.
+    public static let busyTimeout: Duration = .seconds(2)
+    /// Largest log that stays on disk after what is in it went to the database, in bytes: four times what SQLite lets it
+    /// grow to before that, so that it is not made anew each time.
+    public static let journalBytes = 16 << 20
+    /// Room between the places of two neighbours in a list, for those that move between them: after some thirty moves into
+    /// one gap all places are given out anew.
+    static let placeStep: Int64 = 1 << 32
+}
