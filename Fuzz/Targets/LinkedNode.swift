@@ -106,6 +106,7 @@ struct LinkedNode {
             try promise(until > now && until < now + .seconds(4), "\(until) is a pause at \(now)")
             heldUntil = until
         case .close: try promise(end != nil, "a channel is closed without a word of why")
+        case .forgot(let peer): try promise(false, "\(peer) is forgotten while there is room for many")
         }
     }
 

@@ -120,6 +120,7 @@ public actor GuestNode {
             }
             await client.accept(received)
         case .latestHasLeft: break
+        case .acknowledged, .forgot: break
         case .link(let peer, let report): sink.yield(.link(peer, report))
         case .radio(.unavailable(let cause)): tell(Notice(.radioFailed(cause: cause)))
         case .radio(.working): clear([Notice.outageCode])

@@ -98,6 +98,7 @@ public actor HostNode {
         case .radio(.working): sink.yield(.noticeCleared(code: Notice.outageCode))
         case .latestHasLeft(let peer): await share(.updateHasLeft(peer))
         case .discovered, .lost, .inviteFailed: break
+        case .acknowledged, .forgot: break
         }
     }
 

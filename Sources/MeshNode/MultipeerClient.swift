@@ -20,6 +20,10 @@ public enum ClientEvent: Sendable {
     case inviteFailed(peer: Peer.ID, InviteFailure)
     /// A message has arrived. A reliable one is to be accepted.
     case received(ReceivedMessage)
+    /// A peer has every reliable message up to this number safe: what is stored of them can go.
+    case acknowledged(upTo: UInt64, by: Peer.ID)
+    /// A peer is not remembered any more, to make room for another: what is stored of it can go.
+    case forgot(Peer.ID)
     /// The last state update for a peer has left: a newer one may be given.
     case latestHasLeft(to: Peer.ID)
     /// What a link is like, about once a second.
@@ -63,16 +67,21 @@ public actor MultipeerClient {
     private var pumps: [Task<Void, Never>] = []
     private var isStopped = false
 
-    /// A client for one node on one radio.
+    /// A client for one node on one radio, with what the node remembers of others. Where it holds until stored, a reliable
+    /// message leaves only when `stored` has told that it is on disk.
     public init(
         radio: any Radio, identity: Identity, name: String, service: ServiceType = .democracyDJ,
+        remembered: [Peer.ID: MeshCore.Remembered] = [:], holdsUntilStored: Bool = false,
         logger: Logger = Logger(label: "roadmesh.client")
     ) {
         self.logger = logger
         manager = BLEManager(
             radio: radio, local: Peer(id: identity.peerID, name: name), service: service, logger: logger)
         endpoint = MeshEndpoint(
-            core: MeshCore(identity: identity, name: name, service: service), logger: logger)
+            core: MeshCore(
+                identity: identity, name: name, service: service, remembered: remembered,
+                holdsUntilStored: holdsUntilStored),
+            logger: logger)
         let outlet = AsyncChannel<ClientEvent>()
         self.outlet = outlet
         let iterator = PulledEvents(outlet)
@@ -146,6 +155,23 @@ public actor MultipeerClient {
         return sendings
     }
 
+    /// Everything up to a number that was said to a peer is on disk, and may leave (`MeshCore.stored`).
+    public func stored(upTo number: UInt64, for peer: Peer.ID) async {
+        await endpoint.stored(upTo: number, for: peer)
+    }
+
+    /// What is held for a peer could not be stored, and is taken back (`MeshCore.withdrawHeld`). Returns how many messages
+    /// that were.
+    @discardableResult
+    public func withdrawHeld(for peer: Peer.ID) async -> Int {
+        await endpoint.withdrawHeld(for: peer)
+    }
+
+    /// What has to outlive the process of a peer (`MeshCore.remembered`). Nil where it was never met, or is forgotten.
+    public func remembered(_ peer: Peer.ID) async -> MeshCore.Remembered? {
+        await endpoint.remembered(peer)
+    }
+
     /// A message is safe: its sender need not send it again.
     public func accept(_ message: ReceivedMessage) async {
         await endpoint.accept(upTo: message)
@@ -212,8 +238,10 @@ public actor MultipeerClient {
         case .link(_, .failed(let expected, let proved, let end)):
             await manager.linksChanged()
             if let expected { await outlet.send(.inviteFailed(peer: expected, InviteFailure(end, provedBy: proved))) }
-        case .link(_, .acknowledged), .link(_, .roundTrip): break
+        case .link(_, .acknowledged(let number, let peer)): await outlet.send(.acknowledged(upTo: number, by: peer))
+        case .link(_, .roundTrip): break
         case .report(_, let peer, let report): await outlet.send(.link(peer, report))
+        case .forgot(let peer): await outlet.send(.forgot(peer))
         }
     }
 }

@@ -14,6 +14,7 @@ struct Road {
         var ends: [MeshCore.LinkID: LinkEnd] = [:]
         var held: [MeshCore.LinkID: MeshInstant] = [:]
         var closing: Set<MeshCore.LinkID> = []
+        var forgotten: [Peer.ID] = []
         /// Accepts each reliable message as soon as it has arrived.
         var acceptsByItself = true
     }
@@ -39,14 +40,19 @@ struct Road {
         Identity(stored: [UInt8](repeating: seed, count: 32)) ?? .make()
     }
 
-    init(guests: [String] = ["Ana"], host: String = "Car") {
-        for (index, name) in ([host] + guests).enumerated() { add(name, seed: UInt8(index + 1)) }
+    init(guests: [String] = ["Ana"], host: String = "Car", holdsUntilStored: Bool = false) {
+        for (index, name) in ([host] + guests).enumerated() {
+            add(name, seed: UInt8(index + 1), holdsUntilStored: holdsUntilStored)
+        }
     }
 
-    mutating func add(_ name: String, seed: UInt8, remembered: [Peer.ID: MeshCore.Remembered] = [:]) {
+    mutating func add(
+        _ name: String, seed: UInt8, remembered: [Peer.ID: MeshCore.Remembered] = [:], holdsUntilStored: Bool = false
+    ) {
         nodes[name] = Node(
             core: MeshCore(
-                identity: Self.identity(seed), name: name, service: .democracyDJ, remembered: remembered))
+                identity: Self.identity(seed), name: name, service: .democracyDJ, remembered: remembered,
+                holdsUntilStored: holdsUntilStored))
     }
 
     func id(_ name: String) -> Peer.ID { nodes[name]?.core.local.id ?? "" }
@@ -190,6 +196,7 @@ struct Road {
                 }
             case .holdReading(let id, let until): nodes[name]?.held[id] = until
             case .close(let id, _): nodes[name]?.closing.insert(id)
+            case .forgot(let peer): nodes[name]?.forgotten.append(peer)
             }
         }
     }

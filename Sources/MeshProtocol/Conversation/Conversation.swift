@@ -20,6 +20,15 @@ public struct Conversation: Sendable, Hashable {
         public var theirEpoch: UInt32
         /// Everything of the peer's up to this number is safe here.
         public var accepted: UInt64
+
+        /// A conversation as a store has read it. `Conversation(restoring:)` looks whether it can have been like that.
+        public init(epoch: UInt32, lastNumber: UInt64, outbox: [[UInt8]], theirEpoch: UInt32, accepted: UInt64) {
+            self.epoch = epoch
+            self.lastNumber = lastNumber
+            self.outbox = outbox
+            self.theirEpoch = theirEpoch
+            self.accepted = accepted
+        }
     }
 
     /// What became of a message that was to be sent.
@@ -44,6 +53,7 @@ public struct Conversation: Sendable, Hashable {
 
     // Sending
     private let epoch: UInt32
+    private let holdsUntilStored: Bool
     private var lastNumber: UInt64 = 0
     private var outbox: Deque<[UInt8]> = []
     private var outboxBytes = 0
@@ -51,6 +61,8 @@ public struct Conversation: Sendable, Hashable {
     private var handedOver = 0
     /// The number of the last one that has ever left.
     private var lastSent: UInt64 = 0
+    /// Reliable messages up to this number may leave; those beyond it are held.
+    private var lastStored: UInt64 = 0
     private var latest: [UInt8]?
     private var lastLatest: UInt64 = 0
 
@@ -70,22 +82,25 @@ public struct Conversation: Sendable, Hashable {
     /// For the simulator: see `PlantedBug`.
     var plantedBug: PlantedBug?
 
-    /// A conversation that has not begun. `epoch` is random and not 0.
-    public init(epoch: UInt32) {
+    /// A conversation that has not begun. `epoch` is random and not 0. Where it holds until stored, a reliable message
+    /// leaves only when `stored` has told that it is on disk.
+    public init(epoch: UInt32, holdsUntilStored: Bool = false) {
         precondition(epoch != 0, "0 stands for no epoch")
         self.epoch = epoch
+        self.holdsUntilStored = holdsUntilStored
     }
 
-    /// A conversation as it was stored. Nil where a conversation can never have been like that.
-    public init?(restoring durable: Durable) {
+    /// A conversation as it was stored: all that is in it may leave. Nil where a conversation can never have been like that.
+    public init?(restoring durable: Durable, holdsUntilStored: Bool = false) {
         let outboxBytes = durable.outbox.reduce(0) { $0 + $1.count }
         guard durable.epoch != 0, durable.lastNumber <= Limits.largestNumber, durable.accepted <= Limits.largestNumber,
             durable.outbox.count <= Limits.outboxMessages, UInt64(durable.outbox.count) <= durable.lastNumber,
             outboxBytes <= Limits.outboxBytes, durable.outbox.allSatisfy({ $0.count <= Limits.messageBytes })
         else { return nil }
-        self.init(epoch: durable.epoch)
+        self.init(epoch: durable.epoch, holdsUntilStored: holdsUntilStored)
         lastNumber = durable.lastNumber
         lastSent = durable.lastNumber
+        lastStored = durable.lastNumber
         outbox = Deque(durable.outbox)
         self.outboxBytes = outboxBytes
         theirEpoch = durable.theirEpoch
@@ -112,8 +127,11 @@ public struct Conversation: Sendable, Hashable {
     /// Whether nothing reliable was ever said, by either side.
     var isBlank: Bool { lastNumber == 0 && delivered == 0 }
 
-    /// Messages that have not left on the present link.
-    public var waiting: Int { outbox.count - handedOver + (latest == nil ? 0 : 1) }
+    /// Reliable messages that are held: they are not stored yet.
+    public var held: Int { lastNumber > lastStored ? Int(lastNumber - lastStored) : 0 }
+
+    /// Messages that may leave and have not left on the present link.
+    public var waiting: Int { outbox.count - held - handedOver + (latest == nil ? 0 : 1) }
 
     // MARK: A link comes and goes
 
@@ -148,6 +166,7 @@ public struct Conversation: Sendable, Hashable {
     /// our own numbering: numbers are not used twice. Returns whether that acknowledged something.
     private mutating func catchUp(with number: UInt64) -> Bool {
         lastSent = max(lastSent, number)
+        lastStored = max(lastStored, number)
         defer { lastNumber = max(lastNumber, number) }
         return acknowledge(upTo: min(number, lastNumber)) == .acknowledged
     }
@@ -175,15 +194,34 @@ public struct Conversation: Sendable, Hashable {
             let fits = outbox.count < Limits.outboxMessages && outboxBytes + body.count <= Limits.outboxBytes
             guard fits || plantedBug == .growsOutbox, lastNumber < Limits.largestNumber else { return .full }
             lastNumber += 1
+            if !holdsUntilStored { lastStored = lastNumber }
             outbox.append(body)
             outboxBytes += body.count
             return .queued(number: lastNumber)
         }
     }
 
+    /// Everything up to a number is on disk: it may leave. Returns whether that let something go.
+    mutating func stored(upTo number: UInt64) -> Bool {
+        let stored = min(number, lastNumber)
+        guard stored > lastStored else { return false }
+        lastStored = stored
+        return true
+    }
+
+    /// What is held could not be stored: it is taken back as if it had never been sent, and its numbers are free again.
+    /// Returns how many messages that were.
+    mutating func withdrawHeld() -> Int {
+        let count = held
+        outboxBytes -= outbox.suffix(count).reduce(0) { $0 + $1.count }
+        outbox.removeLast(count)
+        lastNumber -= UInt64(count)
+        return count
+    }
+
     /// The next reliable message to leave on this link.
     mutating func nextReliable() -> MessageUnit? {
-        guard handedOver < outbox.count else { return nil }
+        guard handedOver < outbox.count - held else { return nil }
         let number = lastNumber - UInt64(outbox.count - handedOver) + 1
         if number <= lastSent { resent += 1 }
         lastSent = max(lastSent, number)

@@ -88,7 +88,7 @@ extension MeshCore {
             }
             actions += update(old) { $0.end(.replaced) }
         }
-        meet(peer.id, key: key, link.entropy)
+        if let forgotten = meet(peer.id, key: key, link.entropy) { actions.append(.forgot(forgotten)) }
         links[id]?.peer = peer.id
         linkOfPeer[peer.id] = id
         let acknowledged = conversations[peer.id]?.begin(with: resumption) == true

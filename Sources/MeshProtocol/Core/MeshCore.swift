@@ -18,6 +18,8 @@ public struct MeshCore: Sendable {
         case holdReading(LinkID, until: MeshInstant)
         /// Close a link's channel; where it has a last word, when `nextSDU` has nothing more. Nothing follows on it.
         case close(LinkID, afterLastWord: Bool)
+        /// A peer is not remembered any more, to make room for another: what is stored of it can go.
+        case forgot(Peer.ID)
     }
 
     /// The random bytes that a link needs.
@@ -46,6 +48,12 @@ public struct MeshCore: Sendable {
         public var publicKey: [UInt8]
         /// What is still to be said, and what was heard.
         public var conversation: Conversation.Durable
+
+        /// A peer as a store has read it.
+        public init(publicKey: [UInt8], conversation: Conversation.Durable) {
+            self.publicKey = publicKey
+            self.conversation = conversation
+        }
     }
 
     struct Link: Sendable {
@@ -71,6 +79,7 @@ public struct MeshCore: Sendable {
     public let local: Peer
     let identity: Identity
     private let prologue: [UInt8]
+    private let holdsUntilStored: Bool
 
     var links: [LinkID: Link] = [:]
     /// Which link leads to which connected peer.
@@ -92,16 +101,20 @@ public struct MeshCore: Sendable {
     public internal(set) var misaddressed = 0
 
     /// A node that knows nobody, or those it has met before. What is remembered and cannot be is passed over, as are those
-    /// beyond `Limits.conversations`.
+    /// beyond `Limits.conversations`. Where it holds until stored, a reliable message leaves only when `stored` has told
+    /// that it is on disk; a node without a disk sends them at once.
     public init(
-        identity: Identity, name: String, service: ServiceType, remembered: [Peer.ID: Remembered] = [:]
+        identity: Identity, name: String, service: ServiceType, remembered: [Peer.ID: Remembered] = [:],
+        holdsUntilStored: Bool = false
     ) {
+        self.holdsUntilStored = holdsUntilStored
         self.identity = identity
         local = Peer(id: identity.peerID, name: name)
         prologue = Array("RoadMesh".utf8) + [ProtocolVersion.major] + service.uuid.bytes
         for (id, peer) in remembered.sorted(by: { $0.key < $1.key })
         where id == Identity.peerID(publicKey: peer.publicKey) && acquaintances.count < Limits.conversations {
-            guard let conversation = Conversation(restoring: peer.conversation) else { continue }
+            let restored = Conversation(restoring: peer.conversation, holdsUntilStored: holdsUntilStored)
+            guard let conversation = restored else { continue }
             acquaintances[id] = Acquaintance(publicKey: peer.publicKey, lastUse: 0)
             conversations[id] = conversation
         }
@@ -109,10 +122,13 @@ public struct MeshCore: Sendable {
 
     /// What has to outlive the process (`Conversation.durable` says when), by peer.
     public var remembered: [Peer.ID: Remembered] {
-        let pairs = acquaintances.compactMap { id, acquaintance in
-            conversations[id].map { (id, Remembered(publicKey: acquaintance.publicKey, conversation: $0.durable)) }
-        }
-        return Dictionary(uniqueKeysWithValues: pairs)
+        Dictionary(uniqueKeysWithValues: acquaintances.keys.compactMap { id in remembered(id).map { (id, $0) } })
+    }
+
+    /// What has to outlive the process of one peer.
+    public func remembered(_ peer: Peer.ID) -> Remembered? {
+        guard let publicKey = acquaintances[peer]?.publicKey, let conversation = conversations[peer] else { return nil }
+        return Remembered(publicKey: publicKey, conversation: conversation.durable)
     }
 
     /// The conversation with a peer that was met.
@@ -202,7 +218,8 @@ public struct MeshCore: Sendable {
 
     // MARK: Messages
 
-    /// Gives a message to a peer's conversation. A reliable one waits for a link, however long that takes.
+    /// Gives a message to a peer's conversation. A reliable one waits for the disk, where this node holds until stored, and
+    /// for a link, however long that takes.
     public mutating func send(
         _ body: [UInt8], as messageClass: MessageClass, to peer: Peer.ID
     ) -> (Conversation.Sending, [Action]) {
@@ -211,8 +228,24 @@ public struct MeshCore: Sendable {
         guard let sending = conversations[peer]?.send(body, as: messageClass) else {
             return (.noLink, [])
         }
-        guard case .queued = sending, let id = linkOfPeer[peer] else { return (sending, []) }
+        let isHeld = messageClass == .reliable && holdsUntilStored
+        guard case .queued = sending, !isHeld, let id = linkOfPeer[peer] else { return (sending, []) }
         return (sending, [.wake(id)])
+    }
+
+    /// Everything up to a number that was said to a peer is on disk: it may leave. Nothing new where it is, or where the
+    /// peer is forgotten.
+    public mutating func stored(upTo number: UInt64, for peer: Peer.ID) -> [Action] {
+        guard conversations[peer]?.stored(upTo: number) == true, let id = linkOfPeer[peer] else { return [] }
+        return [.wake(id)]
+    }
+
+    /// What is held for a peer could not be stored: it is taken back as if `send` had never been called, and its numbers are
+    /// free again. Whoever has it in a write that is still to come takes it out there too. Returns how many messages that
+    /// were.
+    @discardableResult
+    public mutating func withdrawHeld(for peer: Peer.ID) -> Int {
+        conversations[peer]?.withdrawHeld() ?? 0
     }
 
     /// Bytes that wait for all the peers there are.
@@ -244,18 +277,19 @@ public struct MeshCore: Sendable {
         return Introduction(name: local.name, resumption: resumption)
     }
 
-    /// A peer has proved its key.
-    mutating func meet(_ peer: Peer.ID, key: [UInt8], _ entropy: Entropy) {
-        if acquaintances[peer] == nil {
-            if acquaintances.count >= Limits.conversations { forgetLongestUnused() }
-            acquaintances[peer] = Acquaintance(publicKey: key, lastUse: 0)
-            conversations[peer] = newConversation(entropy)
-        }
-        touch(peer)
+    /// A peer has proved its key. Returns who was forgotten for it.
+    mutating func meet(_ peer: Peer.ID, key: [UInt8], _ entropy: Entropy) -> Peer.ID? {
+        defer { touch(peer) }
+        guard acquaintances[peer] == nil else { return nil }
+        let forgotten = acquaintances.count >= Limits.conversations ? forgetLongestUnused() : nil
+        acquaintances[peer] = Acquaintance(publicKey: key, lastUse: 0)
+        conversations[peer] = newConversation(entropy)
+        return forgotten
     }
 
     private func newConversation(_ entropy: Entropy) -> Conversation {
-        var conversation = Conversation(epoch: plantedBug == .keepsEpoch ? 1 : entropy.epoch)
+        var conversation = Conversation(
+            epoch: plantedBug == .keepsEpoch ? 1 : entropy.epoch, holdsUntilStored: holdsUntilStored)
         conversation.plantedBug = plantedBug
         return conversation
     }
@@ -267,13 +301,14 @@ public struct MeshCore: Sendable {
 
     /// Makes room for somebody new. Those with whom nothing was ever exchanged go first: an identity costs nothing, and
     /// whoever makes many must not push out a friend.
-    private mutating func forgetLongestUnused() {
+    private mutating func forgetLongestUnused() -> Peer.ID? {
         func rank(_ peer: (key: Peer.ID, value: Acquaintance)) -> (Int, UInt64, Peer.ID) {
             (conversations[peer.key]?.isBlank == false ? 1 : 0, peer.value.lastUse, peer.key)
         }
         let unlinked = acquaintances.filter { linkOfPeer[$0.key] == nil }
-        guard let leastMissed = unlinked.min(by: { rank($0) < rank($1) }) else { return }
-        acquaintances[leastMissed.key] = nil
-        conversations[leastMissed.key] = nil
+        guard let leastMissed = unlinked.min(by: { rank($0) < rank($1) })?.key else { return nil }
+        acquaintances[leastMissed] = nil
+        conversations[leastMissed] = nil
+        return leastMissed
     }
 }

@@ -43,6 +43,9 @@ public actor MeshEndpoint {
     /// What has to outlive the process (`MeshCore.remembered`).
     public var remembered: [Peer.ID: MeshCore.Remembered] { core.remembered }
 
+    /// The same of one peer.
+    public func remembered(_ peer: Peer.ID) -> MeshCore.Remembered? { core.remembered(peer) }
+
     /// The time of this endpoint's clock.
     var now: MeshInstant { ContinuousClock.now - origin }
 
@@ -75,6 +78,18 @@ public actor MeshEndpoint {
         let (sending, actions) = core.send(body, as: messageClass, to: peer)
         carryOut(actions)
         return sending
+    }
+
+    /// Everything up to a number that was said to a peer is on disk, and may leave (`MeshCore.stored`).
+    public func stored(upTo number: UInt64, for peer: Peer.ID) {
+        carryOut(core.stored(upTo: number, for: peer))
+    }
+
+    /// What is held for a peer could not be stored, and is taken back (`MeshCore.withdrawHeld`). Returns how many messages
+    /// that were.
+    @discardableResult
+    public func withdrawHeld(for peer: Peer.ID) -> Int {
+        core.withdrawHeld(for: peer)
     }
 
     /// The application has made a peer's reliable messages up to this one safe.
@@ -120,6 +135,7 @@ public actor MeshEndpoint {
             case .tell(let id, let event): tell(event, of: id)
             case .holdReading(let id, let until): carriers[id]?.heldUntil = until
             case .close(let id, let afterLastWord): close(id, afterLastWord: afterLastWord)
+            case .forgot(let peer): emit(.forgot(peer))
             }
         }
     }
@@ -189,6 +205,8 @@ public enum EndpointEvent: Hashable, Sendable {
     case link(MeshCore.LinkID, LinkEvent)
     /// What a link is like, about once a second.
     case report(MeshCore.LinkID, Peer, LinkReport)
+    /// A peer is not remembered any more, to make room for another: what is stored of it can go.
+    case forgot(Peer.ID)
 }
 
 extension MeshCore.Entropy {

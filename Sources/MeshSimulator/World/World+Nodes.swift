@@ -99,6 +99,8 @@ extension World {
                 let delay = afterLastWord ? Limits.goodbyeTimeout : random.time(0...5)
                 schedule(.shuts(channel: place.channel, end: place.end), after: delay)
                 refreshTimer(node, link)
+            // Worlds are smaller than what a node remembers.
+            case .forgot: continue
             }
         }
         for (link, event) in told {
