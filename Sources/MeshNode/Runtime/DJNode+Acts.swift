@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DemocracyDJ
+import MeshProtocol
+import MeshSession
+import NodeStore
+
+// Decisions carried out.
+
+extension DJNode {
+    func carryOut(_ act: Act) async {
+        switch act {
+        case .effect(let effect): await carryOut(effect)
+        case .show(let event): sink.yield(event)
+        case .tell(let notice): tell(notice)
+        case .cure(let code): show(board.handle(.cured(code), now: clock.now))
+        case .steer(let event): await steer(event)
+        case .share(let event): await share(event)
+        case .accept(let message): await client.accept(message)
+        case .release(let number, let peer): await client.stored(upTo: number, for: peer)
+        case .sendAway(let peer, let reason): await client.disconnect(peer, refusing: reason)
+        case .disconnect(let peer): await client.disconnect(peer, refusing: nil)
+        case .tryRadioAgain: await startRadio()
+        case .quit(let reason): bye = bye ?? reason
+        }
+    }
+
+    private func carryOut(_ effect: AppFeature.Effect) async {
+        switch effect {
+        case .host(let effect): await carryOut(effect)
+        case .guest(let effect): await carryOut(effect)
+        // The radio may have said what it is.
+        case .show(.networkUnavailable): tell(Notice(monitor.refusal ?? .networkUnavailable))
+        case .show(let error): tell(Notice(error))
+        case .clear(let error): show(board.handle(.cured(Notice(error).code), now: clock.now))
+        case .startHosting, .startBrowsing: await startRadio()
+        case .stop: memory.noteEnd()
+        }
+    }
+
+    private func carryOut(_ effect: HostFeature.Effect) async {
+        switch effect {
+        case .broadcast(let snapshot):
+            await share(.stateChanged(snapshot))
+            sink.yield(.snapshot(snapshot, isStale: false))
+        case .send(_, let peer): await share(.wholeRequested(peer))
+        case .heartbeat:
+            await share(.heartbeat)
+            memory.noteAll(app, now: clock.now)
+        case .answer(let results, let peer): await share(.answered(results, for: peer))
+        // On its way since it was decided.
+        case .reject: break
+        case .report(let intent, let peer, let rejected):
+            sink.yield(.intent(intent, from: peer, rejected: rejected))
+        case .disconnect(let peer): await client.disconnect(peer, refusing: .banned)
+        case .notice(let notice): tell(notice)
+        }
+    }
+
+    private func carryOut(_ effect: GuestFeature.Effect) async {
+        switch effect {
+        // On its way since it was decided.
+        case .send: break
+        // One of an earlier link has its answer: every link begins with the whole.
+        case .request(let message, let peer): await client.send(message.encoded, as: .latest, to: peer)
+        case .wishChanged(let songID, let kind, let state): sink.yield(.wish(songID, kind, state))
+        case .show(let snapshot): sink.yield(.snapshot(snapshot, isStale: false))
+        case .showResults(let songs, let words): sink.yield(.searchResults(songs, query: words))
+        case .reconnect(let host):
+            tell(Notice(.connectionLost(host: host)))
+            await steer(.linkLost)
+            memory.noteAll(app, now: clock.now)
+        case .returnToStart(let host, _): await returnToStart(from: host)
+        // Where the radio is out, that is what the person has to know.
+        case .notice(let notice): tell(notice == .notConnected ? monitor.refusal.map { Notice($0) } ?? notice : notice)
+        }
+    }
+
+    private func returnToStart(from host: Peer) async {
+        switch ends.removeValue(forKey: host.id) {
+        // This side has left, and steers by itself.
+        case .left, nil: break
+        case .refused(let reason):
+            tell(Notice(NetworkError(reason, by: host)))
+            await steer(.refused(reason, by: host.id))
+        default:
+            tell(Notice(.hostEnded(host: host)))
+            await steer(.hostEnded)
+        }
+    }
+
+    // MARK: Host and guest
+
+    func share(_ event: StateFeed.Event) async {
+        guard let actions = stateFeed?.handle(event) else { return }
+        for case .send(let message, let peer) in actions {
+            await client.send(message.encoded, as: .latest, to: peer)
+        }
+    }
+
+    func steer(_ event: ReconnectPolicy.Event) async {
+        guard app.guest != nil else { return }
+        for action in policy.handle(event, now: clock.now, jitter: Double.random(in: 0...1)) {
+            switch action {
+            case .browse: await startRadio()
+            case .stopBrowsing: await client.stopBrowsing()
+            case .invite(let peer): await client.invite(peer)
+            case .cancelInvite(let peer): await client.disconnect(peer, refusing: nil)
+            case .show(let state):
+                sink.yield(.connection(state))
+                if state == .connected { cureConnection() }
+            // The notice of a lost connection brings its button by itself.
+            case .offerRetry: break
+            case .giveUp(let host):
+                show(board.handle(.cured(NetworkError.connectionLost(host: host).code), now: clock.now))
+                tell(Notice(.hostNotFound(host: host)))
+            }
+        }
+    }
+
+    /// A host is there: whatever was said of its absence is cured.
+    private func cureConnection() {
+        for notice in board.current where NetworkError.curedByConnecting.contains(notice.code) {
+            show(board.handle(.cured(notice.code), now: clock.now))
+        }
+    }
+
+    /// Hosts or browses, and tells where that does not work.
+    func startRadio() async {
+        do {
+            if app.host != nil { try await client.startHosting() } else { try await client.startBrowsing() }
+        } catch {
+            for case .networkUnavailable(let error) in monitor.handle(
+                .radioFailed(NetworkError(radio: error)), now: clock.now)
+            {
+                tell(Notice(error))
+            }
+        }
+    }
+
+    // MARK: Notices
+
+    func tell(_ notice: Notice) {
+        show(board.handle(.tell(notice), now: clock.now))
+    }
+
+    func show(_ actions: [NoticeBoard.Action]) {
+        for action in actions {
+            switch act(action) {
+            case .show(let event): sink.yield(event)
+            default: break
+            }
+        }
+    }
+
+    func act(_ action: NoticeBoard.Action) -> Act {
+        switch action {
+        case .show(let notice): .show(.notice(notice))
+        case .clear(let code): .show(.noticeCleared(code: code))
+        }
+    }
+
+    // MARK: The disk
+
+    func storeFailed(_ error: NodeStoreError) {
+        isStoreFailing = true
+        retryStoreAt = clock.now + NodeLimits.storeRetry
+        tell(Notice(NetworkError(error)))
+    }
+
+    func cureStore() {
+        isStoreFailing = false
+        retryStoreAt = nil
+        for code in NetworkError.storeCodes { show(board.handle(.cured(code), now: clock.now)) }
+    }
+}

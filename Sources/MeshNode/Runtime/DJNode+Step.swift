@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DemocracyDJ
+import MeshProtocol
+import MeshSession
+import NodeStore
+
+// A step: what has happened is understood, the features decide, the disk has it, and then it is carried out.
+
+extension DJNode {
+    /// What a step has to deal with, in order.
+    enum Matter {
+        /// The features decide.
+        case event(AppFeature.Event)
+        /// A peer's message: the features decide, and it is acknowledged. Nil where it says nothing to this version.
+        case message(ReceivedMessage, MeshMessage?, from: Peer?)
+        /// Nothing is left to be decided.
+        case act(Act)
+    }
+
+    /// What is to be done once the disk has what was decided.
+    enum Act {
+        case effect(AppFeature.Effect)
+        case show(NodeEvent)
+        case tell(Notice)
+        case cure(String)
+        case steer(ReconnectPolicy.Event)
+        case share(StateFeed.Event)
+        case accept(ReceivedMessage)
+        /// A reliable message that waits for the disk may leave.
+        case release(number: UInt64, to: Peer.ID)
+        case sendAway(Peer.ID, RefusalReason)
+        case disconnect(Peer.ID)
+        case tryRadioAgain
+        case quit(ByeReason)
+    }
+
+    /// Takes what has gathered.
+    func step(_ inputs: [Input]) async {
+        var matters: [Matter] = held.map { matter($0) }
+        held = []
+        for input in inputs { matters += await understand(input) }
+        let before = app
+        do {
+            let acts = try await decideAndKeep(matters)
+            if isStoreFailing { cureStore() }
+            for act in acts { await carryOut(act) }
+        } catch {
+            app = before
+            await goOnWithoutStore(matters, error)
+        }
+        await wake()
+    }
+
+    /// The features decide, and what they changed is on the disk when this returns.
+    private func decideAndKeep(_ matters: [Matter]) async throws(NodeStoreError) -> [Act] {
+        var acts: [Act] = []
+        for matter in matters { acts += await decide(matter) }
+        memory.note(app, now: clock.now)
+        guard memory.isUrgent else { return acts }
+        let batch = memory.pending
+        do {
+            try await memory.store.write(batch)
+        } catch {
+            for peer in Set(batch.outgoing.map(\.peer)) {
+                await client.withdrawHeld(for: peer)
+                if let first = batch.outgoing.first(where: { $0.peer == peer }) {
+                    memory.withdrawn(from: first.number, for: peer)
+                }
+            }
+            memory.drop()
+            throw error
+        }
+        memory.wrote(batch, app, now: clock.now)
+        return acts
+    }
+
+    /// The disk takes nothing. The music goes on, and what peers have said waits, unacknowledged; what the person at this
+    /// box wants is refused, since it could be forgotten.
+    private func goOnWithoutStore(_ matters: [Matter], _ error: NodeStoreError) async {
+        logger.error("the store takes nothing: \(error)")
+        storeFailed(error)
+        for matter in matters {
+            switch matter {
+            case .message(let message, _, _) where message.messageClass == .reliable: hold(message)
+            case .event(.guest(let event)) where event.isWish: break
+            default:
+                for act in await decide(matter) { await carryOut(act) }
+            }
+        }
+    }
+
+    /// Nobody honest has more than an outbox full of unacknowledged messages.
+    private func hold(_ message: ReceivedMessage) {
+        guard held.count(where: { $0.peer == message.peer }) < Limits.outboxMessages else { return }
+        held.append(message)
+    }
+
+    func matter(_ message: ReceivedMessage) -> Matter {
+        .message(message, MeshMessage(encoded: message.body), from: peers[message.peer] ?? gone(message.peer))
+    }
+
+    /// Whoever has left since may still have said something that counts.
+    private func gone(_ peer: Peer.ID) -> Peer? {
+        Peer(id: peer, name: "")
+    }
+
+    // MARK: Decisions
+
+    private func decide(_ matter: Matter) async -> [Act] {
+        switch matter {
+        case .event(let event): return await decide(event)
+        case .act(let act): return [act]
+        case .message(let message, let content, let peer):
+            var acts: [Act] = []
+            if let content, let peer {
+                acts = await decide(.multipeerEvent(.messageReceived(content, from: peer)))
+            }
+            guard message.messageClass == .reliable else { return acts }
+            if let remembered = await client.remembered(message.peer) {
+                memory.pending.receipts.append(
+                    StoreBatch.Receipt(
+                        peer: message.peer, epoch: message.epoch, number: message.number, remembered: remembered))
+            }
+            return acts + [.accept(message)]
+        }
+    }
+
+    private func decide(_ event: AppFeature.Event) async -> [Act] {
+        var acts: [Act] = []
+        for effect in app.handle(event, now: clock.now) {
+            acts.append(.effect(effect))
+            switch effect {
+            case .host(.reject(let intent, let reason, let peer)):
+                acts += await stage(.rejection(intent, reason), to: peer)
+            case .guest(.send(let intent, let peer)): acts += await stage(.intent(intent), to: peer)
+            default: break
+            }
+        }
+        return acts
+    }
+
+    /// Gives a reliable message to the transport, which holds it until the disk has it.
+    private func stage(_ message: MeshMessage, to peer: Peer.ID) async -> [Act] {
+        let body = message.encoded
+        guard case .queued(let number)? = await client.send(body, as: .reliable, to: peer)[peer],
+            let remembered = await client.remembered(peer)
+        else {
+            return await decide(.multipeerEvent(.sendFailed(message, to: peers[peer] ?? Peer(id: peer, name: ""))))
+        }
+        memory.pending.outgoing.append(
+            StoreBatch.Outgoing(peer: peer, number: number, body: body, remembered: remembered))
+        if case .intent(let intent) = message { memory.sent(intent, number: number, to: peer) }
+        return [.release(number: number, to: peer)]
+    }
+}
+
+extension GuestFeature.Event {
+    /// Whether it is something to be kept until the host has it.
+    fileprivate var isWish: Bool {
+        switch self {
+        case .vote, .takeBackVote, .suggest, .skip: true
+        case .multipeerEvent, .search: false
+        }
+    }
+}

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DemocracyDJ
+
+/// What comes to a node from outside the air.
+public enum NodeInput: Hashable, Sendable {
+    /// The person at the head unit wants something.
+    case host(HostFeature.Command)
+    /// A passenger wants something.
+    case guest(GuestFeature.Event)
+    /// Look for the host again, or try the radio again, now.
+    case retry
+    /// A guest leaves its host and stays alone.
+    case leave
+    /// A host's session is over: the next one begins anew.
+    case end
+    /// Something to be told, such as a line that is no command.
+    case notice(Notice)
+    /// Say goodbye, keep everything, and stop.
+    case quit(ByeReason)
+}

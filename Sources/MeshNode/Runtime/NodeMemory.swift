@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DemocracyDJ
+import MeshProtocol
+import NodeStore
+
+/// What a node must not forget, and what of it is not on the disk yet.
+struct NodeMemory {
+    let store: NodeStore
+    /// Where what was damaged has been put, until the person is told.
+    var setAside: String?
+    /// What the next write takes along.
+    var pending = StoreBatch()
+
+    private let contents: StoredNode
+    /// What the disk has of the features.
+    private var host: SavedSession?
+    private var guest: SavedGuest?
+    private var epoch: UInt32 = 0
+    /// What a guest has sent and the host does not have for good yet, by number.
+    private var undelivered: [Peer.ID: [(number: UInt64, intent: GuestIntent)]] = [:]
+
+    init(_ opened: NodeStore.Opened, _ contents: StoredNode) {
+        store = opened.store
+        setAside = opened.setAside
+        self.contents = contents
+    }
+
+    // MARK: At the start
+
+    /// The host as an earlier run left it, or a new one. Epochs grow from run to run; `wallClockSeconds`, the time since
+    /// 1970, sees to that where nothing is stored.
+    mutating func hostFeature(
+        _ local: Peer, _ library: SongLibrary, _ fairness: Fairness, wallClockSeconds: UInt32, now: MeshInstant
+    ) -> HostFeature {
+        epoch = max(wallClockSeconds, (contents.host?.epoch ?? 0) &+ 1)
+        guard let session = contents.host?.session else {
+            return HostFeature(local: local, library: library, fairness: fairness, epoch: epoch, now: now)
+        }
+        return HostFeature(
+            local: local, library: library, fairness: fairness, resuming: session, epoch: epoch, now: now)
+    }
+
+    /// The guest as an earlier run left it, or a new one.
+    mutating func guestFeature(_ local: Peer) -> GuestFeature {
+        for (peer, remembered) in contents.remembered {
+            let conversation = remembered.conversation
+            let first = conversation.lastNumber - UInt64(conversation.outbox.count) + 1
+            undelivered[peer] = conversation.outbox.enumerated().compactMap { place, body in
+                guard case .intent(let intent)? = MeshMessage(encoded: body) else { return nil }
+                return (first + UInt64(place), intent)
+            }
+        }
+        guard let saved = contents.guest?.saved else { return GuestFeature(local: local) }
+        guest = saved
+        let waiting = saved.known.flatMap { undelivered[$0.id] } ?? []
+        return GuestFeature(local: local, resuming: saved, undelivered: waiting.map(\.intent))
+    }
+
+    // MARK: What has changed
+
+    /// Looks whether the features know something that the disk does not. How far a song has played is worth no write of its
+    /// own.
+    mutating func note(_ app: AppFeature, now: MeshInstant) {
+        if let feature = app.host {
+            let session = feature.savedSession(now: now)
+            if !session.isSameButForTime(as: host) { pending.host = HostRecord(session, epoch: epoch) }
+        }
+        if let feature = app.guest, feature.saved.isWorthWriting(after: guest) {
+            pending.guest = GuestRecord(feature.saved)
+        }
+    }
+
+    /// All of what the features know, for a last write or one in between.
+    mutating func noteAll(_ app: AppFeature, now: MeshInstant) {
+        if let feature = app.host { pending.host = HostRecord(feature.savedSession(now: now), epoch: epoch) }
+        if let feature = app.guest { pending.guest = GuestRecord(feature.saved) }
+    }
+
+    /// The session is over: the next one begins anew.
+    mutating func noteEnd() {
+        pending.host = .ended(epoch: epoch)
+    }
+
+    /// Whether something waits that others wait for. That a peer was met, or has got something, can be written later.
+    var isUrgent: Bool {
+        !pending.receipts.isEmpty || !pending.outgoing.isEmpty || pending.host != nil || pending.guest != nil
+    }
+
+    /// A write is on the disk.
+    mutating func wrote(_ batch: StoreBatch, _ app: AppFeature, now: MeshInstant) {
+        if batch.host != nil { host = app.host?.savedSession(now: now) }
+        if batch.guest != nil { guest = app.guest?.saved }
+        pending = StoreBatch()
+    }
+
+    /// A write has failed: what others were to be told of is not kept, the rest waits.
+    mutating func drop() {
+        pending.receipts = []
+        pending.outgoing = []
+        pending.host = nil
+        pending.guest = nil
+    }
+
+    // MARK: What was said
+
+    /// A wish is on its way to a host.
+    mutating func sent(_ intent: GuestIntent, number: UInt64, to peer: Peer.ID) {
+        undelivered[peer, default: []].append((number, intent))
+    }
+
+    /// A wish was taken back before it left.
+    mutating func withdrawn(from number: UInt64, for peer: Peer.ID) {
+        undelivered[peer]?.removeAll { $0.number >= number }
+    }
+
+    /// A peer has everything up to a number: the wishes that this was about.
+    mutating func delivered(upTo number: UInt64, to peer: Peer.ID) -> [GuestIntent] {
+        pending.acknowledged.append(StoreBatch.Acknowledged(peer: peer, upTo: number))
+        let done = undelivered[peer]?.prefix { $0.number <= number } ?? []
+        undelivered[peer]?.removeFirst(done.count)
+        return done.map(\.intent)
+    }
+
+    mutating func forget(_ peer: Peer.ID) {
+        undelivered[peer] = nil
+        pending.forget(peer)
+    }
+}
+
+extension SavedSession {
+    fileprivate func isSameButForTime(as other: SavedSession?) -> Bool {
+        guard var other else { return false }
+        other.elapsed = elapsed
+        return self == other
+    }
+}
+
+extension SavedGuest {
+    /// The state on view is written when a gap begins (`NodeMemory.noteAll`), since that is when it is needed.
+    fileprivate func isWorthWriting(after other: SavedGuest?) -> Bool {
+        known != other?.known || wishes != (other?.wishes ?? [])
+    }
+}

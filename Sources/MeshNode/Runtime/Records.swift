@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DemocracyDJ
+import MeshProtocol
+import NodeStore
+
+// What the features must not forget, as the store keeps it, and back.
+
+extension HostRecord {
+    /// A session as it is stored.
+    init(_ session: SavedSession, epoch: UInt32) {
+        self.init(
+            epoch: epoch, nowPlaying: session.nowPlaying.map { QueuedRecord($0) }, isPlaying: session.isPlaying,
+            elapsedMilliseconds: Int64(session.elapsed / .milliseconds(1)), queue: session.queue.map { QueuedRecord($0) },
+            played: session.played, lastAskers: session.lastAskers, banned: session.banned)
+    }
+
+    /// A session that has ended: only its epoch is kept, so that the next one's is higher.
+    static func ended(epoch: UInt32) -> HostRecord {
+        HostRecord(
+            epoch: epoch, nowPlaying: nil, isPlaying: false, elapsedMilliseconds: 0, queue: [], played: [],
+            lastAskers: [], banned: [])
+    }
+
+    /// The session, or nil where it has ended.
+    var session: SavedSession? {
+        if self == .ended(epoch: epoch) { return nil }
+        return SavedSession(
+            nowPlaying: nowPlaying.map { SavedSession.Item($0) }, isPlaying: isPlaying,
+            elapsed: .milliseconds(elapsedMilliseconds), queue: queue.map { SavedSession.Item($0) }, played: played,
+            lastAskers: lastAskers, banned: banned)
+    }
+}
+
+extension QueuedRecord {
+    fileprivate init(_ item: SavedSession.Item) {
+        self.init(songID: item.songID, addedBy: item.addedBy, added: Int64(item.added), voters: item.voters)
+    }
+}
+
+extension SavedSession.Item {
+    fileprivate init(_ record: QueuedRecord) {
+        self.init(songID: record.songID, addedBy: record.addedBy, added: Int(record.added), voters: record.voters)
+    }
+}
+
+extension GuestRecord {
+    /// A guest's memory as it is stored.
+    init(_ saved: SavedGuest) {
+        self.init(
+            host: saved.known?.id, hostEpoch: saved.known?.epoch,
+            wishes: saved.wishes.map {
+                WishRecord(songID: $0.songID, kind: $0.kind.rawValue, handedTo: $0.handedTo)
+            },
+            snapshot: saved.hostSnapshot.map { MeshMessage.stateUpdate($0).encoded })
+    }
+
+    /// The guest's memory. A wish of a kind that this version does not know is passed over.
+    var saved: SavedGuest {
+        var hostSnapshot: HostSnapshot?
+        if case .stateUpdate(let snapshot)? = snapshot.flatMap({ MeshMessage(encoded: $0) }) { hostSnapshot = snapshot }
+        return SavedGuest(
+            known: host.map { GuestFeature.KnownHost(id: $0, epoch: hostEpoch) },
+            wishes: wishes.compactMap { wish in
+                Wish.Kind(rawValue: wish.kind).map {
+                    SavedGuest.Item(songID: wish.songID, kind: $0, handedTo: wish.handedTo)
+                }
+            },
+            hostSnapshot: hostSnapshot)
+    }
+}
+
+extension NetworkError {
+    /// What a store that cannot write means to people.
+    init(_ error: NodeStoreError) {
+        self =
+            switch error.code {
+            case .diskFull: .storageFull
+            case .readOnly: .storageReadOnly
+            default: .storageFailed(cause: error.cause)
+            }
+    }
+}
