@@ -14,6 +14,8 @@ let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto"
 let asyncAlgorithms: Target.Dependency = .product(name: "AsyncAlgorithms", package: "swift-async-algorithms")
 let collections: Target.Dependency = .product(name: "DequeModule", package: "swift-collections")
 let database: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift")
+/// What SQLite has been told by the system.
+let sqlite: Target.Dependency = .product(name: "GRDBSQLite", package: "GRDB.swift")
 let differences: Target.Dependency = .product(name: "CustomDump", package: "swift-custom-dump")
 let lifecycle: Target.Dependency = .product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
@@ -66,17 +68,19 @@ let package = Package(
             dependencies: ["MeshProtocol", protobuf],
             exclude: ["Wire/democracy_dj.proto", "Wire/democracy_dj.sha256"],
             swiftSettings: strict),
-        .target(name: "NodeStore", dependencies: ["MeshProtocol", database, logging], swiftSettings: strict),
+        .target(
+            name: "NodeStore", dependencies: ["MeshProtocol", database, sqlite, logging], swiftSettings: strict),
         .target(
             name: "MeshNode",
             dependencies: [
-                "BLETransport", "MeshSession", "DemocracyDJ", "NodeStore", artworkClient, asyncAlgorithms, lifecycle, logging,
+                "BLETransport", "MeshSession", "DemocracyDJ", "NodeStore", artworkClient, asyncAlgorithms, lifecycle,
+                logging,
             ],
             swiftSettings: strict),
         .executableTarget(
             name: "roadmesh",
             dependencies: [
-                "MeshNode", asyncAlgorithms,
+                "MeshNode", "NodeStore", asyncAlgorithms,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Subprocess", package: "swift-subprocess"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
@@ -110,7 +114,8 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(name: "NodeStoreTests", dependencies: ["NodeStore", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "MeshSimulatorTests", dependencies: ["MeshSimulator"], swiftSettings: strict),
-        .testTarget(name: "MeshNodeTests", dependencies: ["MeshNode", "TestSupport"], swiftSettings: strict),
+        .testTarget(
+            name: "MeshNodeTests", dependencies: ["MeshNode", "NodeStore", "TestSupport"], swiftSettings: strict),
         // What is fuzzed, on what was found: Fuzz is a package of its own, for libFuzzer.
         .testTarget(
             name: "FuzzTests",

@@ -41,10 +41,10 @@ public final class NodeStore: Sendable {
         folder: String, now: Date, logger: Logger = Logger(label: "roadmesh.store")
     ) throws(NodeStoreError) -> Opened {
         do {
-            let opening = DatabaseOpening(folder: folder, now: now)
-            let (database, written, setAside) = try opening.open()
+            let files = DatabaseFiles(folder: folder)
+            let (database, written, setAside) = try DatabaseOpening(files: files, now: now).open()
             if let setAside {
-                logger.error("the database \(opening.path) \(setAside.reason); it is now \(setAside.path)")
+                logger.error("the database \(files.path) \(setAside.reason); it is now \(setAside.path)")
             }
             let store = NodeStore(database, folder: folder, written: written, logger: logger)
             return Opened(store: store, setAside: setAside?.path)

@@ -7,6 +7,7 @@ import Glibc
 import Logging
 import MeshNode
 import MeshProtocol
+import NodeStore
 
 extension RadioChoice: ExpressibleByArgument {}
 

@@ -5,6 +5,7 @@ import FoundationEssentials
 import Glibc
 import MeshNode
 import MeshProtocol
+import NodeStore
 import Testing
 
 @Suite("Starting a node")

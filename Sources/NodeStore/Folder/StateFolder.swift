@@ -4,16 +4,31 @@ import FoundationEssentials
 import Glibc
 import MeshProtocol
 
+/// Why a node's folder cannot be used.
+public enum StateFolderError: Error, Hashable, Sendable {
+    /// It is not there and cannot be made.
+    case cannotMake(path: String)
+    /// It cannot be read or written; `cause` is what the system says.
+    case unusable(path: String, cause: String)
+    /// Another process uses it.
+    case inUse(path: String)
+    /// The identity in this file is none.
+    case damagedIdentity(file: String)
+}
+
 /// A node's folder: its identity, and a lock, since two processes with one identity would throw each other out.
 public final class StateFolder: Sendable {
     /// The node's identity.
     public let identity: Identity
+    /// Where it is.
+    public let path: String
     private let lock: Int32
 
     /// Opens the folder and makes what is missing in it. The folder belongs to this process until it ends.
-    public init(path: String) throws(SetupProblem) {
+    public init(opening path: String) throws(StateFolderError) {
         try Self.makeFolder(path)
         lock = try Self.lock(path)
+        self.path = path
         do {
             identity = try Self.identity(path)
         } catch {
@@ -24,64 +39,55 @@ public final class StateFolder: Sendable {
 
     deinit { close(lock) }
 
-    /// The default folder: `$XDG_STATE_HOME/roadmesh`, or `~/.local/state/roadmesh`.
-    public static func defaultPath(environment: [String: String]) throws(SetupProblem) -> String {
+    /// Where a person's state belongs: `$XDG_STATE_HOME/roadmesh`, or `~/.local/state/roadmesh`. Nil where there is no home.
+    public static func standardPath(environment: [String: String]) -> String? {
         if let state = environment["XDG_STATE_HOME"], state.hasPrefix("/") { return state + "/roadmesh" }
         if let home = environment["HOME"], home.hasPrefix("/") { return home + "/.local/state/roadmesh" }
-        throw SetupProblem(
-            .cannotCreate, "There is no home folder to keep the node's identity in; name one with --state.")
+        return nil
     }
 
-    private static func makeFolder(_ path: String) throws(SetupProblem) {
+    private static func makeFolder(_ path: String) throws(StateFolderError) {
         do {
             try FileManager.default.createDirectory(
                 atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         } catch {
-            throw SetupProblem(
-                .cannotCreate, "Cannot make the state folder \(path); name a folder that can be written with --state.")
+            throw .cannotMake(path: path)
         }
-        guard access(path, R_OK | W_OK | X_OK) == 0 else { throw unwritable(path, errno) }
+        guard access(path, R_OK | W_OK | X_OK) == 0 else { throw unusable(path, errno) }
     }
 
-    private static func lock(_ path: String) throws(SetupProblem) -> Int32 {
+    private static func lock(_ path: String) throws(StateFolderError) -> Int32 {
         let descriptor = open(path + "/lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw unwritable(path, errno) }
+        guard descriptor >= 0 else { throw unusable(path, errno) }
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
             let failure = errno
             close(descriptor)
-            guard failure == EWOULDBLOCK else { throw unwritable(path, failure) }
-            throw SetupProblem(
-                .cannotCreate,
-                "Another roadmesh is using the state folder \(path); stop it, or give this one a folder with --state.")
+            throw failure == EWOULDBLOCK ? .inUse(path: path) : unusable(path, failure)
         }
         return descriptor
     }
 
-    private static func identity(_ path: String) throws(SetupProblem) -> Identity {
+    private static func identity(_ path: String) throws(StateFolderError) -> Identity {
         let file = path + "/identity"
         if let stored = read(file) {
-            guard let identity = Identity(stored: stored) else {
-                throw SetupProblem(
-                    .cannotCreate,
-                    "The identity in \(file) is damaged; move it away, and this node starts anew as somebody else.")
-            }
+            guard let identity = Identity(stored: stored) else { throw .damagedIdentity(file: file) }
             return identity
         }
-        guard errno == ENOENT else { throw unwritable(path, errno) }
+        guard errno == ENOENT else { throw unusable(path, errno) }
         let identity = Identity.make()
         try store(identity.stored, in: file, of: path)
         return identity
     }
 
     /// Stores a secret so that a power cut leaves all of it or nothing.
-    private static func store(_ bytes: [UInt8], in file: String, of path: String) throws(SetupProblem) {
+    private static func store(_ bytes: [UInt8], in file: String, of path: String) throws(StateFolderError) {
         let draft = file + ".new"
         let descriptor = open(draft, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw unwritable(path, errno) }
+        guard descriptor >= 0 else { throw unusable(path, errno) }
         defer { close(descriptor) }
         guard write(descriptor, bytes, bytes.count) == bytes.count, fsync(descriptor) == 0,
             rename(draft, file) == 0
-        else { throw unwritable(path, errno) }
+        else { throw unusable(path, errno) }
         let folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         if folder >= 0 {
             fsync(folder)
@@ -99,10 +105,7 @@ public final class StateFolder: Sendable {
         return count < 0 ? nil : Array(bytes.prefix(count))
     }
 
-    private static func unwritable(_ path: String, _ code: Int32) -> SetupProblem {
-        SetupProblem(
-            .cannotCreate,
-            "Cannot use the state folder \(path) (\(String(cString: strerror(code)))); make it writable, or name another "
-                + "with --state.")
+    private static func unusable(_ path: String, _ code: Int32) -> StateFolderError {
+        .unusable(path: path, cause: String(cString: strerror(code)))
     }
 }

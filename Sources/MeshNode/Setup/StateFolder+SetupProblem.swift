@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import NodeStore
+
+/// A node's folder, with sentences for whoever has started the node.
+extension StateFolder {
+    /// Opens the folder and makes what is missing in it. The folder belongs to this process until it ends.
+    public convenience init(path: String) throws(SetupProblem) {
+        do {
+            try self.init(opening: path)
+        } catch {
+            throw SetupProblem(.cannotCreate, Self.sentence(for: error))
+        }
+    }
+
+    /// The default folder: `$XDG_STATE_HOME/roadmesh`, or `~/.local/state/roadmesh`.
+    public static func defaultPath(environment: [String: String]) throws(SetupProblem) -> String {
+        if let path = standardPath(environment: environment) { return path }
+        throw SetupProblem(
+            .cannotCreate, "There is no home folder to keep the node's identity in; name one with --state.")
+    }
+
+    private static func sentence(for error: StateFolderError) -> String {
+        switch error {
+        case .cannotMake(let path):
+            "Cannot make the state folder \(path); name a folder that can be written with --state."
+        case .unusable(let path, let cause):
+            "Cannot use the state folder \(path) (\(cause)); make it writable, or name another with --state."
+        case .inUse(let path):
+            "Another roadmesh is using the state folder \(path); stop it, or give this one a folder with --state."
+        case .damagedIdentity(let file):
+            "The identity in \(file) is damaged; move it away, and this node starts anew as somebody else."
+        }
+    }
+}

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FoundationEssentials
+import Glibc
+
+/// The system has refused something.
+struct SystemProblem: Error, CustomStringConvertible {
+    let code: Int32
+    let what: String
+
+    /// What `errno` says now.
+    init(_ what: String) {
+        code = errno
+        self.what = what
+    }
+
+    var description: String { "cannot \(what): \(String(cString: strerror(code)))" }
+}
+
+/// The files that a database is: its own, and those that SQLite keeps beside it.
+struct DatabaseFiles: Sendable {
+    let folder: String
+    var path: String { folder + "/" + NodeStore.fileName }
+
+    private static let suffixes = ["", "-wal", "-shm"]
+
+    /// Makes the file where there is none, and sees to it that its owner alone can read it. SQLite makes the others like it.
+    /// Returns what is the matter where something else than a file is in its place.
+    func prepare() throws -> String? {
+        let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        if descriptor >= 0 {
+            close(descriptor)
+            return nil
+        }
+        guard errno == EEXIST else { throw SystemProblem("make \(path)") }
+        var status = stat()
+        guard stat(path, &status) == 0 else { throw SystemProblem("look at \(path)") }
+        guard status.st_mode & S_IFMT == S_IFREG else { return "is no file" }
+        // SQLite would go on with what it can only read, and say so with the first vote.
+        guard access(path, R_OK | W_OK) == 0 else { throw SystemProblem("write \(path)") }
+        guard access(folder, R_OK | W_OK | X_OK) == 0 else { throw SystemProblem("write \(folder)") }
+        try protect()
+        return nil
+    }
+
+    /// Takes from others what rights they have.
+    private func protect() throws {
+        for file in Self.suffixes.map({ path + $0 }) {
+            var status = stat()
+            guard stat(file, &status) == 0, status.st_mode & 0o777 != 0o600 else { continue }
+            guard chmod(file, 0o600) == 0 else { throw SystemProblem("protect \(file)") }
+        }
+    }
+
+    /// Gives the files another name, under which `sqlite3` opens them together.
+    func setAside(_ reason: String, now: Date) throws -> Damage {
+        let time = now.ISO8601Format().filter { $0 != "-" && $0 != ":" }
+        let stem = folder + "/roadmesh.damaged-" + time
+        var aside = stem + ".sqlite"
+        var count = 1
+        while access(aside, F_OK) == 0 {
+            count += 1
+            aside = "\(stem)-\(count).sqlite"
+        }
+        for suffix in Self.suffixes {
+            guard rename(path + suffix, aside + suffix) == 0 || (errno == ENOENT && !suffix.isEmpty) else {
+                throw SystemProblem("move \(path + suffix) away")
+            }
+        }
+        return Damage(path: aside, reason: reason)
+    }
+}

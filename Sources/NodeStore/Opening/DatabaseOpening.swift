@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FoundationEssentials
+import GRDB
+import Glibc
+
+/// Opens the database of a folder, or makes it: for its owner's eyes only, and sound.
+struct DatabaseOpening {
+    let files: DatabaseFiles
+    let now: Date
+
+    /// The database, what of it is to be known while it is written, and what was set aside for it.
+    func open() throws -> (database: DatabaseQueue, written: WrittenState, setAside: Damage?) {
+        do {
+            let (database, written) = try openSound()
+            return (database, written, nil)
+        } catch let damage as Damage {
+            let (database, written) = try openSound()
+            return (database, written, damage)
+        }
+    }
+
+    /// Throws `Damage` where the database is set aside.
+    private func openSound() throws -> (DatabaseQueue, WrittenState) {
+        if let reason = try files.prepare() { throw try files.setAside(reason, now: now) }
+        let database = try DatabaseQueue(path: files.path, configuration: configuration)
+        do {
+            return (
+                database,
+                try settingAsideDamage {
+                    try Schema.migrator.migrate(database)
+                    return try database.read { db in
+                        _ = try PeerTables.read(db, nil)
+                        return WrittenState(host: try WrittenHost(db), guest: try WrittenGuest(db))
+                    }
+                }
+            )
+        } catch {
+            try? database.close()
+            throw error
+        }
+    }
+
+    private var configuration: Configuration {
+        var configuration = Configuration()
+        configuration.label = "roadmesh.store"
+        configuration.busyMode = .timeout(StoreLimits.busyTimeout / .seconds(1))
+        configuration.prepareDatabase { db in
+            // First the check: a file that is not sound stays as it is.
+            try settingAsideDamage { try check(db) }
+            let mode = try String.fetchOne(db, sql: "PRAGMA journal_mode = WAL")
+            guard mode == "wal" else { throw DatabaseError(message: "the folder takes no write-ahead log") }
+            // A commit has reached the disk when it returns. What is usual with a write-ahead log, NORMAL, may lose the last
+            // ones in a power cut.
+            try db.execute(sql: "PRAGMA synchronous = FULL")
+            try db.execute(sql: "PRAGMA journal_size_limit = \(StoreLimits.journalBytes)")
+        }
+        return configuration
+    }
+
+    private func check(_ db: Database) throws {
+        let verdict = try String.fetchOne(db, sql: "PRAGMA quick_check(1)")
+        guard verdict == "ok" else { throw ForeignValue(description: verdict ?? "nothing can be said about it") }
+        guard try !Schema.migrator.hasBeenSuperseded(db) else { throw NewerSchema() }
+    }
+
+    /// Sets the database aside where something is thrown that says that it is damaged.
+    ///
+    /// That is done while it is open: SQLite tidies up a file's log when it closes it, but not of a file that has been moved,
+    /// so what is damaged stays as it was found.
+    private func settingAsideDamage<Value>(_ body: () throws -> Value) throws -> Value {
+        do {
+            return try body()
+        } catch let error where Damage.isMeant(by: error) {
+            let reason = error is NewerSchema ? "was made by a newer roadmesh" : "is damaged (\(error))"
+            throw try files.setAside(reason, now: now)
+        }
+    }
+}
+
+/// A newer program has been here.
+struct NewerSchema: Error {}
+
+/// A database was set aside.
+struct Damage: Error {
+    /// Where it is now.
+    var path: String
+    /// What was the matter with it.
+    var reason: String
+
+    /// Whether an error says that a database is not one, or not ours: no disk that is full or cannot be written is told by
+    /// one of these.
+    static func isMeant(by error: any Error) -> Bool {
+        if error is ForeignValue || error is NewerSchema { return true }
+        guard let error = error as? DatabaseError else { return false }
+        return [.SQLITE_NOTADB, .SQLITE_CORRUPT, .SQLITE_ERROR, .SQLITE_CONSTRAINT, .SQLITE_MISMATCH]
+            .contains(error.resultCode)
+    }
+}

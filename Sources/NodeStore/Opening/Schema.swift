@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+
+/// The tables, and how they became what they are. A migration that was released is never changed; a new one follows it.
+///
+/// Every table is STRICT, so that SQLite's own check finds a value of a wrong kind.
+enum Schema {
+    static let migrator: DatabaseMigrator = {
+        var migrator = DatabaseMigrator()
+        migrator.registerMigration("1: peers, host and guest") { db in
+            try db.execute(sql: peers)
+            try db.execute(sql: host)
+            try db.execute(sql: guest)
+        }
+        return migrator
+    }()
+
+    /// `epoch` and `lastNumber` are of what is said to the peer, `theirEpoch` and `accepted` of what it has said.
+    private static let peers = """
+        CREATE TABLE peer (
+            id TEXT NOT NULL PRIMARY KEY,
+            publicKey BLOB NOT NULL,
+            epoch INTEGER NOT NULL,
+            lastNumber INTEGER NOT NULL,
+            theirEpoch INTEGER NOT NULL,
+            accepted INTEGER NOT NULL
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE outbox (
+            peer TEXT NOT NULL REFERENCES peer (id) ON DELETE CASCADE,
+            number INTEGER NOT NULL,
+            body BLOB NOT NULL,
+            PRIMARY KEY (peer, number)
+        ) STRICT;
+        """
+
+    private static let host = """
+        CREATE TABLE hostState (
+            id INTEGER PRIMARY KEY CHECK (id = 1),
+            epoch INTEGER NOT NULL,
+            nowPlaying TEXT,
+            nowPlayingAddedBy TEXT,
+            isPlaying INTEGER NOT NULL CHECK (isPlaying IN (0, 1)),
+            elapsedMilliseconds INTEGER NOT NULL
+        ) STRICT;
+        CREATE TABLE queuedSong (
+            songID TEXT NOT NULL PRIMARY KEY,
+            addedBy TEXT NOT NULL,
+            added INTEGER NOT NULL,
+            place INTEGER NOT NULL
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE vote (
+            songID TEXT NOT NULL REFERENCES queuedSong (songID) ON DELETE CASCADE,
+            place INTEGER NOT NULL,
+            voter TEXT NOT NULL,
+            PRIMARY KEY (songID, place)
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE played (place INTEGER PRIMARY KEY, songID TEXT NOT NULL) STRICT;
+        CREATE TABLE asker (place INTEGER PRIMARY KEY, peer TEXT NOT NULL) STRICT;
+        CREATE TABLE banned (place INTEGER PRIMARY KEY, peer TEXT NOT NULL) STRICT;
+        """
+
+    private static let guest = """
+        CREATE TABLE guestState (
+            id INTEGER PRIMARY KEY CHECK (id = 1),
+            host TEXT,
+            hostEpoch INTEGER,
+            snapshot BLOB
+        ) STRICT;
+        CREATE TABLE wish (
+            place INTEGER PRIMARY KEY,
+            songID TEXT NOT NULL,
+            kind TEXT NOT NULL,
+            handedTo TEXT
+        ) STRICT;
+        """
+}

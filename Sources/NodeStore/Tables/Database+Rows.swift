@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+
+/// A value in the database is not what this program writes there.
+struct ForeignValue: Error, CustomStringConvertible {
+    var description: String
+}
+
+extension Database {
+    /// Runs a statement that SQLite has read once before.
+    func run(_ sql: String, _ arguments: StatementArguments) throws {
+        try cachedStatement(sql: sql).execute(arguments: arguments)
+    }
+
+    /// The rows of a list.
+    func list<Element>(
+        _ sql: String, _ arguments: StatementArguments = [], element: (Row) throws -> Element
+    ) throws -> PlacedList<Element> {
+        var rows: [PlacedList<Element>.Row] = []
+        let cursor = try Row.fetchCursor(self, sql: sql, arguments: arguments)
+        while let row = try cursor.next() {
+            rows.append(PlacedList.Row(place: try row.value(0), element: try element(row)))
+        }
+        return PlacedList(rows: rows)
+    }
+}
+
+extension Row {
+    /// A column's value. Not by subscript: that ends the program where a disk has something else there.
+    func value<Value: DatabaseValueConvertible>(_ index: Int, as type: Value.Type = Value.self) throws -> Value {
+        guard let value = try optional(index, as: type) else {
+            throw ForeignValue(description: "column \(index) is null")
+        }
+        return value
+    }
+
+    /// A column's value, or nil where it has none.
+    func optional<Value: DatabaseValueConvertible>(_ index: Int, as type: Value.Type = Value.self) throws -> Value? {
+        let stored: DatabaseValue = self[index]
+        guard !stored.isNull else { return nil }
+        guard let value = Value.fromDatabaseValue(stored) else {
+            throw ForeignValue(description: "column \(index) has no \(type) in it")
+        }
+        return value
+    }
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A list of which each element is a row with a place: its order is that of the places, which are far apart, so that what
+/// comes between two elements is one row more, and not all the others anew.
+struct PlacedList<Element: Hashable & Sendable>: Sendable {
+    struct Row: Sendable {
+        var place: Int64
+        var element: Element
+    }
+
+    /// What is to be done to the rows, in this order.
+    struct Changes: Sendable {
+        var removed: [Row] = []
+        var inserted: [Row] = []
+    }
+
+    private(set) var rows: [Row] = []
+
+    init() {}
+
+    /// Rows as they were read, in the order of their places.
+    init(rows: [Row]) {
+        self.rows = rows
+    }
+
+    var elements: [Element] { rows.map(\.element) }
+
+    /// The list becomes another. An element that has moved is removed and inserted.
+    mutating func become(_ new: [Element]) -> Changes {
+        let difference = new.difference(from: elements)
+        guard !difference.isEmpty else { return Changes() }
+        var changes = Changes()
+        var places: [Int64?] = rows.map(\.place)
+        for case .remove(let offset, _, _) in difference.removals.reversed() {
+            changes.removed.append(rows[offset])
+            places.remove(at: offset)
+        }
+        for case .insert(let offset, _, _) in difference.insertions { places.insert(nil, at: offset) }
+        guard let filled = Self.fill(places) else { return begin(anew: new) }
+        for case .insert(let offset, let element, _) in difference.insertions {
+            changes.inserted.append(Row(place: filled[offset], element: element))
+        }
+        rows = zip(filled, new).map { Row(place: $0, element: $1) }
+        return changes
+    }
+
+    /// There is no room left between two neighbours: every place is given out anew.
+    private mutating func begin(anew new: [Element]) -> Changes {
+        let old = rows
+        rows = new.enumerated().map { Row(place: Int64($0) * StoreLimits.placeStep, element: $1) }
+        return Changes(removed: old, inserted: rows)
+    }
+
+    /// Gives a place to those that have none, evenly between their neighbours. Nil where there is no room.
+    private static func fill(_ places: [Int64?]) -> [Int64]? {
+        var filled: [Int64] = []
+        var index = 0
+        while index < places.count {
+            if let place = places[index] {
+                filled.append(place)
+                index += 1
+                continue
+            }
+            let end = places[index...].firstIndex { $0 != nil } ?? places.count
+            let count = Int64(end - index)
+            let next = end < places.count ? places[end] : nil
+            guard let run = run(of: count, after: filled.last, before: next) else { return nil }
+            filled += run
+            index = end
+        }
+        return filled
+    }
+
+    /// So many places between two, either of which may be missing.
+    private static func run(of count: Int64, after last: Int64?, before next: Int64?) -> [Int64]? {
+        let (span, isTooFar) = count.multipliedReportingOverflow(by: StoreLimits.placeStep)
+        guard !isTooFar else { return nil }
+        switch (last, next) {
+        case (nil, nil): return (0..<count).map { $0 * StoreLimits.placeStep }
+        case (let last?, nil):
+            guard last <= .max - span else { return nil }
+            return (1...count).map { last + $0 * StoreLimits.placeStep }
+        case (nil, let next?):
+            guard next >= .min + span else { return nil }
+            return (1...count).map { next - (count + 1 - $0) * StoreLimits.placeStep }
+        case (let last?, let next?):
+            let (room, isWide) = next.subtractingReportingOverflow(last)
+            let step = (isWide ? .max : room) / (count + 1)
+            guard step > 0 else { return nil }
+            return (1...count).map { last + $0 * step }
+        }
+    }
+}

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+import MeshProtocol
+
+/// The host's state as it is on disk, with the places of its rows.
+struct WrittenHost: Sendable {
+    /// Nil where nothing is written yet.
+    private(set) var record: HostRecord?
+    private var queue = PlacedList<String>()
+    /// By song.
+    private var voters: [String: PlacedList<Peer.ID>] = [:]
+    private var played = PlacedList<String>()
+    private var askers = PlacedList<Peer.ID>()
+    private var banned = PlacedList<Peer.ID>()
+
+    /// A disk that knows of no host.
+    init() {}
+
+    // MARK: Reading
+
+    /// What is on disk; nil where that is nothing.
+    init?(_ db: Database) throws {
+        guard
+            let row = try Row.fetchOne(
+                db,
+                sql: """
+                    SELECT epoch, nowPlaying, nowPlayingAddedBy, isPlaying, elapsedMilliseconds FROM hostState
+                    """)
+        else { return nil }
+        var record = HostRecord(
+            epoch: try row.value(0), nowPlaying: try row.optional(1), nowPlayingAddedBy: try row.optional(2),
+            isPlaying: try row.value(3), elapsedMilliseconds: try row.value(4))
+        let items = try db.list("SELECT place, songID, addedBy, added FROM queuedSong ORDER BY place") { row in
+            QueuedRecord(songID: try row.value(1), addedBy: try row.value(2), added: try row.value(3))
+        }
+        queue = PlacedList(rows: items.rows.map { PlacedList.Row(place: $0.place, element: $0.element.songID) })
+        record.queue = items.elements
+        for index in record.queue.indices {
+            let song = record.queue[index].songID
+            let list = try db.list("SELECT place, voter FROM vote WHERE songID = ? ORDER BY place", [song]) { row in
+                try row.value(1, as: String.self)
+            }
+            voters[song] = list
+            record.queue[index].voters = list.elements
+        }
+        played = try Self.list(of: "played", "songID", db)
+        askers = try Self.list(of: "asker", "peer", db)
+        banned = try Self.list(of: "banned", "peer", db)
+        record.played = played.elements
+        record.lastAskers = askers.elements
+        record.banned = banned.elements
+        self.record = record
+    }
+
+    private static func list(of table: String, _ column: String, _ db: Database) throws -> PlacedList<String> {
+        try db.list("SELECT place, \(column) FROM \(table) ORDER BY place") { try $0.value(1, as: String.self) }
+    }
+
+    // MARK: Writing
+
+    /// Writes what is different.
+    mutating func become(_ new: HostRecord, _ db: Database) throws {
+        try writeState(new, db)
+        try writeQueue(new.queue, db)
+        try Self.write(played.become(new.played), to: "played", "songID", db)
+        try Self.write(askers.become(new.lastAskers), to: "asker", "peer", db)
+        try Self.write(banned.become(new.banned), to: "banned", "peer", db)
+        record = new
+    }
+
+    private func writeState(_ new: HostRecord, _ db: Database) throws {
+        if let record, record.epoch == new.epoch, record.nowPlaying == new.nowPlaying,
+            record.nowPlayingAddedBy == new.nowPlayingAddedBy, record.isPlaying == new.isPlaying,
+            record.elapsedMilliseconds == new.elapsedMilliseconds
+        {
+            return
+        }
+        try db.run(
+            """
+            INSERT OR REPLACE INTO hostState
+                (id, epoch, nowPlaying, nowPlayingAddedBy, isPlaying, elapsedMilliseconds) VALUES (1, ?, ?, ?, ?, ?)
+            """,
+            [new.epoch, new.nowPlaying, new.nowPlayingAddedBy, new.isPlaying, new.elapsedMilliseconds])
+    }
+
+    private mutating func writeQueue(_ new: [QueuedRecord], _ db: Database) throws {
+        let songs = new.map(\.songID)
+        guard Set(songs).count == songs.count else { throw ForeignValue(description: "the queue has a song twice") }
+        var known = Dictionary(uniqueKeysWithValues: (record?.queue ?? []).map { ($0.songID, $0) })
+        let changes = queue.become(songs)
+        let gone = Set(known.keys).subtracting(songs)
+        for song in gone {
+            // Its votes go with it.
+            try db.run("DELETE FROM queuedSong WHERE songID = ?", [song])
+            known[song] = nil
+            voters[song] = nil
+        }
+        let places = Dictionary(uniqueKeysWithValues: changes.inserted.map { ($0.element, $0.place) })
+        for item in new {
+            try write(item, place: places[item.songID], instead: known[item.songID], db)
+        }
+    }
+
+    /// Writes a song that waits: `place` is nil where it stays where it is, `old` is nil where it is new.
+    private mutating func write(
+        _ item: QueuedRecord, place: Int64?, instead old: QueuedRecord?, _ db: Database
+    ) throws {
+        if let old {
+            if let place { try db.run("UPDATE queuedSong SET place = ?2 WHERE songID = ?1", [item.songID, place]) }
+            if item.addedBy != old.addedBy || item.added != old.added {
+                try db.run(
+                    "UPDATE queuedSong SET addedBy = ?2, added = ?3 WHERE songID = ?1",
+                    [item.songID, item.addedBy, item.added])
+            }
+            guard item.voters != old.voters else { return }
+        } else {
+            try db.run(
+                "INSERT INTO queuedSong (songID, addedBy, added, place) VALUES (?, ?, ?, ?)",
+                [item.songID, item.addedBy, item.added, place])
+        }
+        let changes = voters[item.songID, default: PlacedList()].become(item.voters)
+        for row in changes.removed {
+            try db.run("DELETE FROM vote WHERE songID = ? AND place = ?", [item.songID, row.place])
+        }
+        for row in changes.inserted {
+            try db.run(
+                "INSERT INTO vote (songID, place, voter) VALUES (?, ?, ?)", [item.songID, row.place, row.element])
+        }
+    }
+
+    private static func write(
+        _ changes: PlacedList<String>.Changes, to table: String, _ column: String, _ db: Database
+    ) throws {
+        for row in changes.removed { try db.run("DELETE FROM \(table) WHERE place = ?", [row.place]) }
+        for row in changes.inserted {
+            try db.run("INSERT INTO \(table) (place, \(column)) VALUES (?, ?)", [row.place, row.element])
+        }
+    }
+}
