@@ -20,8 +20,8 @@ public enum BLEManagerEvent: Sendable {
 public enum RadioCondition: Hashable, Sendable {
     /// It works (again).
     case working
-    /// It does not, and this is why, as a sentence's end.
-    case unavailable(String)
+    /// It does not, and this is why. It comes again where the cause becomes another.
+    case unavailable(RadioFailure)
 }
 
 /// Lets a host be seen and dialled, and a guest hear hosts, over one radio. `AdvertisingPolicy` decides how eagerly.
@@ -152,7 +152,7 @@ public actor BLEManager {
             } else {
                 await outlet.send(.accepted(BLETransport(accepted: channel)))
             }
-        case .failed(let error): await outlet.send(.radio(.unavailable(error.cause)))
+        case .failed(let error): await outlet.send(.radio(.unavailable(RadioFailure(error))))
         case .recovered:
             await outlet.send(.radio(.working))
             linksChanged()
@@ -176,7 +176,7 @@ public actor BLEManager {
             try await radio.advertise(advertisement, pace: pace)
         } catch {
             logger.warning("advertising failed: \(error)")
-            await outlet.send(.radio(.unavailable(error.cause)))
+            await outlet.send(.radio(.unavailable(RadioFailure(error))))
         }
     }
 

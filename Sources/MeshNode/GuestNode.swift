@@ -122,7 +122,7 @@ public actor GuestNode {
         case .latestHasLeft: break
         case .acknowledged, .forgot: break
         case .link(let peer, let report): sink.yield(.link(peer, report))
-        case .radio(.unavailable(let cause)): tell(Notice(.radioFailed(cause: cause)))
+        case .radio(.unavailable(let failure)): tell(Notice(NetworkError(failure)))
         case .radio(.working): clear([Notice.outageCode])
         }
     }
@@ -197,7 +197,7 @@ public actor GuestNode {
         do {
             try await client.startBrowsing()
         } catch {
-            tell(Notice(.radioFailed(cause: "\(error)")))
+            tell(Notice(NetworkError(radio: error)))
         }
     }
 

@@ -94,7 +94,7 @@ public actor HostNode {
             }
             await client.accept(received)
         case .link(let peer, let report): sink.yield(.link(peer, report))
-        case .radio(.unavailable(let cause)): sink.yield(.notice(Notice(.radioFailed(cause: cause))))
+        case .radio(.unavailable(let failure)): sink.yield(.notice(Notice(NetworkError(failure))))
         case .radio(.working): sink.yield(.noticeCleared(code: Notice.outageCode))
         case .latestHasLeft(let peer): await share(.updateHasLeft(peer))
         case .discovered, .lost, .inviteFailed: break

@@ -59,7 +59,7 @@ public actor ScanNode {
         case .lost(let peer):
             heard.removeAll { $0.id == peer.id }
             sink.yield(.peerLost(peer))
-        case .radio(.unavailable(let cause)): sink.yield(.notice(Notice(.radioFailed(cause: cause))))
+        case .radio(.unavailable(let failure)): sink.yield(.notice(Notice(NetworkError(failure))))
         default: break
         }
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import FoundationEssentials
+import Glibc
 import MeshProtocol
 import TestSupport
 import Testing
@@ -62,6 +63,52 @@ struct VirtualRadioTests {
         }
         #expect(lost == sighting.endpoint)
         await pair.close()
+    }
+
+    @Test("a folder that is removed is told of, and put back with everybody's place in it")
+    func removedFolder() async throws {
+        let (pair, air) = try #require(try await virtualPair())
+        let (guest, host) = try await pair.link()
+        try FileManager.default.removeItem(atPath: air.directory)
+        for events in [pair.hostEvents, pair.guestEvents] {
+            #expect(try await failure(in: events) == RadioError(.airUnusable, air.directory))
+            try await recovery(in: events)
+        }
+        _ = try await pair.sight()
+        // What was linked does not need the folder.
+        try await guest.send([7])
+        #expect(try await host.receive() == [7])
+        _ = try await pair.link()
+        await pair.close()
+    }
+
+    @Test("a folder that cannot be used is told of once, and the radio is back when it can")
+    func unusableFolder() async throws {
+        let (folder, path) = (newFolder(), newFolder())
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        func lead(to target: String) throws {
+            try FileManager.default.createSymbolicLink(atPath: path + "~", withDestinationPath: target)
+            try #require(rename(path + "~", path) == 0)
+        }
+        try lead(to: folder)
+        let radio = try VirtualRadio(air: VirtualAir(directory: path), address: "host")
+        let events = EventQueue(radio.events)
+        try await radio.open()
+        try lead(to: "/dev/null")
+        #expect(try await failure(in: events)?.code == .airUnusable)
+        try lead(to: folder)
+        // Not preceded by another failure.
+        let next = try await events.first { event -> Bool? in if case .recovered = event { true } else { false } }
+        #expect(next)
+        await radio.close()
+    }
+
+    private func failure(in events: EventQueue<RadioEvent>) async throws -> RadioError? {
+        try await events.first { event -> RadioError? in if case .failed(let error) = event { error } else { nil } }
+    }
+
+    private func recovery(in events: EventQueue<RadioEvent>) async throws {
+        _ = try await events.first { event -> Bool? in if case .recovered = event { true } else { nil } }
     }
 
     @Test("an address that is none is refused", arguments: ["", "a b", "a/b", "../x", "everyone", "é"])

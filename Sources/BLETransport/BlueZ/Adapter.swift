@@ -40,11 +40,8 @@ public struct Adapter: Hashable, Sendable {
         let chosen =
             if let name { adapters.first { $0.name == name } } else { adapters.first(where: \.isUp) ?? adapters.first }
         guard let adapter = chosen else {
-            throw RadioError(
-                .noAdapter,
-                name == nil || names.isEmpty
-                    ? "this machine has no Bluetooth adapter"
-                    : "there is no adapter \(name ?? ""); this machine has \(names)")
+            guard let name, !names.isEmpty else { throw whyNone }
+            throw RadioError(.noAdapter, "there is no adapter \(name); this machine has \(names)")
         }
         guard adapter.hasLowEnergy else {
             throw RadioError(.unsupported, "\(adapter.name) does not speak Bluetooth Low Energy")

@@ -20,7 +20,7 @@ public actor BlueZRadio: Radio {
     private var ready: [CheckedContinuation<Bool, Never>] = []
     private var isServiceThere: Bool?
     private var isPowered = false
-    private var hasFailed = false
+    private var failure: RadioError?
 
     let adapter: Adapter
     var bus: BlueZBus?
@@ -78,7 +78,7 @@ public actor BlueZRadio: Radio {
             throw error.radioError
         }
         // The objects came as events of their own; the last of them may still be on its way here.
-        guard adapter.isUp else { throw RadioError(.radioOff, "\(adapter.name) is switched off") }
+        guard adapter.isUp else { throw adapter.whyOff }
     }
 
     /// Gives everything back.
@@ -138,10 +138,10 @@ public actor BlueZRadio: Radio {
 
     private func powerChanged(_ isOn: Bool) async {
         isPowered = isOn
-        if isOn, hasFailed {
+        if isOn, failure != nil {
             await restore()
         } else if !isOn {
-            fail(RadioError(.radioOff, "\(adapter.name) was switched off"))
+            fail(adapter.whyOff)
         }
     }
 
@@ -149,15 +149,15 @@ public actor BlueZRadio: Radio {
         registeredPath = nil
         isDiscovering = false
         devices = [:]
-        guard !hasFailed else { return }
-        hasFailed = true
+        guard failure?.code != error.code else { return }
+        failure = error
         logger.warning("\(error)")
         eventSink.yield(.failed(error))
     }
 
     /// bluetoothd or the adapter is back, and has forgotten everything.
     private func restore() async {
-        hasFailed = false
+        failure = nil
         do {
             if wantedAdvertisement != nil { try await applyAdvertisement() }
             if let scanned { try await scan(for: scanned) }

@@ -82,7 +82,7 @@ public enum RadioEvent: Sendable {
     case lost(RadioEndpoint)
     /// Somebody has dialled us.
     case accepted(any RadioChannel)
-    /// The radio has failed: nothing works until `recovered`.
+    /// The radio has failed: nothing works until `recovered`. It comes again where the cause becomes another.
     case failed(RadioError)
     /// The radio is back; what was advertised and scanned for is again.
     case recovered

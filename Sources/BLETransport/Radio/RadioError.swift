@@ -8,12 +8,20 @@ public struct RadioError: Error, Hashable, Sendable, CustomStringConvertible {
         case noAdapter
         /// The adapter is switched off.
         case radioOff
+        /// rfkill keeps the adapter off.
+        case blocked
+        /// A switch of the machine keeps the adapter off.
+        case blockedBySwitch
         /// bluetoothd is not running, or has gone.
         case serviceNotRunning
         /// The system does not let this process.
         case notPermitted
         /// The adapter cannot do it: no LE, no free advertising slot.
         case unsupported
+        /// The virtual radio's folder cannot be used.
+        case airUnusable
+        /// The system does not let this process use the virtual radio's folder.
+        case airForbidden
         /// The dial has ended without a channel. Dialling again makes sense.
         case dialFailed
         /// The channel is broken: out of reach, or the other program died.

@@ -23,16 +23,35 @@ public struct VirtualAir: Hashable, Sendable {
                 .failed,
                 "the path \(directory) is too long for the virtual radio; name a shorter folder with --air")
         }
+        self.directory = directory
+        try makeFolder()
+    }
+
+    /// Makes the folder where it is missing, and checks that it can be used.
+    func makeFolder() throws(RadioError) {
         do {
             try FileManager.default.createDirectory(
                 atPath: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         } catch {
-            throw RadioError(.failed, "cannot make the folder \(directory)")
+            throw RadioError(.airUnusable, "cannot make the folder \(directory)")
         }
-        guard access(directory, W_OK | X_OK) == 0 else {
-            throw RadioError(.notPermitted, "cannot use the folder \(directory): \(SystemError.text(errno))")
+        guard isUsable else {
+            throw RadioError(.airForbidden, "cannot use the folder \(directory): \(SystemError.text(errno))")
         }
-        self.directory = directory
+    }
+
+    /// Whether the folder is there, and this process may put sockets into it.
+    private var isUsable: Bool { access(directory, W_OK | X_OK) == 0 }
+
+    /// Whether the folder has the sockets of a radio, one that advertises or one that only listens.
+    func holds(_ address: String, isAdvertising: Bool) -> Bool {
+        isUsable && access(earPath(address), F_OK) == 0 && (!isAdvertising || access(psmPath(address), F_OK) == 0)
+    }
+
+    /// Why a socket of the folder could not be had.
+    func failure(_ code: Int, _ what: String) -> RadioError {
+        RadioError(
+            Int32(code) == EACCES ? .airForbidden : .airUnusable, "\(what): \(SystemError.text(Int32(code)))")
     }
 
     /// Puts a radio into a dead zone, or with nil all of them.

@@ -15,22 +15,26 @@ public actor VirtualRadio: Radio {
     public nonisolated let events: AsyncStream<RadioEvent>
 
     nonisolated let air: VirtualAir
-    private let address: String
-    private let logger: Logger
-    private let poller: Poller
-    private let eventSink: AsyncStream<RadioEvent>.Continuation
+    let address: String
+    let logger: Logger
+    let poller: Poller
+    let eventSink: AsyncStream<RadioEvent>.Continuation
 
-    private var ear: PacketSocket?
-    private var listener: PacketSocket?
-    private var watch: PacketSocket?
-    private var listening: [Task<Void, Never>] = []
+    var ear: PacketSocket?
+    var listener: PacketSocket?
+    private var hearing: Task<Void, Never>?
+    private var watching: [Task<Void, Never>] = []
     private var advertising: Task<Void, Never>?
     private var accepting: Task<Void, Never>?
     private var scanned: ServiceUUID?
     private var sightings: [RadioEndpoint: Heard] = [:]
-    private var channels: [ObjectIdentifier: Tracked] = [:]
+    var channels: [ObjectIdentifier: Tracked] = [:]
     private var dials: [Int: AsyncStream<RadioEndpoint>.Continuation] = [:]
     private var lastDial = 0
+
+    // The folder: `VirtualRadio+Air.swift`.
+    var watch: PacketSocket?
+    var failure: RadioError?
 
     private struct Heard {
         var sighting: Sighting
@@ -38,7 +42,7 @@ public actor VirtualRadio: Radio {
         var lastTold: ContinuousClock.Instant
     }
 
-    private struct Tracked {
+    struct Tracked {
         weak var channel: VirtualChannel?
         var peer: String
         var supervision: Task<Void, Never>?
@@ -73,31 +77,18 @@ public actor VirtualRadio: Radio {
 
     /// Puts an ear into the air's folder.
     public func open() async throws(RadioError) {
-        let descriptor = AirSocket.ear(at: air.earPath(address))
-        guard descriptor >= 0 else { throw failure(-descriptor, "cannot listen in \(air.directory)") }
-        let ear = PacketSocket(Int32(descriptor), poller: poller)
-        let notifier = inotify_init1(Int32(IN_NONBLOCK | IN_CLOEXEC))
-        guard notifier >= 0, inotify_add_watch(notifier, air.directory, UInt32(IN_CREATE | IN_DELETE)) >= 0 else {
-            throw failure(Int(errno), "cannot watch \(air.directory)")
-        }
-        let watch = PacketSocket(notifier, poller: poller)
-        (self.ear, self.watch) = (ear, watch)
-        listening = [
-            Task { await self.hear(on: ear) },
-            Task { await self.watchDeadZones(on: watch) },
+        try putUpEar()
+        let watch = try makeWatch()
+        self.watch = watch
+        watching = [
+            Task { await self.watchAir(on: watch) },
             Task { await self.forgetTheSilent() },
         ]
     }
 
     /// Shouts into every ear at the advertising interval, and accepts channels.
     public func advertise(_ advertisement: Advertisement, pace: AdvertisingPace) async throws(RadioError) {
-        if listener == nil {
-            let descriptor = AirSocket.listener(at: air.psmPath(address), backlog: Int32(Limits.strangers))
-            guard descriptor >= 0 else { throw failure(-descriptor, "cannot accept in \(air.directory)") }
-            let listener = PacketSocket(Int32(descriptor), poller: poller)
-            self.listener = listener
-            accepting = Task { await self.accept(on: listener) }
-        }
+        if listener == nil { try putUpListener() }
         let beacon = VirtualBeacon(sender: address, advertisement: advertisement, psm: Self.psm).bytes
         advertising?.cancel()
         advertising = Task { await self.shout(beacon, pace: pace) }
@@ -151,7 +142,8 @@ public actor VirtualRadio: Radio {
     /// Gives everything back.
     public func close() async {
         await stopAdvertising()
-        for task in listening { task.cancel() }
+        for task in watching { task.cancel() }
+        hearing?.cancel()
         for sink in dials.values { sink.finish() }
         for tracked in channels.values {
             tracked.supervision?.cancel()
@@ -160,9 +152,31 @@ public actor VirtualRadio: Radio {
         if ear != nil { unlink(air.earPath(address)) }
         ear?.close()
         watch?.close()
-        (ear, watch, listening, channels) = (nil, nil, [], [:])
+        (ear, watch, hearing, watching, channels) = (nil, nil, nil, [], [:])
         eventSink.finish()
         poller.close()
+    }
+
+    // MARK: The sockets in the folder
+
+    /// Puts an ear into the folder, in the place of the one before.
+    func putUpEar() throws(RadioError) {
+        let descriptor = AirSocket.ear(at: air.earPath(address))
+        guard descriptor >= 0 else { throw air.failure(-descriptor, "cannot listen in \(air.directory)") }
+        let ear = PacketSocket(Int32(descriptor), poller: poller)
+        self.ear?.close()
+        self.ear = ear
+        hearing = Task { await self.hear(on: ear) }
+    }
+
+    /// Puts a listener into the folder, in the place of the one before.
+    func putUpListener() throws(RadioError) {
+        let descriptor = AirSocket.listener(at: air.psmPath(address), backlog: Int32(Limits.strangers))
+        guard descriptor >= 0 else { throw air.failure(-descriptor, "cannot accept in \(air.directory)") }
+        let listener = PacketSocket(Int32(descriptor), poller: poller)
+        self.listener?.close()
+        self.listener = listener
+        accepting = Task { await self.accept(on: listener) }
     }
 
     // MARK: Advertising and hearing
@@ -214,6 +228,8 @@ public actor VirtualRadio: Radio {
     private func forgetTheSilent() async {
         while !Task.isCancelled {
             try? await Task.sleep(for: Limits.sightingRepeat)
+            mendAir()
+            checkAir()
             guard scanned != nil else { continue }
             let now = ContinuousClock.now
             for (endpoint, heard) in sightings where now - heard.lastHeard > Limits.virtualSightingLifetime {
@@ -254,42 +270,5 @@ public actor VirtualRadio: Radio {
         channels[ObjectIdentifier(channel)] = Tracked(channel: channel, peer: peer.address)
         applyDeadZones()
         return channel
-    }
-
-    // MARK: Dead zones
-
-    private func watchDeadZones(on watch: PacketSocket) async {
-        while !Task.isCancelled {
-            let result = try? await watch.perform(.readable) { descriptor in
-                // What changed does not matter: the files themselves are asked.
-                var notes = [UInt8](repeating: 0, count: 4_096)
-                let count = read(descriptor, &notes, notes.count)
-                return count < 0 ? -Int(errno) : count
-            }
-            guard let result, result >= 0 else { return }
-            applyDeadZones()
-        }
-    }
-
-    private func applyDeadZones() {
-        let weAreCut = air.isCut(address)
-        for (id, tracked) in channels {
-            guard let channel = tracked.channel else { continue }
-            let isCut = weAreCut || air.isCut(tracked.peer)
-            channel.setCut(isCut)
-            if !isCut {
-                tracked.supervision?.cancel()
-                channels[id]?.supervision = nil
-            } else if tracked.supervision == nil {
-                channels[id]?.supervision = Task { [weak channel] in
-                    try? await Task.sleep(for: Limits.supervisionTimeout)
-                    if !Task.isCancelled { channel?.lose() }
-                }
-            }
-        }
-    }
-
-    private func failure(_ code: Int, _ what: String) -> RadioError {
-        RadioError(Int32(code) == EACCES ? .notPermitted : .failed, "\(what): \(SystemError.text(Int32(code)))")
     }
 }

@@ -22,6 +22,7 @@ public enum ErrorRecoveryHelper {
         case .serviceNotRunning: "Start it: sudo systemctl start bluetooth."
         case .notPermitted: "Join the group: sudo usermod -aG bluetooth $USER, and log in again."
         case .unsupported: "Use another adapter: --adapter names it."
+        case .airUnusable: "Let this user write to it; the radio comes back by itself."
         case .radioFailed: "Make sure that Bluetooth is on and bluetoothd runs: systemctl status bluetooth."
         case .networkUnavailable: "Make sure that Bluetooth is on. Who comes back into reach is connected by itself."
         case .connectionLost:
@@ -50,8 +51,8 @@ public enum ErrorRecoveryHelper {
     public static func buttonLabel(for error: NetworkError) -> String {
         switch error {
         case .requestFailed, .httpError, .noData, .offline, .serverMaintenance, .rateLimited: "Try Again"
-        case .radioOff, .noAdapter, .blocked, .serviceNotRunning, .notPermitted, .unsupported, .radioFailed,
-            .networkUnavailable:
+        case .radioOff, .noAdapter, .blocked, .serviceNotRunning, .notPermitted, .unsupported, .airUnusable,
+            .radioFailed, .networkUnavailable:
             "Check Again"
         case .connectionLost, .hostNotFound, .hostFull, .refused, .versionMismatch, .proofRequired: "Retry"
         case .wrongPIN: "Enter PIN"

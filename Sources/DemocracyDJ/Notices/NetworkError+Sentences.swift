@@ -30,6 +30,7 @@ extension NetworkError: LocalizedError {
         case .serviceNotRunning: "The Bluetooth service, bluetoothd, is not running."
         case .notPermitted: "This user may not use Bluetooth."
         case .unsupported(let cause): "This Bluetooth adapter cannot do it: \(cause)."
+        case .airUnusable(let cause): "The virtual radio cannot use its folder: \(cause)."
         case .radioFailed(let cause): "The radio does not work: \(cause)."
         case .networkUnavailable: "Everybody was lost at once."
         case .connectionLost(let host): "Connection to \(name(of: host)) lost. Trying to reconnect."

@@ -42,6 +42,8 @@ public enum NetworkError: Error, Sendable {
     case notPermitted
     /// The adapter cannot do it; the cause in the system's words.
     case unsupported(cause: String)
+    /// The virtual radio's folder cannot be used; the cause begins with the folder.
+    case airUnusable(cause: String)
     /// The radio does not work for another cause, in the system's words.
     case radioFailed(cause: String)
     /// Everybody was lost at once, and the radio has not said why.
@@ -103,7 +105,8 @@ extension NetworkError: Hashable {
         case .requestFailed(let cause), .decodingError(let cause): [words(of: cause)]
         case .httpError(let statusCode): ["\(statusCode)"]
         case .blocked(let bySwitch): ["\(bySwitch)"]
-        case .unsupported(let cause), .radioFailed(let cause), .storageFailed(let cause): [cause]
+        case .unsupported(let cause), .airUnusable(let cause), .radioFailed(let cause), .storageFailed(let cause):
+            [cause]
         case .connectionLost(let host), .hostNotFound(let host), .hostEnded(let host): [host.id, host.name]
         case .storageDamaged(let path): [path]
         default: []
@@ -131,6 +134,7 @@ extension NetworkError {
         case .serviceNotRunning: "serviceNotRunning"
         case .notPermitted: "notPermitted"
         case .unsupported: "unsupported"
+        case .airUnusable: "airUnusable"
         case .radioFailed: "radioFailed"
         case .networkUnavailable: "networkUnavailable"
         case .connectionLost: "connectionLost"
@@ -155,8 +159,8 @@ extension NetworkError {
     /// Whether this node's own radio is what does not work.
     public var isOutage: Bool {
         switch self {
-        case .radioOff, .noAdapter, .blocked, .serviceNotRunning, .notPermitted, .unsupported, .radioFailed,
-            .networkUnavailable:
+        case .radioOff, .noAdapter, .blocked, .serviceNotRunning, .notPermitted, .unsupported, .airUnusable,
+            .radioFailed, .networkUnavailable:
             true
         default: false
         }
@@ -167,8 +171,8 @@ extension NetworkError {
     public var isCritical: Bool {
         switch self {
         case .offline, .serverMaintenance, .rateLimited: true
-        case .radioOff, .noAdapter, .blocked, .serviceNotRunning, .notPermitted, .unsupported, .radioFailed,
-            .networkUnavailable:
+        case .radioOff, .noAdapter, .blocked, .serviceNotRunning, .notPermitted, .unsupported, .airUnusable,
+            .radioFailed, .networkUnavailable:
             true
         case .connectionLost, .hostNotFound, .hostFull, .refused, .kicked, .wrongPIN, .versionMismatch, .proofRequired,
             .sessionInvalidated:
@@ -184,8 +188,8 @@ extension NetworkError {
         // It is most often cured by then, and a button is one more thing to look at while driving.
         case .connectionLost: DJLimits.retryOffered
         case .requestFailed, .httpError, .noData, .offline, .serverMaintenance, .rateLimited: .zero
-        case .radioOff, .noAdapter, .blocked, .serviceNotRunning, .notPermitted, .unsupported, .radioFailed,
-            .networkUnavailable:
+        case .radioOff, .noAdapter, .blocked, .serviceNotRunning, .notPermitted, .unsupported, .airUnusable,
+            .radioFailed, .networkUnavailable:
             .zero
         case .hostNotFound, .hostFull, .refused, .wrongPIN, .versionMismatch, .proofRequired, .sessionInvalidated: .zero
         case .invalidURL, .invalidResponse, .decodingError, .emptyData: nil

@@ -1,9 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import BLETransport
 import DemocracyDJ
 import MeshProtocol
 
 extension NetworkError {
+    /// What a radio's failure means to the person.
+    public init(_ failure: RadioFailure) {
+        switch failure.kind {
+        case .noAdapter: self = .noAdapter
+        case .radioOff: self = .radioOff
+        case .blocked: self = .blocked(bySwitch: false)
+        case .blockedBySwitch: self = .blocked(bySwitch: true)
+        case .serviceNotRunning: self = .serviceNotRunning
+        case .notPermitted: self = .notPermitted
+        case .unsupported: self = .unsupported(cause: failure.cause)
+        case .airUnusable: self = .airUnusable(cause: failure.cause)
+        case .failed: self = .radioFailed(cause: failure.cause)
+        }
+    }
+
+    /// What it means to the person that a radio did not do what it was asked: a `RadioError`, or another error by its
+    /// words.
+    public init(radio error: any Error) {
+        if let error = error as? RadioError {
+            self.init(RadioFailure(error))
+        } else {
+            self = .radioFailed(cause: "\(error)")
+        }
+    }
+
     /// What a host's refusal means to the person who was refused. `host` is who refused, where that is known.
     public init(_ reason: RefusalReason, by host: Peer? = nil) {
         switch reason {

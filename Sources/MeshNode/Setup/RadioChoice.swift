@@ -54,7 +54,10 @@ public enum RadioChoice: String, Sendable, CaseIterable {
         do throws(RadioError) {
             let adapters = try Adapter.all()
             if adapters.contains(where: { $0.isUp && $0.hasLowEnergy }) { return nil }
-            return adapters.isEmpty ? "no adapter" : "no adapter is switched on"
+            guard let adapter = adapters.first(where: \.hasLowEnergy) else {
+                return adapters.isEmpty ? Adapter.whyNone.cause : "no adapter speaks Bluetooth Low Energy"
+            }
+            return adapter.whyOff.cause
         } catch {
             return error.cause
         }
@@ -79,6 +82,19 @@ extension SetupProblem {
             )
         case .radioOff:
             self.init(.unavailable, "The radio is off: \(cause); switch it on with: bluetoothctl power on")
+        case .blocked:
+            self.init(
+                .unavailable, "Bluetooth is blocked: \(cause); lift the block with: sudo rfkill unblock bluetooth")
+        case .blockedBySwitch:
+            self.init(
+                .unavailable,
+                "Bluetooth is blocked: \(cause); flip it, or its key. To see which one: rfkill list bluetooth")
+        case .airUnusable:
+            self.init(.unavailable, "The virtual radio has no folder: \(cause); name another with --air.")
+        case .airForbidden:
+            self.init(
+                .notPermitted,
+                "The virtual radio has no folder: \(cause); let this user write to it, or name another with --air.")
         case .serviceNotRunning:
             self.init(
                 .unavailable,

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FoundationEssentials
+
+/// The kernel's switches for radios, as rfkill lists them (Documentation/ABI/stable/sysfs-class-rfkill).
+///
+/// Each adapter has one, named as the adapter is. A laptop has some of its own besides; while such a one is off, its
+/// adapter may not be there at all.
+struct KillSwitch: Hashable, Sendable {
+    /// Where the kernel lists them.
+    static let folder = "/sys/class/rfkill"
+
+    /// Switches that are looked at: a radio's has one or two, and a machine has few radios.
+    private static let capacity = 64
+
+    /// `hci0`, or the laptop's name for it.
+    var name: String
+    /// A program has blocked it, and a program can lift that.
+    var isSoftBlocked: Bool
+    /// The machine has blocked it: a slide, a key, the firmware.
+    var isHardBlocked: Bool
+
+    /// The machine's Bluetooth switches. None where they cannot be read: then nothing can be said about them.
+    static func all(in folder: String = folder) -> [KillSwitch] {
+        let entries = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        return entries.sorted().prefix(capacity).compactMap { KillSwitch(path: "\(folder)/\($0)") }
+    }
+
+    /// Why `adapter` is kept off, or with nil, why there may be none; nil where no switch is the cause.
+    static func block(of adapter: String?, in folder: String = folder) -> RadioError? {
+        let switches = all(in: folder)
+        let own = switches.filter { $0.name == adapter }
+        // Who has a switch of its own that is on is not kept off by the laptop's, which is for the built-in adapter.
+        let others = own.isEmpty ? switches.filter { !$0.isOfAdapter } : own
+        let subject = adapter ?? "Bluetooth"
+        if others.contains(where: \.isHardBlocked) {
+            return RadioError(.blockedBySwitch, "a switch of this machine keeps \(subject) off")
+        }
+        return others.contains(where: \.isSoftBlocked) ? RadioError(.blocked, "rfkill keeps \(subject) off") : nil
+    }
+
+    private var isOfAdapter: Bool { name.hasPrefix("hci") }
+
+    private init?(path: String) {
+        func word(_ file: String) -> String? {
+            guard let data = FileManager.default.contents(atPath: "\(path)/\(file)") else { return nil }
+            return String(decoding: data.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
+        }
+        guard word("type") == "bluetooth", let name = word("name") else { return nil }
+        let device = try? FileManager.default.destinationOfSymbolicLink(atPath: "\(path)/device")
+        let adapter = device?.split(separator: "/").last.map(String.init)
+        self.name = adapter?.hasPrefix("hci") == true ? adapter ?? name : name
+        isSoftBlocked = word("soft") == "1"
+        isHardBlocked = word("hard") == "1"
+    }
+}
+
+extension Adapter {
+    /// Why this adapter, which is not up, is off.
+    public var whyOff: RadioError {
+        KillSwitch.block(of: name) ?? RadioError(.radioOff, "\(name) is switched off")
+    }
+
+    /// Why this machine has no adapter.
+    public static var whyNone: RadioError {
+        KillSwitch.block(of: nil) ?? RadioError(.noAdapter, "this machine has no Bluetooth adapter")
+    }
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import MeshProtocol
+
+/// What happens to the folder that stands for the air: dead zones, and what breaks the radio.
+extension VirtualRadio {
+    /// A socket that tells of changes in the folder.
+    func makeWatch() throws(RadioError) -> PacketSocket {
+        let notifier = inotify_init1(Int32(IN_NONBLOCK | IN_CLOEXEC))
+        guard notifier >= 0 else { throw air.failure(Int(errno), "cannot watch \(air.directory)") }
+        let watch = PacketSocket(notifier, poller: poller)
+        try aim(watch)
+        return watch
+    }
+
+    private func aim(_ watch: PacketSocket) throws(RadioError) {
+        let changes = UInt32(IN_CREATE | IN_DELETE | IN_DELETE_SELF | IN_MOVE_SELF | IN_ATTRIB)
+        let result = try watch.attempt { inotify_add_watch($0, air.directory, changes) < 0 ? -Int(errno) : 0 }
+        guard result == 0 else { throw air.failure(-result, "cannot watch \(air.directory)") }
+    }
+
+    func watchAir(on watch: PacketSocket) async {
+        while !Task.isCancelled {
+            let result = try? await watch.perform(.readable) { descriptor in
+                // What changed does not matter: the files themselves are asked.
+                var notes = [UInt8](repeating: 0, count: 4_096)
+                let count = read(descriptor, &notes, notes.count)
+                return count < 0 ? -Int(errno) : count
+            }
+            guard let result, result >= 0 else { return }
+            applyDeadZones()
+            checkAir()
+        }
+    }
+
+    // MARK: Dead zones
+
+    func applyDeadZones() {
+        let weAreCut = air.isCut(address)
+        for (id, tracked) in channels {
+            guard let channel = tracked.channel else { continue }
+            let isCut = weAreCut || air.isCut(tracked.peer)
+            channel.setCut(isCut)
+            if !isCut {
+                tracked.supervision?.cancel()
+                channels[id]?.supervision = nil
+            } else if tracked.supervision == nil {
+                channels[id]?.supervision = Task { [weak channel] in
+                    try? await Task.sleep(for: Limits.supervisionTimeout)
+                    if !Task.isCancelled { channel?.lose() }
+                }
+            }
+        }
+    }
+
+    // MARK: Failing and recovering
+
+    /// Tells where this radio's place in the folder is gone, and where it is back.
+    func checkAir() {
+        guard ear != nil else { return }
+        let isWell = air.holds(address, isAdvertising: listener != nil)
+        if isWell, failure != nil {
+            failure = nil
+            eventSink.yield(.recovered)
+        } else if !isWell, failure == nil {
+            let failure = RadioError(.airUnusable, air.directory)
+            self.failure = failure
+            logger.warning("\(failure)")
+            eventSink.yield(.failed(failure))
+        }
+    }
+
+    /// Puts what is gone back into the folder. Not at once: who removes a folder is not to find it filled meanwhile.
+    func mendAir() {
+        guard failure != nil, ear != nil else { return }
+        do throws(RadioError) {
+            try air.makeFolder()
+            if let watch { try aim(watch) }
+            try putUpEar()
+            if listener != nil { try putUpListener() }
+        } catch {
+            logger.debug("the folder cannot be put back yet: \(error)")
+        }
+    }
+}

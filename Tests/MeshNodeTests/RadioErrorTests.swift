@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BLETransport
+import DemocracyDJ
+import MeshNode
+import MeshProtocol
+import Testing
+
+@Suite("What a radio's error means to a person")
+struct RadioErrorTests {
+    @Test(
+        "each failure of the radio is told as what it is, when it starts and when it runs",
+        arguments: [
+            (.noAdapter, .noAdapter, .unavailable, "plug in"),
+            (.radioOff, .radioOff, .unavailable, "bluetoothctl power on"),
+            (.blocked, .blocked(bySwitch: false), .unavailable, "rfkill unblock bluetooth"),
+            (.blockedBySwitch, .blocked(bySwitch: true), .unavailable, "flip it"),
+            (.serviceNotRunning, .serviceNotRunning, .unavailable, "systemctl start bluetooth"),
+            (.notPermitted, .notPermitted, .notPermitted, "usermod -aG bluetooth"),
+            (.unsupported, .unsupported(cause: "x y z"), .unavailable, "--adapter"),
+            (.airUnusable, .airUnusable(cause: "x y z"), .unavailable, "--air"),
+            (.airForbidden, .airUnusable(cause: "x y z"), .notPermitted, "--air"),
+            (.failed, .radioFailed(cause: "x y z"), .unavailable, "does not work"),
+            (.closed, .radioFailed(cause: "x y z"), .unavailable, "does not work"),
+        ] as [(RadioError.Code, NetworkError, SetupProblem.ExitCode, String)])
+    func failures(code: RadioError.Code, error: NetworkError, exitCode: SetupProblem.ExitCode, words: String) {
+        let radioError = RadioError(code, "x y z")
+        #expect(NetworkError(RadioFailure(radioError)) == error)
+        #expect(NetworkError(radio: radioError) == error)
+        #expect(error.isOutage)
+        let problem = SetupProblem(radioError)
+        #expect(problem.exitCode == exitCode)
+        #expect(problem.sentence.contains(words))
+        #expect(problem.sentence.contains("x y z"))
+    }
+
+    @Test("a failure without words is told by its code, and a stranger's error by its own words")
+    func words() {
+        struct Odd: Error, CustomStringConvertible { var description: String { "odd" } }
+        #expect(NetworkError(radio: RadioError(.failed)) == .radioFailed(cause: "failed"))
+        #expect(NetworkError(radio: Odd()) == .radioFailed(cause: "odd"))
+    }
+
+    @Test("each kind of failure means something else to a person", arguments: RadioFailure.Kind.allCases)
+    func kinds(kind: RadioFailure.Kind) {
+        let same = RadioFailure.Kind.allCases.filter {
+            NetworkError(RadioFailure($0, "x")) == NetworkError(RadioFailure(kind, "x"))
+        }
+        #expect(same == [kind])
+    }
+
+    static let car = Peer(id: "c0", name: "Dad's Car")
+
+    @Test(
+        "each refusal is told as what it is",
+        arguments: [
+            (.full, .hostFull), (.version, .versionMismatch), (.banned, .kicked), (.challenge, .proofRequired),
+            (.ended, .hostEnded(host: car)), (.unspecified, .refused),
+        ] as [(RefusalReason, NetworkError)])
+    func refusals(reason: RefusalReason, error: NetworkError) {
+        #expect(NetworkError(reason, by: Self.car) == error)
+    }
+
+    @Test("a host that has no name yet is still a host")
+    func nameless() {
+        #expect(Notice(NetworkError(.ended)).message == "The host ended the session.")
+    }
+}
