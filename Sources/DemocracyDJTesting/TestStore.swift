@@ -39,7 +39,8 @@ public actor TestStore<Tested: Feature> {
         changes(&expected)
         let effects = feature.handle(event, now: now)
         expectNoDifference(
-            expected, feature.state, "The state is not the expected one.", fileID: fileID, filePath: filePath, line: line,
+            expected, feature.state, "The state is not the expected one.", fileID: fileID, filePath: filePath,
+            line: line,
             column: column)
         expectNoDifference(
             expectedEffects, effects, "The effects are not the expected ones.", fileID: fileID, filePath: filePath,

@@ -21,7 +21,7 @@ public struct TimedEvent: Encodable, Sendable {
         case event, at
         case role, peer, radio, service, http, version
         case rssi, hops, reason, state, attempt, error
-        case songID, kind, accepted, code
+        case songID, kind, wish, stale, query, songs, accepted, code
         case rttMilliseconds, sentBytes, receivedBytes, resent, duplicates, outbox
     }
 
@@ -43,8 +43,13 @@ public struct TimedEvent: Encodable, Sendable {
             try container.encode(peer, forKey: .peer)
             try container.encode(reason, forKey: .reason)
         case .connection(let state): try encode(state, &container)
-        case .snapshot(let snapshot): try snapshot.encode(to: encoder)
-        case .vote(let songID, let state): try encode(songID, state, &container)
+        case .snapshot(let snapshot, let isStale):
+            try snapshot.encode(to: encoder)
+            try container.encode(isStale, forKey: .stale)
+        case .wish(let songID, let kind, let state): try encode(songID, kind, state, &container)
+        case .searchResults(let songs, let query):
+            try container.encode(query, forKey: .query)
+            try container.encode(songs, forKey: .songs)
         case .intent(let intent, let peer, let rejected):
             try container.encode(peer, forKey: .peer)
             try container.encode(intent.kind, forKey: .kind)
@@ -76,8 +81,11 @@ public struct TimedEvent: Encodable, Sendable {
         }
     }
 
-    private func encode(_ songID: Song.ID, _ state: GuestFeature.VoteState, _ container: inout Container) throws {
+    private func encode(
+        _ songID: Song.ID, _ kind: Wish.Kind, _ state: WishState, _ container: inout Container
+    ) throws {
         try container.encode(songID, forKey: .songID)
+        if kind != .suggest { try container.encode(kind, forKey: .wish) }
         try container.encode(state.name, forKey: .state)
         if case .rejected(let reason) = state { try container.encode(reason, forKey: .reason) }
     }
@@ -105,7 +113,10 @@ extension NodeEvent {
         case .peerDisconnected: "peerDisconnected"
         case .connection: "connection"
         case .snapshot: "snapshot"
-        case .vote: "vote"
+        // A vote and its taking back are told by `wish`.
+        case .wish(_, .suggest, _): "suggestion"
+        case .wish: "vote"
+        case .searchResults: "searchResults"
         case .intent: "intent"
         case .notice: "notice"
         case .noticeCleared: "noticeCleared"
@@ -128,7 +139,7 @@ extension ConnectionState {
     }
 }
 
-extension GuestFeature.VoteState {
+extension WishState {
     /// The state's name in the contract.
     public var name: String {
         switch self {

@@ -18,10 +18,12 @@ public enum NodeEvent: Sendable {
     case peerDisconnected(Peer, DisconnectReason)
     /// The guest's connection has changed.
     case connection(ConnectionState)
-    /// The host's state has changed.
-    case snapshot(HostSnapshot)
-    /// A vote of this guest has got somewhere.
-    case vote(Song.ID, GuestFeature.VoteState)
+    /// The host's state has changed; or, stale, it is what was known of it before this run.
+    case snapshot(HostSnapshot, isStale: Bool)
+    /// A wish of this guest has got somewhere.
+    case wish(Song.ID, Wish.Kind, WishState)
+    /// The host has found these songs for these words.
+    case searchResults([Song], query: String)
     /// A guest wanted something of this host.
     case intent(GuestIntent, from: Peer, rejected: RejectionReason?)
     /// A person should know something.

@@ -8,6 +8,7 @@ import Logging
 import MeshNode
 import MeshProtocol
 import NodeStore
+import NodeStore
 
 extension RadioChoice: ExpressibleByArgument {}
 
@@ -40,20 +41,23 @@ struct NodeOptions: ParsableArguments {
         var identity: Identity
         var radio: any Radio
         var logger: Logger
-        /// Locked as long as the node runs. A scan has none: it is nobody.
-        var folder: StateFolder?
+        /// What outlives this run, locked as long as the node runs. A scan has none: it is nobody.
+        var kept: Kept?
         var remark: String?
-
-        /// The way to all others, for a host or a guest.
-        var client: MultipeerClient {
-            MultipeerClient(
-                radio: radio, identity: identity, name: description.peer.name, service: description.service,
-                logger: logger)
-        }
 
         /// The way to hear hosts, for a scan.
         var manager: BLEManager {
             BLEManager(radio: radio, local: description.peer, service: description.service, logger: logger)
+        }
+
+        /// The node itself, going on where its last run ended.
+        func djNode(_ part: DJNode.Part) throws(SetupProblem) -> DJNode {
+            guard let kept else { preconditionFailure("a scan is no node") }
+            let client = MultipeerClient(
+                radio: radio, identity: identity, name: description.peer.name, service: description.service,
+                remembered: kept.contents.remembered, holdsUntilStored: true, logger: logger)
+            return DJNode(
+                part, description, client: client, store: kept.store, contents: kept.contents, logger: logger)
         }
     }
 
@@ -69,7 +73,7 @@ struct NodeOptions: ParsableArguments {
         }
         let folder = try StateFolder(path: path)
         var node = try node(role, folder.identity, name: name.text, environment)
-        node.folder = folder
+        node.kept = try Kept(folder, logger: node.logger)
         return node
     }
 
@@ -88,7 +92,7 @@ struct NodeOptions: ParsableArguments {
         let chosen = try radio.make(adapter: adapter, air: airFolder, peer: peer, logger: logger)
         return Node(
             description: NodeDescription(role: role, peer: peer, radio: chosen.radio.name, service: service),
-            identity: identity, radio: chosen.radio, logger: logger, folder: nil, remark: chosen.remark)
+            identity: identity, radio: chosen.radio, logger: logger, kept: nil, remark: chosen.remark)
     }
 
     private func checkedService() throws(SetupProblem) -> ServiceType {

@@ -13,12 +13,11 @@ extension DJNode {
         case .effect(let effect): await carryOut(effect)
         case .show(let event): sink.yield(event)
         case .tell(let notice): tell(notice)
-        case .cure(let code): show(board.handle(.cured(code), now: clock.now))
+        case .cure(let errors): for error in errors { cure(error) }
         case .steer(let event): await steer(event)
         case .share(let event): await share(event)
         case .accept(let message): await client.accept(message)
         case .release(let number, let peer): await client.stored(upTo: number, for: peer)
-        case .sendAway(let peer, let reason): await client.disconnect(peer, refusing: reason)
         case .disconnect(let peer): await client.disconnect(peer, refusing: nil)
         case .tryRadioAgain: await startRadio()
         case .quit(let reason): bye = bye ?? reason
@@ -32,7 +31,7 @@ extension DJNode {
         // The radio may have said what it is.
         case .show(.networkUnavailable): tell(Notice(monitor.refusal ?? .networkUnavailable))
         case .show(let error): tell(Notice(error))
-        case .clear(let error): show(board.handle(.cured(Notice(error).code), now: clock.now))
+        case .clear(let error): cure(error)
         case .startHosting, .startBrowsing: await startRadio()
         case .stop: memory.noteEnd()
         }
@@ -108,20 +107,12 @@ extension DJNode {
             case .cancelInvite(let peer): await client.disconnect(peer, refusing: nil)
             case .show(let state):
                 sink.yield(.connection(state))
-                if state == .connected { cureConnection() }
             // The notice of a lost connection brings its button by itself.
             case .offerRetry: break
             case .giveUp(let host):
-                show(board.handle(.cured(NetworkError.connectionLost(host: host).code), now: clock.now))
+                cure(.connectionLost(host: host))
                 tell(Notice(.hostNotFound(host: host)))
             }
-        }
-    }
-
-    /// A host is there: whatever was said of its absence is cured.
-    private func cureConnection() {
-        for notice in board.current where NetworkError.curedByConnecting.contains(notice.code) {
-            show(board.handle(.cured(notice.code), now: clock.now))
         }
     }
 
@@ -144,33 +135,28 @@ extension DJNode {
         show(board.handle(.tell(notice), now: clock.now))
     }
 
-    func show(_ actions: [NoticeBoard.Action]) {
-        for action in actions {
-            switch act(action) {
-            case .show(let event): sink.yield(event)
-            default: break
-            }
-        }
+    private func cure(_ error: NetworkError) {
+        show(board.handle(.cured(Notice(error).code), now: clock.now))
     }
 
-    func act(_ action: NoticeBoard.Action) -> Act {
-        switch action {
-        case .show(let notice): .show(.notice(notice))
-        case .clear(let code): .show(.noticeCleared(code: code))
+    func show(_ actions: [NoticeBoard.Action]) {
+        for action in actions {
+            switch action {
+            case .show(let notice): sink.yield(.notice(notice))
+            case .clear(let code): sink.yield(.noticeCleared(code: code))
+            }
         }
     }
 
     // MARK: The disk
 
     func storeFailed(_ error: NodeStoreError) {
-        isStoreFailing = true
         retryStoreAt = clock.now + NodeLimits.storeRetry
         tell(Notice(NetworkError(error)))
     }
 
     func cureStore() {
-        isStoreFailing = false
         retryStoreAt = nil
-        for code in NetworkError.storeCodes { show(board.handle(.cured(code), now: clock.now)) }
+        for error in NetworkError.curedByWriting { cure(error) }
     }
 }

@@ -13,7 +13,7 @@ extension DJNode {
         /// The features decide.
         case event(AppFeature.Event)
         /// A peer's message: the features decide, and it is acknowledged. Nil where it says nothing to this version.
-        case message(ReceivedMessage, MeshMessage?, from: Peer?)
+        case message(ReceivedMessage, MeshMessage?, from: Peer)
         /// Nothing is left to be decided.
         case act(Act)
     }
@@ -23,13 +23,12 @@ extension DJNode {
         case effect(AppFeature.Effect)
         case show(NodeEvent)
         case tell(Notice)
-        case cure(String)
+        case cure([NetworkError])
         case steer(ReconnectPolicy.Event)
         case share(StateFeed.Event)
         case accept(ReceivedMessage)
         /// A reliable message that waits for the disk may leave.
         case release(number: UInt64, to: Peer.ID)
-        case sendAway(Peer.ID, RefusalReason)
         case disconnect(Peer.ID)
         case tryRadioAgain
         case quit(ByeReason)
@@ -43,13 +42,13 @@ extension DJNode {
         let before = app
         do {
             let acts = try await decideAndKeep(matters)
-            if isStoreFailing { cureStore() }
+            if retryStoreAt != nil { cureStore() }
             for act in acts { await carryOut(act) }
         } catch {
             app = before
             await goOnWithoutStore(matters, error)
         }
-        await wake()
+        wake()
     }
 
     /// The features decide, and what they changed is on the disk when this returns.
@@ -97,12 +96,9 @@ extension DJNode {
     }
 
     func matter(_ message: ReceivedMessage) -> Matter {
-        .message(message, MeshMessage(encoded: message.body), from: peers[message.peer] ?? gone(message.peer))
-    }
-
-    /// Whoever has left since may still have said something that counts.
-    private func gone(_ peer: Peer.ID) -> Peer? {
-        Peer(id: peer, name: "")
+        // Whoever has left since may still have said something that counts.
+        .message(
+            message, MeshMessage(encoded: message.body), from: peers[message.peer] ?? Peer(id: message.peer, name: ""))
     }
 
     // MARK: Decisions
@@ -113,7 +109,7 @@ extension DJNode {
         case .act(let act): return [act]
         case .message(let message, let content, let peer):
             var acts: [Act] = []
-            if let content, let peer {
+            if let content {
                 acts = await decide(.multipeerEvent(.messageReceived(content, from: peer)))
             }
             guard message.messageClass == .reliable else { return acts }

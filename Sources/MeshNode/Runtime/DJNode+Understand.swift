@@ -20,7 +20,8 @@ extension DJNode {
     }
 
     private func understandTick() -> [Matter] {
-        var matters: [Matter] = board.handle(.tick, now: clock.now).map { .act(act($0)) }
+        show(board.handle(.tick, now: clock.now))
+        var matters: [Matter] = []
         if app.deadline.map({ $0 <= clock.now }) == true { matters.append(.event(.host(.tick))) }
         if policy.deadline.map({ $0 <= clock.now }) == true { matters.append(.act(.steer(.tick))) }
         return matters
@@ -81,7 +82,8 @@ extension DJNode {
         }
         let joined: [Matter] = [.act(.show(.peerConnected(peer))), .act(.steer(.linked(peer)))]
         return joined + watch(.linked(peer.id)) + [
-            .event(.multipeerEvent(.peerConnected(peer))), .act(.share(.guestConnected(peer.id))),
+            .act(.cure(NetworkError.curedByJoining(peer))), .event(.multipeerEvent(.peerConnected(peer))),
+            .act(.share(.guestConnected(peer.id))),
         ]
     }
 
@@ -112,7 +114,7 @@ extension DJNode {
             switch action {
             case .networkUnavailable: [.event(.multipeerEvent(.networkUnavailable))]
             case .causeChanged(let error): [.act(.tell(Notice(error)))]
-            case .networkAvailable: [.act(.cure(Notice.outageCode))]
+            case .networkAvailable: [.act(.cure([.networkUnavailable]))]
             case .tryAgain: [.act(.tryRadioAgain)]
             }
         }

@@ -19,11 +19,11 @@ public actor DJNode: Service {
 
     let description: NodeDescription
     let client: MultipeerClient
-    let memory: NodeMemory
     let logger: Logger
     let sink: AsyncStream<NodeEvent>.Continuation
     let inbox = Inbox<Input>(limit: NodeLimits.waitingInputs)
 
+    var memory: NodeMemory
     var app = AppFeature()
     var clock = NodeClock()
     var board = NoticeBoard()
@@ -32,6 +32,8 @@ public actor DJNode: Service {
     var peers: [Peer.ID: Peer] = [:]
     /// Guests' messages that no disk has taken yet, the oldest first.
     var held: [ReceivedMessage] = []
+    /// When the disk is asked again; nil where it takes what it is given.
+    var retryStoreAt: MeshInstant?
     var bye: ByeReason?
 
     // A host's.
@@ -43,7 +45,7 @@ public actor DJNode: Service {
     /// How links have ended, until that is told.
     var ends: [Peer.ID: LinkEnd] = [:]
 
-    private let beginning: Beginning
+    private let part: Part
 
     enum Input: Sendable {
         case client(ClientEvent)
@@ -52,39 +54,25 @@ public actor DJNode: Service {
         case tick
     }
 
-    private enum Beginning: Sendable {
+    /// What a node begins as.
+    public enum Part: Sendable {
+        /// A host with a library. `wallClockSeconds` is the time since 1970: an epoch for whoever has none stored.
         case host(SongLibrary, Fairness, wallClockSeconds: UInt32)
-        case guest
+        /// A guest that joins the host of this name or identifier, or the first one heard where it is nil.
+        case guest(wanted: String?)
     }
 
-    /// A host with a library of songs. `wallClockSeconds` is the time since 1970: an epoch for whoever has none stored.
+    /// A node that goes on where an earlier run with this store has ended. `contents` is what the client was made with.
     public init(
-        hosting description: NodeDescription, client: MultipeerClient, store: NodeStore, contents: StoredNode,
-        library: SongLibrary, fairness: Fairness, wallClockSeconds: UInt32, logger: Logger
+        _ part: Part, _ description: NodeDescription, client: MultipeerClient, store: NodeStore.Opened,
+        contents: StoredNode, logger: Logger
     ) {
-        self.init(
-            description, client, NodeMemory(store: store, contents: contents), wanted: nil, logger,
-            .host(library, fairness, wallClockSeconds: wallClockSeconds))
-    }
-
-    /// A guest that joins the host of this name or identifier, or the first one heard where it is nil.
-    public init(
-        joining description: NodeDescription, client: MultipeerClient, store: NodeStore, contents: StoredNode,
-        wanted: String?, logger: Logger
-    ) {
-        self.init(description, client, NodeMemory(store: store, contents: contents), wanted: wanted, logger, .guest)
-    }
-
-    private init(
-        _ description: NodeDescription, _ client: MultipeerClient, _ memory: NodeMemory, wanted: String?,
-        _ logger: Logger, _ beginning: Beginning
-    ) {
+        self.part = part
         self.description = description
         self.client = client
-        self.memory = memory
         self.logger = logger
-        self.beginning = beginning
-        policy = ReconnectPolicy(wanted: wanted)
+        memory = NodeMemory(store, contents)
+        policy = ReconnectPolicy(wanted: part.wanted)
         (output, sink) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(NodeLimits.outputEvents))
     }
 
@@ -121,46 +109,77 @@ public actor DJNode: Service {
     }
 
     private func begin() async throws {
+        let events = begin(part)
+        let effects = events.flatMap { app.handle($0, now: clock.now) }
+        if app.host != nil { try await client.startHosting() } else { try await client.startBrowsing() }
         sink.yield(.ready(description))
-        let beginning: AppFeature.Event =
-            switch beginning {
-            case .host(let library, let fairness, let wallClockSeconds):
+        if let path = memory.setAside { tell(Notice(.storageDamaged(setAside: path))) }
+        await step([])
+        if let host = app.host { await open(host) }
+        if let guest = app.guest { await open(guest) }
+        assert(effects.count == 1, "a node begins as one thing")
+        wake()
+    }
+
+    private func begin(_ part: Part) -> [AppFeature.Event] {
+        switch part {
+        case .host(let library, let fairness, let seconds):
+            [
                 .startHosting(
-                    await memory.host(description.peer, library, fairness, wallClockSeconds: wallClockSeconds, now: clock.now))
-            case .guest: .startJoining(await memory.guest(description.peer))
-            }
-        if let path = await memory.setAside { tell(.storageDamaged(setAside: path)) }
-        try await startRadio(app.handle(beginning, now: clock.now))
-        await wake()
-    }
-
-    private func startRadio(_ effects: [AppFeature.Effect]) async throws {
-        for effect in effects {
-            switch effect {
-            case .startHosting:
-                try await client.startHosting()
-                await beginHosting()
-            case .startBrowsing:
-                try await client.startBrowsing()
-                await beginBrowsing()
-            default: break
-            }
+                    memory.hostFeature(description.peer, library, fairness, wallClockSeconds: seconds, now: clock.now))
+            ]
+        case .guest: [.startJoining(memory.guestFeature(description.peer))]
         }
     }
 
-    /// Keeps everything, then says goodbye; neither a disk nor a radio that hangs keeps the node from ending.
+    private func open(_ host: HostFeature) async {
+        stateFeed = StateFeed(host.snapshot)
+        for peer in host.state.banned { await client.disconnect(peer, refusing: .banned) }
+        sink.yield(.snapshot(host.snapshot, isStale: false))
+    }
+
+    private func open(_ guest: GuestFeature) async {
+        if let snapshot = guest.state.hostSnapshot { sink.yield(.snapshot(snapshot, isStale: true)) }
+        for wish in guest.state.wishes { sink.yield(.wish(wish.songID, wish.kind, .queued)) }
+        await steer(.start)
+    }
+
+    /// Sets the alarm for whatever is due next.
+    func wake() {
+        clock.wake(at: [app.deadline, policy.deadline, board.deadline, retryStoreAt].compactMap(\.self).min())
+    }
+
+    /// Keeps everything, then says goodbye. A radio that hangs does not keep the node from ending.
     private func end() async {
-        await memory.keepAll(app, now: clock.now)
-        let goodbye = Task { [client] in await client.stop() }
-        let limit = Task { try? await Task.sleep(for: NodeLimits.farewell) }
-        await withTaskGroup(of: Void.self) { group in
-            group.addTask { await goodbye.value }
-            group.addTask { await limit.value }
-            await group.next()
-            limit.cancel()
-            group.cancelAll()
+        memory.noteAll(app, now: clock.now)
+        do {
+            try await memory.store.write(memory.pending)
+        } catch {
+            logger.error("the last state is not stored: \(error)")
         }
+        await withDeadline(NodeLimits.farewell) { [client] in await client.stop() }
         sink.yield(.bye(bye ?? .transportEnded))
         sink.finish()
     }
+}
+
+extension DJNode.Part {
+    fileprivate var wanted: String? {
+        if case .guest(let wanted) = self { wanted } else { nil }
+    }
+}
+
+/// Runs something, and goes on without it where it takes longer.
+private func withDeadline(_ limit: Duration, _ body: @escaping @Sendable () async -> Void) async {
+    let (done, isDone) = AsyncStream<Void>.makeStream()
+    let alarm = Task {
+        try? await Task.sleep(for: limit)
+        isDone.yield()
+    }
+    Task {
+        await body()
+        isDone.yield()
+    }
+    for await _ in done { break }
+    alarm.cancel()
 }

@@ -9,26 +9,26 @@ import NodeStore
 extension HostRecord {
     /// A session as it is stored.
     init(_ session: SavedSession, epoch: UInt32) {
+        let items = (session.nowPlaying.map { [$0] } ?? []) + session.queue
         self.init(
-            epoch: epoch, nowPlaying: session.nowPlaying.map { QueuedRecord($0) }, isPlaying: session.isPlaying,
-            elapsedMilliseconds: Int64(session.elapsed / .milliseconds(1)), queue: session.queue.map { QueuedRecord($0) },
+            epoch: epoch, nowPlaying: session.nowPlaying?.songID, isPlaying: session.isPlaying,
+            elapsedMilliseconds: Int64(session.elapsed / .milliseconds(1)), queue: items.map { QueuedRecord($0) },
             played: session.played, lastAskers: session.lastAskers, banned: session.banned)
     }
 
     /// A session that has ended: only its epoch is kept, so that the next one's is higher.
     static func ended(epoch: UInt32) -> HostRecord {
-        HostRecord(
-            epoch: epoch, nowPlaying: nil, isPlaying: false, elapsedMilliseconds: 0, queue: [], played: [],
-            lastAskers: [], banned: [])
+        HostRecord(epoch: epoch)
     }
 
     /// The session, or nil where it has ended.
     var session: SavedSession? {
         if self == .ended(epoch: epoch) { return nil }
+        let items = queue.map { SavedSession.Item($0) }
         return SavedSession(
-            nowPlaying: nowPlaying.map { SavedSession.Item($0) }, isPlaying: isPlaying,
-            elapsed: .milliseconds(elapsedMilliseconds), queue: queue.map { SavedSession.Item($0) }, played: played,
-            lastAskers: lastAskers, banned: banned)
+            nowPlaying: items.first { $0.songID == nowPlaying }, isPlaying: isPlaying,
+            elapsed: .milliseconds(elapsedMilliseconds), queue: items.filter { $0.songID != nowPlaying },
+            played: played, lastAskers: lastAskers, banned: banned)
     }
 }
 
@@ -77,7 +77,19 @@ extension NetworkError {
             switch error.code {
             case .diskFull: .storageFull
             case .readOnly: .storageReadOnly
-            default: .storageFailed(cause: error.cause)
+            case .busy, .failed: .storageFailed(cause: error.cause)
             }
+    }
+
+    /// The errors that a write which succeeds has cured.
+    static let curedByWriting: [NetworkError] = [.storageFull, .storageReadOnly, .storageFailed(cause: "")]
+
+    /// The errors that a link to a host has cured.
+    static func curedByJoining(_ host: Peer) -> [NetworkError] {
+        [
+            .connectionLost(host: host), .hostNotFound(host: host), .hostEnded(host: host), .hostFull, .refused,
+            .kicked,
+            .wrongPIN, .versionMismatch, .proofRequired,
+        ]
     }
 }

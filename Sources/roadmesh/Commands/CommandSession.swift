@@ -1,47 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AsyncAlgorithms
 import BLETransport
 import MeshNode
-import UnixSignals
+import ServiceLifecycle
 
-/// What a host and a guest have in common: input lines, signals, output, and an end.
+/// A host or a guest in this process: its input lines, its output, the system's signals, and its end.
 struct CommandSession {
     let options: NodeOptions
-    let node: NodeOptions.Node
+    let parts: NodeOptions.Node
 
-    /// Runs a node until it has stopped and everything it told is shown.
-    func run<Input: Sendable>(
-        output: AsyncStream<NodeEvent>, endOfInput: Input?, terminated: Input,
-        parse: @escaping @Sendable (String) -> Input?,
-        _ body: (AsyncChannel<Input>) async throws -> Void
-    ) async throws {
-        let reporter = options.reporter(for: node)
-        let reporting = Task { await report(output, with: reporter) }
-        let inputs = AsyncChannel<Input>()
+    /// Runs a node until it has stopped and everything it told is shown. `endOfInput` is what the end of its input means.
+    func run(_ part: DJNode.Part, endOfInput: NodeInput?, parse: @escaping @Sendable (String) -> NodeInput?)
+        async throws
+    {
+        let node = try parts.djNode(part)
+        let reporter = options.reporter(for: parts)
+        let reporting = Task { await report(node.output, with: reporter) }
         let listening = Task {
             for await line in InputLines().lines() {
-                if let input = parse(line) { await inputs.send(input) }
+                if let input = parse(line) { await node.send(input) }
             }
-            if let endOfInput { await inputs.send(endOfInput) }
+            if let endOfInput { await node.send(endOfInput) }
         }
-        let signals = Task {
-            for await _ in await UnixSignalsSequence(trapping: .sigterm, .sigint, .sighup) {
-                await inputs.send(terminated)
-            }
-        }
-        defer {
-            listening.cancel()
-            signals.cancel()
-        }
+        defer { listening.cancel() }
         do {
-            try await body(inputs)
+            try await services(node).run()
         } catch {
             throw SetupProblem.from(error)
         }
         await reporting.value
         // The folder's lock goes with the last use of it: the node has had it until here.
-        withExtendedLifetime(node.folder) {}
+        withExtendedLifetime(parts.kept) {}
+    }
+
+    private func services(_ node: DJNode) -> ServiceGroup {
+        var configuration = ServiceGroupConfiguration(
+            services: [.init(service: node, successTerminationBehavior: .gracefullyShutdownGroup)],
+            gracefulShutdownSignals: [.sigterm, .sigint, .sighup], logger: parts.logger)
+        configuration.maximumGracefulShutdownDuration = NodeLimits.shutdown
+        return ServiceGroup(configuration: configuration)
     }
 }
 

@@ -19,12 +19,8 @@ struct GuestCommand: AsyncParsableCommand {
     func run() async throws {
         let name = try checkedName(name)
         if let host { _ = try checkedName(host) }
-        let node = try options.node(.guest, name: name)
-        let guest = GuestNode(description: node.description, client: node.client, wanted: host)
-        let session = CommandSession(options: options, node: node)
+        let session = CommandSession(options: options, parts: try options.node(.guest, name: name))
         try await session.run(
-            output: guest.output, endOfInput: GuestInput.quit(.endOfInput),
-            terminated: GuestInput.quit(.terminated), parse: GuestInput.init(line:)
-        ) { try await guest.run(inputs: $0) }
+            .guest(wanted: host), endOfInput: .quit(.endOfInput), parse: NodeInput.init(guestLine:))
     }
 }

@@ -18,40 +18,43 @@ struct CommandLine {
     }
 }
 
-extension HostInput {
+extension NodeInput {
     /// The commands a host understands.
-    static let usage = "play, pause, skip, add ID, remove ID, kick NAME, end"
+    static let hostUsage = "play, pause, skip, add ID, remove ID, kick NAME, end, quit"
 
-    /// Reads a line. Nil for an empty one.
-    init?(line: String) {
+    /// The commands a guest understands.
+    static let guestUsage = "vote ID, unvote ID, suggest ID, search WORDS, skip, retry, leave, quit"
+
+    /// Reads a host's line. Nil for an empty one.
+    init?(hostLine line: String) {
         guard let command = CommandLine(line) else { return nil }
         switch (command.word, command.rest.isEmpty) {
-        case ("play", true): self = .command(.play)
-        case ("pause", true): self = .command(.pause)
-        case ("skip", true): self = .command(.skip)
-        case ("add", false): self = .command(.add(command.rest))
-        case ("remove", false): self = .command(.remove(command.rest))
-        case ("kick", false): self = .command(.kick(command.rest))
-        case ("end", true), ("quit", true): self = .quit(.quit)
-        default: self = .notice(.badCommand(line, expected: Self.usage))
+        case ("play", true): self = .host(.play)
+        case ("pause", true): self = .host(.pause)
+        case ("skip", true): self = .host(.skip)
+        case ("add", false): self = .host(.add(command.rest))
+        case ("remove", false): self = .host(.remove(command.rest))
+        case ("kick", false): self = .host(.kick(command.rest))
+        case ("retry", true): self = .retry
+        case ("end", true): self = .end
+        case ("quit", true): self = .quit(.quit)
+        default: self = .notice(.badCommand(line, expected: Self.hostUsage))
         }
     }
-}
 
-extension GuestInput {
-    /// The commands a guest understands.
-    static let usage = "vote ID, suggest ID, retry, leave, quit"
-
-    /// Reads a line. Nil for an empty one.
-    init?(line: String) {
+    /// Reads a guest's line. Nil for an empty one.
+    init?(guestLine line: String) {
         guard let command = CommandLine(line) else { return nil }
         switch (command.word, command.rest.isEmpty) {
-        case ("vote", false): self = .vote(command.rest)
-        case ("suggest", false): self = .suggest(command.rest)
+        case ("vote", false): self = .guest(.vote(command.rest))
+        case ("unvote", false): self = .guest(.takeBackVote(command.rest))
+        case ("suggest", false): self = .guest(.suggest(command.rest))
+        case ("search", false): self = .guest(.search(command.rest))
+        case ("skip", true): self = .guest(.skip)
         case ("retry", true): self = .retry
         case ("leave", true): self = .leave
         case ("quit", true): self = .quit(.quit)
-        default: self = .notice(.badCommand(line, expected: Self.usage))
+        default: self = .notice(.badCommand(line, expected: Self.guestUsage))
         }
     }
 }

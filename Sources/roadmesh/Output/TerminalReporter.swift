@@ -30,10 +30,13 @@ struct TerminalReporter: Reporter {
         case .peerDisconnected(let peer, let reason):
             if role == .host { StandardOutput.write(farewell(peer, reason)) }
         case .connection(let state): show(state)
-        case .snapshot(let snapshot): show(snapshot)
+        case .snapshot(let snapshot, let isStale):
+            if isStale { StandardOutput.write("What you saw last:") }
+            show(snapshot)
         // Linked, it is on its way in the same instant.
-        case .vote(_, .queued) where isConnected: break
-        case .vote(let songID, let state): StandardOutput.write(sentence(songID, state))
+        case .wish(_, _, .queued) where isConnected: break
+        case .wish(let songID, let kind, let state): StandardOutput.write(sentence(songID, kind, state))
+        case .searchResults(let songs, let query): show(songs, foundFor: query)
         case .intent(let intent, let peer, let rejected): show(intent, peer, rejected)
         case .notice(let notice):
             StandardOutput.write("! \(notice.message)\(notice.suggestion.map { " " + $0 } ?? "")")
@@ -50,9 +53,9 @@ struct TerminalReporter: Reporter {
         switch node.role {
         case .host:
             "\(quoted(node.peer)) is on the air (\(node.radio)). Guests join by themselves.\n"
-                + "Commands: \(HostInput.usage). Ctrl-C ends the session."
+                + "Commands: \(NodeInput.hostUsage). Ctrl-C stops."
         case .guest:
-            "\(node.peer.name) is looking for a host (\(node.radio)).\nCommands: \(GuestInput.usage)."
+            "\(node.peer.name) is looking for a host (\(node.radio)).\nCommands: \(NodeInput.guestUsage)."
         case .scan: "Listening for hosts (\(node.radio))."
         }
     }
@@ -79,7 +82,7 @@ struct TerminalReporter: Reporter {
     }
 
     private mutating func show(_ snapshot: HostSnapshot) {
-        for song in [snapshot.nowPlaying].compactMap(\.self) + snapshot.queue.map(\.song) {
+        for song in ([snapshot.nowPlaying].compactMap(\.self) + snapshot.queue).map(\.song) {
             titles[song.id] = UntrustedText.shown(song.title)
         }
         defer { last = snapshot }
@@ -91,7 +94,7 @@ struct TerminalReporter: Reporter {
         }
         let guests = snapshot.connectedPeers.map { UntrustedText.shown($0.name) }.joined(separator: ", ")
         StandardOutput.write("")
-        let playing = snapshot.nowPlaying.map(Self.line) ?? "nothing"
+        let playing = snapshot.nowPlaying.map { Self.line($0.song) } ?? "nothing"
         StandardOutput.write("\(snapshot.isPlaying ? "Now playing" : "Paused"): \(playing)")
         StandardOutput.write(guests.isEmpty ? "No guests yet." : "Guests: \(guests)")
         if snapshot.queue.isEmpty { StandardOutput.write("The queue is empty.") }
@@ -118,22 +121,36 @@ struct TerminalReporter: Reporter {
         let title = title(intent.songID)
         switch (intent, rejected) {
         case (.vote, nil): StandardOutput.write("\(peer.name) votes for \(title).")
+        case (.takeBackVote, nil): StandardOutput.write("\(peer.name) takes the vote for \(title) back.")
         case (.suggestSong, nil): StandardOutput.write("\(peer.name) suggests \(title).")
+        case (.skip, nil): StandardOutput.write("\(peer.name) wants to skip \(title).")
         // It is the same vote, sent again after a gap.
-        case (_, .alreadyVoted): break
+        case (_, .alreadyVoted), (_, .notVoted): break
         case (_, .some(let reason)):
             StandardOutput.write("\(peer.name) asked for \(title), but \(Self.because(reason)).")
         }
     }
 
-    private func sentence(_ songID: Song.ID, _ state: GuestFeature.VoteState) -> String {
+    private func sentence(_ songID: Song.ID, _ kind: Wish.Kind, _ state: WishState) -> String {
         let title = title(songID)
-        return switch state {
-        case .queued: "Your vote for \(title) is kept."
-        case .sent: "Your vote for \(title) is on its way."
-        case .confirmed: "Your vote for \(title) counts."
-        case .rejected(let reason): "Your vote for \(title) does not count: \(Self.because(reason))."
+        return switch (kind, state) {
+        case (.vote, .queued): "Your vote for \(title) is kept."
+        case (.vote, .sent): "Your vote for \(title) is on its way."
+        case (.vote, .confirmed): "Your vote for \(title) counts."
+        case (.vote, .rejected(let reason)): "Your vote for \(title) does not count: \(Self.because(reason))."
+        case (.takeBack, .confirmed): "Your vote for \(title) is taken back."
+        case (.takeBack, _): "Your vote for \(title) is being taken back."
+        case (.suggest, .queued): "Your suggestion of \(title) is kept."
+        case (.suggest, .sent): "Your suggestion of \(title) is on its way."
+        case (.suggest, .confirmed): "Your suggestion of \(title) is in the queue."
+        case (.suggest, .rejected(let reason)): "\(title) is not queued: \(Self.because(reason))."
         }
+    }
+
+    private mutating func show(_ songs: [Song], foundFor query: String) {
+        for song in songs { titles[song.id] = UntrustedText.shown(song.title) }
+        StandardOutput.write(songs.isEmpty ? "Nothing found for \"\(query)\"." : "Found for \"\(query)\":")
+        for song in songs { StandardOutput.write("  [\(UntrustedText.shown(song.id))] \(Self.line(song))") }
     }
 
     private func title(_ songID: Song.ID) -> String {
@@ -146,9 +163,13 @@ struct TerminalReporter: Reporter {
         switch reason {
         case .unknownSong: "there is no such song"
         case .notQueued: "it is not in the queue any more"
-        case .alreadyPlaying: "it is playing already"
+        case .alreadyPlayed: "it has been played"
         case .alreadyVoted: "it was counted before"
+        case .notVoted: "there is no vote"
         case .queueFull: "the queue is full"
+        case .tooManySuggestions: "enough suggestions of one guest wait already"
+        case .notPlaying: "it does not play any more"
+        case .skippingNotAllowed: "only the driver skips songs here"
         }
     }
 }

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Limits of a running node, each with its reason.
+public enum NodeLimits {
+    /// Events that wait for whoever shows them: a busy minute's worth.
+    public static let outputEvents = 4_096
+    /// Longest line of a program's input, in bytes.
+    public static let inputLineBytes = 4_096
+    /// What may wait for a node before the links are not read any more: one write to the disk serves for all of it, and a
+    /// slow card takes a tenth of a second for one.
+    static let waitingInputs = 64
+    /// How long after a write that has failed the disk is asked again. A person who deletes something sees the cure at once.
+    static let storeRetry: Duration = .seconds(1)
+    /// How long a node has for its whole end after a signal; what hangs then is cut off.
+    public static let shutdown: Duration = .seconds(2)
+    /// How long a node that ends waits for its radio: a goodbye takes 0.3 s, and the whole end is to take less than two.
+    static let farewell: Duration = .milliseconds(1_500)
+}

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FoundationEssentials
+import Logging
+import NodeStore
+
+/// What of a node outlives its runs: its folder, locked as long as this lives, and the database in it.
+public final class Kept: Sendable {
+    /// The database.
+    public let store: NodeStore.Opened
+    /// What an earlier run has left in it.
+    public let contents: StoredNode
+    private let folder: StateFolder
+
+    /// Opens the database of a folder.
+    public init(_ folder: StateFolder, logger: Logger) throws(SetupProblem) {
+        self.folder = folder
+        do throws(NodeStoreError) {
+            store = try NodeStore.open(folder: folder.path, now: Date(), logger: logger)
+            contents = try store.store.contents()
+        } catch {
+            throw SetupProblem(
+                .cannotCreate,
+                "Cannot use the database in \(folder.path) (\(error.cause)); make room and make it writable, or name another "
+                    + "folder with --state.")
+        }
+    }
+}
