@@ -83,9 +83,10 @@ enum MessageTarget {
 
     /// A car with a few people and songs, one of whose names is no identifier of ours.
     static let car = HostSnapshot(
-        epoch: 7, revision: 3, nowPlaying: song(0), isPlaying: true,
+        epoch: 7, revision: 3, nowPlaying: QueueItem(song: song(0), addedBy: people[0].id, voters: voters(2)),
+        isPlaying: true,
         queue: (1..<6).map { QueueItem(song: song($0), addedBy: people[$0 % 3].id, voters: voters($0)) },
-        connectedPeers: people)
+        connectedPeers: people, skipVoters: voters(1))
 
     private static let people = [
         Peer(id: String(repeating: "0a", count: 16), name: "Ana"),

@@ -118,9 +118,11 @@ public enum Seeds {
         next.queue.swapAt(0, 3)
         next.queue[1].voters.append("somebody else")
         next.connectedPeers.removeFirst()
+        next.nowPlaying?.voters.removeFirst()
+        next.skipVoters = []
         var later = next
         later.revision += 1
-        later.nowPlaying = later.queue.removeFirst().song
+        later.nowPlaying = later.queue.removeFirst()
         later.isPlaying = false
         // No host has a song twice.
         var twice = car
@@ -131,6 +133,9 @@ public enum Seeds {
         let states = [car, next, later].map { MeshMessage.stateUpdate($0).encoded }
         let others: [MeshMessage] = [
             .intent(.vote(songID: "song-1")), .intent(.suggestSong(songID: "song-9")), .stateRequest,
+            .intent(.takeBackVote(songID: "song-1")), .intent(.skip(songID: "song-0")),
+            .stateHeartbeat(epoch: 7, revision: 3), .search(SearchRequest(number: 1, words: "title 1")),
+            .searchResults(SearchResults(number: 1, songs: [MessageTarget.car.queue[0].song])),
             .rejection(.vote(songID: "song-1"), .alreadyVoted), .rejection(.suggestSong(songID: "x"), .unknownSong),
         ]
         let bodies = others.map(\.encoded) + changes + states

@@ -18,9 +18,13 @@ class Why(IntEnum):
 
     UNKNOWN_SONG = 1
     NOT_QUEUED = 2
-    ALREADY_PLAYING = 3
     ALREADY_VOTED = 4
     QUEUE_FULL = 5
+    ALREADY_PLAYED = 6
+    NOT_VOTED = 7
+    TOO_MANY_SUGGESTIONS = 8
+    NOT_PLAYING = 9
+    SKIPPING_NOT_ALLOWED = 10
 
 
 class DoesNotFit(Exception):
@@ -38,8 +42,24 @@ def suggestion(song: str) -> bytes:
     return pb.message(1, pb.data(2, song, always=True))
 
 
+def take_back(song: str) -> bytes:
+    return pb.message(1, pb.data(3, song, always=True))
+
+
+def skip(song: str) -> bytes:
+    return pb.message(1, pb.data(4, song, always=True))
+
+
 def snapshot_request() -> bytes:
     return pb.message(5, b"")
+
+
+def search(number: int, words: str, *, snapshot: bool = False) -> bytes:
+    return pb.message(6, pb.number(1, number) + pb.data(2, words) + pb.number(3, snapshot))
+
+
+def heartbeat(epoch: int, revision: int) -> bytes:
+    return pb.message(8, pb.fixed32(1, epoch) + pb.number(2, revision))
 
 
 # What it sees. Peers are the 16 bytes of their identifiers here; their places in tables stay on the wire.
@@ -81,14 +101,16 @@ class Guest:
 class State:
     epoch: int
     revision: int
-    now_playing: Song | None = None
+    now_playing: QueueItem | None = None
     is_playing: bool = False
     queue: tuple[QueueItem, ...] = ()
     guests: tuple[Guest, ...] = ()
+    skip_voters: tuple[bytes, ...] = ()
 
     def voters(self, song: str) -> tuple[bytes, ...] | None:
-        """Who has voted for a queued song; nothing where it is not queued."""
-        return next((item.voters for item in self.queue if item.song.id == song), None)
+        """Who has voted for a song that plays or is queued; nothing where it does neither."""
+        items = (*self.queue, *([self.now_playing] if self.now_playing else []))
+        return next((item.voters for item in items if item.song.id == song), None)
 
 
 class Table:
@@ -120,10 +142,11 @@ def read_snapshot(body: bytes) -> State:
     return State(
         epoch=fields.number(1),
         revision=fields.number(2),
-        now_playing=Song.read(fields.data(3)) if 3 in fields else None,
+        now_playing=table.item(fields.data(9)) if 9 in fields else None,
         is_playing=bool(fields.number(4)),
         queue=tuple(table.item(item) for item in fields.messages(5)),
         guests=tuple(table.guest(guest) for guest in fields.messages(6)),
+        skip_voters=tuple(table[place] for place in fields.numbers(10)),
     )
 
 
@@ -138,29 +161,31 @@ class WritingTable:
             self.peers.append(peer)
         return self.peers.index(peer)
 
+    def item(self, item: QueueItem) -> bytes:
+        return (
+            pb.message(1, bytes(item.song))
+            + pb.number(2, self.place(item.added_by))
+            + pb.packed(3, [self.place(voter) for voter in item.voters])
+        )
+
 
 def snapshot(state: State) -> bytes:
-    """A snapshot as a host writes it: guests first in the table of peers, then whom the queue names."""
+    """A snapshot as a host writes it: guests first in the table of peers, then whom the songs name."""
     table = WritingTable()
     guests = [pb.message(6, pb.number(1, table.place(one.peer)) + pb.data(2, one.name)) for one in state.guests]
-    queue = [
-        pb.message(
-            5,
-            pb.message(1, bytes(item.song))
-            + pb.number(2, table.place(item.added_by))
-            + pb.packed(3, [table.place(voter) for voter in item.voters]),
-        )
-        for item in state.queue
-    ]
+    playing = pb.message(9, table.item(state.now_playing)) if state.now_playing else b""
+    queue = [pb.message(5, table.item(item)) for item in state.queue]
+    skip_voters = pb.packed(10, [table.place(voter) for voter in state.skip_voters])
     return pb.message(
         2,
         pb.fixed32(1, state.epoch)
         + pb.number(2, state.revision)
-        + (pb.message(3, bytes(state.now_playing)) if state.now_playing else b"")
         + pb.number(4, state.is_playing)
         + b"".join(queue)
         + b"".join(guests)
-        + pb.data(7, b"".join(table.peers)),
+        + pb.data(7, b"".join(table.peers))
+        + playing
+        + skip_voters,
     )
 
 
@@ -208,11 +233,10 @@ class Change:
         fields = self._fields
         queue = changed(state.queue, fields.numbers(8), [self._queue_insertion(one) for one in fields.messages(9)])
         for voters in map(Fields, fields.messages(10)):
-            at, dropped = voters.number(1), voters.number(2)
-            if at >= len(queue) or dropped > len(queue[at].voters):
+            at = voters.number(1)
+            if at >= len(queue):
                 raise DoesNotFit(f"voters at {at} of {len(queue)}")
-            kept = queue[at].voters[: len(queue[at].voters) - dropped]
-            queue[at] = replace(queue[at], voters=kept + tuple(self._table[peer] for peer in voters.numbers(3)))
+            queue[at] = self._voted(queue[at], voters)
         guests = changed(state.guests, fields.numbers(11), [self._guest_insertion(one) for one in fields.messages(12)])
         return State(
             self.epoch,
@@ -221,16 +245,37 @@ class Change:
             bool(fields.number(4)) if 4 in fields else state.is_playing,
             tuple(queue),
             tuple(guests),
+            self._skip_voters(state),
         )
 
-    def _now_playing(self, state: State) -> Song | None:
+    def _voted(self, item: QueueItem, voters: Fields) -> QueueItem:
+        gone = set(voters.numbers(4))
+        if any(place >= len(item.voters) for place in gone):
+            raise DoesNotFit(f"voters {gone} of {len(item.voters)}")
+        kept = tuple(voter for place, voter in enumerate(item.voters) if place not in gone)
+        return replace(item, voters=kept + tuple(self._table[peer] for peer in voters.numbers(3)))
+
+    def _skip_voters(self, state: State) -> tuple[bytes, ...]:
+        if 17 not in self._fields:
+            return state.skip_voters
+        return tuple(self._table[place] for place in Fields(self._fields.data(17)).numbers(1))
+
+    def _now_playing(self, state: State) -> QueueItem | None:
+        playing = self._playing_before_votes(state)
+        if 16 not in self._fields:
+            return playing
+        if playing is None:
+            raise DoesNotFit("voters of silence")
+        return self._voted(playing, Fields(self._fields.data(16)))
+
+    def _playing_before_votes(self, state: State) -> QueueItem | None:
         if 5 in self._fields:
             place = self._fields.number(5)
             if place >= len(state.queue):
                 raise DoesNotFit(f"song {place} of {len(state.queue)}")
-            return state.queue[place].song
-        if 6 in self._fields:
-            return Song.read(self._fields.data(6))
+            return state.queue[place]
+        if 15 in self._fields:
+            return self._table.item(self._fields.data(15))
         return None if 7 in self._fields else state.now_playing
 
     def _queue_insertion(self, body: bytes) -> tuple[int, int | QueueItem]:
@@ -249,6 +294,8 @@ class Rejection:
     reason: Why
     vote: str | None = None
     suggestion: str | None = None
+    take_back: str | None = None
+    skip: str | None = None
 
     @classmethod
     def read(cls, body: bytes) -> Rejection:
@@ -258,10 +305,11 @@ class Rejection:
             reason = Why(fields.number(2))
         except ValueError as error:
             raise Malformed("a rejection for another reason") from error
-        return cls(reason, intent.text(1) if 1 in intent else None, intent.text(2) if 2 in intent else None)
+        return cls(reason, *(intent.text(field) if field in intent else None for field in (1, 2, 3, 4)))
 
     def __bytes__(self) -> bytes:
-        field, song = (1, self.vote) if self.vote is not None else (2, self.suggestion or "")
+        wishes = enumerate((self.vote, self.suggestion, self.take_back, self.skip), start=1)
+        field, song = next((field, song) for field, song in wishes if song is not None)
         return pb.message(4, pb.message(1, pb.data(field, song, always=True)) + pb.number(2, self.reason))
 
 
@@ -273,6 +321,8 @@ class View:
         self.rejections: list[Rejection] = []
         self.snapshots = 0
         self.changes = 0
+        self.heartbeats = 0
+        self.found: dict[int, list[Song]] = {}
         self._fresh = True
         self._asked = False
 
@@ -290,7 +340,22 @@ class View:
             return self._change(Change(envelope.data(3)))
         elif 4 in envelope:
             self.rejections.append(Rejection.read(envelope.data(4)))
+        elif 7 in envelope:
+            results = Fields(envelope.data(7))
+            self.found[results.number(1)] = [Song.read(song) for song in results.messages(2)]
+        elif 8 in envelope:
+            return self._heartbeat(Fields(envelope.data(8)))
         return None
+
+    def _heartbeat(self, beat: Fields) -> bytes | None:
+        """The host's present state: whoever has another asks for the whole."""
+        self.heartbeats += 1
+        if self._asked or self._fresh or self.state is None:
+            return None
+        if (self.state.epoch, self.state.revision) == (beat.number(1), beat.number(2)):
+            return None
+        self._asked = True
+        return snapshot_request()
 
     def _show(self, state: State) -> None:
         self.snapshots += 1

@@ -375,7 +375,7 @@ class Guest:
 
 def queue_lines(state: democracy_dj.State) -> Iterator[str]:
     playing = state.now_playing
-    yield f"plays: {playing.title}" if playing else "nothing plays"
+    yield f"plays: {playing.song.title}" if playing else "nothing plays"
     for item in state.queue:
         yield f"  [{item.song.id}] {item.song.title}: {len(item.voters)}"
 

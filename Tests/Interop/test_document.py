@@ -90,7 +90,10 @@ def test_the_fragments() -> None:
 
 def test_what_democracy_dj_says() -> None:
     assert document.gives(democracy_dj.vote("s6"))
-    assert document.gives(bytes(Rejection(Why.ALREADY_PLAYING, vote="s1")))
+    assert document.gives(bytes(Rejection(Why.NOT_QUEUED, vote="s1")))
+    assert document.gives(democracy_dj.take_back("s6"))
+    assert document.gives(democracy_dj.search(1, "road"))
+    assert document.gives(democracy_dj.heartbeat(STATE.epoch, STATE.revision))
     assert document.gives(democracy_dj.snapshot_request())
 
 

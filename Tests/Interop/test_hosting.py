@@ -115,11 +115,11 @@ def test_a_vote_is_confirmed_by_a_change_and_not_by_its_ack(bob: Program, bob_in
 
 def test_a_rejection_reaches_the_person_and_is_acknowledged(bob: Program, bob_in: In) -> None:
     talk, _, _ = bob_in
-    bob.say("vote s1")
+    bob.say("vote s9")
     talk.hear_message()
-    talk.say(ack(1), message(Unit(bytes(Rejection(Why.ALREADY_PLAYING, vote="s1")), 1)))
+    talk.say(ack(1), message(Unit(bytes(Rejection(Why.NOT_QUEUED, vote="s9")), 1)))
     assert talk.hear_any(Kind.ACK).number() == 1
-    assert bob.expect("vote", songID="s1", state="rejected")["reason"] == "alreadyPlaying"
+    assert bob.expect("vote", songID="s9", state="rejected")["reason"] == "notQueued"
 
 
 def test_a_change_that_does_not_fit_is_answered_with_one_request(bob: Program, bob_in: In) -> None:

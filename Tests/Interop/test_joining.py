@@ -32,7 +32,7 @@ def test_a_stranger_joins_sees_the_queue_votes_and_sees_the_vote(host: Program, 
     who = {"id": ana.key.identifier.hex(), "name": "Ana"}
     assert host.expect("peerConnected")["peer"] == who
     ana.until(lambda: ana.view.state is not None, "the first snapshot")
-    assert ana.view.state and ana.view.state.now_playing and ana.view.state.now_playing.id == "n0"
+    assert ana.view.state and ana.view.state.now_playing and ana.view.state.now_playing.song.id == "n0"
     ana.vote("n7")
     ana.until_shown("n7")
     ana.until_acknowledged()

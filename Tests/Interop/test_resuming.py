@@ -103,7 +103,7 @@ def test_a_host_whose_memory_has_gone_back_numbers_on(enter: Enter) -> None:
     talk, answer = enter(Introduction(EPOCH, "Eve"))
     leave(talk)
     talk, _ = enter(Introduction(EPOCH, "Eve", their_epoch=answer.epoch, delivered=5))
-    talk.say(vote("n0", 1))
+    talk.say(vote("no", 1))
     assert rejection_number(talk) == 6
     talk.say(ack(6))
 
@@ -112,13 +112,13 @@ def test_delivered_of_another_epoch_is_not_looked_at(enter: Enter) -> None:
     talk, answer = enter(Introduction(EPOCH, "Eve"))
     leave(talk)
     talk, _ = enter(Introduction(EPOCH, "Eve", their_epoch=answer.epoch ^ 1, delivered=5))
-    talk.say(vote("n0", 1))
+    talk.say(vote("no", 1))
     assert rejection_number(talk) == 1
 
 
 def test_a_rejection_is_kept_until_it_is_acknowledged(enter: Enter) -> None:
     talk, answer = enter(Introduction(EPOCH, "Eve"))
-    talk.say(vote("n0", 1))
+    talk.say(vote("no", 1))
     assert rejection_number(talk) == 1
     leave(talk)
     # Not acknowledged: it comes again. Acknowledged by the introduction: it does not.
@@ -127,7 +127,7 @@ def test_a_rejection_is_kept_until_it_is_acknowledged(enter: Enter) -> None:
     assert rejection_number(talk) == 1
     leave(talk)
     talk, _ = enter(Introduction(EPOCH, "Eve", first=2, their_epoch=answer.epoch, delivered=1))
-    talk.say(vote("n0", 2))
+    talk.say(vote("no", 2))
     assert rejection_number(talk) == 2
 
 

@@ -39,7 +39,7 @@ def test_a_guest_of_a_newer_minor_version_joins_and_votes(
     assert host.expect("intent", songID="n5", accepted=True)["peer"]["name"] == "Eve"
     assert talk.hear_of(Kind.ACK)[:1] == b"\x01"
     # A rejection, so that there is something to acknowledge with more bytes than there are today.
-    talk.say(message(Unit(democracy_dj.vote("n0"), 2)))
+    talk.say(message(Unit(democracy_dj.vote("no"), 2)))
     while Unit.read(talk.hear_of(Kind.MESSAGE)).latest:
         pass
     talk.say(with_more(ack(1)), Frame(Kind.PONG, b"\x63more"))

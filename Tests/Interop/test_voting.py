@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from conftest import MakeGuest, StartHost
 from conversation import Conversation
-from democracy_dj import Rejection, State, Why, snapshot_request, suggestion, vote
+from democracy_dj import QueueItem, Rejection, State, Why, search, skip, snapshot_request, suggestion, take_back, vote
 from guest import Guest
 from program import Program
 from wire import Kind, Unit, ack, message, ping
@@ -22,13 +23,15 @@ def shown(state: State) -> dict[str, Any]:
         "epoch": state.epoch,
         "revision": state.revision,
         "isPlaying": state.is_playing,
-        "nowPlaying": state.now_playing and (state.now_playing.id, state.now_playing.title),
-        "queue": [
-            (one.song.id, one.song.title, one.added_by.hex(), [voter.hex() for voter in one.voters])
-            for one in state.queue
-        ],
+        "nowPlaying": state.now_playing and item(state.now_playing),
+        "queue": [item(one) for one in state.queue],
         "guests": [(one.peer.hex(), one.name) for one in state.guests],
+        "skipVoters": [voter.hex() for voter in state.skip_voters],
     }
+
+
+def item(one: QueueItem) -> tuple[str, str, str, list[str]]:
+    return one.song.id, one.song.title, one.added_by.hex(), [voter.hex() for voter in one.voters]
 
 
 def told(snapshot: dict[str, Any]) -> dict[str, Any]:
@@ -37,10 +40,15 @@ def told(snapshot: dict[str, Any]) -> dict[str, Any]:
         "epoch": snapshot["epoch"],
         "revision": snapshot["revision"],
         "isPlaying": snapshot["isPlaying"],
-        "nowPlaying": playing and (playing["id"], playing["title"]),
-        "queue": [(one["id"], one["title"], one["addedBy"], one["voters"]) for one in snapshot["queue"]],
+        "nowPlaying": playing and told_item(playing),
+        "queue": [told_item(one) for one in snapshot["queue"]],
         "guests": [(one["id"], one["name"]) for one in snapshot["connectedPeers"]],
+        "skipVoters": snapshot["skipVoters"],
     }
+
+
+def told_item(one: dict[str, Any]) -> tuple[str, str, str, list[str]]:
+    return one["id"], one["title"], one["addedBy"], one["voters"]
 
 
 def revision_of(guest: Guest) -> int:
@@ -76,7 +84,7 @@ def bytes_alone(records: list[tuple[int, list[int]]], kind: Kind) -> list[int]:
 def test_a_vote_and_its_acknowledgement_are_small(ana: Guest, measured: list[str]) -> None:
     ana.vote("n7")
     ana.until_shown("n7")
-    ana.vote("n0")
+    ana.vote("no")
     ana.until(lambda: bool(ana.view.rejections), "the rejection")
     # What no application reads is acknowledged too, and brings no state along.
     ana.send(ana.conversation.write(b"\xff"))
@@ -89,14 +97,60 @@ def test_a_vote_and_its_acknowledgement_are_small(ana: Guest, measured: list[str
     assert acks and host_acks and max(acks + host_acks) <= ACKNOWLEDGEMENT
 
 
-def test_a_vote_for_the_song_that_plays_is_rejected(ana: Guest) -> None:
-    ana.vote("n0")
-    ana.vote("nothing")
-    ana.until(lambda: len(ana.view.rejections) == 2, "both rejections")
+def test_what_a_host_does_not_follow_is_answered_with_the_reason(ana: Guest, host: Program) -> None:
+    host.say("skip")
+    ana.until(lambda: bool(ana.view.state and ana.view.state.voters("n0") is None), "the next song")
+    host.say("remove n9")
+    ana.until(lambda: bool(ana.view.state and ana.view.state.voters("n9") is None), "a song less")
+    wishes = [vote("n0"), vote("nothing"), vote("n9"), suggestion("nothing"), skip("n1")]
+    for wish in wishes:
+        ana.send(ana.conversation.write(wish))
+    ana.until(lambda: len(ana.view.rejections) == len(wishes), "all rejections")
     assert ana.view.rejections == [
-        Rejection(Why.ALREADY_PLAYING, vote="n0"),
+        Rejection(Why.ALREADY_PLAYED, vote="n0"),
         Rejection(Why.UNKNOWN_SONG, vote="nothing"),
+        Rejection(Why.NOT_QUEUED, vote="n9"),
+        Rejection(Why.UNKNOWN_SONG, suggestion="nothing"),
+        Rejection(Why.SKIPPING_NOT_ALLOWED, skip="n1"),
     ]
+
+
+def test_a_vote_for_the_song_that_plays_counts(ana: Guest, host: Program) -> None:
+    ana.vote("n0")
+    ana.until_shown("n0")
+    assert host.expect("snapshot", lambda one: one["nowPlaying"]["votes"] == 1)
+
+
+def test_a_vote_can_be_taken_back(ana: Guest, host: Program) -> None:
+    ana.vote("n5")
+    ana.until_shown("n5")
+    ana.send(ana.conversation.write(take_back("n5")))
+    ana.until(lambda: bool(ana.view.state and ana.view.state.voters("n5") == ()), "no vote")
+    # Once more changes nothing, and is no error.
+    ana.send(ana.conversation.write(take_back("n5")))
+    ana.until_acknowledged()
+    ana.vote("n5")
+    ana.until_shown("n5")
+    assert not ana.view.rejections
+
+
+def test_a_search_is_answered_from_the_hosts_library(ana: Guest) -> None:
+    ana.send_latest(search(7, "MILE 1"))
+    ana.until(lambda: 7 in ana.view.found, "what was found")
+    assert ana.view.found[7] and all("1" in song.title for song in ana.view.found[7])
+    before = ana.view.snapshots
+    ana.send_latest(search(8, "nothing like this", snapshot=True))
+    ana.until(lambda: 8 in ana.view.found and ana.view.snapshots > before, "nothing, and a snapshot")
+    assert ana.view.found[8] == []
+
+
+def test_guests_are_told_now_and_then_which_state_is_the_present_one(ana: Guest) -> None:
+    ana.until(lambda: ana.view.heartbeats == 2, "two heartbeats")
+    before = ana.view.snapshots
+    assert ana.view.state
+    # It believes to be somewhere else: the next heartbeat mends that.
+    ana.view.state = replace(ana.view.state, revision=ana.view.state.revision + 7)
+    ana.until(lambda: ana.view.snapshots > before, "the whole")
 
 
 def test_votes_that_are_cast_in_a_gap_count_once(ana: Guest, host: Program) -> None:
@@ -152,7 +206,7 @@ def test_what_the_introduction_acknowledges_is_not_sent_again(ana: Guest, host: 
 def test_what_a_guest_has_not_acknowledged_comes_again_with_its_number(ana: Guest, host: Program) -> None:
     assert ana.talk
     # It reads the rejection, and is gone before it has said so.
-    ana.talk.say(message(ana.conversation.write(vote("n0"))))
+    ana.talk.say(message(ana.conversation.write(vote("no"))))
     unit = next_reliable(ana)
     ana.lose_link()
     host.expect("peerDisconnected")
@@ -162,7 +216,7 @@ def test_what_a_guest_has_not_acknowledged_comes_again_with_its_number(ana: Gues
     ana.talk.say(ack(1))
     ana.conversation.delivered = 1
     # The next rejection has the next number: nothing is in between.
-    ana.talk.say(message(ana.conversation.write(vote("n0"))))
+    ana.talk.say(message(ana.conversation.write(vote("no"))))
     assert next_reliable(ana).number == 2
 
 

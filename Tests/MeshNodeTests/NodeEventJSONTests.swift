@@ -45,14 +45,14 @@ struct NodeEventJSONTests {
                 #"{"at":1.5,"error":"hostNotFound","event":"connection","state":"failed"}"#
             ),
             (
-                .snapshot(snapshot),
+                .snapshot(snapshot, isStale: false),
                 #"{"at":1.5,"connectedPeers":[{"id":"a1","name":"Ana"}],"epoch":7,"event":"snapshot","#
                     + #""isPlaying":false,"nowPlaying":null,"queue":[{"addedBy":"c0","artist":"A","duration":2,"#
-                    + #""id":"s1","title":"T","voters":["a1"],"votes":1}],"revision":3}"#
+                    + #""id":"s1","title":"T","voters":["a1"],"votes":1}],"revision":3,"skipVoters":[],"stale":false}"#
             ),
             (
-                .vote("s1", .rejected(.alreadyPlaying)),
-                #"{"at":1.5,"event":"vote","reason":"alreadyPlaying","songID":"s1","state":"rejected"}"#
+                .wish("s1", .vote, .rejected(.notQueued)),
+                #"{"at":1.5,"event":"vote","reason":"notQueued","songID":"s1","state":"rejected","wish":"vote"}"#
             ),
             (
                 .intent(.vote(songID: "s1"), from: ana, rejected: nil),
