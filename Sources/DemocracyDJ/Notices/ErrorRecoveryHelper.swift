@@ -41,8 +41,8 @@ public enum ErrorRecoveryHelper {
         case .tooManyPendingVotes: "Vote again when the connection is back."
         case .storageFull: "Make room: df -h shows which disk is full."
         case .storageReadOnly: "Make it writable, or start with another folder: --state names it."
-        case .storageFailed: "Voting goes on. Save what is on the disk, and replace it."
-        case .storageDamaged: "Voting goes on from now. The file is for whoever wants to mend it."
+        case .storageFailed: "Save what is on it, and replace it."
+        case .storageDamaged: "Voting goes on without it. Keep that file for whoever can mend it."
         }
     }
 

@@ -19,11 +19,11 @@ public struct ErrorToast: Hashable, Sendable {
 
     /// An error that is shown from `now` on.
     public init(_ error: NetworkError, now: MeshInstant) {
-        self.init(Notice(error), now: now)
+        self.init(showing: Notice(error), now: now)
     }
 
     /// A notice that is shown from `now` on.
-    public init(_ notice: Notice, now: MeshInstant) {
+    public init(showing notice: Notice, now: MeshInstant) {
         self.notice = notice
         shownAt = now
     }

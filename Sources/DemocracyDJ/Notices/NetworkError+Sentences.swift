@@ -33,9 +33,9 @@ extension NetworkError: LocalizedError {
         case .airUnusable(let cause): "The virtual radio cannot use its folder: \(cause)."
         case .radioFailed(let cause): "The radio does not work: \(cause)."
         case .networkUnavailable: "Everybody was lost at once."
-        case .connectionLost(let host): "Connection to \(name(of: host)) lost. Trying to reconnect."
-        case .hostNotFound(let host): "\(capitalised(host)) was not heard for 30 seconds."
-        case .hostEnded(let host): "\(capitalised(host)) ended the session."
+        case .connectionLost(let host): "Connection to \(host.asHost()) lost. Trying to reconnect."
+        case .hostNotFound(let host): "\(host.asHost(startsSentence: true)) was not heard for 30 seconds."
+        case .hostEnded(let host): "\(host.asHost(startsSentence: true)) ended the session."
         case .hostFull: "The host has no room for another guest."
         case .refused: "The host does not take you in."
         case .kicked: "The host has removed you from this session."
@@ -60,11 +60,13 @@ extension NetworkError: LocalizedError {
         default: "The server said no (\(statusCode))."
         }
     }
+}
 
-    /// Who has not been introduced yet has no name.
-    private func name(of host: Peer) -> String { host.name.isEmpty ? "the host" : host.name }
-
-    private func capitalised(_ host: Peer) -> String { host.name.isEmpty ? "The host" : host.name }
+extension Peer {
+    /// A host's name in a sentence. One that has not been introduced yet has none.
+    func asHost(startsSentence: Bool = false) -> String {
+        if !name.isEmpty { name } else if startsSentence { "The host" } else { "the host" }
+    }
 }
 
 /// An error's own words, without a full stop, for the end of a sentence.

@@ -80,7 +80,7 @@ extension Notice {
             dismissAfter: error.isCritical ? nil : DJLimits.passingNotice / .seconds(1), followUp: nil)
         if case .connectionLost(let host) = error, let after = error.buttonComesAfter {
             followUp = FollowUp(
-                after: after, message: "\(host.name.isEmpty ? "The host" : host.name) is still out of reach.",
+                after: after, message: "\(host.asHost(startsSentence: true)) is still out of reach.",
                 suggestion: "You are back by yourself as soon as it is heard. Make sure Bluetooth is on, or retry now.",
                 button: label)
         }

@@ -47,13 +47,23 @@ public struct NoticeBoard: Sendable {
         // What stands already is not told twice, and its button comes no later for it.
         if notice.critical, toasts.contains(where: { $0.notice == notice }) { return [] }
         toasts.removeAll { $0.notice.code == notice.code }
-        let cleared = toasts.count < DJLimits.notices ? [] : makeRoom()
-        toasts.append(ErrorToast(notice, now: now))
+        let cleared = makeRoom(for: notice)
+        toasts.append(ErrorToast(showing: notice, now: now))
         return cleared + [.show(notice)]
     }
 
-    private mutating func makeRoom() -> [Action] {
-        [.clear(toasts.remove(at: toasts.firstIndex { !$0.isCritical } ?? 0).notice.code)]
+    private mutating func makeRoom(for notice: Notice) -> [Action] {
+        // One place is kept from those that stay: whoever types a line that is no command is told so, whatever else is
+        // wrong.
+        if notice.critical, toasts.count(where: \.isCritical) == DJLimits.notices - 1 {
+            return clearOldest(where: \.isCritical)
+        }
+        return toasts.count < DJLimits.notices ? [] : clearOldest { !$0.isCritical }
+    }
+
+    private mutating func clearOldest(where isMeant: (ErrorToast) -> Bool) -> [Action] {
+        guard let index = toasts.firstIndex(where: isMeant) else { return [] }
+        return [.clear(toasts.remove(at: index).notice.code)]
     }
 
     private mutating func tick(now: MeshInstant) -> [Action] {

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DemocracyDJ
+import FoundationEssentials
+import MeshProtocol
+import Testing
+
+@Suite("What can go wrong, told to a person")
+struct NetworkErrorTests {
+    private func sentences(_ text: String) -> [String] {
+        text.split(separator: ". ").map { $0.hasSuffix(".") ? String($0.dropLast()) : String($0) }
+    }
+
+    @Test("every error says what happened and what to do, in sentences", arguments: NetworkError.every)
+    func told(error: NetworkError) throws {
+        let texts = [error.errorDescription, ErrorRecoveryHelper.suggestion(for: error)].compactMap { $0 }
+        for text in texts {
+            #expect(text.first?.isLowercase == false && text.hasSuffix("."), "\(text)")
+            #expect(text.count <= 120, "\(text) is too long for a glance")
+            #expect(!text.contains("..") && !text.contains("Optional") && !text.contains("  "), "\(text)")
+        }
+        // That a server has nothing is no trouble, and nothing can be done about it.
+        #expect(texts.count == (error == .emptyData ? 1 : 2))
+        #expect(!ErrorRecoveryHelper.buttonLabel(for: error).isEmpty)
+        #expect(ErrorRecoveryHelper.buttonLabel(for: error).count <= 12)
+    }
+
+    @Test("no error says the same twice", arguments: NetworkError.every)
+    func once(error: NetworkError) throws {
+        let message = Set(sentences(try #require(error.errorDescription)))
+        let suggestion = sentences(ErrorRecoveryHelper.suggestion(for: error) ?? "")
+        #expect(message.isDisjoint(with: suggestion))
+        let later = Notice(error).followUp
+        #expect(later?.message != error.errorDescription)
+    }
+
+    @Test("every error has a code of its own, which is its name")
+    func codes() throws {
+        let codes = NetworkError.every.map(\.code)
+        // Two of the list are both a block: by a program, and by a switch.
+        #expect(Set(codes).count == codes.count - 1)
+        for error in NetworkError.every { #expect("\(error)".hasPrefix(error.code)) }
+    }
+
+    @Test(
+        "what passes goes after five seconds, what is critical stays until it is cured", arguments: NetworkError.every)
+    func stays(error: NetworkError) {
+        let notice = Notice(error)
+        #expect(notice.critical == error.isCritical)
+        #expect(notice.dismissAfter == (error.isCritical ? nil : 5))
+    }
+
+    @Test("a notice has a button only where a tap can help, and then at once or, for a lost connection, later")
+    func buttons() {
+        let withButton = NetworkError.every.filter { Notice($0).button != nil }.map(\.code)
+        #expect(
+            Set(withButton) == [
+                "requestFailed", "httpError", "noData", "offline", "serverMaintenance", "rateLimited", "radioOff",
+                "noAdapter", "blocked", "serviceNotRunning", "notPermitted", "unsupported", "airUnusable",
+                "radioFailed",
+                "networkUnavailable", "hostNotFound", "hostFull", "refused", "wrongPIN", "versionMismatch",
+                "proofRequired", "sessionInvalidated",
+            ])
+        let later = NetworkError.every.filter { Notice($0).followUp != nil }
+        #expect(later == [.connectionLost(host: Example.host)])
+    }
+
+    @Test("the radio's outages share a code, since one cure ends them all, and the cause tells them apart")
+    func outages() {
+        let outages = NetworkError.every.filter(\.isOutage)
+        #expect(outages.count == 10)
+        for error in outages {
+            #expect(Notice(error).code == "radioUnavailable")
+            #expect(Notice(error).cause == error.code)
+        }
+        for error in NetworkError.every where !error.isOutage {
+            #expect(Notice(error).code == error.code)
+            #expect(Notice(error).cause == nil)
+        }
+    }
+
+    @Test("two errors are one where they say the same")
+    func equal() {
+        #expect(NetworkError.every == NetworkError.every)
+        #expect(Set(NetworkError.every).count == NetworkError.every.count)
+        #expect(NetworkError.httpError(statusCode: 404) != .httpError(statusCode: 500))
+        #expect(NetworkError.requestFailed(NetworkError.offline) != .requestFailed(NetworkError.noData))
+        #expect(NetworkError.hostEnded(host: Example.bob) != .hostEnded(host: Example.otherBob))
+        #expect(NetworkError.storageFailed(cause: "a") != .storageFailed(cause: "b"))
+    }
+
+    @Test("an error that is shown by whoever does not know it says the same")
+    func localized() {
+        let error: any Error = NetworkError.radioOff
+        let localized = error as? any LocalizedError
+        #expect(localized?.errorDescription == "Bluetooth is switched off.")
+        #expect(localized?.recoverySuggestion == "Switch it on: bluetoothctl power on.")
+        #expect(
+            NetworkError.requestFailed(error).errorDescription
+                == "The request did not get through: Bluetooth is switched off.")
+    }
+
+    @Test(
+        "what a server answers is told by what it means",
+        arguments: [(401, "let this box in"), (404, "not there any more"), (503, "in trouble"), (418, "said no")])
+    func statusCodes(statusCode: Int, words: String) {
+        let message = NetworkError.httpError(statusCode: statusCode).errorDescription
+        #expect(message?.contains(words) == true && message?.contains("\(statusCode)") == true)
+    }
+
+    @Test("a host that has no name yet is still told of in a sentence")
+    func nameless() {
+        let host = Peer(id: "c0ffee", name: "")
+        #expect(
+            NetworkError.connectionLost(host: host).errorDescription
+                == "Connection to the host lost. Trying to reconnect.")
+        #expect(NetworkError.hostNotFound(host: host).errorDescription == "The host was not heard for 30 seconds.")
+    }
+}

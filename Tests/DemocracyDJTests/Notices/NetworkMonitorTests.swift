@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DemocracyDJ
+import MeshProtocol
+import Testing
+
+@Suite("Whether the radio works")
+struct NetworkMonitorTests {
+    /// An event at a second, what follows, and what a request is refused with from then on.
+    typealias Row = (at: Double, event: NetworkMonitor.Event, actions: [NetworkMonitor.Action], refusal: NetworkError?)
+
+    @Test(
+        "each event leads to its actions",
+        arguments: [
+            (
+                "an outage is told once, and its end once",
+                [
+                    (0, .radioFailed(.radioOff), [.networkUnavailable(.radioOff)], .radioOff),
+                    (1, .radioFailed(.radioOff), [], .radioOff),
+                    (2, .radioRecovered, [.networkAvailable], nil),
+                    (3, .radioRecovered, [], nil),
+                    (4, .radioFailed(.radioOff), [.networkUnavailable(.radioOff)], .radioOff),
+                ]
+            ),
+            (
+                "another cause while it is out is told, and is no second outage",
+                [
+                    (
+                        0, .radioFailed(.serviceNotRunning), [.networkUnavailable(.serviceNotRunning)],
+                        .serviceNotRunning
+                    ),
+                    (1, .radioFailed(.noAdapter), [.causeChanged(.noAdapter)], .noAdapter),
+                    (2, .radioRecovered, [.networkAvailable], nil),
+                ]
+            ),
+            (
+                "one peer that is lost is no outage",
+                [(0, .linked("a"), [], nil), (1, .linkLost("a"), [], nil)]
+            ),
+            (
+                "all peers that are lost at once are one outage, over when one is back",
+                [
+                    (0, .linked("a"), [], nil), (0, .linked("b"), [], nil), (0, .linked("c"), [], nil),
+                    (9, .linkLost("a"), [], nil), (9.1, .linkLost("b"), [], nil),
+                    (11, .linkLost("c"), [.networkUnavailable(.networkUnavailable)], .networkUnavailable),
+                    (12, .linked("b"), [.networkAvailable], nil),
+                    (13, .linked("a"), [], nil),
+                ]
+            ),
+            (
+                "peers that are lost one by one are none",
+                [
+                    (0, .linked("a"), [], nil), (0, .linked("b"), [], nil),
+                    (9, .linkLost("a"), [], nil), (11.1, .linkLost("b"), [], nil),
+                ]
+            ),
+            (
+                "whoever is left shows that the radio works",
+                [
+                    (0, .linked("a"), [], nil), (0, .linked("b"), [], nil), (0, .linked("c"), [], nil),
+                    (9, .linkLost("a"), [], nil), (9, .linkLost("b"), [], nil),
+                ]
+            ),
+            (
+                "those who say goodbye are not lost",
+                [
+                    (0, .linked("a"), [], nil), (0, .linked("b"), [], nil), (0, .linked("c"), [], nil),
+                    (9, .linkLost("a"), [], nil), (9, .unlinked("b"), [], nil),
+                    (9, .linkLost("c"), [.networkUnavailable(.networkUnavailable)], .networkUnavailable),
+                ]
+            ),
+            (
+                "the last one's goodbye shows that the radio works",
+                [
+                    (0, .linked("a"), [], nil), (0, .linked("b"), [], nil), (0, .linked("c"), [], nil),
+                    (9, .linkLost("a"), [], nil), (9, .linkLost("b"), [], nil), (9, .unlinked("c"), [], nil),
+                ]
+            ),
+            (
+                "one peer that is lost again and again is one peer",
+                [
+                    (0, .linked("a"), [], nil), (1, .linkLost("a"), [], nil), (1.1, .linked("a"), [], nil),
+                    (1.2, .linkLost("a"), [], nil), (1.3, .linkLost("a"), [], nil),
+                ]
+            ),
+            (
+                "whoever was lost and is back does not count",
+                [
+                    (0, .linked("a"), [], nil), (0, .linked("b"), [], nil), (1, .linkLost("a"), [], nil),
+                    (1.1, .linked("a"), [], nil), (1.2, .unlinked("a"), [], nil), (1.3, .linkLost("b"), [], nil),
+                ]
+            ),
+            (
+                "losses that a failure of the radio explains are no second outage",
+                [
+                    (0, .linked("a"), [], nil), (0, .linked("b"), [], nil),
+                    (9, .radioFailed(.radioOff), [.networkUnavailable(.radioOff)], .radioOff),
+                    (9, .linkLost("a"), [], .radioOff), (9, .linkLost("b"), [], .radioOff),
+                    (10, .radioRecovered, [.networkAvailable], nil),
+                ]
+            ),
+            (
+                "a failure that explains losses afterwards is told as their cause, and a straggler's link is no cure",
+                [
+                    (0, .linked("a"), [], nil), (0, .linked("b"), [], nil), (9, .linkLost("a"), [], nil),
+                    (9, .linkLost("b"), [.networkUnavailable(.networkUnavailable)], .networkUnavailable),
+                    (
+                        9.2, .radioFailed(.blocked(bySwitch: false)), [.causeChanged(.blocked(bySwitch: false))],
+                        .blocked(bySwitch: false)
+                    ),
+                    (9.3, .linked("c"), [], .blocked(bySwitch: false)),
+                    (20, .radioRecovered, [.networkAvailable], nil),
+                ]
+            ),
+            (
+                "retry asks the radio again while it is out, and only then",
+                [
+                    (0, .retry, [], nil),
+                    (1, .radioFailed(.noAdapter), [.networkUnavailable(.noAdapter)], .noAdapter),
+                    (2, .retry, [.tryAgain], .noAdapter),
+                    (3, .retry, [.tryAgain], .noAdapter),
+                ]
+            ),
+        ] as [(String, [Row])])
+    func table(name: String, rows: [Row]) {
+        var monitor = NetworkMonitor()
+        #expect(monitor.refusal == nil)
+        for row in rows {
+            #expect(monitor.handle(row.event, now: .seconds(row.at)) == row.actions, "\(name), at \(row.at) s")
+            #expect(monitor.refusal == row.refusal, "\(name), at \(row.at) s")
+        }
+    }
+}

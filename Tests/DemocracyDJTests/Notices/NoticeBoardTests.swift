@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DemocracyDJ
+import MeshProtocol
+import Testing
+
+@Suite("What is on the screen")
+struct NoticeBoardTests {
+    var board = NoticeBoard()
+
+    static let off = Notice(.radioOff)
+    static let lost = Notice(.connectionLost(host: Example.host))
+    static let typo = Notice.badCommand("vot", expected: "vote ID")
+    static let otherTypo = Notice.badCommand("wote", expected: "vote ID")
+
+    /// An event at a second, and what follows.
+    typealias Row = (at: Double, event: NoticeBoard.Event, actions: [NoticeBoard.Action])
+
+    @Test(
+        "each event leads to its actions",
+        arguments: [
+            ("nothing is told of nothing", [(0, .tick, []), (0, .cured("radioUnavailable"), [])]),
+            (
+                "a passing notice goes after five seconds",
+                [(1, .tell(typo), [.show(typo)]), (5.9, .tick, []), (6, .tick, [.clear("badCommand")]), (7, .tick, [])]
+            ),
+            (
+                "a passing notice that is told again stays five seconds more",
+                [
+                    (0, .tell(typo), [.show(typo)]), (4, .tell(otherTypo), [.show(otherTypo)]), (5, .tick, []),
+                    (8, .tell(otherTypo), [.show(otherTypo)]), (12.9, .tick, []), (13, .tick, [.clear("badCommand")]),
+                ]
+            ),
+            (
+                "a critical one stays until it is cured, and goes once",
+                [
+                    (0, .tell(off), [.show(off)]), (3_600, .tick, []),
+                    (3_601, .cured("radioUnavailable"), [.clear("radioUnavailable")]),
+                    (3_602, .cured("radioUnavailable"), []),
+                ]
+            ),
+            (
+                "a critical one that is told again is not shown twice",
+                [(0, .tell(off), [.show(off)]), (1, .tell(off), [])]
+            ),
+            (
+                "one with the same code takes the place of the earlier one",
+                [
+                    (0, .tell(off), [.show(off)]), (1, .tell(Notice(.noAdapter)), [.show(Notice(.noAdapter))]),
+                    (2, .cured("radioUnavailable"), [.clear("radioUnavailable")]),
+                ]
+            ),
+            (
+                "a lost connection is offered to be retried after ten seconds, once",
+                [
+                    (2, .tell(lost), [.show(lost)]), (11.9, .tick, []),
+                    (12, .tick, lost.followedUp.map { [.show($0)] } ?? []), (13, .tick, []),
+                    (14, .cured("connectionLost"), [.clear("connectionLost")]),
+                ]
+            ),
+            (
+                "a connection that is back within ten seconds is not offered to be retried",
+                [
+                    (0, .tell(lost), [.show(lost)]), (9, .cured("connectionLost"), [.clear("connectionLost")]),
+                    (10, .tick, []),
+                ]
+            ),
+            (
+                "a lost connection that is told twice has its button no later",
+                [
+                    (0, .tell(lost), [.show(lost)]), (9, .tell(lost), []),
+                    (10, .tick, lost.followedUp.map { [.show($0)] } ?? []),
+                ]
+            ),
+            (
+                "a connection that is lost anew begins anew",
+                [
+                    (0, .tell(lost), [.show(lost)]), (10, .tick, lost.followedUp.map { [.show($0)] } ?? []),
+                    (11, .tell(lost), [.show(lost)]), (20.9, .tick, []),
+                    (21, .tick, lost.followedUp.map { [.show($0)] } ?? []),
+                ]
+            ),
+        ] as [(String, [Row])])
+    func table(name: String, rows: [Row]) {
+        var board = NoticeBoard()
+        for row in rows {
+            #expect(board.handle(row.event, now: .seconds(row.at)) == row.actions, "\(name), at \(row.at) s")
+        }
+    }
+
+    @Test("who looks later sees what stands, oldest first, as it reads by then")
+    mutating func current() throws {
+        _ = board.handle(.tell(Self.lost), now: .zero)
+        _ = board.handle(.tell(Self.typo), now: .seconds(9))
+        _ = board.handle(.tell(Self.off), now: .seconds(9))
+        #expect(board.current == [Self.lost, Self.typo, Self.off])
+        _ = board.handle(.tick, now: .seconds(20))
+        #expect(board.current == [try #require(Self.lost.followedUp), Self.off])
+    }
+
+    @Test("the next tick is due when the next notice changes or goes, and never where none does")
+    mutating func deadline() {
+        #expect(board.deadline == nil)
+        _ = board.handle(.tell(Self.off), now: .zero)
+        #expect(board.deadline == nil)
+        _ = board.handle(.tell(Self.lost), now: .seconds(1))
+        #expect(board.deadline == .seconds(11))
+        _ = board.handle(.tell(Self.typo), now: .seconds(2))
+        #expect(board.deadline == .seconds(7))
+        _ = board.handle(.tick, now: .seconds(7))
+        #expect(board.deadline == .seconds(11))
+        _ = board.handle(.tick, now: .seconds(11))
+        #expect(board.deadline == nil)
+    }
+
+    @Test("on a full board the oldest that would pass anyway makes room")
+    mutating func full() {
+        _ = board.handle(.tell(Self.off), now: .zero)
+        for number in 1..<DJLimits.notices { _ = board.handle(.tell(.passing("p\(number)", "P.")), now: .zero) }
+        #expect(board.current.count == DJLimits.notices)
+        #expect(board.handle(.tell(Self.typo), now: .zero) == [.clear("p1"), .show(Self.typo)])
+        #expect(board.handle(.tell(Self.lost), now: .zero) == [.clear("p2"), .show(Self.lost)])
+        #expect(board.current.first == Self.off)
+        #expect(board.current.count == DJLimits.notices)
+    }
+
+    @Test("where everything on the board stays, the oldest goes, and a passing one finds its place all the same")
+    mutating func crowded() {
+        for number in 1..<DJLimits.notices { _ = board.handle(.tell(.staying("s\(number)", "S.")), now: .zero) }
+        #expect(board.handle(.tell(Self.typo), now: .zero) == [.show(Self.typo)])
+        #expect(board.handle(.tell(Self.off), now: .zero) == [.clear("s1"), .show(Self.off)])
+        #expect(
+            board.handle(.tell(.passing("p", "P.")), now: .zero) == [.clear("badCommand"), .show(.passing("p", "P."))])
+        #expect(board.current.count == DJLimits.notices)
+    }
+}

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DemocracyDJ
+import FoundationEssentials
+import MeshProtocol
+import Testing
+
+@Suite("The table of notices")
+struct NoticeTableTests {
+    /// What is told and is no `NetworkError`: a person's own words that led to nothing.
+    static let others: [Notice] =
+        [.badCommand("vot s3", expected: "vote ID")]
+        + RejectionReason.allCases.map { .cannotAdd("s3", $0) } + [.notInQueue("s3"), .noSuchGuest("Ana")]
+
+    /// A notice as `docs/using.md` has it.
+    static func row(_ notice: Notice) -> String {
+        let code = notice.cause.map { "`\(notice.code)`, `\($0)`" } ?? "`\(notice.code)`"
+        let button = notice.button ?? notice.followUp.map { "\($0.button), after 10 s" } ?? ""
+        let cells = [code, notice.message, notice.suggestion ?? "", button, notice.critical ? "stays" : "goes"]
+        return "| " + cells.joined(separator: " | ") + " |"
+    }
+
+    @Test("the manual has every notice with its words, and no other")
+    func complete() throws {
+        let manual = URL(filePath: #filePath).deletingLastPathComponent().path + "/../../../docs/using.md"
+        let text = String(decoding: try Data(contentsOf: URL(filePath: manual)), as: UTF8.self)
+        let section = try #require(text.split(separator: "\n## ").first { $0.hasPrefix("Notices\n") })
+        let written = section.split(separator: "\n").map(String.init).filter { $0.hasPrefix("| `") }
+        let told = (NetworkError.every.map { Notice($0) } + Self.others).map(Self.row)
+        for row in Set(told).subtracting(written).sorted() { Issue.record("docs/using.md lacks:\n\(row)") }
+        for row in Set(written).subtracting(told).sorted() {
+            Issue.record("nothing tells what docs/using.md has:\n\(row)")
+        }
+        #expect(written.count == Set(told).count)
+    }
+}
