@@ -43,6 +43,10 @@ public actor BLEManager {
     private var isStopped = false
     private var hosting: Hosting?
     private var radioEvents: Task<Void, Never>?
+    /// The radio has said that it does not work; what fails meanwhile is no news.
+    private var hasRadioFailed = false
+    /// The radio works, but the last try to advertise has failed.
+    private var isUnseen = false
 
     /// What runs while this node hosts.
     private struct Hosting {
@@ -107,6 +111,12 @@ public actor BLEManager {
         hosting?.renew.yield()
     }
 
+    /// Asks the radio again to let guests find this node. `events` tells where it works again. A guest browses anew
+    /// instead.
+    public func tryAgain() {
+        linksChanged()
+    }
+
     /// Stops advertising and browsing and ends `events`. Links live on until `close`. Safe to call again.
     public func stop() async {
         guard !isStopped else { return }
@@ -152,8 +162,11 @@ public actor BLEManager {
             } else {
                 await outlet.send(.accepted(BLETransport(accepted: channel)))
             }
-        case .failed(let error): await outlet.send(.radio(.unavailable(RadioFailure(error))))
+        case .failed(let error):
+            hasRadioFailed = true
+            await outlet.send(.radio(.unavailable(RadioFailure(error))))
         case .recovered:
+            (hasRadioFailed, isUnseen) = (false, false)
             await outlet.send(.radio(.working))
             linksChanged()
         }
@@ -174,8 +187,13 @@ public actor BLEManager {
         guard let pace = hosting?.policy.currentPace, !isStopped else { return }
         do throws(RadioError) {
             try await radio.advertise(advertisement, pace: pace)
+            guard isUnseen else { return }
+            isUnseen = false
+            await outlet.send(.radio(.working))
         } catch {
             logger.warning("advertising failed: \(error)")
+            guard !hasRadioFailed, !isUnseen else { return }
+            isUnseen = true
             await outlet.send(.radio(.unavailable(RadioFailure(error))))
         }
     }

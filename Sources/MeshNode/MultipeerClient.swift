@@ -96,6 +96,11 @@ public actor MultipeerClient {
         try await manager.startHosting()
     }
 
+    /// Asks the radio again to let guests find this node.
+    public func tryAgain() async {
+        await manager.tryAgain()
+    }
+
     /// Looks for hosts. Throws a `RadioError` where the radio cannot.
     public func startBrowsing() async throws {
         startPumps()

@@ -69,7 +69,7 @@ extension BlueZRadio {
             registeredPath = path
             return .success(())
         } catch {
-            return .failure(error.radioError)
+            return .failure(explained(error))
         }
     }
 

@@ -73,7 +73,7 @@ extension BlueZRadio {
             try await bus.listObjects()
         } catch {
             isDiscovering = false
-            throw error.radioError
+            throw explained(error)
         }
     }
 

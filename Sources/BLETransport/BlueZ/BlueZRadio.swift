@@ -145,6 +145,13 @@ public actor BlueZRadio: Radio {
         }
     }
 
+    /// What a failed call to bluetoothd means. Of an adapter that is off it says only "Failed" or "NotReady"; what has
+    /// been told of the radio, and rfkill, know more.
+    func explained(_ busFailure: BusFailure) -> RadioError {
+        let error = busFailure.radioError
+        return failure ?? (error.code == .radioOff ? adapter.whyOff : error)
+    }
+
     private func fail(_ error: RadioError) {
         registeredPath = nil
         isDiscovering = false
