@@ -60,20 +60,20 @@ extension VirtualRadio {
     func checkAir() {
         guard ear != nil else { return }
         let isWell = air.holds(address, isAdvertising: listener != nil)
-        if isWell, failure != nil {
-            failure = nil
+        if isWell, lostAirAt != nil {
+            lostAirAt = nil
             eventSink.yield(.recovered)
-        } else if !isWell, failure == nil {
+        } else if !isWell, lostAirAt == nil {
+            lostAirAt = .now
             let failure = RadioError(.airUnusable, air.directory)
-            self.failure = failure
             logger.warning("\(failure)")
             eventSink.yield(.failed(failure))
         }
     }
 
-    /// Puts what is gone back into the folder. Not at once: who removes a folder is not to find it filled meanwhile.
+    /// Puts what is gone back into the folder. Not at once: whoever removes a folder is not to find it filled meanwhile.
     func mendAir() {
-        guard failure != nil, ear != nil else { return }
+        guard ear != nil, let lostAirAt, ContinuousClock.now - lostAirAt >= Limits.sightingRepeat else { return }
         do throws(RadioError) {
             try air.makeFolder()
             if let watch { try aim(watch) }

@@ -34,7 +34,7 @@ public actor VirtualRadio: Radio {
 
     // The folder: `VirtualRadio+Air.swift`.
     var watch: PacketSocket?
-    var failure: RadioError?
+    var lostAirAt: ContinuousClock.Instant?
 
     private struct Heard {
         var sighting: Sighting
