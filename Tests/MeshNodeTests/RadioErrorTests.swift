@@ -4,6 +4,7 @@ import BLETransport
 import DemocracyDJ
 import MeshNode
 import MeshProtocol
+import MeshSession
 import Testing
 
 @Suite("What a radio's error means to a person")
@@ -59,6 +60,13 @@ struct RadioErrorTests {
         ] as [(RefusalReason, NetworkError)])
     func refusals(reason: RefusalReason, error: NetworkError) {
         #expect(NetworkError(reason, by: Self.car) == error)
+    }
+
+    @Test("the times that notices speak of are those that a guest goes by")
+    func times() {
+        #expect(NetworkError.connectionLost(host: Self.car).buttonComesAfter == ReconnectPolicy.retryOffer)
+        let notFound = Notice(.hostNotFound(host: Self.car)).message
+        #expect(notFound.contains("for \(Int(ReconnectPolicy.limit / .seconds(1))) seconds"))
     }
 
     @Test("a host that has no name yet is still a host")
