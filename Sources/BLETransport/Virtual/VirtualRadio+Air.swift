@@ -71,7 +71,7 @@ extension VirtualRadio {
         }
     }
 
-    /// Puts what is gone back into the folder. Not at once: whoever removes a folder is not to find it filled meanwhile.
+    /// Puts what is gone back into the folder. Not at once: whoever removes it is not to find it filled meanwhile.
     func mendAir() {
         guard ear != nil, let lostAirAt, ContinuousClock.now - lostAirAt >= Limits.sightingRepeat else { return }
         do throws(RadioError) {
