@@ -18,7 +18,10 @@ let database: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift")
 let sqlite: Target.Dependency = .product(name: "GRDBSQLite", package: "GRDB.swift")
 let differences: Target.Dependency = .product(name: "CustomDump", package: "swift-custom-dump")
 let lifecycle: Target.Dependency = .product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
+let http: Target.Dependency = .product(name: "NIOHTTP1", package: "swift-nio")
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
+let networking: Target.Dependency = .product(name: "NIOPosix", package: "swift-nio")
+let networkTypes: Target.Dependency = .product(name: "NIOCore", package: "swift-nio")
 let protobuf: Target.Dependency = .product(name: "SwiftProtobuf", package: "swift-protobuf")
 
 let package = Package(
@@ -40,6 +43,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-collections", from: "1.1.0"),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.0.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.100.0"),
         .package(url: "https://github.com/apple/swift-protobuf", from: "1.39.0", traits: []),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/pointfreeco/swift-custom-dump", from: "1.7.0"),
@@ -73,8 +77,8 @@ let package = Package(
         .target(
             name: "MeshNode",
             dependencies: [
-                "BLETransport", "MeshSession", "DemocracyDJ", "NodeStore", artworkClient, asyncAlgorithms, lifecycle,
-                logging,
+                "BLETransport", "MeshSession", "DemocracyDJ", "NodeStore", artworkClient, asyncAlgorithms, crypto, http,
+                lifecycle, logging, networking, networkTypes,
             ],
             swiftSettings: strict),
         .executableTarget(
@@ -115,7 +119,8 @@ let package = Package(
         .testTarget(name: "NodeStoreTests", dependencies: ["NodeStore", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "MeshSimulatorTests", dependencies: ["MeshSimulator"], swiftSettings: strict),
         .testTarget(
-            name: "MeshNodeTests", dependencies: ["MeshNode", "NodeStore", "TestSupport"], swiftSettings: strict),
+            name: "MeshNodeTests",
+            dependencies: ["MeshNode", "NodeStore", "TestSupport", http, logging, networking, networkTypes], swiftSettings: strict),
         // What is fuzzed, on what was found: Fuzz is a package of its own, for libFuzzer.
         .testTarget(
             name: "FuzzTests",

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import MeshProtocol
+
+/// Decides which pictures are kept on the disk. Its time is that of the files: since 1970.
+struct ArtworkCachePolicy: Sendable {
+    /// A picture on the disk.
+    struct Entry: Hashable, Sendable {
+        var kind: ArtworkKind
+        var bytes: Int
+        var storedAt: MeshInstant
+        var usedAt: MeshInstant
+    }
+
+    private(set) var entries: [String: Entry]
+    private(set) var bytes: Int
+    private let limits: ArtworkLimits
+
+    /// A policy over what was found in the folder.
+    init(_ entries: [String: Entry] = [:], limits: ArtworkLimits) {
+        self.entries = entries
+        self.limits = limits
+        bytes = entries.values.reduce(0) { $0 + $1.bytes }
+    }
+
+    /// Whether a picture need not be asked for again. A clock that was set back does not make it old: a head unit
+    /// without a battery starts in 1970.
+    func isFresh(_ entry: Entry, now: MeshInstant) -> Bool { now - entry.storedAt < limits.freshFor }
+
+    /// A picture is shown.
+    mutating func used(_ key: String, now: MeshInstant) { entries[key]?.usedAt = now }
+
+    /// A picture was stored.
+    mutating func stored(_ key: String, _ entry: Entry) {
+        removed(key)
+        entries[key] = entry
+        bytes += entry.bytes
+    }
+
+    /// A picture is gone.
+    mutating func removed(_ key: String) {
+        if let old = entries.removeValue(forKey: key) { bytes -= old.bytes }
+    }
+
+    /// What has to go so that the limits hold: the least recently used first, but not what has just come.
+    mutating func evict(sparing key: String?) -> [String] {
+        guard bytes > limits.cacheBytes || entries.count > limits.cachedPictures else { return [] }
+        var evicted: [String] = []
+        for (name, _) in entries.sorted(by: { ($0.value.usedAt, $0.key) < ($1.value.usedAt, $1.key) })
+        where name != key {
+            guard bytes > limits.cacheBytes || entries.count > limits.cachedPictures else { break }
+            removed(name)
+            evicted.append(name)
+        }
+        return evicted
+    }
+}

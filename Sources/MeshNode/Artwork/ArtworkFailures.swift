@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DemocracyDJ
+import MeshProtocol
+
+/// Decides when what has failed may be tried again. The table is bounded: the oldest failure is forgotten first.
+struct ArtworkFailures: Sendable {
+    private struct Failure: Sendable {
+        var error: NetworkError
+        var count: Int
+        var until: MeshInstant
+        var at: MeshInstant
+    }
+
+    private var failures: [String: Failure] = [:]
+    private let limits: ArtworkLimits
+
+    init(limits: ArtworkLimits) {
+        self.limits = limits
+    }
+
+    /// How many are remembered.
+    var count: Int { failures.count }
+
+    /// The error that stands in the way of a request, where one does.
+    func obstacle(_ url: ArtworkURL, now: MeshInstant) -> NetworkError? {
+        for name in [url.text, url.origin] {
+            if let failure = failures[name], now < failure.until { return failure.error }
+        }
+        return nil
+    }
+
+    /// A picture could not be had: `url` was asked for, and `last` gave the answer.
+    mutating func failed(
+        _ url: ArtworkURL, last: ArtworkURL, error: NetworkError, retryAfter: Duration?, now: MeshInstant
+    ) {
+        note(url.text, error, retryAfter, now)
+        // These are the server's words about all that it has.
+        switch error {
+        case .rateLimited, .serverMaintenance: note(last.origin, error, retryAfter, now)
+        default: break
+        }
+    }
+
+    /// A picture has come.
+    mutating func succeeded(_ url: ArtworkURL, last: ArtworkURL) {
+        for name in [url.text, last.origin] { failures[name] = nil }
+    }
+
+    /// A person says Retry, or the network is back.
+    mutating func forget() { failures = [:] }
+
+    private mutating func note(_ name: String, _ error: NetworkError, _ retryAfter: Duration?, _ now: MeshInstant) {
+        let count = (failures[name]?.count ?? 0) + 1
+        if failures[name] == nil, failures.count >= limits.rememberedFailures,
+            let oldest = failures.min(by: { $0.value.at < $1.value.at })?.key
+        {
+            failures[oldest] = nil
+        }
+        let pause = max(retryAfter ?? .zero, pause(error, count: count))
+        failures[name] = Failure(error: error, count: count, until: now + pause, at: now)
+    }
+
+    private func pause(_ error: NetworkError, count: Int) -> Duration {
+        switch error {
+        case .requestFailed, .offline, .serverMaintenance, .rateLimited: doubled(count)
+        case .httpError(let status) where status >= 500: doubled(count)
+        default: limits.refusedPause
+        }
+    }
+
+    private func doubled(_ count: Int) -> Duration {
+        min(limits.firstPause * (1 << min(count - 1, 16)), limits.longestPause)
+    }
+}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DemocracyDJ
+import MeshProtocol
+
+/// Decides which pictures a host loads, for the song that plays and those that come next, and what a person is told.
+public struct ArtworkFeed: Sendable {
+    /// What happens.
+    public enum Event: Sendable {
+        /// These songs are shown, the one that plays first.
+        case songs([Song])
+        /// A picture is here.
+        case loaded(url: String, path: String)
+        /// A picture could not be had.
+        case failed(url: String, NetworkError)
+        /// Time has passed: see `deadline`.
+        case tick
+    }
+
+    /// What is to be done.
+    public enum Action: Sendable {
+        /// Load the picture at this address, and say what came of it.
+        case load(url: String)
+        /// This song's picture is in this file.
+        case show(Song.ID, path: String)
+        /// Tell the person, once for each address.
+        case tell(NetworkError, url: String)
+    }
+
+    private enum State: Hashable, Sendable {
+        case loading
+        case loaded(path: String)
+        case failed(at: MeshInstant)
+    }
+
+    private let limits: ArtworkLimits
+    private var songs: [(id: Song.ID, url: String)] = []
+    private var states: [String: State] = [:]
+    private var shown: [Song.ID: String] = [:]
+    /// In the order in which they were told of.
+    private var told: [String] = []
+
+    /// A feed that knows of no song yet.
+    public init() {
+        self.init(limits: .standard)
+    }
+
+    init(limits: ArtworkLimits) {
+        self.limits = limits
+    }
+
+    /// When `tick` is due.
+    public var deadline: MeshInstant? {
+        states.values.compactMap { if case .failed(let at) = $0 { at + limits.askAgain } else { nil } }.min()
+    }
+
+    /// Takes an event.
+    public mutating func handle(_ event: Event, now: MeshInstant) -> [Action] {
+        switch event {
+        case .songs(let songs): return show(songs, now: now)
+        case .loaded(let url, let path):
+            guard states[url] != nil else { return [] }
+            states[url] = .loaded(path: path)
+            return showLoaded()
+        case .failed(let url, let error):
+            guard states[url] != nil else { return [] }
+            states[url] = .failed(at: now)
+            return tell(error, of: url)
+        case .tick: return loadMissing(now: now)
+        }
+    }
+
+    private mutating func show(_ all: [Song], now: MeshInstant) -> [Action] {
+        songs = all.prefix(limits.songsAhead).compactMap { song in song.albumArtURL.map { (song.id, $0) } }
+        let wanted = Set(songs.map(\.url)), present = Set(songs.map(\.id))
+        states = states.filter { wanted.contains($0.key) }
+        shown = shown.filter { present.contains($0.key) }
+        return showLoaded() + loadMissing(now: now)
+    }
+
+    private mutating func showLoaded() -> [Action] {
+        songs.compactMap { song in
+            guard case .loaded(let path) = states[song.url], shown[song.id] != path else { return nil }
+            shown[song.id] = path
+            return .show(song.id, path: path)
+        }
+    }
+
+    private mutating func loadMissing(now: MeshInstant) -> [Action] {
+        songs.compactMap { song in
+            switch states[song.url] {
+            case .loading, .loaded: return nil
+            case .failed(let at) where now < at + limits.askAgain: return nil
+            case .failed, nil:
+                states[song.url] = .loading
+                return .load(url: song.url)
+            }
+        }
+    }
+
+    private mutating func tell(_ error: NetworkError, of url: String) -> [Action] {
+        // In a dead zone it is neither news nor anybody's fault.
+        if case .offline = error { return [] }
+        guard !told.contains(url) else { return [] }
+        told.append(url)
+        if told.count > limits.toldFailures { told.removeFirst() }
+        return [.tell(error, url: url)]
+    }
+}

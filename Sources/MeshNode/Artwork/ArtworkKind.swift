@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A kind of picture, as its first bytes tell. What a server calls it is not believed.
+enum ArtworkKind: String, Hashable, Sendable, CaseIterable {
+    case jpeg, png, gif, webp
+
+    /// As many bytes as it takes to tell.
+    static let headBytes = 12
+
+    /// What these bytes begin, or nil where it is something else (the formats' own specifications).
+    init?(head: some Collection<UInt8>) {
+        let head = Array(head.prefix(Self.headBytes))
+        if head.starts(with: [0xFF, 0xD8, 0xFF]) {
+            self = .jpeg
+        } else if head.starts(with: [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]) {
+            self = .png
+        } else if head.starts(with: Array("GIF87a".utf8)) || head.starts(with: Array("GIF89a".utf8)) {
+            self = .gif
+        } else if head.starts(with: Array("RIFF".utf8)), head.dropFirst(8).elementsEqual(Array("WEBP".utf8)) {
+            self = .webp
+        } else {
+            return nil
+        }
+    }
+
+    /// RFC 2046's name for it.
+    var mediaType: String { "image/" + rawValue }
+}

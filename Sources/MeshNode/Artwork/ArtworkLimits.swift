@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Every limit of cover art in one place, each with its reason. Tests make them smaller.
+struct ArtworkLimits: Sendable {
+    /// Largest picture, in bytes: a square of 1,500 pixels in PNG. Each download holds as much in memory.
+    var pictureBytes = 4 << 20
+    /// All pictures on the disk together, in bytes: some hundred albums, and little of a head unit's flash.
+    var cacheBytes = 64 << 20
+    /// Pictures on the disk: what a table of them and a listing of the folder may cost, however small they are.
+    var cachedPictures = 2_000
+    /// How long a picture is shown without asking for it again: covers hardly ever change, and mobile data costs money.
+    var freshFor: Duration = .seconds(30 * 86_400)
+    /// Time for one picture, redirects and all: 4 MiB on a slow phone, and a server that drips is let go of.
+    var requestTime: Duration = .seconds(30)
+    /// Time for a connection: a few lost packets, and less than a person looks at an empty square.
+    var connectTime: Duration = .seconds(8)
+    /// Redirects on the way to one picture: archives need three, a loop needs all there are.
+    var redirects = 5
+    /// Downloads at once: the present song and those behind it do not wait for one slow server.
+    var concurrentRequests = 4
+    /// Pictures that wait for a download: more than a queue's, since nobody else asks.
+    var waitingRequests = 128
+    /// Addresses and servers whose failure is remembered: a queue's, five times over.
+    var rememberedFailures = 512
+    /// Pause after a failure that may pass; it doubles with each.
+    var firstPause: Duration = .seconds(5)
+    /// The longest such pause: a tunnel or a restarting server is over by then.
+    var longestPause: Duration = .seconds(5 * 60)
+    /// Pause after an answer that will most likely be the same again (no such picture, no picture at all).
+    var refusedPause: Duration = .seconds(60 * 60)
+    /// The longest pause that a server's Retry-After is given: it is somebody else's word, and a drive is not longer.
+    var longestRetryAfter: Duration = .seconds(2 * 60 * 60)
+    /// Songs whose pictures are loaded: the one that plays and the next few. More are moved about by votes.
+    var songsAhead = 6
+    /// Pause before a picture that failed is asked for again where its song is still shown. The loader knows better
+    /// whether anything is sent.
+    var askAgain: Duration = .seconds(15)
+    /// Addresses whose failure a person was told of: a drive's worth.
+    var toldFailures = 512
+
+    /// Those of a running node.
+    static let standard = ArtworkLimits()
+}

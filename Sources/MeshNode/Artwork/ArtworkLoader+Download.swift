@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AsyncHTTPClient
+import DemocracyDJ
+import NIOCore
+import NIOHTTP1
+
+/// What one download came to. `last` is the address that gave the last answer.
+enum DownloadOutcome: Sendable {
+    /// The picture is on the disk.
+    case stored(ArtworkKind, bytes: Int, last: ArtworkURL)
+    /// It cannot be had.
+    case failed(NetworkError, last: ArtworkURL, retryAfter: Duration?)
+    /// Nobody wanted it any more.
+    case brokenOff
+}
+
+extension ArtworkLoader {
+    /// Loads one picture within the time there is.
+    ///
+    /// The client's own deadline ends with the head of an answer, and a server that drips would go on for ever.
+    nonisolated func outcome(of url: ArtworkURL) async -> DownloadOutcome {
+        await withTaskGroup(of: DownloadOutcome?.self) { group in
+            group.addTask { await self.download(url) }
+            group.addTask { [limits] in
+                try? await Task.sleep(for: limits.requestTime)
+                return nil
+            }
+            var outcome = await group.next() ?? nil
+            let isLate = outcome == nil && !Task.isCancelled
+            group.cancelAll()
+            if outcome == nil { outcome = await group.next() ?? nil }
+            if case .brokenOff = outcome, isLate {
+                return .failed(.requestFailed(HTTPClientError.deadlineExceeded), last: url, retryAfter: nil)
+            }
+            return outcome ?? .brokenOff
+        }
+    }
+
+    private nonisolated func download(_ url: ArtworkURL) async -> DownloadOutcome {
+        var download = ArtworkDownload(url, limits: limits)
+        do {
+            while try await !isComplete(&download) {}
+            let picture = try download.ended()
+            // A body that was broken off ends like one that is whole.
+            guard !Task.isCancelled else { return .brokenOff }
+            try await store(picture.bytes, as: url.key)
+            return .stored(picture.kind, bytes: picture.bytes.count, last: download.url)
+        } catch {
+            guard !Task.isCancelled else { return .brokenOff }
+            return .failed(NetworkError(transport: error), last: download.url, retryAfter: download.retryAfter)
+        }
+    }
+
+    /// Asks once; false where the answer is to ask elsewhere.
+    private nonisolated func isComplete(_ download: inout ArtworkDownload) async throws -> Bool {
+        var request = HTTPClientRequest(url: download.url.text)
+        request.headers.add(name: "Accept", value: "image/jpeg, image/png, image/gif, image/webp")
+        request.headers.add(name: "User-Agent", value: "RoadMesh/\(RoadMeshVersion.text)")
+        let time = TimeAmount.milliseconds(Int64(limits.requestTime / .milliseconds(1)))
+        let response = try await client.execute(request, deadline: .now() + time)
+        guard case .read = try download.received(ArtworkDownload.Head(response), date: Self.timeOfDay) else {
+            return false
+        }
+        for try await part in response.body { try download.received(part.readableBytesView) }
+        return true
+    }
+
+    private nonisolated func store(_ bytes: [UInt8], as key: String) async throws(NetworkError) {
+        let failure = await Self.offActor { [folder] () -> ArtworkProblem? in
+            do throws(ArtworkProblem) {
+                try folder.store(bytes, as: key)
+                return nil
+            } catch {
+                return error
+            }
+        }
+        guard let failure else { throw .requestFailed(ArtworkProblem.closed) }
+        if let failure { throw .requestFailed(failure) }
+    }
+}
+
+extension ArtworkDownload.Head {
+    init(_ response: HTTPClientResponse) {
+        self.init(
+            status: Int(response.status.code), contentType: response.headers.first(name: "Content-Type"),
+            contentLength: response.headers.first(name: "Content-Length").flatMap { Int($0) },
+            location: response.headers.first(name: "Location"),
+            retryAfter: response.headers.first(name: "Retry-After"))
+    }
+}

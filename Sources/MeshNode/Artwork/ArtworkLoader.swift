@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AsyncHTTPClient
+import DemocracyDJ
+import FoundationEssentials
+import Logging
+import MeshProtocol
+import NIOCore
+import NIOPosix
+
+/// A picture on this machine.
+public struct ArtworkFile: Hashable, Sendable {
+    /// Where it is. It stays there until the cache needs its room.
+    public var path: String
+    /// What its bytes are: `image/jpeg`, `image/png`, `image/gif` or `image/webp`.
+    public var mediaType: String
+    /// Its size in bytes.
+    public var bytes: Int
+}
+
+/// Loads the covers of songs over HTTP, and keeps them on the disk.
+///
+/// It sends no cookies, no name and no word about who is there, and what cannot be had is not asked for again at once
+/// (`ArtworkFailures`). It has to be shut down before it is let go of.
+public actor ArtworkLoader {
+    let client: HTTPClient
+    let folder: ArtworkFolder
+    let limits: ArtworkLimits
+    private let logger: Logger
+    private let origin = ContinuousClock.now
+    private var opening: Task<[String: ArtworkCachePolicy.Entry], Never>?
+    private var isOpen = false
+    private var cache: ArtworkCachePolicy
+    private var failures: ArtworkFailures
+    private var flights: ArtworkFlights
+    private var tasks: [ArtworkURL: Task<Void, Never>] = [:]
+    private var waiters: [ArtworkFlights.Waiter: CheckedContinuation<Result<ArtworkFile, NetworkError>, Never>] = [:]
+    private var lastWaiter: ArtworkFlights.Waiter = 0
+    private var isClosed = false
+
+    /// A loader that keeps its pictures in a folder, which need not be there yet and which no other process uses.
+    public init(cache folder: String, logger: Logger = Logger(label: "roadmesh.artwork")) {
+        self.init(cache: folder, limits: .standard, logger: logger)
+    }
+
+    init(cache folder: String, limits: ArtworkLimits, logger: Logger = Logger(label: "roadmesh.artwork")) {
+        self.folder = ArtworkFolder(folder)
+        self.limits = limits
+        self.logger = logger
+        client = HTTPClient(eventLoopGroup: .singletonMultiThreadedEventLoopGroup, configuration: Self.settings(limits))
+        cache = ArtworkCachePolicy(limits: limits)
+        failures = ArtworkFailures(limits: limits)
+        flights = ArtworkFlights(limits: limits)
+    }
+
+    /// The picture at an address, from the disk where it is there.
+    ///
+    /// Where it cannot be had any more, what was there before is shown on. The errors are those of `NetworkError`, with
+    /// `requestFailed` also for a picture that cannot be kept, and for a task that is cancelled.
+    public func artwork(at url: String) async throws(NetworkError) -> ArtworkFile {
+        let url = try ArtworkURL(url)
+        await open()
+        guard !isClosed else { throw .requestFailed(ArtworkProblem.closed) }
+        if let file = cached(url, isFresh: true) { return file }
+        if let error = failures.obstacle(url, now: ContinuousClock.now - origin) {
+            if let file = cached(url) { return file }
+            throw error
+        }
+        return try await load(url).get()
+    }
+
+    /// What has failed may be tried again at once: the network is back, or a person says Retry.
+    public func forgetFailures() { failures.forget() }
+
+    /// Breaks off what is being loaded, and lets go of all connections. Nothing is loaded after that.
+    public func shutdown() async {
+        guard !isClosed else { return }
+        isClosed = true
+        for waiter in waiters.keys { answer(waiter, .failure(.requestFailed(ArtworkProblem.closed))) }
+        let running = Array(tasks.values)
+        for task in running { task.cancel() }
+        for task in running { await task.value }
+        do {
+            try await client.shutdown()
+        } catch {
+            logger.warning("the HTTP client did not shut down: \(error)")
+        }
+    }
+
+    private static func settings(_ limits: ArtworkLimits) -> HTTPClient.Configuration {
+        // Redirects are our own decision.
+        var settings = HTTPClient.Configuration(redirectConfiguration: .disallow)
+        settings.timeout.connect = .milliseconds(Int64(limits.connectTime / .milliseconds(1)))
+        // A pool that tries again until the time is over would hide what went wrong.
+        settings.connectionPool.retryConnectionEstablishment = false
+        return settings
+    }
+
+    // MARK: Cache
+
+    private func open() async {
+        guard !isOpen else { return }
+        let task = opening ?? Task { [folder] in await Self.offActor { folder.entries() } ?? [:] }
+        opening = task
+        let found = await task.value
+        // Of those who waited together, the first has done it.
+        guard !isOpen else { return }
+        isOpen = true
+        opening = nil
+        cache = ArtworkCachePolicy(found, limits: limits)
+        evict(sparing: nil)
+    }
+
+    private func cached(_ url: ArtworkURL, isFresh: Bool = false) -> ArtworkFile? {
+        let now = Self.timeOfDay
+        guard let entry = cache.entries[url.key], !isFresh || cache.isFresh(entry, now: now) else { return nil }
+        guard folder.has(url.key) else {
+            cache.removed(url.key)
+            return nil
+        }
+        cache.used(url.key, now: now)
+        folder.touch(url.key)
+        return ArtworkFile(path: folder.file(url.key), mediaType: entry.kind.mediaType, bytes: entry.bytes)
+    }
+
+    private func evict(sparing key: String?) {
+        for name in cache.evict(sparing: key) { folder.remove(name) }
+    }
+
+    static var timeOfDay: MeshInstant { .seconds(Date().timeIntervalSince1970) }
+
+    /// Runs what may block on a disk where it holds up nobody. Nil where the process is ending.
+    static func offActor<Result: Sendable>(_ work: @escaping @Sendable () -> Result) async -> Result? {
+        try? await NIOThreadPool.singleton.runIfActive { work() }
+    }
+
+    // MARK: Downloads
+
+    private func load(_ url: ArtworkURL) async -> Result<ArtworkFile, NetworkError> {
+        lastWaiter += 1
+        let waiter = lastWaiter
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                waiters[waiter] = continuation
+                perform(flights.asked(url, by: waiter))
+            }
+        } onCancel: {
+            Task { await self.abandon(url, waiter) }
+        }
+    }
+
+    private func abandon(_ url: ArtworkURL, _ waiter: ArtworkFlights.Waiter) {
+        guard answer(waiter, .failure(.requestFailed(CancellationError()))) else { return }
+        perform(flights.abandoned(url, by: waiter))
+    }
+
+    private func perform(_ actions: [ArtworkFlights.Action]) {
+        for action in actions {
+            switch action {
+            case .start(let url): tasks[url] = Task { self.ended(url, await self.outcome(of: url)) }
+            case .cancel(let url): tasks[url]?.cancel()
+            case .refuse(let waiter): answer(waiter, .failure(.requestFailed(ArtworkProblem.busy)))
+            }
+        }
+    }
+
+    private func ended(_ url: ArtworkURL, _ outcome: DownloadOutcome) {
+        tasks[url] = nil
+        let file = settle(url, outcome)
+        let (waiting, actions) = flights.ended(url)
+        for waiter in waiting { answer(waiter, file) }
+        if !isClosed { perform(actions) }
+    }
+
+    private func settle(_ url: ArtworkURL, _ outcome: DownloadOutcome) -> Result<ArtworkFile, NetworkError> {
+        switch outcome {
+        case .stored(let kind, let bytes, let last):
+            let now = Self.timeOfDay
+            cache.stored(url.key, .init(kind: kind, bytes: bytes, storedAt: now, usedAt: now))
+            evict(sparing: url.key)
+            failures.succeeded(url, last: last)
+            return .success(ArtworkFile(path: folder.file(url.key), mediaType: kind.mediaType, bytes: bytes))
+        case .failed(let error, let last, let retryAfter):
+            logger.debug("picture \(url.key.prefix(8)): \(error)")
+            failures.failed(
+                url, last: last, error: error, retryAfter: retryAfter, now: ContinuousClock.now - origin)
+            return cached(url).map { .success($0) } ?? .failure(error)
+        case .brokenOff: return .failure(.requestFailed(CancellationError()))
+        }
+    }
+
+    @discardableResult
+    private func answer(_ waiter: ArtworkFlights.Waiter, _ result: Result<ArtworkFile, NetworkError>) -> Bool {
+        guard let continuation = waiters.removeValue(forKey: waiter) else { return false }
+        continuation.resume(returning: result)
+        return true
+    }
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Crypto
+import DemocracyDJ
+import FoundationEssentials
+import Glibc
+import MeshProtocol
+
+/// An address that a picture may be asked of: http or https, with a host and without anybody's password.
+///
+/// Only the owner's own library names addresses, never a guest, so one may lead into the car's own network: a disk with
+/// covers is a good place for them. A server is not the owner: it may not send us from outside to the inside, see
+/// `redirected`.
+struct ArtworkURL: Hashable, Sendable {
+    /// The address as it is asked for.
+    let text: String
+    /// Scheme, host and port: the server.
+    let origin: String
+    private let host: String
+
+    /// Checks an address.
+    init(_ text: String) throws(NetworkError) {
+        guard text.utf8.count <= DJLimits.albumArtURLBytes, let url = URL(string: text) else { throw .invalidURL }
+        try self.init(url)
+    }
+
+    private init(_ url: URL) throws(NetworkError) {
+        guard let scheme = url.scheme?.lowercased(), scheme == "http" || scheme == "https",
+            let host = url.host()?.lowercased(), !host.isEmpty, url.user() == nil, url.password() == nil,
+            (1...65_535).contains(url.port ?? 80)
+        else { throw .invalidURL }
+        text = url.absoluteString
+        self.host = host
+        origin = "\(scheme)://\(host):\(url.port ?? (scheme == "https" ? 443 : 80))"
+    }
+
+    /// The name of its picture on the disk: nothing of the address itself, which may say who somebody is.
+    var key: String { Hex.text(SHA256.hash(data: Array(text.utf8))) }
+
+    /// Where a redirect leads.
+    ///
+    /// A server outside may not have us knock at what stands in the car's own network, which may act on a mere request.
+    /// A name that stands for such a host is not seen through: the request carries nothing of ours, and all that can
+    /// come back is a picture.
+    func redirected(to location: String) throws(NetworkError) -> ArtworkURL {
+        guard location.utf8.count <= DJLimits.albumArtURLBytes, let base = URL(string: text),
+            let url = URL(string: location, relativeTo: base)?.absoluteURL,
+            let target = try? ArtworkURL(url), isInside || !target.isInside
+        else { throw .invalidResponse }
+        return target
+    }
+
+    /// Whether the host is named as this machine or one of its own network.
+    private var isInside: Bool {
+        let name = host.hasSuffix(".") ? String(host.dropLast()) : host
+        if name == "localhost" || name.hasSuffix(".localhost") || name.hasSuffix(".local") { return true }
+        var four = in_addr()
+        // inet_aton and not inet_pton: the resolver takes 127.1 and 0x7f000001 as well.
+        if inet_aton(name, &four) == 1 { return Self.isInside(UInt32(bigEndian: four.s_addr)) }
+        var six = in6_addr()
+        guard inet_pton(AF_INET6, name.trimmingBrackets, &six) == 1 else { return false }
+        return withUnsafeBytes(of: &six) { Self.isInside(Array($0)) }
+    }
+
+    /// RFC 6890: this host, private use, shared space, loopback, link-local.
+    private static func isInside(_ four: UInt32) -> Bool {
+        four >> 24 == 0 || four >> 24 == 10 || four >> 24 == 127 || four >> 22 == 0x6440_0000 >> 22
+            || four >> 16 == 0xA9FE || four >> 20 == 0xAC1 || four >> 16 == 0xC0A8
+    }
+
+    /// RFC 6890: unspecified, loopback, unique local, link-local, and IPv4 in IPv6's clothes.
+    private static func isInside(_ six: [UInt8]) -> Bool {
+        let isFour = six[..<10].allSatisfy { $0 == 0 } && (six[10...11] == [255, 255] || six[10...11] == [0, 0])
+        if isFour { return isInside(six[12...].reduce(0) { $0 << 8 | UInt32($1) }) }
+        return six[0] & 0xFE == 0xFC || (six[0] == 0xFE && six[1] & 0xC0 == 0x80)
+    }
+}
+
+extension String {
+    fileprivate var trimmingBrackets: String {
+        hasPrefix("[") && hasSuffix("]") ? String(dropFirst().dropLast()) : self
+    }
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DemocracyDJ
+import MeshProtocol
+import Testing
+
+@testable import MeshNode
+
+@Suite("Cover art of the songs to come")
+struct ArtworkFeedTests {
+    private func song(_ id: String, _ url: String? = nil) -> Song {
+        Song(id: id, title: "T", artist: "A", duration: 1, albumArtURL: url)
+    }
+
+    /// Actions as words, since errors cannot be compared.
+    private func words(_ actions: [ArtworkFeed.Action]) -> [String] {
+        actions.map { action in
+            switch action {
+            case .load(let url): "load \(url)"
+            case .show(let id, let path): "show \(id) \(path)"
+            case .tell(let error, let url): "tell \(error) \(url)"
+            }
+        }
+    }
+
+    private func handle(_ feed: inout ArtworkFeed, _ event: ArtworkFeed.Event, at seconds: Int = 0) -> [String] {
+        words(feed.handle(event, now: .seconds(seconds)))
+    }
+
+    @Test("the present song's picture and those of the next five are loaded, each once, and shown when they come")
+    func prefetch() {
+        var feed = ArtworkFeed()
+        let songs = (0..<8).map { song("s\($0)", "u\($0)") }
+        #expect(handle(&feed, .songs(songs)) == (0..<6).map { "load u\($0)" })
+        #expect(handle(&feed, .songs(songs)) == [])
+        #expect(handle(&feed, .loaded(url: "u0", path: "p")) == ["show s0 p"])
+        #expect(handle(&feed, .songs(songs)) == [])
+        #expect(handle(&feed, .songs(Array(songs.dropFirst()))) == ["load u6"])
+    }
+
+    @Test("two songs of one album share a picture, and a song without an address has none")
+    func shared() {
+        var feed = ArtworkFeed()
+        #expect(handle(&feed, .songs([song("a", "u"), song("b", "u"), song("c")])) == ["load u"])
+        #expect(handle(&feed, .loaded(url: "u", path: "p")) == ["show a p", "show b p"])
+    }
+
+    @Test("a picture of a song that is gone is not shown")
+    func gone() {
+        var feed = ArtworkFeed()
+        _ = handle(&feed, .songs([song("a", "u")]))
+        _ = handle(&feed, .songs([song("b")]))
+        #expect(handle(&feed, .loaded(url: "u", path: "p")) == [])
+        #expect(handle(&feed, .failed(url: "u", .noData)) == [])
+    }
+
+    @Test("a failure is told once for each address, and asked for again after a pause")
+    func told() {
+        var feed = ArtworkFeed()
+        _ = handle(&feed, .songs([song("a", "u")]))
+        #expect(handle(&feed, .failed(url: "u", .noData)) == ["tell noData u"])
+        #expect(feed.deadline == .seconds(15))
+        #expect(handle(&feed, .tick, at: 14) == [])
+        #expect(handle(&feed, .tick, at: 15) == ["load u"])
+        #expect(feed.deadline == nil)
+        #expect(handle(&feed, .failed(url: "u", .serverMaintenance), at: 16) == [])
+    }
+
+    @Test("being offline is never told, and the failure that comes after it is")
+    func offline() {
+        var feed = ArtworkFeed()
+        _ = handle(&feed, .songs([song("a", "u")]))
+        #expect(handle(&feed, .failed(url: "u", .offline)) == [])
+        _ = handle(&feed, .tick, at: 15)
+        #expect(handle(&feed, .failed(url: "u", .rateLimited), at: 16) == ["tell rateLimited u"])
+    }
+
+    @Test("what was told is remembered for a drive, and not for ever")
+    func boundedMemory() {
+        var limits = ArtworkLimits()
+        limits.toldFailures = 2
+        var feed = ArtworkFeed(limits: limits)
+        for name in ["u", "v", "w", "u"] {
+            _ = handle(&feed, .songs([song("a", name)]))
+            #expect(handle(&feed, .failed(url: name, .noData)) == ["tell noData \(name)"])
+        }
+        _ = handle(&feed, .songs([song("a", "w")]))
+        #expect(handle(&feed, .failed(url: "w", .noData)) == [])
+    }
+}
