@@ -30,14 +30,15 @@ struct ArtworkFailures: Sendable {
         return nil
     }
 
-    /// A picture could not be had: `url` was asked for, and `last` gave the answer.
+    /// A picture could not be had: `url` was asked for, and `last`, if anybody, gave the answer.
     mutating func failed(
-        _ url: ArtworkURL, last: ArtworkURL, error: NetworkError, retryAfter: Duration?, now: MeshInstant
+        _ url: ArtworkURL, last: ArtworkURL?, error: NetworkError, retryAfter: Duration?, now: MeshInstant
     ) {
         note(url.text, error, retryAfter, now)
         // These are the server's words about all that it has.
         switch error {
-        case .rateLimited, .serverMaintenance: note(last.origin, error, retryAfter, now)
+        case .rateLimited, .serverMaintenance:
+            if let last { note(last.origin, error, retryAfter, now) }
         default: break
         }
     }
@@ -58,7 +59,9 @@ struct ArtworkFailures: Sendable {
             failures[oldest] = nil
         }
         let pause = max(retryAfter ?? .zero, pause(error, count: count))
-        failures[name] = Failure(error: error, count: count, until: now + pause, at: now)
+        // Of two answers at once, one may have asked for longer.
+        let until = max(failures[name]?.until ?? .zero, now + pause)
+        failures[name] = Failure(error: error, count: count, until: until, at: now)
     }
 
     private func pause(_ error: NetworkError, count: Int) -> Duration {

@@ -5,12 +5,12 @@ import DemocracyDJ
 import NIOCore
 import NIOHTTP1
 
-/// What one download came to. `last` is the address that gave the last answer.
+/// What one download came to. `last` is the address that gave the last answer; nil where it was not asked.
 enum DownloadOutcome: Sendable {
     /// The picture is on the disk.
     case stored(ArtworkKind, bytes: Int, last: ArtworkURL)
     /// It cannot be had.
-    case failed(NetworkError, last: ArtworkURL, retryAfter: Duration?)
+    case failed(NetworkError, last: ArtworkURL?, retryAfter: Duration?)
     /// Nobody wanted it any more.
     case brokenOff
 }
@@ -40,7 +40,10 @@ extension ArtworkLoader {
     private nonisolated func download(_ url: ArtworkURL) async -> DownloadOutcome {
         var download = ArtworkDownload(url, limits: limits)
         do {
-            while try await !isComplete(&download) {}
+            while try await !isComplete(&download) {
+                // The server that it leads to may have asked for a pause.
+                if let error = await obstacle(download.url) { return .failed(error, last: nil, retryAfter: nil) }
+            }
             let picture = try download.ended()
             // A body that was broken off ends like one that is whole.
             guard !Task.isCancelled else { return .brokenOff }

@@ -62,7 +62,7 @@ public actor ArtworkLoader {
         await open()
         guard !isClosed else { throw .requestFailed(ArtworkProblem.closed) }
         if let file = cached(url, isFresh: true) { return file }
-        if let error = failures.obstacle(url, now: ContinuousClock.now - origin) {
+        if let error = obstacle(url) {
             if let file = cached(url) { return file }
             throw error
         }
@@ -135,6 +135,9 @@ public actor ArtworkLoader {
     }
 
     // MARK: Downloads
+
+    /// The error that stands in the way of a request, where one does.
+    func obstacle(_ url: ArtworkURL) -> NetworkError? { failures.obstacle(url, now: ContinuousClock.now - origin) }
 
     private func load(_ url: ArtworkURL) async -> Result<ArtworkFile, NetworkError> {
         lastWaiter += 1

@@ -89,6 +89,7 @@ struct ArtworkDecisionTests {
         var failures = ArtworkFailures(limits: limits)
         let asked = try url("http://a.example/1"), answered = try url("http://b.example/1")
         failures.failed(asked, last: answered, error: .rateLimited, retryAfter: .seconds(60), now: .zero)
+        failures.failed(asked, last: answered, error: .rateLimited, retryAfter: nil, now: .zero)
         #expect(failures.obstacle(try url("http://b.example/2"), now: .seconds(59)) != nil)
         #expect(failures.obstacle(try url("http://b.example/2"), now: .seconds(60)) == nil)
         #expect(failures.obstacle(try url("http://a.example/2"), now: .zero) == nil)

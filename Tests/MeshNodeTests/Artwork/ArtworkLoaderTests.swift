@@ -97,6 +97,19 @@ struct ArtworkLoaderTests {
         #expect(try await server.requests("/a") == 2)
     }
 
+    @Test("a server that asked for a pause is not asked, also where another one leads to it")
+    func pausedServer() async throws {
+        let busy = try await PictureServer(["/a": .status(429, fields: "Retry-After: 60\r\n"), "/b": .ok()])
+        let server = try await PictureServer(["/b": .redirect(to: busy.url("/b"))])
+        try await withLoader { loader in
+            for url in [busy.url("/a"), busy.url("/b"), server.url("/b")] {
+                await #expect { try await loader.artwork(at: url) } throws: { $0.isRateLimited }
+            }
+        }
+        #expect(try await busy.requests("/b") == 0)
+        #expect(try await server.requests("/b") == 1)
+    }
+
     @Test("one who gives up does not keep the others from their picture")
     func oneGivesUp() async throws {
         let server = try await PictureServer(["/a": .drip("HTTP/1.1 200 OK\r\nContent-Type: image/png\r\n\r\n")])
@@ -214,6 +227,7 @@ extension Error {
         if case .requestFailed(let cause)? = self as? NetworkError { cause } else { nil }
     }
 
+    var isRateLimited: Bool { if case .rateLimited? = self as? NetworkError { true } else { false } }
     var isRequestFailed: Bool { cause != nil }
     var isCancellation: Bool { cause is CancellationError }
     var isNotStored: Bool { if case .notStored? = cause as? ArtworkProblem { true } else { false } }
