@@ -116,7 +116,10 @@ let package = Package(
         .testTarget(
             name: "DemocracyDJTests", dependencies: ["DemocracyDJ", "DemocracyDJTesting", "MeshSimulator"],
             swiftSettings: strict),
-        .testTarget(name: "NodeStoreTests", dependencies: ["NodeStore", "TestSupport"], swiftSettings: strict),
+        .testTarget(
+            name: "NodeStoreTests",
+            dependencies: ["NodeStore", "MeshProtocol", "MeshSimulator", "TestSupport", database],
+            swiftSettings: strict),
         .testTarget(name: "MeshSimulatorTests", dependencies: ["MeshSimulator"], swiftSettings: strict),
         .testTarget(
             name: "MeshNodeTests",

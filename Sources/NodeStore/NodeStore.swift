@@ -22,7 +22,7 @@ public final class NodeStore: Sendable {
     /// The database's name in its folder.
     public static let fileName = "roadmesh.sqlite"
 
-    private let database: DatabaseQueue
+    let database: DatabaseQueue
     private let folder: String
     private let logger: Logger
     /// Only what is on disk; changed on the database's own queue.
@@ -57,8 +57,10 @@ public final class NodeStore: Sendable {
     /// milliseconds.
     public func contents() throws(NodeStoreError) -> StoredNode {
         do {
-            return try database.read { db in
-                StoredNode(
+            // There is one connection, so no write comes in between.
+            return try database.unsafeRead { db in
+                try checkOpen(db)
+                return StoredNode(
                     remembered: try PeerTables.read(db, logger), host: try WrittenHost(db)?.record,
                     guest: try WrittenGuest(db)?.record)
             }
@@ -83,6 +85,7 @@ public final class NodeStore: Sendable {
     private func commit(_ batch: StoreBatch, _ db: Database) -> Result<Void, NodeStoreError> {
         var state = written.withLock(\.self)
         do {
+            try checkOpen(db)
             try db.inTransaction(.immediate) {
                 try PeerTables.write(batch, db)
                 try state.become(host: batch.host, guest: batch.guest, db)
@@ -93,6 +96,11 @@ public final class NodeStore: Sendable {
         } catch {
             return .failure(NodeStoreError(error, folder: folder, db))
         }
+    }
+
+    /// SQLite ends the program where it is asked about a database that was closed.
+    private func checkOpen(_ db: Database) throws {
+        if db.sqliteConnection == nil { throw NodeStoreError(.failed, cause: "the store is closed") }
     }
 
     /// Ends the use of the database; what is being written is finished first. A store that is closed fails to read and to

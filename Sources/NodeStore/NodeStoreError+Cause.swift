@@ -8,7 +8,7 @@ import Glibc
 extension NodeStoreError {
     /// `db` is the connection that has failed, where it is at hand: it knows what the system has said to it.
     init(_ error: any Error, folder: String, _ db: Database? = nil) {
-        self.init(Self.code(of: error, folder, db), cause: "\(error)")
+        self = error as? NodeStoreError ?? NodeStoreError(Self.code(of: error, folder, db), cause: "\(error)")
     }
 
     private static func code(of error: any Error, _ folder: String, _ db: Database?) -> Code {

@@ -58,11 +58,12 @@ struct DatabaseFiles: Sendable {
         let stem = folder + "/roadmesh.damaged-" + time
         var aside = stem + ".sqlite"
         var count = 1
-        while access(aside, F_OK) == 0 {
+        while Self.suffixes.contains(where: { access(aside + $0, F_OK) == 0 }) {
             count += 1
             aside = "\(stem)-\(count).sqlite"
         }
-        for suffix in Self.suffixes {
+        // The database itself last: SQLite deletes a log without one.
+        for suffix in Self.suffixes.reversed() {
             guard rename(path + suffix, aside + suffix) == 0 || (errno == ENOENT && !suffix.isEmpty) else {
                 throw SystemProblem("move \(path + suffix) away")
             }

@@ -61,6 +61,10 @@ struct DatabaseOpening {
     private func check(_ db: Database) throws {
         let verdict = try String.fetchOne(db, sql: "PRAGMA quick_check(1)")
         guard verdict == "ok" else { throw ForeignValue(description: verdict ?? "nothing can be said about it") }
+        let tables = try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_master") ?? 0
+        guard try tables == 0 || db.tableExists("grdb_migrations") else {
+            throw ForeignValue(description: "another program's tables are in it")
+        }
         guard try !Schema.migrator.hasBeenSuperseded(db) else { throw NewerSchema() }
     }
 
