@@ -123,7 +123,8 @@ let package = Package(
         .testTarget(name: "MeshSimulatorTests", dependencies: ["MeshSimulator"], swiftSettings: strict),
         .testTarget(
             name: "MeshNodeTests",
-            dependencies: ["MeshNode", "NodeStore", "TestSupport", http, logging, networking, networkTypes], swiftSettings: strict),
+            dependencies: ["MeshNode", "NodeStore", "TestSupport", http, logging, networking, networkTypes],
+            swiftSettings: strict),
         // What is fuzzed, on what was found: Fuzz is a package of its own, for libFuzzer.
         .testTarget(
             name: "FuzzTests",

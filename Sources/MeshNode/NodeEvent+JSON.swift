@@ -21,7 +21,7 @@ public struct TimedEvent: Encodable, Sendable {
         case event, at
         case role, peer, radio, service, http, version
         case rssi, hops, reason, state, attempt, error
-        case songID, kind, wish, stale, query, songs, accepted, code
+        case songID, kind, wish, stale, query, songs, path, accepted, code
         case rttMilliseconds, sentBytes, receivedBytes, resent, duplicates, outbox
     }
 
@@ -50,6 +50,9 @@ public struct TimedEvent: Encodable, Sendable {
         case .searchResults(let songs, let query):
             try container.encode(query, forKey: .query)
             try container.encode(songs, forKey: .songs)
+        case .artwork(let songID, let path):
+            try container.encode(songID, forKey: .songID)
+            try container.encode(path, forKey: .path)
         case .intent(let intent, let peer, let rejected):
             try container.encode(peer, forKey: .peer)
             try container.encode(intent.kind, forKey: .kind)
@@ -117,6 +120,7 @@ extension NodeEvent {
         case .wish(_, .suggest, _): "suggestion"
         case .wish: "vote"
         case .searchResults: "searchResults"
+        case .artwork: "artwork"
         case .intent: "intent"
         case .notice: "notice"
         case .noticeCleared: "noticeCleared"

@@ -24,6 +24,8 @@ public enum NodeEvent: Sendable {
     case wish(Song.ID, Wish.Kind, WishState)
     /// The host has found these songs for these words.
     case searchResults([Song], query: String)
+    /// A song's cover art is in this file, for as long as the song is on view.
+    case artwork(Song.ID, path: String)
     /// A guest wanted something of this host.
     case intent(GuestIntent, from: Peer, rejected: RejectionReason?)
     /// A person should know something.

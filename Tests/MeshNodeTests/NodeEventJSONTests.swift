@@ -64,6 +64,16 @@ struct NodeEventJSONTests {
                 #"{"at":1.5,"button":null,"cause":null,"code":"x","critical":false,"dismissAfter":5,"event":"notice","#
                     + #""message":"Y.","suggestion":null}"#
             ),
+            (
+                .wish("s1", .suggest, .sent),
+                #"{"at":1.5,"event":"suggestion","songID":"s1","state":"sent"}"#
+            ),
+            (
+                .searchResults([song], query: "t"),
+                #"{"at":1.5,"event":"searchResults","query":"t","songs":[{"artist":"A","duration":2,"id":"s1","#
+                    + #""title":"T"}]}"#
+            ),
+            (.artwork("s1", path: "/a.png"), #"{"at":1.5,"event":"artwork","path":"/a.png","songID":"s1"}"#),
             (.noticeCleared(code: "x"), #"{"at":1.5,"code":"x","event":"noticeCleared"}"#),
             (
                 .link(

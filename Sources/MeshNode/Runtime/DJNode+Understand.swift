@@ -15,6 +15,7 @@ extension DJNode {
         case .clientEnded:
             bye == nil ? [.event(.multipeerEvent(.sessionInvalidated)), .act(.quit(.transportEnded))] : []
         case .outside(let input): understand(input)
+        case .picture(let event): [.act(.picture(event))]
         case .tick: understandTick()
         }
     }
@@ -22,6 +23,7 @@ extension DJNode {
     private func understandTick() -> [Matter] {
         show(board.handle(.tick, now: clock.now))
         var matters: [Matter] = []
+        if artworkFeed.deadline.map({ $0 <= clock.now }) == true { matters.append(.act(.picture(.tick))) }
         if app.deadline.map({ $0 <= clock.now }) == true { matters.append(.event(.host(.tick))) }
         if policy.deadline.map({ $0 <= clock.now }) == true { matters.append(.act(.steer(.tick))) }
         return matters

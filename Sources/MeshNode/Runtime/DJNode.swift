@@ -38,6 +38,8 @@ public actor DJNode: Service {
 
     // A host's.
     var stateFeed: StateFeed?
+    var artworkFeed = ArtworkFeed()
+    let artwork: ArtworkLoader?
 
     // A guest's.
     var policy: ReconnectPolicy
@@ -51,6 +53,7 @@ public actor DJNode: Service {
         case client(ClientEvent)
         case clientEnded
         case outside(NodeInput)
+        case picture(ArtworkFeed.Event)
         case tick
     }
 
@@ -62,14 +65,16 @@ public actor DJNode: Service {
         case guest(wanted: String?)
     }
 
-    /// A node that goes on where an earlier run with this store has ended. `contents` is what the client was made with.
+    /// A node that goes on where an earlier run with this store has ended. `contents` is what the client was made with;
+    /// without a loader there are no pictures.
     public init(
         _ part: Part, _ description: NodeDescription, client: MultipeerClient, store: NodeStore.Opened,
-        contents: StoredNode, logger: Logger
+        contents: StoredNode, artwork: ArtworkLoader? = nil, logger: Logger
     ) {
         self.part = part
         self.description = description
         self.client = client
+        self.artwork = artwork
         self.logger = logger
         memory = NodeMemory(store, contents)
         policy = ReconnectPolicy(wanted: part.wanted)
@@ -134,6 +139,7 @@ public actor DJNode: Service {
 
     private func open(_ host: HostFeature) async {
         stateFeed = StateFeed(host.snapshot)
+        loadPictures(.songs(host.snapshot.songs))
         for peer in host.state.banned { await client.disconnect(peer, refusing: .banned) }
         sink.yield(.snapshot(host.snapshot, isStale: false))
     }
@@ -146,7 +152,9 @@ public actor DJNode: Service {
 
     /// Sets the alarm for whatever is due next.
     func wake() {
-        clock.wake(at: [app.deadline, policy.deadline, board.deadline, retryStoreAt].compactMap(\.self).min())
+        clock.wake(
+            at: [app.deadline, policy.deadline, board.deadline, artworkFeed.deadline, retryStoreAt].compactMap(\.self)
+                .min())
     }
 
     /// Keeps everything, then says goodbye. A radio that hangs does not keep the node from ending.
@@ -157,7 +165,11 @@ public actor DJNode: Service {
         } catch {
             logger.error("the last state is not stored: \(error)")
         }
-        await withDeadline(NodeLimits.farewell) { [client] in await client.stop() }
+        await withDeadline(NodeLimits.farewell) { [client, artwork] in
+            await client.stop()
+            await artwork?.shutdown()
+        }
+        memory.store.close()
         sink.yield(.bye(bye ?? .transportEnded))
         sink.finish()
     }

@@ -12,6 +12,9 @@ public final class Kept: Sendable {
     public let contents: StoredNode
     private let folder: StateFolder
 
+    /// Where cover art is kept.
+    public var artworkFolder: String { folder.path + "/artwork" }
+
     /// Opens the database of a folder.
     public init(_ folder: StateFolder, logger: Logger) throws(SetupProblem) {
         self.folder = folder

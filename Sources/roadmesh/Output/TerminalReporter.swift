@@ -40,7 +40,7 @@ struct TerminalReporter: Reporter {
         case .intent(let intent, let peer, let rejected): show(intent, peer, rejected)
         case .notice(let notice):
             StandardOutput.write("! \(notice.message)\(notice.suggestion.map { " " + $0 } ?? "")")
-        case .noticeCleared, .link: break
+        case .noticeCleared, .link, .artwork: break
         case .bye: StandardOutput.write("Bye.")
         }
     }

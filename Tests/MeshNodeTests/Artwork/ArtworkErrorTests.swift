@@ -26,18 +26,7 @@ struct ArtworkErrorTests {
     }
 
     private static func name(_ error: NetworkError) -> String {
-        switch error {
-        case .invalidURL: "invalidURL"
-        case .requestFailed: "requestFailed"
-        case .invalidResponse: "invalidResponse"
-        case .httpError(let status): "httpError \(status)"
-        case .decodingError: "decodingError"
-        case .noData: "noData"
-        case .offline: "offline"
-        case .emptyData: "emptyData"
-        case .serverMaintenance: "serverMaintenance"
-        case .rateLimited: "rateLimited"
-        }
+        if case .httpError(let status) = error { "httpError \(status)" } else { error.code }
     }
 
     @Test(
