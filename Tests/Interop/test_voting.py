@@ -16,6 +16,9 @@ from wire import Kind, Unit, ack, message, ping
 # Of an SDU, tag included.
 VOTE, ACKNOWLEDGEMENT = 48, 24
 
+# In a queue of fifty songs: what everybody is told of a vote, and the whole state.
+NEWS, WHOLE = 96, 5 * 1024
+
 
 def shown(state: State) -> dict[str, Any]:
     """A state in the words of the program's own output."""
@@ -62,6 +65,13 @@ def see_the_same(host: Program, *guests: Guest) -> None:
         guest.until(lambda guest=guest: revision_of(guest) >= revision, f"revision {revision}")  # type: ignore[misc]
         assert guest.view.state
         assert shown(guest.view.state) == told(host.expect_seen("snapshot", revision=revision_of(guest)))
+
+
+def see_the_same_now(host: Program, guests: list[Guest]) -> None:
+    """Waits until everybody has the host's present state."""
+    shown_last = host.expect("snapshot", lambda one: len(one["connectedPeers"]) == len(guests))
+    for guest in guests:
+        guest.until(lambda guest=guest: revision_of(guest) >= shown_last["revision"], "the present state")  # type: ignore[misc]
 
 
 def cast_count(host: Program, song: str) -> int:
@@ -261,6 +271,34 @@ def test_a_long_queue_arrives_in_pieces_and_is_whole(start_host: StartHost, make
     assert ana.view.state and len(ana.view.state.queue) == 100
     ana.vote("n100")
     ana.until_shown("n100")
+
+
+def test_in_a_queue_of_fifty_a_vote_costs_every_link_little_and_the_whole_is_small(
+    start_host: StartHost, make_guest: MakeGuest, measured: list[str]
+) -> None:
+    host = start_host(songs=50, title="A title as long as most are")
+    guests = [make_guest(f"Passenger {number}") for number in range(8)]
+    for guest in guests:
+        guest.join()
+    see_the_same_now(host, guests)
+    # The last one to come has got the state once, and nothing else of that size.
+    whole = sum(count for count, kinds in guests[-1].heard if Kind.FRAGMENT in kinds or Kind.MESSAGE in kinds)
+    costs: list[int] = []
+    for number, voter in enumerate(guests):
+        heard = [len(guest.heard) for guest in guests]
+        voter.vote(f"n{20 + number}")
+        for guest in guests:
+            guest.until(
+                lambda guest=guest: voter.key.identifier in (guest.view.state.voters(f"n{20 + number}") or ()),  # type: ignore[misc]
+                "the vote",
+            )
+        costs += [
+            sum(count for count, kinds in guest.heard[before:] if Kind.MESSAGE in kinds)
+            for guest, before in zip(guests, heard, strict=True)
+        ]
+    measured.append(f"50 songs, 8 guests: a vote costs each link {min(costs)} to {max(costs)} bytes; limit {NEWS}")
+    measured.append(f"50 songs, 8 guests: the whole state takes {whole} bytes; limit {WHOLE}")
+    assert max(costs) <= NEWS and whole <= WHOLE
 
 
 def test_a_guest_that_asks_gets_the_whole(ana: Guest, host: Program) -> None:

@@ -23,6 +23,10 @@ from helpers import (
 )
 from lab import Box, Lab, Program
 
+# A host that is killed and started anew has its guests again by then.
+HEALED = 5.0
+HOST_DEATHS = 10
+
 Moment = Callable[[Program], object]
 
 
@@ -116,6 +120,35 @@ def test_guests_survive_a_host_that_is_killed_and_find_it_when_it_is_back(
     again.expect("snapshot", shows_peers("Ana", "Bob"), timeout=START)
     bob.expect_seen("vote", songID="s3", state="confirmed")
     cast(ana, "s3", seen_by=[again, ana, bob])
+
+
+def test_a_killed_host_goes_on_where_it_was_and_its_guests_are_back_without_a_hand(
+    road: Lab, car: Box, family: Box, figures: Figures
+) -> None:
+    host = start_host(car)
+    guests = start_guests(family, "Ana", "Bob", "Cy")
+    host.say("skip")
+    cast(guests[0], "s7", seen_by=[host, *guests])
+    cast(guests[1], "s7", seen_by=[host, *guests])
+    cast(guests[2], "s5", seen_by=[host, *guests])
+    current = []
+    for _ in range(HOST_DEATHS):
+        before = last_snapshot(host)
+        host.kill()
+        for guest in guests:
+            guest.expect("peerDisconnected", timeout=NOTICED)
+        host = host.again()
+        back = host.expect("ready", timeout=START)["_received"]
+        first = host.expect("snapshot")
+        assert [(one["id"], one["voters"]) for one in first["queue"]] == [
+            (one["id"], one["voters"]) for one in before["queue"]
+        ]
+        assert first["nowPlaying"] == before["nowPlaying"] and first["epoch"] > before["epoch"]
+        joined = [await_joined(guest)["_received"] for guest in guests]
+        current.append(max(joined) - back)
+        host.expect_seen("snapshot", shows_peers("Ana", "Bob", "Cy"), timeout=START)
+    figures.times("host killed: from its return until everybody sees the queue", current, HEALED)
+    assert max(current) < HEALED
 
 
 def test_guests_notice_that_the_hosts_box_has_lost_power_and_come_back_when_it_has_booted(

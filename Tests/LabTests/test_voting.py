@@ -80,14 +80,51 @@ def test_voting_twice_counts_once(party: Party) -> None:
 
 def test_a_vote_for_what_is_not_in_the_queue_is_rejected_with_the_reason(party: Party) -> None:
     host, guests = party
+    host.say("remove s4")
+    host.say("skip")
+    guests[0].expect("snapshot", lambda snapshot: snapshot["nowPlaying"]["id"] == "s2")
     before = last_snapshot(host)
-    for song, reason in (("no-such-song", "unknownSong"), ("s1", "alreadyPlaying"), ("🎵" * 300, "unknownSong")):
+    for song, reason in (
+        ("no-such-song", "unknownSong"),
+        ("s1", "alreadyPlayed"),
+        ("s4", "notQueued"),
+        ("🎵" * 300, "unknownSong"),
+    ):
         guests[0].say(f"vote {song}")
         assert guests[0].expect("vote", songID=song, state="rejected")["reason"] == reason
         # What no host can have is rejected before it travels.
         if len(song) < 64:
             assert host.expect("intent", songID=song, accepted=False)["reason"] == reason
     assert last_snapshot(host)["revision"] == before["revision"]
+
+
+def test_a_vote_can_be_taken_back_and_cast_again(party: Party) -> None:
+    host, guests = party
+    cast(guests[0], "s6", seen_by=[host, *guests])
+    guests[0].say("unvote s6")
+    for one in (host, *guests):
+        one.expect("snapshot", lambda snapshot: voters(snapshot, "s6") == [])
+    guests[0].expect_seen("vote", songID="s6", wish="takeBack", state="confirmed")
+    assert order(host) == QUEUED_SONGS, "as they were added"
+    cast(guests[0], "s6", seen_by=[host, *guests])
+
+
+def test_a_vote_for_the_song_that_plays_is_a_vote_and_who_asked_for_it_is_shown(party: Party) -> None:
+    host, guests = party
+    guests[1].say("vote s1")
+    for one in (host, *guests):
+        playing = one.expect("snapshot", lambda snapshot: snapshot["nowPlaying"]["votes"] == 1)["nowPlaying"]
+        assert (playing["id"], playing["addedBy"]) == ("s1", identity(host))
+    guests[1].expect_seen("vote", songID="s1", state="confirmed")
+
+
+def test_a_guest_finds_songs_in_the_hosts_library(party: Party) -> None:
+    _, guests = party
+    guests[0].say("search LONG haul")
+    found = guests[0].expect("searchResults")
+    assert found["query"] == "LONG haul" and [song["id"] for song in found["songs"]] == ["s6"]
+    guests[0].say("search no such music")
+    assert guests[0].expect("searchResults")["songs"] == []
 
 
 def test_a_suggestion_puts_a_song_of_the_library_into_the_queue(party: Party) -> None:
@@ -116,7 +153,7 @@ def test_a_suggestion_of_what_is_queued_is_a_vote_and_of_nonsense_gets_a_notice(
 def test_a_line_that_is_no_command_gets_a_notice_and_changes_nothing(party: Party) -> None:
     host, guests = party
     before = last_snapshot(host)
-    for line in ("dance", "vote", "vot s2", "skip", "suggest", "VOTE s2", "\x00\x01", "x" * 10_000):
+    for line in ("dance", "vote", "vot s2", "skip now", "suggest", "VOTE s2", "\x00\x01", "x" * 10_000):
         guests[0].say(line)
         assert "Try:" in guests[0].expect("notice", code="badCommand")["suggestion"]
     for line in ("vote s2", "add", "play loud", "kick", "🎵"):
