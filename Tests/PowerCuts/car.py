@@ -33,8 +33,8 @@ class PromiseBroken(AssertionError):
 
 
 class Car:
-    def __init__(self, binary: Path, folder: Path) -> None:
-        self.story = Story()
+    def __init__(self, binary: Path, folder: Path, is_fair: bool) -> None:
+        self.story = Story(is_fair)
         self.cuts = 0
         self._inbox: SimpleQueue[Printed] = SimpleQueue()
         self._air = folder / "air"
@@ -54,6 +54,8 @@ class Car:
 
     def _command(self, binary: Path, folder: Path, name: str, library: Path) -> list[str]:
         role = ["host", "Dad's Car", "--library", str(library)] if name == HOST else ["guest", name.capitalize()]
+        if name == HOST and not self.story.is_fair:
+            role += ["--songs-in-a-row", "0"]
         if (
             name == HOST
             and "--player" in subprocess.run([binary, "host", "--help"], capture_output=True, text=True).stdout

@@ -70,9 +70,11 @@ def _change(
             yield f"{song} is queued, and nobody has suggested it,"
         elif song in before.voters:
             yield from _votes(story, song, before, after, taken_back)
-    if not skipped:
-        # Votes that have come move their own song; the others stay in their order.
-        unmoved = {song for song in before.songs if _same(before.voters[song], after.voters.get(song))}
+    # Votes that have come move their own song; the others stay in their order. Where a host sees to it that no guest has
+    # all songs in a row, they may move others as well.
+    unmoved = {song for song in before.songs if _same(before.voters[song], after.voters.get(song))}
+    is_as_before = unmoved == set(before.songs) == set(after.songs)
+    if not skipped and (is_as_before or not story.is_fair):
         old, new = ([song for song in state.songs if song in unmoved] for state in (before, after))
         if old != new:
             yield f"the order has changed from {old} to {new}"
@@ -140,7 +142,7 @@ def _confirmations(story: Story) -> Iterator[str]:
     for told in story.told:
         if told.state != "confirmed":
             continue
-        voters = told.seen.voters.get(told.song, ()) if told.seen else ()
+        voters = told.seen.votes.get(told.song, ()) if told.seen else ()
         if (story.ids[told.guest] in voters) != (told.wish == "vote"):
             yield f"{told.guest} is told that its {told.wish} for {told.song} is confirmed, and does not show it"
 
@@ -151,7 +153,7 @@ def _resurrections(story: Story) -> Iterator[str]:
             continue
         wishes = story.said_by(told.guest, {"unvote"}, told.song, told.at)
         for state in story.timeline:
-            if state.version > told.seen.version and story.ids[told.guest] in state.voters.get(told.song, ()):
+            if state.version > told.seen.version and story.ids[told.guest] in state.votes.get(told.song, ()):
                 if not story.said_by(told.guest, VOTING, told.song, state.at, after=wishes[-1].at if wishes else 0.0):
                     yield f"{told.guest} has taken back its vote for {told.song}, and it is there in {state.version}"
                 break

@@ -31,6 +31,12 @@ class State:
     queue: tuple[tuple[str, tuple[str, ...]], ...]
     at: float
     shown_by: str
+    playing_voters: tuple[str, ...] = ()
+
+    @property
+    def votes(self) -> dict[str, tuple[str, ...]]:
+        """Who has voted, for the song that plays as well."""
+        return self.voters | ({self.playing: self.playing_voters} if self.playing else {})
 
     @property
     def songs(self) -> list[str]:
@@ -42,7 +48,7 @@ class State:
 
     @property
     def content(self) -> tuple[object, ...]:
-        return self.playing, self.is_playing, self.queue
+        return self.playing, self.is_playing, self.queue, self.playing_voters
 
 
 @dataclass(frozen=True)
@@ -75,6 +81,8 @@ class Told:
 
 @dataclass
 class Story:
+    # Whether the host sees to it that no guest's songs play all in a row.
+    is_fair: bool = False
     said: list[Said] = field(default_factory=list)
     told: list[Told] = field(default_factory=list)
     # The host's word on what a guest wanted: when, whose identifier, what, whether it does it.
@@ -114,8 +122,9 @@ class Story:
     def _snapshot(self, box: str, life: int, event: Event) -> None:
         queue = tuple((item["id"], tuple(item["voters"])) for item in event["queue"])
         playing = event["nowPlaying"] and event["nowPlaying"]["id"]
+        playing_voters = tuple(event["nowPlaying"].get("voters", ())) if playing else ()
         version = Version(event["epoch"], event["revision"])
-        state = State(version, playing, event["isPlaying"], queue, event["at"], box)
+        state = State(version, playing, event["isPlaying"], queue, event["at"], box, playing_voters)
         self.contradictions += [
             f"{box} counts {item['votes']} votes for {item['id']}, of {len(item['voters'])} voters"
             for item in event["queue"]

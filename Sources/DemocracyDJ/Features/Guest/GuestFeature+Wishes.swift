@@ -12,15 +12,15 @@ extension GuestFeature {
         if kind == .suggest, state.isCurrent, state.hostSnapshot?.item(songID) != nil { return cast(.vote, songID) }
         var wish = Wish(kind, songID)
         if let place = state.wishes.firstIndex(where: { $0.isAbout(wish.intent) }) {
-            let earlier = state.wishes[place]
-            if earlier.kind == kind { return [] }
-            state.wishes.remove(at: place)
-            // It has not left: both are as if they had never been.
-            if earlier.progress == .waiting { return [.wishChanged(songID: songID, kind, .confirmed)] }
+            if state.wishes[place].kind == kind { return [] }
+            let earlier = state.wishes.remove(at: place)
             wish.undelivered = earlier.undelivered
+            wish.needsDelivery = earlier.progress != .waiting
+        }
+        if let snapshot = state.hostSnapshot, wish.isShown(by: snapshot, to: local.id), !wish.needsDelivery {
+            // What is on view from before a gap may not be so any more.
+            if state.isCurrent { return [.wishChanged(songID: songID, kind, .confirmed)] }
             wish.needsDelivery = true
-        } else if let snapshot = state.hostSnapshot, wish.isShown(by: snapshot, to: local.id) {
-            return [.wishChanged(songID: songID, kind, .confirmed)]
         }
         guard state.wishes.count < DJLimits.pendingVotes else { return [.notice(.tooManyPendingVotes)] }
         return add(wish)
@@ -64,8 +64,8 @@ extension GuestFeature {
             state.wishes[index].undelivered > 0
         else { return [] }
         state.wishes[index].undelivered -= 1
-        guard state.isCurrent, let snapshot = state.hostSnapshot else { return [] }
-        return clearShown(by: snapshot)
+        state.wishes[index].statesSinceDelivery = 0
+        return []
     }
 
     mutating func rejected(_ intent: GuestIntent, _ reason: RejectionReason) -> [Effect] {
@@ -88,8 +88,7 @@ extension GuestFeature {
 
     private mutating func clearShown(by snapshot: HostSnapshot) -> [Effect] {
         let shown = state.wishes.filter { wish in
-            let isBelieved = wish.undelivered == 0 || (!wish.needsDelivery && wish.kind != .takeBack)
-            return isBelieved && wish.isShown(by: snapshot, to: local.id)
+            (!wish.needsDelivery || wish.isSettled) && wish.isShown(by: snapshot, to: local.id)
         }
         state.wishes.removeAll { shown.contains($0) }
         return shown.map { .wishChanged(songID: $0.songID, $0.kind, .confirmed) }
@@ -101,9 +100,7 @@ extension GuestFeature {
         guard let host = state.host else { return [] }
         var effects: [Effect] = []
         for index in state.wishes.indices.reversed()
-        where state.wishes[index].progress == .sent && state.wishes[index].undelivered == 0
-            && state.wishes[index].statesSinceDelivery >= Wish.statesToBelieve
-        {
+        where state.wishes[index].progress == .sent && state.wishes[index].isSettled {
             if state.wishes[index].kind == .suggest {
                 let wish = state.wishes.remove(at: index)
                 effects.append(.wishChanged(songID: wish.songID, .suggest, .confirmed))

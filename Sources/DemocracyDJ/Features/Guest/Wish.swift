@@ -73,9 +73,9 @@ public struct Wish: Hashable, Sendable {
         }
     }
 
-    /// States of the host that must have come since a wish was delivered before what they do not show is believed: the
-    /// first one may have been on its way before the host took the wish.
-    static let statesToBelieve = 2
+    /// What the host shows now is what it has made of the wish: one state after the delivery may have been on its way
+    /// before the host took it, the second one was not.
+    var isSettled: Bool { undelivered == 0 && statesSinceDelivery >= 2 }
 }
 
 /// Where a wish has got to, as a person is told.
