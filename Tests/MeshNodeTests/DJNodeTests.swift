@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BLETransport
+import DemocracyDJ
+import FoundationEssentials
+import Logging
+import MeshProtocol
+import NodeStore
+import TestSupport
+import Testing
+
+@testable import MeshNode
+
+/// A node with its folder, started as often as a test likes.
+struct TestNode {
+    let name: String
+    let air: VirtualAir
+    let folder: String
+
+    init(_ name: String, _ air: VirtualAir, folder: String? = nil) {
+        self.name = name
+        self.air = air
+        self.folder = folder ?? newFolder()
+    }
+
+    /// One run of a node.
+    struct Run {
+        let node: DJNode
+        let events: EventQueue<NodeEvent>
+        let end: Task<Void, any Error>
+
+        /// Says goodbye, and returns when nothing of it is left.
+        func stop(_ input: NodeInput = .quit(.quit)) async throws {
+            await node.send(input)
+            try await end.value
+        }
+
+        func snapshot(where fits: @escaping @Sendable (HostSnapshot) -> Bool = { _ in true }) async throws
+            -> HostSnapshot
+        {
+            try await events.first { event in
+                if case .snapshot(let snapshot, isStale: false) = event, fits(snapshot) { snapshot } else { nil }
+            }
+        }
+
+        func notice(_ code: String) async throws -> Notice {
+            try await events.first { if case .notice(let notice) = $0, notice.code == code { notice } else { nil } }
+        }
+
+        func cleared(_ code: String) async throws {
+            try await events.first { if case .noticeCleared(code) = $0 { () } else { nil } }
+        }
+
+        func wish(_ songID: Song.ID, _ kind: Wish.Kind, _ state: WishState) async throws {
+            try await events.first { if case .wish(songID, kind, state) = $0 { () } else { nil } }
+        }
+    }
+
+    func host(songs: [Song] = TestNode.songs) throws -> Run {
+        try run(.host(SongLibrary(songs), Fairness(), wallClockSeconds: 1_000), .host)
+    }
+
+    func guest() throws -> Run { try run(.guest(wanted: nil), .guest) }
+
+    private func run(_ part: DJNode.Part, _ role: NodeDescription.Role) throws -> Run {
+        let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        let opened = try StateFolder(opening: folder)
+        let kept = try Kept(opened, logger: logger)
+        let radio = try VirtualRadio(air: air, address: String(opened.identity.peerID.prefix(16)))
+        let peer = Peer(id: opened.identity.peerID, name: name)
+        let client = MultipeerClient(
+            radio: radio, identity: opened.identity, name: name, remembered: kept.contents.remembered,
+            holdsUntilStored: true, logger: logger)
+        let description = NodeDescription(role: role, peer: peer, radio: radio.name, service: .democracyDJ)
+        let node = DJNode(
+            part, description, client: client, store: kept.store, contents: kept.contents, logger: logger)
+        let events = EventQueue(node.output)
+        let end = Task {
+            try await node.run()
+            // The folder's lock goes with it.
+            withExtendedLifetime(kept) {}
+        }
+        return Run(node: node, events: events, end: end)
+    }
+
+    static let songs = (1...5).map { Song(id: "s\($0)", title: "Song \($0)", artist: "A", duration: 3_600) }
+}
+
+@Suite("A node, over its store")
+struct DJNodeTests {
+    let air: VirtualAir
+
+    init() throws { air = try VirtualAir(directory: newFolder()) }
+
+    private static func has(_ count: Int, _ songID: Song.ID) -> @Sendable (HostSnapshot) -> Bool {
+        { $0.item(songID)?.votes == count }
+    }
+
+    @Test("a host that was stopped goes on where it was, and a session that was ended does not")
+    func restart() async throws {
+        let car = TestNode("Dad's Car", air)
+        var host = try car.host()
+        let guest = try TestNode("Ana", air).guest()
+        await host.node.send(.host(.skip))
+        await guest.node.send(.guest(.vote("s4")))
+        let before = try await host.snapshot(where: Self.has(1, "s4"))
+        try await host.stop(.quit(.terminated))
+
+        host = try car.host()
+        let after = try await host.snapshot()
+        #expect(after.queue == before.queue && after.nowPlaying == before.nowPlaying)
+        #expect(after.epoch > before.epoch)
+        _ = try await guest.snapshot { $0.epoch == after.epoch }
+        try await host.stop(.end)
+        _ = try await guest.notice("hostEnded")
+
+        host = try car.host()
+        let anew = try await host.snapshot()
+        #expect(anew.epoch > after.epoch)
+        #expect(anew.nowPlaying?.id == "s1" && anew.queue.allSatisfy { $0.votes == 0 })
+        try await host.stop()
+        try await guest.stop()
+    }
+
+    @Test("votes that were cast without a host wait through a restart of the guest, and count when a host is there")
+    func votesBeforeTheHost() async throws {
+        let ana = TestNode("Ana", air)
+        var guest = try ana.guest()
+        await guest.node.send(.guest(.vote("s3")))
+        try await guest.wish("s3", .vote, .queued)
+        try await guest.stop()
+        guest = try ana.guest()
+        try await guest.wish("s3", .vote, .queued)
+        let host = try TestNode("Dad's Car", air).host()
+        try await guest.wish("s3", .vote, .confirmed)
+        _ = try await host.snapshot(where: Self.has(1, "s3"))
+        try await guest.stop()
+        try await host.stop()
+    }
+
+    @Test("a host whose disk is full plays on and says so; votes wait unacknowledged, and count once there is room")
+    func fullDiskOfAHost() async throws {
+        guard let disk = try SmallDisk(bytes: 2 << 20) else { return print("No disk can be mounted here.") }
+        defer { disk.remove() }
+        let host = try TestNode("Dad's Car", air, folder: disk.folder + "/state").host()
+        let guest = try TestNode("Ana", air).guest()
+        await guest.node.send(.guest(.vote("s2")))
+        try await guest.wish("s2", .vote, .confirmed)
+        disk.fill()
+        await guest.node.send(.guest(.vote("s4")))
+        #expect(try await host.notice("storageFull").critical)
+        // The music goes on, and guests see it; the vote is not shown.
+        await host.node.send(.host(.skip))
+        let playing = try await guest.snapshot { $0.nowPlaying?.id == "s2" }
+        #expect(playing.item("s4")?.votes == 0)
+        disk.makeRoom()
+        try await host.cleared("storageFull")
+        try await guest.wish("s4", .vote, .confirmed)
+        #expect(try await guest.snapshot(where: Self.has(1, "s4")).nowPlaying?.id == "s2")
+        try await guest.stop()
+        try await host.stop()
+    }
+
+    @Test("a guest whose disk is full refuses a vote instead of taking one that it could forget")
+    func fullDiskOfAGuest() async throws {
+        guard let disk = try SmallDisk(bytes: 2 << 20) else { return print("No disk can be mounted here.") }
+        defer { disk.remove() }
+        let host = try TestNode("Dad's Car", air).host()
+        let guest = try TestNode("Ana", air, folder: disk.folder + "/state").guest()
+        _ = try await guest.snapshot()
+        disk.fill()
+        await guest.node.send(.guest(.vote("s2")))
+        _ = try await guest.notice("storageFull")
+        disk.makeRoom()
+        await guest.node.send(.guest(.vote("s4")))
+        try await guest.wish("s4", .vote, .confirmed)
+        let last = try await host.snapshot(where: Self.has(1, "s4"))
+        #expect(last.item("s2")?.votes == 0, "it was refused, and is not cast later either")
+        try await guest.stop()
+        try await host.stop()
+    }
+
+    @Test("a node whose database is damaged says where it is now, and starts")
+    func damage() async throws {
+        let car = TestNode("Dad's Car", air)
+        try await car.host().stop()
+        let database = car.folder + "/" + NodeStore.fileName
+        try Data("this is no database, whatever it was before".utf8).write(to: URL(filePath: database))
+        let host = try car.host()
+        let notice = try await host.notice("storageDamaged")
+        #expect(notice.message.contains(car.folder) || notice.suggestion?.contains(car.folder) == true)
+        #expect(try await host.snapshot().nowPlaying?.id == "s1")
+        try await host.stop()
+    }
+
+    @Test("two guests of one name are two guests")
+    func sameName() async throws {
+        let host = try TestNode("Dad's Car", air).host()
+        let guests = [try TestNode("Ana", air).guest(), try TestNode("Ana", air).guest()]
+        for guest in guests { await guest.node.send(.guest(.vote("s3"))) }
+        let both = try await host.snapshot(where: Self.has(2, "s3"))
+        #expect(both.connectedPeers.map(\.name) == ["Ana", "Ana"])
+        for guest in guests { try await guest.stop() }
+        try await host.stop()
+    }
+}
