@@ -16,18 +16,22 @@ struct MessageCodingTests {
             .intent(.vote(songID: "s1")), .intent(.suggestSong(songID: "s2")), .stateUpdate(state),
             .stateUpdate(next), .rejection(.vote(songID: "s1"), .queueFull),
             .rejection(.suggestSong(songID: "ä"), .unknownSong), .stateRequest,
+            .intent(.takeBackVote(songID: "s3")), .intent(.skip(songID: "s4")),
+            .rejection(.skip(songID: "s4"), .notPlaying),
+            .stateHeartbeat(epoch: .max, revision: .max), .search(SearchRequest(number: 1, words: "blå himmel")),
+            .search(SearchRequest(number: .max, words: "", asksForState: true)),
+            .searchResults(SearchResults(number: 1, songs: Array(RandomState.songs.prefix(DJLimits.searchResults)))),
+            .searchResults(SearchResults(number: 2, songs: [])),
         ] + [change].compactMap(\.self).map(MeshMessage.stateChange)
     }
 
     @Test("what is sent is what arrives")
     func roundTrip() {
-        #expect(someMessages.count == 8)
+        #expect(someMessages.count == 16)
         for message in someMessages { #expect(MeshMessage(encoded: message.encoded) == message) }
     }
 
-    @Test(
-        "every reason of a rejection arrives",
-        arguments: [.unknownSong, .notQueued, .alreadyPlaying, .alreadyVoted, .queueFull] as [RejectionReason])
+    @Test("every reason of a rejection arrives", arguments: RejectionReason.allCases)
     func reasons(reason: RejectionReason) {
         let message = MeshMessage.rejection(.vote(songID: "s1"), reason)
         #expect(MeshMessage(encoded: message.encoded) == message)
@@ -94,9 +98,10 @@ struct StrangeMessageTests {
         var envelope = WireEnvelope()
         envelope.snapshot = WireSnapshot(
             HostSnapshot(
-                epoch: 1, revision: 1, nowPlaying: Example.songs[0], isPlaying: true,
+                epoch: 1, revision: 1,
+                nowPlaying: QueueItem(song: Example.songs[0], addedBy: "host", voters: ["ana"]), isPlaying: true,
                 queue: [QueueItem(song: Example.songs[1], addedBy: "host", voters: ["ana"])],
-                connectedPeers: [Example.ana]))
+                connectedPeers: [Example.ana], skipVoters: ["ana"]))
         make(&envelope.snapshot)
         let bytes: [UInt8] = try envelope.serializedBytes()
         return MeshMessage(encoded: bytes)
@@ -106,12 +111,16 @@ struct StrangeMessageTests {
     func limits() throws {
         let long = String(repeating: "x", count: 3_000)
         #expect(try decoded { _ in } != nil)
-        #expect(try decoded { $0.nowPlaying.title = String(long.prefix(DJLimits.songTextBytes)) } != nil)
+        #expect(try decoded { $0.nowPlaying.song.title = String(long.prefix(DJLimits.songTextBytes)) } != nil)
         let wrong: [(inout WireSnapshot) -> Void] = [
-            { $0.nowPlaying.title = String(long.prefix(DJLimits.songTextBytes + 1)) },
-            { $0.nowPlaying.artist = long },
-            { $0.nowPlaying.albumArtURL = long },
-            { $0.nowPlaying.milliseconds = .max },
+            { $0.nowPlaying.song.title = String(long.prefix(DJLimits.songTextBytes + 1)) },
+            { $0.nowPlaying.song.artist = long },
+            { $0.nowPlaying.song.albumArtURL = long },
+            { $0.nowPlaying.song.milliseconds = .max },
+            { $0.nowPlaying.addedBy = 9 },
+            { $0.nowPlaying.voters = [0, 0] },
+            { $0.skipVoters = [9] },
+            { $0.skipVoters = [0, 0] },
             { $0.queue[0].song.id = "" },
             { $0.queue[0].song.id = String(long.prefix(DJLimits.songIDBytes + 1)) },
             { $0.queue[0].song = WireSong() },
@@ -174,7 +183,12 @@ struct StrangeMessageTests {
         for _ in 0..<300 {
             let next = RandomState.next(state, using: &dice)
             guard let change = HostChange(from: state, to: next) else { continue }
-            for message in [MeshMessage.stateUpdate(next), .stateChange(change), .intent(.vote(songID: "s1"))] {
+            let results = SearchResults(number: 1, songs: Array(RandomState.songs.prefix(3)))
+            let messages: [MeshMessage] = [
+                .stateUpdate(next), .stateChange(change), .intent(.vote(songID: "s1")), .searchResults(results),
+                .search(SearchRequest(number: 1, words: "song")), .stateHeartbeat(epoch: 1, revision: 1),
+            ]
+            for message in messages {
                 var bytes = message.encoded
                 for _ in 0..<Int.random(in: 1...4, using: &dice) {
                     bytes[Int.random(in: bytes.indices, using: &dice)] = UInt8.random(in: 0...255, using: &dice)
@@ -194,7 +208,9 @@ struct StrangeMessageTests {
         switch message {
         case .stateUpdate(let snapshot): #expect(snapshot.isWithinLimits)
         case .stateChange(let change): #expect(state.applying(change)?.isWithinLimits != false)
-        case .intent, .rejection, .stateRequest: break
+        case .search(let request): #expect(request.isWithinLimits)
+        case .searchResults(let results): #expect(results.isWithinLimits)
+        case .intent, .rejection, .stateRequest, .stateHeartbeat: break
         }
         #expect(MeshMessage(encoded: message.encoded) == message)
     }

@@ -4,24 +4,9 @@ import DemocracyDJ
 import MeshProtocol
 import Testing
 
-enum Example {
-    static let host = Peer(id: "host", name: "Dad's Car")
-    static let ana = Peer(id: "ana", name: "Ana")
-    static let bob = Peer(id: "bob", name: "Bob")
-    static let otherBob = Peer(id: "bob2", name: "Bob")
-
-    static let songs = (1...5).map {
-        Song(id: "s\($0)", title: "Song \($0)", artist: "Artist", duration: Double(100 + $0))
-    }
-
-    static func intent(_ intent: GuestIntent, from peer: Peer) -> HostFeature.Event {
-        .multipeer(.messageReceived(.intent(intent), from: peer))
-    }
-}
-
 @Suite("The host's queue")
 struct HostFeatureTests {
-    var host = HostFeature(local: Example.host, songs: Example.songs, epoch: 7, now: .zero)
+    var host = HostFeature(local: Example.host, library: Example.library, epoch: 7, now: .zero)
 
     private var order: [Song.ID] { host.snapshot.queue.map(\.id) }
 
@@ -31,7 +16,7 @@ struct HostFeatureTests {
 
     @Test("the first song plays, the others wait in their order")
     func opening() {
-        #expect(host.snapshot.nowPlaying == Example.songs[0])
+        #expect(host.snapshot.nowPlaying == QueueItem(song: Example.songs[0], addedBy: Example.host.id))
         #expect(host.snapshot.isPlaying)
         #expect(order == ["s2", "s3", "s4", "s5"])
     }
@@ -43,11 +28,48 @@ struct HostFeatureTests {
             effects == [.report(.vote(songID: "s4"), from: Example.ana, rejected: nil), .broadcast(host.snapshot)])
         #expect(order == ["s4", "s2", "s3", "s5"])
         _ = vote("s3", Example.bob)
-        #expect(order == ["s4", "s3", "s2", "s5"])
+        // Added first: it is first among its equals, although the other was voted for first.
+        #expect(order == ["s3", "s4", "s2", "s5"])
         _ = vote("s3", Example.ana)
         #expect(order == ["s3", "s4", "s2", "s5"])
         _ = vote("s2", Example.ana)
-        #expect(order == ["s3", "s4", "s2", "s5"])
+        #expect(order == ["s3", "s2", "s4", "s5"])
+    }
+
+    @Test("a vote for the song that plays counts, once, and can be taken back")
+    mutating func votePlaying() {
+        #expect(
+            vote("s1", Example.ana) == [
+                .report(.vote(songID: "s1"), from: Example.ana, rejected: nil), .broadcast(host.snapshot),
+            ])
+        #expect(host.snapshot.nowPlaying?.voters == [Example.ana.id])
+        #expect(vote("s1", Example.ana).last == .send(host.snapshot, to: Example.ana.id))
+        _ = host.handle(Example.intent(.suggestSong(songID: "s1"), from: Example.bob), now: .zero)
+        #expect(host.snapshot.nowPlaying?.voters == [Example.ana.id, Example.bob.id])
+        _ = host.handle(Example.intent(.takeBackVote(songID: "s1"), from: Example.ana), now: .zero)
+        #expect(host.snapshot.nowPlaying?.voters == [Example.bob.id])
+        #expect(order == ["s2", "s3", "s4", "s5"])
+    }
+
+    @Test("a vote that is taken back does not count, and its song goes back to its place")
+    mutating func takenBack() {
+        for peer in [Example.ana, Example.bob, Example.otherBob] { _ = vote("s4", peer) }
+        _ = vote("s5", Example.ana)
+        _ = vote("s5", Example.otherBob)
+        let takeBack = GuestIntent.takeBackVote(songID: "s4")
+        #expect(
+            host.handle(Example.intent(takeBack, from: Example.bob), now: .zero) == [
+                .report(takeBack, from: Example.bob, rejected: nil), .broadcast(host.snapshot),
+            ])
+        #expect(host.snapshot.queue[0].voters == [Example.ana.id, Example.otherBob.id])
+        _ = host.handle(Example.intent(takeBack, from: Example.ana), now: .zero)
+        #expect(order == ["s5", "s4", "s2", "s3"])
+        let revision = host.snapshot.revision
+        #expect(
+            host.handle(Example.intent(takeBack, from: Example.ana), now: .zero) == [
+                .report(takeBack, from: Example.ana, rejected: .notVoted), .send(host.snapshot, to: Example.ana.id),
+            ])
+        #expect(host.snapshot.revision == revision)
     }
 
     @Test("a guest's second vote for a song does not count, and the guest is shown that the first does")
@@ -72,8 +94,10 @@ struct HostFeatureTests {
 
     @Test(
         "a vote that cannot count is rejected with the reason",
-        arguments: [("s1", .alreadyPlaying), ("nonsense", .unknownSong)] as [(String, RejectionReason)])
+        arguments: [("s1", .alreadyPlayed), ("s3", .notQueued), ("nonsense", .unknownSong)]
+            as [(String, RejectionReason)])
     mutating func rejected(songID: String, reason: RejectionReason) {
+        for command in [HostFeature.Command.skip, .remove("s3")] { _ = host.handle(.command(command), now: .zero) }
         let intent = GuestIntent.vote(songID: songID)
         #expect(
             vote(songID, Example.ana) == [
@@ -101,26 +125,26 @@ struct HostFeatureTests {
     @Test("guests come and go, and everybody is told")
     mutating func guests() {
         #expect(
-            host.handle(.multipeer(.peerConnected(Example.ana)), now: .zero) == [.broadcast(host.snapshot)])
+            host.handle(.multipeerEvent(.peerConnected(Example.ana)), now: .zero) == [.broadcast(host.snapshot)])
         #expect(host.snapshot.connectedPeers == [Example.ana])
-        let left = host.handle(.multipeer(.peerDisconnected(Example.ana)), now: .zero)
+        let left = host.handle(.multipeerEvent(.peerDisconnected(Example.ana)), now: .zero)
         #expect(left == [.broadcast(host.snapshot)])
         #expect(host.snapshot.connectedPeers == [])
-        #expect(host.handle(.multipeer(.peerDisconnected(Example.ana)), now: .zero) == [])
+        #expect(host.handle(.multipeerEvent(.peerDisconnected(Example.ana)), now: .zero) == [])
     }
 
     @Test("votes stay when their guest is gone")
     mutating func votesStay() {
-        _ = host.handle(.multipeer(.peerConnected(Example.ana)), now: .zero)
+        _ = host.handle(.multipeerEvent(.peerConnected(Example.ana)), now: .zero)
         _ = vote("s4", Example.ana)
-        _ = host.handle(.multipeer(.peerDisconnected(Example.ana)), now: .zero)
+        _ = host.handle(.multipeerEvent(.peerDisconnected(Example.ana)), now: .zero)
         #expect(host.snapshot.queue[0].voters == [Example.ana.id])
     }
 
     @Test("a song ends after its length, pauses not counted")
     mutating func songEnds() {
         #expect(host.songEnds == .seconds(101))
-        #expect(host.handle(.tick, now: .seconds(100)) == [])
+        #expect(host.handle(.tick, now: .seconds(100)) == [.heartbeat])
         _ = host.handle(.command(.pause), now: .seconds(100))
         #expect(host.songEnds == nil)
         #expect(!host.snapshot.isPlaying)
@@ -131,22 +155,33 @@ struct HostFeatureTests {
         #expect(host.songEnds == .seconds(603))
     }
 
-    @Test("skip plays what has most votes, down to silence, and a new song ends the silence")
+    @Test("skip plays what has most votes; when the queue is empty, what has not played, and then what played first")
     mutating func skip() {
         _ = vote("s5", Example.ana)
-        _ = host.handle(.command(.skip), now: .zero)
-        #expect(host.snapshot.nowPlaying?.id == "s5")
-        for _ in 0..<4 { _ = host.handle(.command(.skip), now: .zero) }
-        #expect(host.snapshot.nowPlaying == nil)
-        #expect(!host.snapshot.isPlaying)
-        _ = host.handle(.command(.add("s1")), now: .zero)
-        _ = host.handle(.command(.play), now: .zero)
-        #expect(host.snapshot.nowPlaying?.id == "s1")
+        _ = host.handle(.command(.remove("s3")), now: .zero)
+        var played: [Song.ID?] = []
+        for _ in 0..<6 {
+            _ = host.handle(.command(.skip), now: .zero)
+            played.append(host.snapshot.nowPlaying?.id)
+            #expect(host.snapshot.isPlaying)
+        }
+        #expect(played == ["s5", "s2", "s4", "s3", "s1", "s5"])
+    }
+
+    @Test("without a song there is silence, and no command breaks it")
+    mutating func silence() {
+        host = HostFeature(local: Example.host, library: SongLibrary([]), epoch: 7, now: .zero)
+        for command in [HostFeature.Command.play, .skip, .pause, .add("s1"), .remove("s1")] {
+            _ = host.handle(.command(command), now: .zero)
+            #expect(host.snapshot.nowPlaying == nil)
+            #expect(!host.snapshot.isPlaying)
+        }
+        #expect(host.songEnds == nil)
     }
 
     @Test("a guest can be sent away by name or identifier, and who is not there cannot")
     mutating func kick() {
-        _ = host.handle(.multipeer(.peerConnected(Example.ana)), now: .zero)
+        _ = host.handle(.multipeerEvent(.peerConnected(Example.ana)), now: .zero)
         #expect(host.handle(.command(.kick("Ana")), now: .zero) == [.disconnect(Example.ana.id)])
         #expect(host.handle(.command(.kick("ana")), now: .zero) == [.disconnect(Example.ana.id)])
         #expect(host.handle(.command(.kick("Zoe")), now: .zero) == [.notice(.noSuchGuest("Zoe"))])
@@ -156,13 +191,13 @@ struct HostFeatureTests {
     mutating func impostor() {
         let before = host.snapshot
         let forged = MeshMessage.stateUpdate(before)
-        #expect(host.handle(.multipeer(.messageReceived(forged, from: Example.ana)), now: .zero) == [])
+        #expect(host.handle(.multipeerEvent(.messageReceived(forged, from: Example.ana)), now: .zero) == [])
         #expect(host.snapshot == before)
     }
 
     @Test("a guest that asks for the whole state gets it")
     mutating func wholeState() {
-        let request = HostFeature.Event.multipeer(.messageReceived(.stateRequest, from: Example.ana))
+        let request = HostFeature.Event.multipeerEvent(.messageReceived(.stateRequest, from: Example.ana))
         #expect(host.handle(request, now: .zero) == [.send(host.snapshot, to: Example.ana.id)])
     }
 
@@ -171,10 +206,11 @@ struct HostFeatureTests {
         let long = Song(id: "x", title: String(repeating: "x", count: 200), artist: "", duration: 1)
         let endless = Song(id: "y", title: "", artist: "", duration: .infinity)
         let opened = HostFeature(
-            local: Example.host, songs: [long, endless] + Example.songs + Example.songs, epoch: 1, now: .zero)
+            local: Example.host, library: SongLibrary([long, endless] + Example.songs + Example.songs), epoch: 1,
+            now: .zero)
         #expect(opened.snapshot.nowPlaying?.id == "s1")
         #expect(opened.snapshot.queue.map(\.id) == ["s2", "s3", "s4", "s5"])
-        #expect(opened.library.count == 5)
+        #expect(opened.library.songs == Example.songs)
     }
 
     @Test("votes for one song have a limit, so that made-up guests cannot fill everybody's memory")

@@ -117,12 +117,12 @@ struct StateFeedTests {
         }
         feed = StateFeed(state)
         var guest = GuestFeature(local: FullCar.guests[0])
-        _ = guest.handle(.multipeer(.peerConnected(host.local)))
+        _ = guest.handle(.multipeerEvent(.peerConnected(host.local)))
         var actions = feed.handle(.guestConnected(ana))
         for _ in 0..<20 {
             for case .send(let message, _) in actions {
                 let arrived = try #require(MeshMessage(encoded: message.encoded))
-                let effects = guest.handle(.multipeer(.messageReceived(arrived, from: host.local)))
+                let effects = guest.handle(.multipeerEvent(.messageReceived(arrived, from: host.local)))
                 #expect(effects.count == 1, "it is shown, and nothing is asked for")
             }
             _ = feed.handle(.updateHasLeft(ana))
@@ -130,7 +130,7 @@ struct StateFeedTests {
             state.revision += 1
             actions = feed.handle(.stateChanged(state))
         }
-        #expect(guest.snapshot?.queue.first?.id == "19")
+        #expect(guest.state.hostSnapshot?.queue.first?.id == "19")
     }
 }
 
@@ -154,7 +154,7 @@ struct SpeedTests {
             Passenger(peer: peer, turns: turns, feature: GuestFeature(local: peer))
         }
         for index in passengers.indices {
-            _ = passengers[index].feature.handle(.multipeer(.peerConnected(host.local)))
+            _ = passengers[index].feature.handle(.multipeerEvent(.peerConnected(host.local)))
             let actions = feed.handle(.guestConnected(passengers[index].peer.id))
             carryOut(actions, &passengers)
         }
@@ -164,7 +164,7 @@ struct SpeedTests {
             }
             for index in passengers.indices { try step(index, &passengers, &feed, host.local) }
         }
-        for passenger in passengers { #expect(passenger.feature.snapshot == host.snapshot) }
+        for passenger in passengers { #expect(passenger.feature.state.hostSnapshot == host.snapshot) }
         let updates = passengers.map(\.updates)
         #expect(updates == updates.sorted(by: >), "the slower the link, the fewer updates")
     }
@@ -174,10 +174,10 @@ struct SpeedTests {
         let guest = FullCar.guests.randomElement(using: &dice) ?? host.local
         switch Int.random(in: 0..<20, using: &dice) {
         case 0: _ = host.handle(.command(.skip), now: .zero)
-        case 1: _ = host.handle(.multipeer(.peerDisconnected(guest)), now: .zero)
-        case 2: _ = host.handle(.multipeer(.peerConnected(guest)), now: .zero)
+        case 1: _ = host.handle(.multipeerEvent(.peerDisconnected(guest)), now: .zero)
+        case 2: _ = host.handle(.multipeerEvent(.peerConnected(guest)), now: .zero)
         default:
-            let songID = host.library.keys.sorted().randomElement(using: &dice) ?? ""
+            let songID = host.library.songs.randomElement(using: &dice)?.id ?? ""
             _ = host.handle(Example.intent(.suggestSong(songID: songID), from: guest), now: .zero)
         }
         return host.snapshot.revision > before ? host.snapshot : nil
@@ -200,8 +200,8 @@ struct SpeedTests {
         passengers[index].underWay = nil
         passengers[index].updates += 1
         let arrived = try #require(MeshMessage(encoded: message.encoded))
-        let effects = passengers[index].feature.handle(.multipeer(.messageReceived(arrived, from: host)))
-        #expect(!effects.contains(.requestState(from: host.id)))
+        let effects = passengers[index].feature.handle(.multipeerEvent(.messageReceived(arrived, from: host)))
+        #expect(!effects.contains(.request(.stateRequest, from: host.id)))
         carryOut(feed.handle(.updateHasLeft(passengers[index].peer.id)), &passengers)
     }
 }

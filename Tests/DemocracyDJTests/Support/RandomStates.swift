@@ -29,14 +29,13 @@ enum RandomState {
     /// Any state at all.
     static func any(_ revision: UInt64, using dice: inout Dice) -> HostSnapshot {
         let queued = songs.shuffled(using: &dice).prefix(Int.random(in: 0...songs.count, using: &dice))
-        let queue = queued.map { song in
-            QueueItem(song: song, addedBy: peers.randomElement(using: &dice)?.id ?? "x", voters: some(using: &dice))
-        }
+        let queue = queued.compactMap { item([$0], using: &dice) }
         let guests = peers.shuffled(using: &dice).prefix(Int.random(in: 0...peers.count, using: &dice))
         return HostSnapshot(
             epoch: 7, revision: revision,
-            nowPlaying: Bool.random(using: &dice) ? songs.randomElement(using: &dice) : nil,
-            isPlaying: Bool.random(using: &dice), queue: queue, connectedPeers: Array(guests))
+            nowPlaying: Bool.random(using: &dice) ? item(songs, using: &dice) : nil,
+            isPlaying: Bool.random(using: &dice), queue: queue, connectedPeers: Array(guests),
+            skipVoters: some(using: &dice))
     }
 
     /// A state that is much like another.
@@ -44,8 +43,10 @@ enum RandomState {
         var next = state
         next.revision += UInt64.random(in: 1...3, using: &dice)
         for _ in 0..<Int.random(in: 0...5, using: &dice) {
-            switch Int.random(in: 0..<7, using: &dice) {
-            case 0: next.nowPlaying = next.queue.isEmpty ? nil : next.queue.removeFirst().song
+            switch Int.random(in: 0..<10, using: &dice) {
+            case 0:
+                next.nowPlaying = next.queue.isEmpty ? nil : next.queue.removeFirst()
+                next.skipVoters = []
             case 1: next.isPlaying.toggle()
             case 2: if let song = next.queue.indices.randomElement(using: &dice) { next.queue.swapAt(0, song) }
             case 3: if let song = next.queue.indices.randomElement(using: &dice) { next.queue.remove(at: song) }
@@ -53,13 +54,37 @@ enum RandomState {
                 if let song = next.queue.indices.randomElement(using: &dice) {
                     next.queue[song].voters = some(using: &dice)
                 }
-            case 5: next.connectedPeers = Array(next.connectedPeers.dropFirst())
+            case 5:
+                if let song = next.queue.indices.randomElement(using: &dice) { vote(&next.queue[song], using: &dice) }
+            case 6:
+                if var item = next.nowPlaying {
+                    vote(&item, using: &dice)
+                    next.nowPlaying = item
+                }
+            case 7: next.skipVoters = some(using: &dice)
+            case 8: next.connectedPeers = Array(next.connectedPeers.dropFirst())
             default:
                 let absent = peers.first { peer in !next.connectedPeers.contains { $0.id == peer.id } }
                 if let absent { next.connectedPeers.append(absent) }
             }
         }
         return next
+    }
+
+    private static func item(_ songs: [Song], using dice: inout Dice) -> QueueItem? {
+        songs.randomElement(using: &dice).map { song in
+            QueueItem(song: song, addedBy: peers.randomElement(using: &dice)?.id ?? "x", voters: some(using: &dice))
+        }
+    }
+
+    /// Somebody votes, or takes a vote back that may be anywhere among the others.
+    private static func vote(_ item: inout QueueItem, using dice: inout Dice) {
+        guard let voter = peers.randomElement(using: &dice)?.id else { return }
+        if let place = item.voters.firstIndex(of: voter) {
+            item.voters.remove(at: place)
+        } else {
+            item.voters.append(voter)
+        }
     }
 
     private static func some(using dice: inout Dice) -> [Peer.ID] {
@@ -78,8 +103,8 @@ enum FullCar {
                 artist: "Some band", duration: 200 + Double($0))
         }
         let local = Peer(id: RandomState.identifier(99), name: "Dad's Car")
-        var host = HostFeature(local: local, songs: songs, epoch: 1_795_256_326, now: .zero)
-        for guest in guests { _ = host.handle(.multipeer(.peerConnected(guest)), now: .zero) }
+        var host = HostFeature(local: local, library: SongLibrary(songs), epoch: 1_795_256_326, now: .zero)
+        for guest in guests { _ = host.handle(.multipeerEvent(.peerConnected(guest)), now: .zero) }
         for number in 0..<120 {
             let songID = songs[1 + number * 7 % 50].id
             _ = host.handle(Example.intent(.vote(songID: songID), from: guests[number % 7]), now: .zero)

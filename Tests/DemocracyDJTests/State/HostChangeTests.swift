@@ -103,7 +103,7 @@ struct HostChangeTests {
     @Test("somebody who joins costs little more than a name")
     func joinSize() throws {
         let guest = Peer(id: RandomState.identifier(50), name: "Somebody Else")
-        let bytes = try size(of: .multipeer(.peerConnected(guest))) - guest.name.utf8.count
+        let bytes = try size(of: .multipeerEvent(.peerConnected(guest))) - guest.name.utf8.count
         #expect(bytes <= 40, "\(bytes) bytes")
     }
 
