@@ -176,7 +176,7 @@ public struct Conversation: Sendable, Hashable {
         isLinked = false
         handedOver = 0
         if plantedBug != .keepsLatest { latest = nil }
-        if plantedBug == .dropsOutbox { outbox = [] }
+        if plantedBug == .dropsOutbox { (outbox, lastStored) = ([], lastNumber) }
     }
 
     // MARK: Sending

@@ -14,21 +14,21 @@ extension World {
         cast(random.pick(1...scenario.burst), from: node, to: receiver)
         // A host speaks to whoever has joined.
         if isHost, random.chance(10),
-            let (_, actions) = nodes[0].core?.send([1, 2, 3], as: .reliable, to: mallory.peerID)
+            case .queued(let number)? = nodes[0].core?.send([1, 2, 3], as: .reliable, to: mallory.peerID).0
         {
-            carryOut(actions, 0)
+            // What becomes of it is nobody's business, so no disk is asked.
+            act(0) { [peer = mallory.peerID] core, _ in core.stored(upTo: number, for: peer) }
         }
     }
 
     private mutating func cast(_ count: Int, from node: Int, to receiver: Int) {
-        var cast = Write.Cast(peer: nodes[receiver].peer, messages: [])
+        var messages: [(message: Int, body: [UInt8])] = []
         for _ in 0..<count {
             let message = ledger.cast(from: node, to: receiver)
-            cast.messages.append((message, Body.message(message, padding: bodySize(short: 40))))
+            messages.append((message, Body.message(message, padding: bodySize(short: 40))))
         }
-        trace(node, "casts \(cast.messages.map(\.message)) to \(nodes[receiver].name)")
-        if bug == .leavesUnstored { carryOut(give(cast, node), node) }
-        write(.cast(cast), node)
+        trace(node, "casts \(messages.map(\.message)) to \(nodes[receiver].name)")
+        give(messages, node, to: nodes[receiver].peer)
     }
 
     private mutating func bodySize(short: Int) -> Int {
@@ -113,6 +113,6 @@ extension World {
         }
         nodes[node].numbered[peer] = waiting
         // An outbox is made shorter on disk now and then: it does no harm to know too much.
-        if random.chance(30) { write(.trim(peer), node) }
+        if random.chance(30) { write(.trim(peer, upTo: number), node) }
     }
 }

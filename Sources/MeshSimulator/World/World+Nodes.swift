@@ -16,7 +16,8 @@ extension World {
         nodes[node].clockLead = random.time(0...100_000)
         var core = MeshCore(
             identity: nodes[node].identity, name: nodes[node].name, service: .democracyDJ,
-            remembered: nodes[node].store.rows.mapValues(\.remembered))
+            remembered: nodes[node].store.rows.mapValues(\.remembered),
+            holdsUntilStored: bug != .leavesUnstored)
         core.plant(bug)
         nodes[node].core = core
         nodes[node].numbered = nodes[node].store.rows.mapValues(\.numbered)
@@ -31,7 +32,7 @@ extension World {
     mutating func kill(_ node: Int, losingStore: Bool = false) {
         guard nodes[node].core != nil else { return }
         trace(node, losingStore ? "is killed, and its store is lost" : "is killed")
-        if let torn = nodes[node].writes.first, random.chance(50) { _ = commit(torn, node) }
+        if let torn = nodes[node].writes.first, random.chance(50) { commit(torn, node) }
         for link in nodes[node].links.keys.sorted() {
             guard let place = nodes[node].links[link] else { continue }
             channels[place.channel].ends[place.end].isClosed = true

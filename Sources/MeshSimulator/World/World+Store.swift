@@ -14,10 +14,9 @@ extension World {
 
     /// What has arrived is to be written. What waits for the disk anyway takes it along.
     mutating func writeReceipt(_ node: Int, _ message: ReceivedMessage, _ number: Int?) {
-        guard let remembered = nodes[node].core?.remembered[message.peer] else { return }
+        guard let remembered = nodes[node].core?.remembered(message.peer) else { return }
         var receipt = Write.Receipt(
-            peer: message.peer, remembered: remembered, numbered: nodes[node].numbered[message.peer] ?? [],
-            last: message, messages: number.map { [$0] } ?? [])
+            peer: message.peer, remembered: remembered, last: message, messages: number.map { [$0] } ?? [])
         if nodes[node].writes.count > 1, case .receipt(let last)? = nodes[node].writes.last, last.peer == receipt.peer,
             last.last.epoch == message.epoch
         {
@@ -32,15 +31,23 @@ extension World {
         schedule(.written(node: node, life: nodes[node].life), after: random.time(scenario.writeTime))
     }
 
-    /// A write is on disk, and the node goes on from there.
+    /// A write is on disk, and the node goes on from there; or there was no room for what was cast.
     mutating func written(_ node: Int, _ life: Int) {
         guard nodes[node].life == life, !nodes[node].writes.isEmpty else { return }
         let write = nodes[node].writes.removeFirst()
+        var isFull = false
+        if case .cast(let cast) = write, !isQuiet, random.chance(2) {
+            isFull = true
+            withdraw(node, cast.peer)
+        }
         if !nodes[node].writes.isEmpty { beginWrite(node) }
-        carryOut(commit(write, node), node)
+        guard !isFull else { return }
+        commit(write, node)
         switch write {
         case .cast(let cast):
-            for (message, _) in cast.messages { ledger.taken(message) }
+            for (numbered, _) in cast.messages { ledger.taken(numbered.message) }
+            guard let last = cast.messages.last?.numbered.number else { return }
+            act(node) { core, _ in core.stored(upTo: last, for: cast.peer) }
         case .trim: break
         case .receipt(let receipt):
             act(node) { core, _ in core.accept(upTo: receipt.last) }
@@ -49,27 +56,35 @@ extension World {
     }
 
     /// A write is on disk, whether its node lives or not.
-    mutating func commit(_ write: Write, _ node: Int) -> [MeshCore.Action] {
+    mutating func commit(_ write: Write, _ node: Int) {
         switch write {
-        case .cast(let cast):
-            // Whoever stores too late has given them to its core already.
-            let actions = bug == .leavesUnstored ? [] : give(cast, node)
-            keepOutbox(node, for: cast.peer)
-            return actions
-        case .trim(let peer): keepOutbox(node, for: peer)
+        case .cast(let cast): nodes[node].store.keepCast(cast)
+        case .trim(let peer, let number): nodes[node].store.trim(peer, upTo: number)
         case .receipt(let receipt):
             nodes[node].store.keepReceipt(receipt)
             for message in receipt.messages { broken(ledger.safe(message), nodes[node].name, "message \(message)") }
         }
-        return []
     }
 
-    /// The core gets what an application wants to say, and numbers it.
-    mutating func give(_ cast: Write.Cast, _ node: Int) -> [MeshCore.Action] {
-        var actions: [MeshCore.Action] = []
-        for (message, body) in cast.messages {
-            guard let (sending, more) = nodes[node].core?.send(body, as: .reliable, to: cast.peer) else { continue }
-            actions += more
+    /// The disk is full. What is not written yet of what was said to a peer is not said, and its sender is told.
+    private mutating func withdraw(_ node: Int, _ peer: Peer.ID) {
+        let count = nodes[node].core?.withdrawHeld(for: peer) ?? 0
+        nodes[node].writes.removeAll { write in
+            if case .cast(let cast) = write { cast.peer == peer } else { false }
+        }
+        let withdrawn = nodes[node].numbered[peer]?.suffix(count).map(\.message) ?? []
+        nodes[node].numbered[peer]?.removeLast(withdrawn.count)
+        for message in withdrawn { ledger.refused(message) }
+        trace(node, "has no room on its disk for \(withdrawn)")
+        hash.add([102, node] + withdrawn)
+    }
+
+    /// The core gets what an application wants to say, and numbers it. It leaves when it is written.
+    mutating func give(_ messages: [(message: Int, body: [UInt8])], _ node: Int, to peer: Peer.ID) {
+        var taken: [(NumberedMessage, [UInt8])] = []
+        for (message, body) in messages {
+            guard let (sending, actions) = nodes[node].core?.send(body, as: .reliable, to: peer) else { continue }
+            carryOut(actions, node)
             guard case .queued(let number) = sending else {
                 trace(node, "message \(message) is not taken: \(sending)")
                 ledger.refused(message)
@@ -77,13 +92,10 @@ extension World {
             }
             trace(node, "message \(message) is number \(number)")
             hash.add([101, node, message, Int(number)])
-            nodes[node].numbered[cast.peer, default: []].append(NumberedMessage(number: number, message: message))
+            taken.append((NumberedMessage(number: number, message: message), body))
         }
-        return actions
-    }
-
-    private mutating func keepOutbox(_ node: Int, for peer: Peer.ID) {
-        guard let remembered = nodes[node].core?.remembered[peer] else { return }
-        nodes[node].store.keepOutbox(remembered, nodes[node].numbered[peer] ?? [], for: peer)
+        nodes[node].numbered[peer, default: []] += taken.map(\.0)
+        guard !taken.isEmpty, let remembered = nodes[node].core?.remembered(peer) else { return }
+        write(.cast(Write.Cast(peer: peer, remembered: remembered, messages: taken)), node)
     }
 }
