@@ -8,7 +8,6 @@ import Logging
 import MeshNode
 import MeshProtocol
 import NodeStore
-import NodeStore
 
 extension RadioChoice: ExpressibleByArgument {}
 
@@ -44,6 +43,8 @@ struct NodeOptions: ParsableArguments {
         /// What outlives this run, locked as long as the node runs. A scan has none: it is nobody.
         var kept: Kept?
         var remark: String?
+        /// The log, where it is shown on a terminal with a prompt; elsewhere it is on standard error, and this is nil.
+        var logLines: AsyncStream<String>?
 
         /// The way to hear hosts, for a scan.
         var manager: BLEManager {
@@ -91,11 +92,14 @@ struct NodeOptions: ParsableArguments {
         let peer = Peer(id: identity.peerID, name: name)
         let service = try checkedService()
         let airFolder = air.map(Self.absolute) ?? RadioChoice.defaultAir(environment: environment, userID: getuid())
-        let logger = Self.logger(verbose: verbose)
+        // On standard error standard output stays the program's.
+        let log = role != .scan && !json && Terminal.isLive(environment) ? TerminalLog.make() : nil
+        let logger = Self.logger(log?.handler ?? StreamLogHandler.standardError(label: "roadmesh"), verbose: verbose)
         let chosen = try radio.make(adapter: adapter, air: airFolder, peer: peer, logger: logger)
         return Node(
             description: NodeDescription(role: role, peer: peer, radio: chosen.radio.name, service: service),
-            identity: identity, radio: chosen.radio, logger: logger, kept: nil, remark: chosen.remark)
+            identity: identity, radio: chosen.radio, logger: logger, kept: nil, remark: chosen.remark,
+            logLines: log?.lines)
     }
 
     private func checkedService() throws(SetupProblem) -> ServiceType {
@@ -120,9 +124,8 @@ struct NodeOptions: ParsableArguments {
         path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
     }
 
-    /// Logs go to standard error, so that standard output stays the program's.
-    private static func logger(verbose: Bool) -> Logger {
-        var logger = Logger(label: "roadmesh") { StreamLogHandler.standardError(label: $0) }
+    private static func logger(_ handler: any LogHandler, verbose: Bool) -> Logger {
+        var logger = Logger(label: "roadmesh") { _ in handler }
         logger.logLevel = verbose ? .debug : .error
         return logger
     }

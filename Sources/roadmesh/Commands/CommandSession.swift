@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BLETransport
+import DemocracyDJ
+import FoundationEssentials
 import MeshNode
 import ServiceLifecycle
 
@@ -10,27 +12,46 @@ struct CommandSession {
     let parts: NodeOptions.Node
 
     /// Runs a node until it has stopped and everything it told is shown. `endOfInput` is what the end of its input means.
-    func run(_ part: DJNode.Part, endOfInput: NodeInput?, parse: @escaping @Sendable (String) -> NodeInput?)
-        async throws
-    {
+    func run(_ part: DJNode.Part, library: [Song] = [], endOfInput: NodeInput?) async throws {
         let node = try parts.djNode(part)
-        let reporter = options.reporter(for: parts)
-        let reporting = Task { await report(node.output, with: reporter) }
-        let listening = Task {
-            for await line in InputLines().lines() {
-                if let input = parse(line) { await node.send(input) }
+        let showing = Task {
+            if options.json {
+                await showToProgram(node, endOfInput)
+            } else {
+                await people(node, library, endOfInput).run()
             }
-            if let endOfInput { await node.send(endOfInput) }
         }
-        defer { listening.cancel() }
         do {
             try await services(node).run()
         } catch {
+            // What it says on standard error comes after the prompt has gone.
+            await showing.value
             throw SetupProblem.from(error)
         }
-        await reporting.value
+        await showing.value
         // The folder's lock goes with the last use of it: the node has had it until here.
         withExtendedLifetime(parts.kept) {}
+    }
+
+    private func showToProgram(_ node: DJNode, _ endOfInput: NodeInput?) async {
+        let role = parts.description.role
+        let listening = Task {
+            for await line in InputLines().lines() {
+                let input = role == .host ? NodeInput(hostLine: line) : NodeInput(guestLine: line)
+                if let input { await node.send(input) }
+            }
+            if let endOfInput { await node.send(endOfInput) }
+        }
+        await report(node.output, with: options.reporter(for: parts))
+        listening.cancel()
+    }
+
+    private func people(_ node: DJNode, _ library: [Song], _ endOfInput: NodeInput?) -> PeopleSession {
+        PeopleSession(
+            node, parts.description, library: library, endOfInput: endOfInput, remark: parts.remark,
+            live: parts.logLines.map {
+                (usesColour: Terminal.usesColour(ProcessInfo.processInfo.environment), logLines: $0)
+            })
     }
 
     private func services(_ node: DJNode) -> ServiceGroup {

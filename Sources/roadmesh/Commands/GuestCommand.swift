@@ -20,7 +20,6 @@ struct GuestCommand: AsyncParsableCommand {
         let name = try checkedName(name)
         if let host { _ = try checkedName(host) }
         let session = CommandSession(options: options, parts: try options.node(.guest, name: name))
-        try await session.run(
-            .guest(wanted: host), endOfInput: .quit(.endOfInput), parse: NodeInput.init(guestLine:))
+        try await session.run(.guest(wanted: host), endOfInput: .quit(.endOfInput))
     }
 }

@@ -26,7 +26,7 @@ struct HostCommand: AsyncParsableCommand {
         let part = DJNode.Part.host(
             SongLibrary(songs), try fairness.policies,
             wallClockSeconds: UInt32(clamping: Int(Date().timeIntervalSince1970)))
-        try await session.run(part, endOfInput: nil, parse: NodeInput.init(hostLine:))
+        try await session.run(part, library: songs, endOfInput: nil)
     }
 }
 

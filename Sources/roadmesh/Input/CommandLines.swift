@@ -8,6 +8,14 @@ struct CommandLine {
     let word: String
     let rest: String
 
+    /// The whole, with one space between its parts.
+    var line: String { rest.isEmpty ? word : "\(word) \(rest)" }
+
+    init(word: String, rest: String) {
+        self.word = word
+        self.rest = rest
+    }
+
     init?(_ line: String) {
         let parts = line.split(maxSplits: 1, whereSeparator: \.isWhitespace)
         guard let first = parts.first else { return nil }
@@ -28,6 +36,11 @@ extension NodeInput {
     /// Reads a host's line. Nil for an empty one.
     init?(hostLine line: String) {
         guard let command = CommandLine(line) else { return nil }
+        self.init(hostCommand: command)
+    }
+
+    /// Takes a host's command.
+    init(hostCommand command: CommandLine) {
         switch (command.word, command.rest.isEmpty) {
         case ("play", true): self = .host(.play)
         case ("pause", true): self = .host(.pause)
@@ -38,13 +51,18 @@ extension NodeInput {
         case ("retry", true): self = .retry
         case ("end", true): self = .end
         case ("quit", true): self = .quit(.quit)
-        default: self = .notice(.badCommand(line, expected: Self.hostUsage))
+        default: self = .notice(.badCommand(command.line, expected: Self.hostUsage))
         }
     }
 
     /// Reads a guest's line. Nil for an empty one.
     init?(guestLine line: String) {
         guard let command = CommandLine(line) else { return nil }
+        self.init(guestCommand: command)
+    }
+
+    /// Takes a guest's command.
+    init(guestCommand command: CommandLine) {
         switch (command.word, command.rest.isEmpty) {
         case ("vote", false): self = .guest(.vote(command.rest))
         case ("unvote", false): self = .guest(.takeBackVote(command.rest))
@@ -54,7 +72,7 @@ extension NodeInput {
         case ("retry", true): self = .retry
         case ("leave", true): self = .leave
         case ("quit", true): self = .quit(.quit)
-        default: self = .notice(.badCommand(line, expected: Self.guestUsage))
+        default: self = .notice(.badCommand(command.line, expected: Self.guestUsage))
         }
     }
 }

@@ -4,16 +4,19 @@ import Glibc
 
 /// Standard output. A reader that is gone (a closed pipe) is no reason for a node to stop playing music.
 enum StandardOutput {
-    static func write(_ line: String) { writeLine(line, to: STDOUT_FILENO) }
+    static func write(_ line: String) { writeAll(line + "\n", to: STDOUT_FILENO) }
+
+    /// Text that ends no line.
+    static func write(unfinished text: String) { writeAll(text, to: STDOUT_FILENO) }
 }
 
 /// Standard error.
 enum StandardError {
-    static func write(_ line: String) { writeLine(line, to: STDERR_FILENO) }
+    static func write(_ line: String) { writeAll(line + "\n", to: STDERR_FILENO) }
 }
 
-private func writeLine(_ line: String, to descriptor: Int32) {
-    var rest = Array((line + "\n").utf8)[...]
+private func writeAll(_ text: String, to descriptor: Int32) {
+    var rest = Array(text.utf8)[...]
     while !rest.isEmpty {
         let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
         if count < 0 {

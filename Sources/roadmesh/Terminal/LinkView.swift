@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import MeshProtocol
+
+/// A link in a few characters: bars, signal strength and round trip, as far as they are known.
+enum LinkView {
+    /// Weakest signals, in dBm, for one to four bars. At -90 a link of ours is about to break; at -60 the other box is in
+    /// the same car.
+    private static let thresholds = [-90, -80, -70, -60]
+    private static let bars: [Character] = ["▂", "▄", "▆", "█"]
+
+    /// Like `▂▄▆· -68 dBm 12 ms`; empty where nothing is known yet.
+    static func words(_ report: LinkReport) -> String {
+        let signal = report.rssi.map { "\(strength($0)) \($0) dBm" }
+        return [signal, report.roundTrip.map(milliseconds)].compactMap(\.self).joined(separator: " ")
+    }
+
+    private static func strength(_ rssi: Int) -> String {
+        String(zip(bars, thresholds).map { rssi >= $1 ? $0 : "·" })
+    }
+
+    private static func milliseconds(_ duration: Duration) -> String {
+        let milliseconds = duration / .milliseconds(1)
+        return milliseconds < 1 ? "<1 ms" : "\(Int(milliseconds.rounded())) ms"
+    }
+}

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DemocracyDJ
+import MeshNode
+import MeshProtocol
+import MeshSession
+
+/// Puts a node's events into sentences for a person.
+struct Sentences {
+    /// Where they are read.
+    enum Place {
+        /// In a stream of lines: the queue is told whenever it changes.
+        case lines
+        /// Above a panel that shows the present state by itself.
+        case abovePanel
+    }
+
+    let role: NodeDescription.Role
+    let local: Peer
+    private let place: Place
+    private(set) var names = ShownNames()
+    private var last: HostSnapshot?
+    private var isConnected = false
+
+    init(_ node: NodeDescription, _ place: Place) {
+        role = node.role
+        local = node.peer
+        self.place = place
+    }
+
+    /// What is said of an event: no line, or several.
+    mutating func lines(_ event: NodeEvent) -> [String] {
+        switch event {
+        case .ready(let node): greeting(node)
+        case .peerDiscovered(let peer, let rssi, _):
+            ["Heard \(quoted(peer))\(rssi.map { ", \($0) dBm" } ?? "")."]
+        case .peerLost(let peer): ["\(quoted(peer)) is not heard any more."]
+        case .peerConnected(let peer): joined(peer)
+        // A guest is told by a notice, which says what to do as well.
+        case .peerDisconnected(let peer, let reason): role == .host ? [farewell(peer, reason)] : []
+        case .connection(let state): lines(state)
+        case .snapshot(let snapshot, let isStale): lines(snapshot, isStale: isStale)
+        // Linked, it is on its way in the same instant.
+        case .wish(_, _, .queued) where isConnected: []
+        // A panel marks it in the queue.
+        case .wish(_, _, .sent) where place == .abovePanel: []
+        case .wish(let songID, let kind, let state): [sentence(songID, kind, state)]
+        case .searchResults(let songs, let query): lines(songs, foundFor: query)
+        case .intent(let intent, let peer, let rejected): lines(intent, peer, rejected)
+        case .notice(let notice): [Self.sentence(notice)]
+        case .noticeCleared, .link: []
+        case .bye: ["Bye."]
+        }
+    }
+
+    /// A notice, with the command that its button stands for.
+    static func sentence(_ notice: Notice) -> String {
+        let suggestion = notice.suggestion.map { " " + $0 } ?? ""
+        return "! \(notice.message)\(suggestion)\(notice.button == nil ? "" : " [retry]")"
+    }
+
+    // MARK: Coming and going
+
+    private func greeting(_ node: NodeDescription) -> [String] {
+        switch node.role {
+        case .host:
+            ["\(quoted(node.peer)) is on the air (\(node.radio)). Guests join by themselves.", commands]
+        case .guest: ["\(node.peer.name) is looking for a host (\(node.radio)).", commands]
+        case .scan: ["Listening for hosts (\(node.radio))."]
+        }
+    }
+
+    private var commands: String {
+        let usages = Vocabulary(role).commands.map(\.usage).joined(separator: ", ")
+        return place == .lines ? "Commands: \(usages)." : "Type help for the commands; Ctrl-C stops."
+    }
+
+    private mutating func joined(_ peer: Peer) -> [String] {
+        names.peers[peer.id] = peer.name
+        return [role == .host ? "\(peer.name) has joined." : "Joined \(quoted(peer))."]
+    }
+
+    private func farewell(_ peer: Peer, _ reason: DisconnectReason) -> String {
+        switch reason {
+        case .goodbye: "\(peer.name) has left."
+        case .linkLost: "\(peer.name) is out of reach."
+        case .refused: "\(peer.name) was sent away."
+        case .replaced: "\(peer.name) came back by another link."
+        }
+    }
+
+    private mutating func lines(_ state: ConnectionState) -> [String] {
+        isConnected = state == .connected
+        return switch state {
+        case .reconnecting(let attempt) where attempt > 1: ["Trying again (attempt \(attempt))…"]
+        case .connecting where last != nil: ["Looking for a host…"]
+        case .disconnected where last != nil: ["Not connected."]
+        case .disconnected, .connecting, .connected, .reconnecting, .failed: []
+        }
+    }
+
+    // MARK: The host's state
+
+    private mutating func lines(_ snapshot: HostSnapshot, isStale: Bool) -> [String] {
+        names.learn(snapshot)
+        defer { last = snapshot }
+        guard place == .lines else { return [] }
+        // Who has come and gone was said already.
+        if let last, last.queue == snapshot.queue, last.nowPlaying == snapshot.nowPlaying,
+            last.isPlaying == snapshot.isPlaying
+        {
+            return []
+        }
+        let view = QueueView(snapshot, local: local, names: names)
+        let hidden = snapshot.queue.count - TerminalLimits.shownSongs
+        return (isStale ? ["What you saw last:"] : []) + ["", view.playing, view.guests]
+            + (snapshot.queue.isEmpty ? ["The queue is empty."] : [])
+            + view.rows.prefix(TerminalLimits.shownSongs).map {
+                "  \($0.number). [\($0.id)] \($0.song)\($0.plainMarks)"
+            }
+            + (hidden > 0 ? ["  … and \(hidden) more"] : []) + [""]
+    }
+
+    private mutating func lines(_ songs: [Song], foundFor query: String) -> [String] {
+        names.learn(songs)
+        guard !songs.isEmpty else { return ["Nothing found for \"\(query)\"."] }
+        return ["Found for \"\(query)\":"]
+            + songs.enumerated().map { index, song in
+                let id = place == .lines ? "[\(UntrustedText.shown(song.id))] " : ""
+                return "  \(index + 1). \(id)\(QueueView.line(song))"
+            }
+    }
+
+    // MARK: Wishes
+
+    private func lines(_ intent: GuestIntent, _ peer: Peer, _ rejected: RejectionReason?) -> [String] {
+        let title = names.title(intent.songID)
+        return switch (intent, rejected) {
+        case (.vote, nil): ["\(peer.name) votes for \(title)."]
+        case (.takeBackVote, nil): ["\(peer.name) takes the vote for \(title) back."]
+        case (.suggestSong, nil): ["\(peer.name) suggests \(title)."]
+        case (.skip, nil): ["\(peer.name) wants to skip \(title)."]
+        // It is the same vote, sent again after a gap.
+        case (_, .alreadyVoted), (_, .notVoted): []
+        case (_, .some(let reason)): ["\(peer.name) asked for \(title), but \(Self.because(reason))."]
+        }
+    }
+
+    private func sentence(_ songID: Song.ID, _ kind: Wish.Kind, _ state: WishState) -> String {
+        let title = names.title(songID)
+        return switch (kind, state) {
+        case (.vote, .queued): "Your vote for \(title) is kept."
+        case (.vote, .sent): "Your vote for \(title) is on its way."
+        case (.vote, .confirmed): "Your vote for \(title) counts."
+        case (.vote, .rejected(let reason)): "Your vote for \(title) does not count: \(Self.because(reason))."
+        case (.takeBack, .confirmed): "Your vote for \(title) is taken back."
+        case (.takeBack, _): "Your vote for \(title) is being taken back."
+        case (.suggest, .queued): "Your suggestion of \(title) is kept."
+        case (.suggest, .sent): "Your suggestion of \(title) is on its way."
+        case (.suggest, .confirmed): "Your suggestion of \(title) is in the queue."
+        case (.suggest, .rejected(let reason)): "\(title) is not queued: \(Self.because(reason))."
+        }
+    }
+
+    private func quoted(_ peer: Peer) -> String { "\"\(peer.name)\"" }
+
+    private static func because(_ reason: RejectionReason) -> String {
+        switch reason {
+        case .unknownSong: "there is no such song"
+        case .notQueued: "it is not in the queue any more"
+        case .alreadyPlayed: "it has been played"
+        case .alreadyVoted: "it was counted before"
+        case .notVoted: "there is no vote"
+        case .queueFull: "the queue is full"
+        case .tooManySuggestions: "enough suggestions of one guest wait already"
+        case .notPlaying: "it does not play any more"
+        case .skippingNotAllowed: "only the driver skips songs here"
+        }
+    }
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DemocracyDJ
+import MeshProtocol
+
+/// Decides which song or guest a person means, by what is on view: a number, an identifier, or the beginning of a name.
+struct SongChoice: Hashable {
+    /// What plays and what comes next, as it was shown last; nil before anything was.
+    var shown: HostSnapshot?
+    /// What the last search has found.
+    var found: [Song] = []
+    /// The songs that a host can add; a guest does not know them.
+    var library: [Song] = []
+
+    /// What a song is wanted for. It decides which list a number counts in.
+    enum Use {
+        /// A song of the queue.
+        case queued
+        /// A song that the last search has found; a beginning may also be that of a queued one.
+        case suggested
+        /// A song of the host's library.
+        case added
+    }
+
+    /// What was meant.
+    enum Meaning: Hashable {
+        /// This identifier: of a song on view, or as it was typed where nothing on view fits it.
+        case id(String)
+        /// One of several, by what they are called.
+        case several([String])
+        /// A line further down than a list has any.
+        case noSuchLine(Int, of: Int)
+    }
+
+    /// The song that a person means.
+    func song(_ text: String, for use: Use) -> Meaning {
+        let known = known(for: use)
+        if known.contains(where: { $0.id == text }) { return .id(text) }
+        if let numbered = numbered(use), let number = Int(text), !text.hasPrefix("+") {
+            return numbered.indices.contains(number - 1)
+                ? .id(numbered[number - 1].id) : .noSuchLine(number, of: numbered.count)
+        }
+        return Self.beginning(text, among: known.map { (id: $0.id, name: UntrustedText.shown($0.title)) })
+    }
+
+    /// The guest that a person means.
+    func guest(_ text: String) -> Meaning {
+        let guests = shown?.connectedPeers ?? []
+        if guests.contains(where: { $0.id == text || $0.name == text }) { return .id(text) }
+        return Self.beginning(text, among: guests.map { (id: $0.id, name: UntrustedText.shown($0.name)) })
+    }
+
+    private func known(for use: Use) -> [Song] {
+        let queue = shown?.queue.map(\.song) ?? []
+        return switch use {
+        case .queued: queue
+        case .suggested: unique(found + queue + [shown?.nowPlaying?.song].compactMap(\.self))
+        case .added: unique(library + queue)
+        }
+    }
+
+    /// The list that a number counts in; nil where a number can only be an identifier.
+    private func numbered(_ use: Use) -> [Song]? {
+        switch use {
+        case .queued: shown?.queue.map(\.song)
+        case .suggested: found.isEmpty ? nil : found
+        case .added: nil
+        }
+    }
+
+    private func unique(_ songs: [Song]) -> [Song] {
+        var ids: Set<Song.ID> = []
+        return songs.filter { ids.insert($0.id).inserted }
+    }
+
+    /// A whole name goes before the beginning of a longer one.
+    private static func beginning(_ text: String, among named: [(id: String, name: String)]) -> Meaning {
+        let wanted = text.lowercased()
+        let fitting = named.filter { $0.name.lowercased().hasPrefix(wanted) }
+        let whole = fitting.filter { $0.name.lowercased() == wanted }
+        let meant = whole.isEmpty ? fitting : whole
+        return switch meant.count {
+        case 0: .id(text)
+        case 1: .id(meant[0].id)
+        default: .several(meant.map(\.name))
+        }
+    }
+}

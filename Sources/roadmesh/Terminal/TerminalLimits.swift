@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Limits of what a person is shown, each with its reason.
+enum TerminalLimits {
+    /// Songs of the queue that are shown at a time: what fits a small terminal. `queue` shows the others.
+    static let shownSongs = 10
+    /// Titles and names that are remembered for sentences about what has left the queue: several sessions' worth.
+    static let rememberedNames = 2_000
+    /// Notices that stay on view: more than two would push the queue away.
+    static let standingNotices = 2
+    /// Songs or guests that are named where what was typed may mean several: a line's worth.
+    static let namedChoices = 4
+    /// Narrowest terminal that lines are cut for; on a narrower one they wrap, as everything does there.
+    static let leastColumns = 20
+    /// What a terminal is taken for that does not tell its size: the size of the old ones.
+    static let usualSize = TerminalSize(columns: 80, rows: 24)
+    /// How often seconds on the screen are counted.
+    static let tick: Duration = .seconds(1)
+    /// Log lines that wait to be shown: a screenful, the newest.
+    static let waitingLogLines = 64
+}
+
+/// A terminal's size, in characters.
+struct TerminalSize: Hashable {
+    var columns: Int
+    var rows: Int
+}
