@@ -6,39 +6,41 @@ import Testing
 
 @testable import roadmesh
 
-@Suite("What people and programs type")
+@Suite("What programs type")
 struct CommandLineTests {
     @Test(
         "a host's commands",
         arguments: [
-            ("play", .command(.play)), ("  pause  ", .command(.pause)), ("skip", .command(.skip)),
-            ("add s1", .command(.add("s1"))), ("remove  s1 ", .command(.remove("s1"))),
-            ("kick Little Bob", .command(.kick("Little Bob"))), ("end", .quit(.quit)), ("quit", .quit(.quit)),
-        ] as [(String, HostInput)])
-    func host(line: String, input: HostInput) {
-        #expect(HostInput(line: line) == input)
+            ("play", .host(.play)), ("  pause  ", .host(.pause)), ("skip", .host(.skip)),
+            ("add s1", .host(.add("s1"))), ("remove  s1 ", .host(.remove("s1"))),
+            ("kick Little Bob", .host(.kick("Little Bob"))), ("retry", .retry), ("end", .end), ("quit", .quit(.quit)),
+        ] as [(String, NodeInput)])
+    func host(line: String, input: NodeInput) {
+        #expect(NodeInput(hostLine: line) == input)
     }
 
     @Test(
         "a guest's commands",
         arguments: [
-            ("vote s1", .vote("s1")), ("suggest s2", .suggest("s2")), ("retry", .retry), ("leave", .leave),
-            ("quit", .quit(.quit)),
-        ] as [(String, GuestInput)])
-    func guest(line: String, input: GuestInput) {
-        #expect(GuestInput(line: line) == input)
+            ("vote s1", .guest(.vote("s1"))), ("unvote s1", .guest(.takeBackVote("s1"))),
+            ("suggest s2", .guest(.suggest("s2"))), ("search open road", .guest(.search("open road"))),
+            ("skip", .guest(.skip)), ("retry", .retry), ("leave", .leave), ("quit", .quit(.quit)),
+        ] as [(String, NodeInput)])
+    func guest(line: String, input: NodeInput) {
+        #expect(NodeInput(guestLine: line) == input)
     }
 
     @Test("an empty line is nothing", arguments: ["", "   ", "\t"])
     func empty(line: String) {
-        #expect(HostInput(line: line) == nil)
-        #expect(GuestInput(line: line) == nil)
+        #expect(NodeInput(hostLine: line) == nil)
+        #expect(NodeInput(guestLine: line) == nil)
     }
 
     @Test(
-        "anything else is told to be no command, and changes nothing", arguments: ["vote", "play now", "Vote s1", "x"])
+        "anything else is told to be no command, and changes nothing",
+        arguments: ["vote", "skip now", "Vote s1", "x", "help"])
     func bad(line: String) {
-        guard case .notice(let notice) = GuestInput(line: line) else {
+        guard case .notice(let notice) = NodeInput(guestLine: line) else {
             Issue.record("\(line) was taken for a command")
             return
         }

@@ -75,7 +75,6 @@ struct QueueView {
 
     private func asked(_ item: QueueItem) -> String? {
         if item.addedBy == local.id { return wishes.isGuest ? "you asked" : nil }
-        let guest = snapshot.connectedPeers.first { $0.id == item.addedBy }?.name ?? names.peers[item.addedBy]
-        return guest.map { "\(UntrustedText.shown($0)) asked" }
+        return names.guests[item.addedBy].map { "\($0) asked" }
     }
 }

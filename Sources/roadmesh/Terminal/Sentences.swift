@@ -75,9 +75,8 @@ struct Sentences {
         return place == .lines ? "Commands: \(usages)." : "Type help for the commands; Ctrl-C stops."
     }
 
-    private mutating func joined(_ peer: Peer) -> [String] {
-        names.peers[peer.id] = peer.name
-        return [role == .host ? "\(peer.name) has joined." : "Joined \(quoted(peer))."]
+    private func joined(_ peer: Peer) -> [String] {
+        [role == .host ? "\(peer.name) has joined." : "Joined \(quoted(peer))."]
     }
 
     private func farewell(_ peer: Peer, _ reason: DisconnectReason) -> String {

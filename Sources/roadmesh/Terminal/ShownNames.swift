@@ -6,14 +6,14 @@ import MeshProtocol
 /// The titles and names that were heard of, for sentences about what is no longer on view.
 struct ShownNames {
     private var titles: [Song.ID: String] = [:]
-    /// What peers are called.
-    var peers: [Peer.ID: String] = [:]
+    /// What guests are called, also those who have left.
+    private(set) var guests: [Peer.ID: String] = [:]
 
     /// Takes the names that a state has.
     mutating func learn(_ snapshot: HostSnapshot) {
         learn(([snapshot.nowPlaying].compactMap(\.self) + snapshot.queue).map(\.song))
-        if peers.count > TerminalLimits.rememberedNames { peers = [:] }
-        for peer in snapshot.connectedPeers { peers[peer.id] = UntrustedText.shown(peer.name) }
+        if guests.count > TerminalLimits.rememberedNames { guests = [:] }
+        for peer in snapshot.connectedPeers { guests[peer.id] = UntrustedText.shown(peer.name) }
     }
 
     /// Takes the titles of songs.

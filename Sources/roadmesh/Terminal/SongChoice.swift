@@ -30,6 +30,8 @@ struct SongChoice: Hashable {
         case several([String])
         /// A line further down than a list has any.
         case noSuchLine(Int, of: Int)
+        /// Nothing that is on view, where everything is that could be meant.
+        case nothing
     }
 
     /// The song that a person means.
@@ -40,7 +42,8 @@ struct SongChoice: Hashable {
             return numbered.indices.contains(number - 1)
                 ? .id(numbered[number - 1].id) : .noSuchLine(number, of: numbered.count)
         }
-        return Self.beginning(text, among: known.map { (id: $0.id, name: UntrustedText.shown($0.title)) })
+        let meaning = Self.beginning(text, among: known.map { (id: $0.id, name: UntrustedText.shown($0.title)) })
+        return meaning == .id(text) && !canBeUnseen(text, use) ? .nothing : meaning
     }
 
     /// The guest that a person means.
@@ -50,11 +53,17 @@ struct SongChoice: Hashable {
         return Self.beginning(text, among: guests.map { (id: $0.id, name: UntrustedText.shown($0.name)) })
     }
 
+    /// Whether a text may be the identifier of a song that this box does not know. None has spaces.
+    private func canBeUnseen(_ text: String, _ use: Use) -> Bool {
+        use == .queued ? shown == nil : !text.contains(" ")
+    }
+
     private func known(for use: Use) -> [Song] {
-        let queue = shown?.queue.map(\.song) ?? []
+        // What plays is in no queue, and the answer to a wish for it says so.
+        let queue = (shown?.queue.map(\.song) ?? []) + [shown?.nowPlaying?.song].compactMap(\.self)
         return switch use {
         case .queued: queue
-        case .suggested: unique(found + queue + [shown?.nowPlaying?.song].compactMap(\.self))
+        case .suggested: unique(found + queue)
         case .added: unique(library + queue)
         }
     }

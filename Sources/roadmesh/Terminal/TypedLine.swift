@@ -49,7 +49,16 @@ enum TypedLine: Hashable {
         case .id(let id)?: return input(CommandLine(word: command.word, rest: id), role)
         case .several(let names)?: return .notice(.severalMeant(command.rest, names))
         case .noSuchLine(let number, let count)?: return .notice(.noSuchLine(number, of: count))
+        case .nothing?: return .notice(unknown(command))
         case nil: return input(command, role)
+        }
+    }
+
+    private static func unknown(_ command: CommandLine) -> Notice {
+        switch command.word {
+        case "suggest": .notFound(command.rest)
+        case "add": .cannotAdd(command.rest, .unknownSong)
+        default: .notOnView(command.rest)
         }
     }
 
@@ -66,6 +75,19 @@ extension Notice {
         let list = named.joined(separator: ", ") + (others > 0 ? " and \(others) more" : "")
         return passing(
             "severalMeant", "\"\(text.prefix(40))\" may be \(list).", "Type more of the name, or the number.")
+    }
+
+    /// No song of the queue is called so.
+    static func notOnView(_ text: String) -> Notice {
+        passing(
+            "notQueued", "\"\(text.prefix(40))\" is not in the queue.",
+            "Use a number of the list, or the beginning of a title in it.")
+    }
+
+    /// No song that this guest knows of is called so.
+    static func notFound(_ text: String) -> Notice {
+        passing(
+            "unknownSong", "\"\(text.prefix(40))\" was not found yet.", "Look for it first: search \(text.prefix(40))")
     }
 
     /// There is no such line in the list.

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DemocracyDJ
+import MeshNode
+import MeshProtocol
+import Testing
+
+@testable import roadmesh
+
+@Suite("What people see on a terminal")
+struct ScreenTests {
+    @Test func aGuestSeesTheLinkWhatPlaysWhoIsThereAndWhoseVotesAreInTheQueue() {
+        let snapshot = Car.snapshot(guests: [Car.ana, Car.bob]) {
+            $0.queue[0].voters = ["bob", "ana"]
+            $0.queue[1].voters = ["ana"]
+            $0.queue[1].addedBy = "bob"
+            $0.queue[2].addedBy = "ana"
+            $0.skipVoters = ["bob"]
+        }
+        let report = LinkReport(rssi: -68, roundTrip: .microseconds(12_400))
+        let screen = Car.anasScreen(.snapshot(snapshot, isStale: false), .link(Car.dad, report))
+        #expect(
+            screen.panel() == [
+                "Connected to \"Dad's Car\"  ▂▄▆· -68 dBm 12 ms",
+                "Now playing: Open Road – The Milestones  1 wants to skip it",
+                "Guests: Ana, Bob",
+                " 1. Road Trip – Night Drivers  2 votes (yours too)",
+                " 2. Rest Stop – Paper Maps  1 vote (yours) · Bob asked",
+                " 3. Road – Coastline  you asked",
+            ])
+    }
+
+    @Test(
+        "bars say how strong a signal is, where the radio knows",
+        arguments: [(-50, "▂▄▆█"), (-61, "▂▄▆·"), (-75, "▂▄··"), (-90, "▂···"), (-95, "····")])
+    func bars(rssi: Int, bars: String) {
+        #expect(LinkView.words(LinkReport(rssi: rssi)) == "\(bars) \(rssi) dBm")
+        #expect(LinkView.words(LinkReport(roundTrip: .microseconds(600))) == "<1 ms")
+        #expect(LinkView.words(LinkReport()) == "")
+    }
+
+    @Test func aHostSeesTheLinkToEachGuest() {
+        var screen = Screen(Car.description(.host, Car.dad), .abovePanel)
+        _ = screen.show(.snapshot(Car.snapshot(guests: [Car.ana, Car.bob]), isStale: false), now: .zero)
+        _ = screen.show(.link(Car.ana, LinkReport(rssi: -55, roundTrip: .milliseconds(30))), now: .zero)
+        #expect(screen.panel()[2] == "Guests: Ana ▂▄▆█ -55 dBm 30 ms · Bob")
+        _ = screen.show(.peerDisconnected(Car.ana, .linkLost), now: .zero)
+        #expect(screen.panel()[2] == "Guests: Ana · Bob")
+    }
+
+    @Test func outOfReachTheQueueIsMarkedStaleAndTheSecondsAreCounted() {
+        var screen = Car.anasScreen(.snapshot(Car.snapshot(), isStale: false))
+        _ = screen.show(.connection(.reconnecting(attempt: 1)), now: .seconds(100))
+        _ = screen.show(.connection(.reconnecting(attempt: 2)), now: .seconds(103))
+        #expect(screen.panel(now: .seconds(107))[0] == "Reconnecting to \"Dad's Car\", 7 s; the queue is stale")
+        #expect(screen.panel().contains(" 1. Road Trip – Night Drivers"))
+        _ = screen.show(.connection(.connected), now: .seconds(108))
+        #expect(screen.panel()[0].hasSuffix("stale"))
+        _ = screen.show(.snapshot(Car.snapshot(), isStale: false), now: .seconds(108))
+        #expect(!screen.panel()[0].contains("stale"))
+    }
+
+    @Test func whatWasKnownBeforeThisRunIsStaleFromTheStart() {
+        var screen = Screen(Car.description(.guest, Car.ana), .abovePanel)
+        _ = screen.show(.snapshot(Car.snapshot(), isStale: true), now: .zero)
+        #expect(screen.panel(now: .seconds(5))[0] == "Looking for a host; the queue is stale")
+    }
+
+    @Test func aWishIsMarkedInTheQueueUntilTheHostHasAnswered() {
+        var screen = Car.anasScreen(.snapshot(Car.snapshot(), isStale: false))
+        _ = screen.show(.wish("s2", .vote, .queued), now: .zero)
+        #expect(screen.panel()[3] == " 1. Road Trip – Night Drivers  your vote is kept")
+        _ = screen.show(.wish("s2", .vote, .sent), now: .zero)
+        #expect(screen.panel()[3] == " 1. Road Trip – Night Drivers  your vote is on its way")
+        _ = screen.show(.wish("s2", .takeBack, .sent), now: .zero)
+        #expect(screen.panel()[3] == " 1. Road Trip – Night Drivers  taking your vote back is on its way")
+        #expect(
+            screen.show(.wish("s2", .takeBack, .confirmed), now: .zero) == [
+                "Your vote for \"Road Trip\" is taken back."
+            ])
+        #expect(screen.panel()[3] == " 1. Road Trip – Night Drivers")
+    }
+
+    @Test func aSuggestionIsShownBelowTheQueueUntilItIsInIt() {
+        var screen = Car.anasScreen(.snapshot(Car.snapshot(), isStale: false))
+        _ = screen.show(
+            .searchResults([Song(id: "x", title: "Motel", artist: "B", duration: 1)], query: "mo"), now: .zero)
+        _ = screen.show(.wish("x", .suggest, .queued), now: .zero)
+        #expect(screen.panel().last == " –  \"Motel\"  your suggestion is kept")
+        _ = screen.show(.wish("x", .suggest, .rejected(.queueFull)), now: .zero)
+        #expect(screen.panel().last == " 3. Road – Coastline")
+    }
+
+    @Test func aNoticeIsSaidWithWhatToDoAndTheCommandThatDoesIt() throws {
+        var screen = Car.anasScreen(.snapshot(Car.snapshot(), isStale: false))
+        let lost = Notice(.connectionLost(host: Car.dad))
+        #expect(
+            screen.show(.notice(lost), now: .zero) == [
+                "! Connection to Dad's Car lost. Trying to reconnect. You see the last known queue, and what you vote is sent "
+                    + "when the connection is back."
+            ])
+        #expect(screen.panel()[1] == "! Connection to Dad's Car lost. Trying to reconnect.")
+        let later = try #require(lost.followedUp)
+        #expect(screen.show(.notice(later), now: .zero)[0].hasSuffix("[retry]"))
+        #expect(screen.panel()[1] == "! Dad's Car is still out of reach. [retry]")
+        _ = screen.show(.noticeCleared(code: "connectionLost"), now: .zero)
+        #expect(!screen.panel()[1].hasPrefix("!"))
+    }
+
+    @Test func aNoticeThatGoesByItselfIsSaidAndDoesNotStay() {
+        var screen = Car.anasScreen()
+        #expect(screen.show(.notice(.notConnected), now: .zero).count == 1)
+        #expect(screen.panel().count == 1)
+    }
+
+    @Test(arguments: [5, 6, 8, 12, 24, 60])
+    func thePanelLeavesRoomForThePromptOnTerminalsOfAnyHeight(rows: Int) {
+        let songs = (0...40).map { Song(id: "n\($0)", title: "Mile \($0)", artist: "M", duration: 1) }
+        let screen = Car.anasScreen(.snapshot(Car.snapshot(songs), isStale: false))
+        let panel = screen.panel(TerminalSize(columns: 80, rows: rows))
+        #expect((1...max(rows - 5, 1)).contains(panel.count))
+        if rows > 8 { #expect(panel.last == "      … and \(40 - (panel.count - 4)) more") }
+    }
+
+    @Test(arguments: [20, 33, 80])
+    func noLineOfThePanelIsWiderThanTheTerminal(columns: Int) {
+        let songs = [
+            Song(id: "a", title: String(repeating: "very long ", count: 20), artist: "A", duration: 1),
+            Song(id: "b", title: String(repeating: "夜の道", count: 20), artist: "🚗🚙", duration: 1),
+            Song(id: "c", title: String(repeating: "e\u{301}", count: 60), artist: "C", duration: 1),
+        ]
+        let screen = Car.anasScreen(.snapshot(Car.snapshot(songs) { $0.queue[0].voters = ["ana"] }, isStale: false))
+        for line in screen.panel(TerminalSize(columns: columns, rows: 24)) {
+            #expect(ShownText.width(line) < columns)
+        }
+    }
+
+    @Test func whatATitleHidesReachesNoTerminal() {
+        let evil = "Ro\u{1B}[2Jad\u{9B}31m\u{202E}pirT\u{2066}\u{7}\r\n\u{2028}x"
+        let songs = [Car.songs[0], Song(id: "e\u{1B}[H", title: evil, artist: evil, duration: 1)]
+        let snapshot = Car.snapshot(songs, guests: [Peer(id: "b", name: evil)]) { $0.queue[0].addedBy = "b" }
+        let panel = Car.anasScreen(.snapshot(snapshot, isStale: false)).panel()
+        var plain = Screen(Car.description(.guest, Car.ana), .lines)
+        let said =
+            plain.show(.snapshot(snapshot, isStale: false), now: .zero)
+            + plain.show(.searchResults(songs, query: "x"), now: .zero)
+        for line in panel + said { #expect(line == UntrustedText.shown(line)) }
+        #expect(panel.last == " 1. Ro[2Jad31mpirTx – Ro[2Jad31mpirTx  Ro[2Jad31mpirTx asked")
+    }
+
+    @Test func withoutATerminalTheQueueIsToldWithIdsWheneverItChanges() {
+        var screen = Screen(Car.description(.guest, Car.ana), .lines)
+        let snapshot = Car.snapshot { $0.queue[0].voters = ["ana"] }
+        let told = [
+            "", "Now playing: Open Road – The Milestones", "Guests: Ana",
+            "  1. [s2] Road Trip – Night Drivers  1 vote (yours)", "  2. [3] Rest Stop – Paper Maps",
+            "  3. [s4] Road – Coastline", "",
+        ]
+        #expect(screen.show(.snapshot(snapshot, isStale: false), now: .zero) == told)
+        #expect(screen.show(.snapshot(snapshot, isStale: false), now: .zero) == [])
+    }
+
+    @Test func theWholeQueueIsShownWhenAskedFor() {
+        let songs = (0...40).map { Song(id: "n\($0)", title: "Mile \($0)", artist: "M", duration: 1) }
+        let screen = Car.anasScreen(.snapshot(Car.snapshot(songs), isStale: false))
+        #expect(
+            screen.take("queue") == [.say(["Now playing: Mile 0 – M"] + (1...40).map { "  \($0). Mile \($0) – M" })])
+        #expect(Car.anasScreen().take("queue") == [.say(["No queue is known yet."])])
+    }
+}
