@@ -33,9 +33,8 @@ extension DJNode {
         switch input {
         case .host(let command): [.event(.host(.command(command)))]
         case .guest(let event): [.event(.guest(event))]
-        case .retry:
-            monitor.handle(.retry, now: clock.now).isEmpty
-                ? [.act(.steer(.start))] : [.act(.tryRadioAgain), .act(.steer(.start))]
+        // Whoever was refused and asks again is to be told again.
+        case .retry: [.act(.cure(NetworkError.refusals))] + watch(.retry) + [.act(.steer(.start))]
         case .leave: leave()
         case .end: [.event(.endSession), .act(.quit(.quit))]
         case .notice(let notice): [.act(.tell(notice))]

@@ -86,10 +86,11 @@ extension NetworkError {
 
     /// The errors that a link to a host has cured.
     static func curedByJoining(_ host: Peer) -> [NetworkError] {
-        [
-            .connectionLost(host: host), .hostNotFound(host: host), .hostEnded(host: host), .hostFull, .refused,
-            .kicked,
-            .wrongPIN, .versionMismatch, .proofRequired,
-        ]
+        [.connectionLost(host: host), .hostNotFound(host: host), .hostEnded(host: host)] + refusals
     }
+
+    /// The ways in which a host says no.
+    static let refusals: [NetworkError] = [
+        .hostFull, .refused, .kicked, .wrongPIN, .versionMismatch, .proofRequired,
+    ]
 }

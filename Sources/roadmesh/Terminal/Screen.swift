@@ -55,7 +55,7 @@ struct Screen {
         case .link(let peer, let report): links[peer.id] = report
         case .notice(let notice): take(notice)
         case .noticeCleared(let code): notices.removeAll { $0.code == code }
-        case .ready, .peerDiscovered, .peerLost, .intent, .bye: break
+        case .ready, .peerDiscovered, .peerLost, .intent, .artwork, .bye: break
         }
         return sentences.lines(event)
     }

@@ -48,7 +48,7 @@ struct Sentences {
         case .searchResults(let songs, let query): lines(songs, foundFor: query)
         case .intent(let intent, let peer, let rejected): lines(intent, peer, rejected)
         case .notice(let notice): [Self.sentence(notice)]
-        case .noticeCleared, .link: []
+        case .noticeCleared, .link, .artwork: []
         case .bye: ["Bye."]
         }
     }
