@@ -54,17 +54,22 @@ def _voters(story: Story) -> Iterator[str]:
 
 
 def _changes(story: Story) -> Iterator[str]:
-    skips = _Skips(story)
+    skips, buttons = _Skips(story), _Buttons(story)
     taken_back: Counter[tuple[str, str]] = Counter()
     for before, after in pairwise(story.timeline):
         where = f"between {before.version}, shown by {before.shown_by}, and {after.version}, shown by {after.shown_by}"
-        yield from (f"{finding} {where}" for finding in _change(story, before, after, skips, taken_back))
+        yield from (f"{finding} {where}" for finding in _change(story, before, after, skips, buttons, taken_back))
 
 
 def _change(
-    story: Story, before: State, after: State, skips: _Skips, taken_back: Counter[tuple[str, str]]
+    story: Story,
+    before: State,
+    after: State,
+    skips: _Skips,
+    buttons: _Buttons,
+    taken_back: Counter[tuple[str, str]],
 ) -> Iterator[str]:
-    skipped = yield from _playing(story, before, after, skips)
+    skipped = yield from _playing(story, before, after, skips, buttons)
     for song in after.songs:
         if song not in before.voters and not any(story.said_by(guest, {"suggest"}, song, after.at) for guest in GUESTS):
             yield f"{song} is queued, and nobody has suggested it,"
@@ -80,7 +85,7 @@ def _change(
             yield f"the order has changed from {old} to {new}"
 
 
-def _playing(story: Story, before: State, after: State, skips: _Skips) -> Generator[str, None, int]:
+def _playing(story: Story, before: State, after: State, skips: _Skips, buttons: _Buttons) -> Generator[str, None, int]:
     """Yields what is wrong; returns how many songs were skipped."""
     gone = [song for song in before.songs if song not in after.voters]
     count = max(len(gone), int(before.playing != after.playing))
@@ -88,11 +93,8 @@ def _playing(story: Story, before: State, after: State, skips: _Skips) -> Genera
         yield f"{before.playing} has become {after.playing} and {gone} left the queue, and nobody has skipped so often,"
     elif before.playing != after.playing and after.playing not in gone and not _is_suggested(story, after):
         yield f"{after.playing} is played, which was not queued,"
-    if before.is_playing != after.is_playing:
-        since = before.at - LAG
-        buttons = {"play", "pause", "skip"}
-        if not any(said.word in buttons and since < said.at < after.at for said in story.said if said.box == HOST):
-            yield f"playing was {before.is_playing} and is {after.is_playing}, and nobody has touched a button,"
+    if before.is_playing != after.is_playing and not buttons.explain(before, after):
+        yield f"playing was {before.is_playing} and is {after.is_playing}, and nobody has touched that button,"
     return count
 
 
@@ -114,25 +116,49 @@ def _votes(story: Story, song: str, before: State, after: State, taken_back: Cou
         yield f"somebody who is not there votes for {song}: {strangers}"
 
 
-class _Skips:
-    """What was skipped by hand, in each of the host's lives, and has been seen. One that a power cut has swallowed
-    explains nothing later."""
+class _HeadUnit:
+    """What was typed at the host, and in which of its lives. What a power cut has swallowed explains nothing later."""
 
-    def __init__(self, story: Story) -> None:
-        self._said = [said for said in story.said if said.box == HOST and said.word == "skip"]
+    def __init__(self, story: Story, words: set[str]) -> None:
+        self._said = [said for said in story.said if said.box == HOST and said.word in words]
         self._lives = {epoch: life for life, epoch in sorted(story.epochs.items(), reverse=True)}
+        self._last_life = max((said.life for said in self._said), default=0)
+
+    def _lives_of(self, before: State, after: State) -> range:
+        # The last life may have shown nothing itself.
+        first, last = self._lives.get(before.version.epoch, 0), self._lives.get(after.version.epoch, self._last_life)
+        return range(first, last + 1)
+
+
+class _Skips(_HeadUnit):
+    def __init__(self, story: Story) -> None:
+        super().__init__(story, {"skip"})
         self._seen: Counter[int] = Counter()
 
     def explain(self, count: int, before: State, after: State) -> bool:
-        first = self._lives.get(before.version.epoch, 0)
-        # The last life may have shown nothing itself.
-        last = self._lives.get(after.version.epoch, max((said.life for said in self._said), default=0))
-        for life in range(first, last + 1):
+        """Whether so many were typed and not seen yet."""
+        for life in self._lives_of(before, after):
             given = sum(1 for said in self._said if said.life == life and said.at < after.at)
             used = min(count, given - self._seen[life])
             self._seen[life] += used
             count -= used
         return count == 0
+
+
+class _Buttons(_HeadUnit):
+    def __init__(self, story: Story) -> None:
+        super().__init__(story, {"play", "pause", "skip"})
+        self._next = 0
+
+    def explain(self, before: State, after: State) -> bool:
+        """Whether one was typed that does this, after those whose effect was seen before: lines are taken in order."""
+        lives = self._lives_of(before, after)
+        for place in range(self._next, len(self._said)):
+            said = self._said[place]
+            if said.life in lives and said.at < after.at and (said.word != "pause") == after.is_playing:
+                self._next = place + 1
+                return True
+        return False
 
 
 # What guests were told.

@@ -121,7 +121,12 @@ def test_a_host_that_comes_back_with_another_queue_is_seen(queue: Queue, finding
 
 def test_a_host_that_plays_something_else_is_seen() -> None:
     assert "p has become q" in a_vote().cuts(HOST).shows(1, VOTED, playing="q").findings
-    assert "nobody has touched a button" in a_vote().waits().cuts(HOST).shows(1, VOTED, is_playing=False).findings
+    assert "nobody has touched that button" in a_vote().cuts(HOST).shows(1, VOTED, is_playing=False).findings
+
+
+def test_a_pause_does_not_explain_that_the_music_plays_on() -> None:
+    tale = a_vote().says(HOST, "play").says(HOST, "pause").shows(3, VOTED, is_playing=False).cuts(HOST)
+    assert "nobody has touched that button" in tale.shows(1, VOTED).findings
 
 
 def test_a_skip_that_was_lost_explains_nothing_later() -> None:
