@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import DemocracyDJ
-import FoundationEssentials
 import TestSupport
 import Testing
 
@@ -19,14 +18,10 @@ struct ArtworkErrorTests {
         do throws(NetworkError) {
             _ = try await loader.artwork(at: url)
         } catch {
-            name = Self.name(error)
+            name = error.caseName
         }
         await loader.shutdown()
         return name
-    }
-
-    private static func name(_ error: NetworkError) -> String {
-        if case .httpError(let status) = error { "httpError \(status)" } else { error.code }
     }
 
     @Test(
@@ -34,7 +29,8 @@ struct ArtworkErrorTests {
         arguments: [
             (.status(204), "noData"), (.status(200), "emptyData"),
             (.bytes(head + "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n"), "emptyData"),
-            (.status(400), "httpError 400"), (.status(404), "httpError 404"), (.status(500), "httpError 500"),
+            (.status(400), "httpError(statusCode: 400)"), (.status(404), "httpError(statusCode: 404)"),
+            (.status(500), "httpError(statusCode: 500)"),
             (.status(429), "rateLimited"), (.status(503), "serverMaintenance"), (.status(304), "invalidResponse"),
             (.status(206), "invalidResponse"), (.ok(type: "text/html"), "invalidResponse"),
             (.ok(Array("<svg xmlns='http://www.w3.org/2000/svg'/>".utf8), type: "image/svg+xml"), "decodingError"),
@@ -112,5 +108,16 @@ struct ArtworkErrorTests {
         ])
     func badURL(url: String) async {
         #expect(await error(url) == "invalidURL")
+    }
+}
+
+extension NetworkError {
+    /// The case, without the words of what caused it.
+    var caseName: String {
+        switch self {
+        case .requestFailed: "requestFailed"
+        case .decodingError: "decodingError"
+        default: "\(self)"
+        }
     }
 }

@@ -18,7 +18,7 @@ struct ArtworkFeedTests {
             switch action {
             case .load(let url): "load \(url)"
             case .show(let id, let path): "show \(id) \(path)"
-            case .tell(let error, let url): "tell \(error) \(url)"
+            case .tell(let error, let url): "tell \(error.caseName) \(url)"
             }
         }
     }
