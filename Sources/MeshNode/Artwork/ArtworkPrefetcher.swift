@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DemocracyDJ
+
+/// Has the covers of a host's next songs at hand: it carries out what `ArtworkFeed` decides.
+public actor ArtworkPrefetcher {
+    /// What comes of it.
+    public enum Output: Sendable {
+        /// This song's picture is in this file.
+        case artwork(Song.ID, path: String)
+        /// A picture cannot be had, and a person should know.
+        case failed(NetworkError, url: String)
+    }
+
+    /// What has come. A listener that falls behind loses the oldest; the pictures are there all the same.
+    public nonisolated let output: AsyncStream<Output>
+
+    private let loader: ArtworkLoader
+    private let sink: AsyncStream<Output>.Continuation
+    private var feed = ArtworkFeed()
+    private var clock = NodeClock()
+    private var loads: [String: Task<Void, Never>] = [:]
+    private var ticking: Task<Void, Never>?
+    private var isClosed = false
+
+    /// One that has a loader to itself.
+    public init(loader: ArtworkLoader) {
+        self.loader = loader
+        (output, sink) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(NodeLimits.outputEvents))
+    }
+
+    /// The songs that are shown, the one that plays first. It costs nothing to say it again.
+    public func show(_ songs: [Song]) {
+        if ticking == nil {
+            ticking = Task { [ticks = clock.ticks] in for await _ in ticks { handle(.tick) } }
+        }
+        handle(.songs(songs))
+    }
+
+    /// Breaks off what is being loaded, and ends the output.
+    public func shutdown() async {
+        isClosed = true
+        ticking?.cancel()
+        clock.wake(at: nil)
+        await loader.shutdown()
+        for load in loads.values { await load.value }
+        sink.finish()
+    }
+
+    private func handle(_ event: ArtworkFeed.Event) {
+        guard !isClosed else { return }
+        for action in feed.handle(event, now: clock.now) {
+            switch action {
+            case .load(let url): loads[url] = Task { await load(url) }
+            case .show(let song, let path): sink.yield(.artwork(song, path: path))
+            case .tell(let error, let url): sink.yield(.failed(error, url: url))
+            }
+        }
+        clock.wake(at: feed.deadline)
+    }
+
+    private func load(_ url: String) async {
+        do throws(NetworkError) {
+            let file = try await loader.artwork(at: url)
+            loads[url] = nil
+            handle(.loaded(url: url, path: file.path))
+        } catch {
+            loads[url] = nil
+            handle(.failed(url: url, error))
+        }
+    }
+}
