@@ -57,8 +57,10 @@ struct NodeOptions: ParsableArguments {
             let client = MultipeerClient(
                 radio: radio, identity: identity, name: description.peer.name, service: description.service,
                 remembered: kept.contents.remembered, holdsUntilStored: true, logger: logger)
-            let artwork: ArtworkLoader? =
-                if case .host = part { ArtworkLoader(cache: kept.artworkFolder, logger: logger) } else { nil }
+            var artwork: ArtworkPrefetcher?
+            if case .host = part {
+                artwork = ArtworkPrefetcher(loader: ArtworkLoader(cache: kept.artworkFolder, logger: logger))
+            }
             return DJNode(
                 part, description, client: client, store: kept.store, contents: kept.contents, artwork: artwork,
                 logger: logger)

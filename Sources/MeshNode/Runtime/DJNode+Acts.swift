@@ -19,7 +19,6 @@ extension DJNode {
         case .accept(let message): await client.accept(message)
         case .release(let number, let peer): await client.stored(upTo: number, for: peer)
         case .disconnect(let peer): await client.disconnect(peer, refusing: nil)
-        case .picture(let event): loadPictures(event)
         case .tryRadioAgain: if app.host != nil { await client.tryAgain() } else { await startRadio() }
         case .quit(let reason): bye = bye ?? reason
         }
@@ -43,7 +42,7 @@ extension DJNode {
         case .broadcast(let snapshot):
             await share(.stateChanged(snapshot))
             sink.yield(.snapshot(snapshot, isStale: false))
-            loadPictures(.songs(snapshot.songs))
+            await artwork?.show(snapshot.songs)
         case .send(_, let peer): await share(.wholeRequested(peer))
         case .heartbeat:
             await share(.heartbeat)
@@ -131,18 +130,6 @@ extension DJNode {
         }
     }
 
-    /// Pictures are loaded beside everything else; what comes of it comes back through the inbox.
-    func loadPictures(_ event: ArtworkFeed.Event) {
-        guard let artwork else { return }
-        for action in artworkFeed.handle(event, now: clock.now) {
-            switch action {
-            case .load(let url): Task { [inbox] in await inbox.put(.picture(await artwork.loaded(url))) }
-            case .show(let songID, let path): sink.yield(.artwork(songID, path: path))
-            case .tell(let error, _): tell(Notice(error))
-            }
-        }
-    }
-
     // MARK: Notices
 
     func tell(_ notice: Notice) {
@@ -172,16 +159,6 @@ extension DJNode {
     func cureStore() {
         retryStoreAt = nil
         for error in NetworkError.curedByWriting { cure(error) }
-    }
-}
-
-extension ArtworkLoader {
-    fileprivate func loaded(_ url: String) async -> ArtworkFeed.Event {
-        do throws(NetworkError) {
-            return .loaded(url: url, path: try await artwork(at: url).path)
-        } catch {
-            return .failed(url: url, error)
-        }
     }
 }
 

@@ -30,7 +30,6 @@ extension DJNode {
         /// A reliable message that waits for the disk may leave.
         case release(number: UInt64, to: Peer.ID)
         case disconnect(Peer.ID)
-        case picture(ArtworkFeed.Event)
         case tryRadioAgain
         case quit(ByeReason)
     }

@@ -15,7 +15,8 @@ extension DJNode {
         case .clientEnded:
             bye == nil ? [.event(.multipeerEvent(.sessionInvalidated)), .act(.quit(.transportEnded))] : []
         case .outside(let input): understand(input)
-        case .picture(let event): [.act(.picture(event))]
+        case .picture(.artwork(let songID, let path)): [.act(.show(.artwork(songID, path: path)))]
+        case .picture(.failed(let error, url: _)): [.act(.tell(Notice(error)))]
         case .tick: understandTick()
         }
     }
@@ -23,7 +24,6 @@ extension DJNode {
     private func understandTick() -> [Matter] {
         show(board.handle(.tick, now: clock.now))
         var matters: [Matter] = []
-        if artworkFeed.deadline.map({ $0 <= clock.now }) == true { matters.append(.act(.picture(.tick))) }
         if app.deadline.map({ $0 <= clock.now }) == true { matters.append(.event(.host(.tick))) }
         if policy.deadline.map({ $0 <= clock.now }) == true { matters.append(.act(.steer(.tick))) }
         return matters

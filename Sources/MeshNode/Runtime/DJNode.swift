@@ -38,8 +38,7 @@ public actor DJNode: Service {
 
     // A host's.
     var stateFeed: StateFeed?
-    var artworkFeed = ArtworkFeed()
-    let artwork: ArtworkLoader?
+    let artwork: ArtworkPrefetcher?
 
     // A guest's.
     var policy: ReconnectPolicy
@@ -53,7 +52,7 @@ public actor DJNode: Service {
         case client(ClientEvent)
         case clientEnded
         case outside(NodeInput)
-        case picture(ArtworkFeed.Event)
+        case picture(ArtworkPrefetcher.Output)
         case tick
     }
 
@@ -66,10 +65,10 @@ public actor DJNode: Service {
     }
 
     /// A node that goes on where an earlier run with this store has ended. `contents` is what the client was made with;
-    /// without a loader there are no pictures.
+    /// without a prefetcher there are no pictures.
     public init(
         _ part: Part, _ description: NodeDescription, client: MultipeerClient, store: NodeStore.Opened,
-        contents: StoredNode, artwork: ArtworkLoader? = nil, logger: Logger
+        contents: StoredNode, artwork: ArtworkPrefetcher? = nil, logger: Logger
     ) {
         self.part = part
         self.description = description
@@ -96,6 +95,10 @@ public actor DJNode: Service {
                 await inbox.put(.clientEnded)
             },
             Task { [ticks = clock.ticks, inbox] in for await _ in ticks { await inbox.put(.tick) } },
+            Task { [artwork, inbox] in
+                guard let artwork else { return }
+                for await picture in artwork.output { await inbox.put(.picture(picture)) }
+            },
         ]
         defer { for feeder in feeders { feeder.cancel() } }
         do {
@@ -139,7 +142,7 @@ public actor DJNode: Service {
 
     private func open(_ host: HostFeature) async {
         stateFeed = StateFeed(host.snapshot)
-        loadPictures(.songs(host.snapshot.songs))
+        await artwork?.show(host.snapshot.songs)
         for peer in host.state.banned { await client.disconnect(peer, refusing: .banned) }
         sink.yield(.snapshot(host.snapshot, isStale: false))
     }
@@ -153,7 +156,7 @@ public actor DJNode: Service {
     /// Sets the alarm for whatever is due next.
     func wake() {
         clock.wake(
-            at: [app.deadline, policy.deadline, board.deadline, artworkFeed.deadline, retryStoreAt].compactMap(\.self)
+            at: [app.deadline, policy.deadline, board.deadline, retryStoreAt].compactMap(\.self)
                 .min())
     }
 
