@@ -79,7 +79,7 @@ public struct MeshCore: Sendable {
     public let local: Peer
     let identity: Identity
     private let prologue: [UInt8]
-    private let holdsUntilStored: Bool
+    let holdsUntilStored: Bool
 
     var links: [LinkID: Link] = [:]
     /// Which link leads to which connected peer.
@@ -88,7 +88,8 @@ public struct MeshCore: Sendable {
     var acquaintances: [Peer.ID: Acquaintance] = [:]
     var conversations: [Peer.ID: Conversation] = [:]
     var admission = Admission()
-    private var uses: UInt64 = 0
+    /// Grows with each use of an acquaintance.
+    var uses: UInt64 = 0
     /// Handshakes that others have begun.
     private var handshakes = RateLimit(
         perSecond: Limits.handshakesPerSecond, burst: Limits.handshakeBurst, now: .zero)
@@ -118,17 +119,6 @@ public struct MeshCore: Sendable {
             acquaintances[id] = Acquaintance(publicKey: peer.publicKey, lastUse: 0)
             conversations[id] = conversation
         }
-    }
-
-    /// What has to outlive the process (`Conversation.durable` says when), by peer.
-    public var remembered: [Peer.ID: Remembered] {
-        Dictionary(uniqueKeysWithValues: acquaintances.keys.compactMap { id in remembered(id).map { (id, $0) } })
-    }
-
-    /// What has to outlive the process of one peer.
-    public func remembered(_ peer: Peer.ID) -> Remembered? {
-        guard let publicKey = acquaintances[peer]?.publicKey, let conversation = conversations[peer] else { return nil }
-        return Remembered(publicKey: publicKey, conversation: conversation.durable)
     }
 
     /// The conversation with a peer that was met.
@@ -259,56 +249,5 @@ public struct MeshCore: Sendable {
         else { return [] }
         let number = plantedBug == .acknowledgesOneTooMany ? accepted + 1 : accepted
         return update(id) { $0.acknowledge(upTo: number) }
-    }
-
-    // MARK: Acquaintances
-
-    /// The one peer whose identifier begins like this, if it is one.
-    private func onlyAcquaintance(withHead head: String) -> Peer.ID? {
-        let found = acquaintances.keys.filter { $0.hasPrefix(head) }
-        return found.count == 1 ? found.first : nil
-    }
-
-    /// How this node introduces itself to a peer on a link.
-    mutating func introduce(to peer: Peer.ID, on id: LinkID) -> Introduction? {
-        guard let entropy = links[id]?.entropy else { return nil }
-        let resumption = (conversations[peer] ?? newConversation(entropy)).resumption
-        links[id]?.told = resumption.delivered
-        return Introduction(name: local.name, resumption: resumption)
-    }
-
-    /// A peer has proved its key. Returns who was forgotten for it.
-    mutating func meet(_ peer: Peer.ID, key: [UInt8], _ entropy: Entropy) -> Peer.ID? {
-        defer { touch(peer) }
-        guard acquaintances[peer] == nil else { return nil }
-        let forgotten = acquaintances.count >= Limits.conversations ? forgetLongestUnused() : nil
-        acquaintances[peer] = Acquaintance(publicKey: key, lastUse: 0)
-        conversations[peer] = newConversation(entropy)
-        return forgotten
-    }
-
-    private func newConversation(_ entropy: Entropy) -> Conversation {
-        var conversation = Conversation(
-            epoch: plantedBug == .keepsEpoch ? 1 : entropy.epoch, holdsUntilStored: holdsUntilStored)
-        conversation.plantedBug = plantedBug
-        return conversation
-    }
-
-    private mutating func touch(_ peer: Peer.ID) {
-        uses += 1
-        acquaintances[peer]?.lastUse = uses
-    }
-
-    /// Makes room for somebody new. Those with whom nothing was ever exchanged go first: an identity costs nothing, and
-    /// whoever makes many must not push out a friend.
-    private mutating func forgetLongestUnused() -> Peer.ID? {
-        func rank(_ peer: (key: Peer.ID, value: Acquaintance)) -> (Int, UInt64, Peer.ID) {
-            (conversations[peer.key]?.isBlank == false ? 1 : 0, peer.value.lastUse, peer.key)
-        }
-        let unlinked = acquaintances.filter { linkOfPeer[$0.key] == nil }
-        guard let leastMissed = unlinked.min(by: { rank($0) < rank($1) })?.key else { return nil }
-        acquaintances[leastMissed] = nil
-        conversations[leastMissed] = nil
-        return leastMissed
     }
 }
