@@ -7,137 +7,144 @@ import Testing
 
 @testable import NodeStore
 
-/// Disks that are full or cannot be written: real ones where the tests may mount a file system, which root may.
-@Suite("Disks")
-struct DiskTests {
-    /// A small file system in memory. Nil where this user may not mount one.
-    struct SmallDisk {
-        let shelf: Shelf
+extension StoreTests {
+    /// Disks that are full or cannot be written: real ones where the tests may mount a file system, which root may.
+}
 
-        init?(bytes: Int) throws {
-            shelf = try Shelf()
-            guard mount("roadmesh-test", shelf.folder, "tmpfs", 0, "size=\(bytes)") == 0 else {
+extension StoreTests {
+    @Suite("Disks")
+    struct DiskTests {
+        /// A small file system in memory. Nil where this user may not mount one.
+        struct SmallDisk {
+            let shelf: Shelf
+
+            init?(bytes: Int) throws {
+                shelf = try Shelf()
+                guard mount("roadmesh-test", shelf.folder, "tmpfs", 0, "size=\(bytes)") == 0 else {
+                    shelf.clear()
+                    return nil
+                }
+            }
+
+            private var ballast: String { shelf.folder + "/ballast" }
+
+            /// Takes what room there is.
+            func fill() {
+                let file = open(ballast, O_WRONLY | O_CREAT, 0o600)
+                let block = [UInt8](repeating: 0, count: 4_096)
+                while Glibc.write(file, block, block.count) > 0 {}
+                close(file)
+            }
+
+            func makeRoom() { unlink(ballast) }
+
+            func becomeReadOnly() -> Bool {
+                mount("roadmesh-test", shelf.folder, "tmpfs", UInt(MS_REMOUNT) | UInt(MS_RDONLY), nil) == 0
+            }
+
+            func remove() {
+                umount2(shelf.folder, Int32(MNT_DETACH))
                 shelf.clear()
-                return nil
             }
         }
 
-        private var ballast: String { shelf.folder + "/ballast" }
+        private let large = StoreBatch.with { $0.guest = GuestRecord(snapshot: [UInt8](repeating: 3, count: 60_000)) }
 
-        /// Takes what room there is.
-        func fill() {
-            let file = open(ballast, O_WRONLY | O_CREAT, 0o600)
-            let block = [UInt8](repeating: 0, count: 4_096)
-            while Glibc.write(file, block, block.count) > 0 {}
-            close(file)
+        @Test(
+            "a write that a full disk does not take says so, and is as if it had never been; with room again it is taken"
+        )
+        func full() async throws {
+            guard let disk = try SmallDisk(bytes: 1 << 20) else { return try await fullByCount() }
+            defer { disk.remove() }
+            let store = try disk.shelf.open()
+            let host = Sample.host(songs: 20, votes: 4)
+            try await store.write(.with { $0.host = host })
+            disk.fill()
+            var batch = large
+            batch.host = Sample.host(songs: 21, votes: 5)
+            for _ in 0..<3 {
+                await #expect { try await store.write(batch) } throws: { ($0 as? NodeStoreError)?.code == .diskFull }
+            }
+            #expect(try store.contents() == StoredNode(remembered: [:], host: host, guest: nil))
+            disk.makeRoom()
+            try await store.write(batch)
+            store.close()
+            let again = try disk.shelf.opened()
+            #expect(again.setAside == nil)
+            #expect(try again.store.contents() == StoredNode(remembered: [:], host: batch.host, guest: batch.guest))
+            again.store.close()
         }
 
-        func makeRoom() { unlink(ballast) }
-
-        func becomeReadOnly() -> Bool {
-            mount("roadmesh-test", shelf.folder, "tmpfs", UInt(MS_REMOUNT) | UInt(MS_RDONLY), nil) == 0
+        /// Without the right to mount: SQLite itself says that there is no room.
+        private func fullByCount() async throws {
+            print("No file system can be mounted here: SQLite's own limit stands for a full disk.")
+            let shelf = try Shelf()
+            defer { shelf.clear() }
+            let store = try shelf.open()
+            let count = try await store.database.read { try Int.fetchOne($0, sql: "PRAGMA page_count") ?? 0 }
+            try await store.database.write { try $0.execute(sql: "PRAGMA max_page_count = \(count)") }
+            await #expect { try await store.write(large) } throws: { ($0 as? NodeStoreError)?.code == .diskFull }
+            #expect(try store.contents() == StoredNode(remembered: [:], host: nil, guest: nil))
+            try await store.database.write { try $0.execute(sql: "PRAGMA max_page_count = 100000") }
+            try await store.write(large)
+            #expect(try store.contents().guest == large.guest)
         }
 
-        func remove() {
-            umount2(shelf.folder, Int32(MNT_DETACH))
-            shelf.clear()
+        @Test("a full disk is no damage: the store says so at its start, and nothing is set aside")
+        func fullAtStart() async throws {
+            guard let disk = try SmallDisk(bytes: 1 << 20) else {
+                return print("No file system can be mounted here: a start with a full disk is not tested.")
+            }
+            defer { disk.remove() }
+            let store = try disk.shelf.open()
+            try await store.write(large)
+            store.close()
+            disk.fill()
+            #expect { try disk.shelf.opened() } throws: { ($0 as? NodeStoreError)?.code == .diskFull }
+            disk.makeRoom()
+            let opened = try disk.shelf.opened()
+            #expect(opened.setAside == nil)
+            #expect(try opened.store.contents().guest == large.guest)
+            opened.store.close()
         }
-    }
 
-    private let large = StoreBatch.with { $0.guest = GuestRecord(snapshot: [UInt8](repeating: 3, count: 60_000)) }
-
-    @Test("a write that a full disk does not take says so, and is as if it had never been; with room again it is taken")
-    func full() async throws {
-        guard let disk = try SmallDisk(bytes: 1 << 20) else { return try await fullByCount() }
-        defer { disk.remove() }
-        let store = try disk.shelf.open()
-        let host = Sample.host(songs: 20, votes: 4)
-        try await store.write(.with { $0.host = host })
-        disk.fill()
-        var batch = large
-        batch.host = Sample.host(songs: 21, votes: 5)
-        for _ in 0..<3 {
-            await #expect { try await store.write(batch) } throws: { ($0 as? NodeStoreError)?.code == .diskFull }
+        @Test(
+            "a disk that cannot be written says so at the start, with a database on it or without",
+            arguments: [true, false])
+        func readOnly(hasDatabase: Bool) async throws {
+            guard let disk = try SmallDisk(bytes: 1 << 20) else { return try readOnlyByMode(hasDatabase: hasDatabase) }
+            defer { disk.remove() }
+            if hasDatabase { try disk.shelf.open().close() }
+            try #require(disk.becomeReadOnly())
+            #expect { try disk.shelf.opened() } throws: { ($0 as? NodeStoreError)?.code == .readOnly }
+            #expect(FileManager.default.fileExists(atPath: disk.shelf.path) == hasDatabase)
         }
-        #expect(try store.contents() == StoredNode(remembered: [:], host: host, guest: nil))
-        disk.makeRoom()
-        try await store.write(batch)
-        store.close()
-        let again = try disk.shelf.opened()
-        #expect(again.setAside == nil)
-        #expect(try again.store.contents() == StoredNode(remembered: [:], host: batch.host, guest: batch.guest))
-        again.store.close()
-    }
 
-    /// Without the right to mount: SQLite itself says that there is no room.
-    private func fullByCount() async throws {
-        print("No file system can be mounted here: SQLite's own limit stands for a full disk.")
-        let shelf = try Shelf()
-        defer { shelf.clear() }
-        let store = try shelf.open()
-        let count = try await store.database.read { try Int.fetchOne($0, sql: "PRAGMA page_count") ?? 0 }
-        try await store.database.write { try $0.execute(sql: "PRAGMA max_page_count = \(count)") }
-        await #expect { try await store.write(large) } throws: { ($0 as? NodeStoreError)?.code == .diskFull }
-        #expect(try store.contents() == StoredNode(remembered: [:], host: nil, guest: nil))
-        try await store.database.write { try $0.execute(sql: "PRAGMA max_page_count = 100000") }
-        try await store.write(large)
-        #expect(try store.contents().guest == large.guest)
-    }
-
-    @Test("a full disk is no damage: the store says so at its start, and nothing is set aside")
-    func fullAtStart() async throws {
-        guard let disk = try SmallDisk(bytes: 1 << 20) else {
-            return print("No file system can be mounted here: a start with a full disk is not tested.")
+        /// Without the right to mount there is no root, whom modes would not keep out.
+        private func readOnlyByMode(hasDatabase: Bool) throws {
+            let shelf = try Shelf()
+            defer {
+                chmod(shelf.folder, 0o700)
+                shelf.clear()
+            }
+            if hasDatabase { try shelf.open().close() }
+            chmod(shelf.folder, 0o500)
+            #expect { try shelf.opened() } throws: { ($0 as? NodeStoreError)?.code == .readOnly }
         }
-        defer { disk.remove() }
-        let store = try disk.shelf.open()
-        try await store.write(large)
-        store.close()
-        disk.fill()
-        #expect { try disk.shelf.opened() } throws: { ($0 as? NodeStoreError)?.code == .diskFull }
-        disk.makeRoom()
-        let opened = try disk.shelf.opened()
-        #expect(opened.setAside == nil)
-        #expect(try opened.store.contents().guest == large.guest)
-        opened.store.close()
-    }
 
-    @Test(
-        "a disk that cannot be written says so at the start, with a database on it or without",
-        arguments: [true, false])
-    func readOnly(hasDatabase: Bool) async throws {
-        guard let disk = try SmallDisk(bytes: 1 << 20) else { return try readOnlyByMode(hasDatabase: hasDatabase) }
-        defer { disk.remove() }
-        if hasDatabase { try disk.shelf.open().close() }
-        try #require(disk.becomeReadOnly())
-        #expect { try disk.shelf.opened() } throws: { ($0 as? NodeStoreError)?.code == .readOnly }
-        #expect(FileManager.default.fileExists(atPath: disk.shelf.path) == hasDatabase)
-    }
-
-    /// Without the right to mount there is no root, whom modes would not keep out.
-    private func readOnlyByMode(hasDatabase: Bool) throws {
-        let shelf = try Shelf()
-        defer {
-            chmod(shelf.folder, 0o700)
-            shelf.clear()
+        @Test("another program that holds the database is told as such, and is waited for")
+        func busy() async throws {
+            let shelf = try Shelf()
+            defer { shelf.clear() }
+            let store = try shelf.open()
+            var configuration = Configuration()
+            configuration.allowsUnsafeTransactions = true
+            let other = try DatabaseQueue(path: shelf.path, configuration: configuration)
+            try await other.writeWithoutTransaction { try $0.execute(sql: "BEGIN IMMEDIATE") }
+            await #expect { try await store.write(large) } throws: { ($0 as? NodeStoreError)?.code == .busy }
+            try await other.writeWithoutTransaction { try $0.execute(sql: "COMMIT") }
+            try await store.write(large)
+            #expect(try store.contents().guest == large.guest)
         }
-        if hasDatabase { try shelf.open().close() }
-        chmod(shelf.folder, 0o500)
-        #expect { try shelf.opened() } throws: { ($0 as? NodeStoreError)?.code == .readOnly }
-    }
-
-    @Test("another program that holds the database is told as such, and is waited for")
-    func busy() async throws {
-        let shelf = try Shelf()
-        defer { shelf.clear() }
-        let store = try shelf.open()
-        var configuration = Configuration()
-        configuration.allowsUnsafeTransactions = true
-        let other = try DatabaseQueue(path: shelf.path, configuration: configuration)
-        try await other.writeWithoutTransaction { try $0.execute(sql: "BEGIN IMMEDIATE") }
-        await #expect { try await store.write(large) } throws: { ($0 as? NodeStoreError)?.code == .busy }
-        try await other.writeWithoutTransaction { try $0.execute(sql: "COMMIT") }
-        try await store.write(large)
-        #expect(try store.contents().guest == large.guest)
     }
 }

@@ -6,195 +6,201 @@ import Testing
 @testable import MeshProtocol
 @testable import NodeStore
 
-@Suite("What a node remembers of others")
-struct PeerTests {
-    private let ana = Sample.peer(1)
+extension StoreTests {
+    @Suite("What a node remembers of others")
+    struct PeerTests {
+        private let ana = Sample.peer(1)
 
-    private func remembered(
-        epoch: UInt32 = 5, lastNumber: UInt64 = 0, outbox: [[UInt8]] = [], theirEpoch: UInt32 = 0, accepted: UInt64 = 0
-    ) -> MeshCore.Remembered {
-        MeshCore.Remembered(
-            publicKey: ana.key,
-            conversation: Conversation.Durable(
-                epoch: epoch, lastNumber: lastNumber, outbox: outbox, theirEpoch: theirEpoch, accepted: accepted))
-    }
+        private func remembered(
+            epoch: UInt32 = 5, lastNumber: UInt64 = 0, outbox: [[UInt8]] = [], theirEpoch: UInt32 = 0,
+            accepted: UInt64 = 0
+        ) -> MeshCore.Remembered {
+            MeshCore.Remembered(
+                publicKey: ana.key,
+                conversation: Conversation.Durable(
+                    epoch: epoch, lastNumber: lastNumber, outbox: outbox, theirEpoch: theirEpoch, accepted: accepted))
+        }
 
-    @Test(
-        "a node that loses its power at any moment remembers what it had written, and nothing else", arguments: 1...10)
-    func powerCuts(seed: UInt64) async throws {
-        let shelf = try Shelf()
-        defer { shelf.clear() }
-        var dice = Dice(seed: seed)
-        var store = try shelf.open()
-        var ours = Conversation(epoch: 9, holdsUntilStored: true)
-        ours.begin(with: Resumption(epoch: 77, first: 4, theirEpoch: 0, delivered: 0))
-        var batch = StoreBatch()
-        var theirs: UInt64 = 3
-        try await store.write(.with { $0.met = [.init(peer: ana.id, remembered: Sample.remembered(1, ours))] })
-        for _ in 0..<200 {
-            switch dice.below(7) {
-            case 0, 1:
-                let body = dice.bytes(dice.below(20))
-                guard case .queued(let number) = ours.send(body, as: .reliable) else { continue }
-                let now = Sample.remembered(1, ours)
-                batch.outgoing.append(.init(peer: ana.id, number: number, body: body, remembered: now))
-            case 2:
-                while ours.nextReliable() != nil {}
-                let first = ours.resumption.first
-                guard ours.unacknowledged > ours.held else { continue }
-                let number = first + UInt64(dice.below(ours.unacknowledged - ours.held))
-                #expect(ours.acknowledge(upTo: number) == .acknowledged)
-                batch.acknowledged.append(.init(peer: ana.id, upTo: number))
-            case 3:
-                theirs += 1
-                _ = ours.receive(MessageUnit(.reliable, number: theirs, body: []))
-                let now = Sample.remembered(1, ours)
-                batch.receipts.append(.init(peer: ana.id, epoch: 77, number: theirs, remembered: now))
-            case 4, 5:
-                try await store.write(batch)
-                if let last = batch.outgoing.last { _ = ours.stored(upTo: last.number) }
-                if let last = batch.receipts.last { _ = ours.accept(upTo: last.number, of: 77) }
-                batch = StoreBatch()
-                #expect(try store.contents().remembered[ana.id]?.conversation == ours.durable)
-            default:
-                // The power is cut. Nothing is lost that has left, was acknowledged to us or by us.
-                store = try shelf.open()
-                let found = try #require(try store.contents().remembered[ana.id])
-                let restored = Conversation(restoring: found.conversation, holdsUntilStored: true)
-                var again = try #require(restored)
-                let withdrawn = ours.withdrawHeld()
-                #expect(withdrawn == batch.outgoing.count)
-                #expect(again.durable.lastNumber == ours.durable.lastNumber)
-                #expect(again.durable.accepted == ours.durable.accepted)
-                #expect(again.durable.outbox.suffix(ours.unacknowledged) == ours.durable.outbox[...])
-                // The peer says what it has got.
-                let delivered = ours.resumption.first - 1
-                theirs = again.durable.accepted
-                again.begin(with: Resumption(epoch: 77, first: theirs + 1, theirEpoch: 9, delivered: delivered))
-                #expect(again.durable.outbox == ours.durable.outbox)
-                batch = .with { $0.acknowledged = [.init(peer: ana.id, upTo: delivered)] }
-                ours = again
+        @Test(
+            "a node that loses its power at any moment remembers what it had written, and nothing else",
+            arguments: 1...10)
+        func powerCuts(seed: UInt64) async throws {
+            let shelf = try Shelf()
+            defer { shelf.clear() }
+            var dice = Dice(seed: seed)
+            var store = try shelf.open()
+            var ours = Conversation(epoch: 9, holdsUntilStored: true)
+            ours.begin(with: Resumption(epoch: 77, first: 4, theirEpoch: 0, delivered: 0))
+            var batch = StoreBatch()
+            var theirs: UInt64 = 3
+            try await store.write(.with { $0.met = [.init(peer: ana.id, remembered: Sample.remembered(1, ours))] })
+            for _ in 0..<200 {
+                switch dice.below(7) {
+                case 0, 1:
+                    let body = dice.bytes(dice.below(20))
+                    guard case .queued(let number) = ours.send(body, as: .reliable) else { continue }
+                    let now = Sample.remembered(1, ours)
+                    batch.outgoing.append(.init(peer: ana.id, number: number, body: body, remembered: now))
+                case 2:
+                    while ours.nextReliable() != nil {}
+                    let first = ours.resumption.first
+                    guard ours.unacknowledged > ours.held else { continue }
+                    let number = first + UInt64(dice.below(ours.unacknowledged - ours.held))
+                    #expect(ours.acknowledge(upTo: number) == .acknowledged)
+                    batch.acknowledged.append(.init(peer: ana.id, upTo: number))
+                case 3:
+                    theirs += 1
+                    _ = ours.receive(MessageUnit(.reliable, number: theirs, body: []))
+                    let now = Sample.remembered(1, ours)
+                    batch.receipts.append(.init(peer: ana.id, epoch: 77, number: theirs, remembered: now))
+                case 4, 5:
+                    try await store.write(batch)
+                    if let last = batch.outgoing.last { _ = ours.stored(upTo: last.number) }
+                    if let last = batch.receipts.last { _ = ours.accept(upTo: last.number, of: 77) }
+                    batch = StoreBatch()
+                    #expect(try store.contents().remembered[ana.id]?.conversation == ours.durable)
+                default:
+                    // The power is cut. Nothing is lost that has left, was acknowledged to us or by us.
+                    store = try shelf.open()
+                    let found = try #require(try store.contents().remembered[ana.id])
+                    let restored = Conversation(restoring: found.conversation, holdsUntilStored: true)
+                    var again = try #require(restored)
+                    let withdrawn = ours.withdrawHeld()
+                    #expect(withdrawn == batch.outgoing.count)
+                    #expect(again.durable.lastNumber == ours.durable.lastNumber)
+                    #expect(again.durable.accepted == ours.durable.accepted)
+                    #expect(again.durable.outbox.suffix(ours.unacknowledged) == ours.durable.outbox[...])
+                    // The peer says what it has got.
+                    let delivered = ours.resumption.first - 1
+                    theirs = again.durable.accepted
+                    again.begin(with: Resumption(epoch: 77, first: theirs + 1, theirEpoch: 9, delivered: delivered))
+                    #expect(again.durable.outbox == ours.durable.outbox)
+                    batch = .with { $0.acknowledged = [.init(peer: ana.id, upTo: delivered)] }
+                    ours = again
+                }
             }
         }
-    }
 
-    @Test("what was said and what was heard are kept apart")
-    func apart() async throws {
-        let shelf = try Shelf()
-        defer { shelf.clear() }
-        let store = try shelf.open()
-        let old = remembered(theirEpoch: 8, accepted: 2)
-        try await store.write(.with { $0.met = [.init(peer: ana.id, remembered: old)] })
-        try await store.write(.with { $0.receipts = [.init(peer: ana.id, epoch: 8, number: 6, remembered: old)] })
-        // This write was made ready before the receipt was.
-        let said = remembered(lastNumber: 1, outbox: [[1]], theirEpoch: 8, accepted: 2)
-        try await store.write(
-            .with {
-                $0.met = [.init(peer: ana.id, remembered: old)]
-                $0.outgoing = [.init(peer: ana.id, number: 1, body: [1], remembered: said)]
-            })
-        let both = remembered(lastNumber: 1, outbox: [[1]], theirEpoch: 8, accepted: 6)
-        #expect(try store.contents().remembered == [ana.id: both])
-        // The peer has begun anew, and counts from 1.
-        try await store.write(.with { $0.receipts = [.init(peer: ana.id, epoch: 11, number: 1, remembered: old)] })
-        let anew = remembered(lastNumber: 1, outbox: [[1]], theirEpoch: 11, accepted: 1)
-        #expect(try store.contents().remembered == [ana.id: anew])
-    }
+        @Test("what was said and what was heard are kept apart")
+        func apart() async throws {
+            let shelf = try Shelf()
+            defer { shelf.clear() }
+            let store = try shelf.open()
+            let old = remembered(theirEpoch: 8, accepted: 2)
+            try await store.write(.with { $0.met = [.init(peer: ana.id, remembered: old)] })
+            try await store.write(.with { $0.receipts = [.init(peer: ana.id, epoch: 8, number: 6, remembered: old)] })
+            // This write was made ready before the receipt was.
+            let said = remembered(lastNumber: 1, outbox: [[1]], theirEpoch: 8, accepted: 2)
+            try await store.write(
+                .with {
+                    $0.met = [.init(peer: ana.id, remembered: old)]
+                    $0.outgoing = [.init(peer: ana.id, number: 1, body: [1], remembered: said)]
+                })
+            let both = remembered(lastNumber: 1, outbox: [[1]], theirEpoch: 8, accepted: 6)
+            #expect(try store.contents().remembered == [ana.id: both])
+            // The peer has begun anew, and counts from 1.
+            try await store.write(.with { $0.receipts = [.init(peer: ana.id, epoch: 11, number: 1, remembered: old)] })
+            let anew = remembered(lastNumber: 1, outbox: [[1]], theirEpoch: 11, accepted: 1)
+            #expect(try store.contents().remembered == [ana.id: anew])
+        }
 
-    @Test("a peer that was heard before it was met is kept with what the core knows of it")
-    func firstReceipt() async throws {
-        let shelf = try Shelf()
-        defer { shelf.clear() }
-        let store = try shelf.open()
-        let known = remembered(lastNumber: 7, outbox: [[1], [2]], theirEpoch: 8, accepted: 2)
-        try await store.write(.with { $0.receipts = [.init(peer: ana.id, epoch: 8, number: 3, remembered: known)] })
-        // What is in the outbox comes by itself.
-        let kept = remembered(lastNumber: 5, theirEpoch: 8, accepted: 3)
-        #expect(try store.contents().remembered == [ana.id: kept])
-    }
+        @Test("a peer that was heard before it was met is kept with what the core knows of it")
+        func firstReceipt() async throws {
+            let shelf = try Shelf()
+            defer { shelf.clear() }
+            let store = try shelf.open()
+            let known = remembered(lastNumber: 7, outbox: [[1], [2]], theirEpoch: 8, accepted: 2)
+            try await store.write(.with { $0.receipts = [.init(peer: ana.id, epoch: 8, number: 3, remembered: known)] })
+            // What is in the outbox comes by itself.
+            let kept = remembered(lastNumber: 5, theirEpoch: 8, accepted: 3)
+            #expect(try store.contents().remembered == [ana.id: kept])
+        }
 
-    @Test("numbers that the peer has are not given out again, although its word for it came without a message of ours")
-    func numbersAhead() async throws {
-        let shelf = try Shelf()
-        defer { shelf.clear() }
-        let store = try shelf.open()
-        try await store.write(.with { $0.met = [.init(peer: ana.id, remembered: remembered())] })
-        try await store.write(.with { $0.acknowledged = [.init(peer: ana.id, upTo: 5)] })
-        #expect(try store.contents().remembered[ana.id]?.conversation.lastNumber == 5)
-        // One of these that was still to be written is not to be said any more.
-        let late = StoreBatch.Outgoing(peer: ana.id, number: 1, body: [1], remembered: remembered(lastNumber: 5))
-        try await store.write(.with { $0.outgoing = [late] })
-        #expect(try store.contents().remembered[ana.id] == remembered(lastNumber: 5))
-    }
+        @Test(
+            "numbers that the peer has are not given out again, although its word for it came without a message of ours"
+        )
+        func numbersAhead() async throws {
+            let shelf = try Shelf()
+            defer { shelf.clear() }
+            let store = try shelf.open()
+            try await store.write(.with { $0.met = [.init(peer: ana.id, remembered: remembered())] })
+            try await store.write(.with { $0.acknowledged = [.init(peer: ana.id, upTo: 5)] })
+            #expect(try store.contents().remembered[ana.id]?.conversation.lastNumber == 5)
+            // One of these that was still to be written is not to be said any more.
+            let late = StoreBatch.Outgoing(peer: ana.id, number: 1, body: [1], remembered: remembered(lastNumber: 5))
+            try await store.write(.with { $0.outgoing = [late] })
+            #expect(try store.contents().remembered[ana.id] == remembered(lastNumber: 5))
+        }
 
-    @Test("a message whose forerunner was never written is not written either")
-    func gap() async throws {
-        let shelf = try Shelf()
-        defer { shelf.clear() }
-        let store = try shelf.open()
-        let known = remembered(lastNumber: 2, outbox: [[1], [2]])
-        let second = StoreBatch.Outgoing(peer: ana.id, number: 2, body: [2], remembered: known)
-        await #expect(throws: NodeStoreError.self) { try await store.write(.with { $0.outgoing = [second] }) }
-        #expect(try store.contents().remembered.isEmpty)
-    }
+        @Test("a message whose forerunner was never written is not written either")
+        func gap() async throws {
+            let shelf = try Shelf()
+            defer { shelf.clear() }
+            let store = try shelf.open()
+            let known = remembered(lastNumber: 2, outbox: [[1], [2]])
+            let second = StoreBatch.Outgoing(peer: ana.id, number: 2, body: [2], remembered: known)
+            await #expect(throws: NodeStoreError.self) { try await store.write(.with { $0.outgoing = [second] }) }
+            #expect(try store.contents().remembered.isEmpty)
+        }
 
-    @Test("nothing is left of a peer that is forgotten, and what is met again is another conversation")
-    func forgotten() async throws {
-        let shelf = try Shelf()
-        defer { shelf.clear() }
-        let store = try shelf.open()
-        let said = StoreBatch.Outgoing(
-            peer: ana.id, number: 1, body: [1], remembered: remembered(lastNumber: 1, outbox: [[1]]))
-        try await store.write(.with { $0.outgoing = [said] })
-        var batch = StoreBatch.with { $0.acknowledged = [.init(peer: ana.id, upTo: 1)] }
-        batch.forget(ana.id)
-        #expect(batch.acknowledged.isEmpty)
-        try await store.write(batch)
-        #expect(try store.contents().remembered.isEmpty)
-        #expect(try await store.database.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM outbox") } == 0)
-        try await store.write(.with { $0.outgoing = [said] })
-        // Forgotten and met again before anything was written.
-        batch = StoreBatch.with { $0.outgoing = [said] }
-        batch.forget(ana.id)
-        batch.met = [.init(peer: ana.id, remembered: remembered(epoch: 6, theirEpoch: 3, accepted: 4))]
-        try await store.write(batch)
-        #expect(try store.contents().remembered == [ana.id: remembered(epoch: 6, theirEpoch: 3, accepted: 4)])
-        // Another epoch says the same without a word of the forgetting.
-        try await store.write(.with { $0.met = [.init(peer: ana.id, remembered: remembered(epoch: 7))] })
-        #expect(try store.contents().remembered == [ana.id: remembered(epoch: 7)])
-    }
+        @Test("nothing is left of a peer that is forgotten, and what is met again is another conversation")
+        func forgotten() async throws {
+            let shelf = try Shelf()
+            defer { shelf.clear() }
+            let store = try shelf.open()
+            let said = StoreBatch.Outgoing(
+                peer: ana.id, number: 1, body: [1], remembered: remembered(lastNumber: 1, outbox: [[1]]))
+            try await store.write(.with { $0.outgoing = [said] })
+            var batch = StoreBatch.with { $0.acknowledged = [.init(peer: ana.id, upTo: 1)] }
+            batch.forget(ana.id)
+            #expect(batch.acknowledged.isEmpty)
+            try await store.write(batch)
+            #expect(try store.contents().remembered.isEmpty)
+            #expect(try await store.database.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM outbox") } == 0)
+            try await store.write(.with { $0.outgoing = [said] })
+            // Forgotten and met again before anything was written.
+            batch = StoreBatch.with { $0.outgoing = [said] }
+            batch.forget(ana.id)
+            batch.met = [.init(peer: ana.id, remembered: remembered(epoch: 6, theirEpoch: 3, accepted: 4))]
+            try await store.write(batch)
+            #expect(try store.contents().remembered == [ana.id: remembered(epoch: 6, theirEpoch: 3, accepted: 4)])
+            // Another epoch says the same without a word of the forgetting.
+            try await store.write(.with { $0.met = [.init(peer: ana.id, remembered: remembered(epoch: 7))] })
+            #expect(try store.contents().remembered == [ana.id: remembered(epoch: 7)])
+        }
 
-    @Test(
-        "a conversation that cannot have been is left out, and the others are kept",
-        arguments: [
-            "UPDATE peer SET epoch = 0 WHERE id = ?", "UPDATE peer SET lastNumber = 9 WHERE id = ?",
-            "UPDATE peer SET accepted = 9223372036854775807 WHERE id = ?",
-            "DELETE FROM outbox WHERE peer = ? AND number = 2",
-            "UPDATE outbox SET body = zeroblob(70000) WHERE peer = ? AND number = 1",
-        ])
-    func impossible(change: String) async throws {
-        let shelf = try Shelf()
-        defer { shelf.clear() }
-        var store = try shelf.open()
-        let bodies: [[UInt8]] = [[1], [2], [3]]
-        let known = remembered(lastNumber: 3, outbox: bodies)
-        let other = Sample.remembered(2, Conversation(epoch: 2))
-        try await store.write(
-            .with {
-                $0.met = [.init(peer: Sample.peer(2).id, remembered: other)]
-                $0.outgoing = (1...3).map {
-                    .init(peer: ana.id, number: $0, body: bodies[Int($0) - 1], remembered: known)
-                }
-            })
-        #expect(try store.contents().remembered[ana.id] == known)
-        try await store.database.write { [ana] in try $0.execute(sql: change, arguments: [ana.id]) }
-        store.close()
-        let opened = try shelf.opened()
-        store = opened.store
-        #expect(opened.setAside == nil)
-        #expect(try store.contents().remembered == [Sample.peer(2).id: other])
-        // Met again, it is as new.
-        try await store.write(.with { $0.met = [.init(peer: ana.id, remembered: remembered(epoch: 12))] })
-        #expect(try store.contents().remembered[ana.id] == remembered(epoch: 12))
+        @Test(
+            "a conversation that cannot have been is left out, and the others are kept",
+            arguments: [
+                "UPDATE peer SET epoch = 0 WHERE id = ?", "UPDATE peer SET lastNumber = 9 WHERE id = ?",
+                "UPDATE peer SET accepted = 9223372036854775807 WHERE id = ?",
+                "DELETE FROM outbox WHERE peer = ? AND number = 2",
+                "UPDATE outbox SET body = zeroblob(70000) WHERE peer = ? AND number = 1",
+            ])
+        func impossible(change: String) async throws {
+            let shelf = try Shelf()
+            defer { shelf.clear() }
+            var store = try shelf.open()
+            let bodies: [[UInt8]] = [[1], [2], [3]]
+            let known = remembered(lastNumber: 3, outbox: bodies)
+            let other = Sample.remembered(2, Conversation(epoch: 2))
+            try await store.write(
+                .with {
+                    $0.met = [.init(peer: Sample.peer(2).id, remembered: other)]
+                    $0.outgoing = (1...3).map {
+                        .init(peer: ana.id, number: $0, body: bodies[Int($0) - 1], remembered: known)
+                    }
+                })
+            #expect(try store.contents().remembered[ana.id] == known)
+            try await store.database.write { [ana] in try $0.execute(sql: change, arguments: [ana.id]) }
+            store.close()
+            let opened = try shelf.opened()
+            store = opened.store
+            #expect(opened.setAside == nil)
+            #expect(try store.contents().remembered == [Sample.peer(2).id: other])
+            // Met again, it is as new.
+            try await store.write(.with { $0.met = [.init(peer: ana.id, remembered: remembered(epoch: 12))] })
+            #expect(try store.contents().remembered[ana.id] == remembered(epoch: 12))
+        }
     }
 }

@@ -4,8 +4,13 @@ import FoundationEssentials
 import MeshProtocol
 import MeshSimulator
 import TestSupport
+import Testing
 
 @testable import NodeStore
+
+/// All tests of the store, one after the other: each waits for a disk on a thread that tests of radios need in time.
+@Suite("The store", .serialized)
+enum StoreTests {}
 
 /// The same numbers in every run.
 typealias Dice = SeededGenerator
