@@ -24,7 +24,8 @@ struct CommandSession {
         do {
             try await services(node).run()
         } catch {
-            // What it says on standard error comes after the prompt has gone.
+            // What is said on standard error comes when the prompt has gone.
+            showing.cancel()
             await showing.value
             throw SetupProblem.from(error)
         }

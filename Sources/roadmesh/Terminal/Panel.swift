@@ -24,11 +24,11 @@ struct Panel: Hashable {
     /// The panel of a screen on a terminal of some size.
     init(_ screen: Screen, _ size: TerminalSize, now: MeshInstant) {
         let columns = max(size.columns, TerminalLimits.leastColumns) - 1
-        let room = max(size.rows - Self.rowsForOthers, 1)
+        let room = max(min(size.rows / 2 - 1, size.rows - Self.rowsForOthers), 1)
         let head = screen.head(now: now)
         let rows = screen.rows(columns)
         // Where there is little room, the top of the queue goes before the names of the guests.
-        var lines = Array(head.prefix(max(room - min(rows.count, 3), 1)))
+        var lines = Array(head.prefix(max(room - min(rows.count, 2), 1)))
         let left = room - lines.count
         let shown = min(left, TerminalLimits.shownSongs)
         if rows.count > shown, shown > 0 {
@@ -40,7 +40,8 @@ struct Panel: Hashable {
         self.lines = lines.map { line in Line(text: ShownText.cut(line.text, to: columns), style: line.style) }
     }
 
-    /// The prompt, and some lines of what was said last.
+    /// The prompt, and some lines of what was said last. Where there is more, it gets half of the screen: on 24 rows all of
+    /// `help` can be seen.
     private static let rowsForOthers = 5
 }
 

@@ -23,7 +23,11 @@ enum Terminal {
     }
 
     /// Whether this program has the terminal, and not a shell that keeps it in the background.
-    static var isOurs: Bool { tcgetpgrp(STDOUT_FILENO) == getpgrp() }
+    static var isOurs: Bool {
+        let owner = tcgetpgrp(STDOUT_FILENO)
+        // Without job control nobody takes it away.
+        return owner == -1 || owner == getpgrp()
+    }
 
     /// Forgets what was typed and not entered, so that no shell takes it for its own.
     static func forgetTyping() { tcflush(STDIN_FILENO, TCIFLUSH) }

@@ -45,7 +45,7 @@ struct Vocabulary {
     private static let both = [
         Command(word: "queue", does: "shows the whole queue"),
         Command(word: "help", does: "shows this; so does ?"),
-        Command(word: "quit", does: "stops; queue and votes are kept, and the next start goes on with them"),
+        Command(word: "quit", does: "stops; the next start goes on with the queue and the votes"),
     ]
 
     /// What each command does, a line each.
@@ -54,7 +54,7 @@ struct Vocabulary {
         let lines = commands.map { command in
             "  " + command.usage + String(repeating: " ", count: column - command.usage.count) + command.does
         }
-        return lines + ["SONG is its number in the list, its id, or the beginning of its title. Ctrl-C is quit."]
+        return lines + ["SONG is a number of the list, the beginning of a title, or an id."]
     }
 
     /// The command of a word, in small or capital letters.

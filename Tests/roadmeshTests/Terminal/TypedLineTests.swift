@@ -104,6 +104,14 @@ struct TypedLineTests {
     }
 
     @Test(arguments: [NodeDescription.Role.host, .guest])
+    func helpIsALineForEachCommandAndIsSeenWholeOnAnOldTerminal(role: NodeDescription.Role) {
+        let vocabulary = Vocabulary(role)
+        #expect(vocabulary.help.count == vocabulary.commands.count + 1)
+        #expect(vocabulary.help.count + 12 <= 24)
+        #expect(vocabulary.help.allSatisfy { ShownText.width($0) < 80 })
+    }
+
+    @Test(arguments: [NodeDescription.Role.host, .guest])
     func everyCommandThatIsExplainedIsOneThatTheNodeTakes(role: NodeDescription.Role) {
         for command in Vocabulary(role).commands {
             let line = command.usage.replacing("SONG", with: "s2")
