@@ -48,9 +48,16 @@ struct QueueView {
 
     /// Who asked for what plays, and who wants it skipped; empty where there is nothing to say.
     var playingMarks: String {
-        let skips = snapshot.skipVoters.count
-        let skipping = skips == 0 ? nil : skips == 1 ? "1 wants to skip it" : "\(skips) want to skip it"
-        return [snapshot.nowPlaying.flatMap(asked), skipping].compactMap(\.self).joined(separator: " · ")
+        [snapshot.nowPlaying.flatMap(asked), skipping].compactMap(\.self).joined(separator: " · ")
+    }
+
+    private var skipping: String? {
+        let isMine = snapshot.skipVoters.contains(local.id)
+        return switch snapshot.skipVoters.count {
+        case 0: nil
+        case 1: isMine ? "you want to skip it" : "1 wants to skip it"
+        case let count: "\(count) want to skip it\(isMine ? ", you too" : "")"
+        }
     }
 
     /// Who is there.

@@ -39,6 +39,17 @@ struct ScreenTests {
         #expect(LinkView.words(LinkReport()) == "")
     }
 
+    @Test(
+        "a wish to skip is told from the others'",
+        arguments: [
+            (["ana"], "you want to skip it"), (["bob"], "1 wants to skip it"),
+            (["bob", "ana"], "2 want to skip it, you too"), (["bob", "dee"], "2 want to skip it"),
+        ])
+    func skips(voters: [String], words: String) {
+        let screen = Car.anasScreen(.snapshot(Car.snapshot { $0.skipVoters = voters }, isStale: false))
+        #expect(screen.panel()[1] == "Now playing: Open Road – The Milestones  \(words)")
+    }
+
     @Test func aHostSeesTheLinkToEachGuest() {
         var screen = Screen(Car.description(.host, Car.dad), .abovePanel)
         _ = screen.show(.snapshot(Car.snapshot(guests: [Car.ana, Car.bob]), isStale: false), now: .zero)
