@@ -43,7 +43,7 @@ struct NodeOptions: ParsableArguments {
         /// What outlives this run, locked as long as the node runs. A scan has none: it is nobody.
         var kept: Kept?
         var remark: String?
-        /// The log, where it is shown on a terminal with a prompt; elsewhere it is on standard error, and this is nil.
+        /// What of the log is to be shown above the prompt of a terminal; nil where there is no prompt.
         var logLines: AsyncStream<String>?
 
         /// The way to hear hosts, for a scan.
@@ -94,9 +94,10 @@ struct NodeOptions: ParsableArguments {
         let peer = Peer(id: identity.peerID, name: name)
         let service = try checkedService()
         let airFolder = air.map(Self.absolute) ?? RadioChoice.defaultAir(environment: environment, userID: getuid())
-        // On standard error standard output stays the program's.
         let log = role != .scan && !json && Terminal.isLive(environment) ? TerminalLog.make() : nil
-        let logger = Self.logger(log?.handler ?? StreamLogHandler.standardError(label: "roadmesh"), verbose: verbose)
+        // Where standard error goes to a file, that is where the log is wanted.
+        let shown = isatty(STDERR_FILENO) == 1 ? log?.handler : nil
+        let logger = Self.logger(shown ?? StreamLogHandler.standardError(label: "roadmesh"), verbose: verbose)
         let chosen = try radio.make(adapter: adapter, air: airFolder, peer: peer, logger: logger)
         return Node(
             description: NodeDescription(role: role, peer: peer, radio: chosen.radio.name, service: service),
@@ -126,6 +127,7 @@ struct NodeOptions: ParsableArguments {
         path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
     }
 
+    /// Never on standard output, which is the program's.
     private static func logger(_ handler: any LogHandler, verbose: Bool) -> Logger {
         var logger = Logger(label: "roadmesh") { _ in handler }
         logger.logLevel = verbose ? .debug : .error
