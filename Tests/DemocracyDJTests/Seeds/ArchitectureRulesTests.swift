@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Testing
+
+@Suite("The four rules of the event flow, read in the sources")
+struct ArchitectureRulesTests {
+    /// A line of a source file, without its comment.
+    private struct Line {
+        var file: String
+        var code: String
+    }
+
+    private static let sources = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent().deletingLastPathComponent().appending(path: "Sources")
+
+    private func lines(of module: String, under folder: String = "") throws -> [Line] {
+        let root = Self.sources.appending(path: module).appending(path: folder)
+        let files = try #require(FileManager.default.enumerator(at: root, includingPropertiesForKeys: nil))
+        var lines: [Line] = []
+        for case let file as URL in files where file.pathExtension == "swift" && !file.path.contains(".pb.") {
+            let text = try String(contentsOf: file, encoding: .utf8)
+            for line in text.split(separator: "\n") {
+                let code = line.prefix(upTo: line.firstRange(of: "//")?.lowerBound ?? line.endIndex)
+                lines.append(Line(file: file.lastPathComponent, code: code.trimmingCharacters(in: .whitespaces)))
+            }
+        }
+        try #require(lines.count > 100, "the sources are where this test looks")
+        return lines
+    }
+
+    private func words(_ line: Line) -> Set<String> {
+        Set(line.code.split { !$0.isLetter && !$0.isNumber && $0 != "_" }.map(String.init))
+    }
+
+    private func modules(_ lines: [Line]) -> Set<String> {
+        let imports = lines.map { $0.code.split(separator: " ") }.filter { $0.dropLast().last == "import" }
+        return Set(imports.compactMap { $0.last.map(String.init) })
+    }
+
+    /// The types that BLETransport declares.
+    private func radioTypes() throws -> Set<String> {
+        let declaration = /\b(?:struct|enum|class|actor|protocol) ([A-Z]\w*)/
+        let names = try lines(of: "BLETransport").compactMap {
+            $0.code.firstMatch(of: declaration).map { String($0.1) }
+        }
+        // Names that everybody may have for something of one's own.
+        return Set(names).subtracting(["Code", "Entry", "Kind", "State", "Gate", "Interest", "Adapter"])
+    }
+
+    /// A name, an address, a channel or a descriptor of the radio: what stands in the place of an MCPeerID here.
+    private static let handles: Set<String> = [
+        "Peripheral", "Radio", "RadioEndpoint", "RadioChannel", "RadioEvent", "L2CAPChannel", "VirtualChannel",
+        "PacketSocket",
+        "AirSocket", "KnownDevice", "BlueZBus", "Sighting", "bdaddr", "psm", "fileDescriptor", "objectPath",
+    ]
+
+    @Test("rule 1: no radio's own type or name of a peer leaves the module that talks to radios")
+    func radioStaysBelow() throws {
+        let types = try radioTypes()
+        try #require(types.isSuperset(of: ["Peripheral", "RadioEndpoint", "L2CAPChannel", "PacketSocket"]))
+        for line in try lines(of: "DemocracyDJ") {
+            #expect(words(line).isDisjoint(with: types.union(Self.handles)), "\(line.file): \(line.code)")
+        }
+        let visible = try lines(of: "MeshNode").filter {
+            $0.code.hasPrefix("public ") || $0.code.contains(/^case \w+\(/)
+        }
+        try #require(visible.count > 30)
+        for line in visible {
+            #expect(words(line).isDisjoint(with: Self.handles.subtracting(["Radio"])), "\(line.file): \(line.code)")
+        }
+    }
+
+    @Test("rule 2: the features know peers, messages and events: of our modules they import the one below alone")
+    func featuresSeeEvents() throws {
+        #expect(
+            modules(try lines(of: "DemocracyDJ")).isSubset(of: [
+                "MeshProtocol", "SwiftProtobuf", "Foundation", "FoundationEssentials",
+            ]))
+        let features = try lines(of: "DemocracyDJ", under: "Features")
+        #expect(modules(features) == ["MeshProtocol"])
+        for line in features {
+            let isDecision = words(line).isDisjoint(with: [
+                "async", "await", "Task", "actor", "ContinuousClock", "SuspendingClock", "Date", "random", "shuffled",
+                "print",
+            ])
+            #expect(isDecision, "a clock, chance or a wait in a decision: \(line.file): \(line.code)")
+        }
+    }
+
+    @Test("rule 3: bytes become messages in one place, below the features")
+    func codingIsInOnePlace() throws {
+        for folder in ["Features", "Models", "State", "Notices"] {
+            for line in try lines(of: "DemocracyDJ", under: folder) {
+                let isFree = words(line).isDisjoint(with: [
+                    "UInt8", "Data", "JSONDecoder", "JSONEncoder", "serializedBytes",
+                ])
+                // The feed weighs a change against the whole; it does not look into either.
+                #expect(isFree || line.file == "StateFeed.swift", "\(line.file): \(line.code)")
+            }
+        }
+    }
+
+    @Test("rule 4: an AsyncStream is the only way out of whatever talks to the network")
+    func streamIsTheOutput() throws {
+        var outputs: [String] = []
+        for module in ["BLETransport", "MeshSession", "MeshNode"] {
+            for line in try lines(of: module) where line.code.hasPrefix("public ") {
+                #expect(
+                    !line.code.contains(/@escaping[^)]*-> Void/) && !line.code.lowercased().contains("delegate"),
+                    "a callback: \(line.file): \(line.code)")
+                #expect(words(line).isDisjoint(with: ["AsyncChannel", "AsyncThrowingStream", "Publisher"]))
+                if words(line).contains("AsyncStream") { outputs.append(line.file) }
+            }
+        }
+        #expect(outputs.contains("MultipeerClient.swift") && outputs.contains("DJNode.swift"))
+    }
+}
