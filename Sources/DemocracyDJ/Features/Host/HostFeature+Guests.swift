@@ -17,7 +17,7 @@ extension HostFeature {
             state.connectedPeers.removeAll { $0.id == peer.id }
             state.skipVoters.removeAll { $0 == peer.id }
             // Of those that are left, more than half may have wanted it already.
-            return isSkipWanted ? playNext(now: now) : changed()
+            return skipIfWanted(now: now) ?? changed()
         case .messageReceived(.intent(let intent), from: let peer): return handle(intent, from: peer, now: now)
         case .messageReceived(.stateRequest, from: let peer): return [.send(snapshot, to: peer.id)]
         case .messageReceived(.search(let request), from: let peer):
@@ -33,6 +33,8 @@ extension HostFeature {
     }
 
     private mutating func handle(_ intent: GuestIntent, from peer: Peer, now: MeshInstant) -> [Effect] {
+        // Something of it may still have been on its way when it was sent away.
+        guard !state.banned.contains(peer.id) else { return [] }
         let rejection =
             switch intent {
             case .vote(let songID): vote(for: songID, by: peer.id)
@@ -42,7 +44,7 @@ extension HostFeature {
             }
         switch rejection {
         case nil:
-            return [.report(intent, from: peer, rejected: nil)] + (isSkipWanted ? playNext(now: now) : changed())
+            return [.report(intent, from: peer, rejected: nil)] + (skipIfWanted(now: now) ?? changed())
         // It is as the guest wants it already: it asks because it has not seen it.
         case .alreadyVoted, .notVoted:
             return [.report(intent, from: peer, rejected: rejection), .send(snapshot, to: peer.id)]
@@ -92,8 +94,12 @@ extension HostFeature {
         return nil
     }
 
-    private var isSkipWanted: Bool {
-        fairness.majoritySkip && !state.skipVoters.isEmpty && 2 * state.skipVoters.count > state.connectedPeers.count
+    /// Nil where too few want it. A pause is the driver's: guests choose what plays after it, and do not end it.
+    private mutating func skipIfWanted(now: MeshInstant) -> [Effect]? {
+        guard fairness.majoritySkip, !state.skipVoters.isEmpty,
+            2 * state.skipVoters.count > state.connectedPeers.count
+        else { return nil }
+        return playNext(now: now, pauses: !state.isPlaying)
     }
 
     private func place(of songID: Song.ID) -> Int? { state.queue.firstIndex { $0.item.id == songID } }

@@ -31,18 +31,18 @@ extension HostFeature {
             guard let peer = state.connectedPeers.first(where: { $0.id == name || $0.name == name }) else {
                 return [.notice(.noSuchGuest(name))]
             }
-            state.banned.append(peer.id)
+            if !state.banned.contains(peer.id) { state.banned.append(peer.id) }
             if state.banned.count > DJLimits.bannedPeers { state.banned.removeFirst() }
             return [.disconnect(peer.id)]
         }
     }
 
-    /// The next song of the queue plays; where it is empty, one of the library's: there is no silence.
-    mutating func playNext(now: MeshInstant) -> [Effect] {
+    /// The next song of the queue plays, or pauses; where it is empty, one of the library's: there is no silence.
+    mutating func playNext(now: MeshInstant, pauses: Bool = false) -> [Effect] {
         if !state.queue.isEmpty {
-            begin(state.queue.removeFirst().item, now: now)
+            begin(state.queue.removeFirst().item, now: now, pauses: pauses)
         } else if let song = unplayedSong {
-            begin(QueueItem(song: song, addedBy: local.id), now: now)
+            begin(QueueItem(song: song, addedBy: local.id), now: now, pauses: pauses)
         } else {
             state.nowPlaying = nil
             state.playingSince = nil
@@ -56,10 +56,10 @@ extension HostFeature {
         return library.songs.first { !played.contains($0.id) } ?? state.played.lazy.compactMap { library[$0] }.first
     }
 
-    mutating func begin(_ item: QueueItem, now: MeshInstant) {
+    mutating func begin(_ item: QueueItem, now: MeshInstant, pauses: Bool = false) {
         state.nowPlaying = item
         state.playedBefore = .zero
-        state.playingSince = now
+        state.playingSince = pauses ? nil : now
         state.skipVoters = []
         state.played.removeAll { $0 == item.id }
         state.played.append(item.id)
