@@ -14,6 +14,8 @@ extension GuestFeature {
         if let place = state.wishes.firstIndex(where: { $0.isAbout(wish.intent) }) {
             if state.wishes[place].kind == kind { return [] }
             let earlier = state.wishes.remove(at: place)
+            // No host was ever told of the vote.
+            if kind == .takeBack, state.known == nil { return [.wishChanged(songID: songID, kind, .confirmed)] }
             wish.undelivered = earlier.undelivered
             wish.needsDelivery = earlier.progress != .waiting
         }
@@ -50,12 +52,13 @@ extension GuestFeature {
     // MARK: What becomes of them
 
     mutating func sendFailed(_ intent: GuestIntent, to peer: Peer.ID) -> [Effect] {
-        guard state.known?.id == peer, let index = state.wishes.firstIndex(where: { $0.intent == intent }) else {
-            return []
-        }
+        guard state.known?.id == peer, let index = state.wishes.firstIndex(where: { $0.isAbout(intent) }),
+            state.wishes[index].undelivered > 0
+        else { return [] }
+        state.wishes[index].undelivered -= 1
+        guard state.wishes[index].intent == intent else { return [] }
         let wasSent = state.wishes[index].progress == .sent
         state.wishes[index].progress = .waiting
-        state.wishes[index].undelivered -= 1
         return wasSent ? [.wishChanged(songID: intent.songID, state.wishes[index].kind, .queued)] : []
     }
 
@@ -73,6 +76,8 @@ extension GuestFeature {
             if case .skip = intent { return [.notice(.cannotSkip(reason))] }
             return []
         }
+        // It may be the answer to an earlier vote, taken back meanwhile: `settleUnshown` asks for one that counts.
+        guard !state.wishes[index].needsDelivery else { return [] }
         let wish = state.wishes.remove(at: index)
         let told = Effect.wishChanged(songID: wish.songID, wish.kind, .rejected(reason))
         return wish.kind == .suggest ? [told, .notice(.cannotAdd(wish.songID, reason))] : [told]
@@ -105,6 +110,7 @@ extension GuestFeature {
                 let wish = state.wishes.remove(at: index)
                 effects.append(.wishChanged(songID: wish.songID, .suggest, .confirmed))
             } else {
+                state.wishes[index].needsDelivery = false
                 effects.append(send(index, to: host.id))
             }
         }

@@ -158,8 +158,9 @@ public struct GuestFeature: Feature {
 
     private mutating func connected(to peer: Peer) -> [Effect] {
         if state.known?.id != peer.id {
-            // What the transport has for another host does not reach this one.
+            // What the transport has for another host does not reach this one, and what that one played says nothing of it.
             state.known = KnownHost(id: peer.id)
+            state.hostSnapshot = nil
             for index in state.wishes.indices {
                 state.wishes[index] = Wish(state.wishes[index].kind, state.wishes[index].songID)
             }

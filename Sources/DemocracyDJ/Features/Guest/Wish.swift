@@ -33,7 +33,7 @@ public struct Wish: Hashable, Sendable {
     /// Messages about it that the host does not have for good yet.
     public var undelivered = 0
     /// What is on view shows it already, since an earlier wish of the opposite kind is still on its way: only what comes
-    /// after its delivery counts.
+    /// after its delivery counts, and no rejection that may be the earlier one's.
     public var needsDelivery = false
     /// States of the host that have come since everything was delivered.
     public var statesSinceDelivery = 0
