@@ -12,6 +12,9 @@ public enum DJLimits {
     public static let albumArtURLBytes = 2_048
     /// Longest song, in seconds: a day. What is longer is a mistake in a song list.
     public static let songSeconds = 86_400.0
+    /// How long a song plays at least, whatever is said of its length: a library of songs without a length must not keep
+    /// the box busy with going from one to the next.
+    public static let shortestSong: MeshInstant = .seconds(1)
     /// Songs of a library that is a JSON list; larger ones come from a folder.
     public static let listedSongs = 10_000
     /// Songs in a queue: several hours of music, and a snapshot that still fits one message.

@@ -63,7 +63,6 @@ extension HostFeature {
         state.skipVoters = []
         state.played.removeAll { $0 == item.id }
         state.played.append(item.id)
-        state.lastAskers.append(item.addedBy)
-        if state.lastAskers.count > max(1, fairness.songsInARow ?? 1) { state.lastAskers.removeFirst() }
+        noteAskers([item.addedBy])
     }
 }

@@ -140,7 +140,7 @@ public struct HostFeature: Feature {
     /// When the current song is over.
     public var songEnds: MeshInstant? {
         guard let item = state.nowPlaying, let since = state.playingSince else { return nil }
-        return since + .seconds(item.song.duration) - state.playedBefore
+        return since + max(.seconds(item.song.duration), DJLimits.shortestSong) - state.playedBefore
     }
 
     /// When `tick` is due.
@@ -167,9 +167,18 @@ public struct HostFeature: Feature {
 
     /// The state is another one: the queue is put in order, and everybody is told.
     mutating func changed() -> [Effect] {
-        var order = PlayOrder(after: state.lastAskers, host: local.id, songsInARow: fairness.songsInARow)
-        state.queue = order.arrange(state.queue)
+        arrangeQueue()
         state.revision += 1
         return [.broadcast(snapshot)]
+    }
+
+    mutating func arrangeQueue() {
+        var order = PlayOrder(after: state.lastAskers, host: local.id, songsInARow: fairness.songsInARow)
+        state.queue = order.arrange(state.queue)
+    }
+
+    /// As many as it takes to know whose turn is over.
+    mutating func noteAskers(_ askers: [Peer.ID]) {
+        state.lastAskers = Array((state.lastAskers + askers).suffix(max(1, fairness.songsInARow ?? 1)))
     }
 }

@@ -69,11 +69,13 @@ extension HostFeature {
         state.queue = saved.queue.compactMap { saved in item(saved).map { QueuedSong($0, added: saved.added) } }
         state.added = (state.queue.map(\.added).max() ?? -1) + 1
         state.played = saved.played.filter { library[$0] != nil }
-        state.lastAskers = saved.lastAskers
+        noteAskers(saved.lastAskers)
         state.banned = saved.banned
         state.nowPlaying = saved.nowPlaying.flatMap(item)
         state.playedBefore = state.nowPlaying == nil ? .zero : saved.elapsed
         state.playingSince = saved.isPlaying && state.nowPlaying != nil ? now : nil
+        // The policies may be others than they were, and songs may be gone.
+        arrangeQueue()
         if state.nowPlaying == nil { _ = playNext(now: now) }
     }
 

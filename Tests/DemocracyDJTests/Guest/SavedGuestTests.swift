@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DemocracyDJ
+import MeshProtocol
+import Testing
+
+@Suite("A guest that is started anew")
+struct SavedGuestTests {
+    private static let vote = GuestIntent.vote(songID: "s3")
+    private var guest = GuestFeature(local: Example.ana)
+
+    init() {
+        _ = guest.handle(.multipeerEvent(.peerConnected(Example.host)))
+        _ = guest.handle(.multipeerEvent(.messageReceived(.stateUpdate(Example.snapshot(1)), from: Example.host)))
+        _ = guest.handle(.vote("s3"))
+    }
+
+    private func resumed(undelivered: [GuestIntent]) -> GuestFeature {
+        GuestFeature(local: Example.ana, resuming: guest.saved, undelivered: undelivered)
+    }
+
+    private func link(_ guest: inout GuestFeature, _ host: Peer = Example.host) -> [GuestFeature.Effect] {
+        guest.handle(.multipeerEvent(.peerConnected(host)))
+    }
+
+    @Test("shows the last state as stale, looks for the same host, and has its votes")
+    func keeps() {
+        let again = resumed(undelivered: [Self.vote])
+        #expect(again.state.hostSnapshot == Example.snapshot(1))
+        #expect(again.isStale)
+        #expect(again.state.connectionStatus == .reconnecting)
+        #expect(again.pendingVotes == ["s3"])
+    }
+
+    @Test("does not cast a vote twice that the outbox sends")
+    func outbox() {
+        var again = resumed(undelivered: [Self.vote])
+        #expect(link(&again) == [.wishChanged(songID: "s3", .vote, .sent)])
+    }
+
+    @Test("is told of a vote that the host had got before")
+    func delivered() {
+        var again = resumed(undelivered: [])
+        _ = link(&again)
+        let shown = Example.snapshot(2, voters: ["s3": [Example.ana.id]])
+        #expect(
+            again.handle(.multipeerEvent(.messageReceived(.stateUpdate(shown), from: Example.host))) == [
+                .show(shown), .wishChanged(songID: "s3", .vote, .confirmed),
+            ])
+    }
+
+    @Test("votes anew at another host: what the outbox has for the first does not reach it")
+    func otherHost() {
+        var again = resumed(undelivered: [Self.vote])
+        #expect(
+            link(&again, Example.bob) == [
+                .send(Self.vote, to: Example.bob.id), .wishChanged(songID: "s3", .vote, .sent),
+            ])
+    }
+
+    @Test("does not believe a state from before it took its vote back")
+    func takenBack() {
+        let shown = Example.snapshot(2, voters: ["s3": [Example.ana.id]])
+        var earlier = self
+        _ = earlier.guest.handle(.multipeerEvent(.messageReceived(.stateUpdate(shown), from: Example.host)))
+        _ = earlier.guest.handle(.takeBackVote("s3"))
+        _ = earlier.guest.handle(.vote("s3"))
+        let sent: [GuestIntent] = [.takeBackVote(songID: "s3"), Self.vote]
+        var again = earlier.resumed(undelivered: sent)
+        _ = link(&again)
+        #expect(
+            again.handle(.multipeerEvent(.messageReceived(.stateUpdate(shown), from: Example.host))) == [.show(shown)])
+        for intent in sent.prefix(1) {
+            #expect(again.handle(.multipeerEvent(.messageDelivered(.intent(intent), to: Example.host.id))) == [])
+        }
+        #expect(
+            again.handle(.multipeerEvent(.messageDelivered(.intent(Self.vote), to: Example.host.id))) == [
+                .wishChanged(songID: "s3", .vote, .confirmed)
+            ])
+    }
+
+    @Test("that never met a host chooses one, and sends what waits to it")
+    func neverMet() {
+        var fresh = GuestFeature(local: Example.ana)
+        _ = fresh.handle(.vote("s4"))
+        var again = GuestFeature(local: Example.ana, resuming: fresh.saved, undelivered: [])
+        #expect(again.state.connectionStatus == .choosing)
+        #expect(link(&again).first == .send(.vote(songID: "s4"), to: Example.host.id))
+    }
+}

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DemocracyDJ
+import MeshProtocol
+import Testing
+
+@Suite("A guest's wishes, and what the guest is told of them")
+struct WishTests {
+    private var guest = GuestFeature(local: Example.ana)
+    private static let vote = GuestIntent.vote(songID: "s3")
+    private static let takeBack = GuestIntent.takeBackVote(songID: "s3")
+
+    private mutating func join(_ host: Peer = Example.host, voters: [Peer.ID] = []) {
+        _ = guest.handle(.multipeerEvent(.peerConnected(host)))
+        _ = receive(.stateUpdate(Example.snapshot(1, voters: ["s3": voters])), from: host)
+    }
+
+    private mutating func receive(_ message: MeshMessage, from host: Peer = Example.host) -> [GuestFeature.Effect] {
+        guest.handle(.multipeerEvent(.messageReceived(message, from: host)))
+    }
+
+    private mutating func deliver(_ intent: GuestIntent) -> [GuestFeature.Effect] {
+        guest.handle(.multipeerEvent(.messageDelivered(.intent(intent), to: Example.host.id)))
+    }
+
+    private func told(_ kind: Wish.Kind, _ state: WishState) -> GuestFeature.Effect {
+        .wishChanged(songID: "s3", kind, state)
+    }
+
+    // MARK: Taking a vote back
+
+    @Test("a vote that is taken back is told so when the host has it and shows it no more")
+    mutating func takenBack() {
+        join(voters: [Example.ana.id])
+        #expect(
+            guest.handle(.takeBackVote("s3")) == [
+                told(.takeBack, .queued), .send(Self.takeBack, to: Example.host.id), told(.takeBack, .sent),
+            ])
+        #expect(deliver(Self.takeBack) == [])
+        let without = Example.snapshot(2)
+        #expect(receive(.stateUpdate(without)) == [.show(without), told(.takeBack, .confirmed)])
+    }
+
+    @Test("a state from before does not tell that a vote is taken back")
+    mutating func takenBackTooEarly() {
+        join()
+        _ = guest.handle(.vote("s3"))
+        _ = guest.handle(.takeBackVote("s3"))
+        let before = Example.snapshot(2)
+        #expect(receive(.stateUpdate(before)) == [.show(before)])
+        #expect(deliver(Self.vote) == [])
+        #expect(deliver(Self.takeBack) == [told(.takeBack, .confirmed)])
+    }
+
+    @Test("a vote that no host was told of is taken back at once, and one that is cast again is a vote")
+    mutating func withoutHost() {
+        _ = guest.handle(.vote("s3"))
+        #expect(guest.handle(.takeBackVote("s3")) == [told(.takeBack, .confirmed)])
+        #expect(guest.state.wishes == [])
+        _ = guest.handle(.takeBackVote("s3"))
+        #expect(guest.handle(.vote("s3")) == [told(.vote, .queued)])
+        #expect(guest.pendingVotes == ["s3"])
+    }
+
+    @Test("taking back what was not voted for is true already")
+    mutating func nothingToTakeBack() {
+        join()
+        #expect(guest.handle(.takeBackVote("s3")) == [told(.takeBack, .confirmed)])
+    }
+
+    // MARK: Whose word counts
+
+    @Test("what another host showed does not confirm a vote for this one")
+    mutating func otherHost() {
+        join(voters: [Example.ana.id])
+        _ = guest.handle(.multipeerEvent(.peerDisconnected(Example.host)))
+        _ = guest.handle(.multipeerEvent(.peerConnected(Example.bob)))
+        #expect(
+            guest.handle(.vote("s3")) == [
+                told(.vote, .queued), .send(Self.vote, to: Example.bob.id), told(.vote, .sent),
+            ])
+    }
+
+    @Test("the rejection of a vote that was taken back does not end the vote that was cast after")
+    mutating func lateRejection() {
+        join()
+        _ = guest.handle(.vote("s3"))
+        _ = guest.handle(.takeBackVote("s3"))
+        _ = guest.handle(.vote("s3"))
+        #expect(receive(.rejection(Self.vote, .notQueued)) == [])
+        #expect(guest.pendingVotes == ["s3"])
+        for intent in [Self.vote, Self.takeBack, Self.vote] { #expect(deliver(intent) == []) }
+        // It is asked for once more, and then the answer is this vote's.
+        for _ in 0..<2 { _ = receive(.stateHeartbeat(epoch: 1, revision: 1)) }
+        #expect(receive(.rejection(Self.vote, .notQueued)) == [told(.vote, .rejected(.notQueued))])
+    }
+
+    @Test("a failure that is told twice, or of a message that is none, costs a wish nothing")
+    mutating func failedTwice() {
+        join()
+        _ = guest.handle(.vote("s3"))
+        let failed = GuestFeature.Event.multipeerEvent(.sendFailed(.intent(Self.vote), to: Example.host))
+        #expect(guest.handle(failed) == [told(.vote, .queued)])
+        #expect(guest.handle(failed) == [])
+        #expect(guest.handle(.multipeerEvent(.sendFailed(.intent(Self.takeBack), to: Example.host))) == [])
+        _ = guest.handle(.multipeerEvent(.peerDisconnected(Example.host)))
+        join()
+        #expect(deliver(Self.vote) == [])
+        let shown = Example.snapshot(2, voters: ["s3": [Example.ana.id]])
+        #expect(receive(.stateUpdate(shown)) == [.show(shown), told(.vote, .confirmed)])
+    }
+
+    // MARK: Suggesting
+
+    @Test("a suggestion is told as followed when the song is queued or plays")
+    mutating func suggested() {
+        join()
+        #expect(
+            guest.handle(.suggest("new")) == [
+                .wishChanged(songID: "new", .suggest, .queued), .send(.suggestSong(songID: "new"), to: Example.host.id),
+                .wishChanged(songID: "new", .suggest, .sent),
+            ])
+        var queued = Example.snapshot(2)
+        queued.nowPlaying = QueueItem(
+            song: Song(id: "new", title: "", artist: "", duration: 1), addedBy: Example.ana.id)
+        #expect(
+            receive(.stateUpdate(queued)) == [.show(queued), .wishChanged(songID: "new", .suggest, .confirmed)])
+    }
+
+    @Test("a suggestion for what is queued already is a vote for it")
+    mutating func suggestedAgain() {
+        join()
+        #expect(guest.handle(.suggest("s3")).first == told(.vote, .queued))
+    }
+
+    @Test("a suggestion that the host has and does not show was played meanwhile")
+    mutating func suggestedAndPlayed() {
+        join()
+        _ = guest.handle(.suggest("new"))
+        let beat = MeshMessage.stateHeartbeat(epoch: 1, revision: 1)
+        #expect(receive(beat) == [])
+        _ = deliver(.suggestSong(songID: "new"))
+        #expect(receive(beat) == [])
+        #expect(receive(beat) == [.wishChanged(songID: "new", .suggest, .confirmed)])
+    }
+
+    @Test(
+        "a suggestion that the host does not follow is told with the reason",
+        arguments: [
+            RejectionReason.unknownSong, .queueFull, .tooManySuggestions,
+        ])
+    mutating func notFollowed(reason: RejectionReason) {
+        join()
+        _ = guest.handle(.suggest("new"))
+        #expect(
+            receive(.rejection(.suggestSong(songID: "new"), reason)) == [
+                .wishChanged(songID: "new", .suggest, .rejected(reason)), .notice(.cannotAdd("new", reason)),
+            ])
+    }
+}

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DemocracyDJ
+import MeshProtocol
+import Testing
+
+@Suite("The songs of a host")
+struct SongLibraryTests {
+    private let library = SongLibrary([
+        Song(id: "1", title: "Blå himmel", artist: "The Roads", duration: 100),
+        Song(id: "2", title: "Road Song", artist: "Ana", duration: 100),
+        Song(id: "3", title: "Nowhere", artist: "Road Trip", duration: 100),
+    ])
+
+    private func found(_ words: String, atMost limit: Int = 20) -> [Song.ID] {
+        library.songs(matching: words, atMost: limit).map(\.id)
+    }
+
+    @Test(
+        "a search finds what has all its words, in title or artist, whatever their case and order",
+        arguments: [
+            ("road", ["1", "2", "3"]), ("ROAD", ["1", "2", "3"]), ("song ana", ["2"]), ("ana song", ["2"]),
+            ("blå", ["1"]), ("BLÅ roads", ["1"]), ("  road \t trip ", ["3"]), ("road nothing", []), ("", []),
+            ("  ", []),
+        ] as [(String, [Song.ID])])
+    func search(words: String, songs: [Song.ID]) {
+        #expect(found(words) == songs)
+    }
+
+    @Test("a search finds no more than it may, the first ones of the library")
+    func limit() {
+        #expect(found("road", atMost: 2) == ["1", "2"])
+    }
+
+    @Test("a host answers a search with at most so many songs that a phone shows them")
+    func answer() {
+        let songs = (0..<100).map { Song(id: "\($0)", title: "Road \($0)", artist: "", duration: 1) }
+        var host = HostFeature(local: Example.host, library: SongLibrary(songs), epoch: 1, now: .zero)
+        let before = host.snapshot
+        let request = SearchRequest(number: 7, words: "road")
+        let results = SearchResults(number: 7, songs: Array(songs.prefix(DJLimits.searchResults)))
+        #expect(
+            host.handle(.multipeerEvent(.messageReceived(.search(request), from: Example.ana)), now: .zero) == [
+                .answer(results, to: Example.ana.id)
+            ])
+        #expect(host.snapshot == before)
+        #expect(MeshMessage(encoded: MeshMessage.searchResults(results).encoded) == .searchResults(results))
+    }
+
+    @Test("a guest that waits for the whole state gets it before what it looks for")
+    func stateFirst() {
+        var host = Example.hostFeature()
+        let request = SearchRequest(number: 1, words: "song 3", asksForState: true)
+        #expect(
+            host.handle(.multipeerEvent(.messageReceived(.search(request), from: Example.ana)), now: .zero) == [
+                .send(host.snapshot, to: Example.ana.id),
+                .answer(SearchResults(number: 1, songs: [Example.songs[2]]), to: Example.ana.id),
+            ])
+    }
+
+    @Test("songs without a length do not keep a host busy: each takes a second")
+    func noLength() {
+        let songs = ["a", "b"].map { Song(id: $0, title: "", artist: "", duration: 0) }
+        var host = HostFeature(local: Example.host, library: SongLibrary(songs), epoch: 1, now: .zero)
+        for second in 1...4 {
+            #expect(host.deadline == .seconds(second))
+            _ = host.handle(.tick, now: .seconds(second))
+        }
+    }
+}
