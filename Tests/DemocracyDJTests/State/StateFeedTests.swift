@@ -84,6 +84,31 @@ struct StateFeedTests {
         #expect(feed.handle(.wholeRequested(bob)) == [])
     }
 
+    @Test("a heartbeat goes to guests that have everything; whoever has an update under way learns more from that")
+    mutating func heartbeat() {
+        for guest in [ana, bob] { _ = feed.handle(.guestConnected(guest)) }
+        _ = feed.handle(.updateHasLeft(ana))
+        let beat = MeshMessage.stateHeartbeat(epoch: host.snapshot.epoch, revision: host.snapshot.revision)
+        #expect(feed.handle(.heartbeat) == [.send(beat, to: ana)])
+        #expect(feed.handle(.heartbeat) == [], "the last one has not left")
+        #expect(feed.handle(.updateHasLeft(ana)) == [])
+        #expect(feed.handle(.heartbeat) == [.send(beat, to: ana)])
+    }
+
+    @Test("what a guest looks for comes after the state that it lacks, and only the last answer")
+    mutating func answers() throws {
+        _ = feed.handle(.guestConnected(ana))
+        let sent = host.snapshot
+        let answers = (1...2).map { SearchResults(number: $0, songs: []) }
+        for answer in answers { #expect(feed.handle(.answered(answer, for: ana)) == []) }
+        change()
+        _ = feed.handle(.stateChanged(host.snapshot))
+        #expect(feed.handle(.updateHasLeft(ana)) == [.send(try changeSince(sent), to: ana)])
+        #expect(feed.handle(.updateHasLeft(ana)) == [.send(.searchResults(answers[1]), to: ana)])
+        #expect(feed.handle(.updateHasLeft(ana)) == [])
+        #expect(feed.handle(.answered(answers[0], for: "nobody")) == [])
+    }
+
     @Test("a change that is larger than the whole is sent as the whole")
     mutating func largeChange() {
         _ = feed.handle(.guestConnected(ana))
