@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DemocracyDJ
+import MeshProtocol
+import Testing
+
+@Suite("What a guest sees of changes")
+struct GuestChangeTests {
+    var guest = GuestFeature(local: Example.ana)
+    var host = HostFeature(local: Example.host, library: Example.library, epoch: 7, now: .zero)
+
+    private mutating func receive(_ message: MeshMessage) -> [GuestFeature.Effect] {
+        guest.handle(.multipeerEvent(.messageReceived(message, from: Example.host)))
+    }
+
+    private mutating func join() {
+        _ = guest.handle(.multipeerEvent(.peerConnected(Example.host)))
+        _ = receive(.stateUpdate(host.snapshot))
+    }
+
+    /// What a vote of Bob changes.
+    private mutating func vote(_ songID: Song.ID, by peer: Peer = Example.bob) throws -> HostChange {
+        let before = host.snapshot
+        _ = host.handle(Example.intent(.vote(songID: songID), from: peer), now: .zero)
+        return try #require(HostChange(from: before, to: host.snapshot))
+    }
+
+    @Test("a change is shown as the state that it leads to, and confirms a vote")
+    mutating func shown() throws {
+        join()
+        _ = guest.handle(.vote("s4"))
+        let change = try vote("s4", by: Example.ana)
+        #expect(
+            receive(.stateChange(change)) == [.show(host.snapshot), .wishChanged(songID: "s4", .vote, .confirmed)])
+        #expect(guest.state.hostSnapshot == host.snapshot)
+    }
+
+    @Test("a guest that has missed a change asks for the whole once, and shows it when it comes")
+    mutating func missed() throws {
+        join()
+        let seen = host.snapshot
+        _ = try vote("s3")
+        #expect(receive(.stateChange(try vote("s4"))) == [.request(.stateRequest, from: Example.host.id)])
+        #expect(receive(.stateChange(try vote("s5"))) == [])
+        #expect(guest.state.hostSnapshot == seen)
+        #expect(host.handle(Self.request, now: .zero) == [.send(host.snapshot, to: Example.ana.id)])
+        #expect(receive(.stateUpdate(host.snapshot)) == [.show(host.snapshot)])
+        let change = try vote("s2")
+        #expect(receive(.stateChange(change)) == [.show(host.snapshot)])
+    }
+
+    private static let request = HostFeature.Event.multipeerEvent(.messageReceived(.stateRequest, from: Example.ana))
+
+    @Test("a change of another run of the host is not taken, and the whole is asked for")
+    mutating func otherEpoch() throws {
+        join()
+        var change = try vote("s3")
+        change.epoch += 1
+        #expect(receive(.stateChange(change)) == [.request(.stateRequest, from: Example.host.id)])
+    }
+
+    @Test("a change that comes again changes nothing, and nothing is asked for")
+    mutating func replay() throws {
+        join()
+        let change = try vote("s3")
+        _ = receive(.stateChange(change))
+        _ = receive(.stateChange(try vote("s4")))
+        #expect(receive(.stateChange(change)) == [])
+        #expect(guest.state.hostSnapshot == host.snapshot)
+    }
+
+    @Test("on a new link, changes wait for the whole")
+    mutating func newLink() throws {
+        join()
+        _ = guest.handle(.multipeerEvent(.peerDisconnected(Example.host)))
+        _ = guest.handle(.multipeerEvent(.peerConnected(Example.host)))
+        #expect(receive(.stateChange(try vote("s3"))) == [.request(.stateRequest, from: Example.host.id)])
+        #expect(receive(.stateUpdate(host.snapshot)) == [.show(host.snapshot)])
+    }
+}
