@@ -100,6 +100,21 @@ struct ErrorsAndDisconnectsTests {
         }
     }
 
+    @Test("scenario 2: an intent that failed is sent again when the person taps again")
+    func tapAgainAfterFailure() async {
+        var guest = joined()
+        _ = guest.handle(.vote("s3"))
+        let vote = GuestIntent.vote(songID: "s3")
+        _ = guest.handle(.multipeerEvent(.sendFailed(.intent(vote), to: host)))
+        let store = TestStore(guest)
+        await store.send(
+            .vote("s3"), effects: [.send(vote, to: host.id), .wishChanged(songID: "s3", .vote, .sent)]
+        ) {
+            $0.wishes[0].progress = .sent
+            $0.wishes[0].undelivered = 1
+        }
+    }
+
     @Test("scenario 2: a second tap on a vote that is under way does no harm")
     func tapAgain() async {
         var guest = joined()

@@ -12,8 +12,10 @@ extension GuestFeature {
         if kind == .suggest, state.isCurrent, state.hostSnapshot?.item(songID) != nil { return cast(.vote, songID) }
         var wish = Wish(kind, songID)
         if let place = state.wishes.firstIndex(where: { $0.isAbout(wish.intent) }) {
-            if state.wishes[place].kind == kind { return [] }
-            let earlier = state.wishes.remove(at: place)
+            let earlier = state.wishes[place]
+            // A second tap does no harm; where the transport had no room, it is tried again.
+            if earlier.kind == kind { return earlier.progress == .waiting ? handOver(place) : [] }
+            state.wishes.remove(at: place)
             // No host was ever told of the vote.
             if kind == .takeBack, state.known == nil { return [.wishChanged(songID: songID, kind, .confirmed)] }
             wish.undelivered = earlier.undelivered
@@ -29,18 +31,18 @@ extension GuestFeature {
     }
 
     private mutating func add(_ wish: Wish) -> [Effect] {
-        var effects: [Effect] = [.wishChanged(songID: wish.songID, wish.kind, .queued)]
         state.wishes.append(wish)
-        let index = state.wishes.count - 1
-        if let known = state.known {
-            state.wishes[index].progress = .handedOver
-            effects.append(send(index, to: known.id))
-        }
-        if state.host != nil {
-            state.wishes[index].progress = .sent
-            effects.append(.wishChanged(songID: wish.songID, wish.kind, .sent))
-        }
-        return effects
+        return [.wishChanged(songID: wish.songID, wish.kind, .queued)] + handOver(state.wishes.count - 1)
+    }
+
+    /// Gives a wish to the transport, where a host is known.
+    private mutating func handOver(_ index: Int) -> [Effect] {
+        guard let known = state.known else { return [] }
+        let isLinked = state.host != nil
+        state.wishes[index].progress = isLinked ? .sent : .handedOver
+        let sent = send(index, to: known.id)
+        let wish = state.wishes[index]
+        return isLinked ? [sent, .wishChanged(songID: wish.songID, wish.kind, .sent)] : [sent]
     }
 
     mutating func send(_ index: Int, to host: Peer.ID) -> Effect {
