@@ -86,7 +86,7 @@ struct TestNode {
     static let songs = (1...5).map { Song(id: "s\($0)", title: "Song \($0)", artist: "A", duration: 3_600) }
 }
 
-@Suite("A node, over its store")
+@Suite("A node, over its store", .timeLimit(.minutes(1)))
 struct DJNodeTests {
     let air: VirtualAir
 
@@ -155,8 +155,8 @@ struct DJNodeTests {
         #expect(playing.item("s4")?.votes == 0)
         disk.makeRoom()
         try await host.cleared("storageFull")
-        try await guest.wish("s4", .vote, .confirmed)
         #expect(try await guest.snapshot(where: Self.has(1, "s4")).nowPlaying?.id == "s2")
+        try await guest.wish("s4", .vote, .confirmed)
         try await guest.stop()
         try await host.stop()
     }

@@ -77,7 +77,8 @@ extension DJNode {
     /// The disk takes nothing. The music goes on, and what peers have said waits, unacknowledged; what the person at this
     /// box wants is refused, since it could be forgotten.
     private func goOnWithoutStore(_ matters: [Matter], _ error: NodeStoreError) async {
-        logger.error("the store takes nothing: \(error)")
+        // Once for each time that it fails: it is asked again every second.
+        logger.log(level: retryStoreAt == nil ? .error : .debug, "the store takes nothing: \(error)")
         storeFailed(error)
         for matter in matters {
             switch matter {

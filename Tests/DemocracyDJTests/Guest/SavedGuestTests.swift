@@ -70,13 +70,14 @@ struct SavedGuestTests {
         _ = link(&again)
         #expect(
             again.handle(.multipeerEvent(.messageReceived(.stateUpdate(shown), from: Example.host))) == [.show(shown)])
-        for intent in sent.prefix(1) {
+        for intent in sent {
             #expect(again.handle(.multipeerEvent(.messageDelivered(.intent(intent), to: Example.host.id))) == [])
         }
-        #expect(
-            again.handle(.multipeerEvent(.messageDelivered(.intent(Self.vote), to: Example.host.id))) == [
-                .wishChanged(songID: "s3", .vote, .confirmed)
-            ])
+        // The next state may have been on its way before the host took them.
+        let heartbeat = GuestFeature.Event.multipeerEvent(
+            .messageReceived(.stateHeartbeat(epoch: shown.epoch, revision: shown.revision), from: Example.host))
+        #expect(again.handle(heartbeat) == [])
+        #expect(again.handle(heartbeat) == [.wishChanged(songID: "s3", .vote, .confirmed)])
     }
 
     @Test("that never met a host chooses one, and sends what waits to it")
