@@ -3,51 +3,15 @@
 import FoundationEssentials
 import GRDB
 import Glibc
+import TestSupport
 import Testing
 
 @testable import NodeStore
 
 extension StoreTests {
     /// Disks that are full or cannot be written: real ones where the tests may mount a file system, which root may.
-}
-
-extension StoreTests {
     @Suite("Disks")
     struct DiskTests {
-        /// A small file system in memory. Nil where this user may not mount one.
-        struct SmallDisk {
-            let shelf: Shelf
-
-            init?(bytes: Int) throws {
-                shelf = try Shelf()
-                guard mount("roadmesh-test", shelf.folder, "tmpfs", 0, "size=\(bytes)") == 0 else {
-                    shelf.clear()
-                    return nil
-                }
-            }
-
-            private var ballast: String { shelf.folder + "/ballast" }
-
-            /// Takes what room there is.
-            func fill() {
-                let file = open(ballast, O_WRONLY | O_CREAT, 0o600)
-                let block = [UInt8](repeating: 0, count: 4_096)
-                while Glibc.write(file, block, block.count) > 0 {}
-                close(file)
-            }
-
-            func makeRoom() { unlink(ballast) }
-
-            func becomeReadOnly() -> Bool {
-                mount("roadmesh-test", shelf.folder, "tmpfs", UInt(MS_REMOUNT) | UInt(MS_RDONLY), nil) == 0
-            }
-
-            func remove() {
-                umount2(shelf.folder, Int32(MNT_DETACH))
-                shelf.clear()
-            }
-        }
-
         private let large = StoreBatch.with { $0.guest = GuestRecord(snapshot: [UInt8](repeating: 3, count: 60_000)) }
 
         @Test(
@@ -56,7 +20,7 @@ extension StoreTests {
         func full() async throws {
             guard let disk = try SmallDisk(bytes: 1 << 20) else { return try await fullByCount() }
             defer { disk.remove() }
-            let store = try disk.shelf.open()
+            let store = try Shelf(disk.folder).open()
             let host = Sample.host(songs: 20, votes: 4)
             try await store.write(.with { $0.host = host })
             disk.fill()
@@ -69,7 +33,7 @@ extension StoreTests {
             disk.makeRoom()
             try await store.write(batch)
             store.close()
-            let again = try disk.shelf.opened()
+            let again = try Shelf(disk.folder).opened()
             #expect(again.setAside == nil)
             #expect(try again.store.contents() == StoredNode(remembered: [:], host: batch.host, guest: batch.guest))
             again.store.close()
@@ -96,13 +60,13 @@ extension StoreTests {
                 return print("No file system can be mounted here: a start with a full disk is not tested.")
             }
             defer { disk.remove() }
-            let store = try disk.shelf.open()
+            let store = try Shelf(disk.folder).open()
             try await store.write(large)
             store.close()
             disk.fill()
-            #expect { try disk.shelf.opened() } throws: { ($0 as? NodeStoreError)?.code == .diskFull }
+            #expect { try Shelf(disk.folder).opened() } throws: { ($0 as? NodeStoreError)?.code == .diskFull }
             disk.makeRoom()
-            let opened = try disk.shelf.opened()
+            let opened = try Shelf(disk.folder).opened()
             #expect(opened.setAside == nil)
             #expect(try opened.store.contents().guest == large.guest)
             opened.store.close()
@@ -114,10 +78,10 @@ extension StoreTests {
         func readOnly(hasDatabase: Bool) async throws {
             guard let disk = try SmallDisk(bytes: 1 << 20) else { return try readOnlyByMode(hasDatabase: hasDatabase) }
             defer { disk.remove() }
-            if hasDatabase { try disk.shelf.open().close() }
+            if hasDatabase { try Shelf(disk.folder).open().close() }
             try #require(disk.becomeReadOnly())
-            #expect { try disk.shelf.opened() } throws: { ($0 as? NodeStoreError)?.code == .readOnly }
-            #expect(FileManager.default.fileExists(atPath: disk.shelf.path) == hasDatabase)
+            #expect { try Shelf(disk.folder).opened() } throws: { ($0 as? NodeStoreError)?.code == .readOnly }
+            #expect(try FileManager.default.fileExists(atPath: Shelf(disk.folder).path) == hasDatabase)
         }
 
         /// Without the right to mount there is no root, whom modes would not keep out.

@@ -17,10 +17,11 @@ typealias Dice = SeededGenerator
 
 /// A folder of a test's own, and its store, which is opened anew as after a power cut.
 struct Shelf {
-    let folder = newFolder()
+    let folder: String
     static let now = Date(timeIntervalSince1970: 1_767_323_045)
 
-    init() throws {
+    init(_ folder: String = newFolder()) throws {
+        self.folder = folder
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     }
 

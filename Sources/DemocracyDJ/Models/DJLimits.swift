@@ -39,6 +39,10 @@ public enum DJLimits {
     public static let searchBytes = 128
     /// Songs that a search finds: what a phone shows on two screens, in one message of some kilobytes.
     public static let searchResults = 20
+    /// Searches of one guest a second that are answered: each goes through the whole library.
+    public static let searchesPerSecond = 4
+    /// Searches that may come at once before that counts: somebody who looks for several songs from a list.
+    public static let searchBurst = 8
     /// Guests that are kept out of a session: more than any session sends away.
     public static let bannedPeers = 256
     /// How often a host tells guests which state is the present one: a guest that has missed something without knowing it

@@ -112,6 +112,14 @@ extension Notice {
         passing("noSuchGuest", "No guest is called \"\(name)\".", "Use a guest's name or id.")
     }
 
+    /// Several guests have that name.
+    public static func severalGuests(_ guests: [Peer]) -> Notice {
+        let ids = guests.prefix(3).map { Identity.head(of: $0.id) + "…" }.joined(separator: ", ")
+        return passing(
+            "severalGuests", "\(guests.count) guests are called \"\(guests.first?.name ?? "")\": \(ids).",
+            "Use the id of the one you mean.")
+    }
+
     /// A wish that cannot wait for a link.
     public static let notConnected = Notice(.notConnected)
 

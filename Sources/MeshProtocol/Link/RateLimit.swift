@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A token bucket: how much may come, and when more.
-struct RateLimit: Sendable {
+public struct RateLimit: Hashable, Sendable {
     private let pause: Duration
     private let burst: Int
     /// When everything that has come would have come at the even rate.
     private var paidUntil: MeshInstant
 
-    init(perSecond: Int, burst: Int, now: MeshInstant) {
+    /// A bucket that is full.
+    public init(perSecond: Int, burst: Int, now: MeshInstant) {
         pause = .seconds(1) / perSecond
         self.burst = burst
         paidUntil = now
     }
 
     /// Takes one where it fits. What does not fit is not counted: a flood does not keep the next ones out for longer.
-    mutating func allows(now: MeshInstant) -> Bool {
+    public mutating func allows(now: MeshInstant) -> Bool {
         var after = self
         guard after.take(1, now: now) == nil else { return false }
         self = after

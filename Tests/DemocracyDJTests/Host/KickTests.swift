@@ -61,4 +61,14 @@ struct KickTests {
         #expect(host.state.banned.count == DJLimits.bannedPeers)
         #expect(!host.state.banned.contains(Example.ana.id))
     }
+
+    @Test("is the one that was meant: of two with one name neither, until the driver says which")
+    mutating func ambiguous() {
+        // Somebody may call itself by another's identifier.
+        let twin = Peer(id: "b2b2b2b2", name: "Bob"), posing = Peer(id: "c3c3c3c3", name: Example.bob.id)
+        for peer in [twin, posing] { _ = host.handle(.multipeerEvent(.peerConnected(peer)), now: .zero) }
+        #expect(
+            host.handle(.command(.kick("Bob")), now: .zero) == [.notice(.severalGuests([Example.bob, twin]))])
+        #expect(host.handle(.command(.kick(Example.bob.id)), now: .zero) == [.disconnect(Example.bob.id)])
+    }
 }

@@ -58,6 +58,19 @@ struct SongLibraryTests {
             ])
     }
 
+    @Test("a guest that searches without pause is answered a few times a second, and the others as ever")
+    func flood() {
+        var host = Example.hostFeature()
+        func answers(to guest: Peer, at now: MeshInstant) -> Int {
+            let request = MeshMessage.search(SearchRequest(number: 1, words: "song"))
+            return host.handle(.multipeerEvent(.messageReceived(request, from: guest)), now: now).count
+        }
+        let flood = (0..<500).map { answers(to: Example.ana, at: .milliseconds(2 * $0)) }.reduce(0, +)
+        #expect(flood <= DJLimits.searchBurst + DJLimits.searchesPerSecond)
+        #expect(answers(to: Example.bob, at: .seconds(1)) == 1)
+        #expect(answers(to: Example.ana, at: .seconds(5)) == 1)
+    }
+
     @Test("songs without a length do not keep a host busy: each takes a second")
     func noLength() {
         let songs = ["a", "b"].map { Song(id: $0, title: "", artist: "", duration: 0) }

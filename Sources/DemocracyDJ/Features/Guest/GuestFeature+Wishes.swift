@@ -54,6 +54,7 @@ extension GuestFeature {
     // MARK: What becomes of them
 
     mutating func sendFailed(_ intent: GuestIntent, to peer: Peer.ID) -> [Effect] {
+        if case .skip = intent { return [.notice(.tooManyPendingVotes)] }
         guard state.known?.id == peer, let index = state.wishes.firstIndex(where: { $0.isAbout(intent) }),
             state.wishes[index].undelivered > 0
         else { return [] }
@@ -120,7 +121,7 @@ extension GuestFeature {
     }
 
     /// A host that was started anew may have lost what it had: votes that were delivered and that it does not show are sent
-    /// once more. Those that were not are in the outbox.
+    /// once more. Those that were not are in the outbox. A suggestion was followed most likely, and would be so twice.
     mutating func repeatWishes(by snapshot: HostSnapshot) -> [Effect] {
         let confirmed = clearShown(by: snapshot)
         guard let host = state.host else { return confirmed }

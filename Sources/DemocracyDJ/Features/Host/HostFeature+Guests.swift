@@ -15,21 +15,28 @@ extension HostFeature {
         case .peerDisconnected(let peer, reason: _):
             guard state.connectedPeers.contains(where: { $0.id == peer.id }) else { return [] }
             state.connectedPeers.removeAll { $0.id == peer.id }
+            state.searches[peer.id] = nil
             state.skipVoters.removeAll { $0 == peer.id }
             // Of those that are left, more than half may have wanted it already.
             return skipIfWanted(now: now) ?? changed()
         case .messageReceived(.intent(let intent), from: let peer): return handle(intent, from: peer, now: now)
         case .messageReceived(.stateRequest, from: let peer): return [.send(snapshot, to: peer.id)]
-        case .messageReceived(.search(let request), from: let peer):
-            let songs = library.songs(matching: request.words, atMost: DJLimits.searchResults)
-            let answer = Effect.answer(SearchResults(number: request.number, songs: songs), to: peer.id)
-            return request.asksForState ? [.send(snapshot, to: peer.id), answer] : [answer]
+        case .messageReceived(.search(let request), from: let peer): return answer(request, from: peer, now: now)
         // A host's own kinds of message, sent by a guest, mean nothing here.
         case .messageReceived: return []
         // A state update that did not leave is made up for by the next one.
         case .sendFailed, .messageDelivered, .peerDiscovered, .peerLost, .networkUnavailable, .sessionInvalidated:
             return []
         }
+    }
+
+    /// A search goes through the whole library, so that nobody gets many of them; no person types as fast.
+    private mutating func answer(_ request: SearchRequest, from peer: Peer, now: MeshInstant) -> [Effect] {
+        let whole: [Effect] = request.asksForState ? [.send(snapshot, to: peer.id)] : []
+        let none = RateLimit(perSecond: DJLimits.searchesPerSecond, burst: DJLimits.searchBurst, now: now)
+        guard state.searches[peer.id, default: none].allows(now: now) else { return whole }
+        let songs = library.songs(matching: request.words, atMost: DJLimits.searchResults)
+        return whole + [.answer(SearchResults(number: request.number, songs: songs), to: peer.id)]
     }
 
     private mutating func handle(_ intent: GuestIntent, from peer: Peer, now: MeshInstant) -> [Effect] {

@@ -27,14 +27,19 @@ extension HostFeature {
             }
             state.queue.removeAll { $0.item.id == songID }
             return changed()
-        case .kick(let name):
-            guard let peer = state.connectedPeers.first(where: { $0.id == name || $0.name == name }) else {
-                return [.notice(.noSuchGuest(name))]
-            }
-            if !state.banned.contains(peer.id) { state.banned.append(peer.id) }
-            if state.banned.count > DJLimits.bannedPeers { state.banned.removeFirst() }
-            return [.disconnect(peer.id)]
+        case .kick(let name): return kick(name)
         }
+    }
+
+    /// An identifier goes before a name: a guest may call itself anything.
+    private mutating func kick(_ name: String) -> [Effect] {
+        let guests = state.connectedPeers
+        let meant = guests.first { $0.id == name }.map { [$0] } ?? guests.filter { $0.name == name }
+        guard let peer = meant.first else { return [.notice(.noSuchGuest(name))] }
+        guard meant.count == 1 else { return [.notice(.severalGuests(meant))] }
+        if !state.banned.contains(peer.id) { state.banned.append(peer.id) }
+        if state.banned.count > DJLimits.bannedPeers { state.banned.removeFirst() }
+        return [.disconnect(peer.id)]
     }
 
     /// The next song of the queue plays, or pauses; where it is empty, one of the library's: there is no silence.

@@ -76,6 +76,8 @@ public struct HostFeature: Feature {
         public var banned: [Peer.ID]
         /// Songs that were ever added.
         public var added: Int
+        /// How often each linked guest has searched.
+        public var searches: [Peer.ID: RateLimit] = [:]
         /// When guests are told next which state is the present one.
         public var nextHeartbeat: MeshInstant
 

@@ -76,7 +76,7 @@ extension HostFeature {
         state.playingSince = saved.isPlaying && state.nowPlaying != nil ? now : nil
         // The policies may be others than they were, and songs may be gone.
         arrangeQueue()
-        if state.nowPlaying == nil { _ = playNext(now: now) }
+        if state.nowPlaying == nil { _ = playNext(now: now, pauses: saved.nowPlaying != nil && !saved.isPlaying) }
     }
 
     private func item(_ saved: SavedSession.Item) -> QueueItem? {
