@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A long season: many votes, each of them on the disk before it is acknowledged, and many guests; the host stays as it was.
+
+VOTES=100000 JOINS=1000 makes it a long one; a host lets at most 20 guests a second in.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from time import monotonic
+
+import pytest
+from conftest import MakeGuest
+from democracy_dj import take_back, vote
+from guest import Guest
+from wire import message
+
+VOTES = int(os.environ.get("VOTES", "6000"))
+JOINS = int(os.environ.get("JOINS", "30"))
+
+VOTERS, SONGS, AT_ONCE = 4, 20, 25
+FIRST = 1_000
+
+LEAST_A_MINUTE = 10_000
+LARGEST_GROWTH = 1.10
+
+
+@pytest.fixture
+def silent_host(binary: Path, air: Path, tmp_path: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """A host whose output nobody reads, since a season of it is long."""
+    songs = [{"id": f"n{n}", "title": f"Mile {n}", "artist": "The Milestones", "duration": 3600} for n in range(SONGS + 1)]
+    (tmp_path / "songs.json").write_text(json.dumps(songs))
+    place = ["--radio", "virtual", "--air", str(air), "--adapter", "car", "--state", str(tmp_path / "car")]
+    command = [binary, "host", "Dad's Car", "--json", "--library", str(tmp_path / "songs.json"), *place]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) as host:
+        yield host
+        host.terminate()
+        assert host.wait(10) == 0
+
+
+def resident(host: subprocess.Popen[bytes]) -> int:
+    """Kibibytes of a program that are in memory."""
+    status = Path(f"/proc/{host.pid}/status").read_text()
+    return next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmRSS:"))
+
+
+class Voter:
+    """Votes for every song, takes every vote back, and begins anew: each is a change that the host has to keep."""
+
+    def __init__(self, guest: Guest) -> None:
+        self.guest = guest
+        self._cast = 0
+
+    def cast(self, count: int) -> None:
+        assert self.guest.talk
+        frames = []
+        for number in range(self._cast, self._cast + count):
+            song = f"n{number % SONGS + 1}"
+            body = take_back(song) if number // SONGS % 2 else vote(song)
+            frames.append(message(self.guest.conversation.write(body)))
+        self._cast += count
+        self.guest.talk.say(*frames)
+
+
+def season(voters: list[Voter], votes: int) -> float:
+    """Casts so many votes, and waits until all are acknowledged. Returns the seconds that it took."""
+    began = monotonic()
+    for _ in range(votes // (AT_ONCE * len(voters))):
+        for voter in voters:
+            voter.cast(AT_ONCE)
+        for voter in voters:
+            voter.guest.until_acknowledged(timeout=60)
+    return monotonic() - began
+
+
+def test_a_season_of_votes_and_guests_leaves_the_host_as_it_was(
+    silent_host: subprocess.Popen[bytes], make_guest: MakeGuest, measured: list[str]
+) -> None:
+    voters = [Voter(make_guest(f"Voter {number}")) for number in range(VOTERS)]
+    for voter in voters:
+        voter.guest.join()
+    season(voters, FIRST)
+    before = resident(silent_host)
+
+    took = season(voters, VOTES - FIRST)
+    a_minute = (VOTES - FIRST) / took * 60
+    measured.append(
+        f"{VOTES - FIRST} votes, stored and acknowledged: {a_minute:.0f} a minute; at least {LEAST_A_MINUTE}"
+    )
+    for number in range(JOINS):
+        stranger = make_guest(f"Stranger {number}")
+        stranger.join()
+        stranger.vote(f"n{number % SONGS + 1}")
+        stranger.until_acknowledged()
+        stranger.leave()
+        for voter in voters:
+            voter.guest.serve(0)
+    after = resident(silent_host)
+    measured.append(
+        f"host after {VOTES} votes and {JOINS} joins: {after} KiB, {after / before:.3f} of what it was after the first"
+        f" {FIRST} votes; at most {LARGEST_GROWTH:.2f}"
+    )
+    assert a_minute >= LEAST_A_MINUTE
+    assert after <= before * LARGEST_GROWTH
