@@ -16,15 +16,13 @@ public struct StoredNode: Hashable, Sendable {
 public struct HostRecord: Hashable, Sendable {
     /// The epoch of the run that has written this. The next run takes a greater one.
     public var epoch: UInt32
-    /// The song that plays.
+    /// The song that plays. It is in `queue`, with who wants it.
     public var nowPlaying: String?
-    /// Who has added it; nil where nobody has.
-    public var nowPlayingAddedBy: Peer.ID?
     /// Whether it plays, or pauses.
     public var isPlaying: Bool
     /// How far it has played, in milliseconds.
     public var elapsedMilliseconds: Int64
-    /// What waits, in the queue's order. A song is in it once.
+    /// What plays and what waits, in order. A song is in it once.
     public var queue: [QueuedRecord]
     /// Songs in the order in which they were played.
     public var played: [String]
@@ -35,13 +33,12 @@ public struct HostRecord: Hashable, Sendable {
 
     /// A host's state.
     public init(
-        epoch: UInt32, nowPlaying: String? = nil, nowPlayingAddedBy: Peer.ID? = nil, isPlaying: Bool = false,
+        epoch: UInt32, nowPlaying: String? = nil, isPlaying: Bool = false,
         elapsedMilliseconds: Int64 = 0, queue: [QueuedRecord] = [], played: [String] = [],
         lastAskers: [Peer.ID] = [], banned: [Peer.ID] = []
     ) {
         self.epoch = epoch
         self.nowPlaying = nowPlaying
-        self.nowPlayingAddedBy = nowPlayingAddedBy
         self.isPlaying = isPlaying
         self.elapsedMilliseconds = elapsedMilliseconds
         self.queue = queue

@@ -39,7 +39,7 @@ extension StoreTests {
                         epoch: 5, lastNumber: 4, outbox: [[1, 2], [3]], theirEpoch: 9, accepted: 7))
             ],
             host: HostRecord(
-                epoch: 3, nowPlaying: "s1", nowPlayingAddedBy: "ana", isPlaying: true, elapsedMilliseconds: 61_000,
+                epoch: 3, nowPlaying: "s1", isPlaying: true, elapsedMilliseconds: 61_000,
                 queue: [
                     QueuedRecord(songID: "s2", addedBy: "ben", added: 2, voters: ["ben", "ana"]),
                     QueuedRecord(songID: "s3", addedBy: "car", added: 1),
@@ -80,11 +80,10 @@ extension StoreTests {
                 id INTEGER PRIMARY KEY CHECK (id = 1),
                 epoch INTEGER NOT NULL,
                 nowPlaying TEXT,
-                nowPlayingAddedBy TEXT,
                 isPlaying INTEGER NOT NULL CHECK (isPlaying IN (0, 1)),
                 elapsedMilliseconds INTEGER NOT NULL
             ) STRICT;
-            INSERT INTO hostState VALUES(1,3,'s1','ana',1,61000);
+            INSERT INTO hostState VALUES(1,3,'s1',1,61000);
             CREATE TABLE queuedSong (
                 songID TEXT NOT NULL PRIMARY KEY,
                 addedBy TEXT NOT NULL,

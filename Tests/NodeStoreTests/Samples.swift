@@ -71,7 +71,7 @@ enum Sample {
         }
         return HostRecord(
             epoch: UInt32(truncatingIfNeeded: dice.next()), nowPlaying: dice.chance(70) ? dice.pick(songs) : nil,
-            nowPlayingAddedBy: dice.chance(50) ? dice.pick(peers) : nil, isPlaying: dice.chance(50),
+            isPlaying: dice.chance(50),
             elapsedMilliseconds: Int64(dice.below(1 << 40)), queue: queue,
             played: (0..<dice.below(20)).map { _ in songs[dice.below(8)] }, lastAskers: some(peers, &dice),
             banned: some(peers, &dice))
@@ -90,7 +90,6 @@ enum Sample {
             case 1 where !host.queue.isEmpty:
                 let song = host.queue.removeFirst()
                 host.nowPlaying = song.songID
-                host.nowPlayingAddedBy = song.addedBy
                 host.played.append(song.songID)
                 if host.played.count > 10 { host.played.removeFirst() }
             case 2:

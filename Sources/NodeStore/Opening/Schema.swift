@@ -39,7 +39,6 @@ enum Schema {
             id INTEGER PRIMARY KEY CHECK (id = 1),
             epoch INTEGER NOT NULL,
             nowPlaying TEXT,
-            nowPlayingAddedBy TEXT,
             isPlaying INTEGER NOT NULL CHECK (isPlaying IN (0, 1)),
             elapsedMilliseconds INTEGER NOT NULL
         ) STRICT;

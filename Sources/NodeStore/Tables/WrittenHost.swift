@@ -25,12 +25,12 @@ struct WrittenHost: Sendable {
             let row = try Row.fetchOne(
                 db,
                 sql: """
-                    SELECT epoch, nowPlaying, nowPlayingAddedBy, isPlaying, elapsedMilliseconds FROM hostState
+                    SELECT epoch, nowPlaying, isPlaying, elapsedMilliseconds FROM hostState
                     """)
         else { return nil }
         var record = HostRecord(
-            epoch: try row.value(0), nowPlaying: try row.optional(1), nowPlayingAddedBy: try row.optional(2),
-            isPlaying: try row.value(3), elapsedMilliseconds: try row.value(4))
+            epoch: try row.value(0), nowPlaying: try row.optional(1), isPlaying: try row.value(2),
+            elapsedMilliseconds: try row.value(3))
         let items = try db.list("SELECT place, songID, addedBy, added FROM queuedSong ORDER BY place") { row in
             QueuedRecord(songID: try row.value(1), addedBy: try row.value(2), added: try row.value(3))
         }
@@ -71,7 +71,7 @@ struct WrittenHost: Sendable {
 
     private func writeState(_ new: HostRecord, _ db: Database) throws {
         if let record, record.epoch == new.epoch, record.nowPlaying == new.nowPlaying,
-            record.nowPlayingAddedBy == new.nowPlayingAddedBy, record.isPlaying == new.isPlaying,
+            record.isPlaying == new.isPlaying,
             record.elapsedMilliseconds == new.elapsedMilliseconds
         {
             return
@@ -79,9 +79,9 @@ struct WrittenHost: Sendable {
         try db.run(
             """
             INSERT OR REPLACE INTO hostState
-                (id, epoch, nowPlaying, nowPlayingAddedBy, isPlaying, elapsedMilliseconds) VALUES (1, ?, ?, ?, ?, ?)
+                (id, epoch, nowPlaying, isPlaying, elapsedMilliseconds) VALUES (1, ?, ?, ?, ?)
             """,
-            [new.epoch, new.nowPlaying, new.nowPlayingAddedBy, new.isPlaying, new.elapsedMilliseconds])
+            [new.epoch, new.nowPlaying, new.isPlaying, new.elapsedMilliseconds])
     }
 
     private mutating func writeQueue(_ new: [QueuedRecord], _ db: Database) throws {
