@@ -180,6 +180,24 @@ struct DJNodeTests {
         try await host.stop()
     }
 
+    @Test("a vote that was kept before the disk was full leaves for a host that comes then only when there is room")
+    func fullDiskWhenTheHostComes() async throws {
+        guard let disk = try SmallDisk(bytes: 2 << 20) else { return print("No disk can be mounted here.") }
+        defer { disk.remove() }
+        let guest = try TestNode("Ana", air, folder: disk.folder + "/state").guest()
+        await guest.node.send(.guest(.vote("s4")))
+        try await guest.wish("s4", .vote, .queued)
+        disk.fill()
+        let host = try TestNode("Dad's Car", air).host()
+        _ = try await guest.notice("storageFull")
+        #expect(try await guest.snapshot().item("s4")?.votes == 0)
+        disk.makeRoom()
+        try await guest.cleared("storageFull")
+        try await guest.wish("s4", .vote, .confirmed)
+        try await guest.stop()
+        try await host.stop()
+    }
+
     @Test("a node whose database is damaged says where it is now, and starts")
     func damage() async throws {
         let car = TestNode("Dad's Car", air)

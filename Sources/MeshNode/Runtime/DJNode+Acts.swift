@@ -20,6 +20,7 @@ extension DJNode {
         case .release(let number, let peer): await client.stored(upTo: number, for: peer)
         case .disconnect(let peer): await client.disconnect(peer, refusing: nil)
         case .tryRadioAgain: if app.host != nil { await client.tryAgain() } else { await startRadio() }
+        case .beginAnewNextTime: memory.noteEnd()
         case .quit(let reason): bye = bye ?? reason
         }
     }
@@ -33,7 +34,8 @@ extension DJNode {
         case .show(let error): tell(Notice(error))
         case .clear(let error): cure(error)
         case .startHosting, .startBrowsing: await startRadio()
-        case .stop: memory.noteEnd()
+        // The node's own end.
+        case .stop: break
         }
     }
 

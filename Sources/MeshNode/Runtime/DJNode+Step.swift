@@ -31,6 +31,8 @@ extension DJNode {
         case release(number: UInt64, to: Peer.ID)
         case disconnect(Peer.ID)
         case tryRadioAgain
+        /// The session is over: what is stored of it is not gone on with.
+        case beginAnewNextTime
         case quit(ByeReason)
     }
 
@@ -39,24 +41,32 @@ extension DJNode {
         var matters: [Matter] = held.map { matter($0) }
         held = []
         for input in inputs { matters += await understand(input) }
+        await deal(with: matters)
+        wake()
+    }
+
+    private func deal(with matters: [Matter]) async {
         let before = app
+        // A disk that has failed is asked again, whether there is something to write or not.
+        if let retryStoreAt, retryStoreAt <= clock.now { memory.noteAll(app, now: clock.now) }
         do {
-            let acts = try await decideAndKeep(matters)
-            if retryStoreAt != nil { cureStore() }
+            let (acts, hasWritten) = try await decideAndKeep(matters)
+            let isCured = hasWritten && retryStoreAt != nil
+            if isCured { cureStore() }
             for act in acts { await carryOut(act) }
+            if isCured { await deal(with: wishesThatWait) }
         } catch {
             app = before
             await goOnWithoutStore(matters, error)
         }
-        wake()
     }
 
     /// The features decide, and what they changed is on the disk when this returns.
-    private func decideAndKeep(_ matters: [Matter]) async throws(NodeStoreError) -> [Act] {
+    private func decideAndKeep(_ matters: [Matter]) async throws(NodeStoreError) -> (acts: [Act], hasWritten: Bool) {
         var acts: [Act] = []
         for matter in matters { acts += await decide(matter) }
         memory.note(app, now: clock.now)
-        guard memory.isUrgent else { return acts }
+        guard memory.isUrgent else { return (acts, false) }
         let batch = memory.pending
         do {
             try await memory.store.write(batch)
@@ -71,7 +81,7 @@ extension DJNode {
             throw error
         }
         memory.wrote(batch, app, now: clock.now)
-        return acts
+        return (acts, true)
     }
 
     /// The disk takes nothing. The music goes on, and what peers have said waits, unacknowledged; what the person at this
@@ -80,12 +90,25 @@ extension DJNode {
         // Once for each time that it fails: it is asked again every second.
         logger.log(level: retryStoreAt == nil ? .error : .debug, "the store takes nothing: \(error)")
         storeFailed(error)
+        isWithoutStore = true
+        defer { isWithoutStore = false }
         for matter in matters {
             switch matter {
             case .message(let message, _, _) where message.messageClass == .reliable: hold(message)
             case .event(.guest(let event)) where event.isWish: break
             default:
                 for act in await decide(matter) { await carryOut(act) }
+            }
+        }
+    }
+
+    /// What found no way to the disk when a link was there is tapped again, as it were.
+    private var wishesThatWait: [Matter] {
+        (app.guest?.state.wishes ?? []).filter { $0.progress == .waiting }.map { wish in
+            switch wish.kind {
+            case .vote: .event(.guest(.vote(wish.songID)))
+            case .takeBack: .event(.guest(.takeBackVote(wish.songID)))
+            case .suggest: .event(.guest(.suggest(wish.songID)))
             }
         }
     }
@@ -140,7 +163,7 @@ extension DJNode {
     /// Gives a reliable message to the transport, which holds it until the disk has it.
     private func stage(_ message: MeshMessage, to peer: Peer.ID) async -> [Act] {
         let body = message.encoded
-        guard case .queued(let number)? = await client.send(body, as: .reliable, to: peer)[peer],
+        guard !isWithoutStore, case .queued(let number)? = await client.send(body, as: .reliable, to: peer)[peer],
             let remembered = await client.remembered(peer)
         else {
             return await decide(.multipeerEvent(.sendFailed(message, to: peers[peer] ?? Peer(id: peer, name: ""))))

@@ -36,7 +36,7 @@ extension DJNode {
         // Whoever was refused and asks again is to be told again.
         case .retry: [.act(.cure(NetworkError.refusals))] + watch(.retry) + [.act(.steer(.start))]
         case .leave: leave()
-        case .end: [.event(.endSession), .act(.quit(.quit))]
+        case .end: [.event(.endSession), .act(.beginAnewNextTime), .act(.quit(.quit))]
         case .notice(let notice): [.act(.tell(notice))]
         case .quit(let reason): [.act(.quit(reason))]
         }

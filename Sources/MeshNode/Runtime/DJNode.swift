@@ -34,6 +34,8 @@ public actor DJNode: Service {
     var held: [ReceivedMessage] = []
     /// When the disk is asked again; nil where it takes what it is given.
     var retryStoreAt: MeshInstant?
+    /// What is decided now cannot be written: nothing may leave that would have to be.
+    var isWithoutStore = false
     var bye: ByeReason?
 
     // A host's.
@@ -160,19 +162,21 @@ public actor DJNode: Service {
                 .min())
     }
 
-    /// Keeps everything, then says goodbye. A radio that hangs does not keep the node from ending.
+    /// Keeps everything, then says goodbye. A disk or a radio that hangs does not keep the node from ending.
     private func end() async {
+        await inbox.close()
         memory.noteAll(app, now: clock.now)
-        do {
-            try await memory.store.write(memory.pending)
-        } catch {
-            logger.error("the last state is not stored: \(error)")
-        }
-        await withDeadline(NodeLimits.farewell) { [client, artwork] in
+        await withDeadline(NodeLimits.farewell) {
+            [client, artwork, store = memory.store, last = memory.pending, logger] in
+            do {
+                try await store.write(last)
+            } catch {
+                logger.error("the last state is not stored: \(error)")
+            }
             await client.stop()
             await artwork?.shutdown()
+            store.close()
         }
-        memory.store.close()
         sink.yield(.bye(bye ?? .transportEnded))
         sink.finish()
     }

@@ -7,6 +7,7 @@ actor Inbox<Element: Sendable> {
     private var waiting: [Element] = []
     private var taker: CheckedContinuation<Void, Never>?
     private var putters: [CheckedContinuation<Void, Never>] = []
+    private var isClosed = false
 
     init(limit: Int) {
         self.limit = limit
@@ -14,6 +15,7 @@ actor Inbox<Element: Sendable> {
 
     /// Puts something in, and returns when there is room for more.
     func put(_ element: Element) async {
+        guard !isClosed else { return }
         waiting.append(element)
         taker?.resume()
         taker = nil
@@ -25,8 +27,19 @@ actor Inbox<Element: Sendable> {
     func takeAll() async -> [Element] {
         while waiting.isEmpty { await withCheckedContinuation { taker = $0 } }
         defer { waiting = [] }
+        letPuttersGo()
+        return waiting
+    }
+
+    /// Nobody takes any more: what waits is forgotten, and nobody waits to put something in.
+    func close() {
+        isClosed = true
+        waiting = []
+        letPuttersGo()
+    }
+
+    private func letPuttersGo() {
         for putter in putters { putter.resume() }
         putters = []
-        return waiting
     }
 }
