@@ -62,7 +62,10 @@ public actor MultipeerClient {
 
     /// The hosts that were heard, by the head of their identifier.
     private var peripherals: [Peer.ID: Peripheral] = [:]
-    private var invitations: [Peer.ID: Task<Void, Never>] = [:]
+    private var invitations: [Peer.ID: Invitation] = [:]
+    private var lastInvitation = 0
+    /// Links of invitations that were up, or had failed, before their dial was told of them.
+    private var overEarly: Set<MeshCore.LinkID> = []
     private var peers: [MeshCore.LinkID: Peer] = [:]
     private var pumps: [Task<Void, Never>] = []
     private var isStopped = false
@@ -118,32 +121,69 @@ public actor MultipeerClient {
     public func invite(_ peer: Peer.ID) {
         let isLinked = peers.values.contains { Identity.head(of: $0.id) == Identity.head(of: peer) }
         guard !isStopped, invitations[peer] == nil, !isLinked else { return }
-        invitations[peer] = Task { await self.dial(peer) }
+        lastInvitation += 1
+        let number = lastInvitation
+        invitations[peer] = Invitation(number: number, task: Task { await self.dial(peer, number) })
     }
 
-    private func dial(_ peer: Peer.ID) async {
-        defer { invitations[peer] = nil }
+    /// An invitation, from the dial until the link is up or has failed.
+    private struct Invitation {
+        let number: Int
+        let task: Task<Void, Never>
+        /// Its link, once there is one to shake hands on.
+        var link: MeshCore.LinkID?
+    }
+
+    private func dial(_ peer: Peer.ID, _ number: Int) async {
+        let link = await openLink(to: peer)
+        // A later invitation of the same peer is another one.
+        let isPresent = invitations[peer]?.number == number
+        guard let link else {
+            if isPresent { invitations[peer] = nil }
+            return
+        }
+        if overEarly.remove(link) != nil {
+            if isPresent { invitations[peer] = nil }
+        } else if isPresent {
+            invitations[peer]?.link = link
+        } else {
+            // It was taken back while the link opened.
+            await endpoint.leave(link)
+        }
+    }
+
+    /// A link of ours is up, or will never be: nothing is pending on it any more.
+    private func invitationIsOver(_ link: MeshCore.LinkID) {
+        if let peer = invitations.first(where: { $0.value.link == link })?.key {
+            invitations[peer] = nil
+        } else if invitations.values.contains(where: { $0.link == nil }) {
+            overEarly.insert(link)
+        }
+    }
+
+    /// Dials. Nil where that led to no link; then it is told why.
+    private func openLink(to peer: Peer.ID) async -> MeshCore.LinkID? {
         guard let peripheral = peripherals[Identity.head(of: peer)] else {
             await outlet.send(.inviteFailed(peer: peer, .unknownPeer))
-            return
+            return nil
         }
         guard peripheral.version == ProtocolVersion.major else {
             await outlet.send(.inviteFailed(peer: peer, .refused(.version, by: nil)))
-            return
+            return nil
         }
         let transport = BLETransport(peripheral: peripheral, expecting: peer)
         do {
             try await transport.connect()
         } catch {
-            guard !Task.isCancelled, !isStopped else { return }
+            guard !Task.isCancelled, !isStopped else { return nil }
             await outlet.send(.inviteFailed(peer: peer, .dialFailed("\(error)")))
-            return
+            return nil
         }
         guard !Task.isCancelled, !isStopped else {
             await transport.close()
-            return
+            return nil
         }
-        await endpoint.open(transport, as: .guest)
+        return await endpoint.open(transport, as: .guest)
     }
 
     // MARK: Links and messages
@@ -184,7 +224,11 @@ public actor MultipeerClient {
 
     /// Ends the link with a peer, or gives up the invitation to it.
     public func disconnect(_ peer: Peer.ID, refusing reason: RefusalReason? = nil) async {
-        invitations.removeValue(forKey: peer)?.cancel()
+        // A host may have been invited by its head alone.
+        let key = invitations.keys.first { Identity.head(of: $0) == Identity.head(of: peer) }
+        let invitation = key.flatMap { invitations.removeValue(forKey: $0) }
+        invitation?.task.cancel()
+        if let link = invitation?.link { await endpoint.leave(link) }
         await endpoint.disconnect(peer, refusing: reason)
     }
 
@@ -194,7 +238,7 @@ public actor MultipeerClient {
         isStopped = true
         // First, so that nothing below waits for a listener that has gone.
         outlet.finish()
-        for invitation in invitations.values { invitation.cancel() }
+        for invitation in invitations.values { invitation.task.cancel() }
         await manager.stop()
         await endpoint.stop()
         await manager.close()
@@ -230,6 +274,8 @@ public actor MultipeerClient {
     private func received(_ event: EndpointEvent) async {
         switch event {
         case .link(let link, .connected(let peer)):
+            logger.info("link to \(peer) is up")
+            invitationIsOver(link)
             peers[link] = peer
             await outlet.send(.connected(peer))
         case .link(_, .received(let message)): await outlet.send(.received(message))
@@ -240,7 +286,8 @@ public actor MultipeerClient {
             peers[link] = nil
             await manager.linksChanged()
             await outlet.send(.disconnected(peer, end))
-        case .link(_, .failed(let expected, let proved, let end)):
+        case .link(let link, .failed(let expected, let proved, let end)):
+            invitationIsOver(link)
             await manager.linksChanged()
             if let expected { await outlet.send(.inviteFailed(peer: expected, InviteFailure(end, provedBy: proved))) }
         case .link(_, .acknowledged(let number, let peer)): await outlet.send(.acknowledged(upTo: number, by: peer))

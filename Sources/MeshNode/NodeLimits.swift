@@ -13,6 +13,8 @@ public enum NodeLimits {
     static let storeRetry: Duration = .seconds(1)
     /// How long a node has for its whole end after a signal; what hangs then is cut off.
     public static let shutdown: Duration = .seconds(2)
+    /// How long a program that has ended waits until its last words are read.
+    public static let lastWords: Duration = .milliseconds(400)
     /// How long a node that ends waits for its radio: a goodbye takes 0.3 s, and the whole end is to take less than two.
     static let farewell: Duration = .milliseconds(1_500)
 }

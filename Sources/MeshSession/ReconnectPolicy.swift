@@ -110,6 +110,12 @@ public struct ReconnectPolicy: Sendable {
             state = .connected(peer)
             failures = 0
             return [.show(.connected)]
+        // The link was quicker than the person's second thoughts.
+        case (.choosing, .linked(let peer)):
+            state = .connected(peer)
+            failures = 0
+            return [.stopBrowsing, .show(.connected)]
+        case (.idle, .linked(let peer)): return [.cancelInvite(peer.id)]
         case (.connected(let host), .linkLost):
             state = .returning(Return(host: host, since: now))
             return [.show(.reconnecting(attempt: 1)), .invite(host.id)]

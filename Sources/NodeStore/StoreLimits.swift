@@ -5,7 +5,7 @@
 public enum StoreLimits {
     /// How long a write waits for another program that holds the database, such as one that copies it: a vote that takes
     /// longer looks stuck to its person.
-    public static let busyTimeout: Duration = .seconds(2)
+    public static let busyTimeout: Duration = .milliseconds(200)
     /// Largest log that stays on disk after what is in it went to the database, in bytes: four times what SQLite lets it
     /// grow to before that, so that it is not made anew each time.
     public static let journalBytes = 16 << 20

@@ -22,7 +22,9 @@ struct NodeOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The virtual radio's shared folder.", valueName: "dir"))
     var air: String?
 
-    @Option(help: ArgumentHelp("Where this node keeps its identity.", valueName: "dir"))
+    @Option(
+        help: ArgumentHelp(
+            "Where this node keeps its identity, queue and votes; ~/.local/state/roadmesh.", valueName: "dir"))
     var state: String?
 
     @Option(help: ArgumentHelp("The service type: nodes of one service find one another.", valueName: "name"))
@@ -97,7 +99,7 @@ struct NodeOptions: ParsableArguments {
         let log = role != .scan && !json && Terminal.isLive(environment) ? TerminalLog.make() : nil
         // Where standard error goes to a file, that is where the log is wanted.
         let shown = isatty(STDERR_FILENO) == 1 ? log?.handler : nil
-        let logger = Self.logger(shown ?? StreamLogHandler.standardError(label: "roadmesh"), verbose: verbose)
+        let logger = self.logger(shown ?? StreamLogHandler.standardError(label: "roadmesh"))
         let chosen = try radio.make(adapter: adapter, air: airFolder, peer: peer, logger: logger)
         return Node(
             description: NodeDescription(role: role, peer: peer, radio: chosen.radio.name, service: service),
@@ -128,9 +130,10 @@ struct NodeOptions: ParsableArguments {
     }
 
     /// Never on standard output, which is the program's.
-    private static func logger(_ handler: any LogHandler, verbose: Bool) -> Logger {
+    /// People are told in sentences what happens; whoever runs a node for others has a line of the log for it.
+    private func logger(_ handler: any LogHandler) -> Logger {
         var logger = Logger(label: "roadmesh") { _ in handler }
-        logger.logLevel = verbose ? .debug : .error
+        logger.logLevel = verbose ? .debug : json ? .info : .critical
         return logger
     }
 }

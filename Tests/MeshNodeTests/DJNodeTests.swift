@@ -66,7 +66,8 @@ struct TestNode {
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         let opened = try StateFolder(opening: folder)
         let kept = try Kept(opened, logger: logger)
-        let radio = try VirtualRadio(air: air, address: String(opened.identity.peerID.prefix(16)))
+        // Another one each time, as phones have it: who somebody is does not hang on it.
+        let radio = try VirtualRadio(air: air, address: "a\(UInt32.random(in: 0 ... .max))")
         let peer = Peer(id: opened.identity.peerID, name: name)
         let client = MultipeerClient(
             radio: radio, identity: opened.identity, name: name, remembered: kept.contents.remembered,
@@ -208,6 +209,25 @@ struct DJNodeTests {
         let notice = try await host.notice("storageDamaged")
         #expect(notice.message.contains(car.folder) || notice.suggestion?.contains(car.folder) == true)
         #expect(try await host.snapshot().nowPlaying?.id == "s1")
+        try await host.stop()
+    }
+
+    @Test("a guest whose radio address has changed is the same guest, with the vote that it had")
+    func otherAddress() async throws {
+        let host = try TestNode("Dad's Car", air).host()
+        let ana = TestNode("Ana", air)
+        var guest = try ana.guest()
+        await guest.node.send(.guest(.vote("s3")))
+        let first = try await host.snapshot(where: Self.has(1, "s3")).connectedPeers
+        try await guest.stop()
+        _ = try await host.snapshot { $0.connectedPeers.isEmpty }
+        guest = try ana.guest()
+        let again = try await host.snapshot { !$0.connectedPeers.isEmpty }
+        #expect(again.connectedPeers == first && again.item("s3")?.voters == first.map(\.id))
+        await guest.node.send(.guest(.vote("s3")))
+        await guest.node.send(.guest(.vote("s4")))
+        #expect(try await host.snapshot(where: Self.has(1, "s4")).item("s3")?.votes == 1)
+        try await guest.stop()
         try await host.stop()
     }
 

@@ -38,6 +38,18 @@ struct ReconnectPolicyTests {
         #expect(guest.handle(.linked(Self.car)) == [.show(.connected)])
     }
 
+    @Test("a link that comes up while the person changes their mind is what is shown, or goes again")
+    func secondThoughts() {
+        var guest = Guest(policy: ReconnectPolicy())
+        _ = guest.handle(.start)
+        _ = guest.handle(.heard(Self.heardCar))
+        #expect(guest.handle(.start) == [.cancelInvite("c0ffee"), .browse])
+        #expect(guest.handle(.linked(Self.car)) == [.stopBrowsing, .show(.connected)])
+        #expect(guest.handle(.linkLost) == [.show(.reconnecting(attempt: 1)), .invite(Self.car.id)])
+        _ = guest.handle(.leave)
+        #expect(guest.handle(.linked(Self.car)) == [.cancelInvite(Self.car.id)])
+    }
+
     @Test(
         "a named host is waited for, and one named by its whole identifier has to prove that",
         arguments: [

@@ -74,6 +74,9 @@ public struct SongList: Decodable, Sendable {
         }
         let art =
             container.contains(AnyKey("albumArtURL")) ? try text("albumArtURL", atMost: DJLimits.albumArtURLBytes) : nil
+        if let art, !["http://", "https://"].contains(where: art.lowercased().hasPrefix) {
+            throw Problem.wrong(field: "albumArtURL", song: number, needs: "an http:// or https:// address")
+        }
         return Song(id: id, title: title, artist: artist, duration: duration, albumArtURL: art)
     }
 

@@ -29,7 +29,7 @@ public enum ErrorRecoveryHelper {
             "You see the last known queue, and what you vote is sent when the connection is back."
         case .hostNotFound:
             "Your votes are kept, and the next host that is heard is joined. Make sure Bluetooth is on."
-        case .hostEnded: "Your votes are kept. Looking for a host again."
+        case .hostEnded: "Votes that were not sent yet are kept. Looking for a host again."
         case .hostFull: "Try again when somebody has left."
         case .refused: "Ask the driver why, then retry."
         case .kicked: "You can join again when the driver starts a new session."
@@ -37,10 +37,11 @@ public enum ErrorRecoveryHelper {
         case .versionMismatch: "Install the same version on both boxes, then retry."
         case .proofRequired: "Install the host's version of RoadMesh, then retry."
         case .sessionInvalidated: "Choose a host again."
-        case .notConnected: "Votes are kept and sent later; suggest again when connected."
+        case .notConnected: "Votes and suggestions are kept and sent later; searching and skipping need a host."
         case .tooManyPendingVotes: "Vote again when the connection is back."
         case .storageFull: "Make room: df -h shows which disk is full."
         case .storageReadOnly: "Make it writable, or start with another folder: --state names it."
+        case .storageBusy: "Close that program; it goes on by itself then."
         case .storageFailed: "Save what is on it, and replace it."
         case .storageDamaged: "Voting goes on without it. Keep that file for whoever can mend it."
         }
@@ -58,7 +59,7 @@ public enum ErrorRecoveryHelper {
         case .wrongPIN: "Enter PIN"
         case .sessionInvalidated: "Find a Host"
         case .invalidURL, .invalidResponse, .decodingError, .emptyData, .hostEnded, .kicked, .notConnected,
-            .tooManyPendingVotes, .storageFull, .storageReadOnly, .storageFailed, .storageDamaged:
+            .tooManyPendingVotes, .storageFull, .storageReadOnly, .storageBusy, .storageFailed, .storageDamaged:
             "OK"
         }
     }

@@ -47,6 +47,7 @@ extension NetworkError: LocalizedError {
         case .tooManyPendingVotes: "\(DJLimits.pendingVotes) votes wait to be sent already."
         case .storageFull: "The disk is full; nothing more can be kept."
         case .storageReadOnly: "The disk cannot be written to; nothing more can be kept."
+        case .storageBusy: "Another program is using the database; nothing can be kept meanwhile."
         case .storageFailed(let cause): "The disk does not work: \(cause)."
         case .storageDamaged(let path): "What was kept cannot be read. It was put aside as \(path)."
         }

@@ -82,6 +82,8 @@ public enum NetworkError: Error, Sendable {
     case storageFull
     /// The disk cannot be written to.
     case storageReadOnly
+    /// Another program holds the database.
+    case storageBusy
     /// The disk does not work; the cause in the system's words.
     case storageFailed(cause: String)
     /// What was kept cannot be read; the path that it was moved to.
@@ -151,6 +153,7 @@ extension NetworkError {
         case .tooManyPendingVotes: "tooManyPendingVotes"
         case .storageFull: "storageFull"
         case .storageReadOnly: "storageReadOnly"
+        case .storageBusy: "storageBusy"
         case .storageFailed: "storageFailed"
         case .storageDamaged: "storageDamaged"
         }
@@ -177,7 +180,7 @@ extension NetworkError {
         case .connectionLost, .hostNotFound, .hostFull, .refused, .kicked, .wrongPIN, .versionMismatch, .proofRequired,
             .sessionInvalidated:
             true
-        case .storageFull, .storageReadOnly, .storageFailed, .storageDamaged: true
+        case .storageFull, .storageReadOnly, .storageBusy, .storageFailed, .storageDamaged: true
         case .invalidURL, .requestFailed, .invalidResponse, .httpError, .decodingError, .noData, .emptyData: false
         case .hostEnded, .notConnected, .tooManyPendingVotes: false
         }
@@ -194,7 +197,7 @@ extension NetworkError {
         case .hostNotFound, .hostFull, .refused, .wrongPIN, .versionMismatch, .proofRequired, .sessionInvalidated: .zero
         case .invalidURL, .invalidResponse, .decodingError, .emptyData: nil
         case .hostEnded, .kicked, .notConnected, .tooManyPendingVotes: nil
-        case .storageFull, .storageReadOnly, .storageFailed, .storageDamaged: nil
+        case .storageFull, .storageReadOnly, .storageBusy, .storageFailed, .storageDamaged: nil
         }
     }
 }

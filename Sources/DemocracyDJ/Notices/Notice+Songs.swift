@@ -8,7 +8,7 @@ extension Notice {
         case .notQueued: passing("notQueued", "\"\(songID)\" is not in the queue.", "Suggest it first.")
         case .alreadyPlayed:
             passing("alreadyPlayed", "\"\(songID)\" has been played.", "Suggest it to hear it again.")
-        case .alreadyVoted: passing("alreadyVoted", "\"\(songID)\" is queued, and has that vote already.")
+        case .alreadyVoted: passing("alreadyVoted", "\"\(songID)\" plays or is queued, and has that vote already.")
         case .notVoted: passing("notVoted", "\"\(songID)\" has no vote of yours.")
         case .queueFull: passing("queueFull", "The queue is full.", "Try again after the next song.")
         case .tooManySuggestions:
@@ -26,6 +26,14 @@ extension Notice {
             passing("skippingNotAllowed", "On this host only the driver skips songs.", "Ask the driver.")
         default: passing("notPlaying", "The song that you wanted to skip does not play any more.")
         }
+    }
+
+    /// The library is another one than that of the session that goes on.
+    public static func songsMissing(_ count: Int) -> Notice {
+        passing(
+            "songsMissing",
+            "\(count) \(count == 1 ? "song" : "songs") of the last queue \(count == 1 ? "is" : "are") not in this library.",
+            "They and their votes are gone from the queue.")
     }
 
     /// There is no song to skip.

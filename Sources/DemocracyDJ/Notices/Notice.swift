@@ -99,7 +99,8 @@ extension Notice {
 extension Notice {
     /// A command line that is none.
     public static func badCommand(_ line: String, expected: String) -> Notice {
-        passing("badCommand", "\"\(line.prefix(40))\" is not a command.", "Try: \(expected).")
+        passing(
+            "badCommand", "\"\(UntrustedText.shown(String(line.prefix(40))))\" is not a command.", "Try: \(expected).")
     }
 
     /// The song to remove is not there.
@@ -114,10 +115,10 @@ extension Notice {
 
     /// Several guests have that name.
     public static func severalGuests(_ guests: [Peer]) -> Notice {
-        let ids = guests.prefix(3).map { Identity.head(of: $0.id) + "…" }.joined(separator: ", ")
+        let ids = guests.prefix(3).map { Identity.head(of: $0.id) }.joined(separator: ", ")
         return passing(
             "severalGuests", "\(guests.count) guests are called \"\(guests.first?.name ?? "")\": \(ids).",
-            "Use the id of the one you mean.")
+            "Use these digits of the id of the one you mean.")
     }
 
     /// A wish that cannot wait for a link.

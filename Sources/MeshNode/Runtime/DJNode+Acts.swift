@@ -154,12 +154,14 @@ extension DJNode {
     // MARK: The disk
 
     func storeFailed(_ error: NodeStoreError) {
-        retryStoreAt = clock.now + NodeLimits.storeRetry
+        if retryStoreAt.map({ $0 <= clock.now }) ?? true { retryStoreAt = clock.now + NodeLimits.storeRetry }
+        lastFailure = error
         tell(Notice(NetworkError(error)))
     }
 
     func cureStore() {
         retryStoreAt = nil
+        lastFailure = nil
         for error in NetworkError.curedByWriting { cure(error) }
     }
 }

@@ -68,7 +68,9 @@ extension DJNode {
         memory.note(app, now: clock.now)
         guard memory.isUrgent else { return (acts, false) }
         let batch = memory.pending
-        do {
+        do throws(NodeStoreError) {
+            // A disk that has just failed is left alone for a while: what waits for it, waits, and the music does not.
+            if let lastFailure, let retryStoreAt, retryStoreAt > clock.now { throw lastFailure }
             try await memory.store.write(batch)
         } catch {
             for peer in Set(batch.outgoing.map(\.peer)) {

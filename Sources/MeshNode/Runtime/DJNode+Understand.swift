@@ -44,7 +44,7 @@ extension DJNode {
 
     private func leave() -> [Matter] {
         let goodbye: [Matter] = app.guest?.state.host.map { [.act(.disconnect($0.id))] } ?? []
-        return goodbye + [.act(.steer(.leave))]
+        return goodbye + [.act(.cure(NetworkError.absences)), .act(.steer(.leave))]
     }
 
     // MARK: The client
@@ -83,14 +83,14 @@ extension DJNode {
         }
         let joined: [Matter] = [.act(.show(.peerConnected(peer))), .act(.steer(.linked(peer)))]
         return joined + watch(.linked(peer.id)) + [
-            .act(.cure(NetworkError.curedByJoining(peer))), .event(.multipeerEvent(.peerConnected(peer))),
+            .act(.cure(NetworkError.curedByJoining)), .event(.multipeerEvent(.peerConnected(peer))),
             .act(.share(.guestConnected(peer.id))),
         ]
     }
 
     private func disconnected(_ peer: Peer, _ end: LinkEnd) -> [Matter] {
         peers[peer.id] = nil
-        ends[peer.id] = end
+        if app.guest != nil { ends[peer.id] = end }
         let reason = DisconnectReason(end)
         let isLost = reason == .linkLost
         return [.act(.share(.guestGone(peer.id))), .act(.show(.peerDisconnected(peer, reason)))]
@@ -101,7 +101,10 @@ extension DJNode {
     private func inviteFailed(_ failure: InviteFailure) -> [Matter] {
         switch failure {
         case .refused(let reason, .some(let host)):
-            [.act(.tell(Notice(NetworkError(reason, by: peers[host])))), .act(.steer(.refused(reason, by: host)))]
+            [
+                .act(.cure(NetworkError.absences)), .act(.tell(Notice(NetworkError(reason, by: peers[host])))),
+                .act(.steer(.refused(reason, by: host))),
+            ]
         // Anybody can say that in the host's name, so it is told, and tried again.
         case .refused(let reason, nil): [.act(.tell(Notice(NetworkError(reason)))), .act(.steer(.dialFailed))]
         default: [.act(.steer(.dialFailed))]

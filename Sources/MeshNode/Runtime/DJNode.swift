@@ -32,7 +32,9 @@ public actor DJNode: Service {
     var peers: [Peer.ID: Peer] = [:]
     /// Guests' messages that no disk has taken yet, the oldest first.
     var held: [ReceivedMessage] = []
-    /// When the disk is asked again; nil where it takes what it is given.
+    /// Why the disk took nothing, and when it is asked again; nil where it takes what it is given.
+    var lastFailure: NodeStoreError?
+    /// See `lastFailure`.
     var retryStoreAt: MeshInstant?
     /// What is decided now cannot be written: nothing may leave that would have to be.
     var isWithoutStore = false
@@ -124,6 +126,7 @@ public actor DJNode: Service {
         if app.host != nil { try await client.startHosting() } else { try await client.startBrowsing() }
         sink.yield(.ready(description))
         if let path = memory.setAside { tell(Notice(.storageDamaged(setAside: path))) }
+        if memory.missingSongs > 0 { tell(.songsMissing(memory.missingSongs)) }
         await step([])
         if let host = app.host { await open(host) }
         if let guest = app.guest { await open(guest) }
@@ -166,14 +169,17 @@ public actor DJNode: Service {
     private func end() async {
         await inbox.close()
         memory.noteAll(app, now: clock.now)
+        // Beside one another, so that nobody goes without a goodbye for a disk that hangs.
         await withDeadline(NodeLimits.farewell) {
-            [client, artwork, store = memory.store, last = memory.pending, logger] in
-            do {
+            [client, artwork, store = memory.store, last = memory.pending, sink, logger] in
+            async let goodbye: Void = client.stop()
+            do throws(NodeStoreError) {
                 try await store.write(last)
             } catch {
                 logger.error("the last state is not stored: \(error)")
+                sink.yield(.notice(Notice(NetworkError(error))))
             }
-            await client.stop()
+            await goodbye
             await artwork?.shutdown()
             store.close()
         }

@@ -9,6 +9,8 @@ struct NodeMemory {
     let store: NodeStore
     /// Where what was damaged has been put, until the person is told.
     var setAside: String?
+    /// Songs of the session that goes on which the library does not have, until the person is told.
+    private(set) var missingSongs = 0
     /// What the next write takes along.
     var pending = StoreBatch()
 
@@ -37,6 +39,7 @@ struct NodeMemory {
         guard let session = contents.host?.session else {
             return HostFeature(local: local, library: library, fairness: fairness, epoch: epoch, now: now)
         }
+        missingSongs = session.missingSongs(in: library)
         return HostFeature(
             local: local, library: library, fairness: fairness, resuming: session, epoch: epoch, now: now)
     }

@@ -12,7 +12,7 @@ extension HostRecord {
         let items = (session.nowPlaying.map { [$0] } ?? []) + session.queue
         self.init(
             epoch: epoch, nowPlaying: session.nowPlaying?.songID, isPlaying: session.isPlaying,
-            elapsedMilliseconds: Int64(session.elapsed / .milliseconds(1)), queue: items.map { QueuedRecord($0) },
+            elapsedMilliseconds: session.elapsed.wholeMilliseconds, queue: items.map { QueuedRecord($0) },
             played: session.played, lastAskers: session.lastAskers, banned: session.banned)
     }
 
@@ -21,14 +21,25 @@ extension HostRecord {
         HostRecord(epoch: epoch)
     }
 
+    /// What is read from a disk may be anything; no song is longer.
+    private static let longestMilliseconds = Int64(DJLimits.songSeconds * 1_000)
+
     /// The session, or nil where it has ended.
     var session: SavedSession? {
         if self == .ended(epoch: epoch) { return nil }
         let items = queue.map { SavedSession.Item($0) }
         return SavedSession(
             nowPlaying: items.first { $0.songID == nowPlaying }, isPlaying: isPlaying,
-            elapsed: .milliseconds(elapsedMilliseconds), queue: items.filter { $0.songID != nowPlaying },
+            elapsed: .milliseconds(min(max(elapsedMilliseconds, 0), Self.longestMilliseconds)),
+            queue: items.filter { $0.songID != nowPlaying },
             played: played, lastAskers: lastAskers, banned: banned)
+    }
+}
+
+extension Duration {
+    fileprivate var wholeMilliseconds: Int64 {
+        let (seconds, attoseconds) = components
+        return seconds * 1_000 + attoseconds / 1_000_000_000_000_000
     }
 }
 
@@ -77,17 +88,24 @@ extension NetworkError {
             switch error.code {
             case .diskFull: .storageFull
             case .readOnly: .storageReadOnly
-            case .busy, .failed: .storageFailed(cause: error.cause)
+            case .busy: .storageBusy
+            case .failed: .storageFailed(cause: error.cause)
             }
     }
 
     /// The errors that a write which succeeds has cured.
-    static let curedByWriting: [NetworkError] = [.storageFull, .storageReadOnly, .storageFailed(cause: "")]
+    static let curedByWriting: [NetworkError] = [
+        .storageFull, .storageReadOnly, .storageBusy, .storageFailed(cause: ""),
+    ]
 
     /// The errors that a link to a host has cured.
-    static func curedByJoining(_ host: Peer) -> [NetworkError] {
-        [.connectionLost(host: host), .hostNotFound(host: host), .hostEnded(host: host)] + refusals
-    }
+    static let curedByJoining = absences + refusals
+
+    /// The ways in which a host is missed. Which one it is does not matter to a cure.
+    static let absences: [NetworkError] = [
+        .connectionLost(host: Peer(id: "", name: "")), .hostNotFound(host: Peer(id: "", name: "")),
+        .hostEnded(host: Peer(id: "", name: "")),
+    ]
 
     /// The ways in which a host says no.
     static let refusals: [NetworkError] = [

@@ -3,6 +3,7 @@
 import BLETransport
 import DemocracyDJ
 import FoundationEssentials
+import Glibc
 import MeshNode
 import ServiceLifecycle
 
@@ -26,12 +27,23 @@ struct CommandSession {
         } catch {
             // What is said on standard error comes when the prompt has gone.
             showing.cancel()
-            await showing.value
+            await Self.wait(for: showing)
             throw SetupProblem.from(error)
         }
-        await showing.value
+        await Self.wait(for: showing)
         // The folder's lock goes with the last use of it: the node has had it until here.
         withExtendedLifetime(parts.kept) {}
+    }
+
+    /// Waits until everything is shown; or not, where nobody reads it: a reader that stands still does not keep a program
+    /// that was told to end from ending.
+    private static func wait(for showing: Task<Void, Never>) async {
+        let alarm = Task {
+            try? await Task.sleep(for: NodeLimits.lastWords)
+            if !Task.isCancelled { Glibc.exit(EXIT_SUCCESS) }
+        }
+        await showing.value
+        alarm.cancel()
     }
 
     private func showToProgram(_ node: DJNode, _ endOfInput: NodeInput?) async {

@@ -21,6 +21,8 @@ private func writeAll(_ text: String, to descriptor: Int32) {
         let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
         if count < 0 {
             guard errno == EINTR || errno == EAGAIN else { return }
+            var writable = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+            poll(&writable, 1, -1)
             continue
         }
         rest = rest.dropFirst(count)

@@ -92,8 +92,9 @@ extension Screen {
         case .reconnecting: return Panel.Line(text: "Reconnecting to \(name)\(stale(now))", style: .warning)
         case .connecting: return Panel.Line(text: "Looking for a host\(stale(now))", style: .warning)
         case .disconnected:
-            return Panel.Line(text: "Not connected; retry looks for a host\(stale(now))", style: .warning)
-        case .failed: return Panel.Line(text: "Not connected; retry looks for a host\(stale(now))", style: .warning)
+            return Panel.Line(text: "Not connected\(stale(now)); type retry to look for a host", style: .warning)
+        case .failed:
+            return Panel.Line(text: "Not connected\(stale(now)); type retry to look for a host", style: .warning)
         }
     }
 

@@ -39,12 +39,10 @@ struct PendingWishes {
 extension PendingWishes.Pending {
     /// Where it has got to, in words.
     var words: String {
-        let what =
-            switch kind {
-            case .vote: "your vote"
-            case .takeBack: "taking your vote back"
-            case .suggest: "your suggestion"
-            }
-        return "\(what) \(isSent ? "is on its way" : "is kept")"
+        switch kind {
+        case .vote: isSent ? "your vote is on its way" : "your vote is kept"
+        case .takeBack: isSent ? "your vote is being taken back" : "your vote is taken back when connected"
+        case .suggest: isSent ? "your suggestion is on its way" : "your suggestion is kept"
+        }
     }
 }

@@ -141,6 +141,7 @@ struct Sentences {
         case (.skip, nil): ["\(peer.name) wants to skip \(title)."]
         // It is the same vote, sent again after a gap.
         case (_, .alreadyVoted), (_, .notVoted): []
+        case (.skip, .some(let reason)): ["\(peer.name) wants to skip \(title), but \(Self.because(reason))."]
         case (_, .some(let reason)): ["\(peer.name) asked for \(title), but \(Self.because(reason))."]
         }
     }
@@ -153,10 +154,11 @@ struct Sentences {
         case (.vote, .confirmed): "Your vote for \(title) counts."
         case (.vote, .rejected(let reason)): "Your vote for \(title) does not count: \(Self.because(reason))."
         case (.takeBack, .confirmed): "Your vote for \(title) is taken back."
+        case (.takeBack, .rejected): "\(title) has no vote of yours."
         case (.takeBack, _): "Your vote for \(title) is being taken back."
         case (.suggest, .queued): "Your suggestion of \(title) is kept."
         case (.suggest, .sent): "Your suggestion of \(title) is on its way."
-        case (.suggest, .confirmed): "Your suggestion of \(title) is in the queue."
+        case (.suggest, .confirmed): "Your suggestion of \(title) was taken."
         case (.suggest, .rejected(let reason)): "\(title) is not queued: \(Self.because(reason))."
         }
     }

@@ -92,6 +92,8 @@ struct WishWorld {
         switch (told.kind, told.state) {
         case (.vote, .confirmed): return counts ? nil : "told as confirmed, and the host does not count it"
         case (.vote, .rejected): return counts ? "told as rejected, and the host counts it" : nil
+        case (.takeBack, .rejected(.notVoted)):
+            return counts ? "told that there is no vote, and the host counts it" : nil
         case (.takeBack, .confirmed): return counts ? "told as taken back, and the host counts it" : nil
         default: return "told as \(told.state) in the end"
         }

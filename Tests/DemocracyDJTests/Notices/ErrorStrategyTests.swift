@@ -27,7 +27,10 @@ struct ErrorStrategyTests {
     @Test("Recovery-Focused: what stays is left by a tap, or by itself, or by what the suggestion says")
     func recoveryFocused() {
         let withoutTap = NetworkError.every.filter { $0.isCritical && $0.buttonComesAfter == nil }.map(\.code)
-        #expect(withoutTap == ["kicked", "storageFull", "storageReadOnly", "storageFailed", "storageDamaged"])
+        #expect(
+            withoutTap == [
+                "kicked", "storageFull", "storageReadOnly", "storageBusy", "storageFailed", "storageDamaged",
+            ])
     }
 
     @Test("Minimally Intrusive: what happened fits one glance, and a screen has few of them")

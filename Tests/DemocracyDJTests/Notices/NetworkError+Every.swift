@@ -46,7 +46,8 @@ extension NetworkError {
         case .notConnected: .tooManyPendingVotes
         case .tooManyPendingVotes: .storageFull
         case .storageFull: .storageReadOnly
-        case .storageReadOnly: .storageFailed(cause: "the line is dead")
+        case .storageReadOnly: .storageBusy
+        case .storageBusy: .storageFailed(cause: "the line is dead")
         case .storageFailed: .storageDamaged(setAside: "/tmp/store.damaged")
         case .storageDamaged: nil
         }

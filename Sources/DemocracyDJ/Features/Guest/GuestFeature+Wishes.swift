@@ -23,7 +23,7 @@ extension GuestFeature {
         }
         if let snapshot = state.hostSnapshot, wish.isShown(by: snapshot, to: local.id), !wish.needsDelivery {
             // What is on view from before a gap may not be so any more.
-            if state.isCurrent { return [.wishChanged(songID: songID, kind, .confirmed)] }
+            if state.isCurrent { return [.wishChanged(songID: songID, kind, wish.answerAtOnce)] }
             wish.needsDelivery = true
         }
         guard state.wishes.count < DJLimits.pendingVotes else { return [.notice(.tooManyPendingVotes)] }

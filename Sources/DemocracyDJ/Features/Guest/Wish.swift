@@ -73,6 +73,9 @@ public struct Wish: Hashable, Sendable {
         }
     }
 
+    /// What is told of a wish that is fulfilled before it is sent: a vote that was never given cannot be taken back.
+    var answerAtOnce: WishState { kind == .takeBack ? .rejected(.notVoted) : .confirmed }
+
     /// What the host shows now is what it has made of the wish: one state after the delivery may have been on its way
     /// before the host took it, the second one was not.
     var isSettled: Bool { undelivered == 0 && statesSinceDelivery >= 2 }

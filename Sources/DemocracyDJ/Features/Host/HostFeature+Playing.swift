@@ -34,7 +34,8 @@ extension HostFeature {
     /// An identifier goes before a name: a guest may call itself anything.
     private mutating func kick(_ name: String) -> [Effect] {
         let guests = state.connectedPeers
-        let meant = guests.first { $0.id == name }.map { [$0] } ?? guests.filter { $0.name == name }
+        let named = guests.first { $0.id == name }.map { [$0] } ?? guests.filter { $0.name == name }
+        let meant = named.isEmpty ? guests.filter { $0.id.hasPrefix(name) && name.count >= Identity.headDigits } : named
         guard let peer = meant.first else { return [.notice(.noSuchGuest(name))] }
         guard meant.count == 1 else { return [.notice(.severalGuests(meant))] }
         if !state.banned.contains(peer.id) { state.banned.append(peer.id) }

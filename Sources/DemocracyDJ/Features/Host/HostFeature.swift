@@ -123,6 +123,11 @@ public struct HostFeature: Feature {
         self.init(local: local, library: SongLibrary([]), fairness: fairness, epoch: epoch, now: now)
         self = HostFeature(local: local, library: library, fairness: fairness, state: state)
         resume(saved, now: now)
+        // Nothing of it is in this library: it is another one's session, and this one begins as new.
+        if saved.hasSongs, saved.songs.allSatisfy({ library[$0] == nil }) {
+            self = HostFeature(local: local, library: library, fairness: fairness, epoch: epoch, now: now)
+            state.banned = saved.banned
+        }
     }
 
     private init(local: Peer, library: SongLibrary, fairness: Fairness, state: State) {

@@ -54,6 +54,16 @@ public struct SavedSession: Hashable, Sendable {
     }
 }
 
+extension SavedSession {
+    /// What played and was queued.
+    var songs: [Song.ID] { ((nowPlaying.map { [$0] } ?? []) + queue).map(\.songID) }
+
+    var hasSongs: Bool { nowPlaying != nil || !queue.isEmpty }
+
+    /// How many of its songs a library does not have.
+    public func missingSongs(in library: SongLibrary) -> Int { songs.count { library[$0] == nil } }
+}
+
 extension HostFeature {
     /// What must not be forgotten.
     public func savedSession(now: MeshInstant) -> SavedSession {
@@ -66,8 +76,13 @@ extension HostFeature {
     /// Goes on where an earlier run was cut off. Songs that the library does not have any more are left out; where that
     /// leaves nothing to play, the next song plays.
     mutating func resume(_ saved: SavedSession, now: MeshInstant) {
-        state.queue = saved.queue.compactMap { saved in item(saved).map { QueuedSong($0, added: saved.added) } }
-        state.added = (state.queue.map(\.added).max() ?? -1) + 1
+        // Numbered anew, in the order of adding: what was stored may be any number.
+        let order = saved.queue.sorted { $0.added < $1.added }.map(\.songID)
+        let places = Dictionary(zip(order, 0...)) { first, _ in first }
+        state.queue = saved.queue.compactMap { saved in
+            item(saved).map { QueuedSong($0, added: places[saved.songID] ?? 0) }
+        }
+        state.added = order.count
         state.played = saved.played.filter { library[$0] != nil }
         noteAskers(saved.lastAskers)
         state.banned = saved.banned
