@@ -61,7 +61,7 @@ def test_a_number_suggests_what_was_found(host: Program, ana: Person) -> None:
     ana.see(f"  1. Mile 7 {BY}")
     ana.enter("suggest 1")
     host.expect("intent", kind="suggestSong", songID="n7")
-    ana.see('Your suggestion of "Mile 7" is in the queue.')
+    ana.see('Your suggestion of "Mile 7" was taken.')
     ana.enter("queue")
     ana.see(f"20. Mile 7 {BY}  you asked")
 

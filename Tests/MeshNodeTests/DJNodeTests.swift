@@ -173,6 +173,7 @@ struct DJNodeTests {
         await guest.node.send(.guest(.vote("s2")))
         _ = try await guest.notice("storageFull")
         disk.makeRoom()
+        try await guest.cleared("storageFull")
         await guest.node.send(.guest(.vote("s4")))
         try await guest.wish("s4", .vote, .confirmed)
         let last = try await host.snapshot(where: Self.has(1, "s4"))

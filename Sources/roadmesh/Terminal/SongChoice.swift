@@ -49,7 +49,9 @@ struct SongChoice: Hashable {
     /// The guest that a person means.
     func guest(_ text: String) -> Meaning {
         let guests = shown?.connectedPeers ?? []
-        if guests.contains(where: { $0.id.hasPrefix(text) || $0.name == text }) { return .id(text) }
+        if guests.contains(where: { $0.name == text || (text.count >= Identity.headDigits && $0.id.hasPrefix(text)) }) {
+            return .id(text)
+        }
         // Of several with one name the host asks which is meant.
         let named = guests.filter { $0.name.lowercased() == text.lowercased() }
         if named.count > 1, Set(named.map(\.name)).count == 1 { return .id(named[0].name) }

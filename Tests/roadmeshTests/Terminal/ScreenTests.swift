@@ -84,7 +84,7 @@ struct ScreenTests {
         _ = screen.show(.wish("s2", .vote, .sent), now: .zero)
         #expect(screen.panel()[3] == " 1. Road Trip – Night Drivers  your vote is on its way")
         _ = screen.show(.wish("s2", .takeBack, .sent), now: .zero)
-        #expect(screen.panel()[3] == " 1. Road Trip – Night Drivers  taking your vote back is on its way")
+        #expect(screen.panel()[3] == " 1. Road Trip – Night Drivers  your vote is being taken back")
         #expect(
             screen.show(.wish("s2", .takeBack, .confirmed), now: .zero) == [
                 "Your vote for \"Road Trip\" is taken back."
