@@ -130,10 +130,11 @@ struct NodeOptions: ParsableArguments {
     }
 
     /// Never on standard output, which is the program's.
-    /// People are told in sentences what happens; whoever runs a node for others has a line of the log for it.
+    /// People are told in sentences what happens. With --verbose there is a line of the log for it, and for each link that
+    /// comes or goes.
     private func logger(_ handler: any LogHandler) -> Logger {
         var logger = Logger(label: "roadmesh") { _ in handler }
-        logger.logLevel = verbose ? .debug : json ? .info : .critical
+        logger.logLevel = verbose ? .debug : json ? .error : .critical
         return logger
     }
 }
