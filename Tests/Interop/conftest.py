@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import itertools
 import json
-import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
@@ -25,29 +24,7 @@ MakeGuest = Callable[[str], Guest]
 
 addresses = (f"radio{number}" for number in itertools.count(1))
 
-
-MEASURED = pytest.StashKey[list[str]]()
-
-
-@pytest.fixture
-def measured(request: pytest.FixtureRequest) -> list[str]:
-    """Takes down what was measured: it is shown at the end of the run, also when all is well."""
-    return request.config.stash.setdefault(MEASURED, [])
-
-
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    if lines := terminalreporter.config.stash.get(MEASURED, []):
-        terminalreporter.section("measured")
-        for line in lines:
-            terminalreporter.write_line(line)
-
-
-@pytest.fixture(scope="session")
-def binary() -> Path:
-    path = Path(os.environ.get("ROADMESH_BINARY", "")).expanduser()
-    if not path.is_file():
-        pytest.fail("ROADMESH_BINARY has to name the roadmesh to test", pytrace=False)
-    return path
+pytest_plugins = ["measuring"]
 
 
 @pytest.fixture

@@ -17,6 +17,7 @@ import pytest
 from conftest import MakeGuest
 from democracy_dj import take_back, vote
 from guest import Guest
+from measuring import resident
 from wire import message
 
 VOTES = int(os.environ.get("VOTES", "6000"))
@@ -40,12 +41,6 @@ def silent_host(binary: Path, air: Path, tmp_path: Path) -> Iterator[subprocess.
         yield host
         host.terminate()
         assert host.wait(10) == 0
-
-
-def resident(host: subprocess.Popen[bytes]) -> int:
-    """Kibibytes of a program that are in memory."""
-    status = Path(f"/proc/{host.pid}/status").read_text()
-    return next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmRSS:"))
 
 
 class Voter:
@@ -84,7 +79,7 @@ def test_a_season_of_votes_and_guests_leaves_the_host_as_it_was(
     for voter in voters:
         voter.guest.join()
     season(voters, FIRST)
-    before = resident(silent_host)
+    before = resident(silent_host.pid)
 
     took = season(voters, VOTES - FIRST)
     a_minute = (VOTES - FIRST) / took * 60
@@ -99,7 +94,7 @@ def test_a_season_of_votes_and_guests_leaves_the_host_as_it_was(
         stranger.leave()
         for voter in voters:
             voter.guest.serve(0)
-    after = resident(silent_host)
+    after = resident(silent_host.pid)
     measured.append(
         f"host after {VOTES} votes and {JOINS} joins: {after} KiB, {after / before:.3f} of what it was after the first"
         f" {FIRST} votes; at most {LARGEST_GROWTH:.2f}"

@@ -12,6 +12,7 @@ import statistics
 from collections.abc import Callable
 
 from guest import Talk
+from measuring import resident
 from program import Program
 from wire import Frame, Introduction, Unit, ack, message, ping, pong
 
@@ -25,12 +26,6 @@ SLOWEST = 2.0
 
 # Of a vote on the virtual radio, in seconds: below this two are equally fast for a person.
 UNNOTICED = 0.05
-
-
-def memory(program: Program) -> int:
-    """Kibibytes of a program that are in memory."""
-    with open(f"/proc/{program.pid}/status") as status:
-        return next(int(line.split()[1]) for line in status if line.startswith("VmRSS:"))
 
 
 def rubbish(number: int) -> list[Frame]:
@@ -78,7 +73,7 @@ def test_a_flood_of_frames_fills_no_memory_and_slows_nobody(
 ) -> None:
     songs = iter(f"n{number}" for number in range(1, 21))
     quiet = [vote_time(bob, next(songs)) for _ in range(9)]
-    before = memory(host)
+    before = resident(host.pid)
     flooders = []
     for number in range(FLOODERS):
         talk = call()
@@ -91,11 +86,11 @@ def test_a_flood_of_frames_fills_no_memory_and_slows_nobody(
     while any(one.is_alive() and one.sent < PAST_THE_BURST for one in flooders):
         flooders[0].join(0.01)
     loud = [vote_time(bob, next(songs)) for _ in range(9)]
-    largest = memory(host)
+    largest = resident(host.pid)
     for flooder in flooders:
         while flooder.is_alive():
             flooder.join(1)
-            largest = max(largest, memory(host))
+            largest = max(largest, resident(host.pid))
     ratio = statistics.median(loud) / statistics.median(quiet)
     measured.append(
         f"{sum(one.sent for one in flooders):,} hostile frames of {FLOODERS} guests: the host grew by "

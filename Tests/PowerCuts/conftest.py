@@ -1,17 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Options of the power cuts, and the program that they are for."""
+"""Options of the power cuts."""
 
 from __future__ import annotations
 
-import os
 import secrets
+import sys
 from pathlib import Path
 
 import pytest
 
-CUTS = 25
+sys.path.insert(0, str(Path(__file__).parents[1] / "Interop"))
 
-MEASURED = pytest.StashKey[list[str]]()
+pytest_plugins = ["measuring"]
+
+CUTS = 25
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -28,24 +30,3 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     first = secrets.randbelow(1_000_000) if seed is None else seed
     hours = [(first + number, min(CUTS, cuts - number * CUTS)) for number in range(-(-cuts // CUTS))]
     metafunc.parametrize("hour", hours, ids=[f"seed {seed}" for seed, _ in hours])
-
-
-@pytest.fixture(scope="session")
-def binary() -> Path:
-    path = Path(os.environ.get("ROADMESH_BINARY", "")).expanduser()
-    if not path.is_file():
-        pytest.fail("ROADMESH_BINARY has to name the roadmesh to test", pytrace=False)
-    return path
-
-
-@pytest.fixture
-def measured(request: pytest.FixtureRequest) -> list[str]:
-    """Takes down what was measured: it is shown at the end of the run, also when all is well."""
-    return request.config.stash.setdefault(MEASURED, [])
-
-
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    if lines := terminalreporter.config.stash.get(MEASURED, []):
-        terminalreporter.section("measured")
-        for line in lines:
-            terminalreporter.write_line(line)

@@ -75,6 +75,9 @@ public struct HostSnapshot: Hashable, Sendable, Codable {
         try container.encode(skipVoters, forKey: .skipVoters)
     }
 
+    /// What plays, and what plays next.
+    public var items: [QueueItem] { (nowPlaying.map { [$0] } ?? []) + queue }
+
     /// The song of an identifier, in the queue or playing.
     public func item(_ songID: Song.ID) -> QueueItem? {
         nowPlaying?.id == songID ? nowPlaying : queue.first { $0.id == songID }

@@ -9,7 +9,7 @@ extension WireSnapshot {
         self.init()
         let table = PeerTable(
             snapshot.connectedPeers.map(\.id)
-                + ([snapshot.nowPlaying].compactMap(\.self) + snapshot.queue).flatMap { [$0.addedBy] + $0.voters }
+                + snapshot.items.flatMap { [$0.addedBy] + $0.voters }
                 + snapshot.skipVoters)
         epoch = snapshot.epoch
         revision = snapshot.revision

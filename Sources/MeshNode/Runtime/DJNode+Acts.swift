@@ -44,7 +44,7 @@ extension DJNode {
         case .broadcast(let snapshot):
             await share(.stateChanged(snapshot))
             sink.yield(.snapshot(snapshot, isStale: false))
-            await artwork?.show(snapshot.songs)
+            await artwork?.show(snapshot.items.map(\.song))
         case .send(_, let peer): await share(.wholeRequested(peer))
         case .heartbeat:
             await share(.heartbeat)
@@ -122,7 +122,7 @@ extension DJNode {
     /// Hosts or browses, and tells where that does not work.
     func startRadio() async {
         do {
-            if app.host != nil { try await client.startHosting() } else { try await client.startBrowsing() }
+            try await startClient()
         } catch {
             for case .networkUnavailable(let error) in monitor.handle(
                 .radioFailed(NetworkError(radio: error)), now: clock.now)
@@ -130,6 +130,10 @@ extension DJNode {
                 tell(Notice(error))
             }
         }
+    }
+
+    func startClient() async throws {
+        if app.host != nil { try await client.startHosting() } else { try await client.startBrowsing() }
     }
 
     // MARK: Notices
@@ -154,19 +158,13 @@ extension DJNode {
     // MARK: The disk
 
     func storeFailed(_ error: NodeStoreError) {
-        if retryStoreAt.map({ $0 <= clock.now }) ?? true { retryStoreAt = clock.now + NodeLimits.storeRetry }
-        lastFailure = error
+        let isPausing = storeOutage.map { $0.retryAt > clock.now } ?? false
+        if !isPausing { storeOutage = (error, retryAt: clock.now + NodeLimits.storeRetry) }
         tell(Notice(NetworkError(error)))
     }
 
     func cureStore() {
-        retryStoreAt = nil
-        lastFailure = nil
+        storeOutage = nil
         for error in NetworkError.curedByWriting { cure(error) }
     }
-}
-
-extension HostSnapshot {
-    /// The song that plays, and those that come next.
-    var songs: [Song] { ((nowPlaying.map { [$0] } ?? []) + queue).map(\.song) }
 }

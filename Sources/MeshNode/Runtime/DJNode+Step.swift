@@ -48,10 +48,10 @@ extension DJNode {
     private func deal(with matters: [Matter]) async {
         let before = app
         // A disk that has failed is asked again, whether there is something to write or not.
-        if let retryStoreAt, retryStoreAt <= clock.now { memory.noteAll(app, now: clock.now) }
+        if let storeOutage, storeOutage.retryAt <= clock.now { memory.noteAll(app, now: clock.now) }
         do {
             let (acts, hasWritten) = try await decideAndKeep(matters)
-            let isCured = hasWritten && retryStoreAt != nil
+            let isCured = hasWritten && storeOutage != nil
             if isCured { cureStore() }
             for act in acts { await carryOut(act) }
             if isCured { await deal(with: wishesThatWait) }
@@ -70,7 +70,7 @@ extension DJNode {
         let batch = memory.pending
         do throws(NodeStoreError) {
             // A disk that has just failed is left alone for a while: what waits for it, waits, and the music does not.
-            if let lastFailure, let retryStoreAt, retryStoreAt > clock.now { throw lastFailure }
+            if let storeOutage, storeOutage.retryAt > clock.now { throw storeOutage.error }
             try await memory.store.write(batch)
         } catch {
             for peer in Set(batch.outgoing.map(\.peer)) {
@@ -82,7 +82,7 @@ extension DJNode {
             memory.drop()
             throw error
         }
-        memory.wrote(batch, app, now: clock.now)
+        memory.wrote()
         return (acts, true)
     }
 
@@ -90,7 +90,7 @@ extension DJNode {
     /// box wants is refused, since it could be forgotten.
     private func goOnWithoutStore(_ matters: [Matter], _ error: NodeStoreError) async {
         // Once for each time that it fails: it is asked again every second.
-        logger.log(level: retryStoreAt == nil ? .error : .debug, "the store takes nothing: \(error)")
+        logger.log(level: storeOutage == nil ? .error : .debug, "the store takes nothing: \(error)")
         storeFailed(error)
         isWithoutStore = true
         defer { isWithoutStore = false }

@@ -33,9 +33,7 @@ public actor DJNode: Service {
     /// Guests' messages that no disk has taken yet, the oldest first.
     var held: [ReceivedMessage] = []
     /// Why the disk took nothing, and when it is asked again; nil where it takes what it is given.
-    var lastFailure: NodeStoreError?
-    /// See `lastFailure`.
-    var retryStoreAt: MeshInstant?
+    var storeOutage: (error: NodeStoreError, retryAt: MeshInstant)?
     /// What is decided now cannot be written: nothing may leave that would have to be.
     var isWithoutStore = false
     var bye: ByeReason?
@@ -123,7 +121,7 @@ public actor DJNode: Service {
     private func begin() async throws {
         let events = begin(part)
         let effects = events.flatMap { app.handle($0, now: clock.now) }
-        if app.host != nil { try await client.startHosting() } else { try await client.startBrowsing() }
+        try await startClient()
         sink.yield(.ready(description))
         if let path = memory.setAside { tell(Notice(.storageDamaged(setAside: path))) }
         if memory.missingSongs > 0 { tell(.songsMissing(memory.missingSongs)) }
@@ -147,7 +145,7 @@ public actor DJNode: Service {
 
     private func open(_ host: HostFeature) async {
         stateFeed = StateFeed(host.snapshot)
-        await artwork?.show(host.snapshot.songs)
+        await artwork?.show(host.snapshot.items.map(\.song))
         for peer in host.state.banned { await client.disconnect(peer, refusing: .banned) }
         sink.yield(.snapshot(host.snapshot, isStale: false))
     }
@@ -161,7 +159,7 @@ public actor DJNode: Service {
     /// Sets the alarm for whatever is due next.
     func wake() {
         clock.wake(
-            at: [app.deadline, policy.deadline, board.deadline, retryStoreAt].compactMap(\.self)
+            at: [app.deadline, policy.deadline, board.deadline, storeOutage?.retryAt].compactMap(\.self)
                 .min())
     }
 

@@ -8,16 +8,16 @@ import NodeStore
 struct NodeMemory {
     let store: NodeStore
     /// Where what was damaged has been put, until the person is told.
-    var setAside: String?
+    let setAside: String?
     /// Songs of the session that goes on which the library does not have, until the person is told.
     private(set) var missingSongs = 0
     /// What the next write takes along.
     var pending = StoreBatch()
 
     private let contents: StoredNode
-    /// What the disk has of the features.
-    private var host: SavedSession?
-    private var guest: SavedGuest?
+    /// What the disk has of the features, and what the next write gives it.
+    private var host: (written: SavedSession?, noted: SavedSession?)
+    private var guest: (written: SavedGuest?, noted: SavedGuest?)
     private var epoch: UInt32 = 0
     /// What a guest has sent and the host does not have for good yet, by number.
     private var undelivered: [Peer.ID: [(number: UInt64, intent: GuestIntent)]] = [:]
@@ -55,7 +55,7 @@ struct NodeMemory {
             }
         }
         guard let saved = contents.guest?.saved else { return GuestFeature(local: local) }
-        guest = saved
+        guest.written = saved
         let waiting = saved.known.flatMap { undelivered[$0.id] } ?? []
         return GuestFeature(local: local, resuming: saved, undelivered: waiting.map(\.intent))
     }
@@ -65,19 +65,24 @@ struct NodeMemory {
     /// Looks whether the features know something that the disk does not. How far a song has played is worth no write of its
     /// own.
     mutating func note(_ app: AppFeature, now: MeshInstant) {
-        if let feature = app.host {
-            let session = feature.savedSession(now: now)
-            if !session.isSameButForTime(as: host) { pending.host = HostRecord(session, epoch: epoch) }
-        }
-        if let feature = app.guest, feature.saved.isWorthWriting(after: guest) {
-            pending.guest = GuestRecord(feature.saved)
-        }
+        if let session = app.host?.savedSession(now: now), !session.isSameButForTime(as: host.written) { note(session) }
+        if let saved = app.guest?.saved, saved.isWorthWriting(after: guest.written) { note(saved) }
     }
 
     /// All of what the features know, for a last write or one in between.
     mutating func noteAll(_ app: AppFeature, now: MeshInstant) {
-        if let feature = app.host { pending.host = HostRecord(feature.savedSession(now: now), epoch: epoch) }
-        if let feature = app.guest { pending.guest = GuestRecord(feature.saved) }
+        if let session = app.host?.savedSession(now: now) { note(session) }
+        if let saved = app.guest?.saved { note(saved) }
+    }
+
+    private mutating func note(_ session: SavedSession) {
+        host.noted = session
+        pending.host = HostRecord(session, epoch: epoch)
+    }
+
+    private mutating func note(_ saved: SavedGuest) {
+        guest.noted = saved
+        pending.guest = GuestRecord(saved)
     }
 
     /// The session is over: the next one begins anew.
@@ -90,10 +95,10 @@ struct NodeMemory {
         !pending.receipts.isEmpty || !pending.outgoing.isEmpty || pending.host != nil || pending.guest != nil
     }
 
-    /// A write is on the disk.
-    mutating func wrote(_ batch: StoreBatch, _ app: AppFeature, now: MeshInstant) {
-        if batch.host != nil { host = app.host?.savedSession(now: now) }
-        if batch.guest != nil { guest = app.guest?.saved }
+    /// What is pending is on the disk.
+    mutating func wrote() {
+        if pending.host != nil { host.written = host.noted }
+        if pending.guest != nil { guest.written = guest.noted }
         pending = StoreBatch()
     }
 

@@ -9,10 +9,9 @@ import NodeStore
 extension HostRecord {
     /// A session as it is stored.
     init(_ session: SavedSession, epoch: UInt32) {
-        let items = (session.nowPlaying.map { [$0] } ?? []) + session.queue
         self.init(
             epoch: epoch, nowPlaying: session.nowPlaying?.songID, isPlaying: session.isPlaying,
-            elapsedMilliseconds: session.elapsed.wholeMilliseconds, queue: items.map { QueuedRecord($0) },
+            elapsedMilliseconds: session.elapsed.wholeMilliseconds, queue: session.items.map { QueuedRecord($0) },
             played: session.played, lastAskers: session.lastAskers, banned: session.banned)
     }
 

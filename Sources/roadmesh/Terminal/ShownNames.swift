@@ -11,7 +11,7 @@ struct ShownNames {
 
     /// Takes the names that a state has.
     mutating func learn(_ snapshot: HostSnapshot) {
-        learn(([snapshot.nowPlaying].compactMap(\.self) + snapshot.queue).map(\.song))
+        learn(snapshot.items.map(\.song))
         if guests.count > TerminalLimits.rememberedNames { guests = [:] }
         for peer in snapshot.connectedPeers { guests[peer.id] = UntrustedText.shown(peer.name) }
     }

@@ -103,15 +103,10 @@ public struct HostFeature: Feature {
     public init(
         local: Peer, library: SongLibrary, fairness: Fairness = Fairness(), epoch: UInt32, now: MeshInstant
     ) {
-        self.local = local
-        self.library = library
-        self.fairness = fairness
+        self.init(silent: local, library: library, fairness: fairness, epoch: epoch, now: now)
         let opening = library.songs.dropFirst().prefix(DJLimits.openingSongs)
-        state = State(
-            epoch: epoch, revision: 1, nowPlaying: nil, playedBefore: .zero, playingSince: nil,
-            queue: opening.enumerated().map { QueuedSong(QueueItem(song: $1, addedBy: local.id), added: $0) },
-            connectedPeers: [], skipVoters: [], played: [], lastAskers: [], banned: [], added: opening.count,
-            nextHeartbeat: now + DJLimits.stateHeartbeat)
+        state.queue = opening.enumerated().map { QueuedSong(QueueItem(song: $1, addedBy: local.id), added: $0) }
+        state.added = opening.count
         if let first = library.songs.first { begin(QueueItem(song: first, addedBy: local.id), now: now) }
     }
 
@@ -120,21 +115,25 @@ public struct HostFeature: Feature {
         local: Peer, library: SongLibrary, fairness: Fairness = Fairness(), resuming saved: SavedSession, epoch: UInt32,
         now: MeshInstant
     ) {
-        self.init(local: local, library: SongLibrary([]), fairness: fairness, epoch: epoch, now: now)
-        self = HostFeature(local: local, library: library, fairness: fairness, state: state)
-        resume(saved, now: now)
-        // Nothing of it is in this library: it is another one's session, and this one begins as new.
-        if saved.hasSongs, saved.songs.allSatisfy({ library[$0] == nil }) {
-            self = HostFeature(local: local, library: library, fairness: fairness, epoch: epoch, now: now)
+        if !saved.items.isEmpty, saved.missingSongs(in: library) == saved.items.count {
+            // Nothing of it is in this library: it is another one's session, and this one begins as new.
+            self.init(local: local, library: library, fairness: fairness, epoch: epoch, now: now)
             state.banned = saved.banned
+        } else {
+            self.init(silent: local, library: library, fairness: fairness, epoch: epoch, now: now)
+            resume(saved, now: now)
         }
     }
 
-    private init(local: Peer, library: SongLibrary, fairness: Fairness, state: State) {
+    /// A host that plays nothing and has nothing queued.
+    private init(silent local: Peer, library: SongLibrary, fairness: Fairness, epoch: UInt32, now: MeshInstant) {
         self.local = local
         self.library = library
         self.fairness = fairness
-        self.state = state
+        state = State(
+            epoch: epoch, revision: 1, nowPlaying: nil, playedBefore: .zero, playingSince: nil, queue: [],
+            connectedPeers: [], skipVoters: [], played: [], lastAskers: [], banned: [], added: 0,
+            nextHeartbeat: now + DJLimits.stateHeartbeat)
     }
 
     /// What guests see.

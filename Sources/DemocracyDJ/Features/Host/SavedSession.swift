@@ -55,13 +55,11 @@ public struct SavedSession: Hashable, Sendable {
 }
 
 extension SavedSession {
-    /// What played and was queued.
-    var songs: [Song.ID] { ((nowPlaying.map { [$0] } ?? []) + queue).map(\.songID) }
-
-    var hasSongs: Bool { nowPlaying != nil || !queue.isEmpty }
+    /// What played, and what was queued.
+    public var items: [Item] { (nowPlaying.map { [$0] } ?? []) + queue }
 
     /// How many of its songs a library does not have.
-    public func missingSongs(in library: SongLibrary) -> Int { songs.count { library[$0] == nil } }
+    public func missingSongs(in library: SongLibrary) -> Int { items.count { library[$0.songID] == nil } }
 }
 
 extension HostFeature {
