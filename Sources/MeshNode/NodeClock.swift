@@ -3,23 +3,23 @@
 import MeshProtocol
 
 /// A node's clock, and the one alarm that its structs' deadlines set.
-struct NodeClock {
+package struct NodeClock {
     private let origin = ContinuousClock.now
     private var alarm: Task<Void, Never>?
     private var deadline: MeshInstant?
     private let sink: AsyncStream<Void>.Continuation
     /// Ticks when a deadline is reached.
-    let ticks: AsyncStream<Void>
+    package let ticks: AsyncStream<Void>
 
-    init() {
+    package init() {
         (ticks, sink) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
     /// The node's time.
-    var now: MeshInstant { ContinuousClock.now - origin }
+    package var now: MeshInstant { ContinuousClock.now - origin }
 
     /// Sets the alarm, or with nil stops it.
-    mutating func wake(at deadline: MeshInstant?) {
+    package mutating func wake(at deadline: MeshInstant?) {
         guard deadline != self.deadline else { return }
         self.deadline = deadline
         alarm?.cancel()

@@ -22,6 +22,7 @@ public struct TimedEvent: Encodable, Sendable {
         case role, peer, radio, service, http, version
         case rssi, hops, reason, state, attempt, error
         case songID, kind, wish, stale, query, songs, path, accepted, code
+        case isPlaying, elapsed, duration
         case rttMilliseconds, sentBytes, receivedBytes, resent, duplicates, outbox
     }
 
@@ -59,6 +60,10 @@ public struct TimedEvent: Encodable, Sendable {
             try container.encode(intent.songID, forKey: .songID)
             try container.encode(rejected == nil, forKey: .accepted)
             try container.encodeIfPresent(rejected, forKey: .reason)
+        case .playback(let playback): try encode(playback, &container)
+        // Programs that want the songs themselves search for them.
+        case .library(let library): try container.encode(library.songs.count, forKey: .songs)
+        case .sentAway(let peer): try container.encode(peer, forKey: .peer)
         case .notice(let notice): try notice.encode(to: encoder)
         case .noticeCleared(let code): try container.encode(code, forKey: .code)
         case .link(let peer, let report): try encode(peer, report, &container)
@@ -71,8 +76,15 @@ public struct TimedEvent: Encodable, Sendable {
         try container.encode(node.peer, forKey: .peer)
         try container.encode(node.radio, forKey: .radio)
         try container.encode(node.service.text, forKey: .service)
-        try container.encodeNil(forKey: .http)
+        try container.encode(node.http, forKey: .http)
         try container.encode(RoadMeshVersion.text, forKey: .version)
+    }
+
+    private func encode(_ playback: Playback, _ container: inout Container) throws {
+        try container.encode(playback.song?.id, forKey: .songID)
+        try container.encode(playback.isPlaying, forKey: .isPlaying)
+        try container.encode(playback.elapsed / .seconds(1), forKey: .elapsed)
+        try container.encode(playback.song?.duration, forKey: .duration)
     }
 
     private func encode(_ state: ConnectionState, _ container: inout Container) throws {
@@ -122,6 +134,9 @@ extension NodeEvent {
         case .searchResults: "searchResults"
         case .artwork: "artwork"
         case .intent: "intent"
+        case .playback: "playback"
+        case .library: "library"
+        case .sentAway: "sentAway"
         case .notice: "notice"
         case .noticeCleared: "noticeCleared"
         case .link: "link"

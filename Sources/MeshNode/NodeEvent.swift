@@ -28,6 +28,12 @@ public enum NodeEvent: Sendable {
     case artwork(Song.ID, path: String)
     /// A guest wanted something of this host.
     case intent(GuestIntent, from: Peer, rejected: RejectionReason?)
+    /// What is to be heard is something else.
+    case playback(Playback)
+    /// The host's library is another one.
+    case library(SongLibrary)
+    /// A passenger that is linked by other means than the air is sent away, and not let in again.
+    case sentAway(Peer.ID)
     /// A person should know something.
     case notice(Notice)
     /// What a notice was about is cured.
@@ -58,13 +64,16 @@ public struct NodeDescription: Hashable, Sendable {
     public var radio: String
     /// The service type it speaks.
     public var service: ServiceType
+    /// The address of its page, where it has one.
+    public var http: String?
 
     /// A description.
-    public init(role: Role, peer: Peer, radio: String, service: ServiceType) {
+    public init(role: Role, peer: Peer, radio: String, service: ServiceType, http: String? = nil) {
         self.role = role
         self.peer = peer
         self.radio = radio
         self.service = service
+        self.http = http
     }
 }
 

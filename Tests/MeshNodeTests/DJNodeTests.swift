@@ -57,7 +57,7 @@ struct TestNode {
     }
 
     func host(songs: [Song] = TestNode.songs) throws -> Run {
-        try run(.host(SongLibrary(songs), Fairness(), wallClockSeconds: 1_000), .host)
+        try run(.host(Hosting(SongLibrary(songs), wallClockSeconds: 1_000)), .host)
     }
 
     func guest() throws -> Run { try run(.guest(wanted: nil), .guest) }

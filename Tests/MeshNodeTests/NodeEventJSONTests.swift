@@ -12,7 +12,7 @@ struct NodeEventJSONTests {
     static let ana = Peer(id: "a1", name: "Ana")
     static let song = Song(id: "s1", title: "T", artist: "A", duration: 2)
     static let snapshot = HostSnapshot(
-        epoch: 7, revision: 3, nowPlaying: nil, isPlaying: false,
+        epoch: 7, revision: 3, nowPlaying: nil, isPlaying: false, elapsed: 0.5,
         queue: [QueueItem(song: song, addedBy: "c0", voters: ["a1"])], connectedPeers: [ana])
 
     @Test(
@@ -46,10 +46,20 @@ struct NodeEventJSONTests {
             ),
             (
                 .snapshot(snapshot, isStale: false),
-                #"{"at":1.5,"connectedPeers":[{"id":"a1","name":"Ana"}],"epoch":7,"event":"snapshot","#
+                #"{"at":1.5,"connectedPeers":[{"id":"a1","name":"Ana"}],"elapsed":0.5,"epoch":7,"event":"snapshot","#
                     + #""isPlaying":false,"nowPlaying":null,"queue":[{"addedBy":"c0","artist":"A","duration":2,"#
                     + #""id":"s1","title":"T","voters":["a1"],"votes":1}],"revision":3,"skipVoters":[],"stale":false}"#
             ),
+            (
+                .playback(Playback(song: song, isPlaying: true, elapsed: .seconds(1), next: nil)),
+                #"{"at":1.5,"duration":2,"elapsed":1,"event":"playback","isPlaying":true,"songID":"s1"}"#
+            ),
+            (
+                .playback(Playback(song: nil, isPlaying: false, elapsed: .zero, next: nil)),
+                #"{"at":1.5,"duration":null,"elapsed":0,"event":"playback","isPlaying":false,"songID":null}"#
+            ),
+            (.library(SongLibrary([song])), #"{"at":1.5,"event":"library","songs":1}"#),
+            (.sentAway("a1"), #"{"at":1.5,"event":"sentAway","peer":"a1"}"#),
             (
                 .wish("s1", .vote, .rejected(.notQueued)),
                 #"{"at":1.5,"event":"vote","reason":"notQueued","songID":"s1","state":"rejected","wish":"vote"}"#

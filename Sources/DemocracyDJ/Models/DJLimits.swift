@@ -48,6 +48,12 @@ public enum DJLimits {
     /// How often a host tells guests which state is the present one: a guest that has missed something without knowing it
     /// shows the wrong queue this long at most.
     public static let stateHeartbeat: MeshInstant = .seconds(5)
+    /// How many seconds a song's place may be off before it is shown anew: the round trip of a slow link, and less than
+    /// anybody sees on a bar.
+    public static let noticedSeconds = 0.5
+    /// Songs that the player has failed on and that are not tried again in a session: a folder of them at most, and none
+    /// is kept out for good.
+    public static let unplayableSongs = 256
     /// How long a passing notice is shown: two short sentences can be read, and the queue is free again soon.
     public static let passingNotice: Duration = .seconds(5)
     /// How long a connection is lost before a tap is offered. Most tunnels and dead zones are over by then.

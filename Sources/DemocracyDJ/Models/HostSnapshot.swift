@@ -38,6 +38,8 @@ public struct HostSnapshot: Hashable, Sendable, Codable {
     public var nowPlaying: QueueItem?
     /// Whether it really plays, or pauses.
     public var isPlaying: Bool
+    /// For how long it had played when this was made, in seconds. A sample, and no part of what the revision counts.
+    public var elapsed: Double
     /// What plays next, first to last.
     public var queue: [QueueItem]
     /// The guests that are linked.
@@ -47,20 +49,21 @@ public struct HostSnapshot: Hashable, Sendable, Codable {
 
     /// A snapshot.
     public init(
-        epoch: UInt32, revision: UInt64, nowPlaying: QueueItem?, isPlaying: Bool, queue: [QueueItem],
-        connectedPeers: [Peer], skipVoters: [Peer.ID] = []
+        epoch: UInt32, revision: UInt64, nowPlaying: QueueItem?, isPlaying: Bool, elapsed: Double = 0,
+        queue: [QueueItem], connectedPeers: [Peer], skipVoters: [Peer.ID] = []
     ) {
         self.epoch = epoch
         self.revision = revision
         self.nowPlaying = nowPlaying
         self.isPlaying = isPlaying
+        self.elapsed = elapsed
         self.queue = queue
         self.connectedPeers = connectedPeers
         self.skipVoters = skipVoters
     }
 
     private enum CodingKeys: String, CodingKey {
-        case epoch, revision, nowPlaying, isPlaying, queue, connectedPeers, skipVoters
+        case epoch, revision, nowPlaying, isPlaying, elapsed, queue, connectedPeers, skipVoters
     }
 
     /// Writes the form of `docs/using.md`: silence is a null, not a missing field.
@@ -70,6 +73,7 @@ public struct HostSnapshot: Hashable, Sendable, Codable {
         try container.encode(revision, forKey: .revision)
         try container.encode(nowPlaying, forKey: .nowPlaying)
         try container.encode(isPlaying, forKey: .isPlaying)
+        try container.encode(elapsed, forKey: .elapsed)
         try container.encode(queue, forKey: .queue)
         try container.encode(connectedPeers, forKey: .connectedPeers)
         try container.encode(skipVoters, forKey: .skipVoters)
@@ -81,6 +85,12 @@ public struct HostSnapshot: Hashable, Sendable, Codable {
     /// The song of an identifier, in the queue or playing.
     public func item(_ songID: Song.ID) -> QueueItem? {
         nowPlaying?.id == songID ? nowPlaying : queue.first { $0.id == songID }
+    }
+
+    /// What plays goes on, for as long as it lasts.
+    public mutating func elapse(_ time: MeshInstant) {
+        guard isPlaying, let nowPlaying else { return }
+        elapsed = min(elapsed + time / .seconds(1), max(nowPlaying.song.duration, elapsed))
     }
 
     /// Whether this snapshot takes the place of another. Epochs of one host grow.

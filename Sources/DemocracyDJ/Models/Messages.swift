@@ -12,8 +12,9 @@ public enum MeshMessage: Hashable, Sendable {
     case stateChange(HostChange)
     /// The host's answer to an intent that it does not follow.
     case rejection(GuestIntent, RejectionReason)
-    /// Which state is the host's present one, for whoever has missed a change without knowing it.
-    case stateHeartbeat(epoch: UInt32, revision: UInt64)
+    /// Which state is the host's present one, for whoever has missed a change without knowing it; and for how many seconds
+    /// what plays has played, where something does.
+    case stateHeartbeat(epoch: UInt32, revision: UInt64, elapsed: Double? = nil)
     /// A guest has missed a change, and asks for the host's whole state.
     case stateRequest
     /// A guest looks for songs in the host's library.
@@ -100,6 +101,8 @@ public enum RejectionReason: String, Hashable, Sendable, Codable, CaseIterable {
     case tooManySuggestions
     /// The song to skip does not play any more.
     case notPlaying
+    /// The head unit has tried to play the song, and could not.
+    case cannotBePlayed
     /// The host does not let guests skip (`Fairness.majoritySkip`).
     case skippingNotAllowed
 }

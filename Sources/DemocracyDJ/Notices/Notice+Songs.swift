@@ -15,6 +15,10 @@ extension Notice {
             passing(
                 "tooManySuggestions", "As many of your suggestions wait as the host allows.",
                 "Suggest again when one of them has played.")
+        case .cannotBePlayed:
+            passing(
+                "cannotBePlayed", "\"\(songID)\" cannot be played: its file is damaged or of an unknown kind.",
+                "Choose another song.")
         case .notPlaying, .skippingNotAllowed: cannotSkip(reason)
         }
     }
@@ -26,6 +30,13 @@ extension Notice {
             passing("skippingNotAllowed", "On this host only the driver skips songs.", "Ask the driver.")
         default: passing("notPlaying", "The song that you wanted to skip does not play any more.")
         }
+    }
+
+    /// The head unit has failed on a song, whoever asked for it. `title` is nil where its name is not known any more.
+    public static func cannotBePlayed(title: String?) -> Notice {
+        passing(
+            "cannotBePlayed", "\(title.map { "\"\($0)\"" } ?? "A song that you voted for") cannot be played.",
+            "It was skipped, and the next one plays.")
     }
 
     /// The library is another one than that of the session that goes on.

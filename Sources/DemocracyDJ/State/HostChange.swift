@@ -39,6 +39,8 @@ public struct HostChange: Hashable, Sendable {
 
     /// Nil where it is as before.
     var isPlaying: Bool?
+    /// For how long what plays has played, in seconds. Nil where it has gone on as before.
+    var elapsed: Double?
     /// Nil where it is as before.
     var nowPlaying: NowPlaying?
     /// The queue without its votes: songs that stay or move keep theirs, and new ones have none yet.
@@ -66,6 +68,8 @@ public struct HostChange: Hashable, Sendable {
         if base.nowPlaying?.withoutVoters != target.nowPlaying?.withoutVoters {
             nowPlaying = NowPlaying(target.nowPlaying, after: base)
         }
+        // A song that follows itself is the same, and begins anew.
+        if isPlaying != nil || nowPlaying != nil || target.elapsed < base.elapsed { elapsed = target.elapsed }
         if let item = target.nowPlaying, let plays = playing(after: base) {
             playingVoters = VoterChange(from: plays.voters, to: item.voters)
         }
@@ -110,6 +114,7 @@ extension HostSnapshot {
         var next = self
         next.revision = change.revision
         next.isPlaying = change.isPlaying ?? isPlaying
+        next.elapsed = change.elapsed ?? elapsed
         next.nowPlaying = change.playing(after: self)
         if next.nowPlaying == nil, change.nowPlaying != nil, change.nowPlaying != .nothing { return nil }
         if let voters = change.playingVoters {

@@ -47,18 +47,23 @@ public struct StateFeed: Sendable {
     }
 
     private var state: HostSnapshot
+    /// When that state was made: what plays has gone on since.
+    private var madeAt: MeshInstant
     private var guests: [Guest] = []
     /// Updates to the present state, by the revision that they build on: most guests need the same one.
     private var updates: [UInt64: MeshMessage] = [:]
     private var wholeBytes: Int?
 
-    /// A feed without guests.
-    public init(_ state: HostSnapshot) {
+    /// A feed without guests. `now` is when the state was made.
+    public init(_ state: HostSnapshot, now: MeshInstant = .zero) {
         self.state = state.fitted
+        madeAt = now
     }
 
     /// Takes an event.
-    public mutating func handle(_ event: Event) -> [Action] {
+    public mutating func handle(_ event: Event, now: MeshInstant = .zero) -> [Action] {
+        state.elapse(now - madeAt)
+        madeAt = now
         switch event {
         case .guestConnected(let id):
             guests.removeAll { $0.id == id }
@@ -113,7 +118,10 @@ public struct StateFeed: Sendable {
         let guest = guests[index]
         guard guest.underWay == .nothing, isCurrent(guest.sent) else { return [] }
         guests[index].underWay = .other
-        return [.send(.stateHeartbeat(epoch: state.epoch, revision: state.revision), to: guest.id)]
+        let elapsed = state.nowPlaying == nil ? nil : state.elapsed
+        return [
+            .send(.stateHeartbeat(epoch: state.epoch, revision: state.revision, elapsed: elapsed), to: guest.id)
+        ]
     }
 
     private func isCurrent(_ sent: HostSnapshot?) -> Bool {
@@ -124,7 +132,7 @@ public struct StateFeed: Sendable {
         let whole = MeshMessage.stateUpdate(state)
         // Revisions of another epoch have nothing to do with the present one's.
         guard let base, base.epoch == state.epoch else { return whole }
-        if let update = updates[base.revision] { return update }
+        if let update = updates[base.revision], !update.isSample { return update }
         var update = whole
         if let change = HostChange(from: base, to: state) {
             let limit = wholeBytes ?? whole.encoded.count
@@ -133,5 +141,15 @@ public struct StateFeed: Sendable {
         }
         updates[base.revision] = update
         return update
+    }
+}
+
+extension MeshMessage {
+    /// Whether it says for how long what plays has played, and so has to be made when it leaves.
+    fileprivate var isSample: Bool {
+        switch self {
+        case .stateChange(let change): change.elapsed != nil
+        default: true
+        }
     }
 }

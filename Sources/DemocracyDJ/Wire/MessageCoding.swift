@@ -46,7 +46,10 @@ extension MeshMessage {
         case .rejection(let wire):
             guard let intent = GuestIntent(wire.intent), let reason = RejectionReason(wire.reason) else { return nil }
             self = .rejection(intent, reason)
-        case .heartbeat(let wire): self = .stateHeartbeat(epoch: wire.epoch, revision: wire.revision)
+        case .heartbeat(let wire):
+            self = .stateHeartbeat(
+                epoch: wire.epoch, revision: wire.revision,
+                elapsed: wire.hasElapsed ? DJLimits.seconds(wire.elapsed) : nil)
         case .snapshotRequest: self = .stateRequest
         case .search(let wire):
             let request = SearchRequest(number: wire.number, words: wire.words, asksForState: wire.snapshot)
@@ -89,9 +92,10 @@ extension WireEnvelope {
         case .rejection(let intent, let reason):
             rejection.intent = WireIntent(intent)
             rejection.reason = WireReason(reason)
-        case .stateHeartbeat(let epoch, let revision):
+        case .stateHeartbeat(let epoch, let revision, let elapsed):
             heartbeat.epoch = epoch
             heartbeat.revision = revision
+            if let elapsed { heartbeat.elapsed = DJLimits.milliseconds(elapsed) }
         case .stateRequest: snapshotRequest = WireSnapshotRequest()
         case .search(let request):
             search.number = request.number
@@ -142,6 +146,7 @@ extension WireReason {
             case .tooManySuggestions: .tooManySuggestions
             case .notPlaying: .notPlaying
             case .skippingNotAllowed: .skippingNotAllowed
+            case .cannotBePlayed: .cannotBePlayed
             }
     }
 }
@@ -158,6 +163,7 @@ extension RejectionReason {
         case .tooManySuggestions: self = .tooManySuggestions
         case .notPlaying: self = .notPlaying
         case .skippingNotAllowed: self = .skippingNotAllowed
+        case .cannotBePlayed: self = .cannotBePlayed
         case .unspecified, .UNRECOGNIZED: return nil
         }
     }

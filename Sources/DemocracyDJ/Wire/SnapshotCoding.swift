@@ -16,6 +16,7 @@ extension WireSnapshot {
         if let item = snapshot.nowPlaying { nowPlaying = WireQueueItem(item, table) }
         skipVoters = snapshot.skipVoters.map(table.number(of:))
         isPlaying = snapshot.isPlaying
+        elapsed = DJLimits.milliseconds(snapshot.elapsed)
         queue = snapshot.queue.map { WireQueueItem($0, table) }
         guests = snapshot.connectedPeers.map { WireGuest($0, table) }
         peers = table.bytes
@@ -36,10 +37,20 @@ extension HostSnapshot {
             (nowPlaying != nil) == wire.hasNowPlaying, let skipVoters = table.peers(wire.skipVoters)
         else { return nil }
         self.init(
-            epoch: wire.epoch, revision: wire.revision, nowPlaying: nowPlaying, isPlaying: wire.isPlaying, queue: queue,
-            connectedPeers: guests, skipVoters: skipVoters)
+            epoch: wire.epoch, revision: wire.revision, nowPlaying: nowPlaying, isPlaying: wire.isPlaying,
+            elapsed: DJLimits.seconds(wire.elapsed), queue: queue, connectedPeers: guests, skipVoters: skipVoters)
         guard isWithinLimits else { return nil }
     }
+}
+
+extension DJLimits {
+    /// Seconds of a song for the wire. What is no number is no length either: it must not stop a host.
+    static func milliseconds(_ seconds: Double) -> UInt32 {
+        UInt32(((seconds > 0 ? min(seconds, songSeconds) : 0) * 1_000).rounded())
+    }
+
+    /// Seconds of a song that have arrived.
+    static func seconds(_ milliseconds: UInt32) -> Double { min(Double(milliseconds) / 1_000, songSeconds) }
 }
 
 extension WireSong {
@@ -49,9 +60,7 @@ extension WireSong {
         id = song.id
         title = song.title
         artist = song.artist
-        // What is no number is no length either: it must not stop a host.
-        let seconds = song.duration > 0 ? min(song.duration, DJLimits.songSeconds) : 0
-        milliseconds = UInt32((seconds * 1_000).rounded())
+        milliseconds = DJLimits.milliseconds(song.duration)
         if let art = song.albumArtURL { albumArtURL = art }
     }
 }

@@ -45,6 +45,7 @@ nonisolated enum WireReason: SwiftProtobuf.Enum, Swift.CaseIterable {
   case tooManySuggestions // = 8
   case notPlaying // = 9
   case skippingNotAllowed // = 10
+  case cannotBePlayed // = 11
   case UNRECOGNIZED(Int)
 
   init() {
@@ -63,6 +64,7 @@ nonisolated enum WireReason: SwiftProtobuf.Enum, Swift.CaseIterable {
     case 8: self = .tooManySuggestions
     case 9: self = .notPlaying
     case 10: self = .skippingNotAllowed
+    case 11: self = .cannotBePlayed
     default: self = .UNRECOGNIZED(rawValue)
     }
   }
@@ -79,6 +81,7 @@ nonisolated enum WireReason: SwiftProtobuf.Enum, Swift.CaseIterable {
     case .tooManySuggestions: return 8
     case .notPlaying: return 9
     case .skippingNotAllowed: return 10
+    case .cannotBePlayed: return 11
     case .UNRECOGNIZED(let i): return i
     }
   }
@@ -95,6 +98,7 @@ nonisolated enum WireReason: SwiftProtobuf.Enum, Swift.CaseIterable {
     .tooManySuggestions,
     .notPlaying,
     .skippingNotAllowed,
+    .cannotBePlayed,
   ]
 
 }
@@ -318,9 +322,21 @@ nonisolated struct WireHeartbeat: Sendable {
 
   var revision: UInt64 = 0
 
+  /// For how long what plays has played, in milliseconds, when this left. Missing where nothing plays.
+  var elapsed: UInt32 {
+    get {_elapsed ?? 0}
+    set {_elapsed = newValue}
+  }
+  /// Returns true if `elapsed` has been explicitly set.
+  var hasElapsed: Bool {self._elapsed != nil}
+  /// Clears the value of `elapsed`. Subsequent reads from it will return its default value.
+  mutating func clearElapsed() {self._elapsed = nil}
+
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   init() {}
+
+  fileprivate var _elapsed: UInt32? = nil
 }
 
 nonisolated struct WireSong: Sendable {
@@ -427,6 +443,9 @@ nonisolated struct WireSnapshot: Sendable {
 
   /// The guests that want the song skipped.
   var skipVoters: [UInt32] = []
+
+  /// For how long what plays has played, in milliseconds, when this left.
+  var elapsed: UInt32 = 0
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -556,6 +575,16 @@ nonisolated struct WireChange: @unchecked Sendable {
   /// Clears the value of `skipVoters`. Subsequent reads from it will return its default value.
   mutating func clearSkipVoters() {_uniqueStorage()._skipVoters = nil}
 
+  /// For how long what plays has played, in milliseconds, when this left. Missing where it has gone on as before.
+  var elapsed: UInt32 {
+    get {_storage._elapsed ?? 0}
+    set {_uniqueStorage()._elapsed = newValue}
+  }
+  /// Returns true if `elapsed` has been explicitly set.
+  var hasElapsed: Bool {_storage._elapsed != nil}
+  /// Clears the value of `elapsed`. Subsequent reads from it will return its default value.
+  mutating func clearElapsed() {_uniqueStorage()._elapsed = nil}
+
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   /// Missing where it is as before. `queued` is a place in the base's queue.
@@ -680,7 +709,7 @@ nonisolated struct WireVoterChange: Sendable {
 fileprivate nonisolated let _protobuf_package = "roadmesh.democracydj"
 
 nonisolated extension WireReason: SwiftProtobuf._ProtoNameProviding {
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0REASON_UNSPECIFIED\0\u{1}REASON_UNKNOWN_SONG\0\u{1}REASON_NOT_QUEUED\0\u{2}\u{2}REASON_ALREADY_VOTED\0\u{1}REASON_QUEUE_FULL\0\u{1}REASON_ALREADY_PLAYED\0\u{1}REASON_NOT_VOTED\0\u{1}REASON_TOO_MANY_SUGGESTIONS\0\u{1}REASON_NOT_PLAYING\0\u{1}REASON_SKIPPING_NOT_ALLOWED\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0REASON_UNSPECIFIED\0\u{1}REASON_UNKNOWN_SONG\0\u{1}REASON_NOT_QUEUED\0\u{2}\u{2}REASON_ALREADY_VOTED\0\u{1}REASON_QUEUE_FULL\0\u{1}REASON_ALREADY_PLAYED\0\u{1}REASON_NOT_VOTED\0\u{1}REASON_TOO_MANY_SUGGESTIONS\0\u{1}REASON_NOT_PLAYING\0\u{1}REASON_SKIPPING_NOT_ALLOWED\0\u{1}REASON_CANNOT_BE_PLAYED\0")
 }
 
 nonisolated extension WireEnvelope: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
@@ -1068,7 +1097,7 @@ nonisolated extension WireSearchResults: SwiftProtobuf.Message, SwiftProtobuf._M
 
 nonisolated extension WireHeartbeat: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".Heartbeat"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}epoch\0\u{1}revision\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}epoch\0\u{1}revision\0\u{1}elapsed\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1078,24 +1107,33 @@ nonisolated extension WireHeartbeat: SwiftProtobuf.Message, SwiftProtobuf._Messa
       switch fieldNumber {
       case 1: try { try decoder.decodeSingularFixed32Field(value: &self.epoch) }()
       case 2: try { try decoder.decodeSingularUInt64Field(value: &self.revision) }()
+      case 3: try { try decoder.decodeSingularUInt32Field(value: &self._elapsed) }()
       default: break
       }
     }
   }
 
   func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
     if self.epoch != 0 {
       try visitor.visitSingularFixed32Field(value: self.epoch, fieldNumber: 1)
     }
     if self.revision != 0 {
       try visitor.visitSingularUInt64Field(value: self.revision, fieldNumber: 2)
     }
+    try { if let v = self._elapsed {
+      try visitor.visitSingularUInt32Field(value: v, fieldNumber: 3)
+    } }()
     try unknownFields.traverse(visitor: &visitor)
   }
 
   static func ==(lhs: WireHeartbeat, rhs: WireHeartbeat) -> Bool {
     if lhs.epoch != rhs.epoch {return false}
     if lhs.revision != rhs.revision {return false}
+    if lhs._elapsed != rhs._elapsed {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -1236,7 +1274,7 @@ nonisolated extension WireGuest: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
 
 nonisolated extension WireSnapshot: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".Snapshot"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}epoch\0\u{1}revision\0\u{4}\u{2}is_playing\0\u{1}queue\0\u{1}guests\0\u{1}peers\0\u{3}other_peers\0\u{3}now_playing\0\u{3}skip_voters\0\u{c}\u{3}\u{1}")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}epoch\0\u{1}revision\0\u{4}\u{2}is_playing\0\u{1}queue\0\u{1}guests\0\u{1}peers\0\u{3}other_peers\0\u{3}now_playing\0\u{3}skip_voters\0\u{1}elapsed\0\u{c}\u{3}\u{1}")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1253,6 +1291,7 @@ nonisolated extension WireSnapshot: SwiftProtobuf.Message, SwiftProtobuf._Messag
       case 8: try { try decoder.decodeRepeatedStringField(value: &self.otherPeers) }()
       case 9: try { try decoder.decodeSingularMessageField(value: &self._nowPlaying) }()
       case 10: try { try decoder.decodeRepeatedUInt32Field(value: &self.skipVoters) }()
+      case 11: try { try decoder.decodeSingularUInt32Field(value: &self.elapsed) }()
       default: break
       }
     }
@@ -1290,6 +1329,9 @@ nonisolated extension WireSnapshot: SwiftProtobuf.Message, SwiftProtobuf._Messag
     if !self.skipVoters.isEmpty {
       try visitor.visitPackedUInt32Field(value: self.skipVoters, fieldNumber: 10)
     }
+    if self.elapsed != 0 {
+      try visitor.visitSingularUInt32Field(value: self.elapsed, fieldNumber: 11)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -1303,6 +1345,7 @@ nonisolated extension WireSnapshot: SwiftProtobuf.Message, SwiftProtobuf._Messag
     if lhs.otherPeers != rhs.otherPeers {return false}
     if lhs._nowPlaying != rhs._nowPlaying {return false}
     if lhs.skipVoters != rhs.skipVoters {return false}
+    if lhs.elapsed != rhs.elapsed {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -1310,7 +1353,7 @@ nonisolated extension WireSnapshot: SwiftProtobuf.Message, SwiftProtobuf._Messag
 
 nonisolated extension WireChange: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".Change"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}epoch\0\u{1}base\0\u{1}skipped\0\u{3}is_playing\0\u{1}queued\0\u{2}\u{2}silence\0\u{1}removed\0\u{1}inserted\0\u{1}voters\0\u{3}guests_removed\0\u{3}guests_inserted\0\u{1}peers\0\u{3}other_peers\0\u{1}item\0\u{3}playing_voters\0\u{3}skip_voters\0\u{c}\u{6}\u{1}")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}epoch\0\u{1}base\0\u{1}skipped\0\u{3}is_playing\0\u{1}queued\0\u{2}\u{2}silence\0\u{1}removed\0\u{1}inserted\0\u{1}voters\0\u{3}guests_removed\0\u{3}guests_inserted\0\u{1}peers\0\u{3}other_peers\0\u{1}item\0\u{3}playing_voters\0\u{3}skip_voters\0\u{1}elapsed\0\u{c}\u{6}\u{1}")
 
   fileprivate class _StorageClass {
     var _epoch: UInt32 = 0
@@ -1327,6 +1370,7 @@ nonisolated extension WireChange: SwiftProtobuf.Message, SwiftProtobuf._MessageI
     var _otherPeers: [String] = []
     var _playingVoters: WireVoterChange? = nil
     var _skipVoters: WirePeers? = nil
+    var _elapsed: UInt32? = nil
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
@@ -1351,6 +1395,7 @@ nonisolated extension WireChange: SwiftProtobuf.Message, SwiftProtobuf._MessageI
       _otherPeers = source._otherPeers
       _playingVoters = source._playingVoters
       _skipVoters = source._skipVoters
+      _elapsed = source._elapsed
     }
   }
 
@@ -1411,6 +1456,7 @@ nonisolated extension WireChange: SwiftProtobuf.Message, SwiftProtobuf._MessageI
         }()
         case 16: try { try decoder.decodeSingularMessageField(value: &_storage._playingVoters) }()
         case 17: try { try decoder.decodeSingularMessageField(value: &_storage._skipVoters) }()
+        case 18: try { try decoder.decodeSingularUInt32Field(value: &_storage._elapsed) }()
         default: break
         }
       }
@@ -1476,6 +1522,9 @@ nonisolated extension WireChange: SwiftProtobuf.Message, SwiftProtobuf._MessageI
       try { if let v = _storage._skipVoters {
         try visitor.visitSingularMessageField(value: v, fieldNumber: 17)
       } }()
+      try { if let v = _storage._elapsed {
+        try visitor.visitSingularUInt32Field(value: v, fieldNumber: 18)
+      } }()
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -1499,6 +1548,7 @@ nonisolated extension WireChange: SwiftProtobuf.Message, SwiftProtobuf._MessageI
         if _storage._otherPeers != rhs_storage._otherPeers {return false}
         if _storage._playingVoters != rhs_storage._playingVoters {return false}
         if _storage._skipVoters != rhs_storage._skipVoters {return false}
+        if _storage._elapsed != rhs_storage._elapsed {return false}
         return true
       }
       if !storagesAreEqual {return false}

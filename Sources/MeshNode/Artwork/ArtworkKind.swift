@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A kind of picture, as its first bytes tell. What a server calls it is not believed.
-enum ArtworkKind: String, Hashable, Sendable, CaseIterable {
+package enum ArtworkKind: String, Hashable, Sendable, CaseIterable {
     case jpeg, png, gif, webp
 
     /// As many bytes as it takes to tell.
     static let headBytes = 12
 
     /// What these bytes begin, or nil where it is something else (the formats' own specifications).
-    init?(head: some Collection<UInt8>) {
+    package init?(head: some Collection<UInt8>) {
         let head = Array(head.prefix(Self.headBytes))
         if head.starts(with: [0xFF, 0xD8, 0xFF]) {
             self = .jpeg
@@ -24,5 +24,5 @@ enum ArtworkKind: String, Hashable, Sendable, CaseIterable {
     }
 
     /// RFC 2046's name for it.
-    var mediaType: String { "image/" + rawValue }
+    package var mediaType: String { "image/" + rawValue }
 }

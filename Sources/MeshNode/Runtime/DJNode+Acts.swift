@@ -14,6 +14,7 @@ extension DJNode {
         case .show(let event): sink.yield(event)
         case .tell(let notice): tell(notice)
         case .cure(let errors): for error in errors { cure(error) }
+        case .cureNotice(let code): show(board.handle(.cured(code), now: clock.now))
         case .steer(let event): await steer(event)
         case .share(let event): await share(event)
         case .accept(let message): await client.accept(message)
@@ -49,14 +50,41 @@ extension DJNode {
         case .heartbeat:
             await share(.heartbeat)
             memory.noteAll(app, now: clock.now)
-        case .answer(let results, let peer): await share(.answered(results, for: peer))
-        // On its way since it was decided.
+        case .search(let request, let peer): search(request, for: peer)
+        // On its way since it was decided. A passenger without a radio is told here of what `report` does not say.
+        case .reject(let intent, .cannotBePlayed, let peer):
+            guard web.contains(peer), let passenger = peers[peer] else { break }
+            sink.yield(.intent(intent, from: passenger, rejected: .cannotBePlayed))
         case .reject: break
         case .report(let intent, let peer, let rejected):
             sink.yield(.intent(intent, from: peer, rejected: rejected))
-        case .disconnect(let peer): await client.disconnect(peer, refusing: .banned)
+        case .disconnect(let peer): await sendAway(peer)
         case .notice(let notice): tell(notice)
         }
+    }
+
+    private func sendAway(_ peer: Peer.ID) async {
+        guard web.contains(peer) else { return await client.disconnect(peer, refusing: .banned) }
+        sink.yield(.sentAway(peer))
+    }
+
+    /// Beside the node: a large library takes its time, and the votes do not wait for it.
+    private func search(_ request: SearchRequest, for peer: Peer.ID) {
+        guard case .host(let hosting) = part, let library = app.host?.library else { return }
+        let search = hosting.search ?? library
+        Task { [inbox] in
+            let songs = await search.songs(matching: request.words, atMost: DJLimits.searchResults)
+            await inbox.put(.found(SearchResults(number: request.number, songs: songs), for: peer))
+        }
+    }
+
+    /// Tells what is heard, where it is something else than what was told last.
+    func showPlayback() {
+        guard let host = app.host else { return }
+        let heard = host.playback(now: clock.now)
+        defer { playback = heard }
+        guard !heard.isSame(as: playback) else { return }
+        sink.yield(.playback(heard))
     }
 
     private func carryOut(_ effect: GuestFeature.Effect) async {
@@ -94,7 +122,7 @@ extension DJNode {
     // MARK: Host and guest
 
     func share(_ event: StateFeed.Event) async {
-        guard let actions = stateFeed?.handle(event) else { return }
+        guard let actions = stateFeed?.handle(event, now: clock.now) else { return }
         for case .send(let message, let peer) in actions {
             await client.send(message.encoded, as: .latest, to: peer)
         }

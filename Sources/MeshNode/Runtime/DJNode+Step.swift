@@ -24,6 +24,7 @@ extension DJNode {
         case show(NodeEvent)
         case tell(Notice)
         case cure([NetworkError])
+        case cureNotice(String)
         case steer(ReconnectPolicy.Event)
         case share(StateFeed.Event)
         case accept(ReceivedMessage)
@@ -38,10 +39,12 @@ extension DJNode {
 
     /// Takes what has gathered.
     func step(_ inputs: [Input]) async {
-        var matters: [Matter] = held.map { matter($0) }
+        var matters: [Matter] = held.map { matter($0) } + heldFromWeb.map { .event(.host(.multipeerEvent($0))) }
         held = []
+        heldFromWeb = []
         for input in inputs { matters += await understand(input) }
         await deal(with: matters)
+        showPlayback()
         wake()
     }
 
@@ -98,6 +101,7 @@ extension DJNode {
             switch matter {
             case .message(let message, _, _) where message.messageClass == .reliable: hold(message)
             case .event(.guest(let event)) where event.isWish: break
+            case .event(.host(.multipeerEvent(let event))) where event.isMessage: hold(event)
             default:
                 for act in await decide(matter) { await carryOut(act) }
             }
@@ -119,6 +123,11 @@ extension DJNode {
     private func hold(_ message: ReceivedMessage) {
         guard held.count(where: { $0.peer == message.peer }) < Limits.outboxMessages else { return }
         held.append(message)
+    }
+
+    /// Browsers ask again less patiently than radios: what is beyond an outbox's worth of all of them is lost to them.
+    private func hold(_ event: MultipeerEvent) {
+        if heldFromWeb.count < Limits.outboxMessages { heldFromWeb.append(event) }
     }
 
     func matter(_ message: ReceivedMessage) -> Matter {
@@ -153,7 +162,7 @@ extension DJNode {
         for effect in app.handle(event, now: clock.now) {
             acts.append(.effect(effect))
             switch effect {
-            case .host(.reject(let intent, let reason, let peer)):
+            case .host(.reject(let intent, let reason, let peer)) where !web.contains(peer):
                 acts += await stage(.rejection(intent, reason), to: peer)
             case .guest(.send(let intent, let peer)): acts += await stage(.intent(intent), to: peer)
             default: break
@@ -175,6 +184,11 @@ extension DJNode {
         if case .intent(let intent) = message { memory.sent(intent, number: number, to: peer) }
         return [.release(number: number, to: peer)]
     }
+}
+
+extension MultipeerEvent {
+    /// Whether a peer says something.
+    fileprivate var isMessage: Bool { if case .messageReceived = self { true } else { false } }
 }
 
 extension GuestFeature.Event {

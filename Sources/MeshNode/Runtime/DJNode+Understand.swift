@@ -17,6 +17,7 @@ extension DJNode {
         case .outside(let input): understand(input)
         case .picture(.artwork(let songID, let path)): [.act(.show(.artwork(songID, path: path)))]
         case .picture(.failed(let error, url: _)): [.act(.tell(Notice(error)))]
+        case .found(let results, let peer): [.act(.share(.answered(results, for: peer)))]
         case .tick: understandTick()
         }
     }
@@ -36,8 +37,12 @@ extension DJNode {
         // Whoever was refused and asks again is to be told again.
         case .retry: [.act(.cure(NetworkError.refusals))] + watch(.retry) + [.act(.steer(.start))]
         case .leave: leave()
+        case .player(let report): [.event(.host(.player(report)))]
+        case .library(let library): [.event(.host(.library(library))), .act(.show(.library(library)))]
+        case .web(let event): understandWeb(event)
         case .end: [.event(.endSession), .act(.beginAnewNextTime), .act(.quit(.quit))]
         case .notice(let notice): [.act(.tell(notice))]
+        case .cured(let code): [.act(.cureNotice(code))]
         case .quit(let reason): [.act(.quit(reason))]
         }
     }
@@ -45,6 +50,27 @@ extension DJNode {
     private func leave() -> [Matter] {
         let goodbye: [Matter] = app.guest?.state.host.map { [.act(.disconnect($0.id))] } ?? []
         return goodbye + [.act(.cure(NetworkError.absences)), .act(.steer(.leave))]
+    }
+
+    // MARK: Passengers that are linked by other means than the air
+
+    /// The host feature knows no difference. What their links say about the radio is nothing.
+    private func understandWeb(_ event: MultipeerEvent) -> [Matter] {
+        guard app.host != nil else { return [] }
+        let decided = Matter.event(.host(.multipeerEvent(event)))
+        switch event {
+        case .peerConnected(let peer):
+            guard peers[peer.id] == nil || web.contains(peer.id) else { return [] }
+            web.insert(peer.id)
+            peers[peer.id] = peer
+            return [.act(.show(.peerConnected(peer))), decided]
+        case .peerDisconnected(let peer, let reason):
+            guard web.remove(peer.id) != nil else { return [] }
+            peers[peer.id] = nil
+            return [.act(.show(.peerDisconnected(peer, reason))), decided]
+        case .messageReceived(.intent, from: let peer): return web.contains(peer.id) ? [decided] : []
+        default: return []
+        }
     }
 
     // MARK: The client

@@ -16,11 +16,10 @@ import ServiceLifecycle
 public actor DJNode: Service {
     /// What to show. A listener that falls behind loses the oldest events; the node does not wait for it.
     public nonisolated let output: AsyncStream<NodeEvent>
-
-    let description: NodeDescription
+    private(set) var description: NodeDescription
     let client: MultipeerClient
     let logger: Logger
-    let sink: AsyncStream<NodeEvent>.Continuation
+    let sink = NodeOutput()
     let inbox = Inbox<Input>(limit: NodeLimits.waitingInputs)
 
     var memory: NodeMemory
@@ -32,6 +31,10 @@ public actor DJNode: Service {
     var peers: [Peer.ID: Peer] = [:]
     /// Guests' messages that no disk has taken yet, the oldest first.
     var held: [ReceivedMessage] = []
+    /// Those of the passengers that are linked by other means than the air.
+    var heldFromWeb: [MultipeerEvent] = []
+    /// These passengers.
+    var web: Set<Peer.ID> = []
     /// Why the disk took nothing, and when it is asked again; nil where it takes what it is given.
     var storeOutage: (error: NodeStoreError, retryAt: MeshInstant)?
     /// What is decided now cannot be written: nothing may leave that would have to be.
@@ -41,6 +44,8 @@ public actor DJNode: Service {
     // A host's.
     var stateFeed: StateFeed?
     let artwork: ArtworkPrefetcher?
+    /// What is heard, as it was told last.
+    var playback: Playback?
 
     // A guest's.
     var policy: ReconnectPolicy
@@ -48,20 +53,21 @@ public actor DJNode: Service {
     /// How links have ended, until that is told.
     var ends: [Peer.ID: LinkEnd] = [:]
 
-    private let part: Part
+    let part: Part
 
     enum Input: Sendable {
         case client(ClientEvent)
         case clientEnded
         case outside(NodeInput)
         case picture(ArtworkPrefetcher.Output)
+        case found(SearchResults, for: Peer.ID)
         case tick
     }
 
     /// What a node begins as.
     public enum Part: Sendable {
-        /// A host with a library. `wallClockSeconds` is the time since 1970: an epoch for whoever has none stored.
-        case host(SongLibrary, Fairness, wallClockSeconds: UInt32)
+        /// A host with a library.
+        case host(Hosting)
         /// A guest that joins the host of this name or identifier, or the first one heard where it is nil.
         case guest(wanted: String?)
     }
@@ -79,10 +85,16 @@ public actor DJNode: Service {
         self.logger = logger
         memory = NodeMemory(store, contents)
         policy = ReconnectPolicy(wanted: part.wanted)
-        (output, sink) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(NodeLimits.outputEvents))
+        output = sink.listen()
     }
 
     // MARK: From the start to the end
+
+    /// What the node tells from now on, besides `output`: whoever wants all of it asks before it runs.
+    public nonisolated func events() -> AsyncStream<NodeEvent> { sink.listen() }
+
+    /// What the node tells of its page when it begins.
+    public func isShown(at http: String) { description.http = http }
 
     /// Says something to the node, and returns when it has room for more.
     public nonisolated func send(_ input: NodeInput) async {
@@ -134,20 +146,17 @@ public actor DJNode: Service {
 
     private func begin(_ part: Part) -> [AppFeature.Event] {
         switch part {
-        case .host(let library, let fairness, let seconds):
-            [
-                .startHosting(
-                    memory.hostFeature(description.peer, library, fairness, wallClockSeconds: seconds, now: clock.now))
-            ]
+        case .host(let hosting): [.startHosting(memory.hostFeature(description.peer, hosting, now: clock.now))]
         case .guest: [.startJoining(memory.guestFeature(description.peer))]
         }
     }
 
     private func open(_ host: HostFeature) async {
-        stateFeed = StateFeed(host.snapshot)
+        stateFeed = StateFeed(host.snapshot, now: clock.now)
         await artwork?.show(host.snapshot.items.map(\.song))
         for peer in host.state.banned { await client.disconnect(peer, refusing: .banned) }
         sink.yield(.snapshot(host.snapshot, isStale: false))
+        showPlayback()
     }
 
     private func open(_ guest: GuestFeature) async {

@@ -8,6 +8,12 @@ public enum NodeInput: Hashable, Sendable {
     case host(HostFeature.Command)
     /// A passenger wants something.
     case guest(GuestFeature.Event)
+    /// The head unit's player says something.
+    case player(PlayerReport)
+    /// The head unit's library is another one.
+    case library(SongLibrary)
+    /// A passenger that is linked by other means than the air, such as a browser: it connects, it goes, it wants something.
+    case web(MultipeerEvent)
     /// Look for the host again, or try the radio again, now.
     case retry
     /// A guest leaves its host and stays alone.
@@ -16,6 +22,8 @@ public enum NodeInput: Hashable, Sendable {
     case end
     /// Something to be told, such as a line that is no command.
     case notice(Notice)
+    /// What a notice of this code was about is cured.
+    case cured(code: String)
     /// Say goodbye, keep everything, and stop.
     case quit(ByeReason)
 }

@@ -32,16 +32,17 @@ struct NodeMemory {
 
     /// The host as an earlier run left it, or a new one. Epochs grow from run to run; `wallClockSeconds`, the time since
     /// 1970, sees to that where nothing is stored.
-    mutating func hostFeature(
-        _ local: Peer, _ library: SongLibrary, _ fairness: Fairness, wallClockSeconds: UInt32, now: MeshInstant
-    ) -> HostFeature {
-        epoch = max(wallClockSeconds, (contents.host?.epoch ?? 0) &+ 1)
+    mutating func hostFeature(_ local: Peer, _ hosting: Hosting, now: MeshInstant) -> HostFeature {
+        epoch = max(hosting.wallClockSeconds, (contents.host?.epoch ?? 0) &+ 1)
         guard let session = contents.host?.session else {
-            return HostFeature(local: local, library: library, fairness: fairness, epoch: epoch, now: now)
+            return HostFeature(
+                local: local, library: hosting.library, fairness: hosting.fairness, hasPlayer: hosting.hasPlayer,
+                opens: hosting.opens, epoch: epoch, now: now)
         }
-        missingSongs = session.missingSongs(in: library)
+        missingSongs = session.missingSongs(in: hosting.library)
         return HostFeature(
-            local: local, library: library, fairness: fairness, resuming: session, epoch: epoch, now: now)
+            local: local, library: hosting.library, fairness: hosting.fairness, hasPlayer: hosting.hasPlayer,
+            opens: hosting.opens, resuming: session, epoch: epoch, now: now)
     }
 
     /// The guest as an earlier run left it, or a new one.

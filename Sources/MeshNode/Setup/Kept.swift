@@ -15,6 +15,12 @@ public final class Kept: Sendable {
     /// Where cover art is kept.
     public var artworkFolder: String { folder.path + "/artwork" }
 
+    /// Whether a host goes on with a session that an earlier run has left.
+    public var hasSession: Bool { contents.host?.session != nil }
+
+    /// Where the index of a music folder is kept.
+    public var libraryIndex: String { folder.path + "/library.sqlite" }
+
     /// Opens the database of a folder.
     public init(_ folder: StateFolder, logger: Logger) throws(SetupProblem) {
         self.folder = folder

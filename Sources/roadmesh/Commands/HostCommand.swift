@@ -24,8 +24,9 @@ struct HostCommand: AsyncParsableCommand {
         let songs = try library.map { try SongListFile.load($0) } ?? DemoSongs.songs
         let session = CommandSession(options: options, parts: try options.node(.host, name: name))
         let part = DJNode.Part.host(
-            SongLibrary(songs), try fairness.policies,
-            wallClockSeconds: UInt32(clamping: Int(Date().timeIntervalSince1970)))
+            Hosting(
+                SongLibrary(songs), try fairness.policies,
+                wallClockSeconds: UInt32(clamping: Int(Date().timeIntervalSince1970))))
         try await session.run(part, library: songs, endOfInput: nil)
     }
 }

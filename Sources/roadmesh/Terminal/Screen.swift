@@ -52,10 +52,11 @@ struct Screen {
             self.isStale = isStale
         case .wish(let songID, let kind, let state): wishes.take(songID, kind, state)
         case .searchResults(let songs, _): choice.found = songs
+        case .library(let library): choice.library = library.songs
         case .link(let peer, let report): links[peer.id] = report
         case .notice(let notice): take(notice)
         case .noticeCleared(let code): notices.removeAll { $0.code == code }
-        case .ready, .peerDiscovered, .peerLost, .intent, .artwork, .bye: break
+        case .ready, .peerDiscovered, .peerLost, .intent, .artwork, .playback, .sentAway, .bye: break
         }
         return sentences.lines(event)
     }

@@ -44,11 +44,11 @@ struct Sentences {
         case .wish(_, _, .queued) where isConnected: []
         // A panel marks it in the queue.
         case .wish(_, _, .sent) where place == .abovePanel: []
-        case .wish(let songID, let kind, let state): [sentence(songID, kind, state)]
+        case .wish(let songID, let kind, let state): [kind.sentence(state, title: names.title(songID))]
         case .searchResults(let songs, let query): lines(songs, foundFor: query)
         case .intent(let intent, let peer, let rejected): lines(intent, peer, rejected)
         case .notice(let notice): [Self.sentence(notice)]
-        case .noticeCleared, .link, .artwork: []
+        case .noticeCleared, .link, .artwork, .playback, .library, .sentAway: []
         case .bye: ["Bye."]
         }
     }
@@ -64,10 +64,14 @@ struct Sentences {
     private func greeting(_ node: NodeDescription) -> [String] {
         switch node.role {
         case .host:
-            ["\(quoted(node.peer)) is on the air (\(node.radio)). Guests join by themselves.", commands]
-        case .guest: ["\(node.peer.name) is looking for a host (\(node.radio)).", commands]
+            ["\(quoted(node.peer)) is on the air (\(node.radio)). Guests join by themselves."] + page(node) + [commands]
+        case .guest: ["\(node.peer.name) is looking for a host (\(node.radio))."] + page(node) + [commands]
         case .scan: ["Listening for hosts (\(node.radio))."]
         }
+    }
+
+    private func page(_ node: NodeDescription) -> [String] {
+        node.http.map { ["Its page for a browser: \($0)"] } ?? []
     }
 
     private var commands: String {
@@ -141,41 +145,10 @@ struct Sentences {
         case (.skip, nil): ["\(peer.name) wants to skip \(title)."]
         // It is the same vote, sent again after a gap.
         case (_, .alreadyVoted), (_, .notVoted): []
-        case (.skip, .some(let reason)): ["\(peer.name) wants to skip \(title), but \(Self.because(reason))."]
-        case (_, .some(let reason)): ["\(peer.name) asked for \(title), but \(Self.because(reason))."]
-        }
-    }
-
-    private func sentence(_ songID: Song.ID, _ kind: Wish.Kind, _ state: WishState) -> String {
-        let title = names.title(songID)
-        return switch (kind, state) {
-        case (.vote, .queued): "Your vote for \(title) is kept."
-        case (.vote, .sent): "Your vote for \(title) is on its way."
-        case (.vote, .confirmed): "Your vote for \(title) counts."
-        case (.vote, .rejected(let reason)): "Your vote for \(title) does not count: \(Self.because(reason))."
-        case (.takeBack, .confirmed): "Your vote for \(title) is taken back."
-        case (.takeBack, .rejected): "\(title) has no vote of yours."
-        case (.takeBack, _): "Your vote for \(title) is being taken back."
-        case (.suggest, .queued): "Your suggestion of \(title) is kept."
-        case (.suggest, .sent): "Your suggestion of \(title) is on its way."
-        case (.suggest, .confirmed): "Your suggestion of \(title) was taken."
-        case (.suggest, .rejected(let reason)): "\(title) is not queued: \(Self.because(reason))."
+        case (.skip, .some(let reason)): ["\(peer.name) wants to skip \(title), but \(reason.clause)."]
+        case (_, .some(let reason)): ["\(peer.name) asked for \(title), but \(reason.clause)."]
         }
     }
 
     private func quoted(_ peer: Peer) -> String { "\"\(peer.name)\"" }
-
-    private static func because(_ reason: RejectionReason) -> String {
-        switch reason {
-        case .unknownSong: "there is no such song"
-        case .notQueued: "it is not in the queue any more"
-        case .alreadyPlayed: "it has been played"
-        case .alreadyVoted: "it was counted before"
-        case .notVoted: "there is no vote"
-        case .queueFull: "the queue is full"
-        case .tooManySuggestions: "enough suggestions of one guest wait already"
-        case .notPlaying: "it does not play any more"
-        case .skippingNotAllowed: "only the driver skips songs here"
-        }
-    }
 }

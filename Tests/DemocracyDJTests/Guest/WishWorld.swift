@@ -181,7 +181,7 @@ struct WishWorld {
             case .reject(let intent, let reason, _):
                 let frame = hostEnd.put(.rejection(intent, reason))
                 if isLinked { guestEnd.arriving.append(frame) }
-            case .answer, .report, .disconnect, .notice: break
+            case .search, .report, .disconnect, .notice: break
             }
         }
         // What was said of a song that has left since was true, and is history.

@@ -88,7 +88,8 @@ struct StateFeedTests {
     mutating func heartbeat() {
         for guest in [ana, bob] { _ = feed.handle(.guestConnected(guest)) }
         _ = feed.handle(.updateHasLeft(ana))
-        let beat = MeshMessage.stateHeartbeat(epoch: host.snapshot.epoch, revision: host.snapshot.revision)
+        let beat = MeshMessage.stateHeartbeat(
+            epoch: host.snapshot.epoch, revision: host.snapshot.revision, elapsed: 0)
         #expect(feed.handle(.heartbeat) == [.send(beat, to: ana)])
         #expect(feed.handle(.heartbeat) == [], "the last one has not left")
         #expect(feed.handle(.updateHasLeft(ana)) == [])

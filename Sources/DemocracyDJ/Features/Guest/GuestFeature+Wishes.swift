@@ -77,6 +77,8 @@ extension GuestFeature {
     mutating func rejected(_ intent: GuestIntent, _ reason: RejectionReason) -> [Effect] {
         guard let index = state.wishes.firstIndex(where: { $0.intent == intent }) else {
             if case .skip = intent { return [.notice(.cannotSkip(reason))] }
+            // It was followed, and its song's turn has come.
+            if reason == .cannotBePlayed { return [.notice(.cannotBePlayed(title: title(of: intent.songID)))] }
             return []
         }
         // It may be the answer to an earlier vote, taken back meanwhile: `settleUnshown` asks for one that counts.
@@ -85,6 +87,8 @@ extension GuestFeature {
         let told = Effect.wishChanged(songID: wish.songID, wish.kind, .rejected(reason))
         return wish.kind == .suggest ? [told, .notice(.cannotAdd(wish.songID, reason))] : [told]
     }
+
+    private func title(of songID: Song.ID) -> String? { state.hostSnapshot?.item(songID)?.title }
 
     /// The host's state is known anew. A vote is cleared by a snapshot that shows it, never by just any snapshot.
     mutating func settleWishes(by snapshot: HostSnapshot) -> [Effect] {

@@ -76,6 +76,8 @@ public struct GuestFeature: Feature {
         public var hostSnapshot: HostSnapshot?
         /// That state came over the present link.
         public var isCurrent = false
+        /// When its `elapsed` was right.
+        public var sampledAt = MeshInstant.zero
         /// What this guest wants and no snapshot has shown yet, the oldest first.
         public var wishes: [Wish] = []
         /// The host was asked for its whole state.
@@ -114,9 +116,10 @@ public struct GuestFeature: Feature {
     /// Whether the state on view may be out of date.
     public var isStale: Bool { !state.isCurrent }
 
-    /// Takes an event. No part of a guest's decisions depends on the time.
+    /// Takes an event. Of a guest's decisions none but how far a song is depends on the time.
     public mutating func handle(_ event: Event, now: MeshInstant = .zero) -> [Effect] {
-        switch event {
+        goOn(until: now)
+        return switch event {
         case .multipeerEvent(let event): handle(event)
         case .vote(let songID): cast(.vote, songID)
         case .takeBackVote(let songID): cast(.takeBack, songID)
@@ -124,6 +127,12 @@ public struct GuestFeature: Feature {
         case .skip: skip()
         case .search(let words): search(words)
         }
+    }
+
+    /// What plays has gone on; while the host is out of reach nobody knows.
+    private mutating func goOn(until now: MeshInstant) {
+        if state.isCurrent { state.hostSnapshot?.elapse(now - state.sampledAt) }
+        state.sampledAt = now
     }
 
     private mutating func skip() -> [Effect] {
@@ -206,7 +215,8 @@ public struct GuestFeature: Feature {
             state.isWaitingForWhole = false
             return take(update)
         case .stateChange(let change): return take(change, from: host)
-        case .stateHeartbeat(let epoch, let revision): return take(epoch, revision, from: host)
+        case .stateHeartbeat(let epoch, let revision, let elapsed):
+            return take(epoch, revision, elapsed, from: host)
         case .rejection(let intent, let reason): return rejected(intent, reason)
         case .searchResults(let results):
             guard let search = state.search, search.isOpen, search.number == results.number else { return [] }
@@ -231,10 +241,24 @@ public struct GuestFeature: Feature {
     }
 
     /// The host says which state is its present one.
-    private mutating func take(_ epoch: UInt32, _ revision: UInt64, from host: Peer) -> [Effect] {
+    private mutating func take(
+        _ epoch: UInt32, _ revision: UInt64, _ elapsed: Double?, from host: Peer
+    ) -> [Effect] {
         guard state.isCurrent, let snapshot = state.hostSnapshot else { return [] }
-        if (snapshot.epoch, snapshot.revision) == (epoch, revision) { return settleWishes(by: snapshot) }
+        if (snapshot.epoch, snapshot.revision) == (epoch, revision) {
+            return correct(elapsed) + settleWishes(by: snapshot)
+        }
         return state.isWaitingForWhole ? [] : [askForWhole(host)]
+    }
+
+    /// The host's clock is the one that counts. What nobody would notice is not shown anew.
+    private mutating func correct(_ elapsed: Double?) -> [Effect] {
+        guard let elapsed, let snapshot = state.hostSnapshot else { return [] }
+        state.hostSnapshot?.elapsed = elapsed
+        guard abs(elapsed - snapshot.elapsed) > DJLimits.noticedSeconds, let corrected = state.hostSnapshot else {
+            return []
+        }
+        return [.show(corrected)]
     }
 
     private mutating func askForWhole(_ host: Peer) -> Effect {

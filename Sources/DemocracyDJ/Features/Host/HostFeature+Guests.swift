@@ -11,14 +11,14 @@ extension HostFeature {
             guard !state.banned.contains(peer.id) else { return [.disconnect(peer.id)] }
             state.connectedPeers.removeAll { $0.id == peer.id }
             state.connectedPeers.append(peer)
-            return changed()
+            return changed(now: now)
         case .peerDisconnected(let peer, reason: _):
             guard state.connectedPeers.contains(where: { $0.id == peer.id }) else { return [] }
             state.connectedPeers.removeAll { $0.id == peer.id }
             state.searches[peer.id] = nil
             state.skipVoters.removeAll { $0 == peer.id }
             // Of those that are left, more than half may have wanted it already.
-            return skipIfWanted(now: now) ?? changed()
+            return skipIfWanted(now: now) ?? changed(now: now)
         case .messageReceived(.intent(let intent), from: let peer): return handle(intent, from: peer, now: now)
         case .messageReceived(.stateRequest, from: let peer): return [.send(snapshot, to: peer.id)]
         case .messageReceived(.search(let request), from: let peer): return answer(request, from: peer, now: now)
@@ -35,8 +35,7 @@ extension HostFeature {
         let whole: [Effect] = request.asksForState ? [.send(snapshot, to: peer.id)] : []
         let none = RateLimit(perSecond: DJLimits.searchesPerSecond, burst: DJLimits.searchBurst, now: now)
         guard state.searches[peer.id, default: none].allows(now: now) else { return whole }
-        let songs = library.songs(matching: request.words, atMost: DJLimits.searchResults)
-        return whole + [.answer(SearchResults(number: request.number, songs: songs), to: peer.id)]
+        return whole + [.search(request, for: peer.id)]
     }
 
     private mutating func handle(_ intent: GuestIntent, from peer: Peer, now: MeshInstant) -> [Effect] {
@@ -51,7 +50,7 @@ extension HostFeature {
             }
         switch rejection {
         case nil:
-            return [.report(intent, from: peer, rejected: nil)] + (skipIfWanted(now: now) ?? changed())
+            return [.report(intent, from: peer, rejected: nil)] + (skipIfWanted(now: now) ?? changed(now: now))
         // It is as the guest wants it already: it asks because it has not seen it.
         case .alreadyVoted, .notVoted:
             return [.report(intent, from: peer, rejected: rejection), .send(snapshot, to: peer.id)]
@@ -80,6 +79,7 @@ extension HostFeature {
     mutating func suggest(_ songID: Song.ID, by peer: Peer.ID) -> RejectionReason? {
         if snapshotHas(songID) { return vote(for: songID, by: peer) }
         guard let song = library[songID] else { return .unknownSong }
+        guard !state.unplayable.contains(songID) else { return .cannotBePlayed }
         guard state.queue.count < DJLimits.queuedSongs else { return .queueFull }
         if peer != local.id, let limit = fairness.openSuggestions,
             state.queue.count(where: { $0.item.addedBy == peer }) >= limit

@@ -11,22 +11,22 @@ extension HostFeature {
             guard state.nowPlaying != nil else { return playNext(now: now) }
             guard !state.isPlaying else { return [] }
             state.playingSince = now
-            return changed()
+            return changed(now: now)
         case .pause:
             guard state.isPlaying else { return [] }
             state.playedBefore = state.elapsed(now)
             state.playingSince = nil
-            return changed()
+            return changed(now: now)
         case .skip: return playNext(now: now)
         case .add(let songID):
             if let reason = suggest(songID, by: local.id) { return [.notice(.cannotAdd(songID, reason))] }
-            return changed()
+            return changed(now: now)
         case .remove(let songID):
             guard state.queue.contains(where: { $0.item.id == songID }) else {
                 return [.notice(.notInQueue(songID))]
             }
             state.queue.removeAll { $0.item.id == songID }
-            return changed()
+            return changed(now: now)
         case .kick(let name): return kick(name)
         }
     }
@@ -47,28 +47,94 @@ extension HostFeature {
     mutating func playNext(now: MeshInstant, pauses: Bool = false) -> [Effect] {
         if !state.queue.isEmpty {
             begin(state.queue.removeFirst().item, now: now, pauses: pauses)
-        } else if let song = unplayedSong {
+        } else if let song = spare {
             begin(QueueItem(song: song, addedBy: local.id), now: now, pauses: pauses)
         } else {
             state.nowPlaying = nil
             state.playingSince = nil
         }
-        return changed()
+        return changed(now: now)
     }
 
-    /// A song that has not been played; where there is none, the one that was played the longest ago.
-    private var unplayedSong: Song? {
-        let played = Set(state.played)
-        return library.songs.first { !played.contains($0.id) } ?? state.played.lazy.compactMap { library[$0] }.first
+    /// A song that has not been played; where there is none, the one that was played the longest ago. None that the player
+    /// has failed on.
+    mutating func chooseSpare() {
+        let passed = Set(state.played + state.unplayable)
+        let again = state.played.first { library[$0] != nil && !state.unplayable.contains($0) }
+        spare = library.songs.first { !passed.contains($0.id) } ?? again.flatMap { library[$0] }
+    }
+
+    /// What is to be heard, with what follows as things stand.
+    public func playback(now: MeshInstant) -> Playback {
+        Playback(
+            song: state.nowPlaying?.song, turn: state.turns, isPlaying: state.isPlaying, elapsed: state.elapsed(now),
+            next: state.queue.first?.item.song ?? spare)
+    }
+
+    // MARK: The player
+
+    /// A report of a song that does not play any more comes too late to mean anything.
+    mutating func handle(_ report: PlayerReport, now: MeshInstant) -> [Effect] {
+        switch report {
+        case .elapsed(let songID, let elapsed):
+            guard state.nowPlaying?.id == songID else { return [] }
+            state.playedBefore = elapsed
+            if state.isPlaying { state.playingSince = now }
+            return []
+        case .ended(let songID):
+            guard state.nowPlaying?.id == songID else { return [] }
+            return playNext(now: now)
+        case .failed(let songID):
+            guard let item = state.nowPlaying, item.id == songID else { return [] }
+            return giveUp(on: item, now: now)
+        }
+    }
+
+    /// Whoever wanted to hear it is told, first of all.
+    private mutating func giveUp(on item: QueueItem, now: MeshInstant) -> [Effect] {
+        state.unplayable.removeAll { $0 == item.id }
+        state.unplayable.append(item.id)
+        if state.unplayable.count > DJLimits.unplayableSongs { state.unplayable.removeFirst() }
+        chooseSpare()
+        let askers = state.connectedPeers.map(\.id).filter { $0 == item.addedBy || item.voters.contains($0) }
+        let told = askers.map { Effect.reject(.vote(songID: item.id), .cannotBePlayed, to: $0) }
+        return told + [.notice(.cannotBePlayed(title: item.title))]
+            + playNext(now: now, pauses: !state.isPlaying)
+    }
+
+    // MARK: The library
+
+    /// Songs that are not there any more cannot be played. What was silent for want of songs begins.
+    mutating func take(_ library: SongLibrary, now: MeshInstant) -> [Effect] {
+        let before = state
+        self.library = library
+        // Their files may be others now.
+        state.unplayable = []
+        state.played.removeAll { library[$0] == nil }
+        chooseSpare()
+        state.queue = state.queue.compactMap { queued in
+            library[queued.item.id].map { song in
+                var queued = queued
+                queued.item.song = song
+                return queued
+            }
+        }
+        guard let playing = state.nowPlaying else { return library.songs.isEmpty ? [] : playNext(now: now) }
+        // What can be heard goes on, whatever the library says.
+        if let song = library[playing.id] { state.nowPlaying?.song = song }
+        let isOther = before.nowPlaying != state.nowPlaying || before.queue != state.queue
+        return isOther ? changed(now: now) : []
     }
 
     mutating func begin(_ item: QueueItem, now: MeshInstant, pauses: Bool = false) {
         state.nowPlaying = item
+        state.turns += 1
         state.playedBefore = .zero
         state.playingSince = pauses ? nil : now
         state.skipVoters = []
         state.played.removeAll { $0 == item.id }
         state.played.append(item.id)
         noteAskers([item.addedBy])
+        chooseSpare()
     }
 }

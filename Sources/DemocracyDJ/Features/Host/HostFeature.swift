@@ -10,6 +10,10 @@ public struct HostFeature: Feature {
         case multipeerEvent(MultipeerEvent)
         /// The person at the head unit says something.
         case command(Command)
+        /// The player says something.
+        case player(PlayerReport)
+        /// The library is another one.
+        case library(SongLibrary)
         /// Time has passed: see `deadline`.
         case tick
     }
@@ -38,8 +42,8 @@ public struct HostFeature: Feature {
         case send(HostSnapshot, to: Peer.ID)
         /// Tell every guest which state is the present one: `StateFeed.Event.heartbeat`.
         case heartbeat
-        /// Answer a guest's search: `StateFeed.Event.answered`.
-        case answer(SearchResults, to: Peer.ID)
+        /// Look through the library for what a guest searches, and answer: `StateFeed.Event.answered`.
+        case search(SearchRequest, for: Peer.ID)
         /// Tell a guest that its wish is not followed.
         case reject(GuestIntent, RejectionReason, to: Peer.ID)
         /// Tell the person what a guest wanted and what became of it.
@@ -56,6 +60,8 @@ public struct HostFeature: Feature {
         public var epoch: UInt32
         /// Counts the changes in this run.
         public var revision: UInt64
+        /// When the last of them was.
+        public var changedAt = MeshInstant.zero
         /// What plays, or nil.
         public var nowPlaying: QueueItem?
         /// For how long it had played when it last began to; and since when it plays, or nil where it pauses.
@@ -74,6 +80,10 @@ public struct HostFeature: Feature {
         public var lastAskers: [Peer.ID]
         /// Who is kept out.
         public var banned: [Peer.ID]
+        /// The songs that the player has failed on, the longest ago first.
+        public var unplayable: [Song.ID] = []
+        /// Songs that have begun to play in this run.
+        public var turns = 0
         /// Songs that were ever added.
         public var added: Int
         /// How often each linked guest has searched.
@@ -93,18 +103,25 @@ public struct HostFeature: Feature {
     /// Who hosts.
     public let local: Peer
     /// The songs that can be asked for.
-    public let library: SongLibrary
+    public internal(set) var library: SongLibrary
     /// How the guests' wishes are weighed.
     public let fairness: Fairness
+    /// Whether a player says when a song is over; without one, its length does.
+    public let hasPlayer: Bool
     /// What the host knows.
     public internal(set) var state: State
+    /// What plays where the queue is empty. Chosen when a song begins, since a large library takes its time.
+    var spare: Song?
 
-    /// A host that starts to play the first song of its library; the next ones are queued.
+    /// A host that starts to play the first song of its library. Of a list, the next ones are queued; `opens` with none of
+    /// them, a library that is there to be chosen from leaves the queue to its guests.
     public init(
-        local: Peer, library: SongLibrary, fairness: Fairness = Fairness(), epoch: UInt32, now: MeshInstant
+        local: Peer, library: SongLibrary, fairness: Fairness = Fairness(), hasPlayer: Bool = false,
+        opens: Int = DJLimits.openingSongs, epoch: UInt32, now: MeshInstant
     ) {
-        self.init(silent: local, library: library, fairness: fairness, epoch: epoch, now: now)
-        let opening = library.songs.dropFirst().prefix(DJLimits.openingSongs)
+        self.init(
+            silent: local, library: library, fairness: fairness, hasPlayer: hasPlayer, epoch: epoch, now: now)
+        let opening = library.songs.dropFirst().prefix(opens)
         state.queue = opening.enumerated().map { QueuedSong(QueueItem(song: $1, addedBy: local.id), added: $0) }
         state.added = opening.count
         if let first = library.songs.first { begin(QueueItem(song: first, addedBy: local.id), now: now) }
@@ -112,40 +129,47 @@ public struct HostFeature: Feature {
 
     /// A host that goes on where an earlier run of the same session was cut off.
     public init(
-        local: Peer, library: SongLibrary, fairness: Fairness = Fairness(), resuming saved: SavedSession, epoch: UInt32,
-        now: MeshInstant
+        local: Peer, library: SongLibrary, fairness: Fairness = Fairness(), hasPlayer: Bool = false,
+        opens: Int = DJLimits.openingSongs, resuming saved: SavedSession, epoch: UInt32, now: MeshInstant
     ) {
         if !saved.items.isEmpty, saved.missingSongs(in: library) == saved.items.count {
             // Nothing of it is in this library: it is another one's session, and this one begins as new.
-            self.init(local: local, library: library, fairness: fairness, epoch: epoch, now: now)
+            self.init(
+                local: local, library: library, fairness: fairness, hasPlayer: hasPlayer, opens: opens, epoch: epoch,
+                now: now)
             state.banned = saved.banned
         } else {
-            self.init(silent: local, library: library, fairness: fairness, epoch: epoch, now: now)
+            self.init(
+                silent: local, library: library, fairness: fairness, hasPlayer: hasPlayer, epoch: epoch, now: now)
             resume(saved, now: now)
         }
     }
 
     /// A host that plays nothing and has nothing queued.
-    private init(silent local: Peer, library: SongLibrary, fairness: Fairness, epoch: UInt32, now: MeshInstant) {
+    private init(
+        silent local: Peer, library: SongLibrary, fairness: Fairness, hasPlayer: Bool, epoch: UInt32, now: MeshInstant
+    ) {
         self.local = local
         self.library = library
         self.fairness = fairness
+        self.hasPlayer = hasPlayer
         state = State(
-            epoch: epoch, revision: 1, nowPlaying: nil, playedBefore: .zero, playingSince: nil, queue: [],
-            connectedPeers: [], skipVoters: [], played: [], lastAskers: [], banned: [], added: 0,
+            epoch: epoch, revision: 1, changedAt: now, nowPlaying: nil, playedBefore: .zero, playingSince: nil,
+            queue: [], connectedPeers: [], skipVoters: [], played: [], lastAskers: [], banned: [], added: 0,
             nextHeartbeat: now + DJLimits.stateHeartbeat)
     }
 
-    /// What guests see.
+    /// What guests see, as it was when it changed last.
     public var snapshot: HostSnapshot {
         HostSnapshot(
             epoch: state.epoch, revision: state.revision, nowPlaying: state.nowPlaying, isPlaying: state.isPlaying,
-            queue: state.queue.map(\.item), connectedPeers: state.connectedPeers, skipVoters: state.skipVoters)
+            elapsed: state.elapsed(state.changedAt) / .seconds(1), queue: state.queue.map(\.item),
+            connectedPeers: state.connectedPeers, skipVoters: state.skipVoters)
     }
 
-    /// When the current song is over.
+    /// When the current song is over; nil where the player says so.
     public var songEnds: MeshInstant? {
-        guard let item = state.nowPlaying, let since = state.playingSince else { return nil }
+        guard !hasPlayer, let item = state.nowPlaying, let since = state.playingSince else { return nil }
         return since + max(.seconds(item.song.duration), DJLimits.shortestSong) - state.playedBefore
     }
 
@@ -157,6 +181,8 @@ public struct HostFeature: Feature {
         switch event {
         case .multipeerEvent(let event): handle(event, now: now)
         case .command(let command): handle(command, now: now)
+        case .player(let report): handle(report, now: now)
+        case .library(let library): take(library, now: now)
         case .tick: tick(now: now)
         }
     }
@@ -172,9 +198,10 @@ public struct HostFeature: Feature {
     }
 
     /// The state is another one: the queue is put in order, and everybody is told.
-    mutating func changed() -> [Effect] {
+    mutating func changed(now: MeshInstant) -> [Effect] {
         arrangeQueue()
         state.revision += 1
+        state.changedAt = now
         return [.broadcast(snapshot)]
     }
 

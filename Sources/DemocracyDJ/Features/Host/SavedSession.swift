@@ -82,6 +82,7 @@ extension HostFeature {
         }
         state.added = order.count
         state.played = saved.played.filter { library[$0] != nil }
+        chooseSpare()
         noteAskers(saved.lastAskers)
         state.banned = saved.banned
         state.nowPlaying = saved.nowPlaying.flatMap(item)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The songs that a host has, in their order.
-public struct SongLibrary: Sendable {
+public struct SongLibrary: Hashable, Sendable {
     /// First to last, each identifier once.
     public let songs: [Song]
     private let places: [Song.ID: Int]

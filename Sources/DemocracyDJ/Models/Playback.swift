@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import MeshProtocol
+
+/// What is to be heard at the head unit.
+public struct Playback: Hashable, Sendable {
+    /// The song, or nil for silence.
+    public var song: Song?
+    /// Counts the songs that have begun: one that follows itself has another turn.
+    public var turn: Int
+    /// Whether it really plays, or pauses.
+    public var isPlaying: Bool
+    /// For how long it has played.
+    public var elapsed: MeshInstant
+    /// What is to follow it without a gap, as things stand.
+    public var next: Song?
+
+    /// A playback.
+    public init(song: Song?, turn: Int = 0, isPlaying: Bool, elapsed: MeshInstant, next: Song?) {
+        self.song = song
+        self.turn = turn
+        self.isPlaying = isPlaying
+        self.elapsed = elapsed
+        self.next = next
+    }
+
+    /// Whether another one says the same, but for the time that has passed.
+    public func isSame(as other: Playback?) -> Bool {
+        guard var other else { return false }
+        other.elapsed = elapsed
+        return self == other
+    }
+}
+
+/// What a player says of a song that it was given.
+public enum PlayerReport: Hashable, Sendable {
+    /// For how long it has played. Said when it begins, and now and then.
+    case elapsed(Song.ID, MeshInstant)
+    /// It has been played to its end.
+    case ended(Song.ID)
+    /// It cannot be played, or not to its end.
+    case failed(Song.ID)
+}

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension Wish.Kind {
+    /// Where somebody's wish has got to, as a sentence for them. `title` is the song's, as it stands in a sentence.
+    public func sentence(_ state: WishState, title: String) -> String {
+        switch (self, state) {
+        case (.vote, .queued): "Your vote for \(title) is kept."
+        case (.vote, .sent): "Your vote for \(title) is on its way."
+        case (.vote, .confirmed): "Your vote for \(title) counts."
+        case (.vote, .rejected(let reason)): "Your vote for \(title) does not count: \(reason.clause)."
+        case (.takeBack, .confirmed): "Your vote for \(title) is taken back."
+        case (.takeBack, .rejected): "\(title) has no vote of yours."
+        case (.takeBack, _): "Your vote for \(title) is being taken back."
+        case (.suggest, .queued): "Your suggestion of \(title) is kept."
+        case (.suggest, .sent): "Your suggestion of \(title) is on its way."
+        case (.suggest, .confirmed): "Your suggestion of \(title) was taken."
+        case (.suggest, .rejected(let reason)): "\(title) is not queued: \(reason.clause)."
+        }
+    }
+}
+
+extension RejectionReason {
+    /// Why, as a part of a sentence, such as "it has been played".
+    public var clause: String {
+        switch self {
+        case .unknownSong: "there is no such song"
+        case .notQueued: "it is not in the queue any more"
+        case .alreadyPlayed: "it has been played"
+        case .alreadyVoted: "it was counted before"
+        case .notVoted: "there is no vote"
+        case .queueFull: "the queue is full"
+        case .tooManySuggestions: "enough suggestions of one guest wait already"
+        case .notPlaying: "it does not play any more"
+        case .skippingNotAllowed: "only the driver skips songs here"
+        case .cannotBePlayed: "it cannot be played"
+        }
+    }
+}

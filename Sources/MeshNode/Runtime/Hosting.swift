@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DemocracyDJ
+
+/// Finds songs by their words, in a library that a node hosts.
+public protocol SongSearch: Sendable {
+    /// The songs that have all of these words, the best first. Without a word there are none.
+    func songs(matching words: String, atMost limit: Int) async -> [Song]
+}
+
+/// What a node hosts with.
+public struct Hosting: Sendable {
+    /// The songs that can be asked for.
+    public var library: SongLibrary
+    /// How the guests' wishes are weighed.
+    public var fairness: Fairness
+    /// Whether a player says when a song is over (`NodeInput.player`); without one, its length does.
+    public var hasPlayer: Bool
+    /// How many songs of the library a new session queues by itself.
+    public var opens: Int
+    /// Who looks through the library; nil for the library itself.
+    public var search: (any SongSearch)?
+    /// The time since 1970: an epoch for whoever has none stored.
+    public var wallClockSeconds: UInt32
+
+    /// What a node hosts with.
+    public init(
+        _ library: SongLibrary, _ fairness: Fairness = Fairness(), hasPlayer: Bool = false,
+        opens: Int = DJLimits.openingSongs, search: (any SongSearch)? = nil, wallClockSeconds: UInt32
+    ) {
+        self.library = library
+        self.fairness = fairness
+        self.hasPlayer = hasPlayer
+        self.opens = opens
+        self.search = search
+        self.wallClockSeconds = wallClockSeconds
+    }
+}
+
+extension SongLibrary: SongSearch {}

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DemocracyDJ
+import MeshProtocol
+import Testing
+
+@Suite("A host with a player")
+struct PlayerTests {
+    private static let songs = (1...5).map {
+        Song(id: "s\($0)", title: "Song \($0)", artist: "", duration: Double(100 * $0))
+    }
+    private var host = HostFeature(
+        local: Example.host, library: SongLibrary(songs), hasPlayer: true, opens: 0, epoch: 1, now: .zero)
+
+    private mutating func handle(_ event: HostFeature.Event, at seconds: Int = 0) -> [HostFeature.Effect] {
+        host.handle(event, now: .seconds(seconds))
+    }
+
+    private mutating func connect(_ peers: Peer...) {
+        for peer in peers { _ = handle(.multipeerEvent(.peerConnected(peer))) }
+    }
+
+    private mutating func wish(_ intent: GuestIntent, by peer: Peer) -> [HostFeature.Effect] {
+        handle(.multipeerEvent(.messageReceived(.intent(intent), from: peer)))
+    }
+
+    @Test("a library that is there to be chosen from leaves the queue to the guests, and there is no silence")
+    func opening() {
+        #expect(host.snapshot.nowPlaying?.id == "s1")
+        #expect(host.snapshot.queue.isEmpty)
+        #expect(host.playback(now: .seconds(3)).elapsed == .seconds(3))
+        #expect(host.playback(now: .zero).next?.id == "s2")
+    }
+
+    @Test("a song is over when the player says so, however long it is said to be")
+    mutating func ended() {
+        #expect(host.songEnds == nil)
+        _ = handle(.tick, at: 1_000)
+        #expect(host.snapshot.nowPlaying?.id == "s1")
+        #expect(handle(.player(.ended("s2")), at: 1_000).isEmpty, "it does not play")
+        _ = handle(.player(.ended("s1")), at: 1_000)
+        #expect(host.snapshot.nowPlaying?.id == "s2")
+        #expect(host.snapshot.elapsed == 0)
+    }
+
+    @Test("what plays next is the queue's first song, as it is at that moment")
+    mutating func next() {
+        connect(Example.ana, Example.bob)
+        _ = wish(.suggestSong(songID: "s4"), by: Example.ana)
+        _ = wish(.suggestSong(songID: "s3"), by: Example.bob)
+        #expect(host.playback(now: .zero).next?.id == "s4")
+        _ = wish(.vote(songID: "s3"), by: Example.ana)
+        _ = wish(.vote(songID: "s3"), by: Example.bob)
+        #expect(host.playback(now: .zero).next?.id == "s3")
+    }
+
+    @Test("a song that follows itself has another turn, so that the player begins it anew")
+    mutating func alone() {
+        host = HostFeature(
+            local: Example.host, library: SongLibrary([Self.songs[0]]), hasPlayer: true, epoch: 1, now: .zero)
+        let before = host.playback(now: .zero)
+        _ = handle(.player(.ended("s1")))
+        #expect(!host.playback(now: .zero).isSame(as: before))
+        #expect(host.playback(now: .zero).song == before.song)
+    }
+
+    @Test("the player knows best how far a song is, and a pause keeps it there")
+    mutating func elapsed() {
+        #expect(handle(.player(.elapsed("s1", .seconds(7))), at: 20).isEmpty)
+        #expect(host.playback(now: .seconds(21)).elapsed == .seconds(8))
+        _ = handle(.command(.pause), at: 22)
+        _ = handle(.player(.elapsed("s1", .seconds(9))), at: 30)
+        #expect(host.playback(now: .seconds(40)).elapsed == .seconds(9))
+        #expect(handle(.player(.elapsed("s2", .seconds(50))), at: 40).isEmpty)
+        #expect(host.playback(now: .seconds(40)).elapsed == .seconds(9))
+    }
+
+    @Test("a song that cannot be played is skipped: the driver and its voters are told, and it is not tried again")
+    mutating func failed() {
+        connect(Example.ana, Example.bob, Example.otherBob)
+        _ = wish(.suggestSong(songID: "s3"), by: Example.ana)
+        _ = wish(.vote(songID: "s3"), by: Example.bob)
+        _ = handle(.command(.skip))
+        #expect(host.snapshot.nowPlaying?.id == "s3")
+        let effects = handle(.player(.failed("s3")))
+        #expect(
+            effects.dropLast() == [
+                .reject(.vote(songID: "s3"), .cannotBePlayed, to: Example.ana.id),
+                .reject(.vote(songID: "s3"), .cannotBePlayed, to: Example.bob.id),
+                .notice(.cannotBePlayed(title: "Song 3")),
+            ])
+        #expect(host.snapshot.nowPlaying?.id == "s2")
+        #expect(wish(.suggestSong(songID: "s3"), by: Example.otherBob).last?.isRejection(.cannotBePlayed) == true)
+        #expect(handle(.player(.failed("s3"))).isEmpty, "it does not play any more")
+    }
+
+    @Test("songs of which none can be played end in silence, and not in a loop")
+    mutating func noneCanBePlayed() {
+        for _ in 0..<20 {
+            guard let item = host.snapshot.nowPlaying else { break }
+            _ = handle(.player(.failed(item.id)))
+        }
+        #expect(host.snapshot.nowPlaying == nil)
+        #expect(host.playback(now: .zero).next == nil)
+    }
+
+    @Test("a pause stays a pause when the song turns out to be unplayable")
+    mutating func failedWhilePaused() {
+        _ = handle(.command(.pause))
+        _ = handle(.player(.failed("s1")))
+        #expect(host.snapshot.nowPlaying?.id == "s2")
+        #expect(!host.snapshot.isPlaying)
+    }
+
+    @Test("a library that was empty begins to play when its songs are known")
+    mutating func firstSongs() {
+        host = HostFeature(local: Example.host, library: SongLibrary([]), hasPlayer: true, epoch: 1, now: .zero)
+        #expect(host.snapshot.nowPlaying == nil)
+        _ = handle(.library(SongLibrary(Self.songs)), at: 4)
+        #expect(host.snapshot.nowPlaying?.id == "s1")
+        #expect(handle(.library(SongLibrary(Self.songs)), at: 5).isEmpty, "it is as before")
+    }
+
+    @Test("songs that are gone from the library leave the queue; new tags are shown; votes stay; what plays goes on")
+    mutating func otherLibrary() {
+        connect(Example.ana)
+        for song in ["s3", "s4"] { _ = wish(.suggestSong(songID: song), by: Example.ana) }
+        _ = wish(.vote(songID: "s4"), by: Example.ana)
+        var renamed = Self.songs[3]
+        renamed.title = "Another name"
+        let effects = handle(.library(SongLibrary([renamed])))
+        #expect(effects == [.broadcast(host.snapshot)])
+        #expect(host.snapshot.queue.map(\.song) == [renamed])
+        #expect(host.snapshot.queue.first?.voters == [Example.ana.id])
+        #expect(host.snapshot.nowPlaying?.id == "s1")
+    }
+}
+
+extension HostFeature.Effect {
+    fileprivate func isRejection(_ wanted: RejectionReason) -> Bool {
+        if case .reject(_, wanted, to: _) = self { true } else { false }
+    }
+}
