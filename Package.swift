@@ -33,6 +33,7 @@ let package = Package(
         .library(name: "DemocracyDJ", targets: ["DemocracyDJ"]),
         .library(name: "DemocracyDJTesting", targets: ["DemocracyDJTesting"]),
         .library(name: "NodeStore", targets: ["NodeStore"]),
+        .library(name: "HeadUnit", targets: ["HeadUnit"]),
         .library(name: "MeshSimulator", targets: ["MeshSimulator"]),
         .executable(name: "roadmesh", targets: ["roadmesh"]),
         .executable(name: "mesh-simulator", targets: ["mesh-simulator"]),
@@ -81,6 +82,18 @@ let package = Package(
                 lifecycle, logging, networking, networkTypes,
             ],
             swiftSettings: strict),
+        // What the head unit takes from C: TagLib. No decisions in it.
+        .target(
+            name: "CHeadUnit",
+            linkerSettings: [.linkedLibrary("tag")]),
+        .target(
+            name: "HeadUnit",
+            dependencies: [
+                "CHeadUnit", "MeshNode", "DemocracyDJ", "MeshProtocol", asyncAlgorithms, crypto, database, lifecycle,
+                logging, networking, networkTypes,
+                .product(name: "Subprocess", package: "swift-subprocess"),
+            ],
+            swiftSettings: strict),
         .executableTarget(
             name: "roadmesh",
             dependencies: [
@@ -125,6 +138,11 @@ let package = Package(
             name: "MeshNodeTests",
             dependencies: ["MeshNode", "NodeStore", "TestSupport", http, logging, networking, networkTypes],
             swiftSettings: strict),
+        .testTarget(
+            name: "HeadUnitTests",
+            dependencies: ["HeadUnit", "TestSupport", database],
+            exclude: ["Library/Fixtures"],
+            swiftSettings: strict),
         // What is fuzzed, on what was found: Fuzz is a package of its own, for libFuzzer.
         .testTarget(
             name: "FuzzTests",
@@ -134,5 +152,6 @@ let package = Package(
             sources: ["Targets", "Tests"],
             swiftSettings: strict),
         .testTarget(name: "roadmeshTests", dependencies: ["roadmesh"], swiftSettings: strict),
-    ]
+    ],
+    cxxLanguageStandard: .cxx17
 )

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// What the head unit takes from C, in one module.
+
+#ifndef CHEADUNIT_H
+#define CHEADUNIT_H
+
+#include "tags.h"
+
+#endif

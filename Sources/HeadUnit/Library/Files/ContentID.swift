@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Crypto
+
+/// What tells a file's content from others', wherever it is: a hash of its size and of blocks at its head, its middle and
+/// its end. It is the id of the song that has it first.
+///
+/// It has fifteen characters, because it travels over a slow radio and Swift keeps as many without an allocation, and 75
+/// bits: of 50,000 songs two are one by chance once in 30 trillion libraries. Its alphabet has no letter that looks like a
+/// digit, since people type it.
+enum ContentID {
+    private static let alphabet = Array("0123456789abcdefghjkmnpqrstvwxyz".utf8)
+    private static let characters = 15
+
+    /// The id of a file's content, or nil where it cannot be read.
+    static func read(_ path: String, limits: LibraryLimits) -> String? {
+        guard let file = ReadFile(path) else { return nil }
+        let block = Int64(limits.idBlockBytes)
+        var hash = SHA256()
+        withUnsafeBytes(of: file.bytes.littleEndian) { hash.update(bufferPointer: $0) }
+        for offset in [0, (file.bytes - block) / 2, file.bytes - block] {
+            hash.update(data: file.block(at: max(offset, 0), count: limits.idBlockBytes))
+        }
+        return text(of: hash.finalize())
+    }
+
+    private static func text(of digest: SHA256Digest) -> String {
+        var bits: UInt = 0, count = 0
+        var text: [UInt8] = []
+        for byte in digest where text.count < characters {
+            (bits, count) = (bits << 8 | UInt(byte), count + 8)
+            while count >= 5 {
+                count -= 5
+                text.append(alphabet[Int(bits >> UInt(count) & 31)])
+            }
+        }
+        return String(decoding: text.prefix(characters), as: UTF8.self)
+    }
+}

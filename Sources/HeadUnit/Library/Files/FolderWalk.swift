@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+
+/// What is in a folder and in those below it. Links are followed, after everything else, and each folder is entered once:
+/// so a loop of links ends, and a song that is there as a file as well is there once.
+struct FolderWalk: Sendable {
+    /// A folder or a file, wherever its path leads.
+    struct Place: Hashable, Sendable {
+        var device: UInt64
+        var inode: UInt64
+    }
+
+    /// The music, by path.
+    private(set) var files: [LibraryScan.Found] = []
+    /// The folder itself.
+    private(set) var root: Place
+    /// Whether there is more than the limits allow.
+    private(set) var isTooMuch = false
+    /// What could not be looked at.
+    private(set) var unreadable: [String] = []
+
+    private let path: String
+    private let limits: LibraryLimits
+    private var folders: [(path: String, depth: Int)] = [("", 0)]
+    private var links: [(path: String, depth: Int)] = []
+    private var entered: Set<Place> = []
+    /// Files by where their bytes are, with their places in `files`.
+    private var seen: [Place: Int] = [:]
+
+    /// Walks through a folder. It blocks for as long as the disk does. `entering` is told each folder before it is read, so
+    /// that what changes in it afterwards is not missed; paths are those in the folder.
+    init(
+        _ path: String, limits: LibraryLimits, entering: (_ path: String) -> Void = { _ in }
+    ) throws(LibraryProblem) {
+        self.path = path
+        self.limits = limits
+        root = try Self.root(of: path)
+        entered.insert(root)
+        while true {
+            if let folder = folders.popLast() {
+                entering(folder.path)
+                try read(folder.path, folder.depth)
+            } else if let link = links.popLast() {
+                follow(link.path, link.depth)
+            } else {
+                break
+            }
+        }
+        // A stick that was pulled meanwhile has left a part.
+        guard try Self.root(of: path) == root else { throw .folderMissing(path: path) }
+        (entered, seen) = ([], [:])
+        files.sort { $0.path < $1.path }
+    }
+
+    /// The folder at a path.
+    static func root(of path: String) throws(LibraryProblem) -> Place {
+        var status = stat()
+        guard stat(path, &status) == 0 else {
+            if [ENOENT, ENOTDIR].contains(errno) { throw .folderMissing(path: path) }
+            throw .folderUnreadable(path: path, cause: Self.text(errno))
+        }
+        guard status.st_mode & S_IFMT == S_IFDIR else { throw .folderMissing(path: path) }
+        return Place(status)
+    }
+
+    private mutating func read(_ folder: String, _ depth: Int) throws(LibraryProblem) {
+        guard let directory = opendir(absolute(folder)) else {
+            return try failed(folder)
+        }
+        defer { closedir(directory) }
+        var left = limits.entries
+        while true {
+            errno = 0
+            guard let entry = readdir(directory) else { break }
+            left -= 1
+            guard left >= 0, files.count < limits.songs else {
+                isTooMuch = true
+                return
+            }
+            look(at: entry, in: folder, depth, of: dirfd(directory))
+        }
+        if errno != 0 { try failed(folder) }
+    }
+
+    /// A folder below that is closed to us is left out; a disk that fails, or the folder itself, ends it all.
+    private mutating func failed(_ folder: String) throws(LibraryProblem) {
+        let code = errno
+        guard !folder.isEmpty, [EACCES, EPERM, ENOENT, ENOTDIR, ELOOP].contains(code) else {
+            throw .folderUnreadable(path: path, cause: Self.text(code))
+        }
+        if [EACCES, EPERM].contains(code) { unreadable.append(folder) }
+    }
+
+    private mutating func look(
+        at entry: UnsafeMutablePointer<dirent>, in folder: String, _ depth: Int, of descriptor: Int32
+    ) {
+        guard let field = entry.pointer(to: \.d_name) else { return }
+        let bytes = UnsafeRawPointer(field).assumingMemoryBound(to: CChar.self)
+        guard bytes.pointee != CChar(UInt8(ascii: ".")) else { return }
+        let type = Int(entry.pointee.d_type)
+        guard let name = String(validatingCString: bytes) else {
+            // A name that is no text cannot be told to the player.
+            let shown = String(cString: bytes)
+            if AudioFormat.isMusic(shown) { unreadable.append(joined(folder, shown)) }
+            return
+        }
+        let isMusic = AudioFormat.isMusic(name)
+        if type == Int(DT_REG), !isMusic { return }
+        var status = stat()
+        guard fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else { return }
+        let path = joined(folder, name)
+        switch status.st_mode & S_IFMT {
+        case S_IFDIR: enter(path, depth, Place(status))
+        case S_IFREG where isMusic: add(path, status)
+        case S_IFLNK:
+            if links.count < limits.entries { links.append((path, depth)) } else { isTooMuch = true }
+        default: break
+        }
+    }
+
+    private mutating func enter(_ path: String, _ depth: Int, _ place: Place) {
+        guard depth < limits.depth, entered.count < limits.folders else {
+            isTooMuch = true
+            return
+        }
+        if entered.insert(place).inserted { folders.append((path, depth + 1)) }
+    }
+
+    private mutating func add(_ path: String, _ status: stat) {
+        guard files.count < limits.songs, Int64(status.st_size) <= limits.fileBytes else {
+            isTooMuch = true
+            return
+        }
+        let nanoseconds = Int64(status.st_mtim.tv_sec) &* 1_000_000_000 &+ Int64(status.st_mtim.tv_nsec)
+        let file = LibraryScan.Found(
+            path: path, bytes: Int64(status.st_size), modifiedNanoseconds: nanoseconds, inode: UInt64(status.st_ino))
+        if status.st_nlink == 1, let index = seen[Place(status)] {
+            // It has only one name: it was moved here since it was seen there.
+            files[index] = file
+        } else {
+            seen[Place(status)] = files.count
+            files.append(file)
+        }
+    }
+
+    private mutating func follow(_ link: String, _ depth: Int) {
+        var status = stat()
+        guard stat(absolute(link), &status) == 0 else { return }
+        switch status.st_mode & S_IFMT {
+        case S_IFDIR: enter(link, depth, Place(status))
+        case S_IFREG where AudioFormat.isMusic(link.split(separator: "/").last.map(String.init) ?? link):
+            if seen[Place(status)] == nil { add(link, status) }
+        default: break
+        }
+    }
+
+    private func absolute(_ folder: String) -> String { folder.isEmpty ? path : joined(path, folder) }
+
+    private func joined(_ folder: String, _ name: String) -> String { folder.isEmpty ? name : folder + "/" + name }
+
+    static func text(_ code: Int32) -> String { String(cString: strerror(code)) }
+}
+
+extension FolderWalk.Place {
+    init(_ status: stat) { self.init(device: UInt64(status.st_dev), inode: UInt64(status.st_ino)) }
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DemocracyDJ
+import MeshProtocol
+
+/// What a song is called: by its tags, and where they say nothing by its file's name. Everything in it is fit to be shown
+/// and within the limits.
+struct SongText: Hashable, Sendable {
+    var title: String
+    var artist: String
+    /// Empty where it is not known.
+    var album: String
+    /// Whether some of it comes from the file's name.
+    var isFromName: Bool
+
+    /// Who plays what nobody has named.
+    static let unknownArtist = "Unknown artist"
+
+    /// A song's names. The tags are as they were read; `path` is where the file is, whose last part is its name.
+    init(title: String, artist: String, album: String, path: String, limits: LibraryLimits = .standard) {
+        self.title = Self.line(title, atMost: DJLimits.songTextBytes)
+        self.artist = Self.line(artist, atMost: DJLimits.songTextBytes)
+        self.album = Self.line(album, atMost: limits.albumBytes)
+        isFromName = self.title.isEmpty
+        if isFromName {
+            let name = FileName(path)
+            self.title = Self.line(name.title, atMost: DJLimits.songTextBytes)
+            if self.artist.isEmpty { self.artist = Self.line(name.artist, atMost: DJLimits.songTextBytes) }
+        }
+        if self.title.isEmpty { self.title = "?" }
+        if self.artist.isEmpty { self.artist = Self.unknownArtist }
+    }
+
+    /// A text on one line, without white space around it, cut between two characters.
+    static func line(_ text: String, atMost limit: Int) -> String {
+        // The scalars are cut before they are made into characters: grapheme breaking is the costly part.
+        let head = String(String.UnicodeScalarView(text.unicodeScalars.prefix(limit * 2)))
+        let words = head.split { $0.isWhitespace || $0 == "\u{FFFD}" || $0 == "\u{FEFF}" }
+        var line = UntrustedText.shown(words.joined(separator: " "))
+        while line.utf8.count > limit { line.removeLast() }
+        // A cut may leave white space at the end, and what is hidden may have stood between two words.
+        return line.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+    }
+}
+
+/// What a file's name tells of a song: "Artist - Title.mp3", with or without a track's number.
+private struct FileName {
+    var artist = ""
+    var title: String
+
+    init(_ path: String) {
+        var name = path.split(separator: "/").last.map(String.init) ?? path
+        if let dot = name.lastIndex(of: "."), dot != name.startIndex { name = String(name[..<dot]) }
+        // What was downloaded long ago has no spaces.
+        if !name.contains(" ") { name = name.replacing("_", with: " ") }
+        var parts = Self.withoutNumber(name).split(separator: " - ").map { $0.drop(while: \.isWhitespace) }
+        if parts.count > 1, Self.isNumber(parts[0]) { parts.removeFirst() }
+        guard parts.count > 1 else {
+            title = parts.first.map(String.init) ?? name
+            return
+        }
+        artist = String(parts[0])
+        // "Artist - Album - 04 - Title", and otherwise "Artist - Title - Live".
+        let afterNumber = parts.lastIndex(where: Self.isNumber).map { parts[($0 + 1)...] } ?? []
+        title = (afterNumber.isEmpty ? parts[1...] : afterNumber).joined(separator: " - ")
+    }
+
+    /// "04. Title", "04 Title" and "4) Title", but not "99 Luftballons".
+    private static func withoutNumber(_ name: String) -> String {
+        let digits = name.prefix { $0.isASCII && $0.isNumber }
+        let rest = name.dropFirst(digits.count)
+        guard (1...3).contains(digits.count) else { return name }
+        let isMarked = [". ", ") ", " - "].contains { rest.hasPrefix($0) }
+        let isZeroLed = digits.hasPrefix("0") && digits.count > 1 && rest.hasPrefix(" ")
+        guard isMarked || isZeroLed else { return name }
+        let title = rest.drop { " .)-".contains($0) }
+        return title.isEmpty ? name : String(title)
+    }
+
+    private static func isNumber(_ part: Substring) -> Bool {
+        (1...3).contains(part.count) && part.allSatisfy { $0.isASCII && $0.isNumber }
+    }
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+import Glibc
+import Logging
+
+/// Opens an index's database, or makes it. It says nothing that the folder does not say again, so one that is damaged or of
+/// another program's making is deleted, and made anew.
+struct IndexOpening {
+    let path: String
+    let limits: LibraryLimits
+    let logger: Logger
+
+    func open() throws(LibraryProblem) -> any DatabaseWriter {
+        do {
+            do {
+                return try openSound()
+            } catch let error where Self.isDamage(error) {
+                logger.warning("the music index \(path) is damaged (\(error)); it is made anew")
+                for suffix in ["-wal", "-shm", ""] { unlink(path + suffix) }
+                return try openSound()
+            }
+        } catch {
+            throw .indexUnusable(path: path, cause: "\(error)")
+        }
+    }
+
+    private func openSound() throws -> any DatabaseWriter {
+        let database = try DatabasePool(path: path, configuration: configuration)
+        do {
+            try database.read { db in
+                guard try String.fetchOne(db, sql: "PRAGMA quick_check(1)") == "ok" else { throw Unsound() }
+                let tables = try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_master") ?? 0
+                guard try tables == 0 || db.tableExists("grdb_migrations") else { throw Unsound() }
+                guard try !IndexSchema.migrator.hasBeenSuperseded(db) else { throw Unsound() }
+            }
+            try IndexSchema.migrator.migrate(database)
+            return database
+        } catch {
+            try? database.close()
+            throw error
+        }
+    }
+
+    private var configuration: Configuration {
+        var configuration = Self.configuration(limits)
+        configuration.maximumReaderCount = limits.readers
+        configuration.prepareDatabase { db in
+            // The last songs before a power cut are read again.
+            try db.execute(sql: "PRAGMA synchronous = NORMAL")
+            try db.execute(sql: "PRAGMA journal_size_limit = \(limits.journalBytes)")
+        }
+        return configuration
+    }
+
+    /// What connections to a file and to memory have in common.
+    static func configuration(_ limits: LibraryLimits) -> Configuration {
+        var configuration = Configuration()
+        configuration.label = "roadmesh.library"
+        configuration.prepareDatabase { db in
+            try db.execute(sql: "PRAGMA cache_size = -\(limits.pageCacheKiB)")
+        }
+        return configuration
+    }
+
+    private struct Unsound: Error {}
+
+    /// Whether an error says that a file is no index: no disk that is full or cannot be written is told by one of these.
+    private static func isDamage(_ error: any Error) -> Bool {
+        if error is Unsound { return true }
+        guard let error = error as? DatabaseError else { return false }
+        return [.SQLITE_NOTADB, .SQLITE_CORRUPT, .SQLITE_ERROR, .SQLITE_CONSTRAINT, .SQLITE_MISMATCH]
+            .contains(error.resultCode)
+    }
+}

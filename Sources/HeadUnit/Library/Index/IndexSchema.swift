@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+
+/// The index's tables, and how older ones become these.
+enum IndexSchema {
+    static let migrator: DatabaseMigrator = {
+        var migrator = DatabaseMigrator()
+        migrator.registerMigration("1: songs") { db in
+            try db.execute(sql: songs)
+            try db.execute(sql: words)
+        }
+        return migrator
+    }()
+
+    /// Every file of which something is known. `path` is in the folder. `gone` is 0 while the file is there, and counts up
+    /// with each that goes; `isMusic` is 0 for a file that was read in vain, so that it is not read again. `inode` is the
+    /// number's 64 bits. A song of a list has no file.
+    private static let songs = """
+        CREATE TABLE song (
+            number INTEGER PRIMARY KEY,
+            id TEXT NOT NULL UNIQUE,
+            path TEXT,
+            bytes INTEGER NOT NULL,
+            modifiedNanoseconds INTEGER NOT NULL,
+            inode INTEGER NOT NULL,
+            content TEXT NOT NULL,
+            gone INTEGER NOT NULL DEFAULT 0,
+            isMusic INTEGER NOT NULL CHECK (isMusic IN (0, 1)),
+            title TEXT NOT NULL,
+            artist TEXT NOT NULL,
+            album TEXT NOT NULL,
+            milliseconds INTEGER NOT NULL,
+            hasCover INTEGER NOT NULL CHECK (hasCover IN (0, 1)),
+            isNamedByFile INTEGER NOT NULL CHECK (isNamedByFile IN (0, 1)),
+            artURL TEXT,
+            sortKey TEXT NOT NULL
+        ) STRICT;
+        CREATE UNIQUE INDEX songByPath ON song (path) WHERE gone = 0;
+        CREATE INDEX songByContent ON song (content) WHERE gone > 0;
+        CREATE INDEX songInOrder ON song (sortKey, number) WHERE gone = 0 AND isMusic = 1;
+        CREATE TABLE folder (
+            id INTEGER PRIMARY KEY CHECK (id = 1),
+            path TEXT NOT NULL,
+            device INTEGER NOT NULL,
+            inode INTEGER NOT NULL
+        ) STRICT;
+        """
+
+    /// The words of each song. Beginnings of up to three letters have lists of their own: those of longer ones are short.
+    private static let words = """
+        CREATE VIRTUAL TABLE songWords USING fts5 (
+            title, artist, album, content = 'song', content_rowid = 'number',
+            tokenize = "unicode61 remove_diacritics 2", prefix = '1 2 3'
+        );
+        CREATE TRIGGER songInserted AFTER INSERT ON song BEGIN
+            INSERT INTO songWords (rowid, title, artist, album)
+            VALUES (new.number, new.title, new.artist, new.album);
+        END;
+        CREATE TRIGGER songDeleted AFTER DELETE ON song BEGIN
+            INSERT INTO songWords (songWords, rowid, title, artist, album)
+            VALUES ('delete', old.number, old.title, old.artist, old.album);
+        END;
+        CREATE TRIGGER songRenamed AFTER UPDATE OF title, artist, album ON song BEGIN
+            INSERT INTO songWords (songWords, rowid, title, artist, album)
+            VALUES ('delete', old.number, old.title, old.artist, old.album);
+            INSERT INTO songWords (rowid, title, artist, album)
+            VALUES (new.number, new.title, new.artist, new.album);
+        END;
+        """
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DemocracyDJ
+import GRDB
+
+/// What a scan reads and writes. Each call is one transaction.
+extension MusicIndex {
+    /// A scan of a folder begins. What was in another folder is gone.
+    func begin(folder: String) async throws(LibraryProblem) {
+        try await write { db in
+            let last = try String.fetchOne(db, sql: "SELECT path FROM folder")
+            guard last != folder else { return }
+            try db.execute(sql: "UPDATE song SET gone = 1 + (SELECT max(gone) FROM song) WHERE gone = 0")
+            // Which folder it is, is said when it was looked through to its end.
+            try db.execute(
+                sql: "INSERT OR REPLACE INTO folder (id, path, device, inode) VALUES (1, ?, 0, 0)", arguments: [folder])
+        }
+    }
+
+    /// Whether there were songs in the folder last, and it was another one than this.
+    func hadSongsElsewhere(than place: FolderWalk.Place) async throws(LibraryProblem) -> Bool {
+        try await read { db in
+            let isSame = try Bool.fetchOne(
+                db, sql: "SELECT device = ? AND inode = ? FROM folder WHERE inode <> 0",
+                arguments: [Int64(bitPattern: place.device), Int64(bitPattern: place.inode)])
+            return try isSame == false
+                && Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT 1 FROM song WHERE gone = 0)") == true
+        }
+    }
+
+    /// All rows, as a scan needs them.
+    func known() async throws(LibraryProblem) -> [LibraryScan.Known] {
+        try await read { db in
+            var known: [LibraryScan.Known] = []
+            let rows = try Row.fetchCursor(
+                db,
+                sql: """
+                    SELECT number, path, bytes, modifiedNanoseconds, inode, gone > 0, isNamedByFile FROM song
+                    WHERE path IS NOT NULL ORDER BY gone
+                    """)
+            while let row = try rows.next() {
+                let file = LibraryScan.Found(
+                    path: row[1], bytes: row[2], modifiedNanoseconds: row[3],
+                    inode: UInt64(bitPattern: row[4] as Int64))
+                known.append(.init(number: row[0], file: file, isGone: row[5], isNamedByFile: row[6]))
+            }
+            return known
+        }
+    }
+
+    /// Files are not where they were.
+    func leave(_ numbers: [Int64]) async throws(LibraryProblem) {
+        guard !numbers.isEmpty else { return }
+        try await write { db in
+            let last = try Int64.fetchOne(db, sql: "SELECT max(gone) FROM song") ?? 0
+            let leave = try db.cachedStatement(sql: "UPDATE song SET gone = ? WHERE number = ?")
+            for (count, number) in numbers.enumerated() {
+                try leave.execute(arguments: [last + 1 + Int64(count), number])
+            }
+        }
+    }
+
+    /// Files are elsewhere, or back, or have another date. Returns whether the list of songs is another now.
+    func write(_ placed: [LibraryScan.Placed]) async throws(LibraryProblem) -> Bool {
+        try await write { db in
+            let wasGone = try db.cachedStatement(sql: "SELECT gone > 0 AND isMusic FROM song WHERE number = ?")
+            let place = try db.cachedStatement(
+                sql: """
+                    UPDATE song SET path = ?, bytes = ?, modifiedNanoseconds = ?, inode = ?, gone = 0 WHERE number = ?
+                    """)
+            var hasChanged = false
+            for row in placed {
+                if try Bool.fetchOne(wasGone, arguments: [row.number]) == true { hasChanged = true }
+                try place.execute(arguments: row.file.arguments + [row.number])
+            }
+            return hasChanged
+        }
+    }
+
+    /// Files were read. One that is new to the index and has the content of one that is gone is that one; of two that are
+    /// alike and there, each has an id of its own. Returns whether the list of songs is another now.
+    func write(_ files: [SongFile]) async throws(LibraryProblem) -> Bool {
+        try await write { db in
+            let keys = try SortKey(db)
+            var hasChanged = false
+            for file in files { if try FileRow(file, keys).write(db) { hasChanged = true } }
+            return hasChanged
+        }
+    }
+
+    /// What there is after a scan.
+    struct Result: Hashable, Sendable {
+        var hasSongs: Bool
+        /// Files that were read in vain, and the first of them by name.
+        var unreadable: Int
+        var firstUnreadable: String?
+    }
+
+    /// A scan has ended. Of what is gone the oldest is forgotten.
+    func end(folder: String, place: FolderWalk.Place) async throws(LibraryProblem) -> Result {
+        try await write { [limits] db in
+            try db.execute(
+                sql: "INSERT OR REPLACE INTO folder (id, path, device, inode) VALUES (1, ?, ?, ?)",
+                arguments: [folder, Int64(bitPattern: place.device), Int64(bitPattern: place.inode)])
+            try db.execute(
+                sql: """
+                    DELETE FROM song WHERE number IN
+                    (SELECT number FROM song WHERE gone > 0 ORDER BY gone DESC LIMIT -1 OFFSET ?)
+                    """, arguments: [limits.goneSongs])
+            let row = try Row.fetchOne(
+                db,
+                sql: """
+                    SELECT EXISTS (SELECT 1 FROM song WHERE gone = 0 AND isMusic = 1), count(*), min(path) FROM song
+                    WHERE gone = 0 AND isMusic = 0
+                    """)
+            return Result(hasSongs: row?[0] ?? false, unreadable: row?[1] ?? 0, firstUnreadable: row?[2])
+        }
+    }
+}
+
+extension LibraryScan.Found {
+    /// Path, bytes, time and inode, in the order of the columns.
+    var arguments: StatementArguments { [path, bytes, modifiedNanoseconds, Int64(bitPattern: inode)] }
+}

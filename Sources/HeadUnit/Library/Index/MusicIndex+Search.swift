@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DemocracyDJ
+import GRDB
+
+extension MusicIndex {
+    /// The songs that have, in title, artist or album, a word that begins with each of the words that were typed, accents
+    /// and capitals aside. Those in whose titles they are come first, then those by artist, then those by album. Without a
+    /// word there are none.
+    public func songs(matching typed: String, atMost limit: Int) async throws(LibraryProblem) -> [Song] {
+        guard limit > 0, let pattern = SearchWords(typed, atMost: limits.searchWords).pattern else { return [] }
+        return try await read { [limits] db in
+            let many = try Int.fetchOne(
+                try db.cachedStatement(
+                    sql: "SELECT count(*) FROM (SELECT 1 FROM songWords WHERE songWords MATCH ? LIMIT ?)"),
+                arguments: [pattern, limits.rankedMatches + 1])
+            return many ?? 0 > limits.rankedMatches
+                ? try Self.first(of: pattern, limit, db) : try Self.best(of: pattern, limit, db)
+        }
+    }
+
+    /// Ranks everything that matches.
+    private static func best(of pattern: String, _ limit: Int, _ db: Database) throws -> [Song] {
+        try SongRow.songs(
+            db,
+            """
+            SELECT \(SongRow.columns) FROM songWords JOIN song ON number = songWords.rowid
+            WHERE songWords MATCH ? AND gone = 0 AND isMusic = 1
+            ORDER BY bm25(songWords, 100, 10, 1), sortKey, number LIMIT ?
+            """, [pattern, limit])
+    }
+
+    /// One or two letters that thousands of songs have: to rank those takes long, and says nothing.
+    private static func first(of pattern: String, _ limit: Int, _ db: Database) throws -> [Song] {
+        var found: [Song] = []
+        for columns in ["{title}", "{title artist}", "{title artist album}"] where found.count < limit {
+            let ids = Set(found.map(\.id))
+            let more = try SongRow.songs(
+                db,
+                """
+                SELECT \(SongRow.columns) FROM songWords JOIN song ON number = songWords.rowid
+                WHERE songWords MATCH ? AND gone = 0 AND isMusic = 1 LIMIT ?
+                """, ["\(columns) : (\(pattern))", limit])
+            found += more.filter { !ids.contains($0.id) }.prefix(limit - found.count)
+        }
+        return found
+    }
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DemocracyDJ
+
+/// Every limit of the music library in one place, each with its reason. Tests make them smaller.
+struct LibraryLimits: Sendable {
+    // MARK: A file
+
+    /// Largest file that is looked at, in bytes: what a WAV file can be.
+    var fileBytes: Int64 = 4 << 30
+    /// Bytes of a file that are read for its tags: a FLAC file with a booklet of scanned pages in it. They may be in memory
+    /// for a moment, and a file of rubbish is searched no further.
+    var tagBytes: UInt64 = 32 << 20
+    /// Reads of a few bytes for a file's tags: real ones take some hundreds. In a made-up MP4 file each may be a level of
+    /// nesting, and takes room on the stack.
+    var smallReads: UInt32 = 8_192
+    /// Bytes of a tag's text that are looked at, before it is cut to what guests can be told of.
+    var tagTextBytes: UInt32 = 1_024
+    /// Longest album, in bytes: as a title. It is searched, and not told.
+    var albumBytes = DJLimits.songTextBytes
+    /// Largest cover, in bytes: as one from the web (`ArtworkLimits.pictureBytes`). It is in memory while it is sent.
+    var coverBytes: UInt32 = 4 << 20
+    /// Blocks of a file that make its id, at its head, its middle and its end, in bytes: two songs of one size differ in
+    /// at least one, and a slow stick gives them quickly.
+    var idBlockBytes = 16 << 10
+
+    // MARK: The folder
+
+    /// Songs of a library: a stick of 256 GB has room for no more.
+    var songs = 50_000
+    /// Folders in a library: more than one for each album. Each that is watched costs the kernel about a kilobyte.
+    var folders = 20_000
+    /// How deep folders nest: deeper ones are somebody's backup of a backup.
+    var depth = 24
+    /// Entries of one folder that are looked at: a folder of all songs, with a picture beside each.
+    var entries = 150_000
+    /// Songs that are remembered after they are gone, so that they come back as who they were: another stick's worth.
+    var goneSongs = 50_000
+
+    // MARK: Reading
+
+    /// Files that are read between two transactions: a batch takes some tens of milliseconds, a power cut takes back no
+    /// more, and progress moves.
+    var batch = 64
+    /// Page cache of each of the index's connections, in KiB. Ten thousand songs are searched in less than 20 ms with it.
+    var pageCacheKiB = 512
+    /// Connections that read: one gives the whole list while another one searches.
+    var readers = 2
+    /// Largest log that stays on disk after what is in it went to the index, in bytes: as SQLite lets it grow before.
+    var journalBytes = 4 << 20
+    /// Matches of a search that are ranked: more take longer than a person's next letter.
+    var rankedMatches = 1_000
+    /// Words of a search that count: more than a title has that people type.
+    var searchWords = 12
+
+    // MARK: Watching
+
+    /// How long it is quiet in the folder before it is looked through: whoever saves tags writes several files.
+    var settle: Duration = .milliseconds(500)
+    /// How long it is waited for quiet at most: while an album is copied, its first songs are there already.
+    var longestSettle: Duration = .seconds(5)
+    /// Pause after a look through the folder, as a multiple of the time that it took: a copy of ten thousand songs does not
+    /// keep a small processor busy with looking.
+    var restFactor = 10
+    /// The longest such pause.
+    var longestRest: Duration = .seconds(60)
+    /// How long a file may be written before it is read as it is: a large file over a slow network.
+    var longestCopy: Duration = .seconds(10 * 60)
+    /// Files whose writing is waited for, or which were written since the last look: a large copy's. Of others size and
+    /// time have to tell.
+    var notedFiles = 10_000
+    /// Pause between looks through a folder that cannot be watched: new songs come within a rest stop.
+    var unwatchedPause: Duration = .seconds(5 * 60)
+    /// Pause between looks for a folder that is away, or that has no song: a stick that is plugged in is there at once.
+    var awayPause: Duration = .seconds(2)
+    /// Pause before what could not be written to the index is tried again.
+    var retryPause: Duration = .seconds(60)
+    /// Changes in the folder that wait to be taken note of: they come in bursts. With more, the folder is looked through.
+    var waitingChanges = 1_024
+
+    /// Those of a running head unit.
+    static let standard = LibraryLimits()
+}

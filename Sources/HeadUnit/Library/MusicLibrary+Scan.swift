@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DemocracyDJ
+import Glibc
+
+extension MusicLibrary {
+    /// Looks through the folder once, and carries out what there is to do.
+    func scan(_ watch: FolderWatch?) async -> RescanPolicy.Outcome {
+        var outcome = RescanPolicy.Outcome.failed
+        do throws(LibraryProblem) {
+            let (found, problems) = try await carryOut(watch)
+            tell(problems.first)
+            outcome = found == 0 ? .away : problems.contains(where: \.isOfWatching) ? .unwatched : .watched
+        } catch {
+            // What a cancelled task did not get is nobody's problem.
+            if !Task.isCancelled { tell(error) }
+            if case .indexUnusable = error {} else { outcome = .away }
+        }
+        return outcome
+    }
+
+    /// Returns how many files there are, and what is wrong, the worst first.
+    private func carryOut(_ watch: FolderWatch?) async throws(LibraryProblem) -> (Int, [LibraryProblem]) {
+        let (written, growing) = policy.begin(now: now)
+        let (walk, watchFailure) = try await walk(watch)
+        try await index.begin(folder: folder)
+        if walk.files.isEmpty, try await index.hadSongsElsewhere(than: walk.root) {
+            throw .folderAway(path: folder)
+        }
+        let known = try await index.known()
+        let scan = await scanner.run {
+            LibraryScan(known: known, found: walk.files, written: written, growing: growing)
+        }
+        let closed = walk.unreadable + (try await carryOut(scan, in: walk.root))
+        let result = try await index.end(folder: folder, place: walk.root)
+        var problems: [LibraryProblem] = []
+        if walk.isTooMuch { problems.append(.tooMuch(path: folder)) }
+        if let example = (closed + [result.firstUnreadable].compactMap(\.self)).min() {
+            problems.append(.unreadableFiles(count: closed.count + result.unreadable, example: example))
+        }
+        if !result.hasSongs { problems.append(.noSongs(path: folder)) }
+        if let watchFailure {
+            problems.append(.notWatched(path: folder, cause: FolderWalk.text(watchFailure)))
+        }
+        return (walk.files.count, problems)
+    }
+
+    private func walk(_ watch: FolderWatch?) async throws(LibraryProblem) -> (FolderWalk, Int32?) {
+        try await scanner.run { [folder, limits] () throws(LibraryProblem) in
+            watch?.begin()
+            let walk = try FolderWalk(folder, limits: limits) { watch?.enter($0) }
+            // Without a watch there are as many of this user's as the system allows.
+            guard let watch else { return (walk, EMFILE) }
+            return (walk, watch.end())
+        }
+    }
+
+    /// Returns the files that could not be opened.
+    private func carryOut(_ scan: LibraryScan, in root: FolderWalk.Place) async throws(LibraryProblem) -> [String] {
+        var given = Given(hasChanged: !scan.gone.isEmpty || !scan.moved.isEmpty)
+        try await index.leave(scan.gone + scan.moved)
+        for batch in scan.placed.batches(of: limits.batch) {
+            if try await index.write(batch) { given.hasChanged = true }
+        }
+        var unreadable: [String] = []
+        var done = 0
+        for batch in scan.toRead.batches(of: limits.batch) {
+            guard !Task.isCancelled else { return unreadable }
+            let (files, failed) = try await read(batch, in: root)
+            if try await index.write(files) { given.hasChanged = true }
+            try await index.leave(failed.compactMap(\.number))
+            if failed.contains(where: { $0.number != nil }) { given.hasChanged = true }
+            // What is not there any more is not broken: it is seen to next time.
+            unreadable += failed.map(\.file.path).filter { access(folder + "/" + $0, F_OK) == 0 }
+            done += batch.count
+            mailbox.tell(.progress(done: done, of: scan.toRead.count))
+            if given.isDue(done) { mailbox.tell(.songs(try await index.songs())) }
+        }
+        if given.hasChanged || !hasGivenSongs {
+            mailbox.tell(.songs(try await index.songs()))
+            hasGivenSongs = true
+        }
+        return unreadable
+    }
+
+    private func read(
+        _ batch: [LibraryScan.ToRead], in root: FolderWalk.Place
+    ) async throws(LibraryProblem) -> ([SongFile], [LibraryScan.ToRead]) {
+        try await scanner.run { [folder, limits] () throws(LibraryProblem) in
+            var files: [SongFile] = []
+            var failed: [LibraryScan.ToRead] = []
+            for wanted in batch {
+                if let file = SongFile(wanted, in: folder, limits: limits) {
+                    files.append(file)
+                } else {
+                    failed.append(wanted)
+                }
+            }
+            // It is not the files' fault where the stick was pulled.
+            if !failed.isEmpty, try FolderWalk.root(of: folder) != root { throw .folderMissing(path: folder) }
+            return (files, failed)
+        }
+    }
+
+    // MARK: Problems
+
+    private func tell(_ new: LibraryProblem?) {
+        guard new != problem else { return }
+        problem = new
+        mailbox.tell(new.map { .problem($0) } ?? .recovered)
+        if let new { logger.notice("\(new.message)") }
+    }
+}
+
+extension LibraryProblem {
+    fileprivate var isOfWatching: Bool { if case .notWatched = self { true } else { false } }
+}
+
+/// Which songs were given on the way: the more there are, the more seldom, so that giving them costs no more than reading.
+private struct Given {
+    var hasChanged: Bool
+    private var next = 256
+
+    init(hasChanged: Bool) {
+        self.hasChanged = hasChanged
+    }
+
+    mutating func isDue(_ done: Int) -> Bool {
+        guard hasChanged, done >= next else { return false }
+        next = done * 2
+        return true
+    }
+}
+
+extension Array {
+    /// The elements, so many at a time.
+    fileprivate func batches(of size: Int) -> some Sequence<[Element]> {
+        stride(from: 0, to: count, by: size).lazy.map { Array(self[$0..<Swift.min($0 + size, self.count)]) }
+    }
+}

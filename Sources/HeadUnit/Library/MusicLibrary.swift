@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DemocracyDJ
+import Glibc
+import Logging
+import MeshProtocol
+
+/// A folder of music: its songs, searched, with their files and covers, as long as it changes.
+public actor MusicLibrary {
+    /// What there is to tell of a library.
+    public enum Update: Hashable, Sendable {
+        /// So many of the files that are new or changed were read.
+        case progress(done: Int, of: Int)
+        /// All songs, by artist, album, track and title. Before the first look through the folder these are the songs of the
+        /// last time; while many are read for the first time, those that were read so far.
+        case songs([Song])
+        /// Something is wrong; where several things are, the worst of them. It takes the place of the one before.
+        case problem(LibraryProblem)
+        /// Nothing is wrong any more.
+        case recovered
+    }
+
+    /// What there is to tell, for one listener. Of what it has not taken yet, an update takes the place of an earlier one of
+    /// its kind. It ends when `run` does.
+    public nonisolated let updates: AsyncStream<Update>
+
+    let folder: String
+    let index: MusicIndex
+    let limits: LibraryLimits
+    let logger: Logger
+    /// Reads the folder. Covers have a thread of their own: a person waits for them.
+    let scanner = FileWorker("roadmesh.library.scan")
+    private let coverReader = FileWorker("roadmesh.library.cover")
+    let mailbox = LibraryUpdates()
+    var policy: RescanPolicy
+    var problem: LibraryProblem?
+    var hasGivenSongs = false
+    private let origin = ContinuousClock.now
+    private let wakes: AsyncStream<Void>
+    private let wake: AsyncStream<Void>.Continuation
+    private var alarm: Task<Void, Never>?
+
+    /// A library of what is in a folder, which need not be there yet. `database` is the file of its index: it is made where
+    /// it is not there, and made anew where it is damaged. One library at a time uses it.
+    public init(
+        folder: String, database: String, logger: Logger = Logger(label: "roadmesh.library")
+    ) throws(LibraryProblem) {
+        try self.init(folder: folder, database: database, limits: .standard, logger: logger)
+    }
+
+    init(
+        folder: String, database: String, limits: LibraryLimits, logger: Logger = Logger(label: "roadmesh.library")
+    ) throws(LibraryProblem) {
+        self.folder = Self.absolute(folder)
+        self.limits = limits
+        self.logger = logger
+        index = try MusicIndex(file: database, limits: limits, logger: logger)
+        policy = RescanPolicy(limits: limits)
+        updates = mailbox.stream
+        (wakes, wake) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+    }
+
+    /// Reads the folder, and whatever changes in it, until the task is cancelled. It is run once.
+    public func run() async {
+        if let songs = try? await index.songs(), !songs.isEmpty { mailbox.tell(.songs(songs)) }
+        let watch = FolderWatch(root: folder, limits: limits) { [wake] in wake.yield() }
+        if watch == nil { logger.warning("the music folder cannot be watched: \(FolderWalk.text(errno))") }
+        await look(watch)
+        for await _ in wakes {
+            policy.changed(watch?.take() ?? [], now: now)
+            if let deadline = policy.deadline, deadline <= now { await look(watch) }
+            setAlarm()
+        }
+        alarm?.cancel()
+        mailbox.end()
+        await scanner.run { [index] in index.close() }
+    }
+
+    /// Songs with words that begin with what was typed, as `MusicIndex.songs(matching:atMost:)` tells; none where the index
+    /// fails.
+    public func songs(matching typed: String, atMost limit: Int) async -> [Song] {
+        do {
+            return try await index.songs(matching: typed, atMost: limit)
+        } catch {
+            logger.warning("the music index was not searched: \(error)")
+            return []
+        }
+    }
+
+    /// The absolute path of a song's file, which may be away with its stick. Nil where there is no such song.
+    public func file(of id: Song.ID) async -> String? {
+        guard let path = try? await index.path(of: id) else { return nil }
+        return folder + "/" + path
+    }
+
+    /// A song's picture, read from its file. Nil where it has none.
+    public func cover(of id: Song.ID) async -> Cover? {
+        guard let file = await file(of: id) else { return nil }
+        return await coverReader.run { [limits] in Cover(of: file, limits: limits) }
+    }
+
+    // MARK: Time
+
+    var now: MeshInstant { ContinuousClock.now - origin }
+
+    private func setAlarm() {
+        alarm?.cancel()
+        alarm = policy.deadline.map { deadline in
+            Task { [origin, wake] in
+                try? await Task.sleep(until: origin + deadline, clock: .continuous)
+                if !Task.isCancelled { wake.yield() }
+            }
+        }
+    }
+
+    private func look(_ watch: FolderWatch?) async {
+        let start = now
+        let outcome = await scan(watch)
+        policy.ended(outcome, took: now - start, now: now)
+        // What has happened meanwhile.
+        wake.yield()
+    }
+
+    private static func absolute(_ path: String) -> String {
+        var absolute = path
+        if !path.hasPrefix("/"), let current = getcwd(nil, 0) {
+            defer { free(current) }
+            absolute = String(cString: current) + "/" + path
+        }
+        while absolute.count > 1, absolute.hasSuffix("/") { absolute.removeLast() }
+        return absolute
+    }
+}
