@@ -82,10 +82,10 @@ let package = Package(
                 lifecycle, logging, networking, networkTypes,
             ],
             swiftSettings: strict),
-        // What the head unit takes from C: TagLib. No decisions in it.
+        // What the head unit takes from C: TagLib, sd-bus. No decisions in it.
         .target(
             name: "CHeadUnit",
-            linkerSettings: [.linkedLibrary("tag")]),
+            linkerSettings: [.linkedLibrary("tag"), .linkedLibrary("systemd")]),
         .target(
             name: "HeadUnit",
             dependencies: [

@@ -5,6 +5,7 @@
 #ifndef CHEADUNIT_H
 #define CHEADUNIT_H
 
+#include "media_player.h"
 #include "tags.h"
 
 #endif

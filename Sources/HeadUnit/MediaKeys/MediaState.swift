@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DemocracyDJ
+import MeshProtocol
+
+/// What is to be seen of a playback on the session bus (MPRIS 2.2, "Metadata").
+struct MediaState: Hashable, Sendable {
+    /// What is told of a song.
+    struct Track: Hashable, Sendable {
+        /// An object path: the specification wants one for a name.
+        var path: String
+        var title: String
+        var artist: String
+        var artURL: String?
+        var length: MeshInstant
+    }
+
+    enum Status: String, Sendable {
+        case playing = "Playing"
+        case paused = "Paused"
+        case stopped = "Stopped"
+    }
+
+    var status = Status.stopped
+    var track: Track?
+    /// Where the song was.
+    private var elapsed: MeshInstant = .zero
+    /// When it was there.
+    private var at: MeshInstant = .zero
+
+    /// Silence.
+    init() {}
+
+    /// What is to be seen of this playback, which is so now.
+    init(_ playback: Playback, now: MeshInstant, limits: MediaKeysLimits) {
+        guard let song = playback.song else { return }
+        status = playback.isPlaying ? .playing : .paused
+        (elapsed, at) = (playback.elapsed, now)
+        let text = { Self.text($0, bytes: limits.textBytes) }
+        track = Track(
+            path: Self.path(of: song.id), title: text(song.title), artist: text(song.artist),
+            // Part of an address is none.
+            artURL: song.albumArtURL.flatMap { $0.utf8.count <= limits.textBytes ? text($0) : nil },
+            length: .seconds(max(0, min(song.duration.isFinite ? song.duration : 0, 365 * 86_400))))
+    }
+
+    /// Where the song is, never past its end.
+    func place(_ now: MeshInstant) -> MeshInstant {
+        guard let track else { return .zero }
+        let place = max(.zero, elapsed + (status == .playing ? now - at : .zero))
+        return track.length > .zero ? min(place, track.length) : place
+    }
+
+    /// A song's name as an object path: letters and digits stay, other bytes become hexadecimal digits.
+    private static func path(of song: Song.ID) -> String {
+        let name = song.utf8.prefix(DJLimits.songIDBytes).map { byte -> String in
+            let scalar = Unicode.Scalar(byte)
+            let isPlain = ("a"..."z").contains(scalar) || ("A"..."Z").contains(scalar) || ("0"..."9").contains(scalar)
+            return isPlain ? String(Character(scalar)) : "_" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
+        }
+        return "/org/roadmesh/song/" + (name.isEmpty ? "_" : name.joined())
+    }
+
+    /// A text that D-Bus takes: it refuses NUL and Unicode's noncharacters, and a peer that sends them is cut off.
+    private static func text(_ text: String, bytes limit: Int) -> String {
+        var result = String.UnicodeScalarView()
+        var bytes = 0
+        for scalar in UntrustedText.shown(text).unicodeScalars {
+            let isRefused = scalar.value & 0xFFFE == 0xFFFE || (0xFDD0...0xFDEF).contains(scalar.value)
+            let shown = isRefused ? "\u{FFFD}" : scalar
+            bytes += UTF8.width(shown)
+            guard bytes <= limit else { break }
+            result.append(shown)
+        }
+        return String(result)
+    }
+}

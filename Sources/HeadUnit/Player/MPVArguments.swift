@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What mpv is started with. `docs/player.md` says why, a line each.
+enum MPVArguments {
+    /// Kinds of file that are read, by FFmpeg's names for them: those of music. Playlists are not among them, nor is
+    /// anything else that names another file.
+    static let formats = [
+        "aac", "ac3", "aiff", "ape", "asf", "au", "caf", "dsf", "dts", "eac3", "flac", "matroska", "mov", "mp3", "mpc",
+        "mpc8", "ogg", "tak", "tta", "w64", "wav", "wv",
+    ]
+
+    /// The arguments. Standard input is the socket over which mpv is spoken to; mpv ends with it.
+    static let all =
+        conversation + [
+            "--idle=yes", "--gapless-audio=yes", "--prefetch-playlist=yes", "--no-video", "--audio-display=no",
+            "--sid=no", "--audio-client-name=RoadMesh", "--stop-screensaver=no",
+        ] + strangersFiles
+
+    private static let conversation = [
+        "--no-config", "--no-terminal", "--input-ipc-client=fd://0", "--input-default-bindings=no",
+        "--input-media-keys=no", "--osc=no", "--load-scripts=no", "--load-stats-overlay=no", "--load-osd-console=no",
+        "--load-auto-profiles=no", "--resume-playback=no", "--ytdl=no",
+    ]
+
+    private static let strangersFiles = [
+        "--demuxer=lavf",
+        "--demuxer-lavf-o=protocol_whitelist=[file],format_whitelist=[\(formats.joined(separator: ","))]",
+        "--access-references=no", "--load-unsafe-playlists=no", "--autoload-files=no", "--ordered-chapters=no",
+    ]
+}

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FoundationEssentials
+import MeshProtocol
+
+/// What mpv is asked for (mpv(1), "List of Input Commands").
+enum MPVCommand: Hashable, Sendable {
+    /// Play this file now, from this place, and forget all others.
+    case load(path: String, from: MeshInstant)
+    /// Play this file after the present one, without a gap.
+    case append(path: String)
+    /// Forget what was appended.
+    case dropAppended
+    /// Pause, or go on.
+    case pause(Bool)
+    /// Where is the present file?
+    case position
+    /// Be silent.
+    case stop
+    /// Say which errors there were: for the log.
+    case sayErrors
+}
+
+extension MPVCommand {
+    /// The line that asks for it (mpv(1), "JSON IPC").
+    func line(request: Int) throws -> [UInt8] {
+        var bytes = Array(try JSONEncoder().encode(Line(command: command, request_id: request)))
+        bytes.append(UInt8(ascii: "\n"))
+        return bytes
+    }
+
+    private struct Line: Encodable {
+        var command: Command
+        // mpv's name for it.
+        // swift-format-ignore: AlwaysUseLowerCamelCase
+        var request_id: Int
+    }
+
+    private enum Command: Encodable {
+        /// By names, since the place of `options` differs between mpv's versions.
+        case named([String: String])
+        case words([String], Bool? = nil)
+
+        func encode(to encoder: any Encoder) throws {
+            switch self {
+            case .named(let fields):
+                var container = encoder.singleValueContainer()
+                try container.encode(fields)
+            case .words(let words, let value):
+                var container = encoder.unkeyedContainer()
+                for word in words { try container.encode(word) }
+                if let value { try container.encode(value) }
+            }
+        }
+    }
+
+    private var command: Command {
+        switch self {
+        case .load(let path, let place):
+            .named(["name": "loadfile", "url": path, "flags": "replace", "options": "start=\(place / .seconds(1))"])
+        // It plays at once where the present file has ended in the meantime: mpv then says so as it does of any.
+        case .append(let path): .named(["name": "loadfile", "url": path, "flags": "append-play"])
+        case .dropAppended: .words(["playlist-clear"])
+        case .pause(let pauses): .words(["set_property", "pause"], pauses)
+        case .position: .words(["get_property", "time-pos"])
+        case .stop: .words(["stop"])
+        case .sayErrors: .words(["request_log_messages", "error"])
+        }
+    }
+}

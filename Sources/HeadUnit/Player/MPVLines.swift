@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import NIOCore
+
+/// Cuts what mpv says into lines. A line that is too long ends the conversation: no mpv that is well says such a thing.
+struct MPVLines: NIOSingleStepByteToMessageDecoder {
+    typealias InboundOut = [UInt8]
+
+    /// A line was longer than the limit.
+    struct TooLong: Error {}
+
+    let limit: Int
+
+    mutating func decode(buffer: inout ByteBuffer) throws -> [UInt8]? {
+        let bytes = buffer.readableBytesView
+        guard let end = bytes.firstIndex(of: UInt8(ascii: "\n")) else {
+            if bytes.count > limit { throw TooLong() }
+            return nil
+        }
+        let length = end - bytes.startIndex
+        guard length <= limit, let line = buffer.readBytes(length: length) else { throw TooLong() }
+        buffer.moveReaderIndex(forwardBy: 1)
+        return line
+    }
+
+    // Half a line at the end is none.
+    mutating func decodeLast(buffer: inout ByteBuffer, seenEOF: Bool) throws -> [UInt8]? { try decode(buffer: &buffer) }
+}

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DemocracyDJ
+import Logging
+import MeshNode
+import MeshProtocol
+import ServiceLifecycle
+
+/// Plays a host's songs with mpv: it carries out what `PlayerPolicy` decides.
+///
+/// mpv is a child process (`MPVProcess`). It is started with the first song, and again where it ends or hangs.
+public actor MPVPlayer: MusicPlayer, Service {
+    /// What mpv says of the songs it was given, for one listener. The oldest go where nobody listens.
+    public nonisolated let reports: AsyncStream<PlayerReport>
+    /// What keeps songs from being heard, and nil when it is cured, for one listener. Only the latest is kept.
+    public nonisolated let problems: AsyncStream<PlayerProblem?>
+
+    private let executable: String
+    private let arguments: [String]
+    private let file: @Sendable (Song.ID) async -> String?
+    private let limits: PlayerLimits
+    private let logger: Logger
+    private let reportSink: AsyncStream<PlayerReport>.Continuation
+    private let problemSink: AsyncStream<PlayerProblem?>.Continuation
+    private var policy: PlayerPolicy
+    private var clock = NodeClock()
+    private var state = State.waiting
+    /// What was wanted before there was anybody to play it.
+    private var early: Playback?
+    private var run: (number: Int, task: Task<Void, Never>, lines: AsyncStream<[UInt8]>.Continuation)?
+    /// How often mpv was started.
+    private(set) var starts = 0
+    private var searches: [Song.ID: Task<Void, Never>] = [:]
+
+    private enum State {
+        case waiting, running, closed
+    }
+
+    /// A player of the files that `file` knows: a path for a song, or nil where there is none. `executable` is mpv's
+    /// path, as `find` gives it, and `audioDevice` one of its names for where the sound goes; nil for the usual place.
+    public init(
+        executable: String, audioDevice: String? = nil, file: @escaping @Sendable (Song.ID) async -> String?,
+        logger: Logger = Logger(label: "roadmesh.player")
+    ) {
+        let more = audioDevice.map { ["--audio-device=\($0)"] } ?? []
+        self.init(executable: executable, more: more, limits: .standard, file: file, logger: logger)
+    }
+
+    init(
+        executable: String, more: [String], limits: PlayerLimits, file: @escaping @Sendable (Song.ID) async -> String?,
+        logger: Logger = Logger(label: "roadmesh.player")
+    ) {
+        self.executable = executable
+        arguments = MPVArguments.all + more
+        self.file = file
+        self.limits = limits
+        self.logger = logger
+        policy = PlayerPolicy(limits: limits)
+        (reports, reportSink) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(limits.waitingReports))
+        (problems, problemSink) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+    }
+
+    /// The process that plays, or has played last.
+    private(set) var processID: Int32?
+
+    /// What is to be heard from now on. It costs nothing to say it again.
+    public func want(_ playback: Playback) {
+        if state == .waiting { early = playback } else { handle(.wanted(playback)) }
+    }
+
+    /// Plays until the task is cancelled or the service is shut down; mpv has ended when it returns. Once.
+    public func run() async throws {
+        precondition(state == .waiting, "a player runs once")
+        state = .running
+        let ticking = Task { [ticks = clock.ticks] in for await _ in ticks { handle(.tick) } }
+        if let early { handle(.wanted(early)) }
+        // It throws where the task is cancelled, which is an end as good as another.
+        try? await gracefulShutdown()
+        state = .closed
+        ticking.cancel()
+        clock.wake(at: nil)
+        for search in searches.values { search.cancel() }
+        let last = run
+        last?.task.cancel()
+        await last?.task.value
+        reportSink.finish()
+        problemSink.finish()
+    }
+
+    private func handle(_ event: PlayerPolicy.Event) {
+        guard state == .running else { return }
+        for action in policy.handle(event, now: clock.now) { perform(action) }
+        clock.wake(at: policy.deadline)
+    }
+
+    private func perform(_ action: PlayerPolicy.Action) {
+        switch action {
+        case .launch: launch()
+        case .kill:
+            logger.warning("mpv does not answer, or stands still: it is ended and started again")
+            run?.task.cancel()
+        case .find(let song): search(song)
+        case .send(let command, let number): send(command, number)
+        case .report(let report): reportSink.yield(report)
+        case .tell(let problem):
+            logger.notice("\(problem.map { $0.notice.message } ?? "The music is to be heard again.")")
+            problemSink.yield(problem)
+        }
+    }
+
+    private func launch() {
+        starts += 1
+        let number = starts
+        let (lines, sink) = AsyncStream<[UInt8]>.makeStream(
+            bufferingPolicy: .bufferingOldest(limits.waitingRequests))
+        let process = MPVProcess(executable: executable, arguments: arguments, limits: limits, lines: lines)
+        let task = Task {
+            ended(
+                await process.run(started: { await self.started($0) }, hear: { await self.heard($0, from: number) }),
+                number)
+        }
+        run = (number, task, sink)
+    }
+
+    private func started(_ processID: Int32) {
+        self.processID = processID
+        logger.debug("mpv is started as process \(processID)")
+    }
+
+    private func send(_ command: MPVCommand, _ number: Int) {
+        do {
+            // One that is lost since too many wait goes unanswered, and mpv is taken for hanging, as it is.
+            run?.lines.yield(try command.line(request: number))
+        } catch {
+            logger.error("a request to mpv cannot be written: \(error)")
+        }
+    }
+
+    private func heard(_ line: [UInt8], from number: Int) {
+        guard run?.number == number else { return }
+        switch MPVMessage(line: line) {
+        case .answer(let request, let answer): handle(.answered(request, answer))
+        case .event(let event): handle(.said(event))
+        case .log(let text): logger.debug("mpv says: \(UntrustedText.shown(text))")
+        case nil: break
+        }
+    }
+
+    private func ended(_ end: MPVProcess.End, _ number: Int) {
+        guard run?.number == number else { return }
+        run?.lines.finish()
+        run = nil
+        logger.debug("mpv has ended: \(end.how)")
+        handle(.died(end.how, couldStart: end.couldStart))
+    }
+
+    private func search(_ song: Song.ID) {
+        searches[song]?.cancel()
+        searches[song] = Task { [file] in
+            let path = await file(song)
+            guard !Task.isCancelled else { return }
+            searches[song] = nil
+            handle(.found(song, path: path))
+        }
+    }
+}
