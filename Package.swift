@@ -19,6 +19,7 @@ let sqlite: Target.Dependency = .product(name: "GRDBSQLite", package: "GRDB.swif
 let differences: Target.Dependency = .product(name: "CustomDump", package: "swift-custom-dump")
 let lifecycle: Target.Dependency = .product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
 let http: Target.Dependency = .product(name: "NIOHTTP1", package: "swift-nio")
+let hummingbird: Target.Dependency = .product(name: "Hummingbird", package: "hummingbird")
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 let networking: Target.Dependency = .product(name: "NIOPosix", package: "swift-nio")
 let networkTypes: Target.Dependency = .product(name: "NIOCore", package: "swift-nio")
@@ -47,6 +48,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-nio", from: "2.100.0"),
         .package(url: "https://github.com/apple/swift-protobuf", from: "1.39.0", traits: []),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.20.0", traits: []),
         .package(url: "https://github.com/pointfreeco/swift-custom-dump", from: "1.7.0"),
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.30.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.6.0"),
@@ -82,17 +84,18 @@ let package = Package(
                 lifecycle, logging, networking, networkTypes,
             ],
             swiftSettings: strict),
-        // What the head unit takes from C: TagLib, sd-bus. No decisions in it.
+        // What the head unit takes from C: TagLib, sd-bus, libqrencode. No decisions in it.
         .target(
             name: "CHeadUnit",
-            linkerSettings: [.linkedLibrary("tag"), .linkedLibrary("systemd")]),
+            linkerSettings: [.linkedLibrary("tag"), .linkedLibrary("systemd"), .linkedLibrary("qrencode")]),
         .target(
             name: "HeadUnit",
             dependencies: [
-                "CHeadUnit", "MeshNode", "DemocracyDJ", "MeshProtocol", asyncAlgorithms, crypto, database, lifecycle,
-                logging, networking, networkTypes,
+                "CHeadUnit", "MeshNode", "DemocracyDJ", "MeshProtocol", asyncAlgorithms, crypto, database, hummingbird,
+                lifecycle, logging, networking, networkTypes,
                 .product(name: "Subprocess", package: "swift-subprocess"),
             ],
+            resources: [.embedInCode("Dashboard/Page")],
             swiftSettings: strict),
         .executableTarget(
             name: "roadmesh",
@@ -140,7 +143,7 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "HeadUnitTests",
-            dependencies: ["HeadUnit", "TestSupport", database],
+            dependencies: ["HeadUnit", "TestSupport", database, http, hummingbird, networking, networkTypes],
             exclude: ["Library/Fixtures"],
             swiftSettings: strict),
         // What is fuzzed, on what was found: Fuzz is a package of its own, for libFuzzer.

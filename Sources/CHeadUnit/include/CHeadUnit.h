@@ -5,7 +5,8 @@
 #ifndef CHEADUNIT_H
 #define CHEADUNIT_H
 
-#include "media_player.h"
 #include "tags.h"
+#include "media_player.h"
+#include "qr.h"
 
 #endif

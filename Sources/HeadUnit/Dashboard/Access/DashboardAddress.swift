@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import NIOCore
+
+/// Where the dashboard listens, as `--http` says it.
+public enum DashboardAddress: Hashable, Sendable {
+    /// Nowhere.
+    case none
+    /// At a numeric address of this box and a port; port 0 takes one that is free.
+    case listen(host: String, port: Int)
+
+    /// What is wrong with an address, as a sentence.
+    public struct Problem: Error, Hashable, Sendable, CustomStringConvertible {
+        /// What is wrong and what to write instead.
+        public let description: String
+    }
+
+    /// This box alone, at a port that is free.
+    public static let standard = DashboardAddress.listen(host: "127.0.0.1", port: 0)
+
+    /// Reads `127.0.0.1:8080`, `[::1]:8080`, `localhost:8080`, or `none`.
+    public init(parsing text: String) throws(Problem) {
+        guard text != "none" else {
+            self = .none
+            return
+        }
+        func problem(_ what: String) -> Problem {
+            Problem(
+                description: "The address \"\(text.prefix(60))\" \(what); write a numeric address of this box and a "
+                    + "port, like 127.0.0.1:8080, 0.0.0.0:8080 or [::1]:8080, or none.")
+        }
+        guard let colon = text.lastIndex(of: ":") else { throw problem("has no port") }
+        let digits = text[text.index(after: colon)...]
+        guard !digits.isEmpty, digits.allSatisfy({ $0.isASCII && $0.isNumber }), let port = Int(digits),
+            port <= 65_535
+        else { throw problem("has no port from 0 to 65535 at its end") }
+        var host = String(text[..<colon])
+        if host.hasPrefix("["), host.hasSuffix("]") {
+            host = String(host.dropFirst().dropLast())
+        } else if host.contains(":") {
+            throw problem("needs brackets around its IPv6 address")
+        }
+        if host == "localhost" { host = "127.0.0.1" }
+        guard !host.isEmpty else { throw problem("has nothing before its port") }
+        guard (try? SocketAddress(ipAddress: host, port: port)) != nil else {
+            throw problem("begins with a name or with no address at all")
+        }
+        self = .listen(host: host, port: port)
+    }
+
+    /// Whether only programs on this box can reach it.
+    var isLoopback: Bool {
+        guard case .listen(let host, _) = self else { return true }
+        return Self.isLoopback(host)
+    }
+
+    static func isLoopback(_ host: String) -> Bool { host == "::1" || host.hasPrefix("127.") }
+}

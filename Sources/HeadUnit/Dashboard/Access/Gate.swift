@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Decides who may ask what of the dashboard: a request's head goes in, a verdict comes out.
+///
+/// A page of another site can make a browser send requests here: by a name of its own that it lets point to this box (DNS
+/// rebinding), or by forms and pictures (cross-site request forgery). So the Host must be this box's, and whatever changes
+/// something must come from a page of ours, as browsers say truthfully.
+struct Gate: Sendable {
+    /// What of a request's head counts.
+    struct Visit: Hashable, Sendable {
+        var method: String
+        var path: String
+        /// The `token` of the query.
+        var token: String?
+        var host: String?
+        var origin: String?
+        /// `Sec-Fetch-Site`, where the browser says it.
+        var fetchSite: String?
+        var contentType: String?
+        var contentLength: Int?
+        /// The access cookie, and the one of a web guest's session.
+        var access: String?
+        var session: String?
+        /// The address of this box that the connection goes to.
+        var localAddress: String?
+    }
+
+    /// What somebody may do.
+    enum Right: Hashable, Sendable {
+        /// Read the files of the page.
+        case none
+        /// Join as a web guest, or go on as the one of this session.
+        case invited(session: String?)
+        /// Everything.
+        case driver
+    }
+
+    /// Why a request is refused.
+    enum Refusal: Hashable, Sendable, CaseIterable {
+        case foreignHost, foreignOrigin, otherMethod, notJSON, tooLarge, noToken, wrongToken
+    }
+
+    /// What becomes of a request.
+    enum Verdict: Hashable, Sendable {
+        case pass(Right)
+        /// Keep this in the access cookie, and go to the page.
+        case enter(access: String)
+        case refuse(Refusal)
+    }
+
+    /// What others must know; the driver's is nil where only programs on this box can reach the dashboard.
+    private let driver: String?
+    private let guest: String?
+    /// What everybody may read.
+    private let files: Set<String>
+    /// The names by which this box may be asked, beside the address of the connection.
+    private let hosts: Set<String>
+
+    /// A gate for a dashboard that listens at `host`. Without `invites` there is no door for web guests.
+    init(
+        host: String, tokens: DashboardTokens, invites: Bool, boxAddresses: [String] = [],
+        files: Set<String> = Set(PageFiles.all.map(\.path))
+    ) {
+        self.files = files
+        let isLoopback = DashboardAddress.isLoopback(host)
+        driver = isLoopback ? nil : tokens.driver
+        guest = invites ? tokens.guest : nil
+        // A tunnel of ssh ends on the loopback under another name.
+        hosts = Set(["localhost", "127.0.0.1", "::1", host] + boxAddresses)
+    }
+
+    /// Judges a request.
+    func judge(_ visit: Visit) -> Verdict {
+        guard isOurs(visit) else { return .refuse(.foreignHost) }
+        switch visit.method {
+        case "GET":
+            // A link in a message leads from another site to a door.
+            if let token = visit.token, let verdict = exchange(token, at: visit.path) { return verdict }
+            if isProtected(visit.path), isForeign(visit.fetchSite) { return .refuse(.foreignOrigin) }
+        case "POST":
+            guard visit.origin == visit.host.map({ "http://" + $0 }), visit.origin != nil, !isForeign(visit.fetchSite)
+            else { return .refuse(.foreignOrigin) }
+            guard let type = visit.contentType, Self.isJSON(type) else { return .refuse(.notJSON) }
+            if let length = visit.contentLength, length > DashboardLimits.bodyBytes { return .refuse(.tooLarge) }
+        default: return .refuse(.otherMethod)
+        }
+        let right = right(visit)
+        return right == .none && isProtected(visit.path) ? .refuse(.noToken) : .pass(right)
+    }
+
+    /// A token is taken at its own door only: a guest's code never opens the driver's.
+    private func exchange(_ token: String, at path: String) -> Verdict? {
+        let expected: String?
+        switch path {
+        // On this box alone there is nothing to open.
+        case "/": expected = driver ?? ""
+        case "/join": expected = guest
+        default: return nil
+        }
+        guard expected != "" else { return .enter(access: "") }
+        guard let expected, DashboardTokens.areSame(token, expected) else { return .refuse(.wrongToken) }
+        return .enter(access: token)
+    }
+
+    private func right(_ visit: Visit) -> Right {
+        let access = visit.access ?? ""
+        // Whoever came in by the guests' door last is a guest, also on this box.
+        if let guest, DashboardTokens.areSame(access, guest) { return .invited(session: visit.session) }
+        guard let driver else { return .driver }
+        return DashboardTokens.areSame(access, driver) ? .driver : .none
+    }
+
+    /// The page's files are in the program for everybody to read; what the node knows is not, however its path is written.
+    private func isProtected(_ path: String) -> Bool { !files.contains(path) }
+
+    private func isOurs(_ visit: Visit) -> Bool {
+        guard let name = visit.host.flatMap(Self.hostName) else { return false }
+        return hosts.contains(name) || visit.localAddress.map(Self.plain) == name
+    }
+
+    /// A person may type an address, and a page of ours asks; nobody else does.
+    private func isForeign(_ fetchSite: String?) -> Bool {
+        guard let fetchSite else { return false }
+        return fetchSite != "same-origin" && fetchSite != "none"
+    }
+
+    /// `application/json`, with or without parameters.
+    private static func isJSON(_ type: String) -> Bool {
+        type.prefix { $0 != ";" && $0 != " " }.lowercased() == "application/json"
+    }
+
+    /// The name in a Host field, without port and brackets; nil where it is none.
+    static func hostName(_ host: String) -> String? {
+        let host = host.lowercased()
+        if host.hasPrefix("[") {
+            guard let end = host.firstIndex(of: "]") else { return nil }
+            let rest = host[host.index(after: end)...]
+            return isPort(rest) ? plain(String(host[host.index(after: host.startIndex)..<end])) : nil
+        }
+        let name = host.prefix { $0 != ":" }
+        return isPort(host[name.endIndex...]) && !name.isEmpty ? String(name) : nil
+    }
+
+    private static func isPort(_ text: Substring) -> Bool {
+        text.isEmpty || (text.first == ":" && text.dropFirst().allSatisfy { $0.isASCII && $0.isNumber })
+    }
+
+    /// A socket for both kinds of address says IPv4 in IPv6.
+    private static func plain(_ address: String) -> String {
+        address.hasPrefix("::ffff:") && address.contains(".") ? String(address.dropFirst(7)) : address
+    }
+}
+
+extension Gate.Refusal {
+    /// The status code of the answer.
+    var status: Int {
+        switch self {
+        case .foreignHost: 421
+        case .foreignOrigin: 403
+        case .otherMethod: 405
+        case .notJSON: 415
+        case .tooLarge: 413
+        case .noToken, .wrongToken: 401
+        }
+    }
+
+    /// What a person is told.
+    var sentence: String {
+        switch self {
+        case .foreignHost:
+            "This address is not this dashboard's, so nothing is told here. Open the address that roadmesh has printed."
+        case .foreignOrigin: "This request does not come from the dashboard's own page, so it is not followed."
+        case .otherMethod: "The dashboard answers GET and POST only."
+        case .notJSON: "A request's body has to be application/json."
+        case .tooLarge: "This request is larger than any command; nothing of it was followed."
+        case .noToken:
+            "This dashboard needs its token. Open the address that roadmesh has printed, or scan the code again."
+        case .wrongToken: "This token does not open this door. It may be from an earlier start: scan the code again."
+        }
+    }
+}

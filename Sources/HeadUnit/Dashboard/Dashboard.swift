@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DemocracyDJ
+import Logging
+import MeshNode
+import MeshProtocol
+import ServiceLifecycle
+
+/// A node's page for browsers: it shows what the node tells, hands it what people want, and, on a host, is the node of
+/// passengers who have a browser and nothing else. `docs/dashboard.md` is its contract.
+///
+/// It listens from `bind` on and follows the node from `run` on; it ends when the node has.
+public actor Dashboard: Service {
+    let description: NodeDescription
+    let options: DashboardOptions
+    let logger: Logger
+    private let address: DashboardAddress
+    private let events: AsyncStream<NodeEvent>
+    private let origin = ContinuousClock.now
+
+    var view: DashboardView
+    var webGuests: WebGuests
+    var streams = ViewStreams()
+    /// Wakes whoever sends a stream.
+    var sinks: [ViewStreams.ID: AsyncStream<Void>.Continuation] = [:]
+    var versions = ViewVersions()
+    var encoded: [ViewStreams.Viewer: EncodedView] = [:]
+    var searches: [Int: OpenSearch] = [:]
+    var searchNumber = 0
+    var commandRates = Rates(perSecond: DashboardLimits.commandsPerSecond, burst: DashboardLimits.commandBurst)
+    var searchRates = Rates(perSecond: DJLimits.searchesPerSecond, burst: DJLimits.searchBurst)
+    var joinRates = Rates(perSecond: DashboardLimits.joinsPerSecond, burst: DashboardLimits.joinBurst)
+    let node: NodeFeed
+    /// Called when the last stream has closed.
+    var whenNobodyLooks: (@Sendable () -> Void)?
+
+    private var isWorthAPage = false
+    private var server: (door: DashboardServer, url: String, serving: Task<Void, Never>)?
+
+    /// A dashboard of a node that does not run yet: what the node tells from now on is shown.
+    public init(
+        node: DJNode, description: NodeDescription, address: DashboardAddress,
+        options: DashboardOptions = DashboardOptions(), logger: Logger
+    ) {
+        self.init(
+            events: node.events(), description: description, address: address, options: options, logger: logger
+        ) { await node.send($0) }
+    }
+
+    init(
+        events: AsyncStream<NodeEvent>, description: NodeDescription, address: DashboardAddress,
+        options: DashboardOptions, logger: Logger, send: @escaping @Sendable (NodeInput) async -> Void
+    ) {
+        self.events = events
+        self.description = description
+        self.address = address
+        self.options = options
+        self.logger = logger
+        view = DashboardView(
+            description,
+            DashboardView.Surroundings(majoritySkip: options.majoritySkip, hasPictures: options.art != nil))
+        webGuests = WebGuests(host: description.peer)
+        node = NodeFeed(send)
+    }
+
+    /// The node's time, as structs are told it.
+    var now: MeshInstant { ContinuousClock.now - origin }
+
+    /// Connections that are open, whatever they do.
+    var connectionCount: Int { server?.door.connections.count ?? 0 }
+
+    /// Whether passengers may join with a browser.
+    var invites: Bool { options.webGuests && description.role == .host }
+
+    // MARK: Listening
+
+    /// Begins to listen. The address to open, with its token where it needs one; nil where there is to be no dashboard.
+    /// Throws a `SetupProblem` where the address cannot be had.
+    public func bind() async throws -> String? {
+        if let server { return server.url }
+        guard case .listen(let host, let port) = address else { return nil }
+        let gate = Gate(host: host, tokens: options.tokens, invites: invites, boxAddresses: BoxAddresses.all())
+        let door = try await listen(host, port, gate)
+        let base = "http://\(BoxAddresses.inURL(BoxAddresses.reachable(host))):\(door.port)"
+        let url = address.isLoopback ? base + "/" : base + "/?token=\(options.tokens.driver)"
+        server = (door, url, Task { await door.run() })
+        view.surroundings.invitation = invitation(base)
+        return url
+    }
+
+    private func listen(_ host: String, _ port: Int, _ gate: Gate) async throws -> DashboardServer {
+        do {
+            return try await DashboardServer(
+                host: host, port: port, responder: DashboardResponder(self, gate), connections: Connections(),
+                logger: logger)
+        } catch {
+            throw SetupProblem(
+                .usage,
+                "The dashboard cannot listen at \(BoxAddresses.inURL(host)):\(port) (\(error)). "
+                    + "Choose another address or port with --http, or --http none.")
+        }
+    }
+
+    private func invitation(_ base: String) -> PageView.Invitation? {
+        guard description.role == .host, invites || options.pin != nil else { return nil }
+        let url = invites ? base + "/join?token=\(options.tokens.guest)" : nil
+        let name = UntrustedText.shown(description.peer.name)
+        return PageView.Invitation(name: name, pin: options.pin, url: url, qr: url == nil ? nil : "/invitation.svg")
+    }
+
+    // MARK: Running
+
+    /// Follows the node until that ends, tells the pages so, and closes the door.
+    public func run() async throws {
+        guard try await bind() != nil else { return }
+        await withTaskGroup { group in
+            group.addTask { await self.node.run() }
+            group.addTask { await self.watchTheTime() }
+            for await event in events.cancelOnGracefulShutdown() { take(event) }
+            group.cancelAll()
+        }
+        await finish()
+    }
+
+    private func watchTheTime() async {
+        while (try? await Task.sleep(for: DashboardLimits.tick)) != nil { tick() }
+    }
+
+    private func finish() async {
+        _ = view.end("The music box has stopped.")
+        node.close()
+        for search in searches.keys { answer(search, .noAnswer) }
+        publish()
+        await streamsEnd()
+        server?.door.close()
+        await server?.serving.value
+    }
+
+    /// Returns when every page has the last view, or is too slow for it.
+    private func streamsEnd() async {
+        guard streams.count > 0 else { return }
+        let (ends, end) = AsyncStream<Void>.makeStream()
+        whenNobodyLooks = { end.finish() }
+        let alarm = Task {
+            try? await Task.sleep(for: DashboardLimits.lastView)
+            end.finish()
+        }
+        for await _ in ends {}
+        alarm.cancel()
+    }
+
+    // MARK: What happens
+
+    /// Shows how much of the library has been read.
+    public func show(_ library: LibraryCount) { show(view.take(library)) }
+
+    func take(_ event: NodeEvent) {
+        // First, so that a page that shows an answer shows what the host made of it.
+        carryOut(webGuests.handle(event, now: now))
+        show(view.handle(event, now: now))
+        if case .searchResults(let songs, let words) = event { found(songs, for: words) }
+    }
+
+    private func tick() {
+        carryOut(webGuests.tick(now: now))
+        show(view.tick(now: now))
+        if isWorthAPage { publish() }
+        // Somebody may be due for a ping.
+        for sink in sinks.values { sink.yield() }
+    }
+
+    func show(_ change: DashboardView.Change) {
+        switch change {
+        case .none: break
+        case .soon: isWorthAPage = true
+        case .now: publish()
+        }
+    }
+
+    /// Everybody's view is another one.
+    func publish() {
+        isWorthAPage = false
+        versions.changed(nil)
+        for sink in sinks.values { sink.yield() }
+    }
+
+    func carryOut(_ actions: [WebGuests.Action]) {
+        for action in actions {
+            switch action {
+            case .send(let event): node.put(.web(event))
+            case .changed(let id):
+                versions.changed(.webGuest(id))
+                for stream in streams.all(of: .webGuest(id)) { sinks[stream]?.yield() }
+            }
+        }
+    }
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DemocracyDJ
+import MeshProtocol
+
+/// Limits of the dashboard, each with its reason.
+public enum DashboardLimits {
+    // MARK: Connections
+
+    /// Connections in all: a bus of phones with several each. More make room by closing those that have nothing to do.
+    static let connections = 160
+    /// Connections from one address: a phone's browser has six, and some phones may stand behind one router.
+    static let connectionsPerAddress = 64
+    /// Connections that wait to be accepted: a burst of all that are allowed.
+    static let backlog = 128
+    /// Time a request has until it is there as a whole: it is one packet, sent a few times on bad Wi-Fi.
+    static let requestTime: Duration = .seconds(10)
+    /// How long a connection that was used is kept for the next request. Browsers let go of theirs after about as long.
+    static let keptOpen: Duration = .seconds(60)
+    /// Time an answer has until it has left, other than a stream: a large cover on bad Wi-Fi.
+    static let answerTime: Duration = .seconds(30)
+    /// How long a client may read nothing of what waits for it. A phone that is there reads within milliseconds.
+    static let writeTime: Duration = .seconds(10)
+    /// What the kernel keeps for a client that does not read: two of the largest views.
+    static let sendBufferBytes = 128 << 10
+    /// All of a request's header fields, in bytes: cookies of other services on `localhost` come along.
+    static let headerBytes = 16 << 10
+    /// Header fields of a request: browsers send some twenty.
+    static let headerFields = 64
+    /// Largest body of a request, in bytes: a command is some hundred.
+    static let bodyBytes = 4 << 10
+    /// What of a body that is too large is read before the connection is closed.
+    static let swallowedBodyBytes = 64 << 10
+
+    // MARK: Streams
+
+    /// Streams of views in all: each web guest's two, and pages on the head unit.
+    static let streams = 96
+    /// Streams to one address, for phones behind one router.
+    static let streamsPerAddress = 40
+    /// Streams of one web guest: a second tab, and one that the phone has left behind. More end the oldest.
+    static let streamsPerGuest = 3
+    /// Pause between two views of a stream: twenty a second look like at once, and more cost a phone its battery.
+    static let viewPause: Duration = .milliseconds(50)
+    /// Viewers with views of their own for which that pause is right; each more of this many makes it longer.
+    static let viewersPerPause = 4
+    /// Silence on a stream after which a ping is sent: phones' routers forget connections after a minute and more, and
+    /// a client that has gone is noticed within `writeTime` after it.
+    static let ping: Duration = .seconds(5)
+    /// How long an encoded view is sent to others as well: by so much the time that a song has played may be off.
+    static let encodedViewLife: Duration = .milliseconds(250)
+    /// How often what is of no hurry is looked at: links' strength, notices that go, guests that are gone.
+    static let tick: Duration = .seconds(1)
+    /// How long streams have to take the last view when the node has ended: the node's whole end is to take less than
+    /// two seconds.
+    static let lastView: Duration = .milliseconds(400)
+
+    // MARK: Wishes
+
+    /// Commands of one person a second that are followed: nobody taps faster for long.
+    static let commandsPerSecond = 5
+    /// Commands that may come at once before that counts: votes kept through a gap.
+    static let commandBurst = 40
+    /// Requests to join from one address a second, and at once: each costs a key's multiplication.
+    static let joinsPerSecond = 2
+    /// See `joinsPerSecond`: everybody behind one router, at once.
+    static let joinBurst = 32
+    /// Addresses and people whose rates are remembered: more than connections.
+    static let rememberedRates = 512
+    /// What waits for the node before commands are refused: a disk that hangs for seconds.
+    static let waitingInputs = 512
+    /// How long a guest's host has for an answer to a search.
+    static let searchTime: Duration = .seconds(5)
+    /// Searches that wait for the host's answer: of all pages of one guest's node.
+    static let waitingSearches = 16
+    /// Longest search, in bytes: the host's own limit.
+    static let searchBytes = DJLimits.searchBytes
+
+    // MARK: Web guests
+
+    /// Web guests of a host: twice as many as it has links by radio.
+    static let webGuests = 2 * Limits.guests
+    /// How long a web guest without a stream counts as present: a phone that sleeps between two songs.
+    static let absence: Duration = .seconds(30)
+    /// Sessions of one web guest: a phone that lost its cookie comes with a new one.
+    static let sessionsPerGuest = 4
+    /// How long a browser keeps its cookies, in seconds: a day's drive.
+    static let cookieSeconds = 12 * 3_600
+
+    // MARK: The view
+
+    /// Names and titles that are remembered for what is no longer on view: a drive's worth.
+    static let rememberedNames = 1_024
+    /// Songs whose covers' files are remembered: a queue's, several times over.
+    static let rememberedPictures = 512
+    /// Hosts in earshot that are shown: what a person can choose from.
+    static let shownHosts = 16
+    /// How long a wish that was followed or not stays marked: as long as a passing notice.
+    static let settledWish: Duration = DJLimits.passingNotice
+
+    // MARK: Pictures
+
+    /// Largest cover that is sent, in bytes: what the node loads at most.
+    static let pictureBytes = 4 << 20
+    /// Covers in memory at once; others wait. Together 32 MiB at most.
+    static let picturesAtOnce = 8
+    /// How long a browser shows a cover without asking again, in seconds.
+    static let pictureSeconds = 600
+    /// Longest address in a QR code, in bytes: a code that a phone reads from an arm's length.
+    static let invitationBytes = 256
+}

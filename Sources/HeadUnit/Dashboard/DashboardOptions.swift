@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DemocracyDJ
+
+/// What a dashboard is given beside its node.
+public struct DashboardOptions: Sendable {
+    /// What opens it, where others than programs on this box can reach it.
+    public var tokens = DashboardTokens.make()
+    /// Whether passengers may join with a browser. For hosts.
+    public var webGuests = false
+    /// The host's PIN, to be shown to who is to be invited.
+    public var pin: String?
+    /// Whether guests can skip; nil on a guest's node, which is not told.
+    public var majoritySkip: Bool?
+    /// Looks for songs in the host's library: the words, and how many at most. Nil on a guest's node, which asks its host.
+    public var search: (@Sendable (String, Int) async -> [Song])?
+    /// A song's cover, as it is in the music's file. What kind of picture it is, its bytes tell. Nil where there is none.
+    public var art: (@Sendable (Song.ID) async -> [UInt8]?)?
+
+    /// Those of a node without a library of its own.
+    public init() {}
+}

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import { foreign, make, setAttribute, setLongText, setShown, setStyle, setText } from "/dom.js";
+import { barsIcon, icon, setBars, setIcon } from "/icons.js";
+import { limits } from "/limits.js";
+import { bars, decibels, hue, initials, titleOf, wishText } from "/text.js";
+
+/** A button with an icon and a word; `control` names it among the buttons of its row. */
+export function button(className, iconName, word, onTap, control = iconName) {
+    const element = make("button", className, { type: "button", "data-control": control }, icon(iconName));
+    const label = make("span", "word");
+    setText(label, word);
+    element.append(label);
+    element.addEventListener("click", onTap);
+    return element;
+}
+
+/** Changes what `button` made. */
+export function setButton(element, iconName, word, label = word) {
+    setIcon(element.firstChild, iconName);
+    setText(element.lastChild, word);
+    setAttribute(element, "aria-label", label === word ? null : label);
+}
+
+// One question stands at a time: whoever taps something else has answered no.
+let disarm = () => {};
+
+/**
+ * A button for what cannot be undone: the first tap asks, the second does it. `words` are `{word, label, question}`,
+ * and may be changed; `announce` says the question to whoever does not see it.
+ */
+export function askingButton(className, iconName, words, announce, onYes) {
+    let askedAt = null;
+    const show = () => {
+        const isAsking = askedAt !== null;
+        setButton(element, iconName, isAsking ? "Really?" : words.word, isAsking ? words.question : words.label);
+        element.classList.toggle("asking", isAsking);
+    };
+    const element = button(className, iconName, words.word, (event) => {
+        if (askedAt === null) {
+            disarm();
+            askedAt = event.timeStamp;
+            const timer = setTimeout(() => disarm(), limits.question);
+            disarm = () => {
+                clearTimeout(timer);
+                askedAt = null;
+                disarm = () => {};
+                show();
+            };
+            announce(`${words.question} Tap again to do it.`);
+            show();
+        } else if (event.timeStamp - askedAt > limits.bounce) {
+            disarm();
+            onYes();
+        }
+    });
+    show();
+    return { element, update: (changed) => (Object.assign(words, changed), show()) };
+}
+
+/** A song's cover, or its initials on a colour of its own. */
+export function cover(className) {
+    const letters = make("span", "initials");
+    const picture = make("img", "", { alt: "", decoding: "async", draggable: "false", hidden: true });
+    picture.addEventListener("load", () => setShown(picture, true));
+    picture.addEventListener("error", () => setShown(picture, false));
+    const element = make("div", `cover ${className}`, { "aria-hidden": "true" }, letters, picture);
+    let source = null;
+    const update = (song) => {
+        const title = titleOf(song);
+        setText(letters, initials(title));
+        setStyle(element, "--hue", hue(title + song.artist));
+        if (source === song.art) return;
+        source = song.art;
+        setShown(picture, false);
+        // The art of this box alone: an address from elsewhere is none.
+        if (/^\/art\//.test(source ?? "")) picture.src = source;
+        else picture.removeAttribute("src");
+    };
+    return { element, update };
+}
+
+/** Title, in two lines at most, and below it artist and length; `words` has what is shown of these. */
+export function songWords(titleTag) {
+    const title = foreign();
+    const artist = foreign();
+    const titleLine = make(titleTag, "title", {}, title);
+    const length = make("span");
+    const artistLine = make("p", "artist", {}, artist, length);
+    const update = (song, words) => {
+        setLongText(title, titleOf(song), song.title);
+        setLongText(artist, words.artist, song.artist);
+        const rest = words.length ?? "";
+        setText(length, words.artist && rest ? ` · ${rest}` : rest);
+        setShown(artistLine, words.artist || rest);
+    };
+    return { titleLine, artistLine, update };
+}
+
+const wishIcons = { queued: "clock", sent: "sent", confirmed: "check", rejected: "cross" };
+
+/** What has become of a wish, by icon and words. */
+export function wishLine() {
+    const mark = icon("clock");
+    const words = foreign();
+    const element = make("p", "wish", { hidden: true }, mark, words);
+    const update = (wish) => {
+        setShown(element, Boolean(wish));
+        setAttribute(element, "data-state", wish?.state ?? null);
+        if (!wish) return;
+        setIcon(mark, wishIcons[wish.state] ?? "clock");
+        setText(words, wishText(wish));
+    };
+    return { element, update };
+}
+
+/** A signal's strength: bars and dBm. */
+export function signal() {
+    const drawn = barsIcon();
+    const words = make("span");
+    const element = make("span", "signal", { hidden: true }, drawn, words);
+    const update = (rssi) => {
+        const isKnown = typeof rssi === "number";
+        setShown(element, isKnown);
+        if (!isKnown) return;
+        setBars(drawn, bars(rssi));
+        setText(words, decibels(rssi));
+    };
+    return { element, update };
+}

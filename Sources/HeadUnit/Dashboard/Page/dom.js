@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import { cut } from "/text.js";
+import { limits } from "/limits.js";
+
+// How the page is made and changed. Text is only ever text: nothing here reads markup.
+
+/** A new element with a class, attributes and children; a child that is a string is text. */
+export function make(tag, className = "", attributes = {}, ...children) {
+    const element = document.createElement(tag);
+    if (className) element.className = className;
+    for (const [name, value] of Object.entries(attributes)) setAttribute(element, name, value);
+    element.append(...children);
+    return element;
+}
+
+/** Text from elsewhere: its direction is its own, and does not turn what stands around it. */
+export const foreign = (className = "") => make("bdi", className, { dir: "auto" });
+
+// The browser is asked for nothing that it was told before: with a hundred songs, twenty times a second, that counts.
+const told = new WeakMap();
+
+function isNews(node, key, value) {
+    let values = told.get(node);
+    if (!values) told.set(node, (values = new Map()));
+    if (values.get(key) === value) return false;
+    values.set(key, value);
+    return true;
+}
+
+/** Sets an element's text. */
+export function setText(element, text) {
+    if (isNews(element, "text", text)) element.textContent = text;
+}
+
+/** Sets an attribute; null and false take it away, true sets it to nothing. */
+export function setAttribute(element, name, value) {
+    if (!isNews(element, name, value)) return;
+    if (value === null || value === false) element.removeAttribute(name);
+    else element.setAttribute(name, value === true ? "" : value);
+}
+
+/** Sets or takes a class. */
+export function setClass(element, name, isSet) {
+    if (isNews(element, `.${name}`, isSet)) element.classList.toggle(name, isSet);
+}
+
+/** Shows or hides. */
+export const setShown = (element, isShown) => setAttribute(element, "hidden", !isShown);
+
+/** Sets a property of its style, which the page's Content-Security-Policy allows where an attribute is refused. */
+export function setStyle(element, name, value) {
+    if (isNews(element, `--${name}`, value)) element.style.setProperty(name, value);
+}
+
+/** Text with the whole of it on pointing at it. */
+export function setLongText(element, text, whole) {
+    setText(element, text);
+    setAttribute(element, "title", whole ? cut(whole, limits.hint) : null);
+}
+
+/**
+ * Makes the children of a list those of `items`, by key: an element stays the same as long as its item is there, and
+ * the one with the focus is never moved, since moving it would take the focus away.
+ */
+export class KeyedList {
+    #rows = new Map();
+
+    /** `row(item)` makes `{element, update(item, index)}`; `parent` has no other children. */
+    constructor(parent, keyOf, row) {
+        Object.assign(this, { parent, keyOf, row });
+    }
+
+    update(items) {
+        const wanted = new Map();
+        for (const item of items) {
+            const key = this.keyOf(item);
+            if (!wanted.has(key)) wanted.set(key, item);
+        }
+        const left = this.#remove(wanted);
+        const elements = [];
+        for (const [key, item] of wanted) {
+            if (!this.#rows.has(key)) this.#rows.set(key, this.row(item));
+            const row = this.#rows.get(key);
+            row.update(item, elements.length);
+            elements.push(row.element);
+        }
+        this.#arrange(elements);
+        if (left) focusNear(this.parent, elements[Math.min(left.index, elements.length - 1)], left.control);
+    }
+
+    #remove(wanted) {
+        let left = null;
+        for (const [key, { element }] of this.#rows) {
+            if (wanted.has(key)) continue;
+            if (element.contains(document.activeElement)) {
+                const index = [...this.parent.children].indexOf(element);
+                left = { index, control: document.activeElement.dataset.control };
+            }
+            element.remove();
+            this.#rows.delete(key);
+        }
+        return left;
+    }
+
+    #arrange(elements) {
+        const focused = elements.findIndex((element) => element.contains(document.activeElement));
+        const pivot = Math.max(0, focused);
+        if (focused < 0 && elements.length && this.parent.firstChild !== elements[0]) {
+            this.parent.prepend(elements[0]);
+        }
+        for (let index = pivot - 1; index >= 0; index -= 1) {
+            if (elements[index].nextSibling !== elements[index + 1]) elements[index + 1].before(elements[index]);
+        }
+        for (let index = pivot + 1; index < elements.length; index += 1) {
+            if (elements[index].previousSibling !== elements[index - 1]) elements[index - 1].after(elements[index]);
+        }
+    }
+}
+
+// Where a row goes that has the focus, its neighbour takes it: whoever uses the keyboard goes on from there.
+function focusNear(parent, element, control) {
+    const neighbour = element?.querySelector(control ? `[data-control="${control}"]` : "button");
+    (neighbour ?? parent.closest("[tabindex]"))?.focus({ preventScroll: true });
+}

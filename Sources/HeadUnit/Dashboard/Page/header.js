@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import { askingButton, signal } from "/controls.js";
+import { foreign, make, setAttribute, setLongText, setShown, setText } from "/dom.js";
+import { icon, setIcon } from "/icons.js";
+import { themeButton } from "/theme.js";
+import { counted, nameOf, shown } from "/text.js";
+
+const title = document.getElementById("title");
+const state = document.getElementById("state");
+
+/** Whose session this is, how the connection is, and the way out. */
+export class Header {
+    #mark = icon("onAir");
+    // The signal beside it changes all the time, and is not read out.
+    #words = make("span", "", { role: "status" });
+    #attempt = make("span", "attempt");
+    #signal = signal();
+    #name = foreign();
+    #me = foreign("me");
+    #out = null;
+
+    constructor(buttons) {
+        this.buttons = buttons;
+        title.replaceChildren(this.#name);
+        state.replaceChildren(this.#mark, this.#words, this.#attempt, this.#signal.element);
+        setText(this.#name, "RoadMesh");
+        buttons.replaceChildren(this.#me, themeButton());
+    }
+
+    /** Gives the role its way out: a host ends the session, a guest leaves it. */
+    setRole(role, box) {
+        this.#out?.element.remove();
+        const isHost = role === "host";
+        const words = isHost
+            ? { word: "End", label: "End the session", question: "Really end the session for everybody?" }
+            : { word: "Leave", label: "Leave the host", question: "Really leave the host?" };
+        this.#out = askingButton("out", isHost ? "end" : "leave", words, box.announce, () => box.leave(isHost));
+        this.buttons.append(this.#out.element);
+    }
+
+    update(view, isReachable) {
+        const isHost = view.role === "host";
+        const place = isHost ? view.me : view.host;
+        setLongText(this.#name, place ? shown(place.name, "(no name)") : "Democracy DJ", place?.name);
+        setText(this.#me, isHost ? "" : nameOf(view.me));
+        setShown(this.#me, !isHost);
+        const [mark, words] = isReachable ? connectionWords(view) : ["away", "Out of reach"];
+        setIcon(this.#mark, mark);
+        setText(this.#words, words);
+        const isTrying = isReachable && /^(re)?connecting$/.test(view.connection) && !view.ended;
+        setText(this.#attempt, isTrying && view.attempt > 1 ? `· attempt ${view.attempt}` : "");
+        setAttribute(state, "data-good", String(["onAir", "linked"].includes(mark)));
+        const me = view.guests.find((guest) => guest.isMe);
+        this.#signal.update(isReachable && !view.ended && view.connection === "connected" ? me?.rssi : null);
+        setShown(this.#out.element, (isHost || view.connection !== "disconnected") && !view.ended);
+    }
+
+    /** Nobody has joined from here yet. */
+    showStranger() {
+        setText(this.#name, "RoadMesh");
+        setText(this.#me, "");
+        setShown(this.#me, false);
+        setIcon(this.#mark, "info");
+        setText(this.#words, "Not joined yet");
+        setAttribute(state, "data-good", "false");
+        setText(this.#attempt, "");
+        this.#signal.update(null);
+        if (this.#out) setShown(this.#out.element, false);
+    }
+}
+
+/** An icon and words for how the connection is. */
+function connectionWords(view) {
+    if (view.ended) return ["end", "Ended"];
+    switch (view.connection) {
+        case "hosting": return ["onAir", `On the air · ${counted(view.guests.length, "guest")}`];
+        case "connected": return ["linked", "Connected"];
+        case "connecting": return ["clock", "Connecting…"];
+        case "reconnecting": return ["clock", "Reconnecting…"];
+        case "failed": return ["away", "Not connected"];
+        default: return ["away", "No host"];
+    }
+}

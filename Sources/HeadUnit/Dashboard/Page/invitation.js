@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import { foreign, make, setAttribute, setShown, setText } from "/dom.js";
+import { shown } from "/text.js";
+
+/** How others join: the host's name, its PIN, and the door for browsers. */
+export class Invitation {
+    #name = foreign("large-heading");
+    #pin = make("b", "pin");
+    #pinLine = make("p", "", {}, "PIN ", this.#pin);
+    #code = make("img", "qr", { alt: "QR code of the address below", width: 264, height: 264 });
+    #address = make("p", "address");
+    #web = make("div", "web-door", {}, make("p", "label", {}, "With a phone and no app"), this.#code, this.#address);
+    #drawn = null;
+    #drawings = 0;
+    #noWeb = make("p", "hint", {}, "Browsers are not invited here.");
+
+    constructor(panel) {
+        const box = make(
+            "div", "invitation-words", {}, make("p", "label", {}, "With RoadMesh, over Bluetooth"),
+            make("p", "", {}, this.#name), make("p", "hint", {}, "Guests in the car find it and join by themselves."),
+            this.#pinLine);
+        panel.append(make("div", "invitation", {}, box, this.#web, this.#noWeb));
+    }
+
+    update(view) {
+        const invitation = view.invitation ?? { name: view.me.name, pin: null, url: null, qr: null };
+        setText(this.#name, shown(invitation.name, "(no name)"));
+        setText(this.#pin, invitation.pin ?? "");
+        setShown(this.#pinLine, invitation.pin);
+        setShown(this.#web, invitation.url);
+        setShown(this.#noWeb, !invitation.url);
+        setText(this.#address, invitation.url ?? "");
+        setShown(this.#code, invitation.qr);
+        if (!invitation.qr || this.#drawn === invitation.url) return;
+        // The same name for another address: a number makes the browser ask again.
+        this.#drawn = invitation.url;
+        this.#drawings += 1;
+        setAttribute(this.#code, "src", `${invitation.qr}?${this.#drawings}`);
+    }
+}

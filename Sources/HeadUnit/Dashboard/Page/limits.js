@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/** Limits of the page, each with its reason. Times are in milliseconds. */
+export const limits = {
+    /** No word from the box for this long: it pings every 5 s, so two pings are missing. */
+    silence: 12_000,
+    /** An answer takes no longer than this where there is one to come: the box is in the same car. */
+    connecting: 8_000,
+    /** First and longest pause between attempts to connect: a restarted box is found at once, and one that is gone
+     * costs no battery. */
+    shortestPause: 500,
+    longestPause: 5_000,
+    /** How long the box is out of reach before anything is said: a new connection takes less. */
+    unnoticed: 1_000,
+    /** How long the box is out of reach before a tap is offered. Most gaps are over by then. */
+    retryOffered: 10_000,
+    /** Longest message of the live stream, in characters: a full queue in which every guest voted for every song. */
+    message: 8 << 20,
+    /** Taps that are kept while the box is out of reach: more than anybody makes in a tunnel, and one view to post. */
+    keptTaps: 64,
+    /** How long a tap that the box has taken is shown as such, where no view follows that tells more. */
+    landing: 2_000,
+    /** Pause before the box is asked again that was asked too often. */
+    tooOften: 1_000,
+    /** How long "Really?" stands: time to read it and tap again, and not so long that a stray tap meets it. */
+    question: 4_000,
+    /** A second tap that comes sooner than this was no answer but a finger that bounced. */
+    bounce: 350,
+    /** How long a message of the page's own is shown, in seconds: two short sentences can be read. */
+    passingNotice: 5,
+    /** Banners and toasts at a time: what leaves the queue in view on 600 pixels of height. */
+    banners: 2,
+    toasts: 3,
+    /** Messages of the page's own that wait to be shown. */
+    ownToasts: 4,
+    /** Pause in typing after which a search is sent: each goes over the air, and a word is typed in less. */
+    typing: 450,
+    /** Characters of a search: what the host takes. */
+    search: 128,
+    /** Characters of a text that are shown, and of one that is shown on pointing at it: two lines are less. */
+    text: 300,
+    hint: 500,
+    /** Characters of a name. */
+    name: 40,
+    /** How often progress is counted: each second is seen to change. */
+    tick: 500,
+    /** Time between two drawings: views may come more often than anybody reads, and a phone's battery is to last. */
+    drawing: 100,
+    /** How long a finger on the screen keeps songs from changing places under it. */
+    hold: 1_500,
+};

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import { button, setButton } from "/controls.js";
+import { foreign, KeyedList, make, setAttribute, setShown, setText } from "/dom.js";
+import { icon, setIcon } from "/icons.js";
+import { limits } from "/limits.js";
+import { shown } from "/text.js";
+
+/** What a banner says in large letters, where its message says more than can be read at a glance. */
+const headings = { connectionLost: "Connection Lost", hostNotFound: "Host Not Found", outOfReach: "Box Out of Reach" };
+
+/**
+ * Decides which notices are in view: of the banners the newest, of the toasts the newest that stay and, always, one
+ * that passes. `notices` are oldest first.
+ */
+export function inView(notices, isDismissed) {
+    const left = notices.filter((notice) => !isDismissed(notice));
+    const toasts = left.filter((notice) => notice.kind !== "banner");
+    const passing = toasts.filter((notice) => !notice.critical);
+    const staying = toasts.filter((notice) => notice.critical);
+    const kept = staying.slice(-(limits.toasts - Math.min(1, passing.length)));
+    const passed = passing.slice(-(limits.toasts - kept.length));
+    return {
+        banners: left.filter((notice) => notice.kind === "banner").slice(-limits.banners),
+        toasts: toasts.filter((notice) => kept.includes(notice) || passed.includes(notice)),
+    };
+}
+
+const keyOf = (notice) => `${notice.id} ${notice.code}`;
+
+/** Banners at the top and toasts at the bottom. Neither keeps anybody from what is behind it. */
+export class Notices {
+    #dismissed = new Set();
+    #last = [];
+
+    /** `onRetry(notice)` does what a notice's button offers. */
+    constructor(banners, toasts, onRetry) {
+        const row = (kind) => () => noticeRow(kind, onRetry, (notice) => this.#dismiss(notice));
+        this.banners = new KeyedList(banners, keyOf, row("banner"));
+        this.toasts = new KeyedList(toasts, keyOf, row("toast"));
+    }
+
+    update(notices) {
+        this.#last = notices;
+        const present = new Set(notices.map(keyOf));
+        for (const key of this.#dismissed) if (!present.has(key)) this.#dismissed.delete(key);
+        const { banners, toasts } = inView(notices, (notice) => this.#dismissed.has(keyOf(notice)));
+        this.banners.update(banners);
+        this.toasts.update(toasts);
+    }
+
+    #dismiss(notice) {
+        this.#dismissed.add(keyOf(notice));
+        this.update(this.#last);
+    }
+}
+
+function noticeRow(kind, onRetry, onDismiss) {
+    const mark = icon("warning");
+    const heading = make("p", "heading", {}, foreign());
+    const message = make("p", "message", {}, foreign());
+    const suggestion = make("p", "suggestion", {}, foreign());
+    const row = { notice: null, timer: null };
+    const action = make("button", "action", { type: "button", "data-control": "retry" });
+    action.addEventListener("click", () => onRetry(row.notice));
+    const close = button("quiet", "cross", "", () => onDismiss(row.notice), "close");
+    setButton(close, "cross", "", "Dismiss");
+    const text = make("div", "notice-words", {}, heading, message, suggestion);
+    row.element = make("div", `notice ${kind}`, {}, mark, text, action, close);
+    const pass = () => {
+        // Gone already, or being read: who points at it or has the focus in it decides.
+        if (!row.element.isConnected) return;
+        if (row.element.matches(":hover, :focus-within")) row.timer = setTimeout(pass, limits.tick);
+        else onDismiss(row.notice);
+    };
+    row.update = (notice) => {
+        row.notice = notice;
+        const large = kind === "banner" ? headings[notice.code] : null;
+        setAttribute(row.element, "data-critical", String(notice.critical));
+        setIcon(mark, notice.critical ? "warning" : "info");
+        setText(heading.firstChild, large ?? shown(notice.message, ""));
+        setText(message.firstChild, large ? shown(notice.message, "") : "");
+        setShown(message, large);
+        setText(suggestion.firstChild, shown(notice.suggestion, ""));
+        setShown(suggestion, notice.suggestion);
+        setText(action, notice.button ?? "");
+        setShown(action, notice.button);
+        setShown(close, !notice.critical);
+        if (typeof notice.dismissAfter === "number") row.timer ??= setTimeout(pass, notice.dismissAfter * 1000);
+    };
+    return row;
+}

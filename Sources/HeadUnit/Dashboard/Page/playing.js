@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import { button, cover, setButton, songWords, wishLine } from "/controls.js";
+import { foreign, make, setAttribute, setClass, setShown, setText } from "/dom.js";
+import { icon, setIcon } from "/icons.js";
+import { clock, counted, elapsed, nameOf } from "/text.js";
+
+/** What plays: cover, title, progress, and the buttons that this role has. */
+export class Playing {
+    #cover = cover("large");
+    #words = songWords("h3");
+    #wish = wishLine();
+    #mark = icon("note");
+    #state = make("span");
+    #asked = make("p", "asked");
+    #asker = foreign();
+    #votes = make("span");
+    #progress = make("progress", "", { "aria-label": "Progress of the song" });
+    #done = make("span");
+    #whole = make("span");
+    #times = make("p", "times", { "aria-hidden": "true" }, this.#done, this.#whole);
+    #empty = make("p", "hint");
+    #view = null;
+    #receivedAt = 0;
+
+    constructor(section, box, isHost, onSearch) {
+        Object.assign(this, { section, isHost });
+        this.play = button("main", "play", "Play", () => box.command(this.#view?.isPlaying ? "pause" : "play"), "play");
+        this.skip = button("main", "skip", "Skip", () => box.command("skip"), "skip");
+        this.find = button("main only", "search", isHost ? "Add songs" : "Find a song", onSearch, "find");
+        const buttons = make("div", "buttons", {}, ...(isHost ? [this.play] : []), this.skip, this.find);
+        this.#asked.append(this.#asker, this.#votes);
+        const heading = make("h2", "label", { id: "playing-heading" }, this.#mark, this.#state);
+        this.song = make(
+            "div", "song-words", {}, this.#words.titleLine, this.#words.artistLine, this.#asked, this.#wish.element);
+        this.time = make("div", "time", {}, this.#progress, this.#times);
+        section.replaceChildren(heading, this.#cover.element, this.song, this.#empty, this.time, buttons);
+    }
+
+    /** Shows a view that came at `receivedAt`, on the clock of `tick`. */
+    update(view, receivedAt, isStale) {
+        this.#view = view;
+        this.#receivedAt = receivedAt;
+        const item = view.nowPlaying;
+        setIcon(this.#mark, isStale ? "clock" : "note");
+        setText(this.#state, isStale ? "Last known" : stateWords(view));
+        setClass(this.section, "empty", !item);
+        for (const part of [this.#cover.element, this.song, this.time]) setShown(part, item);
+        setShown(this.#empty, !item);
+        if (item) this.#showSong(item, view.host?.id ?? (this.isHost ? view.me.id : null));
+        else setText(this.#empty, this.#emptyWords(view));
+        this.#showButtons(view);
+        this.tick(receivedAt);
+    }
+
+    /** Counts the progress on. */
+    tick(now) {
+        const item = this.#view?.nowPlaying;
+        if (!item) return;
+        const seconds = elapsed(this.#view, this.#receivedAt, now);
+        const isKnown = item.duration > 0;
+        setText(this.#done, clock(seconds));
+        setText(this.#whole, isKnown ? clock(item.duration) : "");
+        // A bar without a value would move by itself, and a length that nobody knows is no progress.
+        setShown(this.#progress, isKnown);
+        if (!isKnown) return;
+        setAttribute(this.#progress, "max", String(item.duration));
+        setAttribute(this.#progress, "value", String(Math.floor(seconds)));
+        setAttribute(this.#progress, "aria-valuetext", `${clock(seconds)} of ${clock(item.duration)}`);
+    }
+
+    #showSong(item, hostID) {
+        this.#cover.update(item);
+        this.#words.update(item, { artist: item.artist });
+        const isAsked = item.addedBy && item.addedBy !== hostID;
+        setText(this.#asker, isAsked ? `${nameOf({ name: item.addedByName })} asked` : "");
+        const votes = item.votes > 0 ? counted(item.votes, "vote") : "";
+        setText(this.#votes, isAsked && votes ? ` · ${votes}` : votes);
+        setShown(this.#asked, isAsked || votes);
+        this.#wish.update(item.wish);
+    }
+
+    #showButtons(view) {
+        const { skip, nowPlaying } = view;
+        setShown(this.find, !nowPlaying && !view.queue.length && (this.isHost || view.connection === "connected"));
+        // Skipping does not wait for a host, as a vote does.
+        setShown(this.skip, nowPlaying && (this.isHost || (skip?.allowed && view.connection === "connected")));
+        if (this.isHost) {
+            setShown(this.play, nowPlaying || view.queue.length);
+            setButton(this.play, view.isPlaying ? "pause" : "play", view.isPlaying ? "Pause" : "Play");
+            const isWanted = skip?.votes > 0;
+            const label = isWanted ? `Skip. ${skip.votes} of ${skip.needed} votes are for it.` : "Skip";
+            setButton(this.skip, "skip", isWanted ? `Skip ${skip.votes}/${skip.needed}` : "Skip", label);
+            setClass(this.skip, "wanted", isWanted);
+            return;
+        }
+        if (!skip?.allowed) return;
+        const words = skip.mine ? "Skip wanted" : "Skip";
+        const label = `Skip, ${skip.votes} of ${skip.needed} votes`;
+        setButton(this.skip, skip.mine ? "check" : "skip", `${words} ${skip.votes}/${skip.needed}`, label);
+        setAttribute(this.skip, "aria-pressed", String(Boolean(skip.mine)));
+    }
+
+    #emptyWords(view) {
+        if (this.isHost) return view.queue.length ? "Press play." : "Add a song, and it plays.";
+        return view.host ? "Find a song, and suggest it." : "The music comes with a host.";
+    }
+}
+
+function stateWords(view) {
+    if (!view.nowPlaying) return "Nothing plays";
+    return view.isPlaying ? "Now playing" : "Paused";
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import { limits } from "/limits.js";
+
+/**
+ * Decides when to connect to the box, and when to say that it is out of reach. An event goes in, actions come out:
+ * "connect", "close". It reads no clock and no random number: `now` is in milliseconds, `jitter` is 0 to 1.
+ */
+export class Reach {
+    /** "idle", "connecting", "open", "waiting" for the next attempt, or "refused". */
+    phase = "idle";
+    /** When `ticked` is due, or null. */
+    deadline = null;
+    /** Since when there is no connection, or null. */
+    lostAt = null;
+    #failures = 0;
+
+    /** Connects at once, whatever is going on. */
+    tried(now) {
+        this.phase = "connecting";
+        this.deadline = now + limits.connecting;
+        return ["close", "connect"];
+    }
+
+    /** The box has said something. */
+    heard(now) {
+        this.phase = "open";
+        this.deadline = now + limits.silence;
+        this.lostAt = null;
+        this.#failures = 0;
+        return [];
+    }
+
+    /** The box is there, and does not let this page in: it asks again only where a person does something. */
+    refused() {
+        this.phase = "refused";
+        this.deadline = null;
+        this.lostAt = null;
+        this.#failures = 0;
+        return [];
+    }
+
+    /** The connection broke, or did not come about. */
+    broke(now, jitter) {
+        this.lostAt ??= now;
+        const pause = Math.min(limits.longestPause, limits.shortestPause * 2 ** this.#failures);
+        this.#failures = Math.min(this.#failures + 1, 16);
+        this.phase = "waiting";
+        // A car full of phones does not come back in the same moment.
+        this.deadline = now + Math.max(limits.shortestPause, pause * (1 - jitter / 4));
+        return ["close"];
+    }
+
+    /** Lets time pass. */
+    ticked(now, jitter) {
+        if (this.deadline === null || now < this.deadline) return [];
+        return this.phase === "waiting" ? this.tried(now) : this.broke(now, jitter);
+    }
+
+    /** Whether a person is told, and whether a tap is offered. */
+    trouble(now) {
+        const gone = this.lostAt === null ? -1 : now - this.lostAt;
+        return { isTold: gone >= limits.unnoticed, offersRetry: gone >= limits.retryOffered };
+    }
+}

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import { button, cover, setButton, songWords, wishLine } from "/controls.js";
+import { KeyedList, make, setAttribute, setShown, setText } from "/dom.js";
+import { icon } from "/icons.js";
+import { limits } from "/limits.js";
+import { clock, counted, shown, titleOf } from "/text.js";
+
+/** Looks for songs of the host's library, and asks for them. */
+export class Search {
+    #input = make("input", "", {
+        type: "search", id: "words", name: "q", maxlength: limits.search, autocomplete: "off", autocapitalize: "off",
+        spellcheck: "false", enterkeyhint: "search", placeholder: "Title or artist",
+    });
+    #state = make("p", "hint", { role: "status" });
+    #found = make("ul", "songs");
+    #library = make(
+        "div", "library", { hidden: true }, make("p"), make("progress", "", { "aria-label": "Songs scanned" }));
+    #songs = [];
+    #view = null;
+    #timer = null;
+    #abort = null;
+
+    constructor(panel, box, isHost) {
+        Object.assign(this, { box, isHost });
+        const label = make("label", "unseen", { for: "words" }, "Search for songs");
+        const submit = make("button", "", { type: "submit", "aria-label": "Search" }, icon("search"));
+        const form = make("form", "search", { role: "search" }, label, this.#input, submit);
+        form.addEventListener("submit", (event) => {
+            event.preventDefault();
+            this.#look();
+        });
+        this.#input.addEventListener("input", () => {
+            clearTimeout(this.#timer);
+            this.#timer = setTimeout(() => this.#look(), limits.typing);
+        });
+        panel.append(form, this.#state, this.#found, this.#library);
+        this.found = new KeyedList(this.#found, (song) => song.id, () => foundRow(box, isHost));
+        this.#say(isHost ? "Find a song of the library, and add it." : "Find a song of the host, and suggest it.");
+    }
+
+    update(view) {
+        this.#view = view;
+        this.#show();
+        this.#showLibrary(view.library);
+    }
+
+    focus() {
+        this.#input.focus();
+    }
+
+    async #look() {
+        clearTimeout(this.#timer);
+        this.#abort?.abort();
+        const words = this.#input.value.trim();
+        if (!words) return this.#answer([], "");
+        const abort = new AbortController();
+        this.#abort = abort;
+        this.#say("Searching…");
+        const { songs, message } = await this.box.search(words, abort.signal);
+        if (abort.signal.aborted) return;
+        const none = `Nothing found for “${shown(words, "")}”.`;
+        this.#answer(songs, message || (songs.length ? `${counted(songs.length, "song")} found.` : none));
+    }
+
+    #answer(songs, words) {
+        this.#songs = songs;
+        this.#say(words);
+        this.#show();
+    }
+
+    #say(words) {
+        setText(this.#state, words);
+    }
+
+    #show() {
+        const { nowPlaying = null, queue = [], wishes = [] } = this.#view ?? {};
+        const items = new Map([...queue, nowPlaying].map((item) => [item?.id, item]));
+        const wished = new Map(wishes.map((wish) => [wish.songID, wish]));
+        this.found.update(this.#songs.map((song) => {
+            const item = items.get(song.id);
+            const isPlaying = nowPlaying?.id === song.id;
+            return { ...song, item, isPlaying, wish: wished.get(song.id) ?? item?.wish };
+        }));
+    }
+
+    #showLibrary(library) {
+        const [words, progress] = this.#library.children;
+        setShown(this.#library, library);
+        if (!library) return;
+        const isScanning = typeof library.toScan === "number";
+        const songs = counted(library.songs, "song");
+        setText(words, isScanning
+            ? `${songs} in the library so far: ${counted(library.scanned ?? 0, "file")} of ${
+                library.toScan.toLocaleString()} are read.`
+            : `${songs} in the library.`);
+        setShown(progress, isScanning);
+        if (!isScanning) return;
+        setAttribute(progress, "max", String(Math.max(1, library.toScan)));
+        setAttribute(progress, "value", String(library.scanned ?? 0));
+    }
+}
+
+function foundRow(box, isHost) {
+    const art = cover("small");
+    const words = songWords("p");
+    const wish = wishLine();
+    const row = { song: null };
+    const word = isHost ? "Add" : "Suggest";
+    const add = button("word-button", "plus", word, () => {
+        const { song } = row;
+        if (add.getAttribute("aria-disabled")) return;
+        if (isHost) box.command("add", { songID: song.id });
+        else if (song.item) box.wish("vote", song);
+        else box.wish("suggest", song);
+    }, "add");
+    const place = make("p", "wish", { "data-state": "confirmed", hidden: true }, icon("check"), "In the queue");
+    const text = make("div", "song-words", {}, words.titleLine, words.artistLine, wish.element, place);
+    row.element = make("li", "song", {}, art.element, text, add);
+    row.update = (song) => {
+        row.song = song;
+        art.update(song);
+        words.update(song, { artist: shown(song.artist, ""), length: song.duration ? clock(song.duration) : "" });
+        wish.update(song.wish);
+        setShown(place, !isHost && song.item && !song.wish && !song.isPlaying);
+        const done = doneWord(song, isHost);
+        const isVote = !isHost && song.item;
+        const label = `${isVote ? "Vote for" : word} ${titleOf(song)}`;
+        const next = isVote ? ["vote", "Vote"] : ["plus", word];
+        setButton(add, ...(done ? ["check", done, `${label}: ${done}`] : [...next, label]));
+        // Not taken away: whoever has just tapped it keeps the focus.
+        setAttribute(add, "aria-disabled", done ? "true" : null);
+    };
+    return row;
+}
+
+/** Why a song cannot be asked for again; null where it can. */
+function doneWord(song, isHost) {
+    if (song.isPlaying) return "Plays";
+    if (isHost) return song.item ? "Added" : null;
+    if (song.wish?.state === "queued" || song.wish?.state === "sent") return "Asked";
+    return song.item?.mine ? "Voted" : null;
+}

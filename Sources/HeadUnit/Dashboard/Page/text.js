@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import { limits } from "/limits.js";
+
+// How things are said. Nothing here touches the page.
+
+const number = new Intl.NumberFormat();
+const twoDigits = new Intl.NumberFormat(undefined, { minimumIntegerDigits: 2, useGrouping: false });
+
+/** Weakest signals, in dBm, for one to four bars: those of the terminal. */
+const thresholds = [-90, -80, -70, -60];
+
+/** A text from elsewhere as it is shown: never without end, and never nothing. */
+export function shown(text, instead) {
+    // Spaces, and what has no width, are nothing to see.
+    if (typeof text !== "string" || /^[\s\p{C}\p{Z}\p{Default_Ignorable_Code_Point}]*$/u.test(text)) return instead;
+    return cut(text, limits.text);
+}
+
+/** At most so many characters, and an ellipsis for the rest. No character is cut in two. */
+export function cut(text, length) {
+    if (text.length <= length) return text;
+    return `${text.slice(0, length).replace(/[\uD800-\uDBFF]$/, "")}…`;
+}
+
+/** A song's title as it is shown. */
+export const titleOf = (song) => shown(song.title, "(untitled)");
+
+/** A person's name as it is shown. */
+export const nameOf = (person) => shown(person?.name, "somebody");
+
+/** Seconds as m:ss, or h:mm:ss. */
+export function clock(seconds) {
+    const whole = Math.max(0, Math.floor(seconds || 0));
+    const [hours, minutes] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60];
+    const rest = twoDigits.format(whole % 60);
+    if (hours === 0) return `${number.format(minutes)}:${rest}`;
+    return `${number.format(hours)}:${twoDigits.format(minutes)}:${rest}`;
+}
+
+/** A number with its noun: "1 vote", "1,200 votes". */
+export function counted(count, one, many = `${one}s`) {
+    return `${number.format(count)} ${count === 1 ? one : many}`;
+}
+
+/** A signal in dBm, with a real minus. */
+export const decibels = (rssi) => `${number.format(rssi).replace("-", "−")} dBm`;
+
+/** A round trip. */
+export const milliseconds = (time) => (time < 1 ? "<1 ms" : `${number.format(Math.round(time))} ms`);
+
+/** Signal strength in bars, none to four. */
+export const bars = (rssi) => thresholds.filter((threshold) => rssi >= threshold).length;
+
+/** One or two letters that stand for a title. */
+export function initials(title) {
+    const words = title.slice(0, limits.text).match(/[\p{L}\p{N}]+/gu) ?? ["♪"];
+    return words.slice(0, 2).map((word) => String.fromCodePoint(word.codePointAt(0)).toUpperCase()).join("");
+}
+
+/** A hue, in degrees, that a text always has. */
+export function hue(text) {
+    let hash = 7;
+    for (const letter of text.slice(0, limits.text)) hash = (hash * 31 + letter.codePointAt(0)) % 3600;
+    return hash % 360;
+}
+
+/** For how long a song has played at `now`, in seconds; `receivedAt` is when the view came, on the same clock. */
+export function elapsed(view, receivedAt, now) {
+    const since = view.isPlaying ? Math.max(0, now - receivedAt) / 1000 : 0;
+    const duration = view.nowPlaying?.duration || Infinity;
+    return Math.min(duration, Math.max(0, view.elapsed || 0) + since);
+}
+
+const wishWords = {
+    vote: { queued: "Vote kept", sent: "Vote on its way", confirmed: "Vote counts", rejected: "Vote does not count" },
+    takeBack: {
+        queued: "Taking back, kept", sent: "Taking back", confirmed: "Vote taken back", rejected: "No vote of yours",
+    },
+    suggest: {
+        queued: "Suggestion kept", sent: "Suggestion on its way", confirmed: "Suggestion taken", rejected: "Not queued",
+    },
+};
+
+/** What has become of a wish. A rejection has the host's reason in a sentence. */
+export function wishText(wish) {
+    const words = wishWords[wish.kind]?.[wish.state] ?? "";
+    if (wish.state !== "rejected") return words;
+    return wish.sentence ? shown(wish.sentence, words) : `${words}.`;
+}

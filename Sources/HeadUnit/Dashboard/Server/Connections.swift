@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import MeshProtocol
+import NIOCore
+import Synchronization
+
+/// The dashboard's connections, on whatever event loop they live.
+final class Connections: Sendable {
+    private struct State {
+        var table = ConnectionTable()
+        var channels: [ConnectionTable.ID: any Channel] = [:]
+        var isClosed = false
+    }
+
+    private let state = Mutex(State())
+    private let origin = ContinuousClock.now
+
+    var now: MeshInstant { ContinuousClock.now - origin }
+
+    var count: Int { state.withLock { $0.table.count } }
+
+    /// Takes a connection in, and closes another for it where there is no room; nil where it cannot stay.
+    func open(_ channel: any Channel) -> ConnectionTable.ID? {
+        let address = channel.remoteAddress?.ipAddress ?? ""
+        let (id, evicted) = state.withLock { state -> (ConnectionTable.ID?, (any Channel)?) in
+            guard !state.isClosed, case .admit(let id, let closing) = state.table.opened(from: address) else {
+                return (nil, nil)
+            }
+            state.channels[id] = channel
+            return (id, closing.flatMap { state.channels.removeValue(forKey: $0) })
+        }
+        evicted?.close(promise: nil)
+        return id
+    }
+
+    func changed(_ id: ConnectionTable.ID, isBusy: Bool) {
+        state.withLock { $0.table.changed(id, isBusy: isBusy) }
+    }
+
+    func closed(_ id: ConnectionTable.ID) {
+        state.withLock { state in
+            state.table.closed(id)
+            state.channels[id] = nil
+        }
+    }
+
+    /// Cuts all of them, and lets no more in.
+    func closeAll() {
+        let channels = state.withLock { state in
+            state.isClosed = true
+            return Array(state.channels.values)
+        }
+        for channel in channels { channel.close(promise: nil) }
+    }
+}

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import HTTPTypes
+import Hummingbird
+import NIOCore
+
+/// Lets a request through the gate to the routes, and sees that every answer says what browsers may make of it.
+struct DashboardResponder: HTTPResponder {
+    private let gate: Gate
+    private let routes: RouterResponder<DashboardContext>
+
+    init(_ dashboard: Dashboard, _ gate: Gate) {
+        self.gate = gate
+        routes = DashboardRoutes(dashboard).responder
+    }
+
+    func respond(to request: Request, context: DashboardContext) async throws -> Response {
+        var response = await answer(request, context)
+        for (name, value) in Self.alwaysSaid { response.headers[name] = value }
+        if response.headers[.cacheControl] == nil { response.headers[.cacheControl] = "no-store" }
+        return response
+    }
+
+    private func answer(_ request: Request, _ context: DashboardContext) async -> Response {
+        let cookies = DashboardCookies(request, context)
+        switch gate.judge(Gate.Visit(request, context, cookies)) {
+        case .refuse(let refusal): return .refusing(refusal.status, refusal.sentence)
+        case .enter(let access):
+            // Not kept in the address bar, the history, or what the next site is told.
+            return Response(
+                status: .seeOther, headers: [.location: "/", .setCookie: cookies.setting(access: access)])
+        case .pass(let right):
+            var context = context
+            context.right = right
+            do {
+                return try await routes.respond(to: request, context: context)
+            } catch let refusal as Dashboard.Refusal {
+                return .refusing(refusal.status, refusal.message, reason: refusal.reason)
+            } catch {
+                context.logger.debug("a request to the dashboard has failed: \(error)")
+                return .refusing(500, "The music box could not answer. Try again in a moment.")
+            }
+        }
+    }
+
+    /// Scripts, styles and pictures come from here and nowhere else, nobody frames the page, nobody guesses at types.
+    private static let alwaysSaid: [(HTTPField.Name, String)] = [
+        (
+            .contentSecurityPolicy,
+            "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+                + "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+        ),
+        (.xContentTypeOptions, "nosniff"),
+        (.referrerPolicy, "no-referrer"),
+        (.crossOriginResourcePolicy, "same-origin"),
+    ]
+}
+
+extension HTTPField.Name {
+    fileprivate static let referrerPolicy = HTTPField.Name.known("Referrer-Policy")
+    fileprivate static let crossOriginResourcePolicy = HTTPField.Name.known("Cross-Origin-Resource-Policy")
+    fileprivate static let fetchSite = HTTPField.Name.known("Sec-Fetch-Site")
+
+    private static func known(_ name: String) -> HTTPField.Name {
+        guard let field = HTTPField.Name(name) else { preconditionFailure("\(name) is no name of a field") }
+        return field
+    }
+}
+
+extension Gate.Visit {
+    fileprivate init(_ request: Request, _ context: DashboardContext, _ cookies: DashboardCookies) {
+        self.init(
+            method: request.method.rawValue, path: request.uri.path,
+            token: request.uri.queryParameters["token"].map(String.init), host: request.head.authority,
+            origin: request.headers[.origin], fetchSite: request.headers[.fetchSite],
+            contentType: request.headers[.contentType],
+            contentLength: request.headers[.contentLength].flatMap { Int($0) }, access: cookies.access,
+            session: cookies.session, localAddress: context.channel.localAddress?.ipAddress)
+    }
+}
+
+/// What browsers keep for us. The names have the port in them, since cookies of one box's services are all sent to all.
+struct DashboardCookies: Sendable {
+    /// The token that opened the door.
+    let access: String?
+    /// A web guest's session.
+    let session: String?
+    private let port: Int
+
+    init(_ request: Request, _ context: DashboardContext) {
+        port = context.channel.localAddress?.port ?? 0
+        let cookies = Cookies(from: request.headers[values: .cookie])
+        access = cookies["roadmesh-\(port)"]?.value
+        session = cookies["roadmesh-guest-\(port)"]?.value
+    }
+
+    func setting(access: String) -> String { setting("roadmesh-\(port)", access) }
+
+    func setting(session: String) -> String { setting("roadmesh-guest-\(port)", session) }
+
+    private func setting(_ name: String, _ value: String) -> String {
+        Cookie(
+            name: name, value: value, maxAge: value.isEmpty ? 0 : DashboardLimits.cookieSeconds, path: "/",
+            httpOnly: true, sameSite: .strict
+        ).description
+    }
+}
+
+extension Response {
+    private struct Said: Encodable {
+        var message: String
+        var reason: String?
+    }
+
+    /// An answer that is none, with a sentence for the person.
+    static func refusing(_ status: Int, _ message: String, reason: String? = nil) -> Response {
+        (try? json(Said(message: message, reason: reason), status: .init(code: status)))
+            ?? Response(status: .init(code: status))
+    }
+
+    /// A value of the contract.
+    static func json(_ value: some Encodable, status: HTTPResponse.Status = .ok) throws -> Response {
+        Response(
+            status: status, headers: [.contentType: "application/json"],
+            body: ResponseBody(byteBuffer: ByteBuffer(bytes: try DashboardJSON.bytes(value))))
+    }
+}

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DemocracyDJ
+import HTTPTypes
+import Hummingbird
+import NIOCore
+
+/// What the dashboard answers, path by path, as `docs/dashboard.md` says it. The gate has let the request through.
+struct DashboardRoutes {
+    /// The routes.
+    let responder: RouterResponder<DashboardContext>
+
+    init(_ dashboard: Dashboard) {
+        let router = Router(context: DashboardContext.self)
+        for file in PageFiles.all {
+            router.get(RouterPath(file.path)) { request, _ in Self.file(file, request) }
+        }
+        router.get("/events") { _, context in try await Self.events(dashboard, context) }
+        router.get("/invitation.svg") { _, context in try await Self.invitation(dashboard, context) }
+        router.get("/api/search") { request, context in try await Self.search(dashboard, request, context) }
+        let pictures = Pictures()
+        router.get("/art/:song") { request, context in try await Self.picture(dashboard, pictures, request, context) }
+        router.post("/api/command") { request, context in try await Self.command(dashboard, request, context) }
+        router.post("/api/join") { request, context in try await Self.join(dashboard, request, context) }
+        router.get("/**") { _, _ in Response.refusing(404, "There is nothing at this address.") }
+        router.post("/**") { _, _ in Response.refusing(404, "There is nothing at this address.") }
+        responder = router.buildResponder()
+    }
+
+    // MARK: Files and pictures
+
+    private static func file(_ file: PageFiles.File, _ request: Request) -> Response {
+        // A program that was started anew may have another page.
+        answer(file.bytes, file.mediaType, file.entityTag, cacheControl: "no-cache", to: request)
+    }
+
+    private static func invitation(_ dashboard: Dashboard, _ context: DashboardContext) async throws -> Response {
+        guard context.right == .driver, let url = await dashboard.view.surroundings.invitation?.url,
+            let picture = QRCode.svg(url)
+        else { return .refusing(404, "Nobody is invited by browser here.") }
+        return Response(
+            status: .ok, headers: [.contentType: "image/svg+xml"],
+            body: ResponseBody(byteBuffer: ByteBuffer(string: picture)))
+    }
+
+    private static func picture(
+        _ dashboard: Dashboard, _ pictures: Pictures, _ request: Request, _ context: DashboardContext
+    ) async throws -> Response {
+        guard let songID = context.parameters.get("song").flatMap({ PercentCoding.decoded($0) }) else {
+            return .refusing(404, "There is no such song.")
+        }
+        let place = await pictures.place()
+        guard let picture = await dashboard.picture(of: songID) else {
+            return .refusing(404, "This song has no cover.")
+        }
+        var response = answer(
+            ByteBuffer(bytes: picture.bytes), picture.mediaType, PageFiles.entityTag(picture.bytes),
+            cacheControl: "private, max-age=\(DashboardLimits.pictureSeconds)", to: request)
+        let body = response.body
+        // It has its place in memory until the browser has it, or has gone.
+        response.body = ResponseBody(contentLength: body.contentLength) { writer in
+            try await body.write(writer)
+            withExtendedLifetime(place) {}
+        }
+        return response
+    }
+
+    private static func answer(
+        _ bytes: ByteBuffer, _ mediaType: String, _ entityTag: String, cacheControl: String, to request: Request
+    ) -> Response {
+        let headers: HTTPFields = [.eTag: entityTag, .cacheControl: cacheControl]
+        if request.headers[.ifNoneMatch] == entityTag { return Response(status: .notModified, headers: headers) }
+        var response = Response(status: .ok, headers: headers, body: ResponseBody(byteBuffer: bytes))
+        response.headers[.contentType] = mediaType
+        return response
+    }
+
+    // MARK: The view
+
+    private static func events(_ dashboard: Dashboard, _ context: DashboardContext) async throws -> Response {
+        guard let viewer = await dashboard.viewer(context.right) else { throw Dashboard.Refusal.notJoined }
+        guard let (id, signals) = await dashboard.openStream(viewer, from: context.address) else {
+            throw Dashboard.Refusal.tooManyPages
+        }
+        // Also where not a byte of it can be written.
+        context.channel.closeFuture.whenComplete { _ in Task { await dashboard.closeStream(id) } }
+        let body = ResponseBody { writer in
+            try await writer.write(ByteBuffer(string: "retry: 1000\n\n"))
+            for await _ in signals {
+                guard try await send(dashboard, id, to: &writer) else { break }
+            }
+            await dashboard.closeStream(id)
+            try await writer.finish(nil)
+        }
+        return Response(status: .ok, headers: [.contentType: EventStream.mediaType], body: body)
+    }
+
+    /// Writes what is due. False where nothing follows.
+    private static func send(
+        _ dashboard: Dashboard, _ id: ViewStreams.ID, to writer: inout any ResponseBodyWriter
+    ) async throws -> Bool {
+        switch try await dashboard.frame(id) {
+        case .view(let frame):
+            try await writer.write(frame)
+            try await Task.sleep(for: await dashboard.viewPause)
+        case .ping: try await writer.write(ByteBuffer(string: ": ping\n\n"))
+        case .lastView(let frame):
+            try await writer.write(frame)
+            return false
+        case .end: return false
+        case nil: break
+        }
+        return true
+    }
+
+    // MARK: What people want
+
+    private struct FoundSongs: Encodable {
+        var songs: [PageView.FoundSong]
+    }
+
+    private struct JoinRequest: Decodable {
+        var key: String
+        var name: String
+    }
+
+    private static func search(
+        _ dashboard: Dashboard, _ request: Request, _ context: DashboardContext
+    ) async throws -> Response {
+        guard let viewer = await dashboard.viewer(context.right) else { throw Dashboard.Refusal.notJoined }
+        let words = PercentCoding.field("q", of: request.uri.query) ?? ""
+        switch try await dashboard.search(words, by: viewer, from: context.address) {
+        case .songs(let songs): return try .json(FoundSongs(songs: songs))
+        case .notConnected:
+            return .refusing(
+                503, "There is no connection to the host, and searching needs one. Try again when it is back.")
+        case .overtaken: return .refusing(503, "Another search has taken this one's place.")
+        case .noAnswer: return .refusing(504, "The host does not answer. Try again in a moment.")
+        }
+    }
+
+    private static func command(
+        _ dashboard: Dashboard, _ request: Request, _ context: DashboardContext
+    ) async throws -> Response {
+        guard let viewer = await dashboard.viewer(context.right) else { throw Dashboard.Refusal.notJoined }
+        let command = try await body(DashboardCommand.self, of: request)
+        try await dashboard.follow(command, by: viewer, from: context.address)
+        return Response(status: .noContent)
+    }
+
+    private static func join(
+        _ dashboard: Dashboard, _ request: Request, _ context: DashboardContext
+    ) async throws -> Response {
+        guard case .invited = context.right else {
+            throw Dashboard.Refusal(
+                status: 403, message: "Joining needs an invitation. Scan the code on the head unit.")
+        }
+        let wanted = try await body(JoinRequest.self, of: request)
+        let session = try await dashboard.join(key: wanted.key, name: wanted.name, from: context.address)
+        let cookie = DashboardCookies(request, context).setting(session: session)
+        return Response(status: .noContent, headers: [.setCookie: cookie])
+    }
+
+    private static func body<Value: Decodable & Sendable>(
+        _ type: Value.Type, of request: Request
+    ) async throws -> Value {
+        let bytes: ByteBuffer
+        do {
+            bytes = try await request.body.collect(upTo: DashboardLimits.bodyBytes)
+        } catch is NIOTooManyBytesError {
+            throw Dashboard.Refusal(status: 413, message: Gate.Refusal.tooLarge.sentence)
+        }
+        guard let value = DashboardJSON.value(type, of: bytes) else { throw Dashboard.Refusal.malformed }
+        return value
+    }
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import MeshProtocol
+
+/// Any text in an address (RFC 3986, 2.1).
+enum PercentCoding {
+    /// A text as it stands in a path.
+    static func encoded(_ text: String) -> String {
+        text.utf8.map { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
+                String(UnicodeScalar(byte))
+            default: "%" + Hex.text([byte])
+            }
+        }.joined()
+    }
+
+    /// The text of what stands in a path; nil where it is none.
+    static func decoded(_ text: some StringProtocol) -> String? {
+        var bytes: [UInt8] = []
+        var rest = Array(text.utf8)[...]
+        while let byte = rest.popFirst() {
+            guard byte == UInt8(ascii: "%") else {
+                bytes.append(byte)
+                continue
+            }
+            let digits = String(decoding: rest.prefix(2), as: UTF8.self)
+            guard let value = Hex.bytes(digits), value.count == 1 else { return nil }
+            bytes += value
+            rest = rest.dropFirst(2)
+        }
+        return String(validating: bytes, as: UTF8.self)
+    }
+
+    /// A field of a query, as forms write it: a plus is a space.
+    static func field(_ name: String, of query: String?) -> String? {
+        for part in (query ?? "").split(separator: "&") where part.hasPrefix(name + "=") {
+            return decoded(part.dropFirst(name.count + 1).map { $0 == "+" ? " " : String($0) }.joined())
+        }
+        return nil
+    }
+}

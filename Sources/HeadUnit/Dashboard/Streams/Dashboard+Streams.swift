@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import MeshProtocol
+import NIOCore
+
+// Open pages.
+
+extension Dashboard {
+    /// What is written on a stream.
+    enum Frame: Sendable {
+        case view(ByteBuffer)
+        case ping
+        case lastView(ByteBuffer)
+        /// Nothing more.
+        case end
+    }
+
+    /// Opens a stream; nil where there are too many. The signals say when it is worth asking for a frame.
+    func openStream(
+        _ viewer: ViewStreams.Viewer, from address: String
+    ) -> (id: ViewStreams.ID, signals: AsyncStream<Void>)? {
+        guard let (id, ends) = streams.open(viewer, from: address, now: now) else { return nil }
+        // A view that is overtaken is not sent: one signal stands for all.
+        let (signals, sink) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+        sinks[id] = sink
+        if case .webGuest(let guest) = viewer { carryOut(webGuests.opened(guest, now: now)) }
+        if let ends { closed(ends, viewer) }
+        sink.yield()
+        return (id, signals)
+    }
+
+    /// The browser has gone, or has everything.
+    func closeStream(_ id: ViewStreams.ID) {
+        guard let viewer = streams.viewer(id), streams.close(id) else { return }
+        closed(id, viewer)
+    }
+
+    private func closed(_ id: ViewStreams.ID, _ viewer: ViewStreams.Viewer) {
+        sinks.removeValue(forKey: id)?.finish()
+        if case .webGuest(let guest) = viewer { webGuests.closed(guest, now: now) }
+        if streams.all(of: viewer).isEmpty {
+            encoded[viewer] = nil
+            versions.forget(viewer)
+        }
+        if streams.count == 0 { whenNobodyLooks?() }
+    }
+
+    /// What is to be written next; nil where nothing is.
+    func frame(_ id: ViewStreams.ID) throws -> Frame? {
+        guard let viewer = streams.viewer(id), let viewpoint = viewpoint(viewer) else { return .end }
+        let isLast = viewpoint.ended != nil || view.own.ended != nil
+        switch streams.next(id, version: versions[viewer], isLast: isLast, now: now) {
+        case .view: return .view(try encodedView(viewer, viewpoint))
+        case .lastView: return .lastView(try encodedView(viewer, viewpoint))
+        case .ping: return .ping
+        case .wait: return nil
+        }
+    }
+
+    /// Under a storm of votes each viewer's view is encoded anew each time: the more there are, the longer it takes.
+    var viewPause: Duration { DashboardLimits.viewPause * max(1, encoded.count / DashboardLimits.viewersPerPause) }
+
+    private func viewpoint(_ viewer: ViewStreams.Viewer) -> Viewpoint? {
+        switch viewer {
+        case .node: view.own
+        case .webGuest(let id): webGuests.viewpoint(id)
+        }
+    }
+
+    private func encodedView(_ viewer: ViewStreams.Viewer, _ viewpoint: Viewpoint) throws -> ByteBuffer {
+        if let known = encoded[viewer], known.isFresh(versions[viewer], now: now) { return known.frame }
+        let page = view.page(
+            for: viewpoint, webGuests: webGuests.present, version: versions[viewer], now: now)
+        let made = try EncodedView(page, now: now)
+        encoded[viewer] = made
+        return made.frame
+    }
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FoundationEssentials
+import MeshProtocol
+import NIOCore
+
+/// A view as it is sent, for everybody who sees the same.
+struct EncodedView: Sendable {
+    let version: Int
+    let madeAt: MeshInstant
+    let frame: ByteBuffer
+
+    init(_ view: PageView, now: MeshInstant) throws {
+        version = view.version
+        madeAt = now
+        frame = ByteBuffer(bytes: Array("event: view\ndata: ".utf8) + (try DashboardJSON.bytes(view)) + [10, 10])
+    }
+
+    /// How long the song has played was right when it was encoded.
+    func isFresh(_ version: Int, now: MeshInstant) -> Bool {
+        self.version == version && now < madeAt + DashboardLimits.encodedViewLife
+    }
+}
+
+/// The JSON of the contract.
+enum DashboardJSON {
+    static func bytes(_ value: some Encodable) throws -> [UInt8] {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return Array(try encoder.encode(value))
+    }
+
+    static func value<Value: Decodable>(_ type: Value.Type, of bytes: ByteBuffer) -> Value? {
+        try? JSONDecoder().decode(type, from: Data(bytes.readableBytesView))
+    }
+}
+
+/// Counts the changes of what is seen, by everybody or by one.
+struct ViewVersions: Sendable {
+    private var last = 1
+    private var ofAll = 1
+    private var own: [ViewStreams.Viewer: Int] = [:]
+
+    /// What everybody sees has changed, or where a viewer is named, what that one sees.
+    mutating func changed(_ viewer: ViewStreams.Viewer?) {
+        last += 1
+        if let viewer { own[viewer] = last } else { ofAll = last }
+    }
+
+    /// The version of what somebody sees.
+    subscript(viewer: ViewStreams.Viewer) -> Int { max(ofAll, own[viewer] ?? 0) }
+
+    /// Nobody looks with these eyes any more.
+    mutating func forget(_ viewer: ViewStreams.Viewer) { own[viewer] = nil }
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DemocracyDJ
+import MeshProtocol
+
+// The page for one who looks.
+
+extension DashboardView {
+    /// The page, as it is now. `webGuests` are those who are linked by a browser.
+    func page(for viewpoint: Viewpoint, webGuests: Set<Peer.ID>, version: Int, now: MeshInstant) -> PageView {
+        let items = Items(self, viewpoint)
+        let shown = snapshot?.connectedPeers ?? []
+        let isOwn = viewpoint.role != .webGuest
+        return PageView(
+            version: version, role: viewpoint.role, me: Self.person(viewpoint.me),
+            host: (isOwn ? host : node.peer).map(Self.person),
+            radio: node.radio.hasPrefix("virtual") ? "virtual" : "bluez", connection: viewpoint.connection,
+            attempt: viewpoint.attempt, isStale: isStale, nowPlaying: snapshot?.nowPlaying.map(items.item),
+            isPlaying: snapshot?.isPlaying ?? false, elapsed: elapsed(now),
+            queue: (snapshot?.queue ?? []).map(items.item), wishes: otherWishes(viewpoint),
+            guests: shown.map { guest($0, isWeb: webGuests.contains($0.id), isMe: $0.id == viewpoint.me.id) },
+            hosts: viewpoint.role == .guest && !isConnected ? hosts : [], skip: skip(viewpoint),
+            notices: viewpoint.notices.current, invitation: isOwn ? surroundings.invitation : nil,
+            library: isOwn ? library : nil, ended: viewpoint.ended ?? own.ended)
+    }
+
+    /// A song that was found, as the page shows it.
+    func found(_ song: Song) -> PageView.FoundSong {
+        PageView.FoundSong(
+            id: song.id, title: UntrustedText.shown(song.title), artist: UntrustedText.shown(song.artist),
+            duration: song.duration, art: art(song.id))
+    }
+
+    /// Where a song's cover is to be had, if anywhere.
+    fileprivate func art(_ songID: Song.ID) -> String? {
+        surroundings.hasPictures || picture(songID) != nil ? "/art/" + PercentCoding.encoded(songID) : nil
+    }
+
+    private static func person(_ peer: Peer) -> PageView.Person {
+        PageView.Person(id: peer.id, name: UntrustedText.shown(peer.name))
+    }
+
+    private func guest(_ peer: Peer, isWeb: Bool, isMe: Bool) -> PageView.Guest {
+        let link = links[peer.id]
+        return PageView.Guest(
+            id: peer.id, name: UntrustedText.shown(peer.name), rssi: link?.rssi,
+            // As much as a person reads: a tenth of a millisecond more is no news.
+            roundTrip: link?.roundTrip.map { ($0 / .milliseconds(1)).rounded() }, isWeb: isWeb, isMe: isMe)
+    }
+
+    private func skip(_ viewpoint: Viewpoint) -> PageView.Skip {
+        let voters = snapshot?.skipVoters ?? [], present = snapshot?.connectedPeers.count ?? 0
+        return PageView.Skip(
+            allowed: surroundings.majoritySkip ?? !viewpoint.mayNotSkip, votes: voters.count,
+            needed: present / 2 + 1, mine: voters.contains(viewpoint.me.id))
+    }
+
+    private func otherWishes(_ viewpoint: Viewpoint) -> [PageView.OtherWish] {
+        viewpoint.wishes.entries.filter { snapshot?.item($0.songID) == nil }.map { entry in
+            let mark = mark(entry)
+            return PageView.OtherWish(
+                songID: entry.songID, title: names.title(entry.songID), kind: mark.kind, state: mark.state,
+                reason: mark.reason, sentence: mark.sentence)
+        }
+    }
+
+    fileprivate func mark(_ entry: ShownWishes.Entry) -> PageView.WishMark {
+        var reason: RejectionReason?
+        if case .rejected(let why) = entry.state { reason = why }
+        return PageView.WishMark(
+            kind: entry.kind, state: entry.state.name, reason: reason,
+            sentence: entry.kind.sentence(entry.state, title: names.quoted(entry.songID)))
+    }
+
+    /// The songs of a queue, for one who looks.
+    private struct Items {
+        let view: DashboardView
+        let me: Peer.ID
+        /// The newest about each song.
+        let wishes: [Song.ID: ShownWishes.Entry]
+
+        init(_ view: DashboardView, _ viewpoint: Viewpoint) {
+            self.view = view
+            me = viewpoint.me.id
+            wishes = Dictionary(viewpoint.wishes.entries.map { ($0.songID, $0) }) { _, newer in newer }
+        }
+
+        func item(_ item: QueueItem) -> PageView.Item {
+            PageView.Item(
+                id: item.id, title: UntrustedText.shown(item.title), artist: UntrustedText.shown(item.artist),
+                duration: item.duration, art: view.art(item.id), addedBy: item.addedBy,
+                addedByName: view.names.name(item.addedBy), votes: item.votes,
+                voters: item.voters.map { PageView.Person(id: $0, name: view.names.name($0)) },
+                mine: item.voters.contains(me), wish: wishes[item.id].map(view.mark))
+        }
+    }
+}

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DemocracyDJ
+import MeshNode
+import MeshProtocol
+import MeshSession
+
+/// Makes what the page shows of what a node tells: an event goes in, and says how soon it is worth a new page.
+struct DashboardView: Sendable {
+    /// What an event means to those who look.
+    enum Change: Int, Comparable, Sendable {
+        /// Nothing that is shown.
+        case none
+        /// Something that need not be seen at once.
+        case soon
+        /// Something that somebody waits for.
+        case now
+
+        static func < (one: Change, other: Change) -> Bool { one.rawValue < other.rawValue }
+    }
+
+    /// What is known beside the node's events.
+    struct Surroundings: Sendable {
+        /// Whether guests can skip; nil where that is the host's secret.
+        var majoritySkip: Bool?
+        /// Whether there may be covers of songs whose file no event has named.
+        var hasPictures = false
+        var invitation: PageView.Invitation?
+    }
+
+    /// For how long the present song had played at a time of this node.
+    struct Progress: Sendable {
+        var elapsed: Double
+        var at: MeshInstant
+    }
+
+    let node: NodeDescription
+    var surroundings: Surroundings
+    /// The node's own.
+    private(set) var own: Viewpoint
+    private(set) var names = KnownNames()
+    private(set) var snapshot: HostSnapshot?
+    private(set) var isStale = false
+    private(set) var progress = Progress(elapsed: 0, at: .zero)
+    private(set) var host: Peer?
+    private(set) var hosts: [PageView.HeardHost] = []
+    private(set) var links: [Peer.ID: LinkReport] = [:]
+    private(set) var library: LibraryCount?
+    private var pictures = RecentTable<Song.ID, String>(limit: DashboardLimits.rememberedPictures)
+
+    /// A node that has not told anything yet.
+    init(_ node: NodeDescription, _ surroundings: Surroundings = Surroundings()) {
+        self.node = node
+        self.surroundings = surroundings
+        let isHost = node.role == .host
+        own = Viewpoint(isHost ? .host : .guest, me: node.peer, connection: isHost ? .hosting : .connecting)
+        names.learn(node.peer)
+    }
+
+    /// The file of a song's cover, as the node has named it.
+    func picture(_ songID: Song.ID) -> String? { pictures[songID] }
+
+    /// Whether the node has a host to ask.
+    var isConnected: Bool { own.connection == .connected || own.connection == .hosting }
+
+    // MARK: Events
+
+    /// Takes an event.
+    mutating func handle(_ event: NodeEvent, now: MeshInstant) -> Change {
+        switch event {
+        case .peerDiscovered(let peer, let rssi, _): return heard(peer, rssi)
+        case .peerLost(let peer):
+            hosts.removeAll { $0.id == peer.id }
+            return .now
+        case .peerConnected(let peer): return connected(peer)
+        case .peerDisconnected(let peer, _):
+            links[peer.id] = nil
+            return .now
+        case .connection(let state): return take(state)
+        case .snapshot(let snapshot, let isStale): return take(snapshot, isStale: isStale, now: now)
+        case .wish(let songID, let kind, let state):
+            own.wishes.take(songID, kind, state, now: now)
+            return .now
+        case .artwork(let songID, let path):
+            pictures[songID] = path
+            return .now
+        case .playback(let playback): return take(playback, now: now)
+        case .notice(let notice):
+            own.notices.tell(notice, now: now)
+            if notice.code == RejectionReason.skippingNotAllowed.rawValue { own.mayNotSkip = true }
+            return .now
+        case .noticeCleared(let code): return own.notices.clear(code) ? .now : .none
+        case .link(let peer, let report):
+            links[peer.id] = report
+            return .soon
+        case .searchResults(let songs, _):
+            names.learn(songs)
+            return .none
+        case .intent(_, let peer, _):
+            names.learn(peer)
+            return .none
+        case .bye(let reason): return end(Self.sentence(reason, own.role))
+        case .ready, .sentAway, .library: return .none
+        }
+    }
+
+    /// Takes how much of the library has been read.
+    mutating func take(_ count: LibraryCount) -> Change {
+        guard count != library else { return .none }
+        defer { library = count }
+        return library == nil || count.scanned == nil ? .now : .soon
+    }
+
+    /// Takes the titles of songs that were found.
+    mutating func learn(_ songs: [Song]) { names.learn(songs) }
+
+    /// Nothing follows.
+    mutating func end(_ sentence: String) -> Change {
+        guard own.ended == nil else { return .none }
+        own.ended = sentence
+        return .now
+    }
+
+    /// Lets time pass.
+    mutating func tick(now: MeshInstant) -> Change { own.tick(now: now) ? .now : .none }
+
+    private mutating func heard(_ peer: Peer, _ rssi: Int?) -> Change {
+        let host = PageView.HeardHost(id: peer.id, name: UntrustedText.shown(peer.name), rssi: rssi)
+        guard let place = hosts.firstIndex(where: { $0.id == peer.id }) else {
+            hosts.append(host)
+            if hosts.count > DashboardLimits.shownHosts { hosts.removeFirst() }
+            return .now
+        }
+        guard hosts[place] != host else { return .none }
+        hosts[place] = host
+        return .soon
+    }
+
+    private mutating func connected(_ peer: Peer) -> Change {
+        names.learn(peer)
+        if own.role == .guest {
+            if host?.id != peer.id { own.mayNotSkip = false }
+            host = peer
+        }
+        return .now
+    }
+
+    private mutating func take(_ state: ConnectionState) -> Change {
+        switch state {
+        case .disconnected: own.connection = .disconnected
+        case .connecting: own.connection = .connecting
+        case .connected: own.connection = .connected
+        case .reconnecting: own.connection = .reconnecting
+        case .failed: own.connection = .failed
+        }
+        if case .reconnecting(let attempt) = state { own.attempt = attempt } else { own.attempt = 0 }
+        // Linked again, it is from before the gap until the host has told its state.
+        if state != .connected { isStale = snapshot != nil }
+        return .now
+    }
+
+    private mutating func take(_ new: HostSnapshot, isStale: Bool, now: MeshInstant) -> Change {
+        for peer in new.connectedPeers { names.learn(peer) }
+        names.learn(new.items.map(\.song))
+        self.isStale = isStale
+        snapshot = new
+        progress = Progress(elapsed: new.elapsed, at: now)
+        return .now
+    }
+
+    private mutating func take(_ playback: Playback, now: MeshInstant) -> Change {
+        guard let snapshot, snapshot.nowPlaying?.id == playback.song?.id else { return .none }
+        let elapsed = playback.elapsed / .seconds(1)
+        let isExpected = abs(elapsed - self.elapsed(now)) < 1
+        progress = Progress(elapsed: elapsed, at: now)
+        // The page counts by itself.
+        return isExpected && snapshot.isPlaying == playback.isPlaying ? .none : .now
+    }
+
+    /// For how long the present song has played, in seconds. Through a gap the host plays on.
+    func elapsed(_ now: MeshInstant) -> Double {
+        guard let snapshot, let item = snapshot.nowPlaying else { return 0 }
+        let since = snapshot.isPlaying ? (now - progress.at) / .seconds(1) : 0
+        return min(progress.elapsed + since, max(item.duration, 0))
+    }
+
+    private static func sentence(_ reason: ByeReason, _ role: PageView.Role) -> String {
+        switch (reason, role) {
+        case (.transportEnded, _): "The radio has gone, and this node with it. Start it again."
+        case (_, .guest): "This guest has stopped. Its votes are kept for the next start."
+        case (_, _): "The music box has stopped. The next start goes on with the queue."
+        }
+    }
+}

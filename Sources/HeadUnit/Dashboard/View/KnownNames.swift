@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DemocracyDJ
+import MeshProtocol
+
+/// A table that forgets what was put in longest ago.
+struct RecentTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+    private let limit: Int
+    private var values: [Key: (value: Value, turn: Int)] = [:]
+    private var turn = 0
+
+    init(limit: Int) {
+        self.limit = limit
+    }
+
+    var count: Int { values.count }
+
+    /// A value; putting in nil takes the one that is there out.
+    subscript(key: Key) -> Value? {
+        get { values[key]?.value }
+        set {
+            turn += 1
+            values[key] = newValue.map { ($0, turn) }
+            // A quarter at once, so that the search for the oldest is rare.
+            guard values.count > limit else { return }
+            let kept = values.sorted { $0.value.turn > $1.value.turn }.prefix(limit - limit / 4)
+            values = Dictionary(uniqueKeysWithValues: kept.map { ($0.key, $0.value) })
+        }
+    }
+}
+
+/// What people and songs are called, also those that are no longer on view.
+struct KnownNames: Sendable {
+    private var people = RecentTable<Peer.ID, String>(limit: DashboardLimits.rememberedNames)
+    private var titles = RecentTable<Song.ID, String>(limit: DashboardLimits.rememberedNames)
+
+    /// What a peer is called.
+    func name(_ id: Peer.ID) -> String? { people[id] }
+
+    /// What a song is called.
+    func title(_ id: Song.ID) -> String? { titles[id] }
+
+    /// A song for a sentence: its title in quotation marks, or its identifier in brackets.
+    func quoted(_ id: Song.ID) -> String {
+        titles[id].map { "\"\($0)\"" } ?? "[\(UntrustedText.shown(id))]"
+    }
+
+    mutating func learn(_ peer: Peer) {
+        if !peer.name.isEmpty { people[peer.id] = UntrustedText.shown(peer.name) }
+    }
+
+    mutating func learn(_ songs: some Sequence<Song>) {
+        for song in songs { titles[song.id] = UntrustedText.shown(song.title) }
+    }
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DemocracyDJ
+import MeshProtocol
+
+/// The notices on a page, each with a number that it alone has: a page remembers which ones were dismissed.
+struct ShownNotices: Hashable, Sendable {
+    private struct Entry: Hashable, Sendable {
+        var id: Int
+        var notice: Notice
+        var goes: MeshInstant?
+    }
+
+    private var entries: [Entry] = []
+    private var last = 0
+
+    /// The oldest first.
+    var current: [PageView.ShownNotice] {
+        entries.map { entry in
+            let notice = entry.notice
+            return PageView.ShownNotice(
+                id: entry.id, code: notice.code, message: UntrustedText.shown(notice.message),
+                suggestion: notice.suggestion.map(UntrustedText.shown), button: notice.button,
+                critical: notice.critical, dismissAfter: notice.dismissAfter, kind: notice.isBanner ? .banner : .toast)
+        }
+    }
+
+    /// Shows one, in the place of what has the same code.
+    mutating func tell(_ notice: Notice, now: MeshInstant) {
+        last += 1
+        let goes = notice.dismissAfter.map { now + .seconds($0) }
+        entries.removeAll { $0.notice.code == notice.code }
+        entries.append(Entry(id: last, notice: notice, goes: goes))
+        if entries.count > DJLimits.notices {
+            entries.remove(at: entries.firstIndex { !$0.notice.critical } ?? 0)
+        }
+    }
+
+    /// What it was about is over; whether it was shown.
+    mutating func clear(_ code: String) -> Bool {
+        let before = entries.count
+        entries.removeAll { $0.notice.code == code }
+        return entries.count != before
+    }
+
+    /// Lets time pass; whether that has changed anything.
+    mutating func tick(now: MeshInstant) -> Bool {
+        let before = entries.count
+        entries.removeAll { $0.goes.map { $0 <= now } ?? false }
+        return entries.count != before
+    }
+}
+
+extension Notice {
+    /// Whether it is about the connection or the radio, which stands above everything.
+    fileprivate var isBanner: Bool { Self.bannerCodes.contains(code) }
+
+    private static let bannerCodes: Set<String> = Set(
+        ([
+            .networkUnavailable, .connectionLost(host: nobody), .hostNotFound(host: nobody), .hostEnded(host: nobody),
+            .hostFull, .refused, .kicked, .wrongPIN, .versionMismatch, .proofRequired, .sessionInvalidated,
+        ] as [NetworkError]).map { Notice($0).code })
+
+    private static let nobody = Peer(id: "", name: "")
+}
