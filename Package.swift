@@ -100,7 +100,7 @@ let package = Package(
         .executableTarget(
             name: "roadmesh",
             dependencies: [
-                "MeshNode", "NodeStore", asyncAlgorithms,
+                "HeadUnit", "MeshNode", "NodeStore", asyncAlgorithms,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Subprocess", package: "swift-subprocess"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),

@@ -125,8 +125,13 @@ struct NodeOptions: ParsableArguments {
         }
     }
 
-    private static func absolute(_ path: String) -> String {
+    static func absolute(_ path: String) -> String {
         path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
+    }
+
+    static func isFolder(_ path: String) -> Bool {
+        var isFolder = false
+        return FileManager.default.fileExists(atPath: absolute(path), isDirectory: &isFolder) && isFolder
     }
 
     /// Never on standard output, which is the program's.

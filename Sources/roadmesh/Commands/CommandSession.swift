@@ -12,9 +12,14 @@ struct CommandSession {
     let options: NodeOptions
     let parts: NodeOptions.Node
 
-    /// Runs a node until it has stopped and everything it told is shown. `endOfInput` is what the end of its input means.
-    func run(_ part: DJNode.Part, library: [Song] = [], endOfInput: NodeInput?) async throws {
+    /// Runs a node, and what is around it, until it has stopped and everything it told is shown. `endOfInput` is what the
+    /// end of its input means.
+    func run(
+        _ part: DJNode.Part, library: [Song] = [], endOfInput: NodeInput?,
+        around: (DJNode) async throws -> [any Service]
+    ) async throws {
         let node = try parts.djNode(part)
+        let surroundings = try await around(node)
         let showing = Task {
             if options.json {
                 await showToProgram(node, endOfInput)
@@ -23,7 +28,7 @@ struct CommandSession {
             }
         }
         do {
-            try await services(node).run()
+            try await services(node, surroundings).run()
         } catch {
             // What is said on standard error comes when the prompt has gone.
             showing.cancel()
@@ -67,9 +72,10 @@ struct CommandSession {
             })
     }
 
-    private func services(_ node: DJNode) -> ServiceGroup {
+    private func services(_ node: DJNode, _ surroundings: [any Service]) -> ServiceGroup {
+        let service = NodeService(node: node, surroundings: surroundings, logger: parts.logger)
         var configuration = ServiceGroupConfiguration(
-            services: [.init(service: node, successTerminationBehavior: .gracefullyShutdownGroup)],
+            services: [.init(service: service, successTerminationBehavior: .gracefullyShutdownGroup)],
             gracefulShutdownSignals: [.sigterm, .sigint, .sighup], logger: parts.logger)
         configuration.maximumGracefulShutdownDuration = NodeLimits.shutdown
         return ServiceGroup(configuration: configuration)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import HeadUnit
 import MeshNode
 
 /// `roadmesh guest NAME`
@@ -14,12 +15,17 @@ struct GuestCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Join this host only; without it, the first one heard.", valueName: "name-or-id"))
     var host: String?
 
-    @OptionGroup var options: NodeOptions
+    @OptionGroup(title: "The page") var page: PageOptions
+    @OptionGroup(title: "The node") var options: NodeOptions
 
     func run() async throws {
         let name = try checkedName(name)
         if let host { _ = try checkedName(host) }
-        let session = CommandSession(options: options, parts: try options.node(.guest, name: name))
-        try await session.run(.guest(wanted: host), endOfInput: .quit(.endOfInput))
+        let address = try page.address()
+        let parts = try options.node(.guest, name: name)
+        let session = CommandSession(options: options, parts: parts)
+        try await session.run(.guest(wanted: host), endOfInput: .quit(.endOfInput)) { node in
+            [try await Page(node, parts, address).dashboard]
+        }
     }
 }

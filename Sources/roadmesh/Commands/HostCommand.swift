@@ -2,7 +2,7 @@
 
 import ArgumentParser
 import DemocracyDJ
-import FoundationEssentials
+import HeadUnit
 import MeshNode
 
 /// `roadmesh host NAME`
@@ -13,21 +13,33 @@ struct HostCommand: AsyncParsableCommand {
     @Argument(help: "What guests see, for example \"Dad's Car\".")
     var name: String
 
-    @Option(help: ArgumentHelp("A JSON list of songs.", valueName: "path"))
-    var library: String?
+    @OptionGroup(title: "Music") var music: MusicOptions
+    @OptionGroup(title: "Fairness") var fairness: FairnessOptions
+    @OptionGroup(title: "The page") var page: PageOptions
 
-    @OptionGroup var fairness: FairnessOptions
-    @OptionGroup var options: NodeOptions
+    @Flag(help: "Passengers on the head unit's own Wi-Fi join with a browser; the page shows them how.")
+    var webGuests = false
+
+    @OptionGroup(title: "The node") var options: NodeOptions
 
     func run() async throws {
         let name = try checkedName(name)
-        let songs = try library.map { try SongListFile.load($0) } ?? DemoSongs.songs
-        let session = CommandSession(options: options, parts: try options.node(.host, name: name))
-        let part = DJNode.Part.host(
-            Hosting(
-                SongLibrary(songs), try fairness.policies,
-                wallClockSeconds: UInt32(clamping: Int(Date().timeIntervalSince1970))))
-        try await session.run(part, library: songs, endOfInput: nil)
+        let fairness = try fairness.policies
+        let address = try page.address(webGuests: webGuests)
+        let source = try music.source()
+        let parts = try options.node(.host, name: name)
+        let music = try await source.open(parts, showsProgress: !options.json)
+        let session = CommandSession(options: options, parts: parts)
+        try await session.run(.host(music.hosting(fairness)), library: music.songs, endOfInput: nil) { node in
+            var dashboard = DashboardOptions()
+            dashboard.webGuests = webGuests
+            dashboard.majoritySkip = fairness.majoritySkip
+            dashboard.search = { [search = music.search] in await search.songs(matching: $0, atMost: $1) }
+            dashboard.art = music.art
+            let page = try await Page(node, parts, address, dashboard)
+            return [page.dashboard, music.headUnit(around: node, showing: page.dashboard)]
+        }
+        music.close()
     }
 }
 

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logging
+import MeshNode
+import ServiceLifecycle
+
+/// A node and what is around it: pages, a player. They end when the node has; where one of them fails, the node goes on.
+struct NodeService: Service {
+    let node: DJNode
+    let surroundings: [any Service]
+    let logger: Logger
+
+    func run() async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for service in surroundings {
+                group.addTask {
+                    do {
+                        try await service.run()
+                    } catch {
+                        logger.error("\(type(of: service)) has failed: \(error)")
+                    }
+                }
+            }
+            try await node.run()
+            try await group.waitForAll()
+        }
+    }
+}
