@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The dashboard's page in a real browser, on a stand-in for its server."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, Playwright, ViewportSize, expect, sync_playwright
+from stand_in import StandIn
+from views import View
+
+# A head unit of seven inches, and a phone.
+SCREENS: dict[str, ViewportSize] = {
+    "headunit": {"width": 1024, "height": 600},
+    "phone": {"width": 390, "height": 844},
+}
+
+# Everything is on this machine; only one that is busy compiling takes so long. No test measures by this.
+PATIENCE = 15_000
+
+Open = Callable[..., Page]
+MakeBox = Callable[[View | None], StandIn]
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "Interop"))
+
+pytest_plugins = ["measuring", "ride"]
+
+
+@contextmanager
+def launched(playwright: Playwright) -> Iterator[Browser]:
+    """Debian's own browser. As root, as in most containers, it has no sandbox to run in."""
+    path = os.environ.get("CHROMIUM", "/usr/bin/chromium")
+    arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
+    browser = playwright.chromium.launch(executable_path=path, args=arguments)
+    yield browser
+    browser.close()
+
+
+def settled(page: Page) -> None:
+    """Waits until the page shows a view or a form, and has drawn it."""
+    page.locator("#dashboard:visible, #join:visible").first.wait_for()
+    page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    with sync_playwright() as playwright, launched(playwright) as browser:
+        yield browser
+
+
+@pytest.fixture
+def make_box() -> Iterator[MakeBox]:
+    made: list[StandIn] = []
+
+    def make(view: View | None) -> StandIn:
+        made.append(StandIn(view))
+        return made[-1]
+
+    yield make
+    for one in made:
+        one.close()
+
+
+@pytest.fixture
+def open_page(browser: Browser) -> Iterator[Open]:
+    """Opens a box's page; whatever the page complains of fails the test."""
+    expect.set_options(timeout=PATIENCE)
+    contexts: list[BrowserContext] = []
+    complaints: list[str] = []
+
+    def open_page(
+        box: StandIn, screen: str = "headunit", wait: bool = True, clock: bool = False, **options: object
+    ) -> Page:
+        contexts.append(browser.new_context(viewport=SCREENS[screen], **options))  # type: ignore[arg-type]
+        page = contexts[-1].new_page()
+        page.set_default_timeout(PATIENCE)
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on("console", lambda message: complaints.append(message.text) if _is_fault(message.text) else None)
+        if clock:
+            # It goes on by itself, and further where a test says so.
+            page.clock.install()
+        page.goto(box.url)
+        if wait:
+            settled(page)
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert not complaints
+
+
+def shows(page: Page, box: StandIn) -> None:
+    """Waits until the page shows the view that the box has sent last."""
+    assert box.view
+    page.locator(f"#dashboard[data-version='{box.view['version']}']").wait_for()
+
+
+def _is_fault(text: str) -> bool:
+    """The browser notes every answer that is an error; a page that copes with it is none."""
+    return "Content Security Policy" in text or "Content-Security-Policy" in text or "Trusted" in text

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Files of music for tests, with tags: a tone, or nothing at all."""
+
+from __future__ import annotations
+
+import struct
+from pathlib import Path
+
+RATE = 8_000
+
+
+def _chunk(name: bytes, body: bytes) -> bytes:
+    return name + struct.pack("<I", len(body)) + body + b"\0" * (len(body) % 2)
+
+
+def _text(text: str) -> bytes:
+    return text.encode() + b"\0"
+
+
+def wav(path: Path, seconds: float, title: str = "", artist: str = "", album: str = "") -> None:
+    """A WAV of silence with the tags of RIFF's INFO list."""
+    tags = [(b"INAM", title), (b"IART", artist), (b"IPRD", album)]
+    info = b"".join(_chunk(name, _text(text)) for name, text in tags if text)
+    audio = bytes(2 * int(RATE * seconds))
+    chunks = _chunk(b"fmt ", struct.pack("<HHIIHH", 1, 1, RATE, 2 * RATE, 2, 16))
+    chunks += (_chunk(b"LIST", b"INFO" + info) if info else b"") + _chunk(b"data", audio)
+    path.write_bytes(_chunk(b"RIFF", b"WAVE" + chunks))
+
+
+def flac_without_sound(path: Path, seconds: int) -> None:
+    """What a copy that was broken off leaves: it says how long it is, and has nothing to play."""
+    samples = RATE * seconds
+    packed = (RATE << 44) | (0 << 41) | (15 << 36) | samples
+    block = struct.pack(">HH", 4096, 4096) + bytes(6) + packed.to_bytes(8, "big") + bytes(16)
+    path.write_bytes(b"fLaC" + bytes([0x80]) + len(block).to_bytes(3, "big") + block)

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Takes pictures of every state, as a designer looks at them: pictures.py FOLDER [WORD-OF-THE-NAME…]."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from conftest import SCREENS, launched, settled
+from playwright.sync_api import Page, sync_playwright
+from stand_in import StandIn
+from views import STATES
+
+# Lists that are looked at besides the first.
+TABS = {"host-playing": ["Add", "Guests", "Invite"], "host-empty": ["Add"], "guest-connected": ["Search", "Guests"]}
+
+
+def picture(page: Page, path: Path) -> None:
+    settled(page)
+    page.screenshot(path=path)
+
+
+def main(folder: Path, words: list[str]) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    with sync_playwright() as playwright, launched(playwright) as browser:
+        for state, view in STATES.items():
+            if words and not any(word in state for word in words):
+                continue
+            stand_in = StandIn(view)
+            for (screen, size), look in ((screen, look) for screen in SCREENS.items() for look in ("light", "dark")):
+                page = browser.new_page(viewport=size, color_scheme=look)  # type: ignore[arg-type]
+                page.goto(stand_in.url)
+                name = f"{state}-{screen}-{'night' if look == 'dark' else 'day'}"
+                picture(page, folder / f"{name}.png")
+                for tab in TABS.get(state, []):
+                    page.get_by_role("tab", name=tab).click()
+                    if tab in ("Add", "Search") and state != "host-empty":
+                        page.get_by_label("Search for songs").fill("the")
+                        page.get_by_text("songs found").wait_for()
+                    picture(page, folder / f"{name}-{tab.lower()}.png")
+                page.close()
+            stand_in.close()
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), sys.argv[2:])

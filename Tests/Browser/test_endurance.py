@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Hours on the road: nothing grows, and a busy host keeps the page busy without keeping the finger waiting."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from conftest import MakeBox, Open, shows
+from playwright.sync_api import CDPSession, Page
+from views import View, guest_connected, item, many, passing
+
+VIEWS = 1_000
+SONGS = 100
+# How often the page draws at most, in milliseconds: `drawing` in limits.js.
+DRAWING = 100.0
+
+
+def metrics(session: CDPSession) -> dict[str, float]:
+    """What the page holds, with what nobody refers to gone."""
+    for _ in range(3):
+        session.send("HeapProfiler.collectGarbage")
+    found: dict[str, Any] = session.send("Performance.getMetrics")
+    return {metric["name"]: metric["value"] for metric in found["metrics"]}
+
+
+def watched(page: Page) -> CDPSession:
+    session = page.context.new_cdp_session(page)
+    # The time that its main thread works: what else this machine does is not the page's.
+    session.send("Performance.enable", {"timeDomain": "threadTicks"})
+    return session
+
+
+def drive(number: int) -> View:
+    """Songs are played and new ones come; every tenth view tells something in passing."""
+    queue = [item(number + place, id=f"n{number + place}") for place in range(20)]
+    notices = [{**passing("told", f"Notice {number // 10}."), "id": number // 10}] if number % 10 < 5 else []
+    return guest_connected(
+        queue=queue, notices=notices, nowPlaying=item(number, id=f"p{number}", art=f"/art/{number % 5}")
+    )
+
+
+def test_a_thousand_views_leave_nothing_behind(make_box: MakeBox, open_page: Open, measured: list[str]) -> None:
+    box = make_box(drive(0))
+    page = open_page(box)
+    session = watched(page)
+
+    def show(numbers: range) -> dict[str, float]:
+        for number in numbers:
+            box.show(drive(number))
+            shows(page, box)
+        box.show(drive(0))
+        shows(page, box)
+        return metrics(session)
+
+    before = show(range(200))
+    after = show(range(200, 200 + VIEWS))
+    grown = {name: after[name] - before[name] for name in ("Nodes", "JSEventListeners", "JSHeapUsedSize")}
+    measured.append(
+        f"page: {VIEWS} views, {grown['Nodes']:+.0f} nodes, {grown['JSEventListeners']:+.0f} listeners, "
+        f"{grown['JSHeapUsedSize'] / 1024:+.0f} KiB of heap ({after['JSHeapUsedSize'] / 1024:.0f} KiB in all)"
+    )
+    # A notice more or less may be on view.
+    assert grown["Nodes"] <= 60
+    assert grown["JSEventListeners"] <= 6
+    assert grown["JSHeapUsedSize"] <= 512 * 1024
+
+
+def test_a_hundred_songs_that_all_change_places_are_drawn_faster_than_the_page_draws(
+    make_box: MakeBox, open_page: Open, measured: list[str]
+) -> None:
+    box = make_box(many(SONGS))
+    page = open_page(box)
+    session = watched(page)
+    views = 60
+    before = metrics(session)["TaskDuration"]
+    for number in range(1, views + 1):
+        box.show(many(SONGS, number))
+        shows(page, box)
+    busy = (metrics(session)["TaskDuration"] - before) / views * 1000
+    measured.append(f"page: {SONGS} songs that all change places take {busy:.1f} ms of the browser's main thread")
+    assert busy < DRAWING

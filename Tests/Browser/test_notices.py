@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Banners and toasts: they say what to do, go when it is over, and keep nobody from the queue."""
+
+from __future__ import annotations
+
+from conftest import MakeBox, Open, shows
+from playwright.sync_api import expect
+from views import guest_connected, guest_reconnecting, host_playing, lost, notice, passing
+
+
+def test_a_lost_connection_is_a_banner_over_a_queue_that_can_be_used(make_box: MakeBox, open_page: Open) -> None:
+    box = make_box(guest_reconnecting())
+    page = open_page(box)
+    banner = page.get_by_role("status", name="Connection")
+    expect(banner.locator("p:visible")).to_have_text(
+        [
+            "Connection Lost",
+            "Connection to Dad's Car lost. Trying to reconnect.",
+            "You see the last known queue, and what you vote is sent when the connection is back.",
+        ]
+    )
+    expect(banner.get_by_role("button")).to_have_count(0)
+    page.get_by_role("button", name="Vote for Headlights").click()
+    assert box.commands.get(timeout=10)["command"] == "takeBack"
+    # The box offers a tap after ten seconds.
+    box.show(guest_reconnecting(notices=[{**lost("Retry"), "id": 1}]))
+    banner.get_by_role("button", name="Retry").click()
+    assert box.commands.get(timeout=10) == {"command": "retry"}
+    box.show(guest_connected())
+    expect(banner.locator(".notice")).to_have_count(0)
+
+
+def test_a_passing_toast_goes_by_itself_and_does_not_come_back(make_box: MakeBox, open_page: Open) -> None:
+    box = make_box(host_playing())
+    page = open_page(box, clock=True)
+    told = passing("notQueued", '"s77" is not in the queue.', "Use the id of a song in the queue.")
+    box.show(host_playing(notices=[told]))
+    toast = page.locator(".toast")
+    expect(toast).to_contain_text("Use the id of a song in the queue.")
+    page.clock.fast_forward(4_000)
+    expect(toast).to_be_visible()
+    page.clock.fast_forward(1_500)
+    expect(toast).to_have_count(0)
+    box.show(host_playing(notices=[told], isPlaying=False))
+    shows(page, box)
+    expect(toast).to_have_count(0)
+
+
+def test_a_passing_toast_stays_while_somebody_is_on_it_and_goes_at_a_tap(make_box: MakeBox, open_page: Open) -> None:
+    box = make_box(host_playing(notices=[passing("told", "Something happened.")]))
+    page = open_page(box, clock=True)
+    toast = page.locator(".toast")
+    toast.hover()
+    page.clock.fast_forward(6_000)
+    expect(toast).to_be_visible()
+    toast.get_by_role("button", name="Dismiss").click()
+    expect(toast).to_have_count(0)
+
+
+def test_a_critical_toast_stays_until_it_is_cured(make_box: MakeBox, open_page: Open) -> None:
+    full = notice(
+        "storageFull",
+        "The disk is full; nothing more can be kept.",
+        kind="toast",
+        suggestion="Make room: df -h shows which disk is full.",
+    )
+    box = make_box(host_playing(notices=[full]))
+    page = open_page(box, clock=True)
+    toast = page.locator(".toast")
+    expect(toast).to_contain_text("Make room: df -h shows which disk is full.")
+    page.clock.fast_forward(3_600_000)
+    box.show(host_playing(notices=[full]))
+    shows(page, box)
+    expect(toast).to_be_visible()
+    expect(toast.get_by_role("button", name="Dismiss")).to_have_count(0)
+    box.show(host_playing())
+    expect(toast).to_have_count(0)
+
+
+def test_a_notice_that_changes_keeps_its_place_and_the_focus(make_box: MakeBox, open_page: Open) -> None:
+    out = notice("radioUnavailable", "Bluetooth is switched off.", suggestion="Switch it on.", button="Check Again")
+    box = make_box(host_playing(notices=[out]))
+    page = open_page(box)
+    page.get_by_role("button", name="Check Again").focus()
+    box.show(host_playing(notices=[{**out, "message": "There is no Bluetooth adapter."}]))
+    expect(page.get_by_text("There is no Bluetooth adapter.")).to_be_visible()
+    expect(page.get_by_role("button", name="Check Again")).to_be_focused()
+
+
+def test_the_last_song_can_be_scrolled_out_from_under_a_toast(make_box: MakeBox, open_page: Open) -> None:
+    page = open_page(make_box(host_playing(notices=[passing("told", "Something happened.", seconds=600)])))
+    last = page.get_by_role("button", name="Remove Half a Tank")
+    last.scroll_into_view_if_needed()
+    page.locator("#panel-queue").evaluate("panel => panel.scrollTo(0, panel.scrollHeight)")
+    button, toast = last.bounding_box(), page.locator(".toast").bounding_box()
+    assert button and toast
+    assert button["y"] + button["height"] <= toast["y"]

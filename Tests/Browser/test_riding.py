@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A ride as people see it on their pages: real programs, real pages, the virtual radio."""
+
+from __future__ import annotations
+
+import os
+import statistics
+from typing import Any
+
+from conftest import Open
+from playwright.sync_api import CDPSession, Page, expect
+from ride import Node, Ride
+from test_endurance import metrics, watched
+
+VOTES = 100
+LIMIT = 100.0
+CYCLES = int(os.environ.get("CYCLES", "10"))
+
+# Tells, in this machine's milliseconds, when the number in front of a song changes.
+WATCH = """title => {
+    const row = [...document.querySelectorAll('li.song')].find(one => one.textContent.includes(title));
+    window.seen = [];
+    const votes = () => row.querySelector(':is(.votes, button.vote)').textContent;
+    let before = votes();
+    new MutationObserver(() => {
+        if (votes() === before) return;
+        before = votes();
+        window.seen.push(performance.timeOrigin + performance.now());
+    }).observe(row, { subtree: true, childList: true, characterData: true });
+}"""
+TAP = """title => {
+    const row = [...document.querySelectorAll('li.song')].find(one => one.textContent.includes(title));
+    const at = performance.timeOrigin + performance.now();
+    row.querySelector('button.vote').click();
+    return at;
+}"""
+
+
+def banner(page: Page) -> Any:
+    return page.get_by_role("status", name="Connection").locator(".notice")
+
+
+def votes(page: Page, song: str) -> Any:
+    """The host's row of a song, with its votes."""
+    return page.locator("li.song", has_text=song).locator(".votes")
+
+
+def test_the_driver_skips_a_guest_votes_and_everybody_sees_both(ride: Ride, open_page: Open) -> None:
+    host, ana, bob = ride.host(), ride.guest("Ana"), ride.guest("Bob")
+    driver, anas, bobs = open_page(host), open_page(ana, "phone"), open_page(bob, "phone")
+    anas.get_by_role("button", name="Vote for Headlights").click()
+    expect(votes(driver, "Headlights")).to_have_text("1 vote")
+    expect(anas.get_by_role("button", name="Vote for Headlights")).to_have_attribute("aria-pressed", "true")
+    expect(bobs.locator("li.song").first).to_contain_text("Headlights")
+    driver.get_by_role("button", name="Skip").click()
+    for page in (driver, anas, bobs):
+        expect(page.locator("#playing")).to_contain_text("Headlights")
+    host.program.expect("snapshot", fits=lambda one: one["nowPlaying"]["title"] == "Headlights")
+
+
+def test_a_dead_zone_is_a_banner_then_a_button_and_costs_no_vote(ride: Ride, open_page: Open) -> None:
+    host, ana = ride.host(), ride.guest("Ana")
+    driver, page = open_page(host), open_page(ana, "phone")
+    with ride.dead_zone(ana):
+        expect(banner(page)).to_contain_text("Connection to Dad's Car lost.")
+        expect(banner(page).get_by_role("button")).to_have_count(0)
+        expect(page.get_by_text("Last known queue", exact=True)).to_be_visible()
+        page.get_by_role("button", name="Vote for Headlights").click()
+        ana.program.expect("vote", songID="s6", state="queued")
+        # Ten seconds after it was lost.
+        expect(banner(page).get_by_role("button", name="Retry")).to_be_visible(timeout=20_000)
+        expect(driver.locator("#playing")).to_contain_text("Open Road")
+        banner(page).get_by_role("button", name="Retry").click()
+    expect(banner(page)).to_have_count(0)
+    expect(votes(driver, "Headlights")).to_have_text("1 vote")
+    ana.program.expect("vote", songID="s6", state="confirmed")
+
+
+def test_the_end_of_the_session_is_told_as_such(ride: Ride, open_page: Open) -> None:
+    host, ana = ride.host(), ride.guest("Ana")
+    driver, page = open_page(host), open_page(ana, "phone")
+    driver.get_by_role("button", name="End the session").click()
+    driver.wait_for_timeout(500)  # A second tap within 0.4 s is a finger that bounces.
+    driver.get_by_role("button", name="Really end").click()
+    expect(page.get_by_text("Dad's Car ended the session.")).to_be_visible()
+    expect(driver.get_by_text("has stopped")).to_be_visible()
+
+
+def test_a_guest_is_kicked_and_told_so(ride: Ride, open_page: Open) -> None:
+    host, ana = ride.host(), ride.guest("Ana")
+    driver, page = open_page(host), open_page(ana, "phone")
+    driver.get_by_role("tab", name="Guests").click()
+    driver.get_by_role("button", name="Kick Ana").click()
+    driver.wait_for_timeout(500)
+    driver.get_by_role("button", name="Really kick Ana").click()
+    expect(banner(page).or_(page.locator(".toast"))).to_contain_text("removed you from this session")
+
+
+def latencies(voter: Page, pages: dict[str, Page], song: str) -> dict[str, list[float]]:
+    for page in pages.values():
+        page.evaluate(WATCH, song)
+    took: dict[str, list[float]] = {name: [] for name in pages}
+    for number in range(VOTES):
+        tapped = voter.evaluate(TAP, song)
+        for name, page in pages.items():
+            page.wait_for_function("() => window.seen.length > 0")
+            took[name].append(page.evaluate("() => window.seen.shift()") - tapped)
+            page.evaluate("() => { window.seen.length = 0 }")
+        # The voter's own page shows how it stands before it is tapped again.
+        pressed = "false" if number % 2 else "true"
+        mine = voter.locator("li.song", has_text=song)
+        mine.locator(f"button.vote[aria-pressed={pressed}]:not(.under-way)").wait_for()
+    return took
+
+
+def test_a_vote_on_one_page_is_on_the_others_in_a_blink(ride: Ride, open_page: Open, measured: list[str]) -> None:
+    host, ana, bob = ride.host(), ride.guest("Ana"), ride.guest("Bob")
+    driver, anas, bobs = open_page(host), open_page(ana, "phone"), open_page(bob, "phone")
+    for name, took in latencies(anas, {"the host's": driver, "another guest's": bobs}, "Headlights").items():
+        median = statistics.median(took)
+        measured.append(
+            f"a vote on a guest's page is on {name} after {median:.0f} ms (median of {VOTES}, "
+            f"{min(took):.0f} to {max(took):.0f}); limit {LIMIT:.0f}"
+        )
+        assert median < LIMIT
+
+
+def queue_on(page: Page) -> list[str]:
+    titles: list[str] = page.locator("li.song .title").all_inner_texts()
+    return titles
+
+
+def test_a_page_goes_through_many_dead_zones_and_is_right_after_each(
+    ride: Ride, open_page: Open, measured: list[str]
+) -> None:
+    host, ana = ride.host(), ride.guest("Ana")
+    page = open_page(ana, "phone")
+    session = watched(page)
+
+    def cycle(number: int) -> None:
+        host.program.say(f"add s{2 + number % 7}" if number % 2 else f"remove s{2 + (number - 1) % 7}")
+        with ride.dead_zone(ana):
+            expect(banner(page)).to_be_visible()
+            host.program.say("pause" if number % 2 else "play")
+        expect(banner(page)).to_have_count(0)
+        right = last_snapshot(host)
+        expect(page.locator("li.song .title")).to_have_text([song["title"] for song in right["queue"]])
+        expect(page.locator("#playing").get_by_text("Paused")).to_have_count(0 if right["isPlaying"] else 1)
+
+    for number in range(CYCLES // 5):
+        cycle(number)
+    before = metrics(session)
+    for number in range(CYCLES):
+        cycle(number)
+    after = metrics(session)
+    grown = {name: after[name] - before[name] for name in ("Nodes", "JSEventListeners", "JSHeapUsedSize")}
+    measured.append(
+        f"a page through {CYCLES} dead zones: {grown['Nodes']:+.0f} nodes, {grown['JSEventListeners']:+.0f} listeners, "
+        f"{grown['JSHeapUsedSize'] / 1024:+.0f} KiB of heap ({after['JSHeapUsedSize'] / 1024:.0f} KiB in all)"
+    )
+    assert grown["Nodes"] <= 60
+    assert grown["JSEventListeners"] <= 20
+    assert grown["JSHeapUsedSize"] <= 512 * 1024
+
+
+def last_snapshot(host: Node) -> dict[str, Any]:
+    """What the host is at, as soon as it has done what it was told."""
+    host.program.say("nothing")
+    host.program.expect("notice", code="badCommand")
+    return host.program.seen("snapshot")[-1]

@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a view looks like: all of it is there, and nothing that is in it can be more than text."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from conftest import SCREENS, MakeBox, Open, shows
+from playwright.sync_api import Page, expect
+from stand_in import PAGE
+from views import ANA, HOSTILE, STATES, guest_choosing, guest_connected, host_playing, hostile, item, scanning, wish
+
+
+def song(page: Page, title: str) -> Any:
+    return page.locator("#panel-queue .song").filter(has_text=title)
+
+
+def test_a_host_sees_what_plays_what_is_next_and_who_is_there(make_box: MakeBox, open_page: Open) -> None:
+    page = open_page(make_box(host_playing()))
+    expect(page.get_by_role("heading", level=1)).to_have_text("Dad's Car")
+    playing = page.get_by_role("region", name="Now playing")
+    expect(playing).to_contain_text("Open Road")
+    expect(playing).to_contain_text("Mia asked · 2 votes")
+    expect(playing.get_by_role("progressbar")).to_have_attribute("max", "214")
+    expect(song(page, "Headlights")).to_contain_text("Ana asked")
+    expect(song(page, "Headlights")).to_contain_text("3 votes")
+    # Nobody asked for what the host itself has queued.
+    expect(song(page, "Windows Down")).not_to_contain_text("asked", use_inner_text=True)
+    page.get_by_role("tab", name="Guests").click()
+    expect(page.locator(".person-row").nth(1)).to_contain_text("Bob")
+    expect(page.locator(".person-row").nth(1)).to_contain_text("\N{MINUS SIGN}71 dBm")
+    expect(page.locator(".person-row").nth(1).locator(".full")).to_have_count(2)
+    expect(page.locator(".person-row").nth(2)).to_contain_text("Web")
+
+
+def test_an_invitation_shows_name_pin_and_code_where_there_are_such(make_box: MakeBox, open_page: Open) -> None:
+    box = make_box(host_playing())
+    page = open_page(box)
+    page.get_by_role("tab", name="Invite").click()
+    panel = page.get_by_role("tabpanel")
+    expect(panel).to_contain_text("4821")
+    expect(panel.get_by_role("img", name="QR code")).to_be_visible()
+    expect(panel).to_contain_text("http://10.0.0.1:8080/join?token=b7k2m9qx4w")
+    box.show(host_playing(invitation={"name": "Dad's Car", "pin": None, "url": None, "qr": None}))
+    expect(panel).to_contain_text("Browsers are not invited here.")
+    expect(panel).not_to_contain_text("PIN", use_inner_text=True)
+    expect(panel.get_by_role("img")).to_have_count(0)
+
+
+def test_a_library_that_is_being_read_says_how_far_it_is(make_box: MakeBox, open_page: Open) -> None:
+    page = open_page(make_box(scanning()), locale="en-GB")
+    page.get_by_role("tab", name="Add").click()
+    expect(page.get_by_role("tabpanel")).to_contain_text(
+        "1,150 songs in the library so far: 1,200 files of 10,000 are read."
+    )
+
+
+@pytest.mark.parametrize(
+    ("kind", "state", "says"),
+    [
+        ("vote", "queued", "Vote kept"),
+        ("vote", "sent", "Vote on its way"),
+        ("vote", "confirmed", "Vote counts"),
+        ("vote", "rejected", "The queue is full, so it does not count."),
+        ("takeBack", "sent", "Taking back"),
+    ],
+)
+def test_where_a_vote_is_stands_there_in_words_and_with_an_icon(
+    make_box: MakeBox, open_page: Open, kind: str, state: str, says: str
+) -> None:
+    sentence = "The queue is full, so it does not count." if state == "rejected" else None
+    page = open_page(make_box(guest_connected(queue=[item(1, wish=wish(kind, state, sentence))])))
+    line = song(page, "Headlights").locator(".wish")
+    expect(line).to_have_text(says)
+    icon = {"queued": "clock", "sent": "sent", "confirmed": "check", "rejected": "cross"}[state]
+    expect(line.locator(f"svg[data-icon={icon}]")).to_be_visible()
+
+
+def test_a_suggestion_on_its_way_is_shown_above_the_queue(make_box: MakeBox, open_page: Open) -> None:
+    wishes = [{"songID": "s40", "title": "The Long Way Round", **wish("suggest", "sent")}]
+    page = open_page(make_box(guest_connected(wishes=wishes)))
+    expect(song(page, "The Long Way Round")).to_contain_text("Suggestion on its way")
+
+
+def test_what_is_from_before_a_gap_is_marked_as_such(make_box: MakeBox, open_page: Open) -> None:
+    box = make_box(guest_connected())
+    page = open_page(box)
+    expect(page.get_by_text("Last known queue")).to_be_hidden()
+    box.show(guest_connected(isStale=True, connection="reconnecting", attempt=2))
+    expect(page.get_by_text("Last known queue")).to_be_visible()
+    expect(page.locator("#state")).to_contain_text("Reconnecting…· attempt 2")
+    # A skip does not wait for a host.
+    expect(page.get_by_role("button", name="Skip")).to_be_hidden()
+    expect(song(page, "Headlights")).to_be_visible()
+
+
+def test_a_guest_without_a_host_sees_which_are_in_earshot(make_box: MakeBox, open_page: Open) -> None:
+    box = make_box(guest_choosing())
+    page = open_page(box)
+    choosing = page.get_by_role("region", name="Choose a host")
+    expect(choosing).to_contain_text("Dad's Car")
+    expect(choosing).to_contain_text("\N{MINUS SIGN}63 dBm")
+    choosing.get_by_role("button", name="Find a host").click()
+    assert box.commands.get(timeout=10) == {"command": "retry"}
+    box.show(guest_connected())
+    expect(page.get_by_role("region", name="Now playing")).to_be_visible()
+
+
+@pytest.mark.parametrize("role", ["host", "guest"])
+@pytest.mark.parametrize("screen", SCREENS)
+def test_titles_from_elsewhere_are_text_and_stay_in_their_place(
+    make_box: MakeBox, open_page: Open, role: str, screen: str
+) -> None:
+    page = open_page(make_box(hostile(role)), screen)
+    expect(page).to_have_title("Democracy DJ")
+    titles = page.locator("#panel-queue ol .title bdi")
+    assert titles.nth(0).text_content() == HOSTILE["script"]
+    assert titles.nth(list(HOSTILE).index("entity")).text_content() == HOSTILE["entity"]
+    assert titles.nth(list(HOSTILE).index("empty")).text_content() == "(untitled)"
+    assert titles.nth(list(HOSTILE).index("invisible")).text_content() == "(untitled)"
+    assert (
+        page.locator("#panel-queue ol .title").evaluate_all(
+            "lines => Math.max(...lines.map(l => l.scrollHeight ? l.clientHeight : 0))"
+        )
+        <= 44
+    )
+    assert page.evaluate("Math.max(...[...document.querySelectorAll('[title]')].map(e => e.title.length))") <= 501
+    # Nothing of it has become an element.
+    assert page.locator("main script, main [onerror], .song-words img").count() == 0
+    # What is written from right to left turns nothing else around.
+    expect(titles.nth(list(HOSTILE).index("rtl"))).to_have_css("direction", "rtl")
+    expect(song(page, HOSTILE["entity"]).first).to_have_css("direction", "ltr")
+    assert too_large(page) == []
+
+
+def too_large(page: Page) -> list[Any]:
+    """What is wider than the place that it has; and the page, where it scrolls as a whole."""
+    found: list[Any] = page.evaluate(
+        "() => { const e = document.documentElement;"
+        " const parts = [...document.querySelectorAll('header, .tabs, .tab, .panel, #playing, .notice, button')]"
+        ".filter(p => p.checkVisibility() && p.scrollWidth > p.clientWidth + 1)"
+        ".map(p => [p.id || p.className, p.scrollWidth, p.clientWidth]);"
+        " const scrolls = e.scrollWidth > innerWidth || e.scrollHeight > innerHeight;"
+        " if (scrolls) parts.push(['page', e.scrollWidth, e.scrollHeight]);"
+        " return parts; }"
+    )
+    return found
+
+
+@pytest.mark.parametrize("screen", SCREENS)
+@pytest.mark.parametrize("state", STATES)
+def test_every_state_fits_the_screen_and_fingers_fit_every_button(
+    make_box: MakeBox, open_page: Open, state: str, screen: str
+) -> None:
+    page = open_page(make_box(STATES[state]), screen)
+    assert too_large(page) == []
+    for tab in page.get_by_role("tab").all():
+        tab.click()
+        assert too_large(page) == []
+        small = page.evaluate(
+            "() => [...document.querySelectorAll('button, input')].filter(b => b.checkVisibility())"
+            ".map(b => [b.getAttribute('aria-label') ?? b.textContent, b.offsetWidth, b.offsetHeight])"
+            ".filter(([, width, height]) => Math.min(width, height) < 48)"
+        )
+        assert small == []
+    if page.locator("#playing").is_visible():
+        heights = page.locator("#playing button:visible").evaluate_all("all => all.map(b => b.offsetHeight)")
+        assert all(height >= 64 for height in heights)
+        # The song that plays has its buttons in view.
+        assert page.locator("#playing").evaluate("p => p.scrollHeight <= p.clientHeight + 1")
+
+
+def test_it_is_dark_by_night_and_stays_as_it_was_chosen(make_box: MakeBox, open_page: Open) -> None:
+    box = make_box(host_playing())
+    page = open_page(box, color_scheme="dark")
+    night, day = "rgb(7, 9, 11)", "rgb(236, 239, 240)"
+    expect(page.locator("body")).to_have_css("background-color", night)
+    page.get_by_role("button", name="Change to day colours").click()
+    expect(page.locator("body")).to_have_css("background-color", day)
+    page.reload()
+    shows(page, box)
+    expect(page.locator("body")).to_have_css("background-color", day)
+    page.get_by_role("button", name="Change to night colours").click()
+    # It goes with the system again.
+    page.emulate_media(color_scheme="light")
+    expect(page.locator("body")).to_have_css("background-color", day)
+
+
+def test_a_cover_takes_the_place_of_the_initials_and_initials_that_of_a_cover_that_is_gone(
+    make_box: MakeBox, open_page: Open
+) -> None:
+    box = make_box(guest_connected())
+    page = open_page(box)
+    picture = page.locator("#playing .cover img")
+    expect(picture).to_be_visible()
+    box.show(guest_connected(nowPlaying=item(0, art="/nothing/here")))
+    shows(page, box)
+    expect(picture).to_be_hidden()
+    # An address from elsewhere would tell others who listens to what.
+    box.show(guest_connected(nowPlaying=item(0, art="https://elsewhere.example/x.png", addedBy=ANA["id"])))
+    shows(page, box)
+    assert picture.get_attribute("src") is None
+    expect(page.locator("#playing .cover .initials")).to_have_text("OR")
+
+
+def test_the_browser_understands_every_line_of_the_styles(make_box: MakeBox, open_page: Open) -> None:
+    """A declaration that is none is dropped without a word, and so is a rule."""
+    page = open_page(make_box(host_playing()))
+    for sheet in ("style", "lists", "night"):
+        text = re.sub(r"/\*.*?\*/", "", (PAGE / f"{sheet}.css").read_text(), flags=re.DOTALL)
+        properties = {found.strip() for found in re.findall(r"(?<=[;{])\s*([a-z-]+)\s*:(?!:)[^;{}]*(?=[;}])", text)}
+        unknown = page.evaluate(
+            "names => names.filter(name => !name.startsWith('--') && !CSS.supports(name, 'inherit'))",
+            sorted(properties),
+        )
+        # For other browsers.
+        assert set(unknown) <= {"line-clamp", "-webkit-text-size-adjust", "text-size-adjust"}

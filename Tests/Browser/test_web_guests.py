@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Passengers with a browser and nothing else, on a real host."""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import urljoin
+
+from conftest import Open
+from playwright.sync_api import Page, expect
+from ride import Ride
+
+
+def invitation(driver: Page) -> str:
+    driver.get_by_role("tab", name="Invite").click()
+    shown = driver.get_by_text(re.compile(r"/join\?token="))
+    return shown.inner_text()
+
+
+class Door:
+    """What a phone has photographed."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+
+
+def join(open_page: Open, url: str, name: str) -> Page:
+    page = open_page(Door(url), "phone", wait=False)
+    page.get_by_label("Your name").fill(name)
+    page.keyboard.press("Enter")
+    page.locator("#dashboard:visible").wait_for()
+    return page
+
+
+def test_a_phone_joins_votes_and_is_kicked_like_anybody(ride: Ride, open_page: Open) -> None:
+    host, bob = ride.host("--web-guests"), ride.guest("Bob")
+    driver, bobs = open_page(host), open_page(bob, "phone")
+    phone = join(open_page, invitation(driver), "Mia")
+    phone.get_by_role("button", name="Vote for Headlights").click()
+    expect(phone.get_by_role("button", name="Vote for Headlights")).to_have_attribute("aria-pressed", "true")
+    driver.get_by_role("tab", name="Up next").click()
+    expect(driver.locator("li.song", has_text="Headlights").locator(".votes")).to_have_text("1 vote")
+    bobs.get_by_role("tab", name="Guests").click()
+    expect(bobs.locator("#lists")).to_contain_text("Mia")
+    phone.get_by_role("tab", name="Search").click()
+    phone.get_by_label("Search for songs").fill("mountain")
+    expect(phone.get_by_text("1 song found.")).to_be_visible()
+
+    driver.get_by_role("tab", name="Guests").click()
+    driver.get_by_role("button", name="Kick Mia").click()
+    driver.wait_for_timeout(500)
+    driver.get_by_role("button", name="Really kick Mia").click()
+    expect(phone.get_by_text(re.compile("removed you|sent away"))).to_be_visible()
+    expect(bobs.locator("#lists")).not_to_contain_text("Mia")
+
+
+def test_the_same_browser_is_the_same_guest_again(ride: Ride, open_page: Open) -> None:
+    host = ride.host("--web-guests")
+    driver = open_page(host)
+    phone = join(open_page, invitation(driver), "Mia")
+    phone.get_by_role("button", name="Vote for Headlights").click()
+    first = host.program.expect("intent", kind="vote")["peer"]["id"]
+    phone.reload()
+    expect(phone.get_by_role("button", name="Vote for Headlights")).to_have_attribute("aria-pressed", "true")
+    phone.get_by_role("button", name="Vote for Windows Down").click()
+    assert host.program.expect("intent", kind="vote", songID="s4")["peer"]["id"] == first
+
+
+def test_the_door_for_guests_is_not_the_drivers(ride: Ride, open_page: Open) -> None:
+    host = ride.host("--web-guests", "--http", "0.0.0.0:0")
+    assert "token=" in host.url
+    driver = open_page(host)
+    phone = join(open_page, invitation(driver), "Mia")
+    expect(phone.get_by_role("button", name="End the session")).to_have_count(0)
+    answer = phone.evaluate(
+        "() => fetch('/api/command', { method: 'POST', headers: { 'Content-Type': 'application/json' },"
+        " body: JSON.stringify({ command: 'skip' }) }).then(answer => answer.status)"
+    )
+    assert answer in (204, 403)  # A guest's own skip; the driver's would have changed the song.
+    assert host.program.seen("snapshot")[-1]["nowPlaying"]["id"] == "s1"
+    stranger = phone.context.browser.new_context() if phone.context.browser else None
+    assert stranger
+    answered = stranger.request.get(urljoin(host.url, "/events"))
+    assert answered.status == 401
+    stranger.close()
+
+

@@ -1,0 +1,303 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Views as the dashboard's server sends them: every state that the page is for, and titles meant to break it."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+View = dict[str, Any]
+
+HOST = {"id": "de9fa7c7840928eade3f1a1af1ed271b", "name": "Dad's Car"}
+ANA = {"id": "fe404fb146464e08e49c7bd1d341170b", "name": "Ana"}
+BOB = {"id": "25bcc33d513c5b9e31578f2780b5b70d", "name": "Bob"}
+MIA = {"id": "277d85b3e1c1d0a4c2f6e8b9d7a5c3f1", "name": "Mia"}
+
+SONGS = [
+    ("Open Road", "The Milestones", 214),
+    ("Headlights", "Long Haul", 203),
+    ("Tunnel of Lights", "Night Drivers", 187),
+    ("Windows Down", "Coastline", 198),
+    ("Are We There Yet", "Backseat Choir", 161),
+    ("Mountain Pass", "The Hairpins", 305),
+    ("Last Exit Home (Live at the Harbour, With the Whole Choir and All of the Brass)", "Odometer", 242),
+    ("Rest Stop Serenade", "Paper Maps", 229),
+    ("Half a Tank", "The Milestones", 176),
+]
+
+# Titles that want to be markup, to turn the page around, to never end, or not to be there.
+HOSTILE = {
+    "script": "<img src=x onerror=\"document.title='broken into'\"><script>document.title='broken into'</script>",
+    "entity": "Rock &amp; Roll &lt;b&gt;",
+    "rtl": "\u05e9\u05d9\u05e8 \u05d4\u05d3\u05e8\u05da \u05d4\u05d0\u05e8\u05d5\u05db\u05d4",
+    "override": "\u202eevil\u2066 title that turns the rest around",
+    "emoji": "\U0001f468\u200d\U0001f469\u200d\U0001f467\u200d\U0001f466 \U0001f697\U0001f4a8 \U0001f3b6",
+    "long": "All the Way There and Back Again " * 312,
+    "word": "R" * 10_000,
+    "empty": "",
+    "invisible": "\u200b\u2060 \u202e\u00ad",
+    "zalgo": "Z" + "\u0335\u0321\u0353\u031b\u0357" * 60 + "algo",
+    "lines": "One\nTwo\n\n\nThree\tFour",
+    "url": "javascript:alert(1)//",
+}
+
+
+def item(number: int, votes: tuple[dict[str, str], ...] = (), asked: dict[str, str] = HOST, **more: Any) -> View:
+    """A song of the queue; more fields take the place of those that it has."""
+    title, artist, duration = SONGS[number % len(SONGS)]
+    return {
+        "id": f"s{number}",
+        "title": title if number < len(SONGS) else f"{title} {number}",
+        "artist": artist,
+        "duration": duration,
+        "art": None,
+        "addedBy": asked["id"],
+        "addedByName": asked["name"],
+        "votes": len(votes),
+        "voters": list(votes),
+        "mine": False,
+        "wish": None,
+        **more,
+    }
+
+
+def wish(kind: str, state: str, sentence: str | None = None) -> View:
+    return {"kind": kind, "state": state, "reason": "queueFull" if sentence else None, "sentence": sentence}
+
+
+def guest(person: dict[str, str], rssi: int | None, **more: Any) -> View:
+    measured = {"rssi": rssi, "roundTrip": None if rssi is None else 40.0 - rssi / 10}
+    return {**person, **measured, "isWeb": False, "isMe": False, **more}
+
+
+identifiers = itertools.count(1)
+
+
+def notice(code: str, message: str, **more: Any) -> View:
+    return {
+        "id": next(identifiers),
+        "code": code,
+        "message": message,
+        "suggestion": None,
+        "button": None,
+        "critical": True,
+        "dismissAfter": None,
+        "kind": "banner",
+        **more,
+    }
+
+
+def passing(code: str, message: str, suggestion: str | None = None, seconds: float = 5) -> View:
+    return notice(code, message, suggestion=suggestion, critical=False, dismissAfter=seconds, kind="toast")
+
+
+def lost(button: str | None = None) -> View:
+    return notice(
+        "connectionLost",
+        "Connection to Dad's Car lost. Trying to reconnect." if button is None else "Dad's Car is still out of reach.",
+        suggestion="You see the last known queue, and what you vote is sent when the connection is back."
+        if button is None
+        else "You are back by yourself as soon as it is heard. Make sure Bluetooth is on, or retry now.",
+        button=button,
+    )
+
+
+def base(**more: Any) -> View:
+    return {
+        "version": 1,
+        "radio": "bluez",
+        "attempt": 0,
+        "isStale": False,
+        "nowPlaying": None,
+        "isPlaying": False,
+        "elapsed": 0,
+        "queue": [],
+        "wishes": [],
+        "guests": [],
+        "hosts": [],
+        "skip": {"allowed": False, "votes": 0, "needed": 0, "mine": False},
+        "notices": [],
+        "invitation": None,
+        "library": None,
+        "ended": None,
+        **more,
+    }
+
+
+def host(**more: Any) -> View:
+    web = "http://10.0.0.1:8080/join?token=b7k2m9qx4w"
+    return base(
+        **{
+            "role": "host",
+            "me": HOST,
+            "host": HOST,
+            "connection": "hosting",
+            "invitation": {"name": HOST["name"], "pin": "4821", "url": web, "qr": "/invitation.svg"},
+            "library": {"songs": 10_000, "scanned": None, "toScan": None},
+            **more,
+        }
+    )
+
+
+def host_playing(**more: Any) -> View:
+    return host(
+        **{
+            "nowPlaying": item(0, (ANA, BOB), MIA, art="/art/s0"),
+            "isPlaying": True,
+            "elapsed": 83.4,
+            "queue": [
+                item(1, (ANA, BOB, MIA), ANA),
+                item(6, (MIA, BOB), BOB),
+                item(2, (ANA,), art="/art/s2"),
+                *(item(number) for number in (3, 4, 5, 7, 8)),
+            ],
+            "guests": [
+                guest(ANA, -52),
+                guest(BOB, -71),
+                guest(MIA, None, isWeb=True),
+                guest({"id": "9", "name": "Kim"}, -88),
+            ],
+            "skip": {"allowed": True, "votes": 1, "needed": 3, "mine": False},
+            **more,
+        }
+    )
+
+
+def guest_view(**more: Any) -> View:
+    return base(**{"role": "guest", "me": ANA, "host": HOST, "connection": "connected", **more})
+
+
+def guest_connected(**more: Any) -> View:
+    rejected = wish("vote", "rejected", 'Your vote for "Windows Down" does not count: the queue is full.')
+    return guest_view(
+        **{
+            "nowPlaying": item(0, (BOB,), MIA, art="/art/s0"),
+            "isPlaying": True,
+            "elapsed": 83.4,
+            "queue": [
+                item(1, (ANA, BOB, MIA), ANA, mine=True, wish=wish("vote", "confirmed")),
+                item(6, (MIA, BOB), BOB, wish=wish("vote", "sent")),
+                item(2, (MIA,), wish=wish("vote", "queued")),
+                item(3, wish=rejected),
+                *(item(number) for number in (4, 5, 7, 8)),
+            ],
+            "guests": [guest(ANA, -58, isMe=True), guest(BOB, -71), guest(MIA, None, isWeb=True)],
+            "skip": {"allowed": True, "votes": 1, "needed": 3, "mine": False},
+            **more,
+        }
+    )
+
+
+def guest_reconnecting(**more: Any) -> View:
+    return guest_connected(
+        **{
+            "connection": "reconnecting",
+            "attempt": 2,
+            "isStale": True,
+            "notices": [lost()],
+            "wishes": [{"songID": "s40", "title": "The Long Way Round", **wish("suggest", "queued")}],
+            **more,
+        }
+    )
+
+
+def guest_choosing(**more: Any) -> View:
+    return guest_view(
+        **{
+            "connection": "disconnected",
+            "host": None,
+            "hosts": [{**HOST, "rssi": -63}, {"id": "51c0de", "name": "The Blue Van", "rssi": -84}],
+            **more,
+        }
+    )
+
+
+def web_guest(**more: Any) -> View:
+    return guest_connected(
+        **{"role": "webGuest", "guests": [guest(ANA, None, isMe=True, isWeb=True), guest(BOB, -71)], **more}
+    )
+
+
+def hostile(role: str = "guest") -> View:
+    """A queue of titles that are none."""
+    queue = [
+        item(
+            number,
+            (ANA,),
+            id=name,
+            title=text,
+            artist=text,
+            addedBy=name,
+            addedByName=text,
+            voters=[{"id": name, "name": text}],
+        )
+        for number, (name, text) in enumerate(HOSTILE.items())
+    ]
+    stranger = {"id": "666", "name": HOSTILE["script"]}
+    fields = {
+        "nowPlaying": {**queue[5], "id": "now", "duration": 0},
+        "isPlaying": True,
+        "queue": queue,
+        "guests": [
+            guest(stranger, -70),
+            guest({"id": "667", "name": ""}, None),
+            guest({"id": "668", "name": HOSTILE["word"]}, -95),
+        ],
+        "wishes": [{"songID": "w", "title": HOSTILE["override"], **wish("suggest", "rejected", HOSTILE["script"])}],
+        "notices": [passing("hostile", HOSTILE["script"], HOSTILE["word"], seconds=600)],
+    }
+    return (
+        host_playing(**fields)
+        if role == "host"
+        else guest_connected(**fields, host={"id": "1", "name": HOSTILE["word"]})
+    )
+
+
+def scanning() -> View:
+    return host(library={"songs": 1_150, "scanned": 1_200, "toScan": 10_000})
+
+
+def radio_out() -> View:
+    return host_playing(
+        notices=[
+            notice(
+                "radioUnavailable",
+                "There is no Bluetooth adapter.",
+                button="Check Again",
+                suggestion="Plug it in; it is used as soon as it is there.",
+            ),
+            notice(
+                "storageFull",
+                "The disk is full; nothing more can be kept.",
+                kind="toast",
+                suggestion="Make room: df -h shows which disk is full.",
+            ),
+            passing("notQueued", '"s77" is not in the queue.', "Use the id of a song in the queue.", seconds=600),
+        ]
+    )
+
+
+def many(songs: int, first: int = 0, **more: Any) -> View:
+    """A long queue, whose order is another one for each `first`."""
+    order = [(number * 7 + first) % songs for number in range(songs)]
+    queue = [item(number, (ANA,) * ((first + number) % 5)) for number in dict.fromkeys(order)]
+    return guest_connected(**{"queue": queue, "elapsed": 20 + first * 0.05, **more})
+
+
+STATES: dict[str, View | None] = {
+    "host-playing": host_playing(),
+    "host-paused": host_playing(isPlaying=False, skip={"allowed": False, "votes": 0, "needed": 0, "mine": False}),
+    "host-empty": scanning(),
+    "host-trouble": radio_out(),
+    "host-hostile": hostile("host"),
+    "guest-connected": guest_connected(),
+    "guest-reconnecting": guest_reconnecting(),
+    "guest-retry": guest_reconnecting(notices=[lost("Retry")]),
+    "guest-choosing": guest_choosing(),
+    "guest-looking": guest_choosing(connection="connecting", hosts=[]),
+    "guest-hostile": hostile(),
+    "guest-ended": guest_connected(ended="Dad's Car ended the session."),
+    "web-guest": web_guest(),
+    # Nobody has joined from this browser: the box answers 401.
+    "web-joining": None,
+}
