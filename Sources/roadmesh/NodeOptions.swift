@@ -48,6 +48,10 @@ struct NodeOptions: ParsableArguments {
         /// What of the log is to be shown above the prompt of a terminal; nil where there is no prompt.
         var logLines: AsyncStream<String>?
 
+        mutating func add(remark another: String) {
+            remark = remark.map { $0 + "\n" + another } ?? another
+        }
+
         /// The way to hear hosts, for a scan.
         var manager: BLEManager {
             BLEManager(radio: radio, local: description.peer, service: description.service, logger: logger)
@@ -128,6 +132,8 @@ struct NodeOptions: ParsableArguments {
     static func absolute(_ path: String) -> String {
         path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
     }
+
+    static func isThere(_ path: String) -> Bool { FileManager.default.fileExists(atPath: absolute(path)) }
 
     static func isFolder(_ path: String) -> Bool {
         var isFolder = false

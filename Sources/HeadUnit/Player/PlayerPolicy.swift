@@ -139,7 +139,7 @@ struct PlayerPolicy: Sendable {
 
     /// Whether this is another playing than the one before: another song, or the same one from its start.
     private func isNews(_ playback: Playback, now: MeshInstant) -> Bool {
-        guard let song = playback.song, song.id == wanted?.song?.id else { return true }
+        guard let song = playback.song, song.id == wanted?.song?.id, playback.turn == wanted?.turn else { return true }
         return playback.elapsed < limits.beginning && believed(now) - playback.elapsed > limits.beginning
     }
 

@@ -22,12 +22,16 @@ struct HostCommand: AsyncParsableCommand {
 
     @OptionGroup(title: "The node") var options: NodeOptions
 
+    private static let nobodyCanJoin =
+        "Phones cannot reach the page: it is for this box alone. Let them with --http 0.0.0.0:8080."
+
     func run() async throws {
         let name = try checkedName(name)
         let fairness = try fairness.policies
         let address = try page.address(webGuests: webGuests)
         let source = try music.source()
-        let parts = try options.node(.host, name: name)
+        var parts = try options.node(.host, name: name)
+        if webGuests, address.isLoopback { parts.add(remark: Self.nobodyCanJoin) }
         let music = try await source.open(parts, showsProgress: !options.json)
         let session = CommandSession(options: options, parts: parts)
         try await session.run(.host(music.hosting(fairness)), library: music.songs, endOfInput: nil) { node in

@@ -30,6 +30,10 @@ struct MusicOptions: ParsableArguments {
     /// What the options name, looked at: whatever is wrong with them is said before anything is opened.
     func source() throws(SetupProblem) -> MusicSource {
         guard let library else { return try list(DemoSongs.songs) }
+        guard NodeOptions.isThere(library) else {
+            throw SetupProblem(
+                .data, "There is nothing at \(library); name a folder of music or a JSON list of songs with --library.")
+        }
         guard NodeOptions.isFolder(library) else { return try list(SongListFile.load(library)) }
         return .folder(
             NodeOptions.absolute(library), mpv: player == PlayerChoice.none ? nil : try MPVPlayer.find(),

@@ -49,7 +49,7 @@ public enum DashboardAddress: Hashable, Sendable {
     }
 
     /// Whether only programs on this box can reach it.
-    var isLoopback: Bool {
+    public var isLoopback: Bool {
         guard case .listen(let host, _) = self else { return true }
         return Self.isLoopback(host)
     }
