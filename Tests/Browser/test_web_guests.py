@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+from pathlib import Path
 from urllib.parse import urljoin
 
 from conftest import Open
@@ -52,6 +54,16 @@ def test_a_phone_joins_votes_and_is_kicked_like_anybody(ride: Ride, open_page: O
     driver.get_by_role("button", name="Really kick Mia").click()
     expect(phone.get_by_text(re.compile("removed you|sent away"))).to_be_visible()
     expect(bobs.locator("#lists")).not_to_contain_text("Mia")
+
+
+def test_a_phone_can_read_the_code(ride: Ride, open_page: Open, tmp_path: Path) -> None:
+    driver = open_page(ride.host("--web-guests", "--http", "0.0.0.0:0"))
+    url = invitation(driver)
+    driver.screenshot(path=tmp_path / "screen.png")
+    read = subprocess.run(
+        ["zbarimg", "--quiet", "--raw", tmp_path / "screen.png"], capture_output=True, text=True, check=True
+    )
+    assert read.stdout.strip() == url
 
 
 def test_the_same_browser_is_the_same_guest_again(ride: Ride, open_page: Open) -> None:
