@@ -22,6 +22,8 @@ let http: Target.Dependency = .product(name: "NIOHTTP1", package: "swift-nio")
 let hummingbird: Target.Dependency = .product(name: "Hummingbird", package: "hummingbird")
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 let networking: Target.Dependency = .product(name: "NIOPosix", package: "swift-nio")
+/// A mutex that the thread sanitizer knows.
+let locks: Target.Dependency = .product(name: "NIOConcurrencyHelpers", package: "swift-nio")
 let networkTypes: Target.Dependency = .product(name: "NIOCore", package: "swift-nio")
 let protobuf: Target.Dependency = .product(name: "SwiftProtobuf", package: "swift-protobuf")
 
@@ -92,7 +94,7 @@ let package = Package(
             name: "HeadUnit",
             dependencies: [
                 "CHeadUnit", "MeshNode", "DemocracyDJ", "MeshProtocol", asyncAlgorithms, crypto, database, hummingbird,
-                lifecycle, logging, networking, networkTypes,
+                lifecycle, locks, logging, networking, networkTypes,
                 .product(name: "Subprocess", package: "swift-subprocess"),
             ],
             resources: [.embedInCode("Dashboard/Page")],

@@ -3,7 +3,7 @@
 import CHeadUnit
 import Glibc
 import MeshProtocol
-import Synchronization
+import NIOConcurrencyHelpers
 
 /// What a session bus says.
 enum MediaBusEvent: Hashable, Sendable {
@@ -49,7 +49,8 @@ final class MediaBus: Sendable {
     /// What the bus says, for one listener. A person's buttons are few; the newest are kept.
     let events: AsyncStream<MediaBusEvent>
     private let sink: AsyncStream<MediaBusEvent>.Continuation
-    private let orders = Mutex(Orders())
+    // Not Synchronization.Mutex, which the thread sanitizer does not know.
+    private let orders = NIOLockedValueBox(Orders())
 
     /// Begins to connect to the bus at a D-Bus address.
     init(address: String) throws(Failure) {
@@ -58,7 +59,7 @@ final class MediaBus: Sendable {
         guard status >= 0, let opened else { throw Failure(text: String(cString: strerror(-status))) }
         (events, sink) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(64))
         let player = Player(pointer: opened)
-        orders.withLock { $0.player = player }
+        orders.withLockedValue { $0.player = player }
         // The thread keeps this alive, and lets go of it at its end.
         let box = Unmanaged.passRetained(self)
         var thread = pthread_t()
@@ -97,7 +98,7 @@ final class MediaBus: Sendable {
     func close() { order { $0.isClosed = true } }
 
     private func order(_ change: (inout Orders) -> Void) {
-        orders.withLock { orders in
+        orders.withLockedValue { orders in
             change(&orders)
             if let player = orders.player { hu_media_wake(player.pointer) }
         }
@@ -106,11 +107,11 @@ final class MediaBus: Sendable {
     // MARK: The thread
 
     private func serve() {
-        guard let player = orders.withLock({ $0.player?.pointer }) else { return }
+        guard let player = orders.withLockedValue({ $0.player?.pointer }) else { return }
         var status: Int32 = 0
         var place: @Sendable () -> MeshInstant = { .zero }
         while status >= 0 {
-            let (name, showing, isClosed) = orders.withLock { orders in
+            let (name, showing, isClosed) = orders.withLockedValue { orders in
                 defer { (orders.name, orders.showing) = (nil, nil) }
                 return (orders.name, orders.showing, orders.isClosed)
             }
@@ -127,7 +128,7 @@ final class MediaBus: Sendable {
             }
             if status >= 0 { status = hu_media_wait(player) }
         }
-        orders.withLock { $0.player = nil }
+        orders.withLockedValue { $0.player = nil }
         hu_media_close(player)
         if status < 0 { sink.yield(.closed(String(cString: strerror(-status)))) }
         sink.finish()
