@@ -22,7 +22,7 @@ let http: Target.Dependency = .product(name: "NIOHTTP1", package: "swift-nio")
 let hummingbird: Target.Dependency = .product(name: "Hummingbird", package: "hummingbird")
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 let networking: Target.Dependency = .product(name: "NIOPosix", package: "swift-nio")
-/// A mutex that the thread sanitizer knows.
+/// A lock that the thread sanitizer knows.
 let locks: Target.Dependency = .product(name: "NIOConcurrencyHelpers", package: "swift-nio")
 let networkTypes: Target.Dependency = .product(name: "NIOCore", package: "swift-nio")
 let protobuf: Target.Dependency = .product(name: "SwiftProtobuf", package: "swift-protobuf")
@@ -69,7 +69,7 @@ let package = Package(
         .target(name: "MeshProtocol", dependencies: [crypto, collections], swiftSettings: strict),
         .target(
             name: "BLETransport",
-            dependencies: ["MeshProtocol", "CBlueZ", asyncAlgorithms, logging],
+            dependencies: ["MeshProtocol", "CBlueZ", asyncAlgorithms, locks, logging],
             swiftSettings: strict),
         .target(name: "MeshSession", dependencies: ["MeshProtocol", logging], swiftSettings: strict),
         .target(
@@ -78,12 +78,12 @@ let package = Package(
             exclude: ["Wire/democracy_dj.proto", "Wire/democracy_dj.sha256"],
             swiftSettings: strict),
         .target(
-            name: "NodeStore", dependencies: ["MeshProtocol", database, sqlite, logging], swiftSettings: strict),
+            name: "NodeStore", dependencies: ["MeshProtocol", database, sqlite, locks, logging], swiftSettings: strict),
         .target(
             name: "MeshNode",
             dependencies: [
                 "BLETransport", "MeshSession", "DemocracyDJ", "NodeStore", artworkClient, asyncAlgorithms, crypto, http,
-                lifecycle, logging, networking, networkTypes,
+                lifecycle, locks, logging, networking, networkTypes,
             ],
             swiftSettings: strict),
         // What the head unit takes from C: TagLib, sd-bus, libqrencode. No decisions in it.
@@ -102,7 +102,7 @@ let package = Package(
         .executableTarget(
             name: "roadmesh",
             dependencies: [
-                "HeadUnit", "MeshNode", "NodeStore", asyncAlgorithms,
+                "HeadUnit", "MeshNode", "NodeStore", asyncAlgorithms, locks,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Subprocess", package: "swift-subprocess"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
@@ -127,12 +127,13 @@ let package = Package(
         .target(name: "TestSupport", path: "Tests/Support", swiftSettings: strict),
         .testTarget(
             name: "MeshProtocolTests", dependencies: ["MeshProtocol", "MeshSimulator"], swiftSettings: strict),
-        .testTarget(name: "BLETransportTests", dependencies: ["BLETransport", "TestSupport"], swiftSettings: strict),
+        .testTarget(
+            name: "BLETransportTests", dependencies: ["BLETransport", "TestSupport", locks], swiftSettings: strict),
         .testTarget(
             name: "MeshSessionTests", dependencies: ["MeshSession", "BLETransport", "TestSupport"],
             swiftSettings: strict),
         .testTarget(
-            name: "DemocracyDJTests", dependencies: ["DemocracyDJ", "DemocracyDJTesting", "MeshSimulator"],
+            name: "DemocracyDJTests", dependencies: ["DemocracyDJ", "DemocracyDJTesting", "MeshSimulator", locks],
             swiftSettings: strict),
         .testTarget(
             name: "NodeStoreTests",

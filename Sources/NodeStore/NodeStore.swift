@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import NIOConcurrencyHelpers
 import FoundationEssentials
 import GRDB
 import Logging
 import MeshProtocol
-import Synchronization
 
 /// What a node must not forget, in one SQLite database: whom it has met, what it still has to say to them and how far it has
 /// heard them (`docs/protocol.md`, "Resend and resume"), and what its host and its guest were at.
@@ -26,13 +26,13 @@ public final class NodeStore: Sendable {
     private let folder: String
     private let logger: Logger
     /// Only what is on disk; changed on the database's own queue.
-    private let written: Mutex<WrittenState>
+    private let written: NIOLockedValueBox<WrittenState>
 
     private init(_ database: DatabaseQueue, folder: String, written: WrittenState, logger: Logger) {
         self.database = database
         self.folder = folder
         self.logger = logger
-        self.written = Mutex(written)
+        self.written = NIOLockedValueBox(written)
     }
 
     /// Opens the database of a folder that exists, or makes it. One that is damaged or of a newer program is set aside,
@@ -83,7 +83,7 @@ public final class NodeStore: Sendable {
     }
 
     private func commit(_ batch: StoreBatch, _ db: Database) -> Result<Void, NodeStoreError> {
-        var state = written.withLock(\.self)
+        var state = written.withLockedValue(\.self)
         do {
             try checkOpen(db)
             try db.inTransaction(.immediate) {
@@ -91,7 +91,7 @@ public final class NodeStore: Sendable {
                 try state.become(host: batch.host, guest: batch.guest, db)
                 return .commit
             }
-            written.withLock { [state] in $0 = state }
+            written.withLockedValue { [state] in $0 = state }
             return .success(())
         } catch {
             return .failure(NodeStoreError(error, folder: folder, db))

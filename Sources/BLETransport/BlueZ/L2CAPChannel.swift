@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import NIOConcurrencyHelpers
 import CBlueZ
 import Glibc
 import MeshProtocol
@@ -13,14 +14,14 @@ final class L2CAPChannel: RadioChannel {
     private let poller: Poller
     private let adapterIndex: UInt16
     private let handle: UInt16
-    private let whenClosed: Locked<(@Sendable () -> Void)?>
+    private let whenClosed: NIOLockedValueBox<(@Sendable () -> Void)?>
 
     /// Takes over a connected channel's descriptor. `whenClosed` is called once, when it is closed.
     init(
         _ descriptor: Int32, endpoint: RadioEndpoint, adapterIndex: UInt16, poller: Poller,
         whenClosed: @escaping @Sendable () -> Void
     ) {
-        self.whenClosed = Locked(whenClosed)
+        self.whenClosed = NIOLockedValueBox(whenClosed)
         var info = cbluez_link_info()
         // Where the kernel does not tell, the least that every LE channel takes (Vol 3, Part A, 4.22).
         let isTold = cbluez_l2cap_link_info(descriptor, &info) == 0 && info.send_mtu > 0
@@ -93,7 +94,7 @@ final class L2CAPChannel: RadioChannel {
 
     func close() {
         socket.close()
-        let tell = whenClosed.withLock { whenClosed in
+        let tell = whenClosed.withLockedValue { whenClosed in
             defer { whenClosed = nil }
             return whenClosed
         }

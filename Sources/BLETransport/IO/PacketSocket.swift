@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import NIOConcurrencyHelpers
 import Glibc
 
 /// A non-blocking packet socket with one owner: reads and writes suspend instead of blocking, and a socket that was
@@ -7,12 +8,12 @@ import Glibc
 final class PacketSocket: Sendable {
     private let poller: Poller
     /// The descriptor, nil once closed. System calls run under the lock; none of them blocks.
-    private let descriptor: Locked<Int32?>
+    private let descriptor: NIOLockedValueBox<Int32?>
 
     /// Takes over a descriptor.
     init(_ descriptor: Int32, poller: Poller) {
         self.poller = poller
-        self.descriptor = Locked(descriptor)
+        self.descriptor = NIOLockedValueBox(descriptor)
     }
 
     deinit { close() }
@@ -34,7 +35,7 @@ final class PacketSocket: Sendable {
         let outcome = await withTaskCancellationHandler {
             await withCheckedContinuation { waiter in
                 // Registered under the lock: the descriptor cannot be closed, and its number not be another's, before.
-                descriptor.withLock { descriptor in
+                descriptor.withLockedValue { descriptor in
                     if let descriptor {
                         poller.add(waiter, for: interest, on: descriptor)
                     } else {
@@ -43,7 +44,7 @@ final class PacketSocket: Sendable {
                 }
             }
         } onCancel: {
-            descriptor.withLock { descriptor in
+            descriptor.withLockedValue { descriptor in
                 if let descriptor { poller.cancel(interest, on: descriptor) }
             }
         }
@@ -52,13 +53,13 @@ final class PacketSocket: Sendable {
 
     /// Runs a system call once.
     func attempt(_ call: (Int32) -> Int) throws(RadioError) -> Int {
-        guard let result = descriptor.withLock({ $0.map(call) }) else { throw RadioError(.closed) }
+        guard let result = descriptor.withLockedValue({ $0.map(call) }) else { throw RadioError(.closed) }
         return result
     }
 
     /// Gives the open descriptor to the caller, who owns it from now on. Nil once closed.
     func surrender() -> Int32? {
-        descriptor.withLock { descriptor in
+        descriptor.withLockedValue { descriptor in
             defer { descriptor = nil }
             if let descriptor { poller.forget(descriptor) }
             return descriptor
@@ -67,7 +68,7 @@ final class PacketSocket: Sendable {
 
     /// Closes the socket and ends whatever waits on it.
     func close() {
-        descriptor.withLock { descriptor in
+        descriptor.withLockedValue { descriptor in
             guard let open = descriptor else { return }
             descriptor = nil
             // Forgotten under the lock, so that the number cannot be another socket's by then.

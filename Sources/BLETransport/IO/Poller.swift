@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import NIOConcurrencyHelpers
 import CBlueZ
 import Glibc
 import MeshProtocol
@@ -44,7 +45,7 @@ final class Poller: Sendable {
 
     private let epoll: Int32
     private let wake: Int32
-    private let state = Locked(State())
+    private let state = NIOLockedValueBox(State())
 
     /// Starts the thread. Fails only where the process has no descriptors left.
     init() throws(RadioError) {
@@ -74,7 +75,7 @@ final class Poller: Sendable {
     /// will tell. The caller's own lock keeps the descriptor from being closed, and its number from being reused,
     /// meanwhile.
     func add(_ waiter: Waiter, for interest: Interest, on descriptor: Int32) {
-        let refused: Interruption? = state.withLock { state in
+        let refused: Interruption? = state.withLockedValue { state in
             // Cancelled before it began: `cancel` has run already and found nothing.
             if Task.isCancelled { return .cancelled }
             if state.isClosed { return .forgotten }
@@ -96,7 +97,7 @@ final class Poller: Sendable {
 
     /// Ends one wait early, since its task was cancelled.
     func cancel(_ interest: Interest, on descriptor: Int32) {
-        let waiter: Waiter? = state.withLock { state in
+        let waiter: Waiter? = state.withLockedValue { state in
             guard var entry = state.entries[descriptor] else { return nil }
             defer { state.entries[descriptor] = entry }
             switch interest {
@@ -113,7 +114,7 @@ final class Poller: Sendable {
 
     /// Ends every wait on a descriptor that is about to be closed.
     func forget(_ descriptor: Int32) {
-        let entry = state.withLock { state in
+        let entry = state.withLockedValue { state in
             let entry = state.entries.removeValue(forKey: descriptor)
             if entry?.isAdded == true { epoll_ctl(epoll, EPOLL_CTL_DEL, descriptor, nil) }
             return entry
@@ -124,7 +125,7 @@ final class Poller: Sendable {
 
     /// Ends every wait, and the thread.
     func close() {
-        let entries = state.withLock { state in
+        let entries = state.withLockedValue { state in
             state.isClosed = true
             defer { state.entries = [:] }
             // Under the lock: the thread closes the descriptor once it has seen that all is over, not before.
@@ -149,7 +150,7 @@ final class Poller: Sendable {
 
     private func run() {
         var events = [epoll_event](repeating: epoll_event(), count: 64)
-        while !state.withLock({ $0.isClosed }) {
+        while !state.withLockedValue({ $0.isClosed }) {
             let count = epoll_wait(epoll, &events, Int32(events.count), -1)
             for event in events.prefix(Int(max(count, 0))) where event.data.fd != wake {
                 ready(event.data.fd, event.events)
@@ -163,7 +164,8 @@ final class Poller: Sendable {
         let broken = events & (EPOLLERR.rawValue | EPOLLHUP.rawValue) != 0
         let readable = broken || events & (EPOLLIN.rawValue | EPOLLRDHUP.rawValue) != 0
         let writable = broken || events & EPOLLOUT.rawValue != 0
-        let (reader, writer, outcome) = state.withLock { state -> (Waiter?, Waiter?, Result<Void, Interruption>) in
+        let (reader, writer, outcome) = state.withLockedValue {
+            state -> (Waiter?, Waiter?, Result<Void, Interruption>) in
             guard var entry = state.entries[descriptor] else { return (nil, nil, .success(())) }
             defer { state.entries[descriptor] = entry }
             let reader = readable ? entry.reader : nil

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import NIOConcurrencyHelpers
 import Glibc
 import MeshProtocol
 
@@ -77,19 +78,19 @@ final class VirtualChannel: RadioChannel {
             var waiting: [CheckedContinuation<Void, Never>] = []
         }
 
-        private let state = Locked(State())
+        private let state = NIOLockedValueBox(State())
 
         func pass() async throws(RadioError) {
             while true {
                 await withCheckedContinuation { waiter in
-                    let passes = state.withLock { state in
+                    let passes = state.withLockedValue { state in
                         guard state.isShut, state.end == nil else { return true }
                         state.waiting.append(waiter)
                         return false
                     }
                     if passes { waiter.resume() }
                 }
-                let (isShut, end) = state.withLock { ($0.isShut, $0.end) }
+                let (isShut, end) = state.withLockedValue { ($0.isShut, $0.end) }
                 if let end { throw end }
                 if !isShut { return }
             }
@@ -97,7 +98,7 @@ final class VirtualChannel: RadioChannel {
 
         /// Why the channel has ended, where that says more than the socket does.
         func reason(for error: RadioError) -> RadioError {
-            state.withLock { $0.end } ?? error
+            state.withLockedValue { $0.end } ?? error
         }
 
         func setShut(_ isShut: Bool) {
@@ -109,7 +110,7 @@ final class VirtualChannel: RadioChannel {
         }
 
         private func release(_ change: (inout State) -> Void) {
-            let waiting = state.withLock { state in
+            let waiting = state.withLockedValue { state in
                 change(&state)
                 defer { state.waiting = [] }
                 return state.waiting

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import NIOConcurrencyHelpers
 import MeshNode
-import Synchronization
 
 /// What waits for the node, in order: a node that is at its disk keeps no page waiting.
 final class NodeFeed: Sendable {
     private let send: @Sendable (NodeInput) async -> Void
     private let inputs: AsyncStream<NodeInput>
     private let sink: AsyncStream<NodeInput>.Continuation
-    private let waiting = Mutex(0)
+    private let waiting = NIOLockedValueBox(0)
 
     init(_ send: @escaping @Sendable (NodeInput) async -> Void) {
         self.send = send
@@ -17,10 +17,10 @@ final class NodeFeed: Sendable {
 
     /// Whether people may want more. What the server itself says, that somebody has come or gone, is always taken: there
     /// are only so many web guests.
-    var hasRoom: Bool { waiting.withLock { $0 } < DashboardLimits.waitingInputs }
+    var hasRoom: Bool { waiting.withLockedValue { $0 } < DashboardLimits.waitingInputs }
 
     func put(_ input: NodeInput) {
-        waiting.withLock { $0 += 1 }
+        waiting.withLockedValue { $0 += 1 }
         sink.yield(input)
     }
 
@@ -28,7 +28,7 @@ final class NodeFeed: Sendable {
     func run() async {
         for await input in inputs {
             await send(input)
-            waiting.withLock { $0 -= 1 }
+            waiting.withLockedValue { $0 -= 1 }
         }
     }
 

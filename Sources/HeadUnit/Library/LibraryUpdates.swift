@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Synchronization
+import NIOConcurrencyHelpers
 
 /// The updates that nobody has taken yet: at most one of each kind, since a later one makes it void. So a listener that is
 /// slow costs no memory.
@@ -11,7 +11,7 @@ final class LibraryUpdates: Sendable {
         var hasEnded = false
     }
 
-    private let state = Mutex(State())
+    private let state = NIOLockedValueBox(State())
 
     /// The updates, for one listener. It ends with `end`, or with its task.
     var stream: AsyncStream<MusicLibrary.Update> {
@@ -24,7 +24,7 @@ final class LibraryUpdates: Sendable {
 
     /// There is something to tell.
     func tell(_ update: MusicLibrary.Update) {
-        let asking = state.withLock { state in
+        let asking = state.withLockedValue { state in
             guard state.asking == nil else { return state.asking.take() }
             state.waiting.removeAll { $0.kind == update.kind }
             if !state.hasEnded { state.waiting.append(update) }
@@ -35,7 +35,7 @@ final class LibraryUpdates: Sendable {
 
     /// There will be nothing more to tell.
     func end() {
-        let asking = state.withLock { state in
+        let asking = state.withLockedValue { state in
             state.hasEnded = true
             return state.asking.take()
         }
@@ -44,7 +44,7 @@ final class LibraryUpdates: Sendable {
 
     private func next() async -> MusicLibrary.Update? {
         await withCheckedContinuation { continuation in
-            let next: MusicLibrary.Update?? = state.withLock { state in
+            let next: MusicLibrary.Update?? = state.withLockedValue { state in
                 if !state.waiting.isEmpty { return .some(state.waiting.removeFirst()) }
                 if state.hasEnded { return .some(nil) }
                 state.asking = continuation

@@ -49,7 +49,6 @@ final class MediaBus: Sendable {
     /// What the bus says, for one listener. A person's buttons are few; the newest are kept.
     let events: AsyncStream<MediaBusEvent>
     private let sink: AsyncStream<MediaBusEvent>.Continuation
-    // Not Synchronization.Mutex, which the thread sanitizer does not know.
     private let orders = NIOLockedValueBox(Orders())
 
     /// Begins to connect to the bus at a D-Bus address.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Synchronization
+import NIOConcurrencyHelpers
 
 /// Everybody who shows what a node tells: a terminal, a program, the pages of a dashboard, a player.
 final class NodeOutput: Sendable {
@@ -10,13 +10,13 @@ final class NodeOutput: Sendable {
         var isFinished = false
     }
 
-    private let listeners = Mutex(Listeners())
+    private let listeners = NIOLockedValueBox(Listeners())
 
     /// What is told from now on. A listener that falls behind loses the oldest events; the node does not wait for it.
     func listen() -> AsyncStream<NodeEvent> {
         let (events, continuation) = AsyncStream<NodeEvent>.makeStream(
             bufferingPolicy: .bufferingNewest(NodeLimits.outputEvents))
-        let number = listeners.withLock { listeners -> Int? in
+        let number = listeners.withLockedValue { listeners -> Int? in
             guard !listeners.isFinished else { return nil }
             listeners.next += 1
             listeners.byNumber[listeners.next] = continuation
@@ -27,17 +27,17 @@ final class NodeOutput: Sendable {
             return events
         }
         continuation.onTermination = { [weak self] _ in
-            _ = self?.listeners.withLock { $0.byNumber.removeValue(forKey: number) }
+            _ = self?.listeners.withLockedValue { $0.byNumber.removeValue(forKey: number) }
         }
         return events
     }
 
     func yield(_ event: NodeEvent) {
-        for listener in listeners.withLock({ $0.byNumber.values.map(\.self) }) { listener.yield(event) }
+        for listener in listeners.withLockedValue({ $0.byNumber.values.map(\.self) }) { listener.yield(event) }
     }
 
     func finish() {
-        let all = listeners.withLock { listeners in
+        let all = listeners.withLockedValue { listeners in
             listeners.isFinished = true
             defer { listeners.byNumber = [:] }
             return listeners.byNumber.values.map(\.self)

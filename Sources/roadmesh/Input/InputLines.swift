@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import NIOConcurrencyHelpers
 import Dispatch
 import Glibc
 import MeshNode
-import Synchronization
 
 /// Standard input, line by line. It is read on a thread of its own, and only when the next line is asked for.
 final class InputLines: Sendable {
     private let queue = DispatchQueue(label: "roadmesh.input")
     /// What was read and not given out yet. Used on the queue alone; the lock tells the compiler so.
-    private let pending = Mutex<ArraySlice<UInt8>>([])
+    private let pending = NIOLockedValueBox<ArraySlice<UInt8>>([])
 
     /// The lines, up to the end of input. A line longer than `NodeLimits.inputLineBytes` is cut.
     func lines() -> AsyncStream<String> {
@@ -21,7 +21,7 @@ final class InputLines: Sendable {
     }
 
     private func nextLine() -> String? {
-        pending.withLock { pending in
+        pending.withLockedValue { pending in
             var line: [UInt8] = []
             while true {
                 while let byte = pending.popFirst() {

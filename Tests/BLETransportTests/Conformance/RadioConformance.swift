@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import NIOConcurrencyHelpers
 import MeshProtocol
 import Testing
 
@@ -65,12 +66,12 @@ struct RadioConformance {
         let pair = try await RadioPair()
         let (guest, host) = try await pair.link()
         let count = 150
-        let sent = Locked(0)
+        let sent = NIOLockedValueBox(0)
         let (progress, report) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
         let writer = Task {
             for number in 0..<count {
                 try await guest.send([UInt8(number)] + [UInt8](repeating: 0, count: 1_999))
-                sent.withLock { $0 += 1 }
+                sent.withLockedValue { $0 += 1 }
                 report.yield()
             }
         }
@@ -78,8 +79,8 @@ struct RadioConformance {
         var mostUnread = 0
         for number in 0..<count {
             // The writer runs ahead as far as it can before the first read.
-            while number == 0, sent.withLock({ $0 }) < 3 { await steps.next() }
-            mostUnread = max(mostUnread, sent.withLock { $0 } - number)
+            while number == 0, sent.withLockedValue({ $0 }) < 3 { await steps.next() }
+            mostUnread = max(mostUnread, sent.withLockedValue { $0 } - number)
             #expect(try await host.receive()?.first == UInt8(number))
         }
         try await writer.value

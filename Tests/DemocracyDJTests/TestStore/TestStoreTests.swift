@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import NIOConcurrencyHelpers
 import DemocracyDJ
 import DemocracyDJTesting
 import MeshProtocol
-import Synchronization
 import Testing
 
 /// Counts, and says what it was asked to: small enough to see what a store makes of it.
@@ -39,14 +39,14 @@ struct TestStoreTests {
 
     /// What is recorded while a step runs, as a reader of the test's output sees it.
     private func issues(_ step: () async -> Void) async -> [String] {
-        let seen = Mutex<[String]>([])
+        let seen = NIOLockedValueBox<[String]>([])
         await withKnownIssue(isIntermittent: true) {
             await step()
         } matching: { issue in
-            seen.withLock { $0.append(issue.comments.map(\.rawValue).joined(separator: "\n")) }
+            seen.withLockedValue { $0.append(issue.comments.map(\.rawValue).joined(separator: "\n")) }
             return true
         }
-        return seen.withLock(\.self)
+        return seen.withLockedValue(\.self)
     }
 
     @Test("what is told beforehand and comes true is no issue")
@@ -117,15 +117,15 @@ struct TestStoreTests {
 
     @Test("an issue points at the line that sent the event")
     func place() async {
-        let lines = Mutex<[Int?]>([])
+        let lines = NIOLockedValueBox<[Int?]>([])
         let line = #line + 2
         await withKnownIssue {
             await store.send(.addSilently)
         } matching: { issue in
-            lines.withLock { $0.append(issue.sourceLocation?.line) }
+            lines.withLockedValue { $0.append(issue.sourceLocation?.line) }
             return true
         }
-        #expect(lines.withLock(\.self) == [line])
+        #expect(lines.withLockedValue(\.self) == [line])
     }
 
     @Test("time passes only when it is told to, and the feature hears it")

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import NIOConcurrencyHelpers
 import MeshProtocol
 import NIOCore
-import Synchronization
 
 /// The dashboard's connections, on whatever event loop they live.
 final class Connections: Sendable {
@@ -12,17 +12,17 @@ final class Connections: Sendable {
         var isClosed = false
     }
 
-    private let state = Mutex(State())
+    private let state = NIOLockedValueBox(State())
     private let origin = ContinuousClock.now
 
     var now: MeshInstant { ContinuousClock.now - origin }
 
-    var count: Int { state.withLock { $0.table.count } }
+    var count: Int { state.withLockedValue { $0.table.count } }
 
     /// Takes a connection in, and closes another for it where there is no room; nil where it cannot stay.
     func open(_ channel: any Channel) -> ConnectionTable.ID? {
         let address = channel.remoteAddress?.ipAddress ?? ""
-        let (id, evicted) = state.withLock { state -> (ConnectionTable.ID?, (any Channel)?) in
+        let (id, evicted) = state.withLockedValue { state -> (ConnectionTable.ID?, (any Channel)?) in
             guard !state.isClosed, case .admit(let id, let closing) = state.table.opened(from: address) else {
                 return (nil, nil)
             }
@@ -34,11 +34,11 @@ final class Connections: Sendable {
     }
 
     func changed(_ id: ConnectionTable.ID, isBusy: Bool) {
-        state.withLock { $0.table.changed(id, isBusy: isBusy) }
+        state.withLockedValue { $0.table.changed(id, isBusy: isBusy) }
     }
 
     func closed(_ id: ConnectionTable.ID) {
-        state.withLock { state in
+        state.withLockedValue { state in
             state.table.closed(id)
             state.channels[id] = nil
         }
@@ -46,7 +46,7 @@ final class Connections: Sendable {
 
     /// Cuts all of them, and lets no more in.
     func closeAll() {
-        let channels = state.withLock { state in
+        let channels = state.withLockedValue { state in
             state.isClosed = true
             return Array(state.channels.values)
         }

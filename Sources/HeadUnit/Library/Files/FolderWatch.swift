@@ -2,8 +2,8 @@
 
 // Its objects may be used by every thread; its Swift interface does not say so yet.
 @preconcurrency import Dispatch
+import NIOConcurrencyHelpers
 import Glibc
-import Synchronization
 
 /// Watches folders by inotify(7), and gathers what happens in them until it is asked for.
 final class FolderWatch: Sendable {
@@ -20,7 +20,7 @@ final class FolderWatch: Sendable {
     private let source: any DispatchSourceRead
     private let root: String
     private let limits: LibraryLimits
-    private let state = Mutex(State())
+    private let state = NIOLockedValueBox(State())
 
     private static let events =
         UInt32(IN_CREATE) | UInt32(IN_CLOSE_WRITE) | UInt32(IN_MOVED_FROM) | UInt32(IN_MOVED_TO) | UInt32(IN_DELETE)
@@ -47,7 +47,7 @@ final class FolderWatch: Sendable {
 
     /// Everything that has happened since the last time.
     func take() -> [FolderChange] {
-        state.withLock { state in
+        state.withLockedValue { state in
             defer { state.changes = [] }
             return state.changes
         }
@@ -57,13 +57,13 @@ final class FolderWatch: Sendable {
 
     /// A walk begins.
     func begin() {
-        state.withLock { ($0.entered, $0.failure) = ([], nil) }
+        state.withLockedValue { ($0.entered, $0.failure) = ([], nil) }
     }
 
     /// A walk enters a folder: it is watched from now on.
     func enter(_ folder: String) {
         // Under the lock, so that no event of it is read before its name is known.
-        state.withLock { state in
+        state.withLockedValue { state in
             let watch = inotify_add_watch(descriptor, folder.isEmpty ? root : root + "/" + folder, Self.events)
             if watch >= 0 {
                 state.folders[watch] = folder
@@ -77,7 +77,7 @@ final class FolderWatch: Sendable {
     /// A walk has ended: folders that it has not entered are of no interest any more. Returns why some folder cannot be
     /// watched, where that is so.
     func end() -> Int32? {
-        state.withLock { state in
+        state.withLockedValue { state in
             for watch in state.folders.keys where !state.entered.contains(watch) {
                 inotify_rm_watch(descriptor, watch)
                 state.folders[watch] = nil
@@ -111,7 +111,7 @@ final class FolderWatch: Sendable {
     }
 
     private func note(_ event: inotify_event, _ name: String) {
-        state.withLock { state in
+        state.withLockedValue { state in
             if has(event, IN_IGNORED) {
                 state.folders[event.wd] = nil
                 return
