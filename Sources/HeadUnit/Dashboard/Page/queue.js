@@ -48,6 +48,7 @@ function songRow(box, isHost) {
     const asked = make("p", "asked", {}, asker, " asked");
     const votes = make("p", "votes", {}, make("b"), make("span"));
     const row = { item: null };
+    // A tap is for what the button shows, which is the row's item: tapped again before that is seen, a vote stays.
     const control = isHost
         ? button("quiet", "bin", "", () => box.command("remove", { songID: row.item.id }), "remove")
         : button("vote", "vote", "", () => box.wish(isWanted(row.item) ? "takeBack" : "vote", row.item), "vote");
