@@ -13,6 +13,8 @@ from views import guest_connected, host_playing, item, web_guest
 
 SILENCE = 12_000
 RETRY = 10_000
+# Between two attempts of the page's own.
+LONGEST_PAUSE = 5_000
 
 
 @pytest.fixture
@@ -22,6 +24,7 @@ def box(make_box: MakeBox) -> StandIn:
 
 def test_a_box_out_of_reach_is_a_banner_that_offers_a_tap_after_ten_seconds(box: StandIn, open_page: Open) -> None:
     page = open_page(box, clock=True)
+    assert box.connections.get(timeout=10) == 0
     box.cut()
     banner = page.get_by_role("status", name="Connection")
     expect(banner).to_contain_text("Box Out of Reach")
@@ -30,8 +33,13 @@ def test_a_box_out_of_reach_is_a_banner_that_offers_a_tap_after_ten_seconds(box:
     expect(banner.get_by_role("button")).to_have_count(0)
     page.clock.fast_forward(RETRY)
     expect(banner.get_by_role("button", name="Retry")).to_be_visible()
+    # The page's time stands when its next attempt has failed: nothing but the tap finds the box again.
+    with page.expect_event("requestfailed"):
+        page.clock.pause_at(page.evaluate("Date.now()") + LONGEST_PAUSE)
     box.mend()
     banner.get_by_role("button", name="Retry").click()
+    assert box.connections.get(timeout=10) == 0
+    page.clock.resume()
     expect(banner.locator(".notice")).to_have_count(0)
     expect(page.get_by_text("Last known queue")).to_be_hidden()
 
