@@ -101,6 +101,23 @@ def shows(page: Page, box: StandIn) -> None:
     page.locator(f"#dashboard[data-version='{box.view['version']}']").wait_for()
 
 
+def later_than_a_bounce(page: Page) -> None:
+    """Events carry the browser's own time, which no test can move: waits until it has gone on."""
+    page.wait_for_function(
+        "() => new Promise(done => { const b = new MessageChannel(); const from = new Event('x').timeStamp;"
+        " b.port1.onmessage = () => new Event('x').timeStamp - from > 400 ? done(true) : b.port2.postMessage(0);"
+        " b.port2.postMessage(0); })"
+    )
+
+
+def answer(page: Page, question: str) -> None:
+    """Taps what asks whether it is really wanted, when it has been read."""
+    asked = page.get_by_role("button", name=question)
+    expect(asked).to_be_visible()
+    later_than_a_bounce(page)
+    asked.click()
+
+
 def _is_fault(text: str) -> bool:
     """The browser notes every answer that is an error; a page that copes with it is none."""
     return "Content Security Policy" in text or "Content-Security-Policy" in text or "Trusted" in text

@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 import pytest
-from conftest import MakeBox, Open, shows
-from playwright.sync_api import Page, expect
+from conftest import MakeBox, Open, later_than_a_bounce, shows
+from playwright.sync_api import expect
 from stand_in import StandIn
 from views import ANA, BOB, SONGS, guest_connected, host_playing, item
 
@@ -101,15 +101,6 @@ def test_what_cannot_be_undone_is_asked_first(
     asked.click()
     assert posted(car) == command
     assert car.commands.empty()
-
-
-def later_than_a_bounce(page: Page) -> None:
-    """Events carry the browser's own time, which no test can move: waits until it has gone on."""
-    page.wait_for_function(
-        "() => new Promise(done => { const b = new MessageChannel(); const from = new Event('x').timeStamp;"
-        " b.port1.onmessage = () => new Event('x').timeStamp - from > 400 ? done(true) : b.port2.postMessage(0);"
-        " b.port2.postMessage(0); })"
-    )
 
 
 def test_a_finger_that_bounces_does_not_answer(car: StandIn, open_page: Open) -> None:

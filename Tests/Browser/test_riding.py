@@ -7,7 +7,7 @@ import os
 import statistics
 from typing import Any
 
-from conftest import Open
+from conftest import Open, answer
 from playwright.sync_api import CDPSession, Page, expect
 from ride import Node, Ride
 from test_endurance import metrics, watched
@@ -80,8 +80,7 @@ def test_the_end_of_the_session_is_told_as_such(ride: Ride, open_page: Open) -> 
     host, ana = ride.host(), ride.guest("Ana")
     driver, page = open_page(host), open_page(ana, "phone")
     driver.get_by_role("button", name="End the session").click()
-    driver.wait_for_timeout(500)  # A second tap within 0.4 s is a finger that bounces.
-    driver.get_by_role("button", name="Really end").click()
+    answer(driver, "Really end")
     expect(page.get_by_text("Dad's Car ended the session.")).to_be_visible()
     expect(driver.get_by_text("has stopped")).to_be_visible()
 
@@ -91,8 +90,7 @@ def test_a_guest_is_kicked_and_told_so(ride: Ride, open_page: Open) -> None:
     driver, page = open_page(host), open_page(ana, "phone")
     driver.get_by_role("tab", name="Guests").click()
     driver.get_by_role("button", name="Kick Ana").click()
-    driver.wait_for_timeout(500)
-    driver.get_by_role("button", name="Really kick Ana").click()
+    answer(driver, "Really kick Ana")
     expect(banner(page).or_(page.locator(".toast"))).to_contain_text("removed you from this session")
 
 

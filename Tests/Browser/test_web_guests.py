@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 from urllib.parse import urljoin
 
-from conftest import Open
+from conftest import Open, answer
 from playwright.sync_api import Page, expect
 from ride import Ride
 
@@ -50,8 +50,7 @@ def test_a_phone_joins_votes_and_is_kicked_like_anybody(ride: Ride, open_page: O
 
     driver.get_by_role("tab", name="Guests").click()
     driver.get_by_role("button", name="Kick Mia").click()
-    driver.wait_for_timeout(500)
-    driver.get_by_role("button", name="Really kick Mia").click()
+    answer(driver, "Really kick Mia")
     expect(phone.get_by_text(re.compile("removed you|sent away"))).to_be_visible()
     expect(bobs.locator("#lists")).not_to_contain_text("Mia")
 
