@@ -3,31 +3,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from conftest import MakeBox, Open, shows
-from playwright.sync_api import CDPSession, Page
+from growing import Growth, Metrics, metrics, watched
 from views import View, guest_connected, item, many, passing
 
 VIEWS = 1_000
 SONGS = 100
 # How often the page draws at most, in milliseconds: `drawing` in limits.js.
 DRAWING = 100.0
-
-
-def metrics(session: CDPSession) -> dict[str, float]:
-    """What the page holds, with what nobody refers to gone."""
-    for _ in range(3):
-        session.send("HeapProfiler.collectGarbage")
-    found: dict[str, Any] = session.send("Performance.getMetrics")
-    return {metric["name"]: metric["value"] for metric in found["metrics"]}
-
-
-def watched(page: Page) -> CDPSession:
-    session = page.context.new_cdp_session(page)
-    # The time that its main thread works: what else this machine does is not the page's.
-    session.send("Performance.enable", {"timeDomain": "threadTicks"})
-    return session
 
 
 def drive(number: int) -> View:
@@ -44,7 +27,7 @@ def test_a_thousand_views_leave_nothing_behind(make_box: MakeBox, open_page: Ope
     page = open_page(box)
     session = watched(page)
 
-    def show(numbers: range) -> dict[str, float]:
+    def show(numbers: range) -> Metrics:
         for number in numbers:
             box.show(drive(number))
             shows(page, box)
@@ -54,15 +37,11 @@ def test_a_thousand_views_leave_nothing_behind(make_box: MakeBox, open_page: Ope
 
     before = show(range(200))
     after = show(range(200, 200 + VIEWS))
-    grown = {name: after[name] - before[name] for name in ("Nodes", "JSEventListeners", "JSHeapUsedSize")}
-    measured.append(
-        f"page: {VIEWS} views, {grown['Nodes']:+.0f} nodes, {grown['JSEventListeners']:+.0f} listeners, "
-        f"{grown['JSHeapUsedSize'] / 1024:+.0f} KiB of heap ({after['JSHeapUsedSize'] / 1024:.0f} KiB in all)"
-    )
-    # A notice more or less may be on view.
-    assert grown["Nodes"] <= 60
-    assert grown["JSEventListeners"] <= 6
-    assert grown["JSHeapUsedSize"] <= 512 * 1024
+    grown = Growth.between(before, after)
+    measured.append(f"page: {VIEWS} views, {grown}")
+    assert grown.nodes <= Growth.NODES
+    assert grown.listeners <= 6
+    assert grown.heap <= Growth.HEAP
 
 
 def test_a_hundred_songs_that_all_change_places_are_drawn_faster_than_the_page_draws(

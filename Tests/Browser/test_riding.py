@@ -8,9 +8,9 @@ import statistics
 from typing import Any
 
 from conftest import Open, answer
-from playwright.sync_api import CDPSession, Page, expect
+from growing import Growth, metrics, watched
+from playwright.sync_api import Page, expect
 from ride import Node, Ride
-from test_endurance import metrics, watched
 
 VOTES = 100
 LIMIT = 100.0
@@ -150,15 +150,11 @@ def test_a_page_goes_through_many_dead_zones_and_is_right_after_each(
     before = metrics(session)
     for number in range(CYCLES):
         cycle(number)
-    after = metrics(session)
-    grown = {name: after[name] - before[name] for name in ("Nodes", "JSEventListeners", "JSHeapUsedSize")}
-    measured.append(
-        f"a page through {CYCLES} dead zones: {grown['Nodes']:+.0f} nodes, {grown['JSEventListeners']:+.0f} listeners, "
-        f"{grown['JSHeapUsedSize'] / 1024:+.0f} KiB of heap ({after['JSHeapUsedSize'] / 1024:.0f} KiB in all)"
-    )
-    assert grown["Nodes"] <= 60
-    assert grown["JSEventListeners"] <= 20
-    assert grown["JSHeapUsedSize"] <= 512 * 1024
+    grown = Growth.between(before, metrics(session))
+    measured.append(f"a page through {CYCLES} dead zones: {grown}")
+    assert grown.nodes <= Growth.NODES
+    assert grown.listeners <= 20
+    assert grown.heap <= Growth.HEAP
 
 
 def last_snapshot(host: Node) -> dict[str, Any]:
