@@ -11,9 +11,14 @@ import ServiceLifecycle
 ///
 /// It listens from `bind` on and follows the node from `run` on; it ends when the node has.
 public actor Dashboard: Service {
+    /// Lets time pass.
+    typealias Pause = @Sendable (Duration) async throws -> Void
+
     let description: NodeDescription
     let options: DashboardOptions
     let logger: Logger
+    /// For the time between two views of a stream.
+    let pause: Pause
     private let address: DashboardAddress
     private let events: AsyncStream<NodeEvent>
     private let origin = ContinuousClock.now
@@ -49,13 +54,16 @@ public actor Dashboard: Service {
 
     init(
         events: AsyncStream<NodeEvent>, description: NodeDescription, address: DashboardAddress,
-        options: DashboardOptions, logger: Logger, send: @escaping @Sendable (NodeInput) async -> Void
+        options: DashboardOptions, logger: Logger,
+        pause: @escaping Pause = { try await Task.sleep(for: $0) },
+        send: @escaping @Sendable (NodeInput) async -> Void
     ) {
         self.events = events
         self.description = description
         self.address = address
         self.options = options
         self.logger = logger
+        self.pause = pause
         view = DashboardView(
             description,
             DashboardView.Surroundings(majoritySkip: options.majoritySkip, hasPictures: options.art != nil))

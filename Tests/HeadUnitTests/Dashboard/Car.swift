@@ -25,7 +25,8 @@ struct Car {
 
     init(
         role: NodeDescription.Role = .host, host address: String = "127.0.0.1",
-        options: DashboardOptions = DashboardOptions(), node: (@Sendable (NodeInput) async -> [NodeEvent])? = nil
+        options: DashboardOptions = DashboardOptions(), node: (@Sendable (NodeInput) async -> [NodeEvent])? = nil,
+        pause: @escaping Dashboard.Pause = { try await Task.sleep(for: $0) }
     ) async throws {
         let (events, sink) = AsyncStream.makeStream(of: NodeEvent.self)
         let (inputs, heard) = AsyncStream.makeStream(of: NodeInput.self)
@@ -36,7 +37,7 @@ struct Car {
             events: events,
             description: NodeDescription(role: role, peer: peer, radio: "virtual car", service: .democracyDJ),
             address: .listen(host: address, port: 0), options: options,
-            logger: Self.quiet
+            logger: Self.quiet, pause: pause
         ) { input in
             heard.yield(input)
             for event in await node?(input) ?? [] { sink.yield(event) }

@@ -102,7 +102,7 @@ struct DashboardRoutes {
         switch try await dashboard.frame(id) {
         case .view(let frame):
             try await writer.write(frame)
-            try await Task.sleep(for: await dashboard.viewPause)
+            try await dashboard.pause(await dashboard.viewPause)
         case .ping: try await writer.write(ByteBuffer(string: ": ping\n\n"))
         case .lastView(let frame):
             try await writer.write(frame)
