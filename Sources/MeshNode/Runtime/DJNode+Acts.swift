@@ -13,8 +13,7 @@ extension DJNode {
         case .effect(let effect): await carryOut(effect)
         case .show(let event): sink.yield(event)
         case .tell(let notice): tell(notice)
-        case .cure(let errors): for error in errors { cure(error) }
-        case .cureNotice(let code): show(board.handle(.cured(code), now: clock.now))
+        case .cure(let codes): cure(codes)
         case .steer(let event): await steer(event)
         case .share(let event): await share(event)
         case .accept(let message): await client.accept(message)
@@ -33,7 +32,7 @@ extension DJNode {
         // The radio may have said what it is.
         case .show(.networkUnavailable): tell(Notice(monitor.refusal ?? .networkUnavailable))
         case .show(let error): tell(Notice(error))
-        case .clear(let error): cure(error)
+        case .clear(let error): cure([Notice(error).code])
         case .startHosting, .startBrowsing: await startRadio()
         // The node's own end.
         case .stop: break
@@ -141,7 +140,7 @@ extension DJNode {
             // The notice of a lost connection brings its button by itself.
             case .offerRetry: break
             case .giveUp(let host):
-                cure(.connectionLost(host: host))
+                cure([Notice(.connectionLost(host: host)).code])
                 tell(Notice(.hostNotFound(host: host)))
             }
         }
@@ -170,8 +169,8 @@ extension DJNode {
         show(board.handle(.tell(notice), now: clock.now))
     }
 
-    private func cure(_ error: NetworkError) {
-        show(board.handle(.cured(Notice(error).code), now: clock.now))
+    private func cure(_ codes: [String]) {
+        for code in codes { show(board.handle(.cured(code), now: clock.now)) }
     }
 
     func show(_ actions: [NoticeBoard.Action]) {
@@ -193,6 +192,6 @@ extension DJNode {
 
     func cureStore() {
         storeOutage = nil
-        for error in NetworkError.curedByWriting { cure(error) }
+        cure(Notice.curedByWriting)
     }
 }

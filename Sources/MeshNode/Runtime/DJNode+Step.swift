@@ -23,8 +23,8 @@ extension DJNode {
         case effect(AppFeature.Effect)
         case show(NodeEvent)
         case tell(Notice)
-        case cure([NetworkError])
-        case cureNotice(String)
+        /// What the notices of these codes were about is over.
+        case cure([String])
         case steer(ReconnectPolicy.Event)
         case share(StateFeed.Event)
         case accept(ReceivedMessage)

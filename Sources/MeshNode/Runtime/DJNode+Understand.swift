@@ -35,21 +35,21 @@ extension DJNode {
         case .host(let command): [.event(.host(.command(command)))]
         case .guest(let event): [.event(.guest(event))]
         // Whoever was refused and asks again is to be told again.
-        case .retry: [.act(.cure(NetworkError.refusals))] + watch(.retry) + [.act(.steer(.start))]
+        case .retry: [.act(.cure(Notice.refusals))] + watch(.retry) + [.act(.steer(.start))]
         case .leave: leave()
         case .player(let report): [.event(.host(.player(report)))]
         case .library(let library): [.event(.host(.library(library))), .act(.show(.library(library)))]
         case .web(let event): understandWeb(event)
         case .end: [.event(.endSession), .act(.beginAnewNextTime), .act(.quit(.quit))]
         case .notice(let notice): [.act(.tell(notice))]
-        case .cured(let code): [.act(.cureNotice(code))]
+        case .cured(let code): [.act(.cure([code]))]
         case .quit(let reason): [.act(.quit(reason))]
         }
     }
 
     private func leave() -> [Matter] {
         let goodbye: [Matter] = app.guest?.state.host.map { [.act(.disconnect($0.id))] } ?? []
-        return goodbye + [.act(.cure(NetworkError.absences)), .act(.steer(.leave))]
+        return goodbye + [.act(.cure(Notice.absences)), .act(.steer(.leave))]
     }
 
     // MARK: Passengers that are linked by other means than the air
@@ -109,7 +109,7 @@ extension DJNode {
         }
         let joined: [Matter] = [.act(.show(.peerConnected(peer))), .act(.steer(.linked(peer)))]
         return joined + watch(.linked(peer.id)) + [
-            .act(.cure(NetworkError.curedByJoining)), .event(.multipeerEvent(.peerConnected(peer))),
+            .act(.cure(Notice.curedByJoining)), .event(.multipeerEvent(.peerConnected(peer))),
             .act(.share(.guestConnected(peer.id))),
         ]
     }
@@ -128,7 +128,7 @@ extension DJNode {
         switch failure {
         case .refused(let reason, .some(let host)):
             [
-                .act(.cure(NetworkError.absences)), .act(.tell(Notice(NetworkError(reason, by: peers[host])))),
+                .act(.cure(Notice.absences)), .act(.tell(Notice(NetworkError(reason, by: peers[host])))),
                 .act(.steer(.refused(reason, by: host))),
             ]
         // Anybody can say that in the host's name, so it is told, and tried again.
@@ -144,7 +144,7 @@ extension DJNode {
             switch action {
             case .networkUnavailable: [.event(.multipeerEvent(.networkUnavailable))]
             case .causeChanged(let error): [.act(.tell(Notice(error)))]
-            case .networkAvailable: [.act(.cure([.networkUnavailable]))]
+            case .networkAvailable: [.act(.cure([Notice(.networkUnavailable).code]))]
             case .tryAgain: [.act(.tryRadioAgain)]
             }
         }

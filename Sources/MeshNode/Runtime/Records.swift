@@ -91,23 +91,23 @@ extension NetworkError {
             case .failed: .storageFailed(cause: error.cause)
             }
     }
+}
 
-    /// The errors that a write which succeeds has cured.
-    static let curedByWriting: [NetworkError] = [
-        .storageFull, .storageReadOnly, .storageBusy, .storageFailed(cause: ""),
-    ]
+/// Codes of notices that are cured together. Which host they tell of does not matter to that.
+extension Notice {
+    /// What a write which succeeds has cured.
+    static let curedByWriting = codes(.storageFull, .storageReadOnly, .storageBusy, .storageFailed(cause: ""))
 
-    /// The errors that a link to a host has cured.
+    /// What a link to a host has cured.
     static let curedByJoining = absences + refusals
 
-    /// The ways in which a host is missed. Which one it is does not matter to a cure.
-    static let absences: [NetworkError] = [
-        .connectionLost(host: Peer(id: "", name: "")), .hostNotFound(host: Peer(id: "", name: "")),
-        .hostEnded(host: Peer(id: "", name: "")),
-    ]
+    /// The ways in which a host is missed.
+    static let absences = codes(.connectionLost(host: nobody), .hostNotFound(host: nobody), .hostEnded(host: nobody))
 
     /// The ways in which a host says no.
-    static let refusals: [NetworkError] = [
-        .hostFull, .refused, .kicked, .wrongPIN, .versionMismatch, .proofRequired,
-    ]
+    static let refusals = codes(.hostFull, .refused, .kicked, .wrongPIN, .versionMismatch, .proofRequired)
+
+    private static let nobody = Peer(id: "", name: "")
+
+    private static func codes(_ errors: NetworkError...) -> [String] { errors.map { Notice($0).code } }
 }
