@@ -69,7 +69,10 @@ let package = Package(
         .target(name: "MeshProtocol", dependencies: [crypto, collections], swiftSettings: strict),
         .target(
             name: "BLETransport",
-            dependencies: ["MeshProtocol", "CBlueZ", asyncAlgorithms, locks, logging],
+            dependencies: [
+                "MeshProtocol", "CBlueZ", asyncAlgorithms, locks, logging,
+                .product(name: "Subprocess", package: "swift-subprocess"),
+            ],
             swiftSettings: strict),
         .target(name: "MeshSession", dependencies: ["MeshProtocol", logging], swiftSettings: strict),
         .target(
@@ -79,10 +82,13 @@ let package = Package(
             swiftSettings: strict),
         .target(
             name: "NodeStore", dependencies: ["MeshProtocol", database, sqlite, locks, logging], swiftSettings: strict),
+        // The kernel's word on the clock.
+        .target(name: "CClock"),
         .target(
             name: "MeshNode",
             dependencies: [
-                "BLETransport", "MeshSession", "DemocracyDJ", "NodeStore", artworkClient, asyncAlgorithms, crypto, http,
+                "CClock", "BLETransport", "MeshSession", "DemocracyDJ", "NodeStore", artworkClient, asyncAlgorithms,
+                crypto, http,
                 lifecycle, locks, logging, networking, networkTypes,
             ],
             swiftSettings: strict),

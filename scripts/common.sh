@@ -9,13 +9,14 @@ cache=${ROADMESH_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/roadmesh}
 scratch=$cache/build
 
 # What building and running needs, and what the tests need besides: the radio lab's kernel, its Bluetooth, its Python; a
-# player, what steers it, a browser, and a reader of codes.
+# player, what steers it, a browser, and a reader of codes; what packages are made with, and installed into.
 build_packages=(
     pkgconf libbluetooth-dev libdbus-1-dev libsqlite3-dev libstdc++-12-dev libtag1-dev libsystemd-dev libqrencode-dev
 )
 test_packages=(
     bluez bluez-test-tools dbus build-essential flex bison bc libelf-dev libssl-dev xz-utils kmod linux-source-6.1
     python3 python3-venv mpv playerctl chromium zbar-tools
+    binutils debootstrap dpkg-dev systemd systemd-container util-linux procps
 )
 
 say() { printf '%s\n' "$*" >&2; }

@@ -92,6 +92,26 @@ static bool take_rssi(DBusMessageIter *value, cbluez_bus_event *event) {
     return true;
 }
 
+static bool take_byte(DBusMessageIter *value, uint8_t *out) {
+    if (!has_type(value, DBUS_TYPE_BYTE)) return false;
+    dbus_message_iter_get_basic(value, out);
+    return true;
+}
+
+static bool take_active_instances(DBusMessageIter *value, cbluez_bus_event *event) {
+    return take_byte(value, &event->active_instances);
+}
+
+static bool take_free_instances(DBusMessageIter *value, cbluez_bus_event *event) {
+    return take_byte(value, &event->free_instances);
+}
+
+static bool take_icon(DBusMessageIter *value, cbluez_bus_event *event) {
+    const char *text = text_of(value);
+    if (text) bus_copy_text(event->icon, sizeof event->icon, text);
+    return text != NULL;
+}
+
 static bool take_company(DBusMessageIter *entry, cbluez_bus_event *event) {
     DBusMessageIter item;
     DBusMessageIter variant;
@@ -169,6 +189,9 @@ static void take_property(const char *name, DBusMessageIter *value, cbluez_bus_e
         {"Name", CBLUEZ_FIELD_NAME, take_name},
         {"ManufacturerData", CBLUEZ_FIELD_MANUFACTURER, take_manufacturer},
         {"UUIDs", CBLUEZ_FIELD_UUIDS, take_uuids},
+        {"ActiveInstances", CBLUEZ_FIELD_ACTIVE_INSTANCES, take_active_instances},
+        {"SupportedInstances", CBLUEZ_FIELD_FREE_INSTANCES, take_free_instances},
+        {"Icon", CBLUEZ_FIELD_ICON, take_icon},
     };
     for (size_t i = 0; i < sizeof properties / sizeof properties[0]; i++) {
         if (strcmp(name, properties[i].name) != 0) continue;
@@ -180,7 +203,8 @@ static void take_property(const char *name, DBusMessageIter *value, cbluez_bus_e
 // `dictionary` stands on an a{sv}.
 static void take_properties(DBusMessageIter *dictionary, cbluez_bus_event *event) {
     DBusMessageIter entries;
-    event->address.kind = CBLUEZ_ADDRESS_PUBLIC; // where AddressType is missing
+    // Where AddressType is missing; an adapter's second interface does not know better.
+    if (!event->address.kind) event->address.kind = CBLUEZ_ADDRESS_PUBLIC;
     if (!enter_array(dictionary, "a{sv}", &entries)) return;
     for (; has_type(&entries, DBUS_TYPE_DICT_ENTRY); dbus_message_iter_next(&entries)) {
         DBusMessageIter item;
@@ -210,7 +234,7 @@ static bool take_path(const char *path, cbluez_bus_event *event) {
     return true;
 }
 
-// `interfaces` stands on an a{sa{sv}}.
+// `interfaces` stands on an a{sa{sv}}. An adapter's advertising manager is told with it.
 static bool take_object(const char *path, DBusMessageIter *interfaces, cbluez_bus_event *event) {
     DBusMessageIter entries;
     if (!take_path(path, event) || !enter_array(interfaces, "a{sa{sv}}", &entries)) return false;
@@ -219,13 +243,13 @@ static bool take_object(const char *path, DBusMessageIter *interfaces, cbluez_bu
         const char *interface;
         dbus_message_iter_recurse(&entries, &item);
         dbus_message_iter_get_basic(&item, &interface);
-        event->kind = kind_of(interface, CBLUEZ_EVENT_ADAPTER, CBLUEZ_EVENT_DEVICE);
-        if (!event->kind) continue;
+        int kind = kind_of(interface, CBLUEZ_EVENT_ADAPTER, CBLUEZ_EVENT_DEVICE);
+        if (!kind && strcmp(interface, BLUEZ_ADVERTISING_MANAGER) != 0) continue;
+        if (kind) event->kind = kind;
         dbus_message_iter_next(&item);
         take_properties(&item, event);
-        return true;
     }
-    return false;
+    return event->kind != 0;
 }
 
 static bool take_added(DBusMessage *signal, cbluez_bus_event *event) {

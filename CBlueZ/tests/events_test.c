@@ -101,6 +101,21 @@ static void test_added_and_removed(world *w) {
     add(w, DEVICE "/empty []");
     add(w, ADAPTER " [org.bluez.Adapter1 []]");
     CHECK_NUMBER(expect_event(w, CBLUEZ_EVENT_ADAPTER).fields, 0);
+    // Whichever of its interfaces comes first, an adapter is one event; an advertising manager alone is none.
+    add(w, ADAPTER " [org.bluez.LEAdvertisingManager1 [ActiveInstances <y 2> SupportedInstances <y 3>] "
+                   "org.bluez.Adapter1 [AddressType <s random> Address <s C0:11:22:33:44:55>] "
+                   "org.bluez.Media1 [SupportedInstances <y 9>]]");
+    event = expect_event(w, CBLUEZ_EVENT_ADAPTER);
+    CHECK(event.active_instances == 2 && event.free_instances == 3);
+    CHECK_NUMBER(event.fields,
+                 CBLUEZ_FIELD_ADDRESS | CBLUEZ_FIELD_ACTIVE_INSTANCES | CBLUEZ_FIELD_FREE_INSTANCES);
+    add(w, ADAPTER " [org.bluez.Adapter1 [AddressType <s random>] org.bluez.LEAdvertisingManager1 []]");
+    CHECK_NUMBER(expect_event(w, CBLUEZ_EVENT_ADAPTER).address.kind, CBLUEZ_ADDRESS_RANDOM);
+    add(w, ADAPTER " [org.bluez.LEAdvertisingManager1 [ActiveInstances <y 2>]]");
+    add(w, DEVICE " [org.bluez.Device1 [Icon <s audio-headset>]]");
+    CHECK_TEXT(expect_event(w, CBLUEZ_EVENT_DEVICE).icon, "audio-headset");
+    add(w, DEVICE " [org.bluez.Device1 [Icon <n 7>]]");
+    CHECK_NUMBER(expect_event(w, CBLUEZ_EVENT_DEVICE).fields, 0);
     emit(w->bluez, NULL, "/", MANAGER, "InterfacesRemoved", "oas", DEVICE "/service01 [org.bluez.GattService1]");
     emit(w->bluez, NULL, "/", MANAGER, "InterfacesRemoved", "oas", DEVICE " [org.bluez.Battery1 org.bluez.Device1]");
     CHECK_TEXT(expect_event(w, CBLUEZ_EVENT_DEVICE_REMOVED).path, DEVICE);

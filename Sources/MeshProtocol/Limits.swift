@@ -134,4 +134,14 @@ public enum Limits {
     public static let controllerAnswer: Duration = .seconds(1)
     /// Silence after which the link layer drops a link: the kernel's default, and the virtual radio's.
     public static let supervisionTimeout: Duration = .milliseconds(420)
+
+    // MARK: Looking at a box
+
+    /// One part of a look at a box: what has not answered by then is told as silent, and the person is not kept waiting.
+    public static let checkup: Duration = .seconds(5)
+    /// A program that is asked for its version answers in milliseconds, from a slow card in some hundreds.
+    public static let programAnswer: Duration = .seconds(3)
+    /// How long one adapter listens for another beside it. In the radio lab it hears it within 100 ms, and one in fifteen
+    /// scans has to begin anew.
+    public static let hearing: Duration = .seconds(8)
 }

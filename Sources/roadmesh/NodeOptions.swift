@@ -77,16 +77,16 @@ struct NodeOptions: ParsableArguments {
     func node(_ role: NodeDescription.Role, name: NodeName) throws(SetupProblem) -> Node {
         _ = try checkedService()
         let environment = ProcessInfo.processInfo.environment
-        let path: String
-        if let state {
-            path = Self.absolute(state)
-        } else {
-            path = try StateFolder.defaultPath(environment: environment)
-        }
-        let folder = try StateFolder(path: path)
+        let folder = try StateFolder(path: try statePath())
         var node = try node(role, folder.identity, name: name.text, environment)
         node.kept = try Kept(folder, logger: node.logger)
         return node
+    }
+
+    /// Where the node keeps itself.
+    func statePath() throws(SetupProblem) -> String {
+        if let state { return Self.absolute(state) }
+        return try StateFolder.defaultPath(environment: ProcessInfo.processInfo.environment)
     }
 
     /// Makes the parts of a scan, which needs no identity that stays.
@@ -139,6 +139,9 @@ struct NodeOptions: ParsableArguments {
         var isFolder = false
         return FileManager.default.fileExists(atPath: absolute(path), isDirectory: &isFolder) && isFolder
     }
+
+    /// For a command that is no node.
+    var checkLogger: Logger { logger(StreamLogHandler.standardError(label: "roadmesh")) }
 
     /// Never on standard output, which is the program's.
     /// People are told in sentences what happens. With --verbose there is a line of the log for it, and for each link that

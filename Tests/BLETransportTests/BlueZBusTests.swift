@@ -49,6 +49,15 @@ struct BlueZBusTests {
         #expect(ContinuousClock.now - began < Limits.busCall * 2)
         await bus.close()
     }
+
+    @Test("without a message bus that is told, and nothing hangs", .timeLimit(.minutes(1)))
+    func noBus() async throws {
+        setenv("DBUS_SYSTEM_BUS_ADDRESS", "unix:path=/nowhere/bus", 1)
+        defer { unsetenv("DBUS_SYSTEM_BUS_ADDRESS") }
+        let poller = try Poller()
+        defer { poller.close() }
+        guard case .hasNoBus = await BusLook.look(poller).service else { Issue.record("a bus at /nowhere"); return }
+    }
 }
 
 /// A message bus of its own: dbus-daemon on a socket in a temporary folder.

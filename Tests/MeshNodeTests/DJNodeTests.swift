@@ -97,6 +97,14 @@ struct DJNodeTests {
         { $0.item(songID)?.votes == count }
     }
 
+    @Test("a node that runs answers, one that has ended does not", .timeLimit(.minutes(1)))
+    func answers() async throws {
+        let host = try TestNode("Dad's Car", VirtualAir(directory: newFolder())).host()
+        #expect(await host.node.answers())
+        try await host.stop()
+        #expect(await !host.node.answers())
+    }
+
     @Test("a host that was stopped goes on where it was, and a session that was ended does not")
     func restart() async throws {
         let car = TestNode("Dad's Car", air)

@@ -145,6 +145,48 @@ int cbluez_hci_request_rssi(int hci, uint16_t handle);
 /// other processes' requests arrive here too.
 int cbluez_hci_read_rssi(int hci, uint16_t *handle, int8_t *rssi, uint8_t *status);
 
+/// What the kernel knows of a controller, up or not.
+typedef struct {
+    /// Core specification version (assigned numbers, 2.1): 8 is 4.2, 9 is 5.0. 0 before the controller was first up.
+    uint8_t version;
+    uint16_t manufacturer;
+    /// Bit masks of the management interface (doc/mgmt-api.txt, "Read Controller Information").
+    uint32_t supported_settings;
+    uint32_t current_settings;
+    /// The kernel tells of roles at all (5.9 and later).
+    bool tells_roles;
+    /// Central and peripheral at once, and the driver vouches for it (HCI_QUIRK_VALID_LE_STATES).
+    bool has_both_roles;
+} cbluez_hci_facts;
+
+/// Opens the kernel's management channel. It tells and reads without a capability; changing anything takes CAP_NET_ADMIN.
+int cbluez_hci_open_control(void);
+/// Reads what the kernel knows of an adapter; the kernel answers at once. 0, or a negative errno.
+int cbluez_hci_read_facts(int control, uint16_t index, cbluez_hci_facts *facts);
+
+/// Commands without parameters (Vol 4, Part E, 7.4.1 and 7.8.3). The first needs no capability, the second CAP_NET_RAW.
+enum {
+    CBLUEZ_READ_LOCAL_VERSION = 0x1001,
+    CBLUEZ_LE_READ_FEATURES = 0x2003,
+};
+
+/// A controller's answer to a command.
+typedef struct {
+    uint16_t opcode;
+    /// 0 is good.
+    uint8_t status;
+    /// What follows the status, and how many bytes of it there are.
+    uint8_t count;
+    uint8_t bytes[32];
+} cbluez_hci_answer;
+
+/// Opens a raw HCI socket on an adapter that hears the answers to every command, other processes' too.
+int cbluez_hci_open_answers(uint16_t index);
+/// Sends a command without parameters. 0, -EPERM without the capability it takes, -ENETDOWN on an adapter that is off.
+int cbluez_hci_request(int hci, uint16_t opcode);
+/// Reads one waiting event. 1 when it was an answer, 0 when it was another, -EAGAIN when none waits, or a negative errno.
+int cbluez_hci_read_answer(int hci, cbluez_hci_answer *answer);
+
 // ---------------------------------------------------------------------------------------------------------------------
 // bluetoothd over D-Bus
 // ---------------------------------------------------------------------------------------------------------------------
@@ -208,6 +250,10 @@ enum {
     CBLUEZ_FIELD_PAIRED = 1 << 8,
     /// The device is no longer heard (bluetoothd took its RSSI back).
     CBLUEZ_FIELD_RSSI_GONE = 1 << 9,
+    /// Told of an adapter when objects are listed or it appears, not when they change.
+    CBLUEZ_FIELD_ACTIVE_INSTANCES = 1 << 16,
+    CBLUEZ_FIELD_FREE_INSTANCES = 1 << 17,
+    CBLUEZ_FIELD_ICON = 1 << 18,
 };
 
 /// Bytes of one company's manufacturer data that are kept: all that fits a legacy advertisement.
@@ -219,6 +265,8 @@ enum {
 #define CBLUEZ_NAME_TEXT 249
 /// Room for an object path, and for an error's name.
 #define CBLUEZ_PATH_TEXT 256
+/// Room for the name of a device's icon (freedesktop.org's icon naming), with its NUL.
+#define CBLUEZ_ICON_TEXT 32
 
 /// One event. A member counts only where its kind or `fields` says so. Texts are UTF-8, cut where too long.
 typedef struct {
@@ -242,6 +290,11 @@ typedef struct {
     /// Where there are more than fit, those assigned by the Bluetooth SIG are left out first.
     uint8_t uuid_count;
     char uuids[CBLUEZ_UUIDS][CBLUEZ_UUID_TEXT];
+    /// An adapter's advertisements that are registered, and how many more it takes (org.bluez.LEAdvertisingManager1).
+    uint8_t active_instances;
+    uint8_t free_instances;
+    /// What kind of device it is: `phone`, `audio-headset`.
+    char icon[CBLUEZ_ICON_TEXT];
 } cbluez_bus_event;
 
 /// Takes the next event. 1 with an event, 0 when there is none, -ENOTCONN after CBLUEZ_EVENT_CLOSED.

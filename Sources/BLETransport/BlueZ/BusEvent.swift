@@ -24,6 +24,9 @@ enum BusEvent: Sendable {
 /// What is new of an adapter.
 struct AdapterChange: Sendable {
     var isPowered: Bool?
+    /// Advertisements that are registered, and how many more it takes. Told where adapters are listed.
+    var activeAdvertisements: Int?
+    var freeAdvertisements: Int?
 }
 
 /// What is new of a device.
@@ -36,6 +39,8 @@ struct DeviceChange: Sendable {
     var services: [String]?
     var isConnected: Bool?
     var isPaired: Bool?
+    /// What kind of thing it is, as desktops name their icons.
+    var icon: String?
 }
 
 /// How a call to bluetoothd failed: the error's D-Bus name and text.
@@ -72,8 +77,7 @@ extension BusEvent {
         case CBLUEZ_EVENT_BLUEZ_APPEARED: self = .serviceAppeared
         case CBLUEZ_EVENT_BLUEZ_VANISHED: self = .serviceVanished
         case CBLUEZ_EVENT_ADAPTER:
-            let isPowered = event.has(CBLUEZ_FIELD_POWERED) ? event.powered : nil
-            self = .adapter(path: text(event.path), AdapterChange(isPowered: isPowered))
+            self = .adapter(path: text(event.path), AdapterChange(event))
         case CBLUEZ_EVENT_ADAPTER_REMOVED: self = .adapterRemoved(path: text(event.path))
         case CBLUEZ_EVENT_DEVICE: self = .device(path: text(event.path), DeviceChange(event))
         case CBLUEZ_EVENT_DEVICE_REMOVED: self = .deviceRemoved(path: text(event.path))
@@ -81,6 +85,14 @@ extension BusEvent {
         case CBLUEZ_EVENT_CLOSED: self = .closed
         default: return nil
         }
+    }
+}
+
+extension AdapterChange {
+    fileprivate init(_ event: cbluez_bus_event) {
+        if event.has(CBLUEZ_FIELD_POWERED) { isPowered = event.powered }
+        if event.has(CBLUEZ_FIELD_ACTIVE_INSTANCES) { activeAdvertisements = Int(event.active_instances) }
+        if event.has(CBLUEZ_FIELD_FREE_INSTANCES) { freeAdvertisements = Int(event.free_instances) }
     }
 }
 
@@ -106,6 +118,7 @@ extension DeviceChange {
         }
         if event.has(CBLUEZ_FIELD_CONNECTED) { isConnected = event.connected }
         if event.has(CBLUEZ_FIELD_PAIRED) { isPaired = event.paired }
+        if event.has(CBLUEZ_FIELD_ICON) { icon = text(event.icon) }
     }
 }
 

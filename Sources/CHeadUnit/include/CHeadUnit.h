@@ -8,5 +8,6 @@
 #include "tags.h"
 #include "media_player.h"
 #include "qr.h"
+#include "supervision.h"
 
 #endif

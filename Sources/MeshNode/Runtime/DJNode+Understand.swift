@@ -19,7 +19,13 @@ extension DJNode {
         case .picture(.failed(let error, url: _)): [.act(.tell(Notice(error)))]
         case .found(let results, let peer): [.act(.share(.answered(results, for: peer)))]
         case .tick: understandTick()
+        case .question(let asker): answer(asker)
         }
+    }
+
+    private func answer(_ asker: AsyncStream<Void>.Continuation) -> [Matter] {
+        asker.yield()
+        return []
     }
 
     private func understandTick() -> [Matter] {

@@ -62,6 +62,7 @@ public actor DJNode: Service {
         case picture(ArtworkPrefetcher.Output)
         case found(SearchResults, for: Peer.ID)
         case tick
+        case question(AsyncStream<Void>.Continuation)
     }
 
     /// What a node begins as.
@@ -99,6 +100,15 @@ public actor DJNode: Service {
     /// Says something to the node, and returns when it has room for more.
     public nonisolated func send(_ input: NodeInput) async {
         await inbox.put(.outside(input))
+    }
+
+    /// Returns once the node has dealt with everything that came before: a node that hangs does not answer. False where it
+    /// has ended, or the task was cancelled.
+    public nonisolated func answers() async -> Bool {
+        let (answer, asker) = AsyncStream<Void>.makeStream()
+        guard await inbox.put(.question(asker)) else { return false }
+        for await _ in answer { return true }
+        return false
     }
 
     /// Runs until it is told to quit or to shut down. Throws where the radio cannot host or browse.

@@ -13,14 +13,16 @@ actor Inbox<Element: Sendable> {
         self.limit = limit
     }
 
-    /// Puts something in, and returns when there is room for more.
-    func put(_ element: Element) async {
-        guard !isClosed else { return }
+    /// Puts something in, and returns when there is room for more. False where nobody will take it.
+    @discardableResult
+    func put(_ element: Element) async -> Bool {
+        guard !isClosed else { return false }
         waiting.append(element)
         taker?.resume()
         taker = nil
         // One of each putter goes beyond the limit: it is known how many there are, and nothing is put in twice.
         if waiting.count >= limit { await withCheckedContinuation { putters.append($0) } }
+        return true
     }
 
     /// Everything that waits, once there is something. For one taker.

@@ -47,7 +47,7 @@ struct DatabaseOpening {
         configuration.busyMode = .timeout(StoreLimits.busyTimeout / .seconds(1))
         configuration.prepareDatabase { db in
             // First the check: a file that is not sound stays as it is.
-            try settingAsideDamage { try check(db) }
+            try settingAsideDamage { try Self.check(db) }
             let mode = try String.fetchOne(db, sql: "PRAGMA journal_mode = WAL")
             guard mode == "wal" else { throw DatabaseError(message: "the folder takes no write-ahead log") }
             // A commit has reached the disk when it returns. What is usual with a write-ahead log, NORMAL, may lose the last
@@ -58,7 +58,8 @@ struct DatabaseOpening {
         return configuration
     }
 
-    private func check(_ db: Database) throws {
+    /// Throws what says that a database is damaged, another program's, or a newer one's.
+    static func check(_ db: Database) throws {
         let verdict = try String.fetchOne(db, sql: "PRAGMA quick_check(1)")
         guard verdict == "ok" else { throw ForeignValue(description: verdict ?? "nothing can be said about it") }
         let tables = try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_master") ?? 0

@@ -41,7 +41,7 @@ struct HostCommand: AsyncParsableCommand {
             dashboard.search = { [search = music.search] in await search.songs(matching: $0, atMost: $1) }
             dashboard.art = music.art
             let page = try await Page(node, parts, address, dashboard)
-            return [page.dashboard, music.headUnit(around: node, showing: page.dashboard)]
+            return [page.dashboard, music.headUnit(around: node, showing: page.dashboard), Supervision(node: node)]
         }
         music.close()
     }

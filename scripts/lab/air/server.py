@@ -27,7 +27,7 @@ ADDRESS_PREFIX = "02:00:00:4C:41:"
 MAXIMUM_LINE = 256 * 1024
 
 STRANGER_OPERATIONS = {
-    "scan", "advertise", "hush", "listen", "connect", "send", "send_frame", "close", "disconnect",
+    "scan", "advertise", "offer", "hush", "listen", "connect", "send", "send_frame", "close", "disconnect",
 }  # fmt: skip
 
 

@@ -12,8 +12,9 @@ from collections.abc import Callable
 from typing import Any
 
 from bumble import hci, l2cap
-from bumble.core import AdvertisingData
+from bumble.core import UUID, AdvertisingData
 from bumble.device import Advertisement, Connection, Device, DeviceConfiguration
+from bumble.gatt import Service
 from bumble.host import Host
 
 from .controller import LabController
@@ -109,6 +110,9 @@ class Stranger:
             own_address_type=hci.OwnAddressType.PUBLIC,
             auto_restart=True,
         )
+
+    async def offer(self, service: int) -> None:
+        self.device.add_service(Service(UUID.from_16_bits(service), []))
 
     async def hush(self) -> None:
         await self.device.stop_advertising()

@@ -77,6 +77,10 @@ class Stranger:
             interval_milliseconds=interval_milliseconds,
         )
 
+    def offer(self, service: int) -> None:
+        """Has a GATT service of this assigned number, an empty one, from the next link on."""
+        self._do("offer", service=service)
+
     def hush(self) -> None:
         self._do("hush")
 

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What is read of a controller: packet sockets stand for the kernel's channels, and the answers wait in them.
+
+#define _GNU_SOURCE
+
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "CBlueZ.h"
+#include "check.h"
+
+#define INDEX 3
+
+// Command Complete of an adapter: header, opcode, status.
+#define COMPLETE(index, opcode, status) "\x01\x00" index "\x00\x00\x00" opcode "\x00" status
+// Address, version 5.0, manufacturer 0x05F1, supported and current settings; class and names follow.
+#define INFO "\x01\x02\x03\x04\x05\x06" "\x09" "\xF1\x05" "\xFF\xFE\x01\x00" "\x81\x0A\x00\x00"
+#define INFO_SIZE (9 + 280)
+#define ROLES "\xd6\x49\xb0\xd1\x28\xeb\x27\x92\x96\x46\xc0\x42\xb5\x10\x1b\x67" "\x00\x00\x00\x00"
+#define OTHER "\x1c\xda\x47\x1c\x48\x6c\x01\xab\x9f\x46\xec\xb9\x30\x25\x99\xd4" "\x01\x00\x00\x00"
+
+static void tell(int kernel, const char *bytes, size_t size) {
+    CHECK_NUMBER(send(kernel, bytes, size, 0), size);
+}
+
+static void tell_info(int kernel) {
+    char packet[INFO_SIZE] = COMPLETE("\x03", "\x04", "\x00") INFO;
+    tell(kernel, packet, sizeof packet);
+}
+
+static void test_info(int control, int kernel) {
+    cbluez_hci_facts facts;
+    char request[16];
+    // Another adapter's answer, another event and something cut come first.
+    tell(kernel, COMPLETE("\x02", "\x04", "\x00"), 9);
+    tell(kernel, "\x06\x00\x03\x00\x04\x00\x81\x0A\x00\x00", 10);
+    tell(kernel, "\x01\x00", 2);
+    tell_info(kernel);
+    tell(kernel, COMPLETE("\x03", "\x49", "\x00") "\x02\x00" OTHER ROLES, 9 + 2 + 40);
+    CHECK_NUMBER(cbluez_hci_read_facts(control, INDEX, &facts), 0);
+    CHECK_NUMBER(facts.version, 9);
+    CHECK_NUMBER(facts.manufacturer, 0x05F1);
+    CHECK_NUMBER(facts.supported_settings, 0x1FEFF);
+    CHECK_NUMBER(facts.current_settings, 0x0A81);
+    CHECK(facts.tells_roles && facts.has_both_roles);
+    CHECK_NUMBER(recv(kernel, request, sizeof request, 0), 6);
+    CHECK(memcmp(request, "\x04\x00\x03\x00\x00\x00", 6) == 0);
+    CHECK_NUMBER(recv(kernel, request, sizeof request, 0), 6);
+    CHECK(memcmp(request, "\x49\x00\x03\x00\x00\x00", 6) == 0);
+}
+
+static void test_roles(int control, int kernel) {
+    cbluez_hci_facts facts;
+    // Told, and not among them; a list that says more than it holds; a kernel that does not know the command.
+    tell_info(kernel);
+    tell(kernel, COMPLETE("\x03", "\x49", "\x00") "\x01\x00" OTHER, 9 + 2 + 20);
+    CHECK_NUMBER(cbluez_hci_read_facts(control, INDEX, &facts), 0);
+    CHECK(facts.tells_roles && !facts.has_both_roles);
+    tell_info(kernel);
+    tell(kernel, COMPLETE("\x03", "\x49", "\x00") "\xFF\xFF" OTHER "\xd6\x49", 9 + 2 + 22);
+    CHECK_NUMBER(cbluez_hci_read_facts(control, INDEX, &facts), 0);
+    CHECK(facts.tells_roles && !facts.has_both_roles);
+    tell_info(kernel);
+    tell(kernel, "\x02\x00\x03\x00\x03\x00\x49\x00\x01", 9);
+    CHECK_NUMBER(cbluez_hci_read_facts(control, INDEX, &facts), 0);
+    CHECK(!facts.tells_roles && !facts.has_both_roles);
+}
+
+static void test_refusals(int control, int kernel) {
+    cbluez_hci_facts facts;
+    tell(kernel, "\x02\x00\x03\x00\x03\x00\x04\x00\x11", 9);
+    CHECK_NUMBER(cbluez_hci_read_facts(control, INDEX, &facts), -EOPNOTSUPP);
+    tell(kernel, COMPLETE("\x03", "\x04", "\x00") INFO, 9 + 17);
+    CHECK_NUMBER(cbluez_hci_read_facts(control, INDEX, &facts), -EBADMSG);
+    CHECK_NUMBER(cbluez_hci_read_facts(control, INDEX, &facts), -EAGAIN);
+    CHECK_NUMBER(facts.version, 0);
+}
+
+static void test_answers(int hci, int controller) {
+    cbluez_hci_answer answer;
+    char request[8];
+    CHECK_NUMBER(cbluez_hci_request(hci, CBLUEZ_READ_LOCAL_VERSION), 0);
+    CHECK_NUMBER(recv(controller, request, sizeof request, 0), 4);
+    CHECK(memcmp(request, "\x01\x01\x10\x00", 4) == 0);
+    CHECK_NUMBER(cbluez_hci_read_answer(hci, &answer), -EAGAIN);
+    tell(controller, "\x04\x0E\x0C\x01\x01\x10\x00\x09\x34\x12\x09\xF1\x05\x78\x56", 15);
+    CHECK_NUMBER(cbluez_hci_read_answer(hci, &answer), 1);
+    CHECK(answer.opcode == CBLUEZ_READ_LOCAL_VERSION && answer.status == 0 && answer.count == 8);
+    CHECK(memcmp(answer.bytes, "\x09\x34\x12", 3) == 0);
+    tell(controller, "\x04\x0F\x04\x01\x01\x03\x20", 7);
+    CHECK_NUMBER(cbluez_hci_read_answer(hci, &answer), 1);
+    CHECK(answer.opcode == CBLUEZ_LE_READ_FEATURES && answer.status == 1 && answer.count == 0);
+    // Other packets and events, cut ones, and one with more than is kept.
+    tell(controller, "\x02\x0E\x04\x01\x01\x10\x00", 7);
+    CHECK_NUMBER(cbluez_hci_read_answer(hci, &answer), 0);
+    tell(controller, "\x04\x3E\x04\x01\x01\x10\x00", 7);
+    CHECK_NUMBER(cbluez_hci_read_answer(hci, &answer), 0);
+    tell(controller, "\x04\x0E\x03\x01\x01\x10", 6);
+    CHECK_NUMBER(cbluez_hci_read_answer(hci, &answer), 0);
+    char much[7 + 100] = "\x04\x0E\x67\x01\x01\x10\x00";
+    tell(controller, much, sizeof much);
+    CHECK_NUMBER(cbluez_hci_read_answer(hci, &answer), 1);
+    CHECK_NUMBER(answer.count, sizeof answer.bytes);
+}
+
+void test_facts(void) {
+    int ends[2];
+    CHECK_NUMBER(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0, ends), 0);
+    test_info(ends[0], ends[1]);
+    test_roles(ends[0], ends[1]);
+    test_refusals(ends[0], ends[1]);
+    close(ends[0]);
+    close(ends[1]);
+    CHECK_NUMBER(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0, ends), 0);
+    test_answers(ends[0], ends[1]);
+    close(ends[0]);
+    close(ends[1]);
+    int probe = socket(AF_BLUETOOTH, SOCK_SEQPACKET, 0);
+    if (probe >= 0) {
+        close(probe); // this kernel has Bluetooth; the radio lab is the place for the rest
+        return;
+    }
+    CHECK_NUMBER(cbluez_hci_open_control(), -EAFNOSUPPORT);
+    CHECK_NUMBER(cbluez_hci_open_answers(0), -EAFNOSUPPORT);
+}

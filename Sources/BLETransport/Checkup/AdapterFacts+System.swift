@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CBlueZ
+import Glibc
+import MeshProtocol
+
+extension AdapterFacts {
+    /// What the kernel and the controller say of an adapter.
+    static func of(_ adapter: Adapter, control: Int32, poller: Poller) async -> Self {
+        var facts = Self(name: adapter.name, isUp: adapter.isUp, hasLowEnergy: adapter.hasLowEnergy)
+        if !adapter.isUp { facts.block = KillSwitch.block(of: adapter.name).map { RadioFailure($0) } }
+        facts.readDevice(in: "/sys/class/bluetooth/\(adapter.name)/device")
+        facts.readKernel(adapter.index, control)
+        if adapter.isUp { await facts.readController(adapter.index, poller) }
+        return facts
+    }
+
+    /// What it is plugged in with.
+    mutating func readDevice(in folder: String) {
+        driver = SystemFile.link(folder + "/driver")?.split(separator: "/").last.map(String.init)
+        // A USB interface has no numbers; the device that it is of has.
+        for part in [folder, folder + "/.."] {
+            guard let vendor = SystemFile.line(part + "/idVendor"), let product = SystemFile.line(part + "/idProduct")
+            else { continue }
+            usb = "\(vendor):\(product)"
+            return
+        }
+    }
+
+    private mutating func readKernel(_ index: UInt16, _ control: Int32) {
+        var kernel = cbluez_hci_facts()
+        guard control >= 0, cbluez_hci_read_facts(control, index, &kernel) == 0 else { return }
+        // The kernel has not asked a controller that was never on.
+        guard isUp || kernel.version > 0 else { return }
+        version = Int(kernel.version)
+        manufacturer = Int(kernel.manufacturer)
+        if kernel.tells_roles { hasBothRoles = kernel.has_both_roles }
+    }
+
+    private mutating func readController(_ index: UInt16, _ poller: Poller) async {
+        let controller = Controller(index: index, poller: poller)
+        // Version, revision, LMP version, manufacturer, LMP subversion (Vol 4, Part E, 7.4.1).
+        if let bytes = await controller.answer(to: UInt16(CBLUEZ_READ_LOCAL_VERSION)), bytes.count >= 8 {
+            let words = [(bytes[1], bytes[2]), (bytes[6], bytes[7])].map { low, high in UInt16(high) << 8 | UInt16(low)
+            }
+            firmware = words.map { String($0, radix: 16) }.joined(separator: "/")
+        }
+        // Bit 8: LE 2M PHY (Vol 6, Part B, 4.6).
+        if let bytes = await controller.answer(to: UInt16(CBLUEZ_LE_READ_FEATURES)), bytes.count >= 2 {
+            hasTwoMegabit = bytes[1] & 1 != 0
+        }
+    }
+}
+
+/// A controller that is asked something over a raw socket.
+private struct Controller {
+    let index: UInt16
+    let poller: Poller
+
+    /// What it answers to a command without parameters; nil where it does not, or this process may not ask.
+    func answer(to opcode: UInt16) async -> [UInt8]? {
+        let descriptor = cbluez_hci_open_answers(index)
+        guard descriptor >= 0 else { return nil }
+        let hci = PacketSocket(descriptor, poller: poller)
+        let timeout = Task {
+            try await Task.sleep(for: Limits.controllerAnswer)
+            hci.close()
+        }
+        defer {
+            timeout.cancel()
+            hci.close()
+        }
+        guard let asked = try? await hci.perform(.writable, { Int(cbluez_hci_request($0, opcode)) }), asked == 0 else {
+            return nil
+        }
+        while true {
+            var answer = cbluez_hci_answer()
+            guard let read = try? await hci.perform(.readable, { Int(cbluez_hci_read_answer($0, &answer)) }), read >= 0
+            else { return nil }
+            // Every raw socket of the adapter hears every answer.
+            guard read == 1, answer.opcode == opcode else { continue }
+            guard answer.status == 0 else { return nil }
+            return withUnsafeBytes(of: answer.bytes) { Array($0.prefix(Int(answer.count))) }
+        }
+    }
+}

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FoundationEssentials
+import Glibc
+import MeshProtocol
+import Subprocess
+
+/// D-Bus tells no version of bluetoothd (5.66), nor how it was started: the process itself does.
+extension DaemonFacts {
+    /// Where distributions put it.
+    private static let usualPaths = [
+        "/usr/libexec/bluetooth/bluetoothd", "/usr/lib/bluetooth/bluetoothd", "/usr/sbin/bluetoothd",
+    ]
+
+    private static let configuration = "/etc/bluetooth/main.conf"
+
+    /// The bluetoothd that runs, or nil.
+    static func running(processes: String = "/proc") async -> Self? {
+        for name in SystemFile.names(in: processes) where name.allSatisfy(\.isNumber) {
+            let process = processes + "/" + name
+            guard SystemFile.line(process + "/comm") == "bluetoothd", belongsToRoot(process),
+                let text = SystemFile.text(process + "/cmdline")
+            else { continue }
+            let arguments = text.split(separator: "\0").map(String.init)
+            var facts = Self(arguments: arguments) { SystemFile.text($0) }
+            facts.path = program(link: SystemFile.link(process + "/exe"), argument: arguments.first)
+            facts.version = await version(of: facts.path)
+            return facts
+        }
+        return nil
+    }
+
+    /// The program that runs, to be asked for its version. The kernel's link is the truth, and root's alone to read; what a
+    /// process calls itself is believed only where it is one of the usual, or says nothing.
+    static func program(link: String?, argument: String?) -> String? {
+        // An update has replaced it: what is there now is not what runs.
+        if let link { return link.hasSuffix(" (deleted)") ? nil : link }
+        guard let argument, argument.hasPrefix("/") else { return usualPaths.first { access($0, X_OK) == 0 } }
+        return usualPaths.first { $0 == argument }
+    }
+
+    /// What a command line says. `read` gives the text of a configuration file.
+    init(arguments: [String], read: (String) -> String?) {
+        var words = DaemonWords()
+        for argument in arguments.dropFirst() { words.take(argument) }
+        let text = read(words.configuration ?? Self.configuration) ?? ""
+        self.init(
+            path: nil, version: nil, isExperimental: words.isExperimental || Self.saysExperimental(text),
+            leavesOut: words.leavesOut)
+    }
+
+    /// `Experimental = true` under `[General]` (main.conf of BlueZ).
+    private static func saysExperimental(_ text: String) -> Bool {
+        var section = Substring()
+        for line in text.split(separator: "\n") {
+            let words = line.filter { !$0.isWhitespace }.lowercased()
+            if words.hasPrefix("[") { section = Substring(words) }
+            if section == "[general]", words == "experimental=true" { return true }
+        }
+        return false
+    }
+
+    /// Whoever calls himself bluetoothd is not believed.
+    private static func belongsToRoot(_ process: String) -> Bool {
+        var status = stat()
+        return stat(process, &status) == 0 && status.st_uid == 0
+    }
+
+    private static func version(of path: String?) async -> DaemonVersion? {
+        guard let path else { return nil }
+        let asked = Task { () -> DaemonVersion? in
+            let result = try? await Subprocess.run(
+                .path(.init(path)), arguments: ["--version"], input: .none, output: .string(limit: 256),
+                error: .discarded)
+            return (result?.standardOutput).flatMap { DaemonVersion($0) }
+        }
+        let alarm = Task {
+            try await Task.sleep(for: Limits.programAnswer)
+            asked.cancel()
+        }
+        defer { alarm.cancel() }
+        return await asked.value
+    }
+}
+
+/// bluetoothd's command line (src/main.c), one word after another.
+struct DaemonWords {
+    var isExperimental = false
+    var leavesOut: [String] = []
+    var configuration: String?
+    private var awaited: Character?
+
+    /// Options that take a value.
+    private static let valued: [String: Character] = ["--noplugin": "P", "--configfile": "f"]
+
+    mutating func take(_ word: String) {
+        if let option = awaited {
+            awaited = nil
+            keep(word, option)
+        } else if word.hasPrefix("--") {
+            let parts = word.split(separator: "=", maxSplits: 1).map(String.init)
+            if parts[0] == "--experimental" { isExperimental = true }
+            guard let option = Self.valued[parts[0]] else { return }
+            if parts.count == 2 { keep(parts[1], option) } else { awaited = option }
+        } else if word.hasPrefix("-") {
+            takeLetters(word.dropFirst())
+        }
+    }
+
+    private mutating func takeLetters(_ letters: Substring) {
+        for (index, letter) in zip(letters.indices, letters) {
+            if letter == "E" { isExperimental = true }
+            // The rest of the word, or the next one, is the value.
+            guard "Pfpd".contains(letter) else { continue }
+            let value = letters[letters.index(after: index)...]
+            if !value.isEmpty { keep(String(value), letter) } else if letter != "d" { awaited = letter }
+            return
+        }
+    }
+
+    private mutating func keep(_ value: String, _ option: Character) {
+        switch option {
+        case "P": leavesOut += value.split(separator: ",").map(String.init)
+        case "f": configuration = value
+        default: break
+        }
+    }
+}

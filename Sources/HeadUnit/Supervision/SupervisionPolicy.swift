@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DemocracyDJ
+import MeshNode
+
+/// Decides what the system's service manager is told of a host (sd_notify(3)).
+struct SupervisionPolicy {
+    private var isReady = false
+    private var status = ""
+    private var name = ""
+    private var guests = 0
+    private var song: String?
+    /// What keeps the host from working, the latest last.
+    private var troubles: [(code: String, message: String)] = []
+
+    /// Said each time that the node has answered.
+    static let beat = "WATCHDOG=1"
+
+    /// What is told when this has happened, one message each.
+    mutating func handle(_ event: NodeEvent) -> [String] {
+        switch event {
+        case .ready(let node):
+            name = node.peer.name
+            isReady = true
+            return ["READY=1"] + changes()
+        case .snapshot(let snapshot, isStale: false):
+            guests = snapshot.connectedPeers.count
+            song = snapshot.nowPlaying?.song.title
+            return changes()
+        case .notice(let notice) where notice.critical:
+            troubles.removeAll { $0.code == notice.code }
+            troubles.append((notice.code, notice.message))
+            return changes()
+        case .noticeCleared(let code):
+            troubles.removeAll { $0.code == code }
+            return changes()
+        case .bye: return ["STOPPING=1"]
+        default: return []
+        }
+    }
+
+    private mutating func changes() -> [String] {
+        guard isReady, sentence != status else { return [] }
+        status = sentence
+        // A line break would begin another assignment.
+        return ["STATUS=" + String(sentence.map { $0.isNewline ? " " : $0 })]
+    }
+
+    /// How the host is, for whoever types `systemctl status`.
+    private var sentence: String {
+        if let trouble = troubles.last { return trouble.message }
+        let company = guests == 0 ? "nobody has joined" : guests == 1 ? "1 guest" : "\(guests) guests"
+        return "\"\(name)\" is on the air, \(company)\(song.map { ", plays \"\($0)\"" } ?? "")"
+    }
+}

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import NodeStore
+
+/// What a box is like apart from its radios. Nothing in it is judged.
+public struct BoxFacts: Hashable, Sendable {
+    /// Its clock.
+    public var clock: ClockFacts
+    /// The folder that the node keeps itself in.
+    public var folder: FolderCondition
+    /// Room on the folder's disk.
+    public var disk: DiskFacts
+    /// The user that this process is, by number.
+    public var user: UInt32
+
+    /// Facts.
+    public init(clock: ClockFacts, folder: FolderCondition, disk: DiskFacts, user: UInt32) {
+        self.clock = clock
+        self.folder = folder
+        self.disk = disk
+        self.user = user
+    }
+}
+
+/// A box's clock.
+public struct ClockFacts: Hashable, Sendable {
+    /// Seconds since 1970, as the box believes.
+    public var seconds: Int
+    /// Whether something keeps it with a time server; nil where the kernel does not tell.
+    public var isKept: Bool?
+
+    /// A clock.
+    public init(seconds: Int, isKept: Bool?) {
+        self.seconds = seconds
+        self.isKept = isKept
+    }
+}
+
+/// A disk's room, in bytes.
+public struct DiskFacts: Hashable, Sendable {
+    /// What this user may still write; nil where the system does not tell.
+    public var free: Int?
+
+    /// A disk.
+    public init(free: Int?) { self.free = free }
+}

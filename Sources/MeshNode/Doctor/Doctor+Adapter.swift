@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BLETransport
+
+extension Doctor {
+    /// The adapter, and the controller in it.
+    func adapterFindings(_ radio: RadioFacts) -> [Finding] {
+        switch radio.kernel {
+        case .hasNone:
+            return [
+                Finding(
+                    .adapter, .noBluetooth, .broken, "This system's kernel has no Bluetooth.",
+                    meaning: "No adapter works under it; only the virtual radio does, and reaches this machine alone. "
+                        + "Kernels for cloud machines are made so: install the ordinary one and start the box anew.",
+                    command: "sudo apt-get install linux-image-amd64")
+            ]
+        case .silent(let failure):
+            return [
+                Finding(
+                    .permissions, .notListed, .broken, "The kernel does not list its adapters (\(failure.cause)).",
+                    meaning: "This process is kept from Bluetooth altogether, as in a container or by a unit's "
+                        + "RestrictAddressFamilies. Outside of it this works:", command: "sudo roadmesh doctor")
+            ]
+        case .adapters(let adapters):
+            guard let chosen = chosen(of: radio) else { return [noAdapter(radio)] }
+            let isServed = radio.service != .isMissing
+            return adapterFindings(chosen, isServed: isServed)
+                + adapters.filter { $0.name != chosen.name }.compactMap { spareFinding($0, isServed: isServed) }
+        }
+    }
+
+    private func noAdapter(_ radio: RadioFacts) -> Finding {
+        if let block = radio.block, radio.adapters.isEmpty { return blocked(block) }
+        guard let wanted, !radio.adapters.isEmpty else {
+            return Finding(
+                .adapter, .noAdapter, .broken, "This machine has no Bluetooth adapter.",
+                meaning:
+                    "Plug one in. Where one is plugged in, the kernel has no driver or no firmware for it, and says so:",
+                command: "sudo dmesg | grep -i -E 'bluetooth|firmware'")
+        }
+        let names = radio.adapters.map(\.name).joined(separator: ", ")
+        return Finding(
+            .adapter, .noSuchAdapter, .broken, "There is no adapter \(wanted); this machine has \(names).",
+            meaning: "A node that is told to use it does not start.", command: "bluetoothctl list")
+    }
+
+    private func adapterFindings(_ adapter: AdapterFacts, isServed: Bool) -> [Finding] {
+        guard adapter.hasLowEnergy else {
+            return [
+                Finding(
+                    .adapter, .noLowEnergy, .broken, "\(adapter.name) does not speak Bluetooth Low Energy.",
+                    meaning: "It is older than Bluetooth 4.0. Plug in a newer one, and name it with --adapter.")
+            ]
+        }
+        guard adapter.isUp else {
+            if let block = adapter.block { return [blocked(block)] }
+            // bluetoothd switches adapters on when it starts: where it does not run, that is the cause.
+            return isServed ? [off(adapter)] : []
+        }
+        let plug = [adapter.driver, adapter.usb].compactMap(\.self).joined(separator: ", ")
+        let on = Finding(.adapter, .adapter, .good, "\(adapter.name) is on\(plug.isEmpty ? "" : " (\(plug))").")
+        return [on, controller(adapter)]
+    }
+
+    private func blocked(_ block: RadioFailure) -> Finding {
+        let meaning = "The kernel keeps the radio off, and nothing else can switch it on."
+        guard block.kind == .blockedBySwitch else {
+            return Finding(
+                .adapter, .blocked, .broken, "Bluetooth is blocked: \(block.cause).", meaning: meaning,
+                command: "sudo rfkill unblock bluetooth")
+        }
+        return Finding(
+            .adapter, .blockedBySwitch, .broken, "Bluetooth is blocked: \(block.cause).",
+            meaning: meaning + " Flip the switch, or press its key. Which one it is:", command: "rfkill list bluetooth")
+    }
+
+    private func off(_ adapter: AdapterFacts) -> Finding {
+        Finding(
+            .adapter, .adapterOff, .broken, "\(adapter.name) is switched off.",
+            meaning:
+                "A node does not start on it. So that it is on after each start of the box, set AutoEnable=true in "
+                + "/etc/bluetooth/main.conf.",
+            command: "bluetoothctl power on")
+    }
+
+    /// An adapter that the node does not use.
+    private func spareFinding(_ adapter: AdapterFacts, isServed: Bool) -> Finding? {
+        guard adapter.hasLowEnergy, !adapter.isUp, isServed else { return nil }
+        return Finding(
+            .adapter, .spareAdapterOff, .worthKnowing, "The other adapter, \(adapter.name), is off.",
+            meaning: "It cannot stand in for the one in use, nor be heard in a test.",
+            command: adapter.block == nil ? "bluetoothctl power on" : "sudo rfkill unblock bluetooth")
+    }
+
+    private func controller(_ adapter: AdapterFacts) -> Finding {
+        var words = adapter.version.map { ["Bluetooth \(Self.coreVersion($0))"] } ?? []
+        // 65535 stands for no maker in particular.
+        words += adapter.manufacturer.flatMap { $0 == 0xFFFF ? nil : ["maker \($0)"] } ?? []
+        words += adapter.firmware.map { ["firmware \($0)"] } ?? []
+        let what =
+            "\(adapter.name)'s controller: \(words.isEmpty ? "it says nothing of itself" : words.joined(separator: ", "))."
+        // 5.0 (its assigned number is 9) brought the 2M PHY.
+        if let version = adapter.version, version < 9 {
+            return Finding(
+                .controller, .oldController, .worthKnowing, what,
+                meaning:
+                    "Before 5.0 there is no 2M PHY, and mostly one advertisement at a time: each message takes twice "
+                    + "the airtime, so a full bus is slower. Votes in a car do not suffer from it. A newer dongle mends it."
+            )
+        }
+        if adapter.hasTwoMegabit == false {
+            return Finding(
+                .controller, .noTwoMegabit, .worthKnowing, what,
+                meaning: "It has no 2M PHY: each message takes twice the airtime. Votes in a car do not suffer from it."
+            )
+        }
+        return Finding(.controller, .controller, .good, what)
+    }
+
+    /// The specification's version of an assigned number (Core version, assigned numbers, 2.1).
+    private static func coreVersion(_ number: Int) -> String {
+        let names = [
+            "1.0b", "1.1", "1.2", "2.0", "2.1", "3.0", "4.0", "4.1", "4.2", "5.0", "5.1", "5.2", "5.3", "5.4", "6.0",
+        ]
+        return names.indices.contains(number) ? names[number] : "newer than 6.0"
+    }
+}

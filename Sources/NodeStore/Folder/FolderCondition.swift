@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FoundationEssentials
+import GRDB
+import Glibc
+import MeshProtocol
+
+/// What a node's folder is like, by looking alone: nothing in it is made, mended or moved.
+public struct FolderCondition: Hashable, Sendable {
+    /// What one of its files is like.
+    public enum File: Hashable, Sendable {
+        /// There is none yet.
+        case isMissing
+        /// It is as it should be.
+        case isSound
+        /// It is not, and why.
+        case isDamaged(String)
+        /// A newer roadmesh has made it.
+        case isNewer
+        /// It cannot be looked at, and why.
+        case isUnreadable(String)
+    }
+
+    /// Where it is.
+    public var path: String
+    /// Whether it is there; where it is not, the rest is about the folder that it would be made in.
+    public var exists: Bool
+    /// The user whom it belongs to, by number.
+    public var owner: UInt32
+    /// Why it cannot be written, in the system's words; nil where it can.
+    public var refusal: String?
+    /// The whole disk is to be read only.
+    public var isReadOnlyDisk: Bool
+    /// A node is running with it now.
+    public var isInUse: Bool
+    /// Who this node is.
+    public var identity: File
+    /// What it keeps. Not looked at while a node writes it.
+    public var database: File
+
+    /// A condition.
+    public init(
+        path: String, exists: Bool = true, owner: UInt32 = 0, refusal: String? = nil, isReadOnlyDisk: Bool = false,
+        isInUse: Bool = false, identity: File = .isMissing, database: File = .isMissing
+    ) {
+        self.path = path
+        self.exists = exists
+        self.owner = owner
+        self.refusal = refusal
+        self.isReadOnlyDisk = isReadOnlyDisk
+        self.isInUse = isInUse
+        self.identity = identity
+        self.database = database
+    }
+
+    /// Looks at a folder.
+    public init(lookingAt path: String) {
+        self.init(path: path, exists: access(path, F_OK) == 0)
+        let place = Self.nearest(path)
+        var status = stat()
+        if stat(place, &status) == 0 { owner = status.st_uid }
+        var isFolder = status.st_mode & S_IFMT == S_IFDIR
+        if access(place, R_OK | W_OK | X_OK) != 0 {
+            refusal = String(cString: strerror(errno))
+            isReadOnlyDisk = errno == EROFS
+        } else if !isFolder {
+            refusal = String(cString: strerror(ENOTDIR))
+        }
+        isFolder = isFolder && exists
+        guard isFolder else { return }
+        isInUse = Self.isLocked(path + "/lock")
+        identity = Self.identity(path + "/identity")
+        if !isInUse { database = DatabaseLook(folder: path).condition }
+    }
+
+    /// The folder, or the one above it that there is.
+    public static func nearest(_ path: String) -> String {
+        var place = path
+        while access(place, F_OK) != 0, let slash = place.lastIndex(of: "/"), slash != place.startIndex {
+            place = String(place[..<slash])
+        }
+        return access(place, F_OK) == 0 ? place : "/"
+    }
+
+    private static func isLocked(_ file: String) -> Bool {
+        let descriptor = open(file, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return false }
+        defer { close(descriptor) }
+        return flock(descriptor, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK
+    }
+
+    private static func identity(_ file: String) -> File {
+        guard access(file, F_OK) == 0 else { return errno == ENOENT ? .isMissing : .isUnreadable(words(errno)) }
+        guard access(file, R_OK) == 0, let data = FileManager.default.contents(atPath: file) else {
+            return .isUnreadable(words(errno))
+        }
+        return Identity(stored: Array(data)) == nil ? .isDamaged("it is no identity") : .isSound
+    }
+
+    private static func words(_ code: Int32) -> String { String(cString: strerror(code)) }
+}
+
+/// A look at a copy of a database: a look at the database itself would leave files beside it, or take its log in.
+private struct DatabaseLook {
+    let folder: String
+
+    var condition: FolderCondition.File {
+        let source = folder + "/" + NodeStore.fileName
+        guard access(source, F_OK) == 0 else { return .isMissing }
+        let copy = FileManager.default.temporaryDirectory.path + "/roadmesh-look-\(UInt64.random(in: 0 ... .max))"
+        defer { try? FileManager.default.removeItem(atPath: copy) }
+        do {
+            try FileManager.default.createDirectory(
+                atPath: copy, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+            for suffix in ["", "-wal"] where access(source + suffix, F_OK) == 0 {
+                try FileManager.default.copyItem(
+                    atPath: source + suffix, toPath: "\(copy)/\(NodeStore.fileName)\(suffix)")
+            }
+        } catch {
+            return .isUnreadable("it cannot be copied to be looked at")
+        }
+        return Self.check(copy + "/" + NodeStore.fileName)
+    }
+
+    private static func check(_ path: String) -> FolderCondition.File {
+        do {
+            let database = try DatabaseQueue(path: path)
+            defer { try? database.close() }
+            try database.read { try DatabaseOpening.check($0) }
+            return .isSound
+        } catch is NewerSchema {
+            return .isNewer
+        } catch  where Damage.isMeant(by: error) {
+            return .isDamaged("\(error)")
+        } catch {
+            return .isUnreadable("\(error)")
+        }
+    }
+}

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FoundationEssentials
+import Logging
+import MeshProtocol
+import TestSupport
+import Testing
+
+@testable import BLETransport
+
+@Suite("What can be known of a box's Bluetooth")
+struct CheckupTests {
+    @Test(
+        "bluetoothd's command line tells whether experimental interfaces are on",
+        arguments: [
+            (["bluetoothd"], false), (["bluetoothd", "-E"], true), (["bluetoothd", "-n", "-E"], true),
+            (["bluetoothd", "--experimental"], true), (["bluetoothd", "-nE"], true),
+            // Another option's value is none.
+            (["bluetoothd", "-f", "/etc/E"], false), (["bluetoothd", "-P", "-E"], false),
+            (["bluetoothd", "-PE"], false), (["bluetoothd", "--noplugin", "--experimental"], false),
+            (["bluetoothd", "-d*E*", "-n"], false), (["-E"], false), ([], false),
+        ])
+    func experimental(arguments: [String], isOn: Bool) {
+        #expect(DaemonFacts(arguments: arguments) { _ in nil }.isExperimental == isOn)
+    }
+
+    @Test(
+        "so does its configuration",
+        arguments: [
+            ("[General]\nExperimental = true\n", true), ("[General]\n#Experimental = true\n", false),
+            ("[General]\nKernelExperimental = true\n", false), ("[LE]\nExperimental=true\n", false),
+            ("[General]\nExperimental=false\n", false), ("", false),
+        ])
+    func configured(text: String, isOn: Bool) {
+        #expect(DaemonFacts(arguments: ["bluetoothd"]) { _ in text }.isExperimental == isOn)
+    }
+
+    @Test("the configuration that it was given is the one that counts")
+    func otherConfiguration() {
+        for words in [["-f", "/run/other.conf"], ["--configfile=/run/other.conf"], ["-nf/run/other.conf"]] {
+            let facts = DaemonFacts(arguments: ["bluetoothd"] + words) {
+                $0 == "/run/other.conf" ? "[General]\nExperimental=true" : nil
+            }
+            #expect(facts.isExperimental)
+        }
+    }
+
+    @Test("plugins that it leaves out are told")
+    func plugins() {
+        for words in [["--noplugin=vcp,bap"], ["--noplugin", "vcp,bap"], ["-P", "vcp,bap"], ["-EPvcp,bap"]] {
+            #expect(DaemonFacts(arguments: ["bluetoothd"] + words) { _ in nil }.leavesOut == ["vcp", "bap"])
+        }
+    }
+
+    @Test(
+        "a version is read as it is printed, and nothing else is taken for one",
+        arguments: [
+            ("5.66\n", "5.66"), ("5.77", "5.77"), ("5.66.1", "5.66"), ("", nil), ("bluetoothd", nil), ("5", nil),
+        ])
+    func version(text: String, read: String?) {
+        #expect(DaemonVersion(text)?.description == read)
+    }
+
+    @Test(
+        "what runs is asked for its version, and nobody who only says so",
+        arguments: [
+            ("/opt/bluez/bluetoothd", "bluetoothd", "/opt/bluez/bluetoothd"),
+            (nil, "/usr/sbin/bluetoothd", "/usr/sbin/bluetoothd"), (nil, "/tmp/bluetoothd", nil),
+            // Replaced by an update since it was started.
+            ("/usr/libexec/bluetooth/bluetoothd (deleted)", "/usr/libexec/bluetooth/bluetoothd", nil),
+        ] as [(String?, String?, String?)])
+    func program(link: String?, argument: String?, program: String?) {
+        #expect(DaemonFacts.program(link: link, argument: argument) == program)
+    }
+
+    @Test("versions are ordered by their numbers")
+    func order() {
+        #expect(DaemonVersion(5, 66) < DaemonVersion(5, 77))
+        #expect(DaemonVersion(5, 9) < DaemonVersion(5, 66))
+        #expect(DaemonVersion(5, 77) < DaemonVersion(6, 0))
+    }
+
+    @Test(
+        "the two capabilities are read from the process's own status",
+        arguments: [
+            ("CapEff:\t000001ffffffffff", true, true), ("CapEff:\t0000000000000000", false, false),
+            ("CapEff:\t0000000000001000", true, false), ("CapEff:\t0000000000002000", false, true),
+            // What may be gained is not what is there.
+            ("CapPrm:\t000001ffffffffff\nCapEff:\t0000000000000000", false, false), ("", false, false),
+        ])
+    func capabilities(status: String, mayAdminister: Bool, mayCommand: Bool) {
+        let permissions = RadioPermissions(status: status)
+        #expect(permissions == RadioPermissions(mayAdminister: mayAdminister, mayCommand: mayCommand))
+    }
+
+    @Test("a dongle's driver and numbers are found beside and above it")
+    func device() throws {
+        let folder = newFolder()
+        let files = FileManager.default
+        try files.createDirectory(atPath: folder + "/usb/interface", withIntermediateDirectories: true)
+        try files.createSymbolicLink(
+            atPath: folder + "/usb/interface/driver", withDestinationPath: "../../../bus/usb/drivers/btusb")
+        for (name, text) in [("idVendor", "0a12\n"), ("idProduct", "0001\n")] {
+            try #require(files.createFile(atPath: "\(folder)/usb/\(name)", contents: Data(text.utf8)))
+        }
+        var facts = AdapterFacts(name: "hci0")
+        facts.readDevice(in: folder + "/usb/interface")
+        #expect(facts.driver == "btusb")
+        #expect(facts.usb == "0a12:0001")
+    }
+
+    @Test("what is linked through bluetoothd is told, and what of it is sound")
+    func linked() {
+        let base = "-0000-1000-8000-00805f9b34fb"
+        func device(_ name: String, _ services: [String], _ icon: String?, isConnected: Bool = true) -> DeviceChange {
+            DeviceChange(
+                name: name, services: services.map { "0000" + $0 + base }, isConnected: isConnected, icon: icon)
+        }
+        var look = BusLook(service: .answers)
+        look.take(.adapter(path: "/org/bluez/hci0", AdapterChange(activeAdvertisements: 2, freeAdvertisements: 3)))
+        for (path, change) in [
+            ("hci0/dev_1", device("Sink", ["110b"], nil)), ("hci0/dev_2", device("Card", [], "audio-card")),
+            ("hci0/dev_3", device("Phone", ["1800"], "phone")),
+            ("hci0/dev_4", device("Off", ["110b"], nil, isConnected: false)),
+            ("hci1/dev_5", device("Other", ["184e"], nil)), ("hci0/dev_6", device("Earbuds", ["184e"], nil)),
+        ] {
+            look.take(.device(path: "/org/bluez/" + path, change))
+        }
+        var facts = AdapterFacts(name: "hci0")
+        look.complete(&facts)
+        #expect(facts.activeAdvertisements == 2)
+        #expect(facts.freeAdvertisements == 3)
+        #expect(facts.linked.map(\.name) == ["Sink", "Card", "Phone", "Earbuds"])
+        #expect(facts.linked.filter(\.isAudio).map(\.name) == ["Sink", "Card", "Earbuds"])
+    }
+}
+
+@Suite("One radio hears another")
+struct HearingTestTests {
+    private let air: VirtualAir
+
+    init() throws { air = try VirtualAir(directory: newFolder()) }
+
+    private func radio(_ name: String, on air: VirtualAir? = nil) throws(RadioError) -> any Radio {
+        try VirtualRadio(air: air ?? self.air, address: name)
+    }
+
+    @Test("two on one air hear one another", .timeLimit(.minutes(1)))
+    func heard() async throws {
+        let outcome = await HearingTest.run(
+            from: { () throws(RadioError) in try radio("a") }, to: { () throws(RadioError) in try radio("b") })
+        guard case .heard(let time, _) = outcome else { Issue.record("\(outcome)"); return }
+        #expect(time > .zero)
+    }
+
+    @Test("two on different airs do not, and that is told after its time", .timeLimit(.minutes(1)))
+    func silence() async throws {
+        let elsewhere = try VirtualAir(directory: newFolder())
+        let outcome = await HearingTest.run(
+            from: { () throws(RadioError) in try radio("a") },
+            to: { () throws(RadioError) in try radio("b", on: elsewhere) }, within: .milliseconds(200))
+        #expect(outcome == .silence(.milliseconds(200)))
+    }
+
+    @Test("one alone advertises", .timeLimit(.minutes(1)))
+    func alone() async throws {
+        #expect(await HearingTest.run(from: { () throws(RadioError) in try radio("a") }, to: nil) == .advertised)
+    }
+
+    @Test("a radio that is not there is told, and which of the two", .timeLimit(.minutes(1)))
+    func missing() async throws {
+        let none = { () throws(RadioError) -> any Radio in throw RadioError(.noAdapter, "it is gone") }
+        let failure = RadioFailure(.noAdapter, "it is gone")
+        #expect(await HearingTest.run(from: none, to: nil) == .cannotAdvertise(failure))
+        #expect(
+            await HearingTest.run(from: { () throws(RadioError) in try radio("a") }, to: none) == .cannotListen(failure)
+        )
+    }
+}

@@ -1,0 +1,304 @@
+"""`roadmesh doctor` names what is wrong with a box: each fault is planted in a real box, and a healthy one has none."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import socket
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from helpers import START, Figures, start_host
+from lab import Box, Lab, Program
+from test_bad_starts import DENYING_POLICY, NOBODY, denied, switched_off
+
+GOOD, UNAVAILABLE, CANNOT_CREATE, NOT_PERMITTED = 0, 69, 73, 77
+
+# A time server keeps the clock of a healthy box; the boxes of the lab have none. ADJ_STATUS | ADJ_MAXERROR, no error.
+KEEP_CLOCK = """/usr/bin/python3 -c '
+import ctypes
+assert ctypes.CDLL(None).adjtimex(ctypes.create_string_buffer(bytes([0x14]), 256)) == 0'"""
+
+# Flags, complete list of 16-bit services: Audio Stream Control, as LE Audio earbuds have it. Complete name.
+AUDIO = 0x184E
+EARBUDS = bytes([2, 0x01, 0x06]) + bytes([3, 0x03]) + AUDIO.to_bytes(2, "little") + bytes([8, 0x09]) + b"Earbuds"
+
+# What bluetoothd says of hci0's advertisements.
+FEATURES = "bluetoothctl show $(hciconfig hci0 | sed -n 's/.*BD Address: \\([0-9A-F:]*\\).*/\\1/p') | tr -d '\\t'"
+
+AF_BLUETOOTH, BTPROTO_HCI = 31, 1
+
+names = itertools.count()
+
+
+def doctor(box: Box, *arguments: str, adapter: str = "hci0", state: Path | None = None, **options: object) -> Program:
+    """A look at a box, to its end."""
+    program = box.roadmesh(
+        "doctor", *arguments, adapter=adapter, state=state, name=f"doctor-{next(names)}", **options  # type: ignore[arg-type]
+    )
+    program.wait(START)
+    return program
+
+
+def told(program: Program, level: str) -> list[str]:
+    return [event["code"] for event in program.seen("finding", level=level)]
+
+
+def expect_cause(program: Program, code: str, exit_code: int, level: str = "broken") -> dict:
+    """It names this cause, and no other thing of its level."""
+    assert told(program, level) == [code], program.output
+    assert program.exit_code == exit_code, program.tail()
+    [finding] = program.seen("finding", code=code)
+    assert finding["message"] and finding["meaning"], "a person has to know what it means"
+    summary = program.seen("summary")[-1]
+    assert summary[level] == 1
+    assert summary["exitCode"] == exit_code
+    return finding
+
+
+@pytest.fixture(scope="module")
+def pair(air_of_file: Lab) -> Box:
+    """A healthy box with two adapters."""
+    box = air_of_file.box("pair", controllers=2)
+    box.run(KEEP_CLOCK)
+    return box
+
+
+@contextmanager
+def mounted(box: Box, options: str) -> Iterator[Path]:
+    """A folder that is a disk of its own."""
+    path = Path(f"/run/tmp/disk-{next(names)}")
+    box.run(f"mkdir {path} && mount -t tmpfs -o {options} disk {path}")
+    try:
+        yield path
+    finally:
+        box.run(f"umount -l {path}")
+
+
+# Health
+
+
+def test_a_healthy_box_has_nothing(road: Lab, pair: Box, figures: Figures) -> None:
+    program = doctor(pair)
+    assert told(program, "broken") == []
+    assert told(program, "worthKnowing") == [], program.output
+    assert program.exit_code == GOOD
+    heard = program.seen("finding", code="heard")
+    assert len(heard) == 2, "each adapter hears the other"
+    figures.note(f"doctor: {heard[0]['message']}")
+    [daemon] = program.seen("finding", code="bluetoothd")
+    assert "5." in daemon["message"] and "-E" in daemon["message"]
+    [controller] = program.seen("finding", code="controller")
+    assert "Bluetooth 5.0" in controller["message"] and "firmware" in controller["message"]
+
+
+def test_a_running_node_is_not_disturbed(road: Lab, pair: Box) -> None:
+    host = start_host(pair)
+    assert host.state
+    program = doctor(pair, state=host.state)
+    assert told(program, "broken") == [], program.output
+    assert "in use by a running node" in program.seen("finding", code="state")[0]["message"]
+    host.say("quit")
+    assert host.wait() == 0
+
+
+def test_people_are_told_in_sentences(road: Lab, pair: Box) -> None:
+    program = pair.spawn(
+        [str(road.binary()), "doctor", "--state", "/run/tmp/told", "--adapter", "hci1"], name="doctor-told"
+    )
+    program.expect_line("This box is well", timeout=START)
+    assert program.wait() == GOOD
+    pair.run("test ! -e /run/tmp/told")
+
+
+# The radio
+
+
+def test_no_adapter(road: Lab) -> None:
+    bare = road.box("bare", controllers=0)
+    program = bare.spawn([str(road.binary()), "doctor", "--json", "--state", "/run/tmp/x"], name="doctor-bare")
+    program.wait(START)
+    assert told(program, "broken") == ["noAdapter"], program.output
+    assert program.exit_code == UNAVAILABLE
+    bare.power_off()
+
+
+def test_no_such_adapter(road: Lab, pair: Box) -> None:
+    program = pair.spawn(
+        [str(road.binary()), "doctor", "--json", "--adapter", "hci7", "--state", "/run/tmp/x"], name="doctor-hci7"
+    )
+    program.wait(START)
+    assert "hci0, hci1" in expect_cause(program, "noSuchAdapter", UNAVAILABLE)["message"]
+
+
+def test_an_adapter_that_is_switched_off(road: Lab, pair: Box) -> None:
+    with switched_off(pair, 0):
+        finding = expect_cause(doctor(pair), "adapterOff", UNAVAILABLE)
+        assert finding["command"] == "bluetoothctl power on"
+        expect_cause(doctor(pair, adapter="hci1"), "spareAdapterOff", GOOD, level="worthKnowing")
+
+
+def test_an_adapter_that_rfkill_blocks(road: Lab, pair: Box) -> None:
+    switch = "/sys/class/bluetooth/hci0/rfkill*/soft"
+    pair.run(f"echo 1 > $(echo {switch})")
+    finding = expect_cause(doctor(pair), "blocked", UNAVAILABLE)
+    assert finding["command"] == "sudo rfkill unblock bluetooth"
+    pair.run(f"echo 0 > $(echo {switch})")
+    pair.ask("power", controller=0, on=True)
+    pair.run("until hciconfig hci0 | grep -q UP; do sleep 0.02; done")
+
+
+def test_bluetoothd_that_is_not_running(road: Lab) -> None:
+    idle = road.box("idle", bluetoothd=None)
+    idle.run(KEEP_CLOCK)
+    finding = expect_cause(doctor(idle), "serviceNotRunning", UNAVAILABLE)
+    assert "systemctl" in finding["command"]
+    idle.power_off()
+
+
+def test_bluetoothd_without_experimental_interfaces(road: Lab) -> None:
+    slow = road.box("slow", controllers=2, bluetoothd=())
+    slow.run(KEEP_CLOCK)
+    finding = expect_cause(doctor(slow), "notExperimental", GOOD, level="worthKnowing")
+    assert "/usr/libexec/bluetooth/bluetoothd -E --noplugin=vcp" in finding["command"]
+    slow.power_off()
+
+
+def test_an_old_controller(road: Lab) -> None:
+    old = road.box("old", controllers=2, profile="plain")
+    old.run(KEEP_CLOCK)
+    finding = expect_cause(doctor(old), "oldController", GOOD, level="worthKnowing")
+    assert "Bluetooth 4.2" in finding["message"]
+    old.power_off()
+
+
+def test_one_role_at_a_time(road: Lab) -> None:
+    single = road.box("single")
+    single.run(KEEP_CLOCK)
+    program = doctor(single)
+    expect_cause(program, "oneRole", GOOD, level="worthKnowing")
+    assert program.seen("finding", code="advertised")
+    single.power_off()
+
+
+def test_advertisements_that_are_all_taken(road: Lab, pair: Box) -> None:
+    taken = 0
+    while "ActiveInstances: 0x%02x" % taken in pair.run(FEATURES) and "SupportedInstances: 0x00" not in pair.run(FEATURES):
+        other = pair.spawn(["/usr/bin/bluetoothctl"], name="bluetoothctl")
+        other.expect_line("Agent registered", timeout=START)
+        other.say(f"select {pair.hci(0).address}")
+        other.say("advertise on")
+        other.expect_line("Advertising object registered", timeout=START)
+        taken += 1
+    expect_cause(doctor(pair), "advertisingFull", UNAVAILABLE)
+
+
+def test_a_second_adapter_that_hears_nothing(road: Lab, pair: Box) -> None:
+    road.air.cut(pair.hci(0), pair.hci(1))
+    program = doctor(pair)
+    assert told(program, "broken") == ["notHeard", "notHeard"], program.output
+    assert program.exit_code == UNAVAILABLE
+
+
+def test_earbuds_on_the_same_adapter(road: Lab, pair: Box) -> None:
+    earbuds = road.stranger("earbuds")
+    earbuds.offer(AUDIO)
+    earbuds.advertise(EARBUDS)
+    person = pair.spawn(["/usr/bin/bluetoothctl"], name="bluetoothctl")
+    person.expect_line("Agent registered", timeout=START)
+    person.say(f"select {pair.hci(0).address}")
+    person.say("scan le")
+    person.expect_line("Device .* Earbuds", timeout=START)
+    person.say(f"connect {earbuds.address}")
+    person.expect_line("Connection successful", timeout=START)
+    person.say("scan off")
+    person.expect_line("Discovery stopped", timeout=START)
+    finding = expect_cause(doctor(pair), "audioShared", GOOD, level="worthKnowing")
+    assert "Earbuds" in finding["message"]
+    assert finding["command"].endswith("--adapter hci1")
+    person.say(f"remove {earbuds.address}")
+    person.expect_line("Device has been removed", timeout=START)
+
+
+# Permissions
+
+
+def test_a_user_whom_the_policy_keeps_out(road: Lab, pair: Box) -> None:
+    policy = road.folder / "denying.conf"
+    policy.write_text(DENYING_POLICY)
+    with denied(pair, policy):
+        finding = expect_cause(doctor(pair, uid=NOBODY), "denied", NOT_PERMITTED)
+    assert finding["command"].startswith("sudo usermod")
+
+
+def test_a_process_without_capabilities(road: Lab, pair: Box) -> None:
+    finding = expect_cause(doctor(pair, uid=NOBODY), "noCapabilities", GOOD, level="worthKnowing")
+    assert "CAP_NET_ADMIN and CAP_NET_RAW" in finding["message"]
+
+
+# The folder and its disk
+
+
+def test_a_state_folder_on_a_read_only_disk(road: Lab, pair: Box) -> None:
+    with mounted(pair, "ro") as path:
+        expect_cause(doctor(pair, state=path), "stateReadOnly", CANNOT_CREATE)
+
+
+def test_a_state_folder_of_somebody_else(road: Lab, pair: Box) -> None:
+    pair.ask("folder", path="/run/state/theirs", uid=1000)
+    finding = doctor(pair, uid=NOBODY, state=Path("/run/state/theirs"))
+    assert told(finding, "broken") == ["stateForeign"], finding.output
+    assert finding.exit_code == CANNOT_CREATE
+
+
+def test_a_disk_that_is_full(road: Lab, pair: Box) -> None:
+    with mounted(pair, "size=2m,mode=700") as path:
+        pair.run(f"dd if=/dev/zero of={path}/ballast bs=4k 2>/dev/null", check=False)
+        expect_cause(doctor(pair, state=path), "diskFull", CANNOT_CREATE)
+
+
+def test_a_damaged_database_which_stays_as_it_is(road: Lab, pair: Box) -> None:
+    host = start_host(pair)
+    assert host.state
+    host.say("quit")
+    host.wait()
+    database = host.state / "roadmesh.sqlite"
+    assert told(doctor(pair, state=host.state), "broken") == []
+    database.write_bytes(database.read_bytes()[:4096] + bytes(range(256)) * 64)
+    before = {file.name: file.read_bytes() for file in host.state.iterdir() if file.is_file()}
+    expect_cause(doctor(pair, state=host.state), "databaseDamaged", CANNOT_CREATE)
+    assert before == {file.name: file.read_bytes() for file in host.state.iterdir() if file.is_file()}
+
+
+# The clock, and a machine without Bluetooth
+
+
+def test_a_clock_that_was_never_set(road: Lab, pair: Box) -> None:
+    now = int(pair.run("date +%s"))
+    pair.run("date -s @3600")
+    try:
+        expect_cause(doctor(pair), "clockWrong", UNAVAILABLE)
+    finally:
+        pair.run(f"date -s @{now}")
+        pair.run(KEEP_CLOCK)
+
+
+def test_a_clock_that_nobody_keeps(road: Lab) -> None:
+    alone = road.box("alone", controllers=2)
+    expect_cause(doctor(alone), "clockAlone", GOOD, level="worthKnowing")
+    alone.power_off()
+
+
+def test_a_kernel_without_bluetooth(road: Lab, tmp_path: Path) -> None:
+    # Not every Python was built with its name for it.
+    with contextlib.suppress(OSError):
+        socket.socket(AF_BLUETOOTH, socket.SOCK_RAW, BTPROTO_HCI).close()
+        pytest.skip("this machine's own kernel has Bluetooth")
+    done = subprocess.run(
+        [road.binary(), "doctor", "--json", "--state", str(tmp_path)], capture_output=True, text=True, timeout=START
+    )
+    assert done.returncode == UNAVAILABLE
+    assert '"code":"noBluetooth"' in done.stdout

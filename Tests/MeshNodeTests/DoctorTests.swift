@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BLETransport
+import FoundationEssentials
+import NodeStore
+import Testing
+
+@testable import MeshNode
+
+@Suite("What a doctor makes of facts")
+struct DoctorTests {
+    /// A box with nothing to complain about.
+    static func healthy() -> Doctor {
+        var first = AdapterFacts(name: "hci0")
+        (first.version, first.manufacturer, first.firmware) = (9, 2, "1/2")
+        (first.hasTwoMegabit, first.hasBothRoles) = (true, true)
+        (first.activeAdvertisements, first.freeAdvertisements) = (0, 5)
+        var second = first
+        second.name = "hci1"
+        let daemon = DaemonFacts(
+            path: "/usr/libexec/bluetooth/bluetoothd", version: DaemonVersion(5, 66), isExperimental: true,
+            leavesOut: ["vcp"])
+        return Doctor(
+            radio: RadioFacts(
+                kernel: .adapters([first, second]), service: .answers, daemon: daemon,
+                permissions: RadioPermissions(mayAdminister: true, mayCommand: true)),
+            box: BoxFacts(
+                clock: ClockFacts(seconds: 1_800_000_000, isKept: true),
+                folder: FolderCondition(
+                    path: "/home/me/.local/state/roadmesh", owner: 1_000, identity: .isSound, database: .isSound),
+                disk: DiskFacts(free: 1 << 30), user: 1_000))
+    }
+
+    /// One thing is the matter with a box.
+    struct Fault: Sendable, CustomTestStringConvertible {
+        let code: Finding.Code
+        let level: Finding.Level
+        let exitCode: Int32
+        let plant: @Sendable (inout Doctor) -> Void
+
+        init(
+            _ code: Finding.Code, _ level: Finding.Level, _ exitCode: Int32,
+            _ plant: @escaping @Sendable (inout Doctor) -> Void
+        ) {
+            (self.code, self.level, self.exitCode, self.plant) = (code, level, exitCode, plant)
+        }
+
+        var testDescription: String { code.rawValue }
+    }
+
+    private static func adapter(_ change: @escaping @Sendable (inout AdapterFacts) -> Void)
+        -> @Sendable (inout Doctor) -> Void
+    {
+        { doctor in
+            guard var adapters = doctor.radio?.adapters else { return }
+            change(&adapters[0])
+            doctor.radio?.kernel = .adapters(adapters)
+        }
+    }
+
+    static let radioFaults = [
+        Fault(.noBluetooth, .broken, 69) {
+            $0.radio?.kernel = .hasNone; $0.radio?.service = .hasNoBus("no such file")
+        },
+        Fault(.notListed, .broken, 77) { $0.radio?.kernel = .silent(RadioFailure(.notPermitted, "not permitted")) },
+        Fault(.noAdapter, .broken, 69) { $0.radio?.kernel = .adapters([]) },
+        Fault(.noAdapter, .broken, 69) {
+            $0.radio?.kernel = .adapters([]); $0.wanted = "hci0"
+        },
+        Fault(.blocked, .broken, 69) {
+            $0.radio?.kernel = .adapters([])
+            $0.radio?.block = RadioFailure(.blocked, "rfkill keeps Bluetooth off")
+        },
+        Fault(.noSuchAdapter, .broken, 69) { $0.wanted = "hci7" },
+        Fault(
+            .noLowEnergy, .broken, 69,
+            adapter {
+                $0.hasLowEnergy = false; $0.isUp = true
+            }),
+        Fault(.blockedBySwitch, .broken, 69) {
+            adapter {
+                $0.isUp = false; $0.block = RadioFailure(.blockedBySwitch, "a switch")
+            }(&$0)
+            $0.wanted = "hci0"
+        },
+        Fault(.adapterOff, .broken, 69) {
+            adapter { $0.isUp = false }(&$0); $0.wanted = "hci0"
+        },
+        Fault(.spareAdapterOff, .worthKnowing, 0) {
+            adapter { $0.isUp = false }(&$0); $0.wanted = "hci1"
+        },
+        Fault(
+            .oldController, .worthKnowing, 0,
+            adapter {
+                $0.version = 8; $0.hasTwoMegabit = nil
+            }),
+        Fault(.noTwoMegabit, .worthKnowing, 0, adapter { $0.hasTwoMegabit = false }),
+        Fault(
+            .advertisingFull, .broken, 69,
+            adapter {
+                $0.freeAdvertisements = 0; $0.activeAdvertisements = 5
+            }),
+        Fault(.audioShared, .worthKnowing, 0, adapter { $0.linked = [LinkedDevice(name: "Earbuds", isAudio: true)] }),
+        Fault(.oneRole, .worthKnowing, 0) {
+            guard var only = $0.radio?.adapters.first else { return }
+            only.hasBothRoles = false
+            $0.radio?.kernel = .adapters([only])
+        },
+        Fault(.serviceNotRunning, .broken, 69) {
+            $0.radio?.service = .isMissing; $0.radio?.daemon = nil
+        },
+        // bluetoothd switches adapters on: where it does not run, they are off for that.
+        Fault(.serviceNotRunning, .broken, 69) {
+            adapter { $0.isUp = false }(&$0); $0.radio?.service = .isMissing
+        },
+        Fault(.noMessageBus, .broken, 69) { $0.radio?.service = .hasNoBus("no such file") },
+        Fault(.serviceFails, .broken, 69) { $0.radio?.service = .fails("no reply in time") },
+        Fault(.notExperimental, .worthKnowing, 0) { $0.radio?.daemon?.isExperimental = false },
+        Fault(.notExperimental, .worthKnowing, 0) {
+            $0.radio?.daemon?.isExperimental = false
+            $0.radio?.daemon?.version = nil
+        },
+        Fault(.volumePlugin, .worthKnowing, 0) { $0.radio?.daemon?.leavesOut = [] },
+        Fault(.denied, .broken, 77) { $0.radio?.service = .denies("rejected") },
+        Fault(.noCapabilities, .worthKnowing, 0) { $0.radio?.permissions.mayCommand = false },
+    ]
+
+    static let boxFaults = [
+        Fault(.clockWrong, .broken, 69) { $0.box.clock = ClockFacts(seconds: 3_600, isKept: false) },
+        Fault(.clockAlone, .worthKnowing, 0) { $0.box.clock.isKept = false },
+        Fault(.stateReadOnly, .broken, 73) {
+            ($0.box.folder.refusal, $0.box.folder.isReadOnlyDisk) = ("read-only", true)
+        },
+        Fault(.stateForeign, .broken, 73) { ($0.box.folder.refusal, $0.box.folder.owner) = ("denied", 0) },
+        Fault(.stateUnwritable, .broken, 73) { $0.box.folder.refusal = "denied" },
+        // Of a folder that is not there, another's above it is no surprise.
+        Fault(.stateUnwritable, .broken, 73) {
+            ($0.box.folder.refusal, $0.box.folder.owner, $0.box.folder.exists) = ("denied", 0, false)
+        },
+        Fault(.identityDamaged, .broken, 73) { $0.box.folder.identity = .isDamaged("it is no identity") },
+        Fault(.databaseDamaged, .broken, 73) { $0.box.folder.database = .isDamaged("malformed") },
+        Fault(.databaseNewer, .broken, 73) { $0.box.folder.database = .isNewer },
+        Fault(.databaseUnreadable, .broken, 73) { $0.box.folder.database = .isUnreadable("denied") },
+        Fault(.diskFull, .broken, 73) { $0.box.disk.free = 1 << 20 },
+        Fault(.diskLow, .worthKnowing, 0) { $0.box.disk.free = 100 << 20 },
+    ]
+
+    @Test("a healthy box has nothing, and every area is looked at")
+    func health() {
+        let findings = Self.healthy().findings
+        #expect(findings.filter { $0.level != .good } == [])
+        #expect(Set(findings.map(\.area)) == Set(Finding.Area.allCases).subtracting([.air]))
+        #expect(Self.healthy().adaptersToTry == ["hci0", "hci1"])
+    }
+
+    @Test("each fault is named by its cause alone, with what it means", arguments: radioFaults + boxFaults)
+    func fault(_ fault: Fault) {
+        var doctor = Self.healthy()
+        fault.plant(&doctor)
+        let bad = doctor.findings.filter { $0.level != .good }
+        #expect(bad.map(\.code) == [fault.code])
+        #expect(bad.map(\.level) == [fault.level])
+        #expect(bad.allSatisfy { !$0.meaning.isEmpty && $0.message.hasSuffix(".") })
+        var diagnosis = Diagnosis()
+        diagnosis.findings = doctor.findings
+        #expect((diagnosis.exitCode?.rawValue ?? 0) == fault.exitCode)
+        let isBroken = fault.level == .broken
+        #expect(doctor.adaptersToTry.isEmpty == (isBroken && Self.radioFaults.contains { $0.code == fault.code }))
+    }
+
+    @Test("every finding there is has been made by a test")
+    func complete() {
+        let doctor = Self.healthy()
+        let made =
+            (Self.radioFaults + Self.boxFaults).map(\.code) + doctor.findings.map(\.code)
+            + Self.outcomes.flatMap {
+                doctor.findings(HearingTest(from: "hci0", to: "hci1", outcome: $0.0)).map(\.code)
+            }
+        #expect(Set(Finding.Code.allCases) == Set(made))
+    }
+
+    @Test("a box without a radio by its user's word has none to be looked at")
+    func virtual() {
+        var doctor = Self.healthy()
+        doctor.radio = nil
+        #expect(doctor.adaptersToTry == [])
+        #expect(Set(doctor.findings.map(\.area)) == [.clock, .state, .disk])
+    }
+
+    @Test("the adapter that is wanted is tried first")
+    func wanted() {
+        var doctor = Self.healthy()
+        doctor.wanted = "hci1"
+        #expect(doctor.adaptersToTry == ["hci1", "hci0"])
+    }
+
+    static let outcomes: [(HearingTest.Outcome, Finding.Code, Finding.Level)] = [
+        (.heard(after: .milliseconds(45), rssi: -50), .heard, .good), (.silence(.seconds(8)), .notHeard, .broken),
+        (.advertised, .advertised, .good),
+        (.cannotAdvertise(RadioFailure(.failed, "x")), .cannotAdvertise, .broken),
+        (.cannotListen(RadioFailure(.failed, "x")), .cannotListen, .broken),
+    ]
+
+    @Test("a live test is told as it went", arguments: outcomes)
+    func live(outcome: HearingTest.Outcome, code: Finding.Code, level: Finding.Level) {
+        let findings = Self.healthy().findings(HearingTest(from: "hci0", to: "hci1", outcome: outcome))
+        #expect(findings.map(\.code) == [code])
+        #expect(findings.map(\.level) == [level])
+    }
+
+    @Test("what has to be typed for a folder with spaces is one word to the shell")
+    func quoting() {
+        var doctor = Self.healthy()
+        doctor.box.folder.path = "/media/Dad's Stick"
+        doctor.box.folder.refusal = "denied"
+        #expect(doctor.findings.contains { $0.command?.hasSuffix("'/media/Dad'\\''s Stick'") == true })
+    }
+
+    @Test("programs get an object a finding, and a sum")
+    func json() throws {
+        var doctor = Self.healthy()
+        doctor.box.disk.free = 1 << 20
+        var diagnosis = Diagnosis()
+        diagnosis.findings = doctor.findings
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .sortedKeys
+        func text(_ object: some Encodable) throws -> String {
+            String(decoding: try encoder.encode(object), as: UTF8.self)
+        }
+        let full = try #require(doctor.findings.first { $0.code == .diskFull })
+        let line = try text(TimedFinding(full, at: 1))
+        #expect(line.hasPrefix(#"{"area":"disk","at":1,"code":"diskFull","command":""#))
+        #expect(line.contains(#""event":"finding","level":"broken","meaning":""#))
+        let good = try #require(doctor.findings.first)
+        #expect(try text(TimedFinding(good, at: 1)).contains(#""command":null,"event":"finding","level":"good""#))
+        let sum = try text(TimedSummary(diagnosis, at: 2))
+        let count = doctor.findings.count - 1
+        #expect(
+            sum
+                == #"{"at":2,"broken":1,"event":"summary","exitCode":73,"good":\#(count),"version":"\#(RoadMeshVersion.text)","worthKnowing":0}"#
+        )
+    }
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FoundationEssentials
+import Glibc
+import Logging
+import TestSupport
+import Testing
+
+@testable import NodeStore
+
+@Suite("A look at a node's folder")
+struct FolderConditionTests {
+    private let path = newFolder()
+
+    /// A folder that a node has used and left.
+    private func used() throws {
+        _ = try StateFolder(opening: path)
+        let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        try NodeStore.open(folder: path, now: Date(), logger: logger).store.close()
+    }
+
+    private var files: [String: Data] {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
+        return Dictionary(
+            uniqueKeysWithValues: names.map { ($0, FileManager.default.contents(atPath: "\(path)/\($0)") ?? Data()) })
+    }
+
+    @Test("one that is not there is none, and is not made")
+    func missing() {
+        let look = FolderCondition(lookingAt: path + "/deeper/still")
+        #expect(!look.exists)
+        #expect(look.refusal == nil)
+        #expect(access(path, F_OK) != 0)
+    }
+
+    @Test("a node's own is sound")
+    func sound() throws {
+        try used()
+        let before = files
+        let look = FolderCondition(lookingAt: path)
+        #expect(look.exists && look.refusal == nil && !look.isInUse)
+        #expect(look.identity == .isSound)
+        #expect(look.database == .isSound)
+        #expect(look.owner == geteuid())
+        #expect(files == before)
+    }
+
+    @Test("a running node's is in use, and its database is left alone")
+    func inUse() throws {
+        var folder: StateFolder? = try StateFolder(opening: path)
+        let look = FolderCondition(lookingAt: path)
+        #expect(look.isInUse)
+        #expect(look.database == .isMissing)
+        withExtendedLifetime(folder) {}
+        folder = nil
+        #expect(!FolderCondition(lookingAt: path).isInUse)
+    }
+
+    @Test("a damaged database is told, and stays as it is")
+    func damaged() throws {
+        try used()
+        let database = path + "/" + NodeStore.fileName
+        try Data("SQLite format 3\0 and then nothing of the sort".utf8).write(to: URL(filePath: database))
+        let before = files
+        guard case .isDamaged = FolderCondition(lookingAt: path).database else { Issue.record("not seen"); return }
+        #expect(files == before)
+    }
+
+    @Test("an identity that is none is told")
+    func identity() throws {
+        try used()
+        try Data("me".utf8).write(to: URL(filePath: path + "/identity"))
+        guard case .isDamaged = FolderCondition(lookingAt: path).identity else { Issue.record("not seen"); return }
+    }
+
+    @Test("a file in the folder's place is no folder")
+    func file() throws {
+        try Data().write(to: URL(filePath: path))
+        #expect(FolderCondition(lookingAt: path).refusal != nil)
+    }
+
+    @Test("a disk that is mounted read-only is told as such")
+    func readOnly() throws {
+        guard let disk = try SmallDisk(bytes: 1 << 20) else { return }
+        defer { disk.remove() }
+        guard disk.becomeReadOnly() else { return }
+        #expect(FolderCondition(lookingAt: disk.folder).isReadOnlyDisk)
+        #expect(FolderCondition(lookingAt: disk.folder + "/to/be/made").isReadOnlyDisk)
+    }
+}
