@@ -108,6 +108,6 @@ extension NetworkError {
 
     /// The ways in which a host says no.
     static let refusals: [NetworkError] = [
-        .hostFull, .refused, .kicked, .wrongPIN, .versionMismatch, .proofRequired,
+        .hostFull, .refused, .kicked, .wrongPIN, .versionMismatch, .proofRequired, .bondRequired,
     ]
 }
