@@ -80,6 +80,7 @@ int cbluez_bus_open(const char *address, cbluez_bus **out, char *error) {
 void cbluez_bus_close(cbluez_bus *bus) {
     if (!bus) return;
     if (bus->objects) dbus_message_unref(bus->objects);
+    bus_drop_agent(bus, 0);
     if (bus->connection) {
         dbus_connection_close(bus->connection);
         dbus_connection_unref(bus->connection);
@@ -135,8 +136,9 @@ int cbluez_bus_next_deadline_ms(const cbluez_bus *bus) {
 // ---------------------------------------------------------------------------------------------------------------------
 
 static void tell_vanished(cbluez_bus *bus, cbluez_bus_event *event) {
-    // Its successor knows nothing of our advertisements.
+    // Its successor knows nothing of our objects.
     bus_drop_advertisement(bus, 0);
+    bus_drop_agent(bus, 0);
     event->kind = CBLUEZ_EVENT_BLUEZ_VANISHED;
 }
 
@@ -218,6 +220,9 @@ static bool end_call(cbluez_bus *bus, bus_call *ended, DBusMessage *reply, const
     case BUS_CALL_REGISTER:
         // A timeout (no reply) leaves open whether bluetoothd has it; then the object stays until it is unregistered.
         if (error_name && reply && strcmp(error_name, ALREADY_EXISTS) != 0) bus_drop_advertisement(bus, call.serial);
+        break;
+    case BUS_CALL_REGISTER_AGENT:
+        if (error_name && reply && strcmp(error_name, ALREADY_EXISTS) != 0) bus_drop_agent(bus, call.serial);
         break;
     case BUS_CALL_PLAIN:
         break;

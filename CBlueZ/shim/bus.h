@@ -18,6 +18,8 @@
 #define BLUEZ_DEVICE "org.bluez.Device1"
 #define BLUEZ_ADVERTISING_MANAGER "org.bluez.LEAdvertisingManager1"
 #define BLUEZ_ADVERTISEMENT "org.bluez.LEAdvertisement1"
+#define BLUEZ_AGENT_MANAGER "org.bluez.AgentManager1"
+#define BLUEZ_AGENT "org.bluez.Agent1"
 #define OBJECT_MANAGER "org.freedesktop.DBus.ObjectManager"
 
 /// Calls that may be unanswered at a time. A radio makes about ten at once; more is a caller that does not wait.
@@ -41,6 +43,8 @@ typedef enum {
     BUS_CALL_OBJECTS,
     /// RegisterAdvertisement: the object goes when bluetoothd refuses it.
     BUS_CALL_REGISTER,
+    /// RegisterAgent: the same.
+    BUS_CALL_REGISTER_AGENT,
     /// Our own: Hello, and GetNameOwner for org.bluez.
     BUS_CALL_HELLO,
     BUS_CALL_OWNER,
@@ -65,6 +69,15 @@ typedef struct {
     uint32_t max_interval_ms;
 } bus_advertisement;
 
+typedef struct {
+    /// Of the call that registered it; 0 where there is none.
+    uint32_t serial;
+    char path[CBLUEZ_PATH_TEXT];
+    /// The call that waits for a person's answer, or NULL, and its number. Numbers are not used again.
+    DBusMessage *question;
+    uint32_t request;
+} bus_agent;
+
 struct cbluez_bus {
     DBusConnection *connection;
     /// A duplicate: libdbus closes its own when the bus goes, and the caller may still be watching this number.
@@ -78,6 +91,7 @@ struct cbluez_bus {
     bool owes_appeared;
     bus_call calls[BUS_CALLS];
     bus_advertisement advertisements[BUS_ADVERTISEMENTS];
+    bus_agent agent;
     /// A GetManagedObjects reply that is being told, one object an event.
     DBusMessage *objects;
     DBusMessageIter objects_left;
@@ -94,6 +108,8 @@ DBusMessage *bus_new_call(const char *path, const char *interface, const char *m
 int bus_send_greeting(cbluez_bus *bus);
 /// libdbus takes a malformed path or text as our bug and ends the process, so they are looked at before.
 bool bus_is_path(const char *path);
+/// Sends a call whose arguments have been appended, if they have been.
+int64_t bus_finish_call(cbluez_bus *bus, DBusMessage *call, bool is_complete, bus_call_kind kind, int timeout_ms);
 
 // bus_events.c
 
@@ -106,10 +122,32 @@ bool bus_objects_begin(cbluez_bus *bus, DBusMessage *reply);
 /// Fills in the next object of that reply. False when there are no more.
 bool bus_objects_next(cbluez_bus *bus, cbluez_bus_event *event);
 
-// bus_advertisement.c
+// bus_objects.c
 
 /// Answers a method call to an object of ours. True when it is an event.
 bool bus_answer_call(cbluez_bus *bus, DBusMessage *call, cbluez_bus_event *event);
+/// Sends the answer to a call and takes it over. NULL is allowed: without memory there is none, and the caller's own
+/// timeout ends its call. False without memory.
+bool bus_send_answer(cbluez_bus *bus, DBusMessage *call, DBusMessage *answer);
+/// Answers with an error.
+bool bus_refuse(cbluez_bus *bus, DBusMessage *call, const char *error, const char *text);
+/// Answers what an object looks like.
+void bus_answer_introspect(cbluez_bus *bus, DBusMessage *call, const char *xml);
+
+// bus_agent.c
+
+/// Whether the agent is exported at this path.
+bool bus_is_agent(const cbluez_bus *bus, const char *path);
+/// Answers a method call to the agent, or keeps it as the question. True when it is an event.
+bool bus_answer_agent_call(cbluez_bus *bus, DBusMessage *call, cbluez_bus_event *event);
+/// Forgets the agent that this call registered, and its question; 0: whichever there is.
+void bus_drop_agent(cbluez_bus *bus, uint32_t serial);
+
+// bus_advertisement.c
+
+/// Answers a method call to an advertisement. True when it is an event; false, and no answer, where there is none at
+/// this path (`is_known`).
+bool bus_answer_advertisement_call(cbluez_bus *bus, DBusMessage *call, cbluez_bus_event *event, bool *is_known);
 /// Forgets the object that this call registered; 0: all of them.
 void bus_drop_advertisement(cbluez_bus *bus, uint32_t serial);
 

@@ -215,41 +215,23 @@ static bool append_all(DBusMessageIter *to, const bus_advertisement *advertiseme
 // Answering
 // ---------------------------------------------------------------------------------------------------------------------
 
-// Takes the answer over. Without memory there is none, and the caller's own timeout ends its call.
-static void send_answer(cbluez_bus *bus, DBusMessage *call, DBusMessage *answer) {
-    if (!answer) return;
-    if (!dbus_message_get_no_reply(call)) dbus_connection_send(bus->connection, answer, NULL);
-    dbus_message_unref(answer);
-}
-
 // Sends a built answer, or drops one that could not be completed.
 static void send_built(cbluez_bus *bus, DBusMessage *call, DBusMessage *answer, bool is_complete) {
     if (is_complete) {
-        send_answer(bus, call, answer);
+        bus_send_answer(bus, call, answer);
     } else {
         dbus_message_unref(answer);
     }
 }
 
-static void refuse(cbluez_bus *bus, DBusMessage *call, const char *error, const char *text) {
-    send_answer(bus, call, dbus_message_new_error(call, error, text));
-}
-
-static void answer_introspect(cbluez_bus *bus, DBusMessage *call) {
-    const char *xml = INTROSPECTION;
-    DBusMessage *answer = dbus_message_new_method_return(call);
-    if (!answer) return;
-    send_built(bus, call, answer, dbus_message_append_args(answer, DBUS_TYPE_STRING, &xml, DBUS_TYPE_INVALID));
-}
-
 static void answer_get_all(cbluez_bus *bus, DBusMessage *call, const bus_advertisement *advertisement) {
     const char *interface;
     if (!dbus_message_get_args(call, NULL, DBUS_TYPE_STRING, &interface, DBUS_TYPE_INVALID)) {
-        refuse(bus, call, DBUS_ERROR_INVALID_ARGS, "GetAll takes an interface");
+        bus_refuse(bus, call, DBUS_ERROR_INVALID_ARGS, "GetAll takes an interface");
         return;
     }
     if (strcmp(interface, BLUEZ_ADVERTISEMENT) != 0) {
-        refuse(bus, call, DBUS_ERROR_UNKNOWN_INTERFACE, "no such interface");
+        bus_refuse(bus, call, DBUS_ERROR_UNKNOWN_INTERFACE, "no such interface");
         return;
     }
     DBusMessage *answer = dbus_message_new_method_return(call);
@@ -263,7 +245,7 @@ static void answer_get(cbluez_bus *bus, DBusMessage *call, const bus_advertiseme
     const char *interface;
     const char *name;
     if (!dbus_message_get_args(call, NULL, DBUS_TYPE_STRING, &interface, DBUS_TYPE_STRING, &name, DBUS_TYPE_INVALID)) {
-        refuse(bus, call, DBUS_ERROR_INVALID_ARGS, "Get takes an interface and a property");
+        bus_refuse(bus, call, DBUS_ERROR_INVALID_ARGS, "Get takes an interface and a property");
         return;
     }
     property properties[PROPERTIES];
@@ -271,7 +253,7 @@ static void answer_get(cbluez_bus *bus, DBusMessage *call, const bus_advertiseme
     size_t i = 0;
     while (i < PROPERTIES && (!properties[i].is_given || strcmp(properties[i].name, name) != 0)) i++;
     if (i == PROPERTIES || strcmp(interface, BLUEZ_ADVERTISEMENT) != 0) {
-        refuse(bus, call, DBUS_ERROR_UNKNOWN_PROPERTY, "no such property");
+        bus_refuse(bus, call, DBUS_ERROR_UNKNOWN_PROPERTY, "no such property");
         return;
     }
     DBusMessage *answer = dbus_message_new_method_return(call);
@@ -286,32 +268,27 @@ static bool answer_release(cbluez_bus *bus, DBusMessage *call, bus_advertisement
     event->kind = CBLUEZ_EVENT_ADVERTISEMENT_RELEASED;
     bus_copy_text(event->path, sizeof event->path, advertisement->path);
     *advertisement = (bus_advertisement){0};
-    send_answer(bus, call, dbus_message_new_method_return(call));
+    bus_send_answer(bus, call, dbus_message_new_method_return(call));
     return true;
 }
 
-bool bus_answer_call(cbluez_bus *bus, DBusMessage *call, cbluez_bus_event *event) {
-    // Advertisements are for bluetoothd. Whom else the bus lets through is the bus's policy, not ours to rely on.
-    if (bus->owner[0] == '\0' || !dbus_message_has_sender(call, bus->owner)) {
-        refuse(bus, call, DBUS_ERROR_ACCESS_DENIED, "only org.bluez may call this");
-        return false;
-    }
+bool bus_answer_advertisement_call(cbluez_bus *bus, DBusMessage *call, cbluez_bus_event *event, bool *is_known) {
     const char *path = dbus_message_get_path(call);
     bus_advertisement *advertisement = path ? find(bus, path) : NULL;
-    if (!advertisement) {
-        refuse(bus, call, DBUS_ERROR_UNKNOWN_OBJECT, "no such object");
-    } else if (dbus_message_is_method_call(call, DBUS_INTERFACE_PROPERTIES, "GetAll")) {
+    *is_known = advertisement != NULL;
+    if (!advertisement) return false;
+    if (dbus_message_is_method_call(call, DBUS_INTERFACE_PROPERTIES, "GetAll")) {
         answer_get_all(bus, call, advertisement);
     } else if (dbus_message_is_method_call(call, DBUS_INTERFACE_PROPERTIES, "Get")) {
         answer_get(bus, call, advertisement);
     } else if (dbus_message_is_method_call(call, DBUS_INTERFACE_PROPERTIES, "Set")) {
-        refuse(bus, call, DBUS_ERROR_PROPERTY_READ_ONLY, "all properties are read-only");
+        bus_refuse(bus, call, DBUS_ERROR_PROPERTY_READ_ONLY, "all properties are read-only");
     } else if (dbus_message_is_method_call(call, DBUS_INTERFACE_INTROSPECTABLE, "Introspect")) {
-        answer_introspect(bus, call);
+        bus_answer_introspect(bus, call, INTROSPECTION);
     } else if (dbus_message_is_method_call(call, BLUEZ_ADVERTISEMENT, "Release")) {
         return answer_release(bus, call, advertisement, event);
     } else {
-        refuse(bus, call, DBUS_ERROR_UNKNOWN_METHOD, "no such method");
+        bus_refuse(bus, call, DBUS_ERROR_UNKNOWN_METHOD, "no such method");
     }
     return false;
 }

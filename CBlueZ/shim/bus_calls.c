@@ -88,14 +88,16 @@ static bool append_filter(DBusMessage *call, const char *const *uuids, size_t co
            dbus_message_iter_close_container(&arguments, &filter);
 }
 
-static bool append_property(DBusMessage *call, const char *interface, const char *name, dbus_bool_t value) {
+// `type` is a basic type's, and `value` points to one of it.
+static bool append_property(DBusMessage *call, const char *interface, const char *name, char type, const void *value) {
+    const char signature[] = {type, '\0'};
     DBusMessageIter arguments;
     DBusMessageIter variant;
     dbus_message_iter_init_append(call, &arguments);
     return dbus_message_iter_append_basic(&arguments, DBUS_TYPE_STRING, &interface) &&
            dbus_message_iter_append_basic(&arguments, DBUS_TYPE_STRING, &name) &&
-           dbus_message_iter_open_container(&arguments, DBUS_TYPE_VARIANT, "b", &variant) &&
-           dbus_message_iter_append_basic(&variant, DBUS_TYPE_BOOLEAN, &value) &&
+           dbus_message_iter_open_container(&arguments, DBUS_TYPE_VARIANT, signature, &variant) &&
+           dbus_message_iter_append_basic(&variant, type, value) &&
            dbus_message_iter_close_container(&arguments, &variant);
 }
 
@@ -145,11 +147,14 @@ bool bus_is_path(const char *path) {
     return path && dbus_validate_path(path, NULL);
 }
 
-// Sends a call whose arguments have been appended, if they have been.
-static int64_t finish_call(cbluez_bus *bus, DBusMessage *call, bool is_complete, int timeout_ms) {
-    if (is_complete) return bus_send_call(bus, call, BUS_CALL_PLAIN, timeout_ms);
+int64_t bus_finish_call(cbluez_bus *bus, DBusMessage *call, bool is_complete, bus_call_kind kind, int timeout_ms) {
+    if (is_complete) return bus_send_call(bus, call, kind, timeout_ms);
     dbus_message_unref(call);
     return -ENOMEM;
+}
+
+static int64_t finish_call(cbluez_bus *bus, DBusMessage *call, bool is_complete, int timeout_ms) {
+    return bus_finish_call(bus, call, is_complete, BUS_CALL_PLAIN, timeout_ms);
 }
 
 static int64_t call_adapter(cbluez_bus *bus, const char *adapter, const char *member, int timeout_ms) {
@@ -185,7 +190,9 @@ int64_t cbluez_bus_set_powered(cbluez_bus *bus, const char *adapter, bool powere
     if (!bus_is_path(adapter)) return -EINVAL;
     DBusMessage *call = bus_new_call(adapter, DBUS_INTERFACE_PROPERTIES, "Set");
     if (!call) return -ENOMEM;
-    return finish_call(bus, call, append_property(call, BLUEZ_ADAPTER, "Powered", powered), timeout_ms);
+    dbus_bool_t value = powered;
+    bool is_complete = append_property(call, BLUEZ_ADAPTER, "Powered", DBUS_TYPE_BOOLEAN, &value);
+    return finish_call(bus, call, is_complete, timeout_ms);
 }
 
 int64_t cbluez_bus_remove_device(cbluez_bus *bus, const char *adapter, const char *device, int timeout_ms) {
@@ -193,5 +200,28 @@ int64_t cbluez_bus_remove_device(cbluez_bus *bus, const char *adapter, const cha
     DBusMessage *call = bus_new_call(adapter, BLUEZ_ADAPTER, "RemoveDevice");
     if (!call) return -ENOMEM;
     bool is_complete = dbus_message_append_args(call, DBUS_TYPE_OBJECT_PATH, &device, DBUS_TYPE_INVALID);
+    return finish_call(bus, call, is_complete, timeout_ms);
+}
+
+static int64_t call_device(cbluez_bus *bus, const char *device, const char *member, int timeout_ms) {
+    if (!bus_is_path(device)) return -EINVAL;
+    return bus_send_call(bus, bus_new_call(device, BLUEZ_DEVICE, member), BUS_CALL_PLAIN, timeout_ms);
+}
+
+int64_t cbluez_bus_pair_device(cbluez_bus *bus, const char *device, int timeout_ms) {
+    return call_device(bus, device, "Pair", timeout_ms);
+}
+
+int64_t cbluez_bus_disconnect_device(cbluez_bus *bus, const char *device, int timeout_ms) {
+    return call_device(bus, device, "Disconnect", timeout_ms);
+}
+
+int64_t cbluez_bus_set_alias(cbluez_bus *bus, const char *device, const char *alias, int timeout_ms) {
+    if (!bus_is_path(device) || !alias || strlen(alias) >= CBLUEZ_NAME_TEXT || !dbus_validate_utf8(alias, NULL)) {
+        return -EINVAL;
+    }
+    DBusMessage *call = bus_new_call(device, DBUS_INTERFACE_PROPERTIES, "Set");
+    if (!call) return -ENOMEM;
+    bool is_complete = append_property(call, BLUEZ_DEVICE, "Alias", DBUS_TYPE_STRING, &alias);
     return finish_call(bus, call, is_complete, timeout_ms);
 }

@@ -66,6 +66,10 @@ static bool take_paired(DBusMessageIter *value, cbluez_bus_event *event) {
     return take_bool(value, &event->paired);
 }
 
+static bool take_bonded(DBusMessageIter *value, cbluez_bus_event *event) {
+    return take_bool(value, &event->bonded);
+}
+
 static bool take_address(DBusMessageIter *value, cbluez_bus_event *event) {
     const char *text = text_of(value);
     return text && cbluez_address_parse(text, &event->address) == 0;
@@ -81,6 +85,12 @@ static bool take_address_type(DBusMessageIter *value, cbluez_bus_event *event) {
 static bool take_name(DBusMessageIter *value, cbluez_bus_event *event) {
     const char *text = text_of(value);
     if (text) bus_copy_text(event->name, sizeof event->name, text);
+    return text != NULL;
+}
+
+static bool take_alias(DBusMessageIter *value, cbluez_bus_event *event) {
+    const char *text = text_of(value);
+    if (text) bus_copy_text(event->alias, sizeof event->alias, text);
     return text != NULL;
 }
 
@@ -185,6 +195,8 @@ static void take_property(const char *name, DBusMessageIter *value, cbluez_bus_e
         {"Discovering", CBLUEZ_FIELD_DISCOVERING, take_discovering},
         {"Connected", CBLUEZ_FIELD_CONNECTED, take_connected},
         {"Paired", CBLUEZ_FIELD_PAIRED, take_paired},
+        {"Bonded", CBLUEZ_FIELD_BONDED, take_bonded},
+        {"Alias", CBLUEZ_FIELD_ALIAS, take_alias},
         {"RSSI", CBLUEZ_FIELD_RSSI, take_rssi},
         {"Name", CBLUEZ_FIELD_NAME, take_name},
         {"ManufacturerData", CBLUEZ_FIELD_MANUFACTURER, take_manufacturer},

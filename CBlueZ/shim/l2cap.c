@@ -205,3 +205,12 @@ int cbluez_l2cap_link_info(int channel, cbluez_link_info *info) {
     info->send_queue = send_queue(channel);
     return 0;
 }
+
+int cbluez_l2cap_security(int channel, uint8_t *level, uint8_t *key_size) {
+    struct bt_security security = {0};
+    int result = get_option(channel, SOL_BLUETOOTH, BT_SECURITY, &security, sizeof security);
+    if (result < 0) return result;
+    *level = security.level;
+    *key_size = security.key_size;
+    return 0;
+}

@@ -27,5 +27,6 @@ void test_bus(void);
 void test_bus_failures(void);
 void test_events(void);
 void test_advertisements(void);
+void test_agent(void);
 
 #endif

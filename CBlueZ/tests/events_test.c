@@ -37,7 +37,7 @@ static void test_objects(world *w) {
     cbluez_bus_event event = expect_event(w, CBLUEZ_EVENT_ADAPTER);
     CHECK_TEXT(event.path, ADAPTER);
     CHECK_NUMBER(event.fields, CBLUEZ_FIELD_ADDRESS | CBLUEZ_FIELD_NAME | CBLUEZ_FIELD_POWERED |
-                                   CBLUEZ_FIELD_DISCOVERING);
+                                   CBLUEZ_FIELD_DISCOVERING | CBLUEZ_FIELD_ALIAS);
     CHECK(memcmp(event.address.bytes, "\x00\xAA\x01\x00\x00\x42", 6) == 0);
     CHECK_NUMBER(event.address.kind, CBLUEZ_ADDRESS_PUBLIC);
     CHECK_TEXT(event.name, "box");

@@ -44,6 +44,7 @@ int main(void) {
         {"bus failures", test_bus_failures},
         {"events", test_events},
         {"advertisements", test_advertisements},
+        {"agent", test_agent},
     };
     for (size_t i = 0; i < sizeof groups / sizeof groups[0]; i++) {
         printf("%s\n", groups[i].name);

@@ -10,6 +10,10 @@ public actor BLETransport: MeshTransport {
     /// The head of the identifier that the peripheral advertises; nil for a channel that was accepted.
     public nonisolated let expectedPeer: Peer.ID?
 
+    /// Why this channel leads to no session, where the radio knows: what a guest's dial has ended with, or what speaks
+    /// against a guest that has dialled.
+    public private(set) var refusal: RefusalReason?
+
     private let peripheral: Peripheral?
     private var channel: (any RadioChannel)?
     private var dial: Task<any RadioChannel, any Error>?
@@ -27,6 +31,7 @@ public actor BLETransport: MeshTransport {
     /// A transport for a channel that somebody else has opened.
     init(accepted channel: any RadioChannel) {
         self.channel = channel
+        refusal = channel.refusal
         peripheral = nil
         expectedPeer = nil
     }
@@ -53,6 +58,7 @@ public actor BLETransport: MeshTransport {
             }
             self.channel = channel
         } catch {
+            if (error as? RadioError)?.code == .bondRequired { refusal = .bond }
             throw MeshTransportError.connectionFailed(reason: "\(error)")
         }
         // Whoever closes while the channel opens wants none.

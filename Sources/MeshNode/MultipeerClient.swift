@@ -176,7 +176,8 @@ public actor MultipeerClient {
             try await transport.connect()
         } catch {
             guard !Task.isCancelled, !isStopped else { return nil }
-            await outlet.send(.inviteFailed(peer: peer, .dialFailed("\(error)")))
+            let refused = await transport.refusal.map { InviteFailure.refused($0, by: nil) }
+            await outlet.send(.inviteFailed(peer: peer, refused ?? .dialFailed("\(error)")))
             return nil
         }
         guard !Task.isCancelled, !isStopped else {
@@ -265,7 +266,7 @@ public actor MultipeerClient {
             peripherals[peer.id] = nil
             await outlet.send(.lost(peer))
         case .accepted(let transport):
-            await endpoint.open(transport, as: .host)
+            await endpoint.open(transport, as: .host, refusing: transport.refusal)
             await manager.linksChanged()
         case .radio(let condition): await outlet.send(.radio(condition))
         }

@@ -124,12 +124,41 @@ public enum Limits {
     public static let dialRepeats = 4
     /// Pause before such a repetition: two fast advertisements.
     public static let dialPause: Duration = .milliseconds(50)
+    /// A dial that has been refused sooner than this was refused by somebody: one that nobody answers takes the kernel 40 s.
+    public static let dialAnswered: Duration = .seconds(35)
     /// A link without a channel that is still up after this long is held by bluetoothd alone, and goes: the kernel lets
     /// go by itself after 2 s (outgoing) or 4 s (incoming), and whoever comes back sooner finds the link still there.
     public static let unusedLink: Duration = .seconds(5)
     /// A call to bluetoothd that is not answered by then has failed. It answers in milliseconds, under load in some
     /// hundreds; once in the lab, while links came and went, five seconds were too few.
     public static let busCall: Duration = .seconds(15)
+    // MARK: Pairing
+
+    /// How long a box looks for another one to bond with: whoever has typed it here still has to walk over and type it
+    /// there.
+    public static let pairingSearch: Duration = .seconds(120)
+    /// How long a box that has heard another one goes on listening, so that a third is noticed: ten fast advertisements of
+    /// each, and a scan that began anew.
+    public static let pairingGather: Duration = .seconds(1)
+    /// The box that is to be dialled dials itself after this long: the other one may not hear it.
+    public static let pairingPatience: Duration = .seconds(5)
+    /// How long a person has to compare six digits and answer. Bluetooth itself gives up after 30 s (Core specification,
+    /// Vol 3, Part H, 3.4) and ends the link; two seconds sooner, both sides can still be told why.
+    public static let pairingAnswer: Duration = .seconds(28)
+    /// From one packet of a pairing to the next, where no person is waited for. Keys are made in a second or two on a slow
+    /// box; what takes longer hangs.
+    public static let pairingStep: Duration = .seconds(10)
+    /// How long the reason of a failure may come after the failure: they take different ways, and it is on its way.
+    public static let pairingLastWord: Duration = .seconds(1)
+    /// Meetings that lead to nothing (a link lost, a bond that one side had forgotten) before a person has to look.
+    public static let pairingMeetings = 5
+    /// A whole pairing as bluetoothd sees it: two people's answers and what is around them.
+    public static let pairingCall: Duration = .seconds(60)
+    /// What happens during a pairing that waits to be decided on; there are some ten events in one.
+    public static let pairingEvents = 256
+    /// Devices of bluetoothd's that a pairing keeps track of.
+    public static let pairingDevices = 256
+
     /// A controller answers a command in milliseconds; one that takes longer has stopped.
     public static let controllerAnswer: Duration = .seconds(1)
     /// Silence after which the link layer drops a link: the kernel's default, and the virtual radio's.

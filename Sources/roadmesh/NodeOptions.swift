@@ -73,12 +73,14 @@ struct NodeOptions: ParsableArguments {
         }
     }
 
-    /// Makes the parts of a node.
-    func node(_ role: NodeDescription.Role, name: NodeName) throws(SetupProblem) -> Node {
+    /// Makes the parts of a node. A host may require a bond of its guests.
+    func node(
+        _ role: NodeDescription.Role, name: NodeName, requiresBond: Bool = false
+    ) throws(SetupProblem) -> Node {
         _ = try checkedService()
         let environment = ProcessInfo.processInfo.environment
         let folder = try StateFolder(path: try statePath())
-        var node = try node(role, folder.identity, name: name.text, environment)
+        var node = try node(role, folder.identity, name: name.text, requiresBond: requiresBond, environment)
         node.kept = try Kept(folder, logger: node.logger)
         return node
     }
@@ -91,11 +93,12 @@ struct NodeOptions: ParsableArguments {
 
     /// Makes the parts of a scan, which needs no identity that stays.
     func scanNode() throws(SetupProblem) -> Node {
-        try node(.scan, .make(), name: "scan", ProcessInfo.processInfo.environment)
+        try node(.scan, .make(), name: "scan", requiresBond: false, ProcessInfo.processInfo.environment)
     }
 
     private func node(
-        _ role: NodeDescription.Role, _ identity: Identity, name: String, _ environment: [String: String]
+        _ role: NodeDescription.Role, _ identity: Identity, name: String, requiresBond: Bool,
+        _ environment: [String: String]
     ) throws(SetupProblem) -> Node {
         let peer = Peer(id: identity.peerID, name: name)
         let service = try checkedService()
@@ -104,12 +107,16 @@ struct NodeOptions: ParsableArguments {
         // Where standard error goes to a file, that is where the log is wanted.
         let shown = isatty(STDERR_FILENO) == 1 ? log?.handler : nil
         let logger = self.logger(shown ?? StreamLogHandler.standardError(label: "roadmesh"))
-        let chosen = try radio.make(adapter: adapter, air: airFolder, peer: peer, logger: logger)
+        let chosen = try radio.make(
+            adapter: adapter, air: airFolder, peer: peer, requiresBond: requiresBond, logger: logger)
         return Node(
             description: NodeDescription(role: role, peer: peer, radio: chosen.radio.name, service: service),
             identity: identity, radio: chosen.radio, logger: logger, kept: nil, remark: chosen.remark,
             logLines: log?.lines)
     }
+
+    /// What is told of the radio while it pairs.
+    var pairingLogger: Logger { logger(StreamLogHandler.standardError(label: "roadmesh")) }
 
     private func checkedService() throws(SetupProblem) -> ServiceType {
         do {

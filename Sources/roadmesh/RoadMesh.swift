@@ -16,7 +16,10 @@ struct RoadMesh: AsyncParsableCommand {
               roadmesh demo
             """,
         version: RoadMeshVersion.text,
-        subcommands: [HostCommand.self, GuestCommand.self, ScanCommand.self, DemoCommand.self, DoctorCommand.self])
+        subcommands: [
+            HostCommand.self, GuestCommand.self, ScanCommand.self, DemoCommand.self, DoctorCommand.self,
+            PairCommand.self,
+        ])
 
     /// Runs the command, and ends with the contract's exit codes.
     static func main() async {

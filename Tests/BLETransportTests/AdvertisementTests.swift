@@ -16,6 +16,17 @@ struct AdvertisementTests {
         #expect(Self.advertisement.payload(psm: 0x83) == [0x10, 0x83, 2, 0xC0, 0xFF, 0xEE])
     }
 
+    @Test("a host that takes bonded boxes only says so by a flag, which others pass over")
+    func bond() throws {
+        var advertisement = Self.advertisement
+        advertisement.requiresBond = true
+        #expect(advertisement.payload(psm: 0x83) == [0x11, 0x83, 2, 0xC0, 0xFF, 0xEE])
+        let read = try #require(
+            Advertisement(
+                service: advertisement.service, payload: [0x1F, 0x83, 2, 0xC0, 0xFF, 0xEE], name: "Dad's Car"))
+        #expect(read.version == 1 && read.requiresBond)
+    }
+
     @Test("with flags and service UUID it fills a legacy advertisement to the last byte")
     func size() {
         let flags = 3

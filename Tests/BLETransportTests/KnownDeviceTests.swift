@@ -33,6 +33,24 @@ struct KnownDeviceTests {
         #expect(device(services: ["0000180f-0000-1000-8000-00805f9b34fb"]).sighting(of: Self.service) == nil)
     }
 
+    @Test("where a host takes bonded boxes only, its guest knows before it dials")
+    func bond() {
+        var host = device(services: [Self.service.description])
+        #expect(host.sighting(of: Self.service)?.endpoint.requiresBond == false)
+        host.merge(DeviceChange(payload: [0x11, 0x80, 0, 1, 2, 3]))
+        #expect(host.sighting(of: Self.service)?.endpoint.requiresBond == true)
+    }
+
+    @Test("a device is bonded where bluetoothd says so, and before it did, where it is paired")
+    func bonded() {
+        var device = KnownDevice()
+        #expect(!device.hasBond)
+        device.merge(DeviceChange(isPaired: true))
+        #expect(device.hasBond)
+        device.merge(DeviceChange(isBonded: false))
+        #expect(!device.hasBond)
+    }
+
     @Test("a device that is not heard any more is not seen")
     func gone() {
         var device = device(services: [Self.service.description])

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+import uuid
 
 import democracy_dj
 import document
@@ -56,6 +57,14 @@ def test_the_advertisement() -> None:
     advertisement = Advertisement(0x80, CAR.identifier[:3])
     assert document.gives(b"\x09\xff\xff\xff" + bytes(advertisement) + b"\x02\x01\x06\x0a\x09Dad's Car")
     assert Advertisement.read(bytes(advertisement) + b"more") == advertisement
+    bonded = dataclasses.replace(advertisement, bonded_only=True)
+    assert bytes(bonded)[0] == 0x11 and Advertisement.read(bytes(bonded)) == bonded
+    # Other flags are not looked at.
+    assert Advertisement.read(b"\x1e" + bytes(advertisement)[1:]) == advertisement
+
+
+def test_the_service_of_boxes_that_want_to_bond() -> None:
+    assert str(uuid.uuid5(NAMESPACE, "roadmesh-pair")) in document.text()
 
 
 @pytest.mark.parametrize(

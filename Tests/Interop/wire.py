@@ -317,12 +317,13 @@ class Advertisement:
     head: bytes
     version: int = MAJOR_VERSION
     hops: int = 0
+    bonded_only: bool = False
 
     def __bytes__(self) -> bytes:
-        return bytes((self.version << 4, self.psm, self.hops)) + self.head
+        return bytes((self.version << 4 | self.bonded_only, self.psm, self.hops)) + self.head
 
     @classmethod
     def read(cls, payload: bytes) -> Advertisement:
         if len(payload) < 6 or payload[1] < 0x80:
             raise Malformed("an advertisement of somebody else")
-        return cls(payload[1], payload[3:6], payload[0] >> 4, payload[2])
+        return cls(payload[1], payload[3:6], payload[0] >> 4, payload[2], bool(payload[0] & 1))

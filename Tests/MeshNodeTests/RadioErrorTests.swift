@@ -56,7 +56,7 @@ struct RadioErrorTests {
         "each refusal is told as what it is",
         arguments: [
             (.full, .hostFull), (.version, .versionMismatch), (.banned, .kicked), (.challenge, .proofRequired),
-            (.ended, .hostEnded(host: car)), (.unspecified, .refused),
+            (.ended, .hostEnded(host: car)), (.unspecified, .refused), (.bond, .bondRequired),
         ] as [(RefusalReason, NetworkError)])
     func refusals(reason: RefusalReason, error: NetworkError) {
         #expect(NetworkError(reason, by: Self.car) == error)

@@ -3,9 +3,11 @@
 import DemocracyDJ
 import FoundationEssentials
 import Glibc
+import Logging
 import MeshNode
 import MeshProtocol
 import NodeStore
+import TestSupport
 import Testing
 
 @Suite("Starting a node")
@@ -101,5 +103,20 @@ struct SetupTests {
     func shipped() throws {
         let path = URL(filePath: #filePath).deletingLastPathComponent().path + "/../../docs/songs.json"
         #expect(try SongListFile.load(path).count == 8)
+    }
+
+    @Test(
+        "on the virtual radio there is nothing to bond, and a host that requires it says so instead of standing alone")
+    func virtualBonds() throws {
+        let identity = Identity.make()
+        let problem = #expect(throws: SetupProblem.self) {
+            try RadioChoice.virtual.make(
+                adapter: nil, air: newFolder(), peer: Peer(id: identity.peerID, name: "x"), requiresBond: true,
+                logger: Logger(label: "test"))
+        }
+        #expect(problem?.exitCode == .unavailable)
+        #expect(problem?.sentence.contains("nothing to bond") == true)
+        let another = #expect(throws: SetupProblem.self) { try RadioChoice.virtual.checkBonds(adapter: nil) }
+        #expect(another?.sentence.contains("nothing to bond") == true)
     }
 }

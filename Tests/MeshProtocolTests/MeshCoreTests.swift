@@ -187,6 +187,21 @@ struct MeshCoreTests {
         #expect(road.nodes["Late"]?.ends[late] == .refused(.full))
     }
 
+    @Test("A guest that its channel speaks against is told why, as a stranger and as a friend, and is never in")
+    func refusedForItsChannel() {
+        var road = Road()
+        for _ in 0..<2 {
+            let refused = road.dial(refusal: .bond)
+            road.settle()
+            #expect(road.nodes["Ana"]?.ends[refused] == .refused(.bond))
+            #expect(!road.isConnected("Ana", to: "Car"))
+            // Its next channel is another one, and then it is known.
+            let friend = road.joined()
+            road.act("Ana", on: friend) { $0.leave(friend) }
+            road.settle()
+        }
+    }
+
     @Test("A peer that hangs is noticed within three seconds, one that answers is kept")
     func silence() {
         var road = Road()

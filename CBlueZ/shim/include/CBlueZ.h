@@ -109,6 +109,10 @@ ssize_t cbluez_l2cap_send(int channel, const void *bytes, size_t count);
 ssize_t cbluez_l2cap_receive(int channel, void *bytes, size_t capacity);
 /// Fills in what the kernel knows of a connected channel. 0, or a negative errno.
 int cbluez_l2cap_link_info(int channel, cbluez_link_info *info);
+/// How the link below a connected channel is secured now (BT_SECURITY): `level` as in `cbluez_l2cap_options`, of the link's
+/// encryption and not of what was asked for; `key_size` of that key in bytes, 0 where the link is not encrypted. 0, or a
+/// negative errno.
+int cbluez_l2cap_security(int channel, uint8_t *level, uint8_t *key_size);
 
 // ---------------------------------------------------------------------------------------------------------------------
 // HCI
@@ -233,6 +237,12 @@ enum {
     CBLUEZ_EVENT_BLUEZ_VANISHED,
     /// bluetoothd has dropped the advertisement at `path` (its `Release`).
     CBLUEZ_EVENT_ADVERTISEMENT_RELEASED,
+    /// The agent is asked whether the device at `path` shows the number `passkey` too. `request` answers it.
+    CBLUEZ_EVENT_AGENT_QUESTION,
+    /// The question of that `request` is void: the pairing has ended, or the device is gone.
+    CBLUEZ_EVENT_AGENT_CANCELLED,
+    /// bluetoothd has dropped the agent (its `Release`); a question that was open is void.
+    CBLUEZ_EVENT_AGENT_RELEASED,
     /// The connection to the bus is gone; nothing follows.
     CBLUEZ_EVENT_CLOSED,
 };
@@ -254,6 +264,10 @@ enum {
     CBLUEZ_FIELD_ACTIVE_INSTANCES = 1 << 16,
     CBLUEZ_FIELD_FREE_INSTANCES = 1 << 17,
     CBLUEZ_FIELD_ICON = 1 << 18,
+    /// A key is stored for the device (BlueZ 5.65 and later; before, only PAIRED is told).
+    CBLUEZ_FIELD_BONDED = 1 << 10,
+    /// What the person calls the device, or else its name.
+    CBLUEZ_FIELD_ALIAS = 1 << 11,
 };
 
 /// Bytes of one company's manufacturer data that are kept: all that fits a legacy advertisement.
@@ -282,8 +296,13 @@ typedef struct {
     bool discovering;
     bool connected;
     bool paired;
+    bool bonded;
     int16_t rssi;
     char name[CBLUEZ_NAME_TEXT];
+    char alias[CBLUEZ_NAME_TEXT];
+    /// The number that both sides compare, 0 to 999999, and which question it belongs to.
+    uint32_t passkey;
+    uint32_t request;
     uint16_t company;
     uint8_t manufacturer_data[CBLUEZ_MANUFACTURER_DATA];
     uint8_t manufacturer_count;
@@ -335,6 +354,24 @@ typedef struct {
 int64_t cbluez_bus_register_advertisement(cbluez_bus *bus, const char *adapter, const char *path,
                                           const cbluez_advertisement *advertisement, int timeout_ms);
 int64_t cbluez_bus_unregister_advertisement(cbluez_bus *bus, const char *adapter, const char *path, int timeout_ms);
+
+/// Exports an agent (org.bluez.Agent1) at `path` and calls AgentManager1.RegisterAgent with DisplayYesNo. It compares
+/// numbers and nothing else: every other question of bluetoothd's gets org.bluez.Error.Rejected. One agent at a time,
+/// -EBUSY above that; it ends with BLUEZ_VANISHED, without a Release.
+int64_t cbluez_bus_register_agent(cbluez_bus *bus, const char *path, int timeout_ms);
+/// AgentManager1.RequestDefaultAgent: the agent speaks for pairings that others begin, and its capability is the
+/// adapters'.
+int64_t cbluez_bus_request_default_agent(cbluez_bus *bus, const char *path, int timeout_ms);
+/// AgentManager1.UnregisterAgent. A question that is open is answered with no, and void.
+int64_t cbluez_bus_unregister_agent(cbluez_bus *bus, const char *path, int timeout_ms);
+/// Answers a question of the agent's. 0, -ENOENT when it is void, -ENOMEM.
+int cbluez_bus_answer_agent(cbluez_bus *bus, uint32_t request, bool is_yes);
+/// Device1.Pair. Its REPLY comes when the devices are bonded, or have failed to; give it time for people.
+int64_t cbluez_bus_pair_device(cbluez_bus *bus, const char *device, int timeout_ms);
+/// Device1.Disconnect: drops the link and keeps the bond.
+int64_t cbluez_bus_disconnect_device(cbluez_bus *bus, const char *device, int timeout_ms);
+/// Sets Device1.Alias, at most CBLUEZ_NAME_TEXT - 1 bytes.
+int64_t cbluez_bus_set_alias(cbluez_bus *bus, const char *device, const char *alias, int timeout_ms);
 
 #ifdef __cplusplus
 }

@@ -69,6 +69,7 @@ actor BlueZBus {
     /// Asks for everything that exists: it comes as events, and is all there when this returns.
     func listObjects() async throws(BusFailure) {
         try await call { cbluez_bus_list_objects($0, $1) }
+        sink.yield(.objectsListed)
     }
 
     func startDiscovery(of service: ServiceUUID, on adapter: String) async throws(BusFailure) {
@@ -119,11 +120,13 @@ actor BlueZBus {
         try await call { cbluez_bus_remove_device($0, adapter, path, $1) }
     }
 
-    private func call(_ body: (OpaquePointer, Int32) -> Int64) async throws(BusFailure) {
+    func call(
+        within limit: Duration = Limits.busCall, _ body: (OpaquePointer, Int32) -> Int64
+    ) async throws(BusFailure) {
         guard !isClosed else {
             throw BusFailure(name: "org.freedesktop.DBus.Error.Disconnected", text: "closed")
         }
-        let timeout = Int32(Limits.busCall / .milliseconds(1))
+        let timeout = Int32(limit / .milliseconds(1))
         let serial = body(bus, timeout)
         guard serial > 0 else {
             throw BusFailure(
@@ -137,6 +140,13 @@ actor BlueZBus {
             setAlarm()
         }
         try result.get()
+    }
+
+    /// Makes a call that ends at once. Its result, or nothing on a bus that is closed.
+    func now(_ body: (OpaquePointer) -> Int32) -> Int32? {
+        guard !isClosed else { return nil }
+        defer { pump() }
+        return body(bus)
     }
 
     // MARK: Reading and writing

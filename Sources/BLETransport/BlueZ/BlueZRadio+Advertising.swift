@@ -56,7 +56,8 @@ extension BlueZRadio {
     }
 
     private func registerAnew() async -> Result<Void, RadioError> {
-        guard let bus, let (advertisement, pace) = wantedAdvertisement else { return .success(()) }
+        guard let bus, case (var advertisement, let pace)? = wantedAdvertisement else { return .success(()) }
+        advertisement.requiresBond = requiresBond
         do throws(BusFailure) {
             if let path = registeredPath {
                 registeredPath = nil
@@ -79,6 +80,8 @@ extension BlueZRadio {
         guard listener == nil else { return }
         var address = adapter.address.kernelAddress
         var options = Self.channelOptions
+        // The kernel then has the link encrypted with a bond's key before it accepts a channel (`docs/bluez.md`).
+        if requiresBond { options.security_level = LinkSecurity.bondLevel }
         var bound: UInt16 = 0
         let descriptor = cbluez_l2cap_listen(&address, 0, &options, Int32(Limits.strangers), &bound)
         guard descriptor >= 0 else { throw Self.socketError(-descriptor) }
@@ -91,7 +94,9 @@ extension BlueZRadio {
     private func accept(on listener: PacketSocket) async {
         var peer = cbluez_address()
         while let caller = await listener.nextCaller(logger: logger, { Int(cbluez_l2cap_accept($0, &peer)) }) {
-            eventSink.yield(.accepted(channel(caller, to: RadioEndpoint(peer))))
+            let channel = channel(caller, to: RadioEndpoint(peer))
+            if requiresBond, channel.security?.isOfBond != true { channel.refuse(.bond) }
+            eventSink.yield(.accepted(channel))
         }
     }
 

@@ -44,6 +44,10 @@ struct DialQueue {
 extension BlueZRadio {
     /// Opens a channel, after the dials before it. The kernel keeps one attempt pending for 40 s.
     public func dial(_ endpoint: RadioEndpoint) async throws(RadioError) -> any RadioChannel {
+        guard !endpoint.requiresBond || isBonded(with: endpoint) else {
+            // A dial would have the kernel pair by itself, with nobody asked, and be refused all the same.
+            throw Self.noBond
+        }
         guard await takeTurn() else { throw RadioError(.cancelled) }
         await pauseDiscovery()
         let outcome: Result<any RadioChannel, RadioError>
@@ -56,6 +60,21 @@ extension BlueZRadio {
         // Whoever still scans goes on; without a dial pending it does not hurt.
         if scanned != nil { try? await discover() }
         return try outcome.get()
+    }
+
+    private static let noBond = RadioError(.bondRequired, "the host takes only boxes that it is bonded with")
+
+    /// A bond whose key is too short is refused by the host's kernel: ECONNREFUSED, as of a host that has another PSM by
+    /// now, which is found out when it is heard the next time. A dial that nobody answers ends so as well, but later.
+    ///
+    /// Where the other side has forgotten the bond, our kernel ends the link as soon as it is to be encrypted: the
+    /// controller says that the key is missing. The socket says no more of it than of an adapter that went away.
+    private func isOfForgottenBond(_ code: Int32) -> Bool {
+        (code == ECONNABORTED || code == EACCES) && (try? Adapter.find(adapter.name))?.isUp == true
+    }
+
+    private func isBonded(with endpoint: RadioEndpoint) -> Bool {
+        devices.values.contains { $0.hasBond && $0.address?.address == endpoint.address }
     }
 
     private func takeTurn() async -> Bool {
@@ -78,11 +97,16 @@ extension BlueZRadio {
 
     private func connect(to endpoint: RadioEndpoint) async throws(RadioError) -> any RadioChannel {
         var failures = 0
+        let begun = ContinuousClock.now
         while true {
             let failure: Int32
             switch try await attempt(endpoint) {
             case .success(let channel): return channel
             case .failure(let code): failure = code.errno
+            }
+            let isAnswered = ContinuousClock.now - begun < Limits.dialAnswered
+            if endpoint.requiresBond, isOfForgottenBond(failure) || failure == ECONNREFUSED && isAnswered {
+                throw Self.noBond
             }
             failures += 1
             guard Self.isWorthRepeating(failure), failures < Limits.dialRepeats else {

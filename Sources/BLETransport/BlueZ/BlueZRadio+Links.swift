@@ -45,11 +45,16 @@ extension BlueZRadio {
     private func letGo(_ address: String) async {
         lettingGo[address] = nil
         let path = adapter.path + "/dev_" + address.replacing(":", with: "_")
-        // A bonded device is somebody's on purpose, and a link that is gone needs nothing.
-        guard let device = devices[path], device.isConnected, !device.isPaired, openChannels[address] == nil,
-            !dialQueue.isBusy
-        else { return }
+        // A link that is gone needs nothing.
+        guard let device = devices[path], device.isConnected, openChannels[address] == nil, !dialQueue.isBusy else {
+            return
+        }
         logger.debug("letting go of the link to \(address)")
-        try? await bus?.remove(device: path, from: adapter.path)
+        if !device.isPaired {
+            try? await bus?.remove(device: path, from: adapter.path)
+        } else if requiresBond {
+            // The bond stays. Elsewhere a bonded device is somebody's on purpose, and may be at something else.
+            await bus?.disconnect(path)
+        }
     }
 }

@@ -11,6 +11,9 @@ struct KnownDevice {
     var services: [String] = []
     var isConnected = false
     var isPaired = false
+    /// Nil where bluetoothd does not say, which it does since 5.65.
+    var isBonded: Bool?
+    var alias = ""
     /// What was reported last, to tell when it is gone.
     var reported: RadioEndpoint?
 
@@ -22,7 +25,12 @@ struct KnownDevice {
         services = change.services ?? services
         isConnected = change.isConnected ?? isConnected
         isPaired = change.isPaired ?? isPaired
+        isBonded = change.isBonded ?? isBonded
+        alias = change.alias ?? alias
     }
+
+    /// Whether there is a bond with it.
+    var hasBond: Bool { isBonded ?? isPaired }
 
     /// Whether bluetoothd hides what the device advertises. From the first link on, for as long as it knows the device, it
     /// names the GATT services that it found there in the place of the advertised ones, and none at all where the link
@@ -39,7 +47,9 @@ struct KnownDevice {
             let psm = Advertisement.psm(inPayload: payload),
             let advertisement = Advertisement(service: service, payload: payload, name: name)
         else { return nil }
-        let endpoint = RadioEndpoint(address: address.address, addressKind: address.addressKind, psm: psm)
+        let endpoint = RadioEndpoint(
+            address: address.address, addressKind: address.addressKind, psm: psm,
+            requiresBond: advertisement.requiresBond)
         return Sighting(endpoint: endpoint, advertisement: advertisement, rssi: rssi)
     }
 }

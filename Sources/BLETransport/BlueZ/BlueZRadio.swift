@@ -23,6 +23,8 @@ public actor BlueZRadio: Radio {
     private var failure: RadioError?
 
     let adapter: Adapter
+    /// Whoever dials is taken only over a link that a bond's key encrypts.
+    let requiresBond: Bool
     var bus: BlueZBus?
 
     // Advertising: what is wanted, what is registered, and who is busy making them one.
@@ -50,11 +52,13 @@ public actor BlueZRadio: Radio {
     var openChannels: [String: Int] = [:]
     var lettingGo: [String: Task<Void, Never>] = [:]
 
-    /// A radio on an adapter (`hci0`), or on the first that is up where `adapter` is nil. Throws where there is none.
+    /// A radio on an adapter (`hci0`), or on the first that is up where `adapter` is nil. Throws where there is none. One
+    /// that requires a bond accepts channels from bonded boxes only.
     public init(
-        adapter: String? = nil, logger: Logger = Logger(label: "roadmesh.bluez")
+        adapter: String? = nil, requiresBond: Bool = false, logger: Logger = Logger(label: "roadmesh.bluez")
     ) throws(RadioError) {
         self.adapter = try Adapter.find(adapter)
+        self.requiresBond = requiresBond
         name = "bluez \(self.adapter.name)"
         poller = try Poller()
         self.logger = logger
@@ -128,6 +132,8 @@ public actor BlueZRadio: Radio {
             fail(RadioError(.noAdapter, "the adapter is gone"))
         case .device(let path, let change): deviceChanged(path, change)
         case .deviceRemoved(let path): deviceRemoved(path)
+        // A radio has no agent.
+        case .objectsListed, .agentQuestion, .agentCancelled, .agentReleased: break
         case .advertisementReleased:
             // bluetoothd says it where it drops the advertisement by itself; without an adapter there is no use in
             // another one.

@@ -15,8 +15,16 @@ enum BusEvent: Sendable {
     /// A remote device exists, has changed, or is gone.
     case device(path: String, DeviceChange)
     case deviceRemoved(path: String)
+    /// What there was when `listObjects` was called has all been told.
+    case objectsListed
     /// bluetoothd has dropped our advertisement.
     case advertisementReleased
+    /// Does the device at this path show the same number? `request` is what answers it.
+    case agentQuestion(path: String, passkey: UInt32, request: UInt32)
+    /// That question is void.
+    case agentCancelled(request: UInt32)
+    /// bluetoothd has dropped our agent.
+    case agentReleased
     /// The message bus is gone; nothing follows.
     case closed
 }
@@ -41,6 +49,8 @@ struct DeviceChange: Sendable {
     var isPaired: Bool?
     /// What kind of thing it is, as desktops name their icons.
     var icon: String?
+    var isBonded: Bool?
+    var alias: String?
 }
 
 /// How a call to bluetoothd failed: the error's D-Bus name and text.
@@ -82,6 +92,10 @@ extension BusEvent {
         case CBLUEZ_EVENT_DEVICE: self = .device(path: text(event.path), DeviceChange(event))
         case CBLUEZ_EVENT_DEVICE_REMOVED: self = .deviceRemoved(path: text(event.path))
         case CBLUEZ_EVENT_ADVERTISEMENT_RELEASED: self = .advertisementReleased
+        case CBLUEZ_EVENT_AGENT_QUESTION:
+            self = .agentQuestion(path: text(event.path), passkey: event.passkey, request: event.request)
+        case CBLUEZ_EVENT_AGENT_CANCELLED: self = .agentCancelled(request: event.request)
+        case CBLUEZ_EVENT_AGENT_RELEASED: self = .agentReleased
         case CBLUEZ_EVENT_CLOSED: self = .closed
         default: return nil
         }
@@ -119,6 +133,8 @@ extension DeviceChange {
         if event.has(CBLUEZ_FIELD_CONNECTED) { isConnected = event.connected }
         if event.has(CBLUEZ_FIELD_PAIRED) { isPaired = event.paired }
         if event.has(CBLUEZ_FIELD_ICON) { icon = text(event.icon) }
+        if event.has(CBLUEZ_FIELD_BONDED) { isBonded = event.bonded }
+        if event.has(CBLUEZ_FIELD_ALIAS) { alias = text(event.alias) }
     }
 }
 

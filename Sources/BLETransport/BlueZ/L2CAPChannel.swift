@@ -14,6 +14,7 @@ final class L2CAPChannel: RadioChannel {
     private let poller: Poller
     private let adapterIndex: UInt16
     private let handle: UInt16
+    private let refused = NIOLockedValueBox<RefusalReason?>(nil)
     private let whenClosed: NIOLockedValueBox<(@Sendable () -> Void)?>
 
     /// Takes over a connected channel's descriptor. `whenClosed` is called once, when it is closed.
@@ -32,6 +33,18 @@ final class L2CAPChannel: RadioChannel {
         self.poller = poller
         socket = PacketSocket(descriptor, poller: poller)
     }
+
+    /// What the kernel says of the link's encryption now; nil where it does not tell.
+    var security: LinkSecurity? {
+        var (level, keyBytes): (UInt8, UInt8) = (0, 0)
+        let status = try? socket.attempt { Int(cbluez_l2cap_security($0, &level, &keyBytes)) }
+        return status == 0 ? LinkSecurity(level: level, keyBytes: Int(keyBytes)) : nil
+    }
+
+    var refusal: RefusalReason? { refused.withLockedValue { $0 } }
+
+    /// Whoever is at the other end is not to be let in.
+    func refuse(_ reason: RefusalReason) { refused.withLockedValue { $0 = reason } }
 
     func send(_ sdu: [UInt8]) async throws(RadioError) {
         guard sdu.count <= sendMTU else { throw RadioError(.tooLarge, "\(sdu.count) bytes") }

@@ -10,6 +10,8 @@ public struct Advertisement: Hashable, Sendable {
     public var version: UInt8
     /// Hops to the host: 0 for the host itself.
     public var hops: UInt8
+    /// The host takes boxes only that it is bonded with. A hint to guests; the kernel and the host see to it.
+    public var requiresBond = false
     /// The first three bytes of the node's identifier: a hint, no proof.
     public var idPrefix: [UInt8]
     /// The name in the scan response. Untrusted text; empty until the scan response was heard.
@@ -37,9 +39,12 @@ public struct Advertisement: Hashable, Sendable {
     /// The peer as it can be known before it introduces itself.
     public var peer: Peer { Peer(id: Hex.text(idPrefix), name: NodeName(untrusted: name).text) }
 
-    /// The manufacturer data: version (high half of a byte) and flags (low half, none yet), PSM, hops, identifier.
+    /// The flag of a host that takes bonded boxes only.
+    private static let bondFlag: UInt8 = 1
+
+    /// The manufacturer data: version (high half of a byte) and flags (low half), PSM, hops, identifier.
     func payload(psm: UInt8) -> [UInt8] {
-        [version << 4, psm, hops] + idPrefix
+        [version << 4 | (requiresBond ? Self.bondFlag : 0), psm, hops] + idPrefix
     }
 
     /// Reads manufacturer data. Nil where it is not ours.
@@ -47,6 +52,7 @@ public struct Advertisement: Hashable, Sendable {
         guard payload.count >= Self.payloadBytes else { return nil }
         self.service = service
         self.version = payload[0] >> 4
+        self.requiresBond = payload[0] & Self.bondFlag != 0
         self.hops = payload[2]
         self.idPrefix = Array(payload[3..<6])
         self.name = name

@@ -44,6 +44,9 @@ public protocol RadioChannel: AnyObject, Sendable {
     /// Largest SDU that the other side takes, in bytes.
     var sendMTU: Int { get }
 
+    /// Why whoever has dialled is not to be let in, where the radio knows a reason.
+    var refusal: RefusalReason? { get }
+
     /// Sends one SDU whole. Suspends while the other side takes no more.
     func send(_ sdu: [UInt8]) async throws(RadioError)
 
@@ -57,6 +60,11 @@ public protocol RadioChannel: AnyObject, Sendable {
     func close()
 }
 
+extension RadioChannel {
+    /// Most radios know none.
+    public var refusal: RefusalReason? { nil }
+}
+
 /// Where a radio can dial to. Its parts mean something to the radio that made it, and to nobody else.
 public struct RadioEndpoint: Hashable, Sendable {
     /// The device's address, in the radio's own form.
@@ -65,12 +73,15 @@ public struct RadioEndpoint: Hashable, Sendable {
     public let addressKind: UInt8
     /// The protocol/service multiplexer it listens on; 0 for the far end of an accepted channel.
     public let psm: UInt8
+    /// Whether it says that it takes bonded boxes only.
+    public let requiresBond: Bool
 
     /// An endpoint.
-    public init(address: String, addressKind: UInt8 = 0, psm: UInt8 = 0) {
+    public init(address: String, addressKind: UInt8 = 0, psm: UInt8 = 0, requiresBond: Bool = false) {
         self.address = address
         self.addressKind = addressKind
         self.psm = psm
+        self.requiresBond = requiresBond
     }
 }
 

@@ -24,6 +24,8 @@ public struct RadioError: Error, Hashable, Sendable, CustomStringConvertible {
         case airForbidden
         /// The dial has ended without a channel. Dialling again makes sense.
         case dialFailed
+        /// The other side takes bonded boxes only, and this one is none of them, or not any more.
+        case bondRequired
         /// The channel is broken: out of reach, or the other program died.
         case channelLost
         /// The SDU is larger than the other side takes.

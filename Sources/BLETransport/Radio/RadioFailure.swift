@@ -47,7 +47,7 @@ public struct RadioFailure: Hashable, Sendable {
             case .notPermitted: .notPermitted
             case .unsupported: .unsupported
             case .airUnusable, .airForbidden: .airUnusable
-            case .dialFailed, .channelLost, .tooLarge, .closed, .cancelled, .failed: .failed
+            case .dialFailed, .bondRequired, .channelLost, .tooLarge, .closed, .cancelled, .failed: .failed
             }
         cause = error.cause.isEmpty ? "\(error.code)" : error.cause
     }

@@ -36,6 +36,8 @@ public enum ErrorRecoveryHelper {
         case .wrongPIN: "Ask the driver for the PIN, and type it anew."
         case .versionMismatch: "Install the same version on both boxes, then retry."
         case .proofRequired: "Install the host's version of RoadMesh, then retry."
+        case .bondRequired:
+            "Run roadmesh pair on both boxes, then retry. If they were bonded before, one of them has forgotten."
         case .sessionInvalidated: "Choose a host again."
         case .notConnected: "Votes and suggestions are kept and sent later; searching and skipping need a host."
         case .tooManyPendingVotes: "Vote again when the connection is back."
@@ -55,7 +57,9 @@ public enum ErrorRecoveryHelper {
         case .radioOff, .noAdapter, .blocked, .serviceNotRunning, .notPermitted, .unsupported, .airUnusable,
             .radioFailed, .networkUnavailable:
             "Check Again"
-        case .connectionLost, .hostNotFound, .hostFull, .refused, .versionMismatch, .proofRequired: "Retry"
+        case .connectionLost, .hostNotFound, .hostFull, .refused, .versionMismatch, .proofRequired,
+            .bondRequired:
+            "Retry"
         case .wrongPIN: "Enter PIN"
         case .sessionInvalidated: "Find a Host"
         case .invalidURL, .invalidResponse, .decodingError, .emptyData, .hostEnded, .kicked, .notConnected,

@@ -42,6 +42,7 @@ extension NetworkError: LocalizedError {
         case .wrongPIN: "The host does not accept this PIN."
         case .versionMismatch: "The host speaks another version of RoadMesh."
         case .proofRequired: "The host asks for something that this version of RoadMesh cannot give."
+        case .bondRequired: "This host takes only boxes that it is bonded with."
         case .sessionInvalidated: "This session is over for good."
         case .notConnected: "There is no host right now."
         case .tooManyPendingVotes: "\(DJLimits.pendingVotes) votes wait to be sent already."

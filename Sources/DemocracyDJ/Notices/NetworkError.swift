@@ -69,6 +69,8 @@ public enum NetworkError: Error, Sendable {
     case versionMismatch
     /// The host wants something proved that this version cannot prove.
     case proofRequired
+    /// The host takes bonded boxes only.
+    case bondRequired
     /// The session is over for good.
     case sessionInvalidated
     /// A wish that cannot wait for a host.
@@ -148,6 +150,7 @@ extension NetworkError {
         case .wrongPIN: "wrongPIN"
         case .versionMismatch: "versionMismatch"
         case .proofRequired: "proofRequired"
+        case .bondRequired: "bondRequired"
         case .sessionInvalidated: "sessionInvalidated"
         case .notConnected: "notConnected"
         case .tooManyPendingVotes: "tooManyPendingVotes"
@@ -178,7 +181,7 @@ extension NetworkError {
             .radioFailed, .networkUnavailable:
             true
         case .connectionLost, .hostNotFound, .hostFull, .refused, .kicked, .wrongPIN, .versionMismatch, .proofRequired,
-            .sessionInvalidated:
+            .bondRequired, .sessionInvalidated:
             true
         case .storageFull, .storageReadOnly, .storageBusy, .storageFailed, .storageDamaged: true
         case .invalidURL, .requestFailed, .invalidResponse, .httpError, .decodingError, .noData, .emptyData: false
@@ -194,7 +197,9 @@ extension NetworkError {
         case .radioOff, .noAdapter, .blocked, .serviceNotRunning, .notPermitted, .unsupported, .airUnusable,
             .radioFailed, .networkUnavailable:
             .zero
-        case .hostNotFound, .hostFull, .refused, .wrongPIN, .versionMismatch, .proofRequired, .sessionInvalidated: .zero
+        case .hostNotFound, .hostFull, .refused, .wrongPIN, .versionMismatch, .proofRequired, .bondRequired,
+            .sessionInvalidated:
+            .zero
         case .invalidURL, .invalidResponse, .decodingError, .emptyData: nil
         case .hostEnded, .kicked, .notConnected, .tooManyPendingVotes: nil
         case .storageFull, .storageReadOnly, .storageBusy, .storageFailed, .storageDamaged: nil

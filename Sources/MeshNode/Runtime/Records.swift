@@ -105,7 +105,8 @@ extension Notice {
     static let absences = codes(.connectionLost(host: nobody), .hostNotFound(host: nobody), .hostEnded(host: nobody))
 
     /// The ways in which a host says no.
-    static let refusals = codes(.hostFull, .refused, .kicked, .wrongPIN, .versionMismatch, .proofRequired)
+    static let refusals = codes(
+        .hostFull, .refused, .kicked, .wrongPIN, .versionMismatch, .proofRequired, .bondRequired)
 
     private static let nobody = Peer(id: "", name: "")
 

@@ -38,6 +38,7 @@ extension NetworkError {
         case .banned: self = .kicked
         case .ended: self = .hostEnded(host: host ?? Peer(id: "", name: ""))
         case .challenge: self = .proofRequired
+        case .bond: self = .bondRequired
         case .unspecified: self = .refused
         }
     }

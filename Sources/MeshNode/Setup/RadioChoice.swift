@@ -21,11 +21,26 @@ public enum RadioChoice: String, Sendable, CaseIterable {
         public var remark: String?
     }
 
-    /// Makes the radio. `adapter` is `hci0` and so on for BlueZ, and an address of its own for the virtual radio.
+    /// Makes the radio. `adapter` is `hci0` and so on for BlueZ, and an address of its own for the virtual radio. One that
+    /// requires a bond takes bonded boxes only, which the virtual radio cannot.
     public func make(
-        adapter: String?, air: String, peer: Peer, logger: Logger
+        adapter: String?, air: String, peer: Peer, requiresBond: Bool = false, logger: Logger
     ) throws(SetupProblem) -> Chosen {
-        let bluez = { (name: String?) throws(RadioError) in try BlueZRadio(adapter: name, logger: logger) }
+        let chosen = try make(adapter: adapter, air: air, peer: peer, requiresBond, logger)
+        guard requiresBond, !(chosen.radio is BlueZRadio) else { return chosen }
+        throw SetupProblem(
+            .unavailable,
+            (chosen.remark.map { $0 + " " } ?? "")
+                + "On the virtual radio there is nothing to bond, so that nobody could "
+                + "join; leave --require-bond out, or plug in a Bluetooth adapter.")
+    }
+
+    private func make(
+        adapter: String?, air: String, peer: Peer, _ requiresBond: Bool, _ logger: Logger
+    ) throws(SetupProblem) -> Chosen {
+        let bluez = { (name: String?) throws(RadioError) in
+            try BlueZRadio(adapter: name, requiresBond: requiresBond, logger: logger)
+        }
         let virtual = { (address: String?) throws(RadioError) in
             try VirtualRadio(
                 air: VirtualAir(directory: air), address: address ?? String(peer.id.prefix(16)), logger: logger)
@@ -47,6 +62,21 @@ public enum RadioChoice: String, Sendable, CaseIterable {
             }
         } catch {
             throw SetupProblem(error)
+        }
+    }
+
+    /// Throws where this choice leads to a radio on which there are no bonds.
+    public func checkBonds(adapter: String?) throws(SetupProblem) {
+        let nothing = "On the virtual radio there is nothing to bond"
+        switch self {
+        case .bluez: return
+        case .virtual:
+            throw SetupProblem(
+                .unavailable, "\(nothing); leave --radio virtual out, on a box with a Bluetooth adapter.")
+        case .auto:
+            guard adapter == nil, let why = Self.whyNoAdapter() else { return }
+            throw SetupProblem(
+                .unavailable, "No Bluetooth here (\(why)). \(nothing); plug an adapter in, or switch it on.")
         }
     }
 
@@ -107,7 +137,7 @@ extension SetupProblem {
                     + "log in again.")
         case .unsupported:
             self.init(.unavailable, "This adapter cannot do it: \(cause); name another with --adapter.")
-        case .dialFailed, .channelLost, .tooLarge, .closed, .cancelled, .failed:
+        case .dialFailed, .bondRequired, .channelLost, .tooLarge, .closed, .cancelled, .failed:
             self.init(.unavailable, "The radio does not work: \(cause).")
         }
     }

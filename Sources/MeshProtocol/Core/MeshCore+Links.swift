@@ -60,6 +60,7 @@ extension MeshCore {
     }
 
     private mutating func answer(_ peer: Peer.ID, on id: LinkID) -> [Action] {
+        if let reason = links[id]?.refusal { return update(id) { $0.refuse(reason) } }
         switch admission.answer(peer, local: local.id, connected: linkOfPeer.keys) {
         case .admit where plantedBug == .refusesReturning && linkOfPeer[peer] != nil:
             return update(id) { $0.refuse(.full) }

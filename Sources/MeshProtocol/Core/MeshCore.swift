@@ -61,6 +61,8 @@ public struct MeshCore: Sendable {
         var entropy: Entropy
         /// Whom a guest has dialled.
         var expected: Peer.ID?
+        /// Why whoever is at the other end is not taken in, whoever it is.
+        var refusal: RefusalReason?
         /// Whose conversation it carries, once it is up.
         var peer: Peer.ID?
         /// How far this side has said that it has got, when it introduced itself.
@@ -141,9 +143,11 @@ public struct MeshCore: Sendable {
 
     // MARK: Links
 
-    /// A channel has opened. `expected` is the identifier, or the head of one, of the host that was dialled.
+    /// A channel has opened. `expected` is the identifier, or the head of one, of the host that was dialled; a guest that
+    /// its channel speaks against is told the `refusal` when it has introduced itself.
     public mutating func opened(
-        _ id: LinkID, as role: LinkRole, sendMTU: Int, expected: Peer.ID? = nil, entropy: Entropy, now: MeshInstant
+        _ id: LinkID, as role: LinkRole, sendMTU: Int, expected: Peer.ID? = nil, refusal: RefusalReason? = nil,
+        entropy: Entropy, now: MeshInstant
     ) -> [Action] {
         let known = expected.flatMap { onlyAcquaintance(withHead: $0) }
         let keys = LinkMachine.Keys(
@@ -151,7 +155,9 @@ public struct MeshCore: Sendable {
             expectedKey: known.flatMap { acquaintances[$0]?.publicKey })
         let hasRoom = strangers < Limits.strangers || plantedBug == .countsNoStrangers
         let isCrowded = role == .host && (!hasRoom || !handshakes.allows(now: now))
-        links[id] = Link(machine: LinkMachine(role: role, keys: keys, now: now), entropy: entropy, expected: expected)
+        links[id] = Link(
+            machine: LinkMachine(role: role, keys: keys, now: now), entropy: entropy, expected: expected,
+            refusal: refusal)
         let standing = known.flatMap { introduce(to: $0, on: id) }
         return update(id) { machine in
             if sendMTU < Limits.leastSDUBytes { return machine.end(.misbehaved(.smallChannel)) }

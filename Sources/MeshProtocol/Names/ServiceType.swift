@@ -12,6 +12,9 @@ public struct ServiceType: Hashable, Sendable, CustomStringConvertible {
     /// Democracy DJ, the service type of `roadmesh` unless another is named.
     public static let democracyDJ = ServiceType(checked: "democracy-dj")
 
+    /// Boxes that want to bond, whatever service they will speak afterwards.
+    public static let pairing = ServiceType(checked: "roadmesh-pair")
+
     /// What is wrong with a service type.
     public enum Problem: Error, Hashable, Sendable {
         /// No character at all.

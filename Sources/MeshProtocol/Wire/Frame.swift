@@ -54,6 +54,8 @@ public enum RefusalReason: UInt8, Hashable, Sendable, Codable, CaseIterable {
     case ended = 4
     /// The host wants something proved that this guest does not know how to prove.
     case challenge = 5
+    /// The host takes boxes only that it is bonded with.
+    case bond = 6
 }
 
 // MARK: Writing

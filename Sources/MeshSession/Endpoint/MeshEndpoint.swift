@@ -51,9 +51,12 @@ public actor MeshEndpoint {
 
     // MARK: Links
 
-    /// Takes over a transport that is connected, and runs its link until it ends.
+    /// Takes over a transport that is connected, and runs its link until it ends. A guest that is not to be let in,
+    /// whoever it is, is told the `refusal`.
     @discardableResult
-    public func open(_ transport: any MeshTransport, as role: LinkRole) async -> MeshCore.LinkID {
+    public func open(
+        _ transport: any MeshTransport, as role: LinkRole, refusing refusal: RefusalReason? = nil
+    ) async -> MeshCore.LinkID {
         lastLink += 1
         let id = lastLink
         let sendMTU = min(await transport.sendMTU, Limits.sduBytes)
@@ -65,7 +68,7 @@ public actor MeshEndpoint {
         let (signals, signal) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
         carriers[id] = Carrier(transport: transport, sendMTU: sendMTU, signal: signal)
         let actions = core.opened(
-            id, as: role, sendMTU: sendMTU, expected: expected, entropy: .random(), now: now)
+            id, as: role, sendMTU: sendMTU, expected: expected, refusal: refusal, entropy: .random(), now: now)
         carriers[id]?.writer = Task { await self.write(link: id, signals: signals) }
         carriers[id]?.reader = Task { await self.read(link: id) }
         carryOut(actions)

@@ -20,6 +20,9 @@ struct HostCommand: AsyncParsableCommand {
     @Flag(help: "Passengers on the head unit's own Wi-Fi join with a browser; the page shows them how.")
     var webGuests = false
 
+    @Flag(help: "Take only boxes that this one is bonded with; see roadmesh pair.")
+    var requireBond = false
+
     @OptionGroup(title: "The node") var options: NodeOptions
 
     private static let nobodyCanJoin =
@@ -30,7 +33,7 @@ struct HostCommand: AsyncParsableCommand {
         let fairness = try fairness.policies
         let address = try page.address(webGuests: webGuests)
         let source = try music.source()
-        var parts = try options.node(.host, name: name)
+        var parts = try options.node(.host, name: name, requiresBond: requireBond)
         if webGuests, address.isLoopback { parts.add(remark: Self.nobodyCanJoin) }
         let music = try await source.open(parts, showsProgress: !options.json)
         let session = CommandSession(options: options, parts: parts)

@@ -41,7 +41,8 @@ extension NetworkError {
         case .kicked: .wrongPIN
         case .wrongPIN: .versionMismatch
         case .versionMismatch: .proofRequired
-        case .proofRequired: .sessionInvalidated
+        case .proofRequired: .bondRequired
+        case .bondRequired: .sessionInvalidated
         case .sessionInvalidated: .notConnected
         case .notConnected: .tooManyPendingVotes
         case .tooManyPendingVotes: .storageFull

@@ -59,7 +59,7 @@ struct NetworkErrorTests {
                 "noAdapter", "blocked", "serviceNotRunning", "notPermitted", "unsupported", "airUnusable",
                 "radioFailed",
                 "networkUnavailable", "hostNotFound", "hostFull", "refused", "wrongPIN", "versionMismatch",
-                "proofRequired", "sessionInvalidated",
+                "proofRequired", "bondRequired", "sessionInvalidated",
             ])
         let later = NetworkError.every.filter { Notice($0).followUp != nil }
         #expect(later == [.connectionLost(host: Example.host)])

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import MeshProtocol
+
+/// What two boxes that bond say to one another besides Bluetooth's own pairing (`docs/protocol.md`, "Pairing").
+public enum PairingMessage: Hashable, Sendable {
+    /// The first SDU of each side: who it is, and whether it has a bond with the other one.
+    case hello(name: String, hasBond: Bool)
+    /// The pairing was good on this side.
+    case verified
+    /// It comes to nothing, and why.
+    case no(Reason)
+
+    /// Why a side does not bond.
+    public enum Reason: UInt8, Hashable, Sendable, CaseIterable {
+        /// A reason that this version does not know.
+        case unspecified = 0
+        /// The person has said no.
+        case refused = 1
+        /// The person has not answered.
+        case unanswered = 2
+        /// The key is too short, or not of Secure Connections.
+        case weak = 3
+        /// The program was stopped.
+        case left = 4
+        /// Another box is meant.
+        case notMeant = 5
+        /// Several boxes want to bond, and it is not clear which one is meant.
+        case several = 6
+    }
+
+    private static let version: UInt8 = 1
+    private static let bondFlag: UInt8 = 1
+
+    /// The SDU.
+    var bytes: [UInt8] {
+        switch self {
+        case .hello(let name, let hasBond): [1, Self.version, hasBond ? Self.bondFlag : 0] + Array(name.utf8)
+        case .verified: [2]
+        case .no(let reason): [3, reason.rawValue]
+        }
+    }
+
+    /// Reads an SDU. Nil where it is none of these. Bytes after a fixed body are a later version's, and passed over.
+    init?(_ sdu: [UInt8]) {
+        switch (sdu.first, sdu.count) {
+        case (1, 3...(3 + Limits.nameBytes)) where sdu[1] == Self.version:
+            let name = NodeName(untrusted: String(decoding: sdu[3...], as: UTF8.self)).text
+            self = .hello(name: name, hasBond: sdu[2] & Self.bondFlag != 0)
+        case (2, _): self = .verified
+        case (3, 2...): self = .no(Reason(rawValue: sdu[1]) ?? .unspecified)
+        default: return nil
+        }
+    }
+}

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logging
+import MeshProtocol
+
+/// One pairing, from looking for the other box to its outcome: it carries out what `Pairing` decides, with a radio for
+/// finding and talking, and bluetoothd's agent for the pairing itself.
+public actor PairingRun {
+    /// What happens on the way, for one listener. It ends with the run.
+    public nonisolated let news: AsyncStream<PairingNews>
+    /// The radio's kind and adapter: `bluez hci0`.
+    public nonisolated let radioName: String
+
+    /// Boxes that want to bond find one another by it (`docs/protocol.md`, "Pairing").
+    static let service = ServiceType.pairing.uuid
+
+    let radio: BlueZRadio
+    let logger: Logger
+    private let name: String
+    private let token: String
+    private let wanted: String?
+    private let sink: AsyncStream<PairingNews>.Continuation
+    private let origin = ContinuousClock.now
+    /// What has happened and is not decided on yet.
+    private let inbox: AsyncStream<Pairing.Event>
+    let happened: AsyncStream<Pairing.Event>.Continuation
+    private var alarm: Task<Void, Never>?
+
+    // The other box: `PairingRun+Channel.swift`.
+    var endpoints: [String: RadioEndpoint] = [:]
+    var caller: L2CAPChannel?
+    var channel: L2CAPChannel?
+    var talking: Task<Void, Never>?
+    /// What is said leaves in order, one after the other.
+    var saying: Task<Void, Never>?
+
+    // bluetoothd: `PairingRun+Agent.swift`.
+    var bus: BlueZBus?
+    var devices: [String: KnownDevice] = [:]
+    var question: UInt32?
+    /// The device that Bluetooth is to pair with, or has.
+    var partner: String?
+    var pairing: Task<Void, Never>?
+
+    /// A pairing of this box, which people call `name`, on an adapter. `wanted` is the name or address of the other box, nil
+    /// where there will be one only. Throws where there is no adapter.
+    public init(
+        adapter: String?, name: String, wanted: String?, logger: Logger = Logger(label: "roadmesh.pairing")
+    ) throws(RadioError) {
+        radio = try BlueZRadio(adapter: adapter, logger: logger)
+        radioName = radio.name
+        self.name = name
+        self.wanted = wanted
+        self.logger = logger
+        token = Hex.text((0..<Advertisement.idPrefixBytes).map { _ in UInt8.random(in: 0...255) })
+        (news, sink) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(Limits.pairingEvents))
+        (inbox, happened) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(Limits.pairingEvents))
+    }
+
+    private var now: MeshInstant { ContinuousClock.now - origin }
+
+    /// The person's answer to the digits.
+    public nonisolated func answer(_ isSame: Bool) { happened.yield(.answered(isSame)) }
+
+    /// Ends the run; the other side is told.
+    public nonisolated func stop() { happened.yield(.stopped) }
+
+    /// Runs to the end. Throws where the radio or bluetoothd cannot even begin. Afterwards nothing advertises, no agent is
+    /// registered, and there is a bond or nothing of one.
+    public func run() async throws(RadioError) -> PairingOutcome {
+        defer { sink.finish() }
+        do throws(RadioError) {
+            try await begin()
+        } catch {
+            await end()
+            throw error
+        }
+        sink.yield(.looking)
+        let outcome = await decide()
+        await end()
+        return outcome
+    }
+
+    private func begin() async throws(RadioError) {
+        try await openAgent()
+        try await radio.open()
+        Task { for await event in radio.events { self.received(event) } }
+        try await look()
+    }
+
+    private func decide() async -> PairingOutcome {
+        var pairing = Pairing(name: name, token: token, wanted: wanted, now: now)
+        setAlarm(pairing.deadline)
+        for await event in inbox {
+            logger.debug("pairing: \(event)")
+            for action in pairing.handle(event, now: now) {
+                if case .finish(let outcome) = action { return outcome }
+                await carryOut(action)
+            }
+            setAlarm(pairing.deadline)
+        }
+        return .stopped
+    }
+
+    private func setAlarm(_ deadline: MeshInstant?) {
+        alarm?.cancel()
+        alarm = deadline.map { deadline in
+            Task {
+                try? await Task.sleep(until: origin + deadline, clock: .continuous)
+                if !Task.isCancelled { happened.yield(.tick) }
+            }
+        }
+    }
+
+    private func end() async {
+        alarm?.cancel()
+        happened.finish()
+        await closeAgent()
+        await radio.close()
+    }
+
+    // MARK: Carrying out
+
+    private func carryOut(_ action: Pairing.Action) async {
+        logger.debug("pairing: \(action)")
+        switch action {
+        case .look: await lookOrFail()
+        case .stopLooking:
+            await radio.stopScanning()
+            await radio.stopAdvertising()
+        case .dial(let box): dial(box)
+        case .takeCall: takeCall()
+        case .refuseCall: refuseCall()
+        case .hangUp: hangUp()
+        case .send(let message): say(message)
+        case .pair: pair()
+        case .answer(let isYes): await answerQuestion(isYes)
+        case .tell(let news): sink.yield(news)
+        case .keep(let box): await keep(box)
+        case .forget(let box): await forget(box)
+        case .finish: break
+        }
+    }
+
+    private func lookOrFail() async {
+        do {
+            try await look()
+        } catch {
+            happened.yield(.radioFailed(RadioFailure(error)))
+        }
+    }
+
+    private func look() async throws(RadioError) {
+        let peer = Peer(id: token, name: name)
+        try await radio.advertise(Advertisement(service: Self.service, peer: peer), pace: .fast)
+        try await radio.scan(for: Self.service)
+    }
+}

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import BLETransport
+import Glibc
+import MeshNode
+import MeshProtocol
+import UnixSignals
+
+/// `roadmesh pair`
+struct PairCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "pair", abstract: "Bond with another box.",
+        discussion: """
+            Run it on both boxes. They find one another, both show six digits, and on each somebody says whether they are
+            the same. A host with --require-bond then takes bonded boxes only.
+            """,
+        subcommands: [With.self, List.self, Forget.self], defaultSubcommand: With.self)
+
+    /// `roadmesh pair [BOX]`
+    struct With: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "with", abstract: "Bond with another box (the default).")
+
+        @Argument(
+            help: ArgumentHelp("The other box, by its name or address; needed where several pair.", valueName: "box"))
+        var box: String?
+
+        @Option(help: "What the other box shows of this one; without it, the host name.")
+        var name: String?
+
+        @OptionGroup var options: NodeOptions
+
+        func run() async throws {
+            let name = try checkedName(name ?? hostName()).text
+            try options.radio.checkBonds(adapter: options.adapter)
+            let run: PairingRun
+            do {
+                run = try PairingRun(adapter: options.adapter, name: name, wanted: box, logger: options.pairingLogger)
+            } catch {
+                throw SetupProblem(error)
+            }
+            try await PairingDialogue(run, name: name, reporter: options.pairingReporter).hold()
+        }
+    }
+
+    /// `roadmesh pair list`
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "list", abstract: "List the bonds that this box has.")
+
+        @OptionGroup var options: NodeOptions
+
+        func run() async throws {
+            let (_, bonds) = try await options.bonds()
+            options.pairingReporter.list(bonds)
+        }
+    }
+
+    /// `roadmesh pair forget BOX`
+    struct Forget: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(commandName: "forget", abstract: "Forget a bond.")
+
+        @Argument(help: ArgumentHelp("The other box, by its name or address.", valueName: "box"))
+        var box: String
+
+        @OptionGroup var options: NodeOptions
+
+        func run() async throws {
+            let (keeper, bonds) = try await options.bonds()
+            let meant = bonds.filter { $0.isCalled(box) }
+            guard let bond = meant.first, meant.count == 1 else { throw SetupProblem(box, isNotOneOf: meant) }
+            do {
+                try await keeper.forget(bond)
+            } catch {
+                throw SetupProblem(error)
+            }
+            options.pairingReporter.forgot(bond)
+        }
+    }
+}
+
+extension SetupProblem {
+    /// A name that stands for no bond, or for several.
+    fileprivate init(_ box: String, isNotOneOf meant: [Bond]) {
+        let shown = UntrustedText.shown(String(box.prefix(Limits.nameCharacters)))
+        guard !meant.isEmpty else {
+            self.init(.data, "There is no bond with \"\(shown)\"; roadmesh pair list shows those there are.")
+            return
+        }
+        let addresses = meant.prefix(3).map(\.id).joined(separator: ", ")
+        self.init(
+            .data, "\(meant.count) boxes are called \"\(shown)\": \(addresses). Use the address of the one you mean.")
+    }
+}
+
+extension NodeOptions {
+    fileprivate func bonds() async throws -> (Bonds, [Bond]) {
+        try radio.checkBonds(adapter: adapter)
+        do {
+            let keeper = try Bonds(adapter: adapter)
+            return (keeper, try await keeper.list())
+        } catch {
+            throw SetupProblem.from(error)
+        }
+    }
+
+    fileprivate var pairingReporter: PairingReporter {
+        json ? PairingReporter(form: .programs) : PairingReporter(form: .people)
+    }
+}
+
+/// What this box is called where nobody has said.
+private func hostName() -> String {
+    var buffer = [CChar](repeating: 0, count: 256)
+    guard gethostname(&buffer, buffer.count - 1) == 0 else { return "RoadMesh" }
+    let name = buffer.withUnsafeBufferPointer { $0.baseAddress.map { String(cString: $0) } ?? "" }
+    return name.isEmpty ? "RoadMesh" : name
+}

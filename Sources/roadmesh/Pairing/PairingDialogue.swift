@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import BLETransport
+import Glibc
+import MeshNode
+import UnixSignals
+
+/// A pairing with whoever sits here: its news go out, answers come in, and the system's signals end it.
+struct PairingDialogue {
+    private let run: PairingRun
+    private let name: String
+    private let reporter: PairingReporter
+
+    init(_ run: PairingRun, name: String, reporter: PairingReporter) {
+        (self.run, self.name, self.reporter) = (run, name, reporter)
+    }
+
+    /// Holds it to its end. Throws what the program ends with where there is no bond.
+    func hold() async throws {
+        let signalled = Task { [run] in
+            for await _ in await UnixSignalsSequence(trapping: .sigint, .sigterm, .sighup) {
+                run.stop()
+                return true
+            }
+            return false
+        }
+        let outcome: PairingOutcome
+        do {
+            outcome = try await holdTalk()
+        } catch {
+            throw SetupProblem(error)
+        }
+        signalled.cancel()
+        let isSignalled = await signalled.value
+        reporter.end(outcome, isSignalled: isSignalled)
+        if isSignalled, outcome == .stopped { throw ExitCode(128 + SIGINT) }
+        if let code = outcome.exitCode { throw ExitCode(code.rawValue) }
+    }
+
+    private func holdTalk() async throws(RadioError) -> PairingOutcome {
+        let showing = Task { [run, reporter, name] in
+            for await news in run.news {
+                if news == .looking {
+                    reporter.begin(name: name, radio: run.radioName)
+                } else {
+                    reporter.show(news)
+                }
+            }
+        }
+        let listening = Task { [run, reporter] in
+            for await line in InputLines().lines() {
+                switch PairingLine(line) {
+                case .answer(let isSame)?: run.answer(isSame)
+                case .quit?: run.stop()
+                case .other(let line)?: reporter.badCommand(line)
+                case nil: break
+                }
+            }
+            // Nobody can answer any more.
+            if !Task.isCancelled { run.stop() }
+        }
+        defer { listening.cancel() }
+        let outcome = try await run.run()
+        await showing.value
+        return outcome
+    }
+}
+
+/// What somebody says during a pairing.
+enum PairingLine: Hashable {
+    case answer(Bool)
+    case quit
+    case other(String)
+
+    /// Reads a line. Nil for an empty one.
+    init?(_ line: String) {
+        guard let command = CommandLine(line) else { return nil }
+        switch command.line.lowercased() {
+        case "yes", "y", "accept": self = .answer(true)
+        case "no", "n", "refuse": self = .answer(false)
+        case "quit": self = .quit
+        default: self = .other(command.line)
+        }
+    }
+}

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BLETransport
+import DemocracyDJ
+import FoundationEssentials
+import MeshNode
+
+/// Shows a pairing, and bonds: sentences to people, one JSON object a line to programs.
+struct PairingReporter {
+    enum Form {
+        case people, programs
+    }
+
+    let form: Form
+
+    static let usage = "yes, no, quit"
+    static let programUsage = "accept, refuse, quit"
+
+    func begin(name: String, radio: String) {
+        switch form {
+        case .people:
+            StandardOutput.write(
+                "This box is called \"\(name)\" (\(radio)). Looking for another one: run roadmesh pair there too.")
+        case .programs:
+            emit(PairingObject("ready", role: "pair", name: name, radio: radio, version: RoadMeshVersion.text))
+        }
+    }
+
+    func show(_ news: PairingNews) {
+        switch (form, news) {
+        case (_, .looking): break
+        case (.people, .digits(let digits, let box, let limit)):
+            let seconds = Int(limit / .seconds(1))
+            StandardOutput.write("\n    \(digits.prefix(3)) \(digits.suffix(3))\n")
+            // A whole line: what comes next may be an end and no answer.
+            StandardOutput.write("Does \(box.shown) show the same? Type yes or no, within \(seconds) seconds.")
+        case (.people, .heard(let box)): StandardOutput.write("Heard \(box.shown).")
+        case (.people, .waiting(let box)): StandardOutput.write("Waiting for the answer on \(box.shown).")
+        case (.people, .forgotten(let box)):
+            StandardOutput.write("\(box.shown) did not know the old bond, so it is forgotten here too.")
+        case (.people, .nothingAsked): StandardOutput.write("! There are no digits to compare yet.")
+        case (.programs, .heard(let box)): emit(PairingObject("peerDiscovered", peer: .init(box)))
+        case (.programs, .digits(let digits, let box, let limit)):
+            emit(PairingObject("digits", peer: .init(box), digits: digits, seconds: Int(limit / .seconds(1))))
+        case (.programs, .waiting(let box)): emit(PairingObject("waiting", peer: .init(box)))
+        case (.programs, .forgotten(let box)): emit(PairingObject("bondForgotten", peer: .init(box)))
+        case (.programs, .nothingAsked):
+            notice(.passing("nothingAsked", "There are no digits to compare yet.", "Wait for them."))
+        }
+    }
+
+    func badCommand(_ line: String) {
+        switch form {
+        case .people: StandardOutput.write("! \(Notice.badCommand(line, expected: Self.usage).sentences)")
+        case .programs: notice(.badCommand(line, expected: Self.programUsage))
+        }
+    }
+
+    func end(_ outcome: PairingOutcome, isSignalled: Bool) {
+        switch form {
+        case .people where outcome.exitCode == nil: StandardOutput.write(outcome.sentence)
+        case .people: StandardError.write("roadmesh: \(outcome.sentence)")
+        case .programs:
+            let reason = outcome == .stopped && isSignalled ? "terminated" : outcome.code
+            emit(PairingObject("bye", peer: outcome.box.map { .init($0) }, reason: reason, message: outcome.sentence))
+        }
+    }
+
+    // MARK: Bonds
+
+    func list(_ bonds: [Bond]) {
+        switch form {
+        case .people where bonds.isEmpty:
+            StandardOutput.write("This box is bonded with none. To bond it with another: roadmesh pair, on both.")
+        case .people:
+            for bond in bonds {
+                StandardOutput.write("\(bond.name)  \(bond.id)\(bond.isConnected ? "  linked" : "")")
+            }
+        case .programs:
+            for bond in bonds { emit(PairingObject("bond", peer: .init(bond), connected: bond.isConnected)) }
+            emit(PairingObject("bye", reason: "listed"))
+        }
+    }
+
+    func forgot(_ bond: Bond) {
+        switch form {
+        case .people:
+            StandardOutput.write("The bond with \"\(bond.name)\" is forgotten. Forget it on the other box, too.")
+        case .programs:
+            emit(PairingObject("bondForgotten", peer: .init(bond)))
+            emit(PairingObject("bye", reason: "forgotten"))
+        }
+    }
+
+    // MARK: Objects
+
+    private func notice(_ notice: Notice) { JSONReporter().show(.notice(notice)) }
+
+    private func emit(_ object: PairingObject) {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        do {
+            StandardOutput.write(String(decoding: try encoder.encode(object), as: UTF8.self))
+        } catch {
+            preconditionFailure("an event of ours cannot be encoded: \(error)")
+        }
+    }
+}
+
+/// An event of a pairing, as `docs/using.md` has it.
+private struct PairingObject: Encodable {
+    struct Peer: Encodable {
+        var id: String
+        var name: String
+
+        init(_ box: PairingBox) { (id, name) = (box.id, box.name) }
+        init(_ bond: Bond) { (id, name) = (bond.id, bond.name) }
+    }
+
+    var at = Date().timeIntervalSince1970
+    var event: String
+    var role: String?
+    var name: String?
+    var radio: String?
+    var version: String?
+    var peer: Peer?
+    var digits: String?
+    var seconds: Int?
+    var connected: Bool?
+    var reason: String?
+    var message: String?
+
+    init(
+        _ event: String, role: String? = nil, name: String? = nil, radio: String? = nil, version: String? = nil,
+        peer: Peer? = nil, digits: String? = nil, seconds: Int? = nil, connected: Bool? = nil, reason: String? = nil,
+        message: String? = nil
+    ) {
+        self.event = event
+        (self.role, self.name, self.radio, self.version) = (role, name, radio, version)
+        (self.peer, self.digits, self.seconds, self.connected) = (peer, digits, seconds, connected)
+        (self.reason, self.message) = (reason, message)
+    }
+}
