@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "address.h"
+#include "hci.h"
 
 // The kernel copies these by size; a header that disagrees with it must not compile.
 _Static_assert(sizeof(struct sockaddr_hci) == 6, "struct sockaddr_hci is the kernel's");
@@ -40,7 +41,7 @@ _Static_assert(sizeof(read_rssi_rp) == READ_RSSI_RP_SIZE, "the answer to Read RS
 // As many adapters as one listing asks the kernel for.
 #define ADAPTERS 32
 
-static int open_socket(uint16_t index, uint16_t channel) {
+int hci_open_socket(uint16_t index, uint16_t channel) {
     int hci = socket(AF_BLUETOOTH, SOCK_RAW | SOCK_NONBLOCK | SOCK_CLOEXEC, BTPROTO_HCI);
     if (hci < 0) return -errno;
     struct sockaddr_hci address = {.hci_family = AF_BLUETOOTH, .hci_dev = index, .hci_channel = channel};
@@ -52,7 +53,7 @@ static int open_socket(uint16_t index, uint16_t channel) {
     return hci;
 }
 
-static ssize_t send_bytes(int hci, const void *bytes, size_t count) {
+ssize_t hci_send(int hci, const void *bytes, size_t count) {
     ssize_t sent;
     do {
         sent = send(hci, bytes, count, MSG_NOSIGNAL);
@@ -60,16 +61,12 @@ static ssize_t send_bytes(int hci, const void *bytes, size_t count) {
     return sent < 0 ? -errno : sent;
 }
 
-static ssize_t receive_bytes(int hci, void *bytes, size_t capacity) {
+ssize_t hci_receive(int hci, void *bytes, size_t capacity) {
     ssize_t received;
     do {
         received = recv(hci, bytes, capacity, 0);
     } while (received < 0 && errno == EINTR);
     return received < 0 ? -errno : received;
-}
-
-static uint16_t read_le16(const uint8_t *bytes) {
-    return (uint16_t)(bytes[0] | bytes[1] << 8);
 }
 
 // The kernel answers this command within `send` itself, so the answer waits when `send` returns; before it at most the
@@ -78,14 +75,14 @@ static uint16_t manufacturer(int control, uint16_t index) {
     const uint8_t request[] = {
         MGMT_READ_INFO & 0xFF, MGMT_READ_INFO >> 8, (uint8_t)index, (uint8_t)(index >> 8), 0, 0,
     };
-    if (control < 0 || send_bytes(control, request, sizeof request) < 0) return 0xFFFF;
+    if (control < 0 || hci_send(control, request, sizeof request) < 0) return 0xFFFF;
     for (int skipped = 0; skipped < 16; skipped++) {
         uint8_t answer[512];
-        ssize_t count = receive_bytes(control, answer, sizeof answer);
+        ssize_t count = hci_receive(control, answer, sizeof answer);
         if (count < 0) return 0xFFFF;
-        if (count < MGMT_INFO_SIZE || read_le16(answer) != MGMT_COMMAND_COMPLETE) continue;
-        if (read_le16(answer + 2) != index || read_le16(answer + 6) != MGMT_READ_INFO) continue;
-        return read_le16(answer + MGMT_INFO_MANUFACTURER);
+        if (count < MGMT_INFO_SIZE || hci_le16(answer) != MGMT_COMMAND_COMPLETE) continue;
+        if (hci_le16(answer + 2) != index || hci_le16(answer + 6) != MGMT_READ_INFO) continue;
+        return hci_le16(answer + MGMT_INFO_MANUFACTURER);
     }
     return 0xFFFF;
 }
@@ -118,7 +115,7 @@ int cbluez_hci_devices(cbluez_hci_device *devices, size_t capacity) {
         close(hci);
         return error;
     }
-    int control = open_socket(HCI_DEV_NONE, HCI_CHANNEL_CONTROL);
+    int control = hci_open_socket(HCI_DEV_NONE, HCI_CHANNEL_CONTROL);
     size_t count = 0;
     for (size_t i = 0; i < list.request.dev_num && i < ADAPTERS && count < capacity; i++) {
         struct hci_dev_info info = {.dev_id = list.request.dev_req[i].dev_id};
@@ -133,7 +130,7 @@ int cbluez_hci_devices(cbluez_hci_device *devices, size_t capacity) {
 }
 
 int cbluez_hci_open(uint16_t index) {
-    int hci = open_socket(index, HCI_CHANNEL_RAW);
+    int hci = hci_open_socket(index, HCI_CHANNEL_RAW);
     if (hci < 0) return hci;
     const struct hci_filter filter = {
         .type_mask = 1u << HCI_EVENT_PKT,
@@ -152,27 +149,27 @@ int cbluez_hci_request_rssi(int hci, uint16_t handle) {
     const uint8_t request[] = {
         HCI_COMMAND_PKT, READ_RSSI_OPCODE & 0xFF, READ_RSSI_OPCODE >> 8, 2, (uint8_t)handle, (uint8_t)(handle >> 8),
     };
-    ssize_t sent = send_bytes(hci, request, sizeof request);
+    ssize_t sent = hci_send(hci, request, sizeof request);
     return sent < 0 ? (int)sent : 0;
 }
 
 int cbluez_hci_read_rssi(int hci, uint16_t *handle, int8_t *rssi, uint8_t *status) {
     uint8_t frame[1 + HCI_MAX_EVENT_SIZE];
-    ssize_t count = receive_bytes(hci, frame, sizeof frame);
+    ssize_t count = hci_receive(hci, frame, sizeof frame);
     if (count < 0) return (int)count;
     *handle = CBLUEZ_HANDLE_UNKNOWN;
     *rssi = CBLUEZ_RSSI_UNKNOWN;
     if (count < 3 || frame[0] != HCI_EVENT_PKT) return 0;
     // Command Status: packet type, event, length, status, commands allowed, opcode.
-    if (count >= 7 && frame[1] == EVT_CMD_STATUS && read_le16(frame + 5) == READ_RSSI_OPCODE) {
+    if (count >= 7 && frame[1] == EVT_CMD_STATUS && hci_le16(frame + 5) == READ_RSSI_OPCODE) {
         *status = frame[3];
         return 1;
     }
     // Command Complete: packet type, event, length, commands allowed, opcode, status, handle, RSSI.
-    if (count >= 7 && frame[1] == EVT_CMD_COMPLETE && read_le16(frame + 4) == READ_RSSI_OPCODE) {
+    if (count >= 7 && frame[1] == EVT_CMD_COMPLETE && hci_le16(frame + 4) == READ_RSSI_OPCODE) {
         *status = frame[6];
         if (count >= 6 + READ_RSSI_RP_SIZE) {
-            *handle = read_le16(frame + 7);
+            *handle = hci_le16(frame + 7);
             *rssi = (int8_t)frame[9];
         }
         return 1;

@@ -22,6 +22,7 @@ bool check_number(long long actual, long long expected, const char *what, const 
 // The groups of tests.
 void test_addresses(void);
 void test_sockets(void);
+void test_links(void);
 void test_bus(void);
 void test_bus_failures(void);
 void test_events(void);

@@ -39,6 +39,7 @@ int main(void) {
     } groups[] = {
         {"addresses", test_addresses},
         {"sockets", test_sockets},
+        {"links", test_links},
         {"bus", test_bus},
         {"bus failures", test_bus_failures},
         {"events", test_events},
