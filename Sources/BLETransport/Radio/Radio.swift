@@ -53,8 +53,16 @@ public protocol RadioChannel: AnyObject, Sendable {
     /// Signal strength in dBm, nil where the radio cannot tell.
     func signalStrength() async -> Int?
 
+    /// What the link layer was asked for, and what it does. Nil where there is none.
+    func linkCondition() async -> LinkCondition?
+
     /// Closes the channel; whatever waits on it ends. Safe to call again.
     func close()
+}
+
+extension RadioChannel {
+    /// A channel without a link layer that anybody could tell of.
+    public func linkCondition() async -> LinkCondition? { nil }
 }
 
 /// Where a radio can dial to. Its parts mean something to the radio that made it, and to nobody else.
