@@ -94,6 +94,8 @@ public enum RadioEvent: Sendable {
     case failed(RadioError)
     /// The radio is back; what was advertised and scanned for is again.
     case recovered
+    /// The radio has mended something by itself.
+    case mended(RadioMending)
 }
 
 /// An advertiser, as it was heard.
