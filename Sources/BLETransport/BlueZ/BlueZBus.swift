@@ -115,15 +115,22 @@ actor BlueZBus {
         try await call { cbluez_bus_unregister_advertisement($0, adapter, path, $1) }
     }
 
+    /// Switches an adapter on or off. A controller that does not answer takes its time, and the kernel's.
+    func setPowered(_ isOn: Bool, on adapter: String) async throws(BusFailure) {
+        try await call(within: Limits.powerCall) { cbluez_bus_set_powered($0, adapter, isOn, $1) }
+    }
+
     func remove(device path: String, from adapter: String) async throws(BusFailure) {
         try await call { cbluez_bus_remove_device($0, adapter, path, $1) }
     }
 
-    private func call(_ body: (OpaquePointer, Int32) -> Int64) async throws(BusFailure) {
+    private func call(
+        within limit: Duration = Limits.busCall, _ body: (OpaquePointer, Int32) -> Int64
+    ) async throws(BusFailure) {
         guard !isClosed else {
             throw BusFailure(name: "org.freedesktop.DBus.Error.Disconnected", text: "closed")
         }
-        let timeout = Int32(Limits.busCall / .milliseconds(1))
+        let timeout = Int32(limit / .milliseconds(1))
         let serial = body(bus, timeout)
         guard serial > 0 else {
             throw BusFailure(

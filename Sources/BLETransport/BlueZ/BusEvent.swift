@@ -24,6 +24,7 @@ enum BusEvent: Sendable {
 /// What is new of an adapter.
 struct AdapterChange: Sendable {
     var isPowered: Bool?
+    var isDiscovering: Bool?
 }
 
 /// What is new of a device.
@@ -73,7 +74,9 @@ extension BusEvent {
         case CBLUEZ_EVENT_BLUEZ_VANISHED: self = .serviceVanished
         case CBLUEZ_EVENT_ADAPTER:
             let isPowered = event.has(CBLUEZ_FIELD_POWERED) ? event.powered : nil
-            self = .adapter(path: text(event.path), AdapterChange(isPowered: isPowered))
+            let isDiscovering = event.has(CBLUEZ_FIELD_DISCOVERING) ? event.discovering : nil
+            self = .adapter(
+                path: text(event.path), AdapterChange(isPowered: isPowered, isDiscovering: isDiscovering))
         case CBLUEZ_EVENT_ADAPTER_REMOVED: self = .adapterRemoved(path: text(event.path))
         case CBLUEZ_EVENT_DEVICE: self = .device(path: text(event.path), DeviceChange(event))
         case CBLUEZ_EVENT_DEVICE_REMOVED: self = .deviceRemoved(path: text(event.path))
