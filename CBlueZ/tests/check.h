@@ -23,6 +23,7 @@ bool check_number(long long actual, long long expected, const char *what, const 
 void test_addresses(void);
 void test_sockets(void);
 void test_facts(void);
+void test_links(void);
 void test_bus(void);
 void test_bus_failures(void);
 void test_events(void);

@@ -40,6 +40,7 @@ int main(void) {
         {"addresses", test_addresses},
         {"sockets", test_sockets},
         {"facts", test_facts},
+        {"links", test_links},
         {"bus", test_bus},
         {"bus failures", test_bus_failures},
         {"events", test_events},

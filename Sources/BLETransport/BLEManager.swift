@@ -22,6 +22,8 @@ public enum RadioCondition: Hashable, Sendable {
     case working
     /// It does not, and this is why. It comes again where the cause becomes another.
     case unavailable(RadioFailure)
+    /// It works, and has mended this by itself.
+    case mended(RadioMending)
 }
 
 /// Lets a host be seen and dialled, and a guest hear hosts, over one radio. `AdvertisingPolicy` decides how eagerly.
@@ -169,6 +171,7 @@ public actor BLEManager {
             (hasRadioFailed, isUnseen) = (false, false)
             await outlet.send(.radio(.working))
             linksChanged()
+        case .mended(let mending): await outlet.send(.radio(.mended(mending)))
         }
     }
 

@@ -86,6 +86,9 @@ public actor BLETransport: MeshTransport {
     /// Signal strength in dBm, nil where the radio cannot tell.
     public func signalStrength() async -> Int? { await channel?.signalStrength() }
 
+    /// What the link layer was asked for, and what it does. Nil where there is none.
+    public func linkCondition() async -> LinkCondition? { await channel?.linkCondition() }
+
     /// Closes the channel, or gives up the dial.
     public func close() {
         isClosed = true

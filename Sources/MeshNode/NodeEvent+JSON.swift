@@ -24,6 +24,7 @@ public struct TimedEvent: Encodable, Sendable {
         case songID, kind, wish, stale, query, songs, path, accepted, code
         case isPlaying, elapsed, duration
         case rttMilliseconds, sentBytes, receivedBytes, resent, duplicates, outbox
+        case phy, interval, supervisionTimeout, dataLength, asked, notPermitted
     }
 
     private typealias Container = KeyedEncodingContainer<Key>
@@ -114,6 +115,16 @@ public struct TimedEvent: Encodable, Sendable {
         try container.encode(report.resent, forKey: .resent)
         try container.encode(report.duplicates, forKey: .duplicates)
         try container.encode(report.outbox, forKey: .outbox)
+        if let condition = report.condition { try encode(condition, &container) }
+    }
+
+    private func encode(_ condition: LinkCondition, _ container: inout Container) throws {
+        try container.encodeIfPresent(condition.got.phy, forKey: .phy)
+        try container.encodeIfPresent(condition.got.interval, forKey: .interval)
+        try container.encodeIfPresent(condition.got.supervisionTimeout, forKey: .supervisionTimeout)
+        try container.encodeIfPresent(condition.got.dataLength, forKey: .dataLength)
+        try container.encode(condition.asked, forKey: .asked)
+        try container.encode(condition.notPermitted, forKey: .notPermitted)
     }
 }
 

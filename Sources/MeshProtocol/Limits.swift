@@ -119,6 +119,11 @@ public enum Limits {
     public static let virtualSightingLifetime: Duration = .seconds(5)
     /// The virtual radio gives up an attempt to connect after this long. (The kernel takes 40 s, seen in the radio lab.)
     public static let dialAttempt: Duration = .seconds(20)
+    /// A dial of the real radio that is pending for this long is made anew: a controller may have forgotten it, and the
+    /// kernel hangs on one now and then (`docs/bluez.md`). The guest's place in the air is lost for some milliseconds.
+    public static let dialRenewal: Duration = .seconds(10)
+    /// And given up after this long, as the kernel gives up its own.
+    public static let dialLimit: Duration = .seconds(40)
     /// Dials that fail for a passing reason are repeated this often: one in a hundred fails on real air, so three in a
     /// row are a reason of another kind.
     public static let dialRepeats = 4
@@ -173,4 +178,77 @@ public enum Limits {
     /// How long one adapter listens for another beside it. In the radio lab it hears it within 100 ms, and one in fifteen
     /// scans has to begin anew.
     public static let hearing: Duration = .seconds(8)
+    // MARK: The adapter's health
+
+    /// How often a controller is asked for an answer: one command, and a stopped one is noticed within a quarter of a
+    /// minute.
+    public static let controllerCheck: Duration = .seconds(5)
+    /// A controller that takes longer than this for an answer is silent. The kernel itself holds the next command back for
+    /// two seconds where one is not answered.
+    public static let controllerSilence: Duration = .seconds(3)
+    /// Silences in a row that make a controller one that has stopped: a reset costs everybody's links, so a box that was
+    /// merely too busy must not cause one.
+    public static let controllerSilences = 3
+    /// An adapter that comes back within this time was not pulled out on purpose: a bad contact, a restarted bluetoothd.
+    public static let adapterGrace: Duration = .seconds(3)
+    /// How often the switches are looked at while one keeps the adapter off.
+    public static let switchLook: Duration = .milliseconds(500)
+    /// Time that bluetoothd has to switch an adapter on that rfkill blocks no longer. It takes some milliseconds.
+    public static let unblockedGrace: Duration = .seconds(1)
+    /// Tries to register again before the adapter is reset: one may meet a moment's trouble.
+    public static let restoresBeforeReset = 3
+    /// Resets before another adapter is taken.
+    public static let resetsBeforeMove = 2
+    /// Resets longer ago than this are another trouble's.
+    public static let resetForgotten: Duration = .seconds(600)
+    /// Pause before a step is tried again: half a second, then twice as long each time, up to a minute. A box in a car waits
+    /// for somebody for months.
+    public static func mendingPause(_ tries: Int) -> Duration {
+        min(.milliseconds(500) * (1 << max(0, min(tries - 1, 7))), .seconds(60))
+    }
+    /// Switching an adapter off or on takes the kernel milliseconds, and up to ten seconds where the controller does not
+    /// answer.
+    public static let powerCall: Duration = .seconds(30)
+    /// How often an advertisement that nothing seems to be wrong with is registered anew: nobody says so when a controller
+    /// has dropped it. It costs a few commands, and the air some milliseconds.
+    public static let advertisingRenewal: Duration = .seconds(10)
+    /// A registration that bluetoothd fails for no reason that it tells is tried this often, at such a pause.
+    public static let registerTries = 3
+    /// The pause.
+    public static let registerPause: Duration = .milliseconds(200)
+    /// A scan that has heard somebody begins anew after this long without a word from anybody: twice the time after which
+    /// bluetoothd restarts it and everybody who is there is reported again.
+    public static let quietScan: Duration = .seconds(20)
+    /// bluetoothd's own pause between two scans is shorter than this.
+    public static let scanBreath: Duration = .seconds(2)
+
+    // MARK: Tuning links
+
+    /// Payload of a link-layer packet that is asked for, in bytes: the longest there is (Vol 6, Part B, 4.5.10).
+    public static let linkPacketBytes = 251
+    /// The time that such a packet takes on 1M, in microseconds.
+    public static let linkPacketMicroseconds = 2_120
+    /// Connection interval while data flows or a guest comes back, in units of 1.25 ms: 11.25 to 15 ms, so that a full bus
+    /// still has its turns.
+    public static let briskInterval: ClosedRange<Int> = 9...12
+    /// Connection interval while nothing is said, in units of 1.25 ms: 30 to 50 ms, the kernel's own, so that the first
+    /// vote after a silence is as fast as without tuning.
+    public static let calmInterval: ClosedRange<Int> = 24...40
+    /// Silence of a link after which it is calm: between two taps of one person.
+    public static let briskTime: Duration = .seconds(5)
+    /// An SDU to the host of more bytes than this is somebody's data: a vote has 26, an acknowledgement 22, a ping 19.
+    public static let idleBytesToHost = 24
+    /// The same from the host: the change that a vote makes has 45, a heartbeat 33.
+    public static let idleBytesFromHost = 40
+    /// Silence after which a tuned link is given up, in units of 10 ms: 720 ms. With the kernel's 420 ms some 3 % of the
+    /// connections on real air were dropped in one report, with 720 ms none.
+    public static let tunedSupervision = 72
+    /// Pause before the first wish: a guest that comes back is through with its handshake by then, which no wish could make
+    /// faster, and some would hold up.
+    public static let tuningDelay: Duration = .milliseconds(500)
+    /// Time that the side that has dialled has for its wishes before the other begins with its own.
+    public static let tuningPatience: Duration = .seconds(2)
+    /// A change of a link is made some events later, the six of 50 ms and a few more. Without a word by then it is taken
+    /// for lost.
+    public static let tuningAnswer: Duration = .seconds(2)
 }

@@ -16,11 +16,13 @@ public struct LinkReport: Hashable, Sendable {
     public var duplicates: Int
     /// Messages that the peer has not acknowledged, or that have not left.
     public var outbox: Int
+    /// What the link layer was asked for, and what it does; nil on a radio that has none.
+    public var condition: LinkCondition?
 
     /// A report; what is not named is as on a link that has just opened.
     public init(
         rssi: Int? = nil, roundTrip: Duration? = nil, sentBytes: Int = 0, receivedBytes: Int = 0, resent: Int = 0,
-        duplicates: Int = 0, outbox: Int = 0
+        duplicates: Int = 0, outbox: Int = 0, condition: LinkCondition? = nil
     ) {
         self.rssi = rssi
         self.roundTrip = roundTrip
@@ -29,5 +31,45 @@ public struct LinkReport: Hashable, Sendable {
         self.resent = resent
         self.duplicates = duplicates
         self.outbox = outbox
+        self.condition = condition
+    }
+}
+
+/// What the two ends of a link can agree on. What is nil is not known, or was not asked for.
+public struct LinkParameters: Hashable, Sendable, Codable {
+    /// `1M`, `2M` or `coded`.
+    public var phy: String?
+    /// How often the two ends meet, in milliseconds.
+    public var interval: Double?
+    /// The silence after which the link is given up, in milliseconds.
+    public var supervisionTimeout: Int?
+    /// Payload of a packet that is sent, in bytes.
+    public var dataLength: Int?
+
+    /// Parameters.
+    public init(
+        phy: String? = nil, interval: Double? = nil, supervisionTimeout: Int? = nil, dataLength: Int? = nil
+    ) {
+        self.phy = phy
+        self.interval = interval
+        self.supervisionTimeout = supervisionTimeout
+        self.dataLength = dataLength
+    }
+}
+
+/// What a link layer was asked for, and what it does.
+public struct LinkCondition: Hashable, Sendable {
+    /// What it does.
+    public var got: LinkParameters
+    /// What this side has asked for last.
+    public var asked: LinkParameters
+    /// What this process may not ask for, by the names of the parameters.
+    public var notPermitted: [String]
+
+    /// A condition.
+    public init(got: LinkParameters, asked: LinkParameters = LinkParameters(), notPermitted: [String] = []) {
+        self.got = got
+        self.asked = asked
+        self.notPermitted = notPermitted
     }
 }

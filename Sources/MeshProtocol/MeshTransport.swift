@@ -24,8 +24,16 @@ public protocol MeshTransport: Sendable {
     /// Signal strength in dBm, nil where the radio cannot tell.
     func signalStrength() async -> Int?
 
+    /// What the link layer was asked for, and what it does. Nil where there is none.
+    func linkCondition() async -> LinkCondition?
+
     /// Closes the channel, or gives up `connect`; whatever waits ends. Safe to call again.
     func close() async
+}
+
+extension MeshTransport {
+    /// A transport without a link layer that anybody could tell of.
+    public func linkCondition() async -> LinkCondition? { nil }
 }
 
 /// Why a transport has no channel, or none any more.

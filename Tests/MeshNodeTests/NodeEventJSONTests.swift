@@ -94,6 +94,18 @@ struct NodeEventJSONTests {
                 #"{"at":1.5,"duplicates":5,"event":"link","outbox":3,"peer":{"id":"a1","name":"Ana"},"#
                     + #""receivedBytes":2,"resent":4,"rssi":-50,"rttMilliseconds":12,"sentBytes":1}"#
             ),
+            (
+                .link(
+                    ana,
+                    LinkReport(
+                        condition: LinkCondition(
+                            got: LinkParameters(phy: "1M", interval: 15, supervisionTimeout: 720, dataLength: 251),
+                            asked: LinkParameters(phy: "2M"), notPermitted: ["interval"]))),
+                #"{"asked":{"phy":"2M"},"at":1.5,"dataLength":251,"duplicates":0,"event":"link","interval":15,"#
+                    + #""notPermitted":["interval"],"outbox":0,"peer":{"id":"a1","name":"Ana"},"phy":"1M","#
+                    + #""receivedBytes":0,"resent":0,"rssi":null,"rttMilliseconds":null,"sentBytes":0,"#
+                    + #""supervisionTimeout":720}"#
+            ),
             (.bye(.endOfInput), #"{"at":1.5,"event":"bye","reason":"endOfInput"}"#),
         ] as [(NodeEvent, String)])
     func contract(event: NodeEvent, json: String) throws {

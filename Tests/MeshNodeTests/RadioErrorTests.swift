@@ -16,6 +16,8 @@ struct RadioErrorTests {
             (.radioOff, .radioOff, .unavailable, "bluetoothctl power on"),
             (.blocked, .blocked(bySwitch: false), .unavailable, "rfkill unblock bluetooth"),
             (.blockedBySwitch, .blocked(bySwitch: true), .unavailable, "flip it"),
+            (.adapterSilent, .adapterSilent, .unavailable, "does not answer"),
+            (.adapterDead, .adapterDead, .unavailable, "pull it out"),
             (.serviceNotRunning, .serviceNotRunning, .unavailable, "systemctl start bluetooth"),
             (.notPermitted, .notPermitted, .notPermitted, "usermod -aG bluetooth"),
             (.unsupported, .unsupported(cause: "x y z"), .unavailable, "--adapter"),

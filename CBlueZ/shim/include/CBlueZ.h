@@ -6,7 +6,8 @@
 // Rules of this file:
 //  - It decides nothing: no retry, no timer, no policy. One call does one thing.
 //  - It keeps no global state. A file descriptor or a `cbluez_bus` is all there is, and the caller owns it.
-//  - Nothing blocks: every descriptor is non-blocking and close-on-exec, and every D-Bus call ends as an event.
+//  - Nothing blocks: every descriptor is non-blocking and close-on-exec, and every D-Bus call ends as an event. The one
+//    exception is `cbluez_hci_power_cycle`, for which the kernel has no other form.
 //  - It returns a value >= 0, or a negative errno (`-ENODEV`); refusals over D-Bus have error names.
 //  - A `cbluez_bus` is used by one thread at a time; the rest is safe from any thread.
 
@@ -190,6 +191,75 @@ int cbluez_hci_open_answers(uint16_t index);
 int cbluez_hci_request(int hci, uint16_t opcode);
 /// Reads one waiting event. 1 when it was an answer, 0 when it was another, -EAGAIN when none waits, or a negative errno.
 int cbluez_hci_read_answer(int hci, cbluez_hci_answer *answer);
+/// Switches an adapter off and on (HCIDEVDOWN, HCIDEVUP), with CAP_NET_ADMIN; -EPERM without. It blocks for as long as the
+/// controller takes, some 15 s where that does not answer: call it on a thread that may wait. 0, or a negative errno.
+int cbluez_hci_power_cycle(uint16_t index);
+
+// ---------------------------------------------------------------------------------------------------------------------
+// HCI: links, for a process with CAP_NET_RAW
+// ---------------------------------------------------------------------------------------------------------------------
+
+/// Opens a raw HCI socket on an adapter, filtered to what tells of LE links. Without CAP_NET_RAW it opens too, and hears
+/// nothing of them.
+int cbluez_hci_open_links(uint16_t index);
+
+/// Bits of the PHYs in LE Set PHY.
+#define CBLUEZ_PHY_1M 0x01
+#define CBLUEZ_PHY_2M 0x02
+
+/// What LE Connection Update asks for (Vol 4, Part E, 7.8.18): intervals in 1.25 ms, timeout in 10 ms. No event is left out
+/// (latency 0).
+typedef struct {
+    uint16_t interval_min;
+    uint16_t interval_max;
+    uint16_t timeout;
+} cbluez_link_parameters;
+
+/// Each sends one command: 0, -EPERM without CAP_NET_RAW, -EAGAIN, or a negative errno. What comes of it is told by
+/// `cbluez_hci_read_link`.
+/// LE Set PHY (7.8.49), the same in both directions.
+int cbluez_hci_set_phy(int hci, uint16_t handle, uint8_t phys);
+/// LE Set Data Length (7.8.33): payload of a packet in bytes, and the microseconds it may take.
+int cbluez_hci_set_data_length(int hci, uint16_t handle, uint16_t octets, uint16_t microseconds);
+/// LE Connection Update (7.8.18).
+int cbluez_hci_update_link(int hci, uint16_t handle, const cbluez_link_parameters *parameters);
+
+enum {
+    /// A link is up: `interval`, `timeout`, and `is_central`.
+    CBLUEZ_LINK_UP = 1,
+    CBLUEZ_LINK_DOWN,
+    /// `interval` and `timeout` are what they say from now on; where `status` is not 0 they stay what they were.
+    CBLUEZ_LINK_UPDATED,
+    /// `phy` (1: 1M, 2: 2M, 3: coded; what we send on), or a `status`.
+    CBLUEZ_LINK_PHY,
+    /// `octets`: payload of a packet that we send, in bytes.
+    CBLUEZ_LINK_DATA_LENGTH,
+    /// The controller has refused a command, with `status`: `opcode` says which. Not of which link.
+    CBLUEZ_LINK_REFUSED,
+};
+
+/// The opcodes in CBLUEZ_LINK_REFUSED.
+#define CBLUEZ_OPCODE_UPDATE 0x2013
+#define CBLUEZ_OPCODE_DATA_LENGTH 0x2022
+#define CBLUEZ_OPCODE_SET_PHY 0x2032
+
+/// What happened to a link. A member counts where its kind says so.
+typedef struct {
+    int kind;
+    uint16_t handle;
+    uint8_t status;
+    uint16_t opcode;
+    bool is_central;
+    /// In 1.25 ms, and in 10 ms.
+    uint16_t interval;
+    uint16_t timeout;
+    uint8_t phy;
+    uint16_t octets;
+} cbluez_link_event;
+
+/// Reads one waiting event. 1 when it was one of the above, 0 when it was another, -EAGAIN when none waits, or a negative
+/// errno.
+int cbluez_hci_read_link(int hci, cbluez_link_event *event);
 
 // ---------------------------------------------------------------------------------------------------------------------
 // bluetoothd over D-Bus

@@ -116,6 +116,11 @@ actor BlueZBus {
         try await call { cbluez_bus_unregister_advertisement($0, adapter, path, $1) }
     }
 
+    /// Switches an adapter on or off. A controller that does not answer takes its time, and the kernel's.
+    func setPowered(_ isOn: Bool, on adapter: String) async throws(BusFailure) {
+        try await call(within: Limits.powerCall) { cbluez_bus_set_powered($0, adapter, isOn, $1) }
+    }
+
     func remove(device path: String, from adapter: String) async throws(BusFailure) {
         try await call { cbluez_bus_remove_device($0, adapter, path, $1) }
     }

@@ -9,15 +9,19 @@ extension BlueZRadio {
     public func advertise(_ advertisement: Advertisement, pace: AdvertisingPace) async throws(RadioError) {
         try listen()
         wantedAdvertisement = (advertisement, pace)
-        try await applyAdvertisement()
+        do {
+            try await applyAdvertisement()
+        } catch {
+            supervise(.advertisingFailed(error))
+            throw error
+        }
     }
 
     /// Stops to advertise and to accept. Channels stay.
     public func stopAdvertising() async {
         wantedAdvertisement = nil
-        accepting?.cancel()
-        listener?.close()
-        (accepting, listener) = (nil, nil)
+        supervise(.advertisingStopped)
+        stopListening()
         _ = await advertising?.value
         guard let path = registeredPath else { return }
         registeredPath = nil
@@ -32,9 +36,16 @@ extension BlueZRadio {
         if advertising == nil {
             advertising = Task {
                 var result: Result<Void, RadioError> = .success(())
+                var tries = 0
                 while needsRenewal {
                     needsRenewal = false
                     result = await registerAnew()
+                    tries += 1
+                    // Where a controller has forgotten its advertising, the first registration fails on what is left of it.
+                    guard case .failure(let error) = result, error.code == .failed, tries < Limits.registerTries
+                    else { continue }
+                    try? await Task.sleep(for: Limits.registerPause)
+                    needsRenewal = wantedAdvertisement != nil && !isClosed
                 }
                 advertising = nil
                 return result
@@ -47,10 +58,11 @@ extension BlueZRadio {
     func renewAdvertisement() {
         guard wantedAdvertisement != nil else { return }
         Task {
-            do {
+            do throws(RadioError) {
                 try await applyAdvertisement()
             } catch {
                 logger.warning("advertising again failed: \(error)")
+                supervise(.advertisingFailed(error))
             }
         }
     }
@@ -68,6 +80,7 @@ extension BlueZRadio {
             let path = "/org/roadmesh/advertisement\(advertisements)"
             try await bus.register(advertisement, psm: psm, pace: pace, as: path, on: adapter.path)
             registeredPath = path
+            supervise(.advertised)
             return .success(())
         } catch {
             return .failure(explained(error))
@@ -76,7 +89,13 @@ extension BlueZRadio {
 
     // MARK: Accepting
 
-    private func listen() throws(RadioError) {
+    func stopListening() {
+        accepting?.cancel()
+        listener?.close()
+        (accepting, listener) = (nil, nil)
+    }
+
+    func listen() throws(RadioError) {
         guard listener == nil else { return }
         var address = adapter.address.kernelAddress
         var options = Self.channelOptions
@@ -94,7 +113,7 @@ extension BlueZRadio {
     private func accept(on listener: PacketSocket) async {
         var peer = cbluez_address()
         while let caller = await listener.nextCaller(logger: logger, { Int(cbluez_l2cap_accept($0, &peer)) }) {
-            let channel = channel(caller, to: RadioEndpoint(peer))
+            let channel = channel(caller, to: RadioEndpoint(peer), isDialled: false)
             if requiresBond, channel.security?.isOfBond != true { channel.refuse(.bond) }
             eventSink.yield(.accepted(channel))
         }

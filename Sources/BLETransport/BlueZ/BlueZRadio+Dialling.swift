@@ -97,8 +97,9 @@ extension BlueZRadio {
 
     private func connect(to endpoint: RadioEndpoint) async throws(RadioError) -> any RadioChannel {
         var failures = 0
-        let begun = ContinuousClock.now
+        let giveUp = ContinuousClock.now + Limits.dialLimit
         while true {
+            let begun = ContinuousClock.now
             let failure: Int32
             switch try await attempt(endpoint) {
             case .success(let channel): return channel
@@ -108,6 +109,7 @@ extension BlueZRadio {
             if endpoint.requiresBond, isOfForgottenBond(failure) || failure == ECONNREFUSED && isAnswered {
                 throw Self.noBond
             }
+            if failure == Self.renewal, ContinuousClock.now < giveUp { continue }
             failures += 1
             guard Self.isWorthRepeating(failure), failures < Limits.dialRepeats else {
                 // What ends a dial is the other side's doing or the air's, unless the adapter itself is gone.
@@ -124,7 +126,11 @@ extension BlueZRadio {
         var errno: Int32
     }
 
-    /// One dial. The kernel ends it after 40 s; cancelling the task closes the socket, which ends it at once.
+    /// A dial that has waited for `Limits.dialRenewal` is made anew.
+    private static let renewal: Int32 = EAGAIN
+
+    /// One dial. The kernel would end it after 40 s, and now and then hangs on one that nothing keeps from ending well, so
+    /// it is made anew before. Cancelling the task closes the socket, which ends it at once.
     private func attempt(
         _ endpoint: RadioEndpoint
     ) async throws(RadioError) -> Result<any RadioChannel, DialFailure> {
@@ -134,11 +140,28 @@ extension BlueZRadio {
         let descriptor = cbluez_l2cap_dial(&local, &remote, UInt16(endpoint.psm), &options)
         guard descriptor >= 0 else { return .failure(DialFailure(errno: -descriptor)) }
         let socket = PacketSocket(descriptor, poller: poller)
-        try await socket.wait(for: .writable)
+        dialling = socket
+        let renewal = Task {
+            try await Task.sleep(for: Limits.dialRenewal)
+            // Only now: whoever closes it before has another reason.
+            if dialling === socket { dialling = nil }
+            socket.close()
+        }
+        defer {
+            renewal.cancel()
+            if dialling === socket { dialling = nil }
+        }
+        do {
+            try await socket.wait(for: .writable)
+        } catch {
+            guard error.code == .closed else { throw error }
+            guard dialling === socket else { return .failure(DialFailure(errno: Self.renewal)) }
+            throw RadioError(.radioOff, "the adapter is being reset")
+        }
         let result = try socket.attempt { Int(cbluez_l2cap_dial_result($0)) }
         guard result == 0 else { return .failure(DialFailure(errno: Int32(-result))) }
         guard let connected = socket.surrender() else { throw RadioError(.closed) }
-        return .success(channel(connected, to: endpoint))
+        return .success(channel(connected, to: endpoint, isDialled: true))
     }
 
     /// "Connection failed to be established" (0x3e) and its kin reach programs as ENOSYS, and a dial of somebody else on

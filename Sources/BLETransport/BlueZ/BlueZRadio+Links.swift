@@ -13,12 +13,18 @@ struct WeakChannel {
 /// naming the host by its GATT services and name.
 extension BlueZRadio {
     /// Takes over a connected channel's descriptor.
-    func channel(_ descriptor: Int32, to endpoint: RadioEndpoint) -> L2CAPChannel {
+    func channel(_ descriptor: Int32, to endpoint: RadioEndpoint, isDialled: Bool) -> L2CAPChannel {
+        let link = L2CAPChannel.Link(
+            idleBytesSent: isDialled ? Limits.idleBytesToHost : Limits.idleBytesFromHost,
+            idleBytesReceived: isDialled ? Limits.idleBytesFromHost : Limits.idleBytesToHost,
+            whenUsed: { [weak self] handle in Task { await self?.tune(handle, .data) } },
+            condition: { [weak self] handle, phy in await self?.condition(of: handle, phy: phy) })
         let channel = L2CAPChannel(
-            descriptor, endpoint: endpoint, adapterIndex: adapter.index, poller: poller
+            descriptor, endpoint: endpoint, adapterIndex: adapter.index, poller: poller, link: link
         ) { [weak self] in
             Task { await self?.channelClosed(endpoint.address) }
         }
+        tune(channel.handle, .opened)
         channels.removeAll { $0.channel == nil }
         channels.append(WeakChannel(channel: channel))
         openChannels[endpoint.address, default: 0] += 1

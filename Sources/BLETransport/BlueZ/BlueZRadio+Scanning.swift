@@ -58,16 +58,13 @@ extension BlueZRadio {
     /// Listens for advertisements of a service, through bluetoothd's discovery.
     public func scan(for service: ServiceUUID) async throws(RadioError) {
         scanned = service
-        hasHeard = false
+        supervise(.scanWanted)
         try await discover()
-        rescanning?.cancel()
-        rescanning = Task { await self.rescanUntilHeard() }
     }
 
     /// Stops to listen.
     public func stopScanning() async {
         scanned = nil
-        rescanning?.cancel()
         await pauseDiscovery()
     }
 
@@ -78,33 +75,31 @@ extension BlueZRadio {
             if !isDiscovering {
                 isDiscovering = true
                 try await bus.startDiscovery(of: scanned, on: adapter.path)
+                supervise(.scanStarted)
             }
             // A device that another program's discovery keeps fresh may have nothing new to tell: it is asked for.
             try await bus.listObjects()
         } catch {
             isDiscovering = false
+            supervise(.scanPaused)
             throw explained(error)
         }
     }
 
-    /// Discovery begins anew as long as nobody is heard. The kernel drops what is reported in the first milliseconds of a
-    /// scan, before it takes discovery for running; the controller filters duplicates and does not report it again
-    /// until bluetoothd restarts the scan by itself, ten seconds later. Of the joins in the lab, one in fifteen hung there.
-    private func rescanUntilHeard() async {
-        var pause = Limits.firstRescan
-        while !Task.isCancelled {
-            try? await Task.sleep(for: pause)
-            pause = min(pause * 2, Limits.slowestRescan)
-            guard !Task.isCancelled, scanned != nil, !hasHeard else { return }
-            guard isDiscovering else { continue }
-            await pauseDiscovery()
-            try? await discover()
-        }
+    /// Begins discovery anew. The kernel drops what is reported in the first milliseconds of a scan, before it takes
+    /// discovery for running; the controller filters duplicates and does not report it again until bluetoothd restarts
+    /// the scan by itself, ten seconds later. Of the joins in the lab, one in fifteen hung there. And a scan can end
+    /// without a word.
+    func discoverAnew() async {
+        guard isDiscovering, scanned != nil else { return }
+        await pauseDiscovery()
+        try? await discover()
     }
 
     func pauseDiscovery() async {
         guard isDiscovering else { return }
         isDiscovering = false
+        supervise(.scanPaused)
         try? await bus?.stopDiscovery(on: adapter.path)
     }
 
@@ -118,7 +113,7 @@ extension BlueZRadio {
         let isNews = change.rssi != nil || change.payload != nil || change.name != nil || change.services != nil
         if isNews, isDiscovering, let scanned, let sighting = device.sighting(of: scanned) {
             device.reported = sighting.endpoint
-            hasHeard = true
+            supervise(.heard)
             eventSink.yield(.heard(sighting))
         }
         devices[path] = device

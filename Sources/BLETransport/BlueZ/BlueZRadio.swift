@@ -19,13 +19,24 @@ public actor BlueZRadio: Radio {
     private var listening: Task<Void, Never>?
     private var ready: [CheckedContinuation<Bool, Never>] = []
     private var isServiceThere: Bool?
-    private var isPowered = false
-    private var failure: RadioError?
+    private(set) var isClosed = false
 
-    let adapter: Adapter
     /// Whoever dials is taken only over a link that a bond's key encrypts.
     let requiresBond: Bool
+    var adapter: Adapter
+    /// The adapter that a person has named, if one has.
+    let named: String?
     var bus: BlueZBus?
+
+    // Its health: what is decided about it, and what is under way.
+    var supervisor: AdapterSupervisor
+    var supervising: Task<Void, Never>?
+    var asking: Task<Void, Never>?
+    let origin = ContinuousClock.now
+
+    // What the links are asked for.
+    let permissions = LinkTuning.Permissions.ofThisProcess()
+    var linkWatch = LinkWatch()
 
     // Advertising: what is wanted, what is registered, and who is busy making them one.
     var wantedAdvertisement: (Advertisement, AdvertisingPace)?
@@ -40,12 +51,11 @@ public actor BlueZRadio: Radio {
     // Scanning.
     var scanned: ServiceUUID?
     var isDiscovering = false
-    var hasHeard = false
-    var rescanning: Task<Void, Never>?
     var devices: [String: KnownDevice] = [:]
 
     // Dialling: one at a time.
     var dialQueue = DialQueue()
+    var dialling: PacketSocket?
 
     // Channels, and the links below them that nobody uses any more.
     var channels: [WeakChannel] = []
@@ -57,9 +67,10 @@ public actor BlueZRadio: Radio {
     public init(
         adapter: String? = nil, requiresBond: Bool = false, logger: Logger = Logger(label: "roadmesh.bluez")
     ) throws(RadioError) {
-        self.adapter = try Adapter.find(adapter)
-        self.requiresBond = requiresBond
-        name = "bluez \(self.adapter.name)"
+        let found = try Adapter.find(adapter)
+        (self.adapter, named, self.requiresBond) = (found, adapter, requiresBond)
+        name = "bluez \(found.name)"
+        supervisor = AdapterSupervisor(adapter: found.name, mayMove: adapter == nil, now: .zero)
         poller = try Poller()
         self.logger = logger
         (events, eventSink) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(Limits.radioEvents))
@@ -83,6 +94,8 @@ public actor BlueZRadio: Radio {
         }
         // The objects came as events of their own; the last of them may still be on its way here.
         guard adapter.isUp else { throw adapter.whyOff }
+        watchSupervisor()
+        watchLinks()
     }
 
     /// Gives everything back.
@@ -90,6 +103,10 @@ public actor BlueZRadio: Radio {
         await stopScanning()
         await stopAdvertising()
         closeChannels()
+        isClosed = true
+        supervising?.cancel()
+        asking?.cancel()
+        forgetLinks()
         await bus?.close()
         await listening?.value
         eventSink.finish()
@@ -119,17 +136,15 @@ public actor BlueZRadio: Radio {
         case .serviceAppeared:
             isServiceThere = true
             answerWhetherServiceRuns(true)
+            supervise(.serviceAppeared)
         case .serviceVanished, .closed:
             let wasThere = isServiceThere
             isServiceThere = false
             answerWhetherServiceRuns(false)
-            if wasThere == true { fail(RadioError(.serviceNotRunning, "bluetoothd has stopped")) }
-        case .adapter(let path, let change):
-            guard path == adapter.path, let isPowered = change.isPowered else { return }
-            await powerChanged(isPowered)
+            if wasThere == true { supervise(.serviceVanished) }
+        case .adapter(let path, let change): adapterChanged(path, change)
         case .adapterRemoved(let path):
-            guard path == adapter.path, isServiceThere == true else { return }
-            fail(RadioError(.noAdapter, "the adapter is gone"))
+            if path == adapter.path { supervise(.adapterRemoved) }
         case .device(let path, let change): deviceChanged(path, change)
         case .deviceRemoved(let path): deviceRemoved(path)
         // A radio has no agent.
@@ -138,45 +153,23 @@ public actor BlueZRadio: Radio {
             // bluetoothd says it where it drops the advertisement by itself; without an adapter there is no use in
             // another one.
             registeredPath = nil
-            if isPowered { renewAdvertisement() }
+            if supervisor.failure == nil { renewAdvertisement() }
         }
     }
 
-    private func powerChanged(_ isOn: Bool) async {
-        isPowered = isOn
-        if isOn, failure != nil {
-            await restore()
-        } else if !isOn {
-            fail(adapter.whyOff)
+    private func adapterChanged(_ path: String, _ change: AdapterChange) {
+        guard path == adapter.path else {
+            if change.isPowered == true { supervise(.otherAdapterOn) }
+            return
         }
+        if let isPowered = change.isPowered { supervise(isPowered ? .poweredOn : .poweredOff(adapter.whyOff)) }
+        if let isDiscovering = change.isDiscovering { supervise(.discovering(isDiscovering)) }
     }
 
     /// What a failed call to bluetoothd means. Of an adapter that is off it says only "Failed" or "NotReady"; what has
     /// been told of the radio, and rfkill, know more.
     func explained(_ busFailure: BusFailure) -> RadioError {
         let error = busFailure.radioError
-        return failure ?? (error.code == .radioOff ? adapter.whyOff : error)
-    }
-
-    private func fail(_ error: RadioError) {
-        registeredPath = nil
-        isDiscovering = false
-        devices = [:]
-        guard failure?.code != error.code else { return }
-        failure = error
-        logger.warning("\(error)")
-        eventSink.yield(.failed(error))
-    }
-
-    /// bluetoothd or the adapter is back, and has forgotten everything.
-    private func restore() async {
-        failure = nil
-        do {
-            if wantedAdvertisement != nil { try await applyAdvertisement() }
-            if let scanned { try await scan(for: scanned) }
-            eventSink.yield(.recovered)
-        } catch {
-            fail(error)
-        }
+        return supervisor.failure ?? (error.code == .radioOff ? adapter.whyOff : error)
     }
 }

@@ -35,6 +35,7 @@ struct AdapterChange: Sendable {
     /// Advertisements that are registered, and how many more it takes. Told where adapters are listed.
     var activeAdvertisements: Int?
     var freeAdvertisements: Int?
+    var isDiscovering: Bool?
 }
 
 /// What is new of a device.
@@ -105,6 +106,7 @@ extension BusEvent {
 extension AdapterChange {
     fileprivate init(_ event: cbluez_bus_event) {
         if event.has(CBLUEZ_FIELD_POWERED) { isPowered = event.powered }
+        if event.has(CBLUEZ_FIELD_DISCOVERING) { isDiscovering = event.discovering }
         if event.has(CBLUEZ_FIELD_ACTIVE_INSTANCES) { activeAdvertisements = Int(event.active_instances) }
         if event.has(CBLUEZ_FIELD_FREE_INSTANCES) { freeAdvertisements = Int(event.free_instances) }
     }

@@ -13,13 +13,28 @@ final class L2CAPChannel: RadioChannel {
     private let socket: PacketSocket
     private let poller: Poller
     private let adapterIndex: UInt16
-    private let handle: UInt16
     private let refused = NIOLockedValueBox<RefusalReason?>(nil)
+    /// The controller's number of the link below.
+    let handle: UInt16
+    private let link: Link
+    /// When the link was last said to be used.
+    private let toldUse = NIOLockedValueBox<ContinuousClock.Instant?>(nil)
     private let whenClosed: NIOLockedValueBox<(@Sendable () -> Void)?>
+
+    /// What a channel and the radio have to say to one another about the link below.
+    struct Link: Sendable {
+        /// SDUs of no more bytes are no use of it.
+        var idleBytesSent: Int
+        var idleBytesReceived: Int
+        /// Called with the handle when it is used, at most once a second.
+        var whenUsed: @Sendable (UInt16) -> Void
+        /// What is known of the link of a handle, whose PHY the kernel has told.
+        var condition: @Sendable (UInt16, String?) async -> LinkCondition?
+    }
 
     /// Takes over a connected channel's descriptor. `whenClosed` is called once, when it is closed.
     init(
-        _ descriptor: Int32, endpoint: RadioEndpoint, adapterIndex: UInt16, poller: Poller,
+        _ descriptor: Int32, endpoint: RadioEndpoint, adapterIndex: UInt16, poller: Poller, link: Link,
         whenClosed: @escaping @Sendable () -> Void
     ) {
         self.whenClosed = NIOLockedValueBox(whenClosed)
@@ -28,6 +43,7 @@ final class L2CAPChannel: RadioChannel {
         let isTold = cbluez_l2cap_link_info(descriptor, &info) == 0 && info.send_mtu > 0
         sendMTU = isTold ? min(Int(info.send_mtu), Limits.sduBytes) : 23
         handle = info.handle
+        self.link = link
         self.endpoint = endpoint
         self.adapterIndex = adapterIndex
         self.poller = poller
@@ -50,6 +66,7 @@ final class L2CAPChannel: RadioChannel {
         guard sdu.count <= sendMTU else { throw RadioError(.tooLarge, "\(sdu.count) bytes") }
         let sent = try await socket.perform(.writable) { cbluez_l2cap_send($0, sdu, sdu.count) }
         guard sent >= 0 else { throw SystemError.channelError(Int32(-sent)) }
+        if sent > link.idleBytesSent { tellUse() }
     }
 
     func receive() async throws(RadioError) -> [UInt8]? {
@@ -63,6 +80,7 @@ final class L2CAPChannel: RadioChannel {
             return count
         }
         let received = try await socket.perform(.readable, receive)
+        if received > link.idleBytesReceived { tellUse() }
         if received > 0 { return sdu }
         guard received < 0 else { return nil }
         // A link's end overtakes what has arrived before it: the socket tells its error first, once, and then gives out
@@ -103,6 +121,30 @@ final class L2CAPChannel: RadioChannel {
             // 127: the controller does not know (Vol 4, Part E, 7.5.4).
             return status == 0 && rssi != 127 ? Int(rssi) : nil
         }
+    }
+
+    /// Data comes by the hundred a second; that it does is said once.
+    private func tellUse() {
+        let now = ContinuousClock.now
+        let isNews = toldUse.withLockedValue { last in
+            guard last.map({ now - $0 >= .seconds(1) }) ?? true else { return false }
+            last = now
+            return true
+        }
+        if isNews { link.whenUsed(handle) }
+    }
+
+    func linkCondition() async -> LinkCondition? {
+        var info = cbluez_link_info()
+        let isTold = try? socket.attempt { Int(cbluez_l2cap_link_info($0, &info)) }
+        return await link.condition(handle, isTold == 0 ? Self.phy(info.phy) : nil)
+    }
+
+    /// The kernel's bits of the PHY to send on (BT_PHY in its bluetooth.h).
+    private static func phy(_ bits: UInt32) -> String? {
+        if bits & (1 << 13) != 0 { return "coded" }
+        if bits & (1 << 11) != 0 { return "2M" }
+        return bits & (1 << 9) != 0 ? "1M" : nil
     }
 
     func close() {

@@ -57,7 +57,7 @@ extension PairingRun {
     }
 
     private func changed(_ path: String, _ change: DeviceChange) {
-        guard path.hasPrefix(radio.adapter.path + "/"), devices[path] != nil || devices.count < Limits.pairingDevices
+        guard path.hasPrefix(adapter.path + "/"), devices[path] != nil || devices.count < Limits.pairingDevices
         else { return }
         var device = devices[path] ?? KnownDevice()
         let wasPaired = device.isPaired
@@ -119,7 +119,7 @@ extension PairingRun {
     func forget(_ box: PairingBox) async {
         guard let bus, let path = partner ?? path(of: box.id) else { return }
         do {
-            try await bus.remove(device: path, from: radio.adapter.path)
+            try await bus.remove(device: path, from: adapter.path)
         } catch {
             // What is not there need not be forgotten.
             logger.debug("pairing: \(path) is not removed: \(error)")

@@ -15,6 +15,8 @@ public actor PairingRun {
     static let service = ServiceType.pairing.uuid
 
     let radio: BlueZRadio
+    /// A bond is this adapter's: the radio does not go to another one, since it is told which.
+    let adapter: Adapter
     let logger: Logger
     private let name: String
     private let token: String
@@ -47,7 +49,9 @@ public actor PairingRun {
     public init(
         adapter: String?, name: String, wanted: String?, logger: Logger = Logger(label: "roadmesh.pairing")
     ) throws(RadioError) {
-        radio = try BlueZRadio(adapter: adapter, logger: logger)
+        let adapter = try Adapter.find(adapter)
+        self.adapter = adapter
+        radio = try BlueZRadio(adapter: adapter.name, logger: logger)
         radioName = radio.name
         self.name = name
         self.wanted = wanted

@@ -56,6 +56,9 @@ public protocol RadioChannel: AnyObject, Sendable {
     /// Signal strength in dBm, nil where the radio cannot tell.
     func signalStrength() async -> Int?
 
+    /// What the link layer was asked for, and what it does. Nil where there is none.
+    func linkCondition() async -> LinkCondition?
+
     /// Closes the channel; whatever waits on it ends. Safe to call again.
     func close()
 }
@@ -63,6 +66,8 @@ public protocol RadioChannel: AnyObject, Sendable {
 extension RadioChannel {
     /// Most radios know none.
     public var refusal: RefusalReason? { nil }
+    /// A channel without a link layer that anybody could tell of.
+    public func linkCondition() async -> LinkCondition? { nil }
 }
 
 /// Where a radio can dial to. Its parts mean something to the radio that made it, and to nobody else.
@@ -97,6 +102,8 @@ public enum RadioEvent: Sendable {
     case failed(RadioError)
     /// The radio is back; what was advertised and scanned for is again.
     case recovered
+    /// The radio has mended something by itself.
+    case mended(RadioMending)
 }
 
 /// An advertiser, as it was heard.

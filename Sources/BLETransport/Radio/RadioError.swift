@@ -12,6 +12,10 @@ public struct RadioError: Error, Hashable, Sendable, CustomStringConvertible {
         case blocked
         /// A switch of the machine keeps the adapter off.
         case blockedBySwitch
+        /// The controller has stopped to answer, and is being reset.
+        case adapterSilent
+        /// The controller does not answer, and resets have not helped.
+        case adapterDead
         /// bluetoothd is not running, or has gone.
         case serviceNotRunning
         /// The system does not let this process.

@@ -12,6 +12,10 @@ public struct RadioFailure: Hashable, Sendable {
         case blocked
         /// A switch of the box keeps the adapter off; no command lifts that.
         case blockedBySwitch
+        /// The controller has stopped to answer, and is being reset.
+        case adapterSilent
+        /// The controller does not answer, and resets have not helped.
+        case adapterDead
         /// bluetoothd is not running, or has gone.
         case serviceNotRunning
         /// The system does not let this process.
@@ -43,6 +47,8 @@ public struct RadioFailure: Hashable, Sendable {
             case .radioOff: .radioOff
             case .blocked: .blocked
             case .blockedBySwitch: .blockedBySwitch
+            case .adapterSilent: .adapterSilent
+            case .adapterDead: .adapterDead
             case .serviceNotRunning: .serviceNotRunning
             case .notPermitted: .notPermitted
             case .unsupported: .unsupported

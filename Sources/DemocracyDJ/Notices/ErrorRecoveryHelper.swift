@@ -19,6 +19,8 @@ public enum ErrorRecoveryHelper {
         case .noAdapter: "Plug it in; it is used as soon as it is there."
         case .blocked(bySwitch: true): "Flip the switch; the radio comes back by itself."
         case .blocked(bySwitch: false): "Lift the block: sudo rfkill unblock bluetooth."
+        case .adapterSilent: "Wait a moment: it is being switched off and on."
+        case .adapterDead: "Pull it out and put it in again; one that is built in needs this box restarted."
         case .serviceNotRunning: "Start it: sudo systemctl start bluetooth."
         case .notPermitted: "Join the group: sudo usermod -aG bluetooth $USER, and log in again."
         case .unsupported: "Use another adapter: --adapter names it."
@@ -54,8 +56,8 @@ public enum ErrorRecoveryHelper {
     public static func buttonLabel(for error: NetworkError) -> String {
         switch error {
         case .requestFailed, .httpError, .noData, .offline, .serverMaintenance, .rateLimited: "Try Again"
-        case .radioOff, .noAdapter, .blocked, .serviceNotRunning, .notPermitted, .unsupported, .airUnusable,
-            .radioFailed, .networkUnavailable:
+        case .radioOff, .noAdapter, .blocked, .adapterSilent, .adapterDead, .serviceNotRunning,
+            .notPermitted, .unsupported, .airUnusable, .radioFailed, .networkUnavailable:
             "Check Again"
         case .connectionLost, .hostNotFound, .hostFull, .refused, .versionMismatch, .proofRequired,
             .bondRequired:

@@ -27,6 +27,8 @@ extension NetworkError: LocalizedError {
         case .noAdapter: "There is no Bluetooth adapter."
         case .blocked(bySwitch: true): "A switch on this box keeps Bluetooth off."
         case .blocked(bySwitch: false): "Bluetooth is blocked on this box (rfkill)."
+        case .adapterSilent: "The Bluetooth adapter has stopped answering."
+        case .adapterDead: "The Bluetooth adapter does not answer, not even after a reset."
         case .serviceNotRunning: "The Bluetooth service, bluetoothd, is not running."
         case .notPermitted: "This user may not use Bluetooth."
         case .unsupported(let cause): "This Bluetooth adapter cannot do it: \(cause)."

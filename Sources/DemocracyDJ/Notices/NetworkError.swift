@@ -36,6 +36,10 @@ public enum NetworkError: Error, Sendable {
     case noAdapter
     /// rfkill keeps the adapter off: a switch of the box, or, where that is not it, a word to the kernel.
     case blocked(bySwitch: Bool)
+    /// The adapter has stopped to answer, and is being reset.
+    case adapterSilent
+    /// The adapter does not answer, and resets have not helped.
+    case adapterDead
     /// bluetoothd is not running.
     case serviceNotRunning
     /// The system does not let this user.
@@ -135,6 +139,8 @@ extension NetworkError {
         case .radioOff: "radioOff"
         case .noAdapter: "noAdapter"
         case .blocked: "blocked"
+        case .adapterSilent: "adapterSilent"
+        case .adapterDead: "adapterDead"
         case .serviceNotRunning: "serviceNotRunning"
         case .notPermitted: "notPermitted"
         case .unsupported: "unsupported"
@@ -165,8 +171,8 @@ extension NetworkError {
     /// Whether this node's own radio is what does not work.
     public var isOutage: Bool {
         switch self {
-        case .radioOff, .noAdapter, .blocked, .serviceNotRunning, .notPermitted, .unsupported, .airUnusable,
-            .radioFailed, .networkUnavailable:
+        case .radioOff, .noAdapter, .blocked, .adapterSilent, .adapterDead, .serviceNotRunning,
+            .notPermitted, .unsupported, .airUnusable, .radioFailed, .networkUnavailable:
             true
         default: false
         }
@@ -177,8 +183,8 @@ extension NetworkError {
     public var isCritical: Bool {
         switch self {
         case .offline, .serverMaintenance, .rateLimited: true
-        case .radioOff, .noAdapter, .blocked, .serviceNotRunning, .notPermitted, .unsupported, .airUnusable,
-            .radioFailed, .networkUnavailable:
+        case .radioOff, .noAdapter, .blocked, .adapterSilent, .adapterDead, .serviceNotRunning,
+            .notPermitted, .unsupported, .airUnusable, .radioFailed, .networkUnavailable:
             true
         case .connectionLost, .hostNotFound, .hostFull, .refused, .kicked, .wrongPIN, .versionMismatch, .proofRequired,
             .bondRequired, .sessionInvalidated:
@@ -194,8 +200,8 @@ extension NetworkError {
         // It is most often cured by then, and a button is one more thing to look at while driving.
         case .connectionLost: DJLimits.retryOffered
         case .requestFailed, .httpError, .noData, .offline, .serverMaintenance, .rateLimited: .zero
-        case .radioOff, .noAdapter, .blocked, .serviceNotRunning, .notPermitted, .unsupported, .airUnusable,
-            .radioFailed, .networkUnavailable:
+        case .radioOff, .noAdapter, .blocked, .adapterSilent, .adapterDead, .serviceNotRunning,
+            .notPermitted, .unsupported, .airUnusable, .radioFailed, .networkUnavailable:
             .zero
         case .hostNotFound, .hostFull, .refused, .wrongPIN, .versionMismatch, .proofRequired, .bondRequired,
             .sessionInvalidated:

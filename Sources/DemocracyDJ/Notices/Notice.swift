@@ -121,6 +121,18 @@ extension Notice {
             "Use these digits of the id of the one you mean.")
     }
 
+    /// The radio has taken another adapter by itself.
+    public static func otherAdapter(_ new: String, insteadOf old: String) -> Notice {
+        passing(
+            "radioMended", "\(old) is gone or does not answer; \(new) is used now.",
+            "To choose one yourself: --adapter names it.")
+    }
+
+    /// The radio had stopped to advertise, and does so again.
+    public static let advertisingAgain = passing(
+        "radioMended", "New guests could not find this host for a moment; now they can again.",
+        "Who is here already has noticed nothing. If it comes often, use another adapter.")
+
     /// A wish that cannot wait for a link.
     public static let notConnected = Notice(.notConnected)
 

@@ -105,6 +105,7 @@ extension DJNode {
         case .link(let peer, let report): return [.act(.show(.link(peer, report)))]
         case .radio(.unavailable(let failure)): return watch(.radioFailed(NetworkError(failure)))
         case .radio(.working): return watch(.radioRecovered)
+        case .radio(.mended(let mending)): return [.act(.tell(Notice(mending)))]
         }
     }
 

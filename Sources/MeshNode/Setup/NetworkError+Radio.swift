@@ -12,6 +12,8 @@ extension NetworkError {
         case .radioOff: self = .radioOff
         case .blocked: self = .blocked(bySwitch: false)
         case .blockedBySwitch: self = .blocked(bySwitch: true)
+        case .adapterSilent: self = .adapterSilent
+        case .adapterDead: self = .adapterDead
         case .serviceNotRunning: self = .serviceNotRunning
         case .notPermitted: self = .notPermitted
         case .unsupported: self = .unsupported(cause: failure.cause)
@@ -40,6 +42,16 @@ extension NetworkError {
         case .challenge: self = .proofRequired
         case .bond: self = .bondRequired
         case .unspecified: self = .refused
+        }
+    }
+}
+
+extension Notice {
+    /// What a radio has mended by itself, told to a person.
+    public init(_ mending: RadioMending) {
+        switch mending {
+        case .otherAdapter(let old, let new): self = .otherAdapter(new, insteadOf: old)
+        case .advertising: self = .advertisingAgain
         }
     }
 }

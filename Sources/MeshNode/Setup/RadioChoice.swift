@@ -119,6 +119,8 @@ extension SetupProblem {
             self.init(
                 .unavailable,
                 "Bluetooth is blocked: \(cause); flip it, or its key. To see which one: rfkill list bluetooth")
+        case .adapterSilent, .adapterDead:
+            self.init(.unavailable, "The adapter does not answer: \(cause); pull it out and put it in again.")
         case .airUnusable:
             self.init(.unavailable, "The virtual radio has no folder: \(cause); name another with --air.")
         case .airForbidden:

@@ -85,8 +85,10 @@ extension MeshEndpoint {
     func report(_ id: MeshCore.LinkID) async {
         guard let carrier = carriers[id] else { return }
         let rssi = await carrier.transport.signalStrength()
+        let condition = await carrier.transport.linkCondition()
         guard var report = carriers[id]?.report, let peer = core.peer(on: id) else { return }
         report.rssi = rssi
+        report.condition = condition
         if let conversation = core.conversation(with: peer.id) {
             report.resent = conversation.resent
             report.duplicates = conversation.duplicates

@@ -15,6 +15,14 @@ enum LinkView {
         return [signal, report.roundTrip.map(milliseconds)].compactMap(\.self).joined(separator: " ")
     }
 
+    /// The same and how the radios keep it up, like `▂▄▆· -68 dBm 12 ms, 2M every 15 ms`.
+    static func longWords(_ report: LinkReport) -> String {
+        let got = report.condition?.got
+        let every = got?.interval.map { "every \(Int($0.rounded())) ms" }
+        let radio = [got?.phy, every].compactMap(\.self).joined(separator: " ")
+        return [words(report), radio].filter { !$0.isEmpty }.joined(separator: ", ")
+    }
+
     private static func strength(_ rssi: Int) -> String {
         String(zip(bars, thresholds).map { rssi >= $1 ? $0 : "·" })
     }

@@ -86,7 +86,7 @@ extension Screen {
         let name = host.map { "\"\($0.name)\"" } ?? "the host"
         switch connection {
         case .connected:
-            let link = host.flatMap { links[$0.id] }.map(LinkView.words) ?? ""
+            let link = host.flatMap { links[$0.id] }.map(LinkView.longWords) ?? ""
             let stale = isStale ? "  stale" : ""
             return Panel.Line(text: "Connected to \(name)  \(link)\(stale)", style: .faint)
         case .reconnecting: return Panel.Line(text: "Reconnecting to \(name)\(stale(now))", style: .warning)

@@ -26,7 +26,9 @@ extension NetworkError {
         case .radioOff: .noAdapter
         case .noAdapter: .blocked(bySwitch: false)
         case .blocked(bySwitch: false): .blocked(bySwitch: true)
-        case .blocked(bySwitch: true): .serviceNotRunning
+        case .blocked(bySwitch: true): .adapterSilent
+        case .adapterSilent: .adapterDead
+        case .adapterDead: .serviceNotRunning
         case .serviceNotRunning: .notPermitted
         case .notPermitted: .unsupported(cause: "no free advertising slot")
         case .unsupported: .airUnusable(cause: "/tmp/air")

@@ -56,7 +56,8 @@ struct NetworkErrorTests {
         #expect(
             Set(withButton) == [
                 "requestFailed", "httpError", "noData", "offline", "serverMaintenance", "rateLimited", "radioOff",
-                "noAdapter", "blocked", "serviceNotRunning", "notPermitted", "unsupported", "airUnusable",
+                "noAdapter", "blocked", "adapterSilent", "adapterDead", "serviceNotRunning", "notPermitted",
+                "unsupported", "airUnusable",
                 "radioFailed",
                 "networkUnavailable", "hostNotFound", "hostFull", "refused", "wrongPIN", "versionMismatch",
                 "proofRequired", "bondRequired", "sessionInvalidated",
@@ -68,7 +69,7 @@ struct NetworkErrorTests {
     @Test("the radio's outages share a code, since one cure ends them all, and the cause tells them apart")
     func outages() {
         let outages = NetworkError.every.filter(\.isOutage)
-        #expect(outages.count == 10)
+        #expect(outages.count == 12)
         for error in outages {
             #expect(Notice(error).code == "radioUnavailable")
             #expect(Notice(error).cause == error.code)

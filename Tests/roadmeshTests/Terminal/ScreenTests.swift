@@ -37,6 +37,10 @@ struct ScreenTests {
         #expect(LinkView.words(LinkReport(rssi: rssi)) == "\(bars) \(rssi) dBm")
         #expect(LinkView.words(LinkReport(roundTrip: .microseconds(600))) == "<1 ms")
         #expect(LinkView.words(LinkReport()) == "")
+        let condition = LinkCondition(got: LinkParameters(phy: "2M", interval: 11.25))
+        let tuned = LinkReport(roundTrip: .milliseconds(12), condition: condition)
+        #expect(LinkView.longWords(tuned) == "12 ms, 2M every 11 ms")
+        #expect(LinkView.longWords(LinkReport()) == "")
     }
 
     @Test(

@@ -166,6 +166,22 @@ class Server:
     async def do_drop(self, between: list[list[str]]) -> int:
         return self.medium.drop(self._pairs(between))
 
+    async def do_stall(self, names: list[str], resets: int | None = None) -> None:
+        for name in names:
+            self._controllers[name].stall(resets)
+
+    async def do_wake(self, names: list[str]) -> None:
+        for name in names:
+            self._controllers[name].wake()
+
+    async def do_forget_advertising(self, names: list[str]) -> None:
+        for name in names:
+            self._controllers[name].forget_advertising()
+
+    async def do_go_deaf(self, names: list[str]) -> None:
+        for name in names:
+            self._controllers[name].go_deaf()
+
     async def do_filter_duplicates(self, mode: str) -> None:
         if mode not in DUPLICATE_FILTERS:
             raise ValueError(f"no such filter; there are {', '.join(DUPLICATE_FILTERS)}")

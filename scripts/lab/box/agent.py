@@ -34,6 +34,8 @@ MAXIMUM_BACKLOG = 4 * 1024 * 1024
 BLUETOOTHD = "/usr/libexec/bluetooth/bluetoothd"
 MAIN_CONF = "/run/bluetooth-main.conf"
 
+RFKILL = "/sys/class/rfkill"
+
 RB_POWER_OFF = 0x4321FEDC
 
 SIOCSIFFLAGS = 0x8914
@@ -128,6 +130,16 @@ class Agent:
 
     def do_power(self, controller: int, on: bool) -> None:
         self._management.power(controller, on)
+
+    def do_rfkill(self, controller: int, on: bool) -> None:
+        for switch in os.listdir(RFKILL):
+            with open(f"{RFKILL}/{switch}/name") as name:
+                if name.read().strip() != f"hci{controller}":
+                    continue
+            with open(f"{RFKILL}/{switch}/soft", "w") as block:
+                block.write("1" if on else "0")
+            return
+        raise ValueError(f"hci{controller} has no switch")
 
     def _controllers_changed(self) -> None:
         for change, index in self._management.read():

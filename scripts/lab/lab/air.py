@@ -174,6 +174,24 @@ class Air:
             return [names, [controller.name for controller in other.controllers]]
         return [names, [name for name in self._lab.controller_names() if name not in names]]
 
+    # What goes wrong with a controller, without a word to its host
+
+    def stall(self, radio: Radio, resets: int | None = None) -> None:
+        """It answers nothing any more: until `wake`, or until it has been sent HCI Reset this often."""
+        self.request("stall", names=_names(radio), resets=resets)
+
+    def wake(self, radio: Radio) -> None:
+        """Ends `stall`; what the controller was told before is forgotten."""
+        self.request("wake", names=_names(radio))
+
+    def forget_advertising(self, radio: Radio) -> None:
+        """It advertises no more, and its sets are gone."""
+        self.request("forget_advertising", names=_names(radio))
+
+    def go_deaf(self, radio: Radio) -> None:
+        """It neither scans nor dials any more, until it is told to anew."""
+        self.request("go_deaf", names=_names(radio))
+
     # How the air behaves
 
     def filter_duplicates(self, mode: str) -> None:
@@ -216,6 +234,10 @@ class Air:
     def skip(self) -> None:
         with self._lab.hub.changed:
             self._cursor.skip()
+
+
+def _names(radio: Radio) -> list[str]:
+    return [controller.name for controller in radio.controllers]
 
 
 def encode(data: bytes) -> str:

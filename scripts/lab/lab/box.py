@@ -287,14 +287,14 @@ class Box:
     def roadmesh(
         self,
         *arguments: str | Path,
-        adapter: str | Controller = "hci0",
+        adapter: str | Controller | None = "hci0",
         state: Path | None = None,
         name: str | None = None,
         uid: int | None = None,
         env: dict[str, str] | None = None,
     ) -> Program:
-        """Runs `roadmesh` with these arguments, plus --json, the BlueZ radio on that adapter and a state folder of its
-        own, or the one given.
+        """Runs `roadmesh` with these arguments, plus --json, the BlueZ radio on that adapter (None: it chooses itself) and
+        a state folder of its own, or the one given.
 
         State is kept in the run's folder, so it survives a power cut as it would on a disk. As another user than root
         it is kept in the box's memory instead: files on hostfs belong to root whoever made them.
@@ -307,10 +307,12 @@ class Box:
             state = self.lab.new_state_folder(known_as) if uid is None else self._state_in_memory(name, uid)
         binary = self.lab.binary() if uid is None else self.lab.shared_binary()
         argv = [_seen_in_box(binary, self.lab.folder.path), *(_seen_in_box(one, self.lab.folder.path) for one in arguments)]
-        argv += ["--json", "--radio", "bluez", "--adapter", adapter, "--state", str(state)]
+        argv += ["--json", "--radio", "bluez", "--state", str(state)]
+        if adapter is not None:
+            argv += ["--adapter", adapter]
         program = self.spawn(argv, name=name, uid=uid, env=env or {})
         program.state = state
-        program.controller = self.hci(int(adapter.removeprefix("hci")))
+        program.controller = self.hci(int((adapter or "hci0").removeprefix("hci")))
         return program
 
     def _state_in_memory(self, name: str, uid: int) -> Path:
@@ -354,6 +356,10 @@ class Box:
 
     def plug(self, index: int) -> None:
         self.ask("attach", controller=index)
+
+    def rfkill(self, index: int, on: bool) -> None:
+        """Blocks a controller as `rfkill block` does, or lifts the block."""
+        self.ask("rfkill", controller=index, on=on)
 
 
 def is_complaint(line: str) -> bool:

@@ -204,3 +204,37 @@ def test_the_link_that_has_waited_longest_goes_first() -> None:
         assert received[0] > 20 and received[1] - received[0] <= 15
 
     on_air(test)
+
+
+def test_a_stalled_controller_answers_nothing_until_it_is_reset() -> None:
+    async def test(medium: Medium, car: Host, guest: Host) -> None:
+        await proven_link(car, guest)
+        car.controller.stall(resets=2)
+        event = await guest.event(DISCONNECTION_COMPLETE)
+        assert isinstance(event, hci.HCI_Disconnection_Complete_Event)
+        assert event.reason == hci.HCI_ErrorCode.CONNECTION_TIMEOUT_ERROR
+        while not car._packets.empty():
+            car._packets.get_nowait()
+        car.do(hci.HCI_Read_BD_ADDR_Command())
+        car.do(hci.HCI_Reset_Command())
+        assert car._packets.empty()
+        car.do(hci.HCI_Reset_Command())
+        assert not car._packets.empty()
+        await link(car, guest)
+
+    on_air(test)
+
+
+def test_a_controller_that_forgets_is_neither_heard_nor_hears() -> None:
+    async def test(medium: Medium, car: Host, guest: Host) -> None:
+        car.advertise()
+        car.controller.forget_advertising()
+        assert not car.controller.advertisers
+        guest.dial(car)
+        guest.controller.go_deaf()
+        car.advertise()
+        await asyncio.sleep(0.1)
+        assert not medium.links
+        await link(car, guest)
+
+    on_air(test)

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CBlueZ
+import Glibc
+import MeshProtocol
+
+/// Carries out what `AdapterSupervisor` decides.
+extension BlueZRadio {
+    private var now: MeshInstant { ContinuousClock.now - origin }
+
+    /// Tells the supervisor what was seen, and does what it says.
+    func supervise(_ event: AdapterSupervisor.Event) {
+        guard !isClosed else { return }
+        let actions = supervisor.handle(event, now: now)
+        for action in actions { carryOut(action) }
+        watchSupervisor()
+    }
+
+    /// Sees to it that the supervisor hears of its deadline, which may have become another one.
+    func watchSupervisor() {
+        supervising?.cancel()
+        guard let deadline = supervisor.deadline, !isClosed else { return }
+        supervising = Task {
+            try? await Task.sleep(until: origin + deadline, clock: .continuous)
+            if !Task.isCancelled { supervise(.tick) }
+        }
+    }
+
+    private func carryOut(_ action: AdapterSupervisor.Action) {
+        switch action {
+        case .forget:
+            registeredPath = nil
+            isDiscovering = false
+            devices = [:]
+        case .tell(let error):
+            logger.warning("\(error)")
+            eventSink.yield(.failed(error))
+        case .tellRecovered: eventSink.yield(.recovered)
+        case .tellMended(let mending):
+            logger.warning("mended: \(mending)")
+            eventSink.yield(.mended(mending))
+        case .start(let step, let number): Task { await take(step, number) }
+        case .advertise: renewAdvertisement()
+        case .scan: Task { await discoverAnew() }
+        case .lookAtSwitches: supervise(.stillOff(adapter.whyOff))
+        case .askController: askController()
+        }
+    }
+
+    private func take(_ step: AdapterSupervisor.Step, _ number: Int) async {
+        logger.info("mending the radio: \(step)")
+        do throws(RadioError) {
+            switch step {
+            case .restore: try await restore()
+            case .powerCycle: try await powerCycle()
+            case .powerOn: try await power(true)
+            case .move: try move()
+            }
+            supervise(.done(number))
+        } catch {
+            logger.info("mending the radio: \(step) failed: \(error)")
+            supervise(.failed(number, error))
+        }
+    }
+
+    /// bluetoothd or the adapter is back, and has forgotten everything.
+    private func restore() async throws(RadioError) {
+        let there = try Adapter.all().first { $0.name == adapter.name }
+        // Another one was put in its place.
+        if let there, there.address != adapter.address { use(there) }
+        // A socket on an adapter that was pulled out ends, and hears nothing of the next.
+        if linkWatch.socket == nil { watchLinks() }
+        if wantedAdvertisement != nil {
+            try listen()
+            try await applyAdvertisement()
+        }
+        if scanned != nil { try await discover() }
+    }
+
+    // MARK: Switching off and on
+
+    private func powerCycle() async throws(RadioError) {
+        // A dial that is pending when its adapter goes can take some kernels down (`docs/bluez.md`).
+        dialling?.close()
+        if try await resetByKernel() { return }
+        // Where it does not answer, switching it off may well fail; on is what counts.
+        try? await power(false)
+        try await power(true)
+    }
+
+    /// Without bluetoothd in between, which gives up on an adapter that does not answer. False where this process may not.
+    private func resetByKernel() async throws(RadioError) -> Bool {
+        let index = adapter.index
+        let result = await Blocking.run { cbluez_hci_power_cycle(index) }
+        switch result {
+        case 0: return true
+        case -EPERM, -EACCES: return false
+        default: throw RadioError(.adapterSilent, SystemError.text(-result))
+        }
+    }
+
+    private func power(_ isOn: Bool) async throws(RadioError) {
+        guard let bus else { throw RadioError(.closed) }
+        do {
+            try await bus.setPowered(isOn, on: adapter.path)
+        } catch {
+            throw error.radioError
+        }
+    }
+
+    // MARK: Another adapter
+
+    /// Takes the same adapter where it has come back under another name, one of the name that a person has given, or,
+    /// where nobody has named one, any that is on.
+    private func move() throws(RadioError) {
+        let gone = adapter
+        let there = try Adapter.all().filter { $0.isUp && $0.hasLowEnergy }
+        let same = there.first { $0.address == gone.address && $0 != gone } ?? there.first { $0.name == named }
+        let other = named == nil ? there.first { $0.address != gone.address } : nil
+        guard let next = same ?? other else { throw RadioError(.noAdapter, "there is no other adapter") }
+        use(next)
+        supervisor = supervisor.moved(from: gone.name, to: next.name, now: now)
+    }
+
+    private func use(_ next: Adapter) {
+        closeChannels()
+        stopListening()
+        forgetLinks()
+        adapter = next
+    }
+
+    // MARK: Is anybody there?
+
+    private func askController() {
+        guard asking == nil else { return }
+        asking = Task {
+            let answers = await ControllerProbe.answers(adapter.index, poller: poller)
+            asking = nil
+            guard let answers, !Task.isCancelled else { return }
+            supervise(answers ? .controllerAnswered : .controllerSilent)
+        }
+    }
+}

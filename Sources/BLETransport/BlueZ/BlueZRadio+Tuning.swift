@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CBlueZ
+import Glibc
+import MeshProtocol
+
+/// What is known of the links of an adapter, and what is asked of those that carry our channels. The rest are somebody
+/// else's, and are left alone.
+struct LinkWatch {
+    /// The raw HCI socket that tells of links; nil where this process may not.
+    var socket: PacketSocket?
+    var reader: Task<Void, Never>?
+    var ticker: Task<Void, Never>?
+    /// By the controller's handle.
+    var links: [UInt16: LinkTuning] = [:]
+    /// Whom the last command of each kind was for: a refusal does not say.
+    var lastAsked: [UInt16: UInt16] = [:]
+}
+
+/// Carries out what `LinkTuning` decides.
+extension BlueZRadio {
+    private var now: MeshInstant { ContinuousClock.now - origin }
+
+    /// Listens to what the adapter's links do, where this process may.
+    func watchLinks() {
+        forgetLinks()
+        guard permissions.missing.isEmpty else { return }
+        let descriptor = cbluez_hci_open_links(adapter.index)
+        guard descriptor >= 0 else { return }
+        let socket = PacketSocket(descriptor, poller: poller)
+        linkWatch.socket = socket
+        linkWatch.reader = Task { await self.readLinks(socket) }
+    }
+
+    func forgetLinks() {
+        linkWatch.socket?.close()
+        linkWatch.reader?.cancel()
+        linkWatch.ticker?.cancel()
+        linkWatch = LinkWatch()
+    }
+
+    private func readLinks(_ socket: PacketSocket) async {
+        while true {
+            var event = cbluez_link_event()
+            guard let read = try? await socket.perform(.readable, { Int(cbluez_hci_read_link($0, &event)) }), read >= 0
+            else { break }
+            if read == 1 { linkEvent(event) }
+        }
+        socket.close()
+        if linkWatch.socket === socket { forgetLinks() }
+    }
+
+    private func linkEvent(_ event: cbluez_link_event) {
+        let handle = event.handle
+        switch Int(event.kind) {
+        case CBLUEZ_LINK_UP:
+            let got = LinkParameters(
+                phy: "1M", interval: Double(event.interval) * 1.25, supervisionTimeout: Int(event.timeout) * 10,
+                dataLength: 27)
+            linkWatch.links[handle] = LinkTuning(isCentral: event.is_central, got: got, mayAsk: true)
+        case CBLUEZ_LINK_DOWN: linkWatch.links[handle] = nil
+        case CBLUEZ_LINK_UPDATED:
+            tune(
+                handle,
+                event.status == 0
+                    ? .updated(interval: Int(event.interval), timeout: Int(event.timeout)) : .refused(.interval))
+        case CBLUEZ_LINK_PHY: tune(handle, event.status == 0 ? .phy(Int(event.phy)) : .refused(.phy))
+        case CBLUEZ_LINK_DATA_LENGTH: tune(handle, .dataLength(Int(event.octets)))
+        case CBLUEZ_LINK_REFUSED:
+            guard let handle = linkWatch.lastAsked[event.opcode], let setting = Self.setting(event.opcode) else {
+                return
+            }
+            tune(handle, .refused(setting))
+        default: break
+        }
+    }
+
+    private static func setting(_ opcode: UInt16) -> LinkTuning.Setting? {
+        switch Int32(opcode) {
+        case CBLUEZ_OPCODE_UPDATE: .interval
+        case CBLUEZ_OPCODE_SET_PHY: .phy
+        case CBLUEZ_OPCODE_DATA_LENGTH: .dataLength
+        default: nil
+        }
+    }
+
+    // MARK: Asking
+
+    /// Tells the tuning of a link what has happened, and asks for what it says.
+    func tune(_ handle: UInt16, _ event: LinkTuning.Event) {
+        guard let actions = linkWatch.links[handle]?.handle(event, now: now) else { return }
+        for action in actions { ask(action, of: handle) }
+        watchTunings()
+    }
+
+    private func watchTunings() {
+        linkWatch.ticker?.cancel()
+        guard let deadline = linkWatch.links.values.compactMap(\.deadline).min() else { return }
+        linkWatch.ticker = Task {
+            try? await Task.sleep(until: origin + deadline, clock: .continuous)
+            guard !Task.isCancelled else { return }
+            for (handle, tuning) in linkWatch.links {
+                if let due = tuning.deadline, due <= now { tune(handle, .tick) }
+            }
+        }
+    }
+
+    private func ask(_ action: LinkTuning.Action, of handle: UInt16) {
+        guard let socket = linkWatch.socket else { return }
+        logger.debug("link \(handle) is asked for \(action)")
+        linkWatch.lastAsked[UInt16(Self.opcode(action))] = handle
+        Task {
+            let sent = try? await socket.perform(.writable) { Int(Self.send(action, of: handle, over: $0)) }
+            if sent == -Int(EPERM) { tune(handle, .forbidden) }
+        }
+    }
+
+    private static func opcode(_ action: LinkTuning.Action) -> Int32 {
+        switch action {
+        case .setTwoMegabit: CBLUEZ_OPCODE_SET_PHY
+        case .setDataLength: CBLUEZ_OPCODE_DATA_LENGTH
+        case .update: CBLUEZ_OPCODE_UPDATE
+        }
+    }
+
+    private static func send(_ action: LinkTuning.Action, of handle: UInt16, over hci: Int32) -> Int32 {
+        switch action {
+        case .setTwoMegabit: return cbluez_hci_set_phy(hci, handle, UInt8(CBLUEZ_PHY_2M))
+        case .setDataLength:
+            return cbluez_hci_set_data_length(
+                hci, handle, UInt16(Limits.linkPacketBytes), UInt16(Limits.linkPacketMicroseconds))
+        case .update(let intervals, let timeout):
+            var parameters = cbluez_link_parameters(
+                interval_min: UInt16(intervals.lowerBound), interval_max: UInt16(intervals.upperBound),
+                timeout: UInt16(timeout))
+            return cbluez_hci_update_link(hci, handle, &parameters)
+        }
+    }
+
+    // MARK: Telling
+
+    /// What is known of a link, beside what its own socket says.
+    func condition(of handle: UInt16, phy: String?) -> LinkCondition {
+        let missing = permissions.missing
+        guard let tuning = linkWatch.links[handle] else {
+            return LinkCondition(got: LinkParameters(phy: phy), notPermitted: missing.map(\.rawValue))
+        }
+        return tuning.condition(notPermitted: missing.isEmpty ? LinkTuning.Setting.allCases : missing)
+    }
+}

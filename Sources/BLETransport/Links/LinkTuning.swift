@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import MeshProtocol
+
+/// Decides what one link is asked for: an event goes in, actions come out. Reads no clock; `now` is an argument.
+///
+/// Whoever has dialled asks as soon as the handshake is through: for 2M, for short connection intervals while there is something to say and for
+/// ordinary ones while there is not, and for a supervision timeout that a shadow does not end. The other side asks only
+/// where nothing comes of that, since its box may do what the dialling one may not: two wishes would chase each other.
+/// What was refused is not asked for again on this link.
+public struct LinkTuning: Sendable {
+    /// What can be asked for. The names are those of `LinkParameters`.
+    public enum Setting: String, Hashable, Sendable, CaseIterable {
+        case phy, interval, supervisionTimeout, dataLength
+    }
+
+    /// What happens.
+    enum Event: Hashable, Sendable {
+        /// The link is used, or is used again, for a channel of ours.
+        case opened
+        /// What the controller says: the interval in 1.25 ms, the timeout in 10 ms; the PHY by its number; bytes.
+        case updated(interval: Int, timeout: Int)
+        case phy(Int)
+        case dataLength(Int)
+        /// The controller, or the other side, does not do what was asked.
+        case refused(Setting)
+        /// This process may not ask.
+        case forbidden
+        /// Somebody has said something.
+        case data
+        /// Time has passed: see `deadline`.
+        case tick
+    }
+
+    /// What is to be asked for.
+    enum Action: Hashable, Sendable {
+        case setTwoMegabit
+        case setDataLength
+        /// Intervals in 1.25 ms, timeout in 10 ms.
+        case update(intervals: ClosedRange<Int>, timeout: Int)
+    }
+
+    /// This side has dialled.
+    private let isCentral: Bool
+    private var mayAsk: Bool
+    private(set) var got: LinkParameters
+    private(set) var asked = LinkParameters()
+
+    /// The system has links made with shorter intervals than ours: they stay.
+    private let ownIntervals: ClosedRange<Int>?
+    private var isOpen = false
+    private var refused: Set<Setting> = []
+    /// The intervals that were asked for last, and the word on them that is still to come.
+    private var intervals: ClosedRange<Int>?
+    private var answerBy: MeshInstant?
+    private var calmAt: MeshInstant?
+    private var patientUntil: MeshInstant?
+    private var lengthAt: MeshInstant?
+    private var isPeerTuning = false
+
+    /// The tuning of a link that has come up like this. `mayAsk`: whether this process is allowed to.
+    init(isCentral: Bool, got: LinkParameters, mayAsk: Bool) {
+        (self.isCentral, self.got, self.mayAsk) = (isCentral, got, mayAsk)
+        let units = got.interval.map { Int(($0 / 1.25).rounded()) } ?? .max
+        ownIntervals = units <= Limits.briskInterval.upperBound ? units...units : nil
+    }
+
+    /// When `tick` is due.
+    var deadline: MeshInstant? {
+        guard isOpen, mayAsk else { return nil }
+        return [answerBy, calmAt, patientUntil, lengthAt].compactMap(\.self).min()
+    }
+
+    /// What is told of the link.
+    func condition(notPermitted: [Setting]) -> LinkCondition {
+        LinkCondition(got: got, asked: asked, notPermitted: mayAsk ? [] : notPermitted.map(\.rawValue))
+    }
+
+    /// Takes an event.
+    mutating func handle(_ event: Event, now: MeshInstant) -> [Action] {
+        switch event {
+        case .opened: return opened(now)
+        case .updated(let interval, let timeout):
+            got.interval = Double(interval) * 1.25
+            got.supervisionTimeout = timeout * 10
+            if answerBy == nil { isPeerTuning = true }
+            answerBy = nil
+            return askForInterval(now)
+        case .phy(let number): got.phy = number == 1 ? "1M" : number == 2 ? "2M" : "coded"
+        case .dataLength(let octets): got.dataLength = octets
+        case .refused(let setting):
+            refused.insert(setting)
+            if setting == .interval { answerBy = nil }
+        case .forbidden: mayAsk = false
+        case .data:
+            guard isOpen else { return [] }
+            calmAt = now + Limits.briskTime
+            return askForInterval(now)
+        case .tick: return tick(now)
+        }
+        return []
+    }
+
+    private mutating func opened(_ now: MeshInstant) -> [Action] {
+        isOpen = true
+        calmAt = now + Limits.briskTime
+        lengthAt = now + Limits.tuningPatience
+        patientUntil = now + (isCentral ? Limits.tuningDelay : Limits.tuningPatience)
+        return []
+    }
+
+    private mutating func tick(_ now: MeshInstant) -> [Action] {
+        var actions: [Action] = []
+        if let at = answerBy, now >= at { answerBy = nil }
+        if let at = calmAt, now >= at { calmAt = nil }
+        if let at = patientUntil, now >= at {
+            patientUntil = nil
+            if isCentral || !isPeerTuning { actions += askForPHY() }
+        }
+        if let at = lengthAt, now >= at {
+            lengthAt = nil
+            // Controllers agree on it by themselves, most often.
+            if mayAsk, !refused.contains(.dataLength), (got.dataLength ?? 0) < Limits.linkPacketBytes {
+                asked.dataLength = Limits.linkPacketBytes
+                actions.append(.setDataLength)
+            }
+        }
+        return actions + askForInterval(now)
+    }
+
+    private mutating func askForPHY() -> [Action] {
+        guard mayAsk, !refused.contains(.phy), got.phy != "2M" else { return [] }
+        asked.phy = "2M"
+        return [.setTwoMegabit]
+    }
+
+    private mutating func askForInterval(_ now: MeshInstant) -> [Action] {
+        let wanted = ownIntervals ?? (calmAt == nil ? Limits.calmInterval : Limits.briskInterval)
+        guard mayAsk, isOpen, answerBy == nil, !refused.contains(.interval), intervals != wanted,
+            patientUntil == nil, isCentral || !isPeerTuning
+        else { return [] }
+        intervals = wanted
+        answerBy = now + Limits.tuningAnswer
+        asked.interval = Double(wanted.upperBound) * 1.25
+        asked.supervisionTimeout = Limits.tunedSupervision * 10
+        return [.update(intervals: wanted, timeout: Limits.tunedSupervision)]
+    }
+}
+
+extension LinkTuning {
+    /// What this process may ask of a link layer.
+    public struct Permissions: Hashable, Sendable {
+        /// What it may ask for.
+        public let allowed: Set<Setting>
+        /// The capability that the rest takes.
+        public static let capability = "CAP_NET_RAW"
+
+        /// What it may not ask for, in the order of `Setting`.
+        public var missing: [Setting] { Setting.allCases.filter { !allowed.contains($0) } }
+
+        /// Permission for these.
+        public init(allowed: Set<Setting>) { self.allowed = allowed }
+    }
+}

@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import MeshProtocol
+import Testing
+
+@testable import BLETransport
+
+/// An adapter's story, told in one go: events with their time in seconds, and what must come of each.
+private struct Story {
+    var supervisor: AdapterSupervisor
+    var now = 0.0
+
+    init(mayMove: Bool = false) {
+        supervisor = AdapterSupervisor(adapter: "hci0", mayMove: mayMove, now: .zero)
+    }
+
+    mutating func at(_ seconds: Double, _ event: AdapterSupervisor.Event) -> [AdapterSupervisor.Action] {
+        now = seconds
+        return supervisor.handle(event, now: .seconds(seconds))
+    }
+
+    /// Lets time pass, tick after tick, and returns what was wanted meanwhile; the routine question is left out.
+    mutating func until(_ seconds: Double) -> [AdapterSupervisor.Action] {
+        var actions: [AdapterSupervisor.Action] = []
+        while let deadline = supervisor.deadline, deadline <= .seconds(seconds) {
+            actions += supervisor.handle(.tick, now: deadline)
+            #expect(supervisor.deadline.map { $0 > deadline } ?? true, "a deadline that does not move is a busy loop")
+        }
+        now = seconds
+        return actions.filter { $0 != .askController }
+    }
+}
+
+@Suite("What is done about an adapter that does not work")
+struct AdapterSupervisorTests {
+    static let off = RadioError(.radioOff, "hci0 is switched off")
+    static let blocked = RadioError(.blocked, "rfkill keeps hci0 off")
+    static let stopped = RadioError(.serviceNotRunning, "bluetoothd has stopped")
+    static let gone = RadioError(.noAdapter, "hci0 is gone")
+    static let silent = RadioError(.adapterSilent, "hci0 does not answer")
+    static let dead = RadioError(.adapterDead, "hci0 does not answer")
+    static let broken = RadioError(.failed, "Failed")
+
+    @Test("a restarted bluetoothd: told once, registered again, told once that it is over")
+    func restart() {
+        var story = Story()
+        #expect(story.at(1, .serviceVanished) == [.forget, .tell(Self.stopped)])
+        #expect(story.at(1, .adapterRemoved) == [])
+        #expect(story.at(2, .serviceAppeared) == [])
+        #expect(story.at(2.1, .poweredOn) == [.start(.restore, 1)])
+        #expect(story.at(2.2, .done(1)) == [.tellRecovered])
+        #expect(story.supervisor.failure == nil)
+        #expect(story.until(60) == [])
+    }
+
+    @Test("a bluetoothd that comes back without the adapter: that is what is told then")
+    func restartWithoutAdapter() {
+        var story = Story()
+        _ = story.at(1, .serviceVanished)
+        _ = story.at(2, .serviceAppeared)
+        #expect(story.until(4.9) == [])
+        #expect(story.until(5) == [.start(.move, 1)])
+        #expect(story.at(5, .failed(1, Self.gone)) == [.forget, .tell(Self.gone)])
+    }
+
+    @Test("an adapter that is pulled out, and then bluetoothd goes: nothing is done until that is back")
+    func pulledAndStopped() {
+        var story = Story(mayMove: true)
+        _ = story.at(1, .adapterRemoved)
+        #expect(story.at(2, .serviceVanished) == [.forget, .tell(Self.stopped)])
+        #expect(story.until(1_000) == [])
+        _ = story.at(1_000, .serviceAppeared)
+        #expect(story.until(1_003) == [.start(.move, 1)])
+    }
+
+    @Test("what a person has switched off stays off, however long that takes")
+    func voluntary() {
+        var story = Story(mayMove: true)
+        #expect(story.at(1, .poweredOff(Self.off)) == [.forget, .tell(Self.off)])
+        #expect(story.until(100_000) == [])
+        #expect(story.at(100_000, .poweredOn) == [.start(.restore, 1)])
+        #expect(story.at(100_001, .done(1)) == [.tellRecovered])
+    }
+
+    @Test("rfkill: on again when the block is lifted, by bluetoothd or else by us")
+    func rfkill() {
+        for isSwitchedOnByOthers in [true, false] {
+            var story = Story(mayMove: true)
+            #expect(story.at(1, .poweredOff(Self.blocked)) == [.forget, .tell(Self.blocked)])
+            #expect(story.until(1.5) == [.lookAtSwitches])
+            #expect(story.at(1.5, .stillOff(Self.blocked)) == [])
+            #expect(story.until(2) == [.lookAtSwitches])
+            #expect(story.at(2, .stillOff(Self.off)) == [.forget, .tell(Self.off)])
+            if isSwitchedOnByOthers {
+                #expect(story.at(2.1, .poweredOn) == [.start(.restore, 1)])
+                #expect(story.at(2.2, .done(1)) == [.tellRecovered])
+            } else {
+                #expect(story.until(3).contains(.start(.powerOn, 1)))
+                #expect(story.at(3.1, .poweredOn) == [])
+                #expect(story.at(3.2, .done(1)) == [.start(.restore, 2)])
+                #expect(story.at(3.3, .done(2)) == [.tellRecovered])
+            }
+            #expect(story.until(60) == [])
+        }
+    }
+
+    @Test("an adapter that was off before it was blocked stays off when the block is lifted")
+    func blockedWhileOff() {
+        var story = Story()
+        _ = story.at(1, .poweredOff(Self.off))
+        _ = story.at(2, .poweredOff(Self.blocked))
+        _ = story.until(3)
+        _ = story.at(3, .stillOff(Self.off))
+        #expect(!story.until(60).contains { if case .start = $0 { true } else { false } })
+    }
+
+    @Test("what cannot be registered is tried again, ever later; then the adapter is reset; a refusal is not")
+    func unregistrable() {
+        var story = Story()
+        _ = story.at(0, .serviceVanished)
+        _ = story.at(1, .serviceAppeared)
+        #expect(story.at(1, .poweredOn) == [.start(.restore, 1)])
+        #expect(story.at(1, .failed(1, Self.broken)) == [.forget, .tell(Self.broken)])
+        #expect(story.until(1.5) == [.start(.restore, 2)])
+        #expect(story.at(1.5, .failed(2, Self.broken)) == [.forget])
+        #expect(story.until(2.5) == [.start(.restore, 3)])
+        #expect(story.at(2.5, .failed(3, Self.broken)) == [.forget, .start(.powerCycle, 4)])
+        // Its own switching off is no person's.
+        #expect(story.at(2.6, .poweredOff(Self.off)) == [])
+        #expect(story.at(2.7, .poweredOn) == [])
+        #expect(story.at(2.8, .done(4)) == [.start(.restore, 5)])
+        #expect(story.at(2.9, .done(5)) == [.tellRecovered])
+        #expect(story.until(60) == [])
+    }
+
+    @Test("a refusal is no reason to reset, and is asked again once a minute")
+    func refused() {
+        let refusal = RadioError(.unsupported, "no free slot")
+        var story = Story()
+        _ = story.at(0, .poweredOff(Self.off))
+        var actions = story.at(1, .poweredOn)
+        for _ in 0..<20 {
+            guard case .start(.restore, let number)? = actions.last else {
+                Issue.record("\(actions) at \(story.now)")
+                return
+            }
+            _ = story.at(story.now, .failed(number, refusal))
+            actions = story.until(story.now + 61)
+        }
+    }
+
+    @Test("a controller that answers nothing is reset, and nobody's links for a moment's delay")
+    func silence() {
+        var story = Story()
+        #expect(story.at(5, .controllerSilent) == [])
+        #expect(story.at(8, .controllerAnswered) == [])
+        #expect(story.at(13, .controllerSilent) == [])
+        #expect(story.at(16, .controllerSilent) == [])
+        #expect(story.at(19, .controllerSilent) == [.forget, .tell(Self.silent), .start(.powerCycle, 1)])
+        #expect(story.at(20, .poweredOff(Self.off)) == [])
+        #expect(story.at(21, .poweredOn) == [])
+        #expect(story.at(21, .done(1)) == [.start(.restore, 2)])
+        #expect(story.at(22, .done(2)) == [.tellRecovered])
+    }
+
+    @Test("one that stays dead: named by a person, it is tried for ever; else another adapter is taken")
+    func dead() {
+        for mayMove in [false, true] {
+            var story = Story(mayMove: mayMove)
+            for time in [1.0, 2] { _ = story.at(time, .controllerSilent) }
+            #expect(story.at(3, .controllerSilent).last == .start(.powerCycle, 1))
+            #expect(story.at(20, .failed(1, Self.silent)) == [])
+            #expect(story.until(20.5) == [.start(.powerOn, 2)])
+            #expect(story.at(30, .failed(2, Self.silent)) == [.forget, .tell(Self.dead)])
+            if mayMove {
+                #expect(story.until(30) == [.start(.move, 3)])
+                story.supervisor = story.supervisor.moved(from: "hci0", to: "hci1", now: .seconds(30))
+                #expect(story.at(30, .done(3)) == [.start(.restore, 4)])
+                #expect(
+                    story.at(31, .done(4)) == [
+                        .tellRecovered, .tellMended(.otherAdapter(old: "hci0", new: "hci1")),
+                    ])
+            } else {
+                #expect(story.until(31) == [.start(.powerOn, 3)])
+                #expect(story.at(40, .failed(3, Self.silent)) == [.forget])
+                #expect(story.until(42) == [.start(.powerOn, 4)])
+                #expect(story.at(42, .done(4)) == [.start(.restore, 5)])
+                #expect(story.at(43, .done(5)) == [.tellRecovered])
+            }
+        }
+    }
+
+    @Test("one that falls silent after each reset is not reset for ever")
+    func flapping() {
+        var story = Story()
+        var resets = 0
+        for round in 0..<10 {
+            var actions: [AdapterSupervisor.Action] = []
+            for silence in 0..<3 { actions = story.at(Double(round * 20 + silence * 3), .controllerSilent) }
+            guard case .start(.powerCycle, let number)? = actions.last else { continue }
+            resets += 1
+            _ = story.at(story.now, .done(number))
+            _ = story.at(story.now, .done(number + 1))
+        }
+        #expect(resets == Limits.resetsBeforeMove)
+        #expect(story.supervisor.failure == Self.dead)
+    }
+
+    @Test("one that is pulled out: it may come back within a moment; then another is taken, where none was named")
+    func pulled() {
+        var story = Story(mayMove: true)
+        #expect(story.at(1, .adapterRemoved) == [.forget, .tell(Self.gone)])
+        #expect(story.until(3.9) == [])
+        #expect(story.at(3.9, .poweredOn) == [.start(.restore, 1)])
+        #expect(story.at(3.9, .done(1)) == [.tellRecovered])
+        #expect(story.until(10) == [])
+        _ = story.at(10, .adapterRemoved)
+        #expect(story.until(13) == [.start(.move, 2)])
+        #expect(story.at(13, .failed(2, Self.gone)) == [])
+        // Somebody puts one in: there is no need to wait for the next try.
+        #expect(story.at(13.1, .otherAdapterOn) == [])
+        #expect(story.until(13.1) == [.start(.move, 3)])
+    }
+
+    @Test("a step whose cause was overtaken by another says nothing any more")
+    func overtaken() {
+        var story = Story()
+        _ = story.at(0, .poweredOff(Self.off))
+        #expect(story.at(1, .poweredOn) == [.start(.restore, 1)])
+        #expect(story.at(1, .serviceVanished) == [.forget, .tell(Self.stopped)])
+        #expect(story.at(1, .done(1)) == [])
+        #expect(story.at(1, .failed(1, Self.broken)) == [])
+        #expect(story.supervisor.failure == Self.stopped)
+    }
+
+    @Test("an advertisement is renewed although nobody says that it is gone; one that is gone is told")
+    func advertising() {
+        var story = Story()
+        _ = story.at(1, .advertised)
+        #expect(story.until(10.9) == [])
+        #expect(story.until(11) == [.advertise])
+        #expect(story.at(11, .advertised) == [])
+        #expect(story.at(12, .advertisingGone) == [.advertise, .tellMended(.advertising)])
+        _ = story.at(13, .advertisingStopped)
+        #expect(story.until(100) == [])
+        #expect(story.at(100, .advertisingGone) == [])
+    }
+
+    @Test("an advertisement that cannot be renewed is told, and tried again; then the adapter is reset")
+    func notRenewed() {
+        var story = Story()
+        _ = story.at(0, .advertised)
+        #expect(story.until(10) == [.advertise])
+        #expect(story.at(10, .advertisingFailed(Self.broken)) == [.forget, .tell(Self.broken)])
+        #expect(story.at(10.1, .advertisingFailed(Self.broken)) == [])
+        #expect(story.until(10.5) == [.start(.restore, 1)])
+        #expect(story.at(10.5, .failed(1, Self.broken)) == [.forget])
+        #expect(story.until(11.5) == [.start(.restore, 2)])
+        #expect(story.at(11.5, .failed(2, Self.broken)) == [.forget, .start(.powerCycle, 3)])
+    }
+
+    @Test("a scan that hears nobody begins anew, soon at first; one that has heard somebody, after a long silence")
+    func scanning() {
+        var story = Story()
+        _ = story.at(0, .scanWanted)
+        _ = story.at(0, .scanStarted)
+        #expect(story.until(0.4) == [.scan])
+        #expect(story.until(1.1) == [])
+        #expect(story.until(1.25) == [.scan])
+        _ = story.at(2, .heard)
+        #expect(story.until(21.9) == [])
+        #expect(story.until(22) == [.scan])
+        _ = story.at(22, .scanPaused)
+        #expect(story.until(100) == [])
+    }
+
+    @Test("a discovery that has ended without our word begins anew, unless it was a breath between two scans")
+    func discoveryEnded() {
+        var story = Story()
+        _ = story.at(0, .scanStarted)
+        _ = story.at(0.1, .heard)
+        _ = story.at(10, .discovering(false))
+        _ = story.at(11, .discovering(true))
+        #expect(story.until(20) == [])
+        _ = story.at(20, .discovering(false))
+        #expect(story.until(22) == [.scan])
+    }
+}

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import MeshProtocol
+import Testing
+
+@testable import BLETransport
+
+@Suite("What a link is asked for")
+struct LinkTuningTests {
+    static let fresh = LinkParameters(phy: "1M", interval: 50, supervisionTimeout: 420, dataLength: 27)
+    static let brisk = LinkTuning.Action.update(intervals: 9...12, timeout: 72)
+    static let calm = LinkTuning.Action.update(intervals: 24...40, timeout: 72)
+
+    private func tuning(isCentral: Bool = true, mayAsk: Bool = true) -> LinkTuning {
+        LinkTuning(isCentral: isCentral, got: Self.fresh, mayAsk: mayAsk)
+    }
+
+    /// What is asked for until a time by letting it pass.
+    private func ticks(_ tuning: inout LinkTuning, until seconds: Double) -> [LinkTuning.Action] {
+        var actions: [LinkTuning.Action] = []
+        while let deadline = tuning.deadline, deadline <= .seconds(seconds) {
+            actions += tuning.handle(.tick, now: deadline)
+            #expect(tuning.deadline.map { $0 > deadline } ?? true, "a deadline that does not move is a busy loop")
+        }
+        return actions
+    }
+
+    @Test("who has dialled asks at once, for short intervals until nothing is said, and again when something is")
+    func dialled() {
+        var tuning = tuning()
+        #expect(tuning.handle(.opened, now: .zero) == [])
+        #expect(tuning.handle(.dataLength(251), now: .seconds(0.1)) == [])
+        #expect(tuning.handle(.data, now: .zero) == [])
+        #expect(ticks(&tuning, until: 0.5) == [.setTwoMegabit, Self.brisk])
+        #expect(tuning.handle(.phy(2), now: .seconds(0.8)) == [])
+        #expect(tuning.handle(.updated(interval: 12, timeout: 72), now: .seconds(0.8)) == [])
+        let got = LinkParameters(phy: "2M", interval: 15, supervisionTimeout: 720, dataLength: 251)
+        #expect(tuning.got == got)
+        #expect(ticks(&tuning, until: 4.9) == [])
+        #expect(ticks(&tuning, until: 5) == [Self.calm])
+        #expect(tuning.handle(.updated(interval: 40, timeout: 72), now: .seconds(5.3)) == [])
+        #expect(tuning.handle(.data, now: .seconds(60)) == [Self.brisk])
+        #expect(tuning.handle(.data, now: .seconds(61)) == [])
+        #expect(tuning.asked == LinkParameters(phy: "2M", interval: 15, supervisionTimeout: 720))
+    }
+
+    @Test("one wish at a time: what is wanted meanwhile is asked for when the last one is answered")
+    func oneAtATime() {
+        var tuning = tuning()
+        _ = tuning.handle(.opened, now: .zero)
+        _ = ticks(&tuning, until: 0.5)
+        _ = tuning.handle(.updated(interval: 12, timeout: 72), now: .seconds(1))
+        _ = tuning.handle(.dataLength(251), now: .seconds(1))
+        #expect(ticks(&tuning, until: 5) == [Self.calm])
+        #expect(tuning.handle(.data, now: .seconds(5.1)) == [])
+        #expect(tuning.handle(.updated(interval: 40, timeout: 72), now: .seconds(5.4)) == [Self.brisk])
+    }
+
+    @Test("shorter intervals than ours are somebody's wish, and stay: only the timeout is asked for")
+    func configured() {
+        var fast = Self.fresh
+        fast.interval = 7.5
+        var tuning = LinkTuning(isCentral: true, got: fast, mayAsk: true)
+        _ = tuning.handle(.opened, now: .zero)
+        #expect(ticks(&tuning, until: 0.5) == [.setTwoMegabit, .update(intervals: 6...6, timeout: 72)])
+        _ = tuning.handle(.updated(interval: 6, timeout: 72), now: .seconds(0.6))
+        _ = tuning.handle(.dataLength(251), now: .seconds(0.6))
+        #expect(ticks(&tuning, until: 100) == [])
+        #expect(tuning.handle(.data, now: .seconds(100)) == [])
+    }
+
+    @Test("longer packets are asked for where the controllers have not agreed on them by themselves")
+    func packets() {
+        var tuning = tuning()
+        _ = tuning.handle(.opened, now: .zero)
+        _ = ticks(&tuning, until: 0.5)
+        #expect(ticks(&tuning, until: 2) == [.setDataLength])
+        #expect(tuning.asked.dataLength == 251)
+    }
+
+    @Test("what was refused is not asked for again")
+    func refused() {
+        var tuning = tuning()
+        _ = tuning.handle(.opened, now: .zero)
+        _ = ticks(&tuning, until: 0.5)
+        for setting in LinkTuning.Setting.allCases { _ = tuning.handle(.refused(setting), now: .seconds(0.1)) }
+        #expect(ticks(&tuning, until: 100) == [])
+        #expect(tuning.handle(.data, now: .seconds(100)) == [])
+        #expect(tuning.handle(.opened, now: .seconds(101)) == [])
+        #expect(ticks(&tuning, until: 200) == [])
+        #expect(tuning.got == Self.fresh)
+    }
+
+    @Test("who was dialled leaves it to the other side, and begins where that asks for nothing")
+    func accepted() {
+        var tuning = tuning(isCentral: false)
+        #expect(tuning.handle(.opened, now: .zero) == [])
+        #expect(tuning.handle(.data, now: .seconds(1)) == [])
+        #expect(ticks(&tuning, until: 2) == [.setTwoMegabit, .setDataLength, Self.brisk])
+        var other = self.tuning(isCentral: false)
+        _ = other.handle(.opened, now: .zero)
+        _ = other.handle(.dataLength(251), now: .zero)
+        #expect(other.handle(.updated(interval: 12, timeout: 72), now: .seconds(0.4)) == [])
+        #expect(ticks(&other, until: 100) == [])
+        #expect(other.handle(.data, now: .seconds(100)) == [])
+    }
+
+    @Test("a side that changes the link after us is not fought")
+    func chased() {
+        var tuning = tuning()
+        _ = tuning.handle(.opened, now: .zero)
+        _ = ticks(&tuning, until: 0.5)
+        _ = tuning.handle(.updated(interval: 12, timeout: 72), now: .seconds(0.6))
+        #expect(tuning.handle(.updated(interval: 40, timeout: 42), now: .seconds(0.8)) == [])
+        #expect(tuning.handle(.data, now: .seconds(1)) == [])
+        #expect(tuning.got.interval == 50)
+    }
+
+    @Test("without permission nothing is asked for, and that is told")
+    func forbidden() {
+        var tuning = tuning(mayAsk: false)
+        #expect(tuning.handle(.opened, now: .zero) == [])
+        #expect(tuning.deadline == nil)
+        #expect(tuning.handle(.data, now: .seconds(1)) == [])
+        let names = ["phy", "interval", "supervisionTimeout", "dataLength"]
+        #expect(tuning.condition(notPermitted: LinkTuning.Setting.allCases).notPermitted == names)
+        var late = self.tuning()
+        _ = late.handle(.opened, now: .zero)
+        _ = late.handle(.forbidden, now: .zero)
+        #expect(late.deadline == nil && late.handle(.data, now: .seconds(9)) == [])
+        #expect(late.condition(notPermitted: LinkTuning.Setting.allCases).notPermitted == names)
+    }
+
+    @Test(
+        "what a process may tune is what the kernel says of its capabilities",
+        arguments: [
+            ("CapInh:\t0000000000000000\nCapEff:\t000001ffffffffff\n", true), ("CapEff:\t0000000000002000\n", true),
+            ("CapPrm:\t0000000000002000\nCapEff:\t0000000000001000\n", false), ("CapEff:\t0000000000000000\n", false),
+            ("", false), ("CapEff:\tnonsense\n", false),
+        ])
+    func permissions(status: String, isAllowed: Bool) {
+        let permissions = LinkTuning.Permissions(status: status)
+        #expect(permissions.missing == (isAllowed ? [] : LinkTuning.Setting.allCases))
+        #expect(permissions.allowed.isEmpty != isAllowed)
+    }
+}

@@ -1,0 +1,109 @@
+"""What the link layer is asked for: by whom it may be, and what comes of it."""
+
+from __future__ import annotations
+
+import time
+
+from helpers import Figures, await_joined, cast, hold, identity, links_of, start_guests, start_host
+from lab import Box, Lab, Program
+
+# Five seconds of silence, and the change itself.
+CALM = 9.0
+
+
+def link(program: Program, **wanted: object) -> dict:
+    """The next report of its link that says this."""
+    return program.expect("link", lambda one: all(one.get(name) == value for name, value in wanted.items()), timeout=CALM)
+
+
+def vote_times(lab: Lab, host: Program, guest: Program, pause: float, count: int = 8) -> list[float]:
+    """From a line typed at the guest to its confirmation, with silence before each."""
+    seconds = []
+    for number in range(count):
+        hold(lab, pause)
+        guest.skip()
+        started = time.monotonic()
+        word, wish = ("vote", "vote") if number % 2 == 0 else ("unvote", "takeBack")
+        guest.say(f"{word} s{2 + number // 2 % 5}")
+        seconds.append(guest.expect("vote", state="confirmed", wish=wish)["_received"] - started)
+    return seconds
+
+
+def test_a_link_is_fast_while_somebody_votes_and_calm_while_nobody_does(
+    road: Lab, car: Box, family: Box, figures: Figures
+) -> None:
+    host = start_host(car)
+    [ana] = start_guests(family, "Ana")
+    fast = link(ana, phy="2M", interval=15, supervisionTimeout=720, dataLength=251)
+    assert fast["asked"] == {"interval": 15, "phy": "2M", "supervisionTimeout": 720} and fast["notPermitted"] == []
+    [on_air] = links_of(road, car.hci(0))
+    assert (on_air["phy"], on_air["intervalMilliseconds"], on_air["timeoutMilliseconds"]) == ("2M", 15, 720)
+    # The host's side sees the same, and has asked for nothing.
+    assert link(host, phy="2M", interval=15)["asked"] == {}
+    link(ana, interval=50, supervisionTimeout=720)
+    figures.times("tuned, a vote after a silence: typed to confirmed", vote_times(road, host, ana, 8.0, 4))
+    link(ana, interval=15)
+    figures.times("tuned, a vote among others: typed to confirmed", vote_times(road, host, ana, 0.5))
+    assert not ana.seen("peerDisconnected")
+
+
+def test_a_user_without_capabilities_has_the_link_that_the_system_gives(
+    road: Lab, car: Box, family: Box, figures: Figures
+) -> None:
+    host = start_host(car, uid=1000)
+    ana = family.roadmesh("guest", "Ana", uid=1000)
+    await_joined(ana)
+    told = link(ana, asked={})
+    # The kernel tells of a PHY only when that was changed.
+    assert "interval" not in told and "phy" not in told
+    assert told["notPermitted"] == ["phy", "interval", "supervisionTimeout", "dataLength"]
+    figures.times("not tuned, a vote after a silence: typed to confirmed", vote_times(road, host, ana, 8.0, 4))
+    figures.times("not tuned, a vote among others: typed to confirmed", vote_times(road, host, ana, 0.5))
+    [on_air] = links_of(road, car.hci(0))
+    assert (on_air["phy"], on_air["intervalMilliseconds"], on_air["timeoutMilliseconds"]) == ("1M", 50, 420)
+    assert not ana.seen("notice") and not ana.seen("peerDisconnected")
+
+
+def test_a_host_that_may_tunes_for_a_guest_that_may_not(road: Lab, car: Box, family: Box) -> None:
+    host = start_host(car)
+    ana = family.roadmesh("guest", "Ana", uid=1000)
+    await_joined(ana)
+    fast = link(host, phy="2M", interval=15)
+    assert fast["asked"]["interval"] == 15 and fast["supervisionTimeout"] == 720
+    # The kernel tells anybody the PHY.
+    assert link(ana, phy="2M")["notPermitted"]
+    cast(ana, "s2", seen_by=[host, ana])
+
+
+def test_a_controller_that_knows_only_the_old_commands_is_asked_once(road: Lab, car: Box) -> None:
+    plain = road.boxes.get("plain") or road.box("plain", profile="plain")
+    host = start_host(car)
+    [ana] = start_guests(plain, "Ana")
+    told = link(ana, interval=15, supervisionTimeout=720)
+    assert told["phy"] == "1M"
+    hold(road, 3)
+    [on_air] = links_of(road, car.hci(0))
+    assert (on_air["phy"], on_air["intervalMilliseconds"]) == ("1M", 15)
+    cast(ana, "s2", seen_by=[host, ana])
+    assert not host.seen("peerDisconnected")
+
+
+def test_a_shadow_shorter_than_the_longer_timeout_breaks_no_link(
+    road: Lab, car: Box, family: Box, figures: Figures
+) -> None:
+    host = start_host(car)
+    [ana] = start_guests(family, "Ana")
+    link(ana, supervisionTimeout=720)
+    for _ in range(3):
+        road.air.cut(car, family)
+        hold(road, 0.5)
+        road.air.heal()
+        cast(ana, f"s{2 + _}", seen_by=[host, ana])
+    assert not ana.seen("peerDisconnected")
+    started = time.monotonic()
+    road.air.cut(car, family)
+    told = ana.expect("peerDisconnected")["_received"] - started
+    figures.note(f"a gap is told after {told * 1e3:.0f} ms with a supervision timeout of 720 ms")
+    road.air.heal()
+    await_joined(ana)
+    assert identity(ana)
