@@ -16,7 +16,7 @@ struct RoadMesh: AsyncParsableCommand {
               roadmesh demo
             """,
         version: RoadMeshVersion.text,
-        subcommands: [HostCommand.self, GuestCommand.self, ScanCommand.self, DemoCommand.self])
+        subcommands: [HostCommand.self, GuestCommand.self, ScanCommand.self, DemoCommand.self, FieldTestCommand.self])
 
     /// Runs the command, and ends with the contract's exit codes.
     static func main() async {
