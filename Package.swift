@@ -37,6 +37,7 @@ let package = Package(
         .library(name: "DemocracyDJTesting", targets: ["DemocracyDJTesting"]),
         .library(name: "NodeStore", targets: ["NodeStore"]),
         .library(name: "HeadUnit", targets: ["HeadUnit"]),
+        .library(name: "FieldTest", targets: ["FieldTest"]),
         .library(name: "MeshSimulator", targets: ["MeshSimulator"]),
         .executable(name: "roadmesh", targets: ["roadmesh"]),
         .executable(name: "mesh-simulator", targets: ["mesh-simulator"]),
@@ -105,10 +106,17 @@ let package = Package(
             ],
             resources: [.embedInCode("Dashboard/Page")],
             swiftSettings: strict),
+        // A drive recorded, reported, and driven again in the simulator.
+        .target(
+            name: "FieldTest",
+            dependencies: [
+                "DemocracyDJ", "MeshNode", "MeshProtocol", "MeshSimulator", "NodeStore", lifecycle, logging,
+            ],
+            swiftSettings: strict),
         .executableTarget(
             name: "roadmesh",
             dependencies: [
-                "HeadUnit", "MeshNode", "NodeStore", asyncAlgorithms, locks,
+                "FieldTest", "HeadUnit", "MeshNode", "NodeStore", asyncAlgorithms, locks,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Subprocess", package: "swift-subprocess"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
@@ -162,6 +170,9 @@ let package = Package(
             path: "Fuzz",
             exclude: ["CLibFuzzer", "Corpus", "Failures", "Package.swift", "Program"],
             sources: ["Targets", "Tests"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "FieldTestTests", dependencies: ["FieldTest", "MeshNode", "NodeStore", "MeshSimulator"],
             swiftSettings: strict),
         .testTarget(name: "roadmeshTests", dependencies: ["roadmesh"], swiftSettings: strict),
     ],

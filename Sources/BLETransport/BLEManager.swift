@@ -10,6 +10,8 @@ public enum BLEManagerEvent: Sendable {
     case discovered(Peripheral)
     /// A host that was discovered is not heard any more.
     case lost(Peer)
+    /// A link is there, without a channel on it yet; to this host, where it is still known.
+    case reached(Peer?)
     /// Somebody has dialled this host.
     case accepted(BLETransport)
     /// The radio has failed or recovered.
@@ -158,6 +160,9 @@ public actor BLEManager {
             guard let (head, sighting) = sightings.first(where: { $0.value.endpoint == endpoint }) else { return }
             sightings[head] = nil
             await outlet.send(.lost(sighting.advertisement.peer))
+        case .reached(let address):
+            let sighting = sightings.values.first { $0.endpoint.address == address }
+            await outlet.send(.reached(sighting?.advertisement.peer))
         case .accepted(let channel):
             if isStopped || hosting == nil {
                 channel.close()

@@ -28,6 +28,8 @@ public enum ClientEvent: Sendable {
     case latestHasLeft(to: Peer.ID)
     /// What a link is like, about once a second.
     case link(Peer, LinkReport)
+    /// A link is lost, or a step of the way to one is done, for whoever takes down how soon that was.
+    case contact(Contact)
     /// The radio has failed or recovered.
     case radio(RadioCondition)
 }
@@ -174,6 +176,7 @@ public actor MultipeerClient {
         let transport = BLETransport(peripheral: peripheral, expecting: peer)
         do {
             try await transport.connect()
+            await outlet.send(.contact(Contact(.dialled, peripheral.peer)))
         } catch {
             guard !Task.isCancelled, !isStopped else { return nil }
             let refused = await transport.refusal.map { InviteFailure.refused($0, by: nil) }
@@ -260,8 +263,14 @@ public actor MultipeerClient {
         switch event {
         case .discovered(let peripheral):
             peripherals[peripheral.peer.id] = peripheral
+            let contact = Contact(.heard, peripheral.peer, by: .sighting, rssi: peripheral.rssi)
             await outlet.send(
                 .discovered(peripheral.peer, rssi: peripheral.rssi, hops: peripheral.hops))
+            await outlet.send(.contact(contact))
+        case .reached(let peer):
+            // One dial at a time is pending. bluetoothd may have forgotten the device meanwhile.
+            guard let invited = invitations.keys.first else { return }
+            await outlet.send(.contact(Contact(.heard, peer ?? Peer(id: invited, name: ""), by: .link)))
         case .lost(let peer):
             peripherals[peer.id] = nil
             await outlet.send(.lost(peer))
@@ -278,6 +287,7 @@ public actor MultipeerClient {
             logger.info("link to \(peer) is up")
             invitationIsOver(link)
             peers[link] = peer
+            await outlet.send(.contact(Contact(.resumed, peer)))
             await outlet.send(.connected(peer))
         case .link(_, .received(let message)): await outlet.send(.received(message))
         case .link(let link, .latestHasLeft):
@@ -285,7 +295,9 @@ public actor MultipeerClient {
         case .link(let link, .ended(let peer, let end)):
             logger.info("link to \(peer) ended: \(end)")
             peers[link] = nil
+            let contact = Contact(lost: peer, end)
             await manager.linksChanged()
+            await outlet.send(.contact(contact))
             await outlet.send(.disconnected(peer, end))
         case .link(let link, .failed(let expected, let proved, let end)):
             invitationIsOver(link)

@@ -23,6 +23,7 @@ public struct TimedEvent: Encodable, Sendable {
         case rssi, hops, reason, state, attempt, error
         case songID, kind, wish, stale, query, songs, path, accepted, code
         case isPlaying, elapsed, duration
+        case phase, evidence, silence, text, scanning, dialling, advertising, links
         case rttMilliseconds, sentBytes, receivedBytes, resent, duplicates, outbox
         case phy, interval, supervisionTimeout, dataLength, asked, notPermitted
     }
@@ -68,6 +69,9 @@ public struct TimedEvent: Encodable, Sendable {
         case .notice(let notice): try notice.encode(to: encoder)
         case .noticeCleared(let code): try container.encode(code, forKey: .code)
         case .link(let peer, let report): try encode(peer, report, &container)
+        case .contact(let contact): try encode(contact, &container)
+        case .radio(let activity): try encode(activity, &container)
+        case .mark(let text): try container.encode(text, forKey: .text)
         case .bye(let reason): try container.encode(reason, forKey: .reason)
         }
     }
@@ -79,6 +83,21 @@ public struct TimedEvent: Encodable, Sendable {
         try container.encode(node.service.text, forKey: .service)
         try container.encode(node.http, forKey: .http)
         try container.encode(RoadMeshVersion.text, forKey: .version)
+    }
+
+    private func encode(_ contact: Contact, _ container: inout Container) throws {
+        try container.encode(contact.phase, forKey: .phase)
+        try container.encode(contact.peer, forKey: .peer)
+        try container.encodeIfPresent(contact.evidence, forKey: .evidence)
+        try container.encodeIfPresent(contact.rssi, forKey: .rssi)
+        try container.encodeIfPresent(contact.silence.map { $0 / .seconds(1) }, forKey: .silence)
+    }
+
+    private func encode(_ activity: RadioActivity, _ container: inout Container) throws {
+        try container.encode(activity.isScanning, forKey: .scanning)
+        try container.encode(activity.isDialling, forKey: .dialling)
+        try container.encode(activity.isAdvertising, forKey: .advertising)
+        try container.encode(activity.links, forKey: .links)
     }
 
     private func encode(_ playback: Playback, _ container: inout Container) throws {
@@ -151,6 +170,9 @@ extension NodeEvent {
         case .notice: "notice"
         case .noticeCleared: "noticeCleared"
         case .link: "link"
+        case .contact: "contact"
+        case .radio: "radio"
+        case .mark: "mark"
         case .bye: "bye"
         }
     }

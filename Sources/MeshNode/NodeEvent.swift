@@ -40,6 +40,12 @@ public enum NodeEvent: Sendable {
     case noticeCleared(code: String)
     /// What a link is like.
     case link(Peer, LinkReport)
+    /// A link is lost, or a step of the way to one is done.
+    case contact(Contact)
+    /// The radio is at something else.
+    case radio(RadioActivity)
+    /// Somebody has marked this moment of a recording.
+    case mark(String)
     /// The node has stopped; nothing follows.
     case bye(ByeReason)
 }
@@ -66,6 +72,8 @@ public struct NodeDescription: Hashable, Sendable {
     public var service: ServiceType
     /// The address of its page, where it has one.
     public var http: String?
+    /// Whether the drive is recorded: then marks are taken.
+    public var isRecorded = false
 
     /// A description.
     public init(role: Role, peer: Peer, radio: String, service: ServiceType, http: String? = nil) {

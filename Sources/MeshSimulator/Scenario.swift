@@ -84,6 +84,8 @@ public struct Scenario: Hashable, Sendable {
     public let longest: Int
     /// Milliseconds between a kill and the next start.
     public let downTime: ClosedRange<Int>
+    /// The road that the guest is driven along. Nil where chance alone decides what goes wrong.
+    public let road: Road?
 
     /// What a seed stands for. `nodes` overrides how many there are.
     public init(seed: UInt64, nodes wanted: Int? = nil) {
@@ -119,5 +121,29 @@ public struct Scenario: Hashable, Sendable {
         longMessages = isTalkative ? 0 : random.pick(isSlow ? [0, 10] : [0, 10, 40]) ?? 0
         longest = latest == 4 && credits > 3 ? Limits.messageBytes - Body.headerBytes : 9_000
         downTime = random.chance(50) ? 10...300 : 100...3_000
+        road = nil
+    }
+
+    /// A host and a guest that is driven along a road. What the road says happens at its times; the seed decides the rest:
+    /// how long everything takes, and which dials fail.
+    public init(seed: UInt64, road: Road) {
+        self.seed = seed
+        self.road = road
+        nodes = 2
+        faults = []
+        faultsEnd = road.length
+        faultPause = 1_000...1_000
+        casts = 0
+        burst = 1
+        // A connection interval of 30 to 50 ms, as the kernel asks for.
+        latency = 5...50
+        pullDelay = 0...10
+        credits = 3
+        sduLimits = [Int](repeating: Limits.sduBytes, count: Limits.guests)
+        writeTime = 0...30
+        failingDials = 1
+        longMessages = 0
+        longest = 9_000
+        downTime = 100...3_000
     }
 }

@@ -13,6 +13,17 @@ public struct Simulation: Sendable {
         self.init(seed: seed, nodes: nodes, bug: nil)
     }
 
+    /// The world of a seed in which a guest is driven along a road.
+    public init(seed: UInt64, road: Road) {
+        self.init(seed: seed, road: road, bug: nil)
+    }
+
+    /// The same, with a bug planted in both nodes.
+    package init(seed: UInt64, road: Road, bug: PlantedBug?) {
+        scenario = Scenario(seed: seed, road: road)
+        self.bug = bug
+    }
+
     /// The same, with a bug planted in every node.
     package init(seed: UInt64, nodes: Int? = nil, bug: PlantedBug?) {
         scenario = Scenario(seed: seed, nodes: nodes)

@@ -9,6 +9,10 @@ public enum StoreLimits {
     /// Largest log that stays on disk after what is in it went to the database, in bytes: four times what SQLite lets it
     /// grow to before that, so that it is not made anew each time.
     public static let journalBytes = 16 << 20
+    /// Lines of one recorded drive: ten guests, each measured once a second, for a day. A line is some hundred bytes.
+    public static let driveLines = 1_000_000
+    /// Longest line of a recorded drive, in bytes: a name and a mark, each escaped to the utmost.
+    public static let driveLineBytes = 4_096
     /// Room between the places of two neighbours in a list, for those that move between them: after some thirty moves into
     /// one gap all places are given out anew.
     static let placeStep: Int64 = 1 << 32

@@ -18,7 +18,7 @@ struct RoadMesh: AsyncParsableCommand {
         version: RoadMeshVersion.text,
         subcommands: [
             HostCommand.self, GuestCommand.self, ScanCommand.self, DemoCommand.self, DoctorCommand.self,
-            PairCommand.self,
+            PairCommand.self, FieldTestCommand.self,
         ])
 
     /// Runs the command, and ends with the contract's exit codes.

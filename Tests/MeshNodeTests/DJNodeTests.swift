@@ -131,6 +131,34 @@ struct DJNodeTests {
         try await guest.stop()
     }
 
+    @Test("of a dead zone each step is told, in its order and with its time, and what the radio is at meanwhile")
+    func contacts() async throws {
+        let host = try TestNode("Dad's Car", air).host()
+        let guest = try TestNode("Ana", air).guest()
+        func step(_ phase: Contact.Phase) async throws -> Contact {
+            try await guest.events.first { event in
+                if case .contact(let contact) = event, contact.phase == phase { contact } else { nil }
+            }
+        }
+        func radio(_ fits: @escaping @Sendable (RadioActivity) -> Bool) async throws {
+            try await guest.events.first { if case .radio(let activity) = $0, fits(activity) { () } else { nil } }
+        }
+        let heard = try await step(.heard)
+        #expect(heard.evidence == .sighting)
+        _ = try await step(.resumed)
+        try await radio { $0.links == 1 && !$0.isDialling && !$0.isScanning }
+        try air.cut()
+        let lost = try await step(.lost)
+        #expect(lost.silence == Limits.supervisionTimeout)
+        try await radio { $0.links == 0 && $0.isDialling }
+        air.heal()
+        let dialled = try await step(.dialled)
+        let resumed = try await step(.resumed)
+        #expect(lost.at < dialled.at && dialled.at < resumed.at)
+        try await guest.stop()
+        try await host.stop()
+    }
+
     @Test("votes that were cast without a host wait through a restart of the guest, and count when a host is there")
     func votesBeforeTheHost() async throws {
         let ana = TestNode("Ana", air)

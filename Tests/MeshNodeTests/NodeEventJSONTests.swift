@@ -37,6 +37,24 @@ struct NodeEventJSONTests {
                 #"{"at":1.5,"event":"peerDisconnected","peer":{"id":"a1","name":"Ana"},"reason":"linkLost"}"#
             ),
             (
+                .contact(Contact(lost: ana, .linkLost)),
+                #"{"at":1.5,"event":"contact","peer":{"id":"a1","name":"Ana"},"phase":"lost","silence":0.42}"#
+            ),
+            (
+                .contact(Contact(lost: ana, .goodbye)),
+                #"{"at":1.5,"event":"contact","peer":{"id":"a1","name":"Ana"},"phase":"lost"}"#
+            ),
+            (
+                .contact(Contact(.heard, ana, by: .sighting, rssi: -70)),
+                #"{"at":1.5,"event":"contact","evidence":"sighting","peer":{"id":"a1","name":"Ana"},"phase":"heard","#
+                    + #""rssi":-70}"#
+            ),
+            (
+                .radio(RadioActivity()),
+                #"{"advertising":false,"at":1.5,"dialling":false,"event":"radio","links":0,"scanning":false}"#
+            ),
+            (.mark("tunnel in"), #"{"at":1.5,"event":"mark","text":"tunnel in"}"#),
+            (
                 .connection(.reconnecting(attempt: 2)),
                 #"{"at":1.5,"attempt":2,"event":"connection","state":"reconnecting"}"#
             ),

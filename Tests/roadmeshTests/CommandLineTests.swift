@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import DemocracyDJ
+import FieldTest
 import MeshNode
 import Testing
 
@@ -28,6 +29,37 @@ struct CommandLineTests {
         ] as [(String, NodeInput)])
     func guest(line: String, input: NodeInput) {
         #expect(NodeInput(guestLine: line) == input)
+    }
+
+    @Test("a moment can be marked where the drive is recorded, and nowhere else")
+    func mark() {
+        for role in [NodeDescription.Role.host, .guest] {
+            #expect(NodeInput(recordedLine: "mark tunnel \u{1B}[31min", role) == .mark("tunnel [31min"))
+            #expect(NodeInput(recordedLine: "quit", role) == .quit(.quit))
+            guard case .notice = NodeInput(recordedLine: "mark", role) else {
+                Issue.record("a mark without words was taken")
+                return
+            }
+        }
+        #expect(NodeInput(recordedLine: "pause", .host) == .host(.pause))
+        guard case .notice = NodeInput(guestLine: "mark tunnel in") else {
+            Issue.record("a mark was taken where nothing is recorded")
+            return
+        }
+    }
+
+    @Test(
+        "a mark that sets itself has a time and words",
+        arguments: [("120s=tunnel in", 120.0, "tunnel in"), ("0.5=a=b", 0.5, "a=b")])
+    func timedMark(text: String, seconds: Double, words: String) throws {
+        let options = try RecordingOptions.parse(["--mark", text])
+        #expect(try options.checked().marks == [DriveRecording.TimedMark(after: .seconds(seconds), text: words)])
+    }
+
+    @Test("and anything else is told", arguments: ["tunnel in", "s=x", "-1s=x", "nan=x", "5s"])
+    func noTimedMark(text: String) throws {
+        let options = try RecordingOptions.parse(["--mark=\(text)"])
+        #expect(throws: SetupProblem.self) { try options.checked() }
     }
 
     @Test("an empty line is nothing", arguments: ["", "   ", "\t"])

@@ -110,6 +110,9 @@ extension BlueZRadio {
         guard devices[path] != nil || devices.count < Limits.sightings else { return }
         var device = devices[path] ?? KnownDevice()
         device.merge(change)
+        if change.isConnected == true, let address = device.address?.address {
+            eventSink.yield(.reached(address: address))
+        }
         let isNews = change.rssi != nil || change.payload != nil || change.name != nil || change.services != nil
         if isNews, isDiscovering, let scanned, let sighting = device.sighting(of: scanned) {
             device.reported = sighting.endpoint

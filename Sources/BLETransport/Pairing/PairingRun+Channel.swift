@@ -19,7 +19,7 @@ extension PairingRun {
             caller = channel
             happened.yield(.called(box(channel.endpoint.address)))
         case .failed(let error): happened.yield(.radioFailed(RadioFailure(error)))
-        case .lost, .recovered, .mended: break
+        case .lost, .reached, .recovered, .mended: break
         }
     }
 

@@ -96,6 +96,9 @@ public enum RadioEvent: Sendable {
     case heard(Sighting)
     /// An advertiser is not heard any more.
     case lost(RadioEndpoint)
+    /// A link to a device is there, without a channel on it yet: it is in reach. `address` is the radio's own. Only a radio
+    /// that is told so says it.
+    case reached(address: String)
     /// Somebody has dialled us.
     case accepted(any RadioChannel)
     /// The radio has failed: nothing works until `recovered`. It comes again where the cause becomes another.

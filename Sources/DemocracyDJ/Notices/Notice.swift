@@ -103,6 +103,16 @@ extension Notice {
             "badCommand", "\"\(UntrustedText.shown(String(line.prefix(40))))\" is not a command.", "Try: \(expected).")
     }
 
+    /// The code of a drive that is not recorded any more.
+    public static let notRecordedCode = "driveNotRecorded"
+
+    /// The disk takes nothing of the drive that is recorded; `cause` is what the system says.
+    public static func notRecorded(_ cause: String) -> Notice {
+        staying(
+            notRecordedCode, "The drive is not recorded: \(cause).",
+            "Make room, and make its folder writable. Everything else goes on.")
+    }
+
     /// The song to remove is not there.
     public static func notInQueue(_ songID: Song.ID) -> Notice {
         passing("notQueued", "\"\(songID)\" is not in the queue.", "Use the id of a song in the queue.")

@@ -127,14 +127,36 @@ extension DJNode {
         }
     }
 
+    /// Tells what the radio is at, where it is something else than what was told last.
+    func showActivity() {
+        var activity = activity
+        activity.links = peers.count - web.count
+        activity.isAdvertising = app.host != nil
+        // A dial that has become a link is none any more.
+        if app.guest != nil, activity.links > 0 { activity.isDialling = false }
+        self.activity = activity
+        guard activity != shownActivity else { return }
+        shownActivity = activity
+        sink.yield(.radio(activity))
+    }
+
     func steer(_ event: ReconnectPolicy.Event) async {
         guard app.guest != nil else { return }
+        if event == .dialFailed { activity.isDialling = false }
         for action in policy.handle(event, now: clock.now, jitter: Double.random(in: 0...1)) {
             switch action {
-            case .browse: await startRadio()
-            case .stopBrowsing: await client.stopBrowsing()
-            case .invite(let peer): await client.invite(peer)
-            case .cancelInvite(let peer): await client.disconnect(peer, refusing: nil)
+            case .browse:
+                activity.isScanning = true
+                await startRadio()
+            case .stopBrowsing:
+                activity.isScanning = false
+                await client.stopBrowsing()
+            case .invite(let peer):
+                activity.isDialling = true
+                await client.invite(peer)
+            case .cancelInvite(let peer):
+                activity.isDialling = false
+                await client.disconnect(peer, refusing: nil)
             case .show(let state):
                 sink.yield(.connection(state))
             // The notice of a lost connection brings its button by itself.

@@ -45,6 +45,7 @@ extension DJNode {
         for input in inputs { matters += await understand(input) }
         await deal(with: matters)
         showPlayback()
+        showActivity()
         wake()
     }
 

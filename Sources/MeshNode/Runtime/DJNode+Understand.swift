@@ -49,6 +49,7 @@ extension DJNode {
         case .end: [.event(.endSession), .act(.beginAnewNextTime), .act(.quit(.quit))]
         case .notice(let notice): [.act(.tell(notice))]
         case .cured(let code): [.act(.cure([code]))]
+        case .mark(let text): [.act(.show(.mark(text)))]
         case .quit(let reason): [.act(.quit(reason))]
         }
     }
@@ -103,6 +104,7 @@ extension DJNode {
             return []
         case .latestHasLeft(let peer): return [.act(.share(.updateHasLeft(peer)))]
         case .link(let peer, let report): return [.act(.show(.link(peer, report)))]
+        case .contact(let contact): return [.act(.show(.contact(contact)))]
         case .radio(.unavailable(let failure)): return watch(.radioFailed(NetworkError(failure)))
         case .radio(.working): return watch(.radioRecovered)
         case .radio(.mended(let mending)): return [.act(.tell(Notice(mending)))]

@@ -53,6 +53,10 @@ public actor DJNode: Service {
     /// How links have ended, until that is told.
     var ends: [Peer.ID: LinkEnd] = [:]
 
+    /// What the radio is at, and what was told of it last.
+    var activity = RadioActivity()
+    var shownActivity: RadioActivity?
+
     let part: Part
 
     enum Input: Sendable {

@@ -24,6 +24,8 @@ public enum NodeInput: Hashable, Sendable {
     case notice(Notice)
     /// What a notice of this code was about is cured.
     case cured(code: String)
+    /// This moment of the recording is to be found again.
+    case mark(String)
     /// Say goodbye, keep everything, and stop.
     case quit(ByeReason)
 }

@@ -15,6 +15,9 @@ public final class Kept: Sendable {
     /// Where cover art is kept.
     public var artworkFolder: String { folder.path + "/artwork" }
 
+    /// The folder itself.
+    public var path: String { folder.path }
+
     /// Whether a host goes on with a session that an earlier run has left.
     public var hasSession: Bool { contents.host?.session != nil }
 

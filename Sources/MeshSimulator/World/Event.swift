@@ -30,6 +30,8 @@ enum Event: Hashable, Sendable {
     // Faults
     case fault
     case rangeReturns(guest: Int)
+    /// A road leads a guest out of reach.
+    case rangeEnds(guest: Int)
     case directionReturns(channel: Int, from: Int)
     case adapterReturns(node: Int)
     case hostileLeaves(channel: Int, end: Int)
@@ -62,6 +64,7 @@ extension Event {
         case .hostileLeaves(let channel, let end): hash.add([19, channel, end])
         case .quiet: hash.add([20])
         case .looks: hash.add([21])
+        case .rangeEnds(let guest): hash.add([22, guest])
         }
     }
 }

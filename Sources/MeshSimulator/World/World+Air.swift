@@ -43,7 +43,7 @@ extension World {
     /// One end has an SDU for the other.
     mutating func put(_ sdu: [UInt8], _ channel: Int, _ end: Int) {
         guard !channels[channel].isBroken, !channels[channel].ends[end].isClosed else { return }
-        let arrival = max(now + random.time(scenario.latency), channels[channel].ends[end].lastArrival)
+        let arrival = max(now + random.time(scenario.latency) + resending(), channels[channel].ends[end].lastArrival)
         channels[channel].ends[end].lastArrival = arrival
         channels[channel].ends[end].underway.append(sdu)
         if channels[channel].ends[end].recording.count < 3 { channels[channel].ends[end].recording.append(sdu) }

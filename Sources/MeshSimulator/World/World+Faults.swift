@@ -38,10 +38,13 @@ extension World {
     private mutating func tunnel(_ guest: Int) {
         guard outOfReach.insert(guest).inserted else { return }
         trace(guest, "is in a tunnel")
-        for channel in livingChannels where channels[channel].ends[0].node == guest {
-            breaks(channel, after: 420...2_500)
-        }
+        breakChannels(of: guest, after: 420...2_500)
         schedule(.rangeReturns(guest: guest), after: random.time(500...8_000))
+    }
+
+    /// The ends of a guest's channels learn within this many milliseconds that nothing comes any more.
+    mutating func breakChannels(of guest: Int, after time: ClosedRange<Int>) {
+        for channel in livingChannels where channels[channel].ends[0].node == guest { breaks(channel, after: time) }
     }
 
     private mutating func oneWay() {

@@ -67,6 +67,7 @@ struct World {
             schedule(.starts(node: node), after: random.time(0...500))
             if node > 0 { schedule(.hears(node: node), after: random.time(0...500)) }
         }
+        if let road = scenario.road { prepare(road) }
         let casting = Int(scenario.faultsEnd.components.seconds) * 1_000
         for _ in 0..<scenario.casts { schedule(.casts, after: random.time(500...casting)) }
         if !scenario.faults.isEmpty { schedule(.fault, after: random.time(1_000...2_000)) }
@@ -117,6 +118,7 @@ struct World {
         case .starts(let node): starts(node)
         case .fault: fault()
         case .rangeReturns(let guest): outOfReach.remove(guest)
+        case .rangeEnds(let guest): leavesRange(guest)
         case .directionReturns(let channel, let from): directionReturns(channel, from)
         case .adapterReturns(let node): nodes[node].hasAdapter = true
         case .hostileLeaves(let channel, let end): closes(channel, end)

@@ -20,7 +20,9 @@ struct SystemProblem: Error, CustomStringConvertible {
 /// The files that a database is: its own, and those that SQLite keeps beside it.
 struct DatabaseFiles: Sendable {
     let folder: String
-    var path: String { folder + "/" + NodeStore.fileName }
+    /// The database's name without its ending.
+    var name = "roadmesh"
+    var path: String { folder + "/" + name + ".sqlite" }
 
     private static let suffixes = ["", "-wal", "-shm"]
 
@@ -55,7 +57,7 @@ struct DatabaseFiles: Sendable {
     /// Gives the files another name, under which `sqlite3` opens them together.
     func setAside(_ reason: String, now: Date) throws -> Damage {
         let time = now.ISO8601Format().filter { $0 != "-" && $0 != ":" }
-        let stem = folder + "/roadmesh.damaged-" + time
+        let stem = folder + "/\(name).damaged-" + time
         var aside = stem + ".sqlite"
         var count = 1
         while Self.suffixes.contains(where: { access(aside + $0, F_OK) == 0 }) {

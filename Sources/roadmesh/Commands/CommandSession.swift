@@ -52,10 +52,13 @@ struct CommandSession {
     }
 
     private func showToProgram(_ node: DJNode, _ endOfInput: NodeInput?) async {
-        let role = parts.description.role
+        let (role, isRecorded) = (parts.description.role, parts.description.isRecorded)
         let listening = Task {
             for await line in InputLines().lines() {
-                let input = role == .host ? NodeInput(hostLine: line) : NodeInput(guestLine: line)
+                let input =
+                    isRecorded
+                    ? NodeInput(recordedLine: line, role)
+                    : role == .host ? NodeInput(hostLine: line) : NodeInput(guestLine: line)
                 if let input { await node.send(input) }
             }
             if let endOfInput { await node.send(endOfInput) }

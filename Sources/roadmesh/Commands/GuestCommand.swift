@@ -18,14 +18,20 @@ struct GuestCommand: AsyncParsableCommand {
     @OptionGroup(title: "The page") var page: PageOptions
     @OptionGroup(title: "The node") var options: NodeOptions
 
-    func run() async throws {
+    func run() async throws { try await run(recorded: nil) }
+
+    /// Runs the guest, and records its drive where that is wanted.
+    func run(recorded recording: RecordingOptions?) async throws {
         let name = try checkedName(name)
         if let host { _ = try checkedName(host) }
         let address = try page.address()
-        let parts = try options.node(.guest, name: name)
+        var parts = try options.node(.guest, name: name)
+        parts.description.isRecorded = recording != nil
+        if let recording { parts.add(remark: try recording.checked().remark) }
         let session = CommandSession(options: options, parts: parts)
-        try await session.run(.guest(wanted: host), endOfInput: .quit(.endOfInput)) { node in
-            [try await Page(node, parts, address).dashboard]
+        try await session.run(.guest(wanted: host), endOfInput: .quit(.endOfInput)) { [parts] node in
+            let recorder = try recording?.begin(node, parts)
+            return [try await Page(node, parts, address).dashboard] + (recorder.map { [$0] } ?? [])
         }
     }
 }

@@ -28,12 +28,17 @@ struct HostCommand: AsyncParsableCommand {
     private static let nobodyCanJoin =
         "Phones cannot reach the page: it is for this box alone. Let them with --http 0.0.0.0:8080."
 
-    func run() async throws {
+    func run() async throws { try await run(recorded: nil) }
+
+    /// Runs the host, and records its drive where that is wanted.
+    func run(recorded recording: RecordingOptions?) async throws {
         let name = try checkedName(name)
         let fairness = try fairness.policies
         let address = try page.address(webGuests: webGuests)
         let source = try music.source()
         var parts = try options.node(.host, name: name, requiresBond: requireBond)
+        parts.description.isRecorded = recording != nil
+        if let recording { parts.add(remark: try recording.checked().remark) }
         if webGuests, address.isLoopback { parts.add(remark: Self.nobodyCanJoin) }
         let music = try await source.open(parts, showsProgress: !options.json)
         let session = CommandSession(options: options, parts: parts)
@@ -44,7 +49,9 @@ struct HostCommand: AsyncParsableCommand {
             dashboard.search = { [search = music.search] in await search.songs(matching: $0, atMost: $1) }
             dashboard.art = music.art
             let page = try await Page(node, parts, address, dashboard)
+            let recorder = try recording?.begin(node, parts)
             return [page.dashboard, music.headUnit(around: node, showing: page.dashboard), Supervision(node: node)]
+                + (recorder.map { [$0] } ?? [])
         }
         music.close()
     }

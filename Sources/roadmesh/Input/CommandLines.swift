@@ -2,6 +2,7 @@
 
 import DemocracyDJ
 import MeshNode
+import MeshProtocol
 
 /// A command as it is typed: a word, and what follows it.
 struct CommandLine {
@@ -32,6 +33,17 @@ extension NodeInput {
 
     /// The commands a guest understands.
     static let guestUsage = "vote ID, unvote ID, suggest ID, search WORDS, skip, retry, leave, quit"
+
+    /// Reads a line of a node whose drive is recorded: a mark, or what its role understands. Nil for an empty one.
+    init?(recordedLine line: String, _ role: NodeDescription.Role) {
+        if let command = CommandLine(line), command.word == "mark", !command.rest.isEmpty {
+            self = .mark(UntrustedText.shown(command.rest))
+        } else if role == .host {
+            self.init(hostLine: line)
+        } else {
+            self.init(guestLine: line)
+        }
+    }
 
     /// Reads a host's line. Nil for an empty one.
     init?(hostLine line: String) {

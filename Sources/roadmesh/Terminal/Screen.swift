@@ -56,16 +56,17 @@ struct Screen {
         case .link(let peer, let report): links[peer.id] = report
         case .notice(let notice): take(notice)
         case .noticeCleared(let code): notices.removeAll { $0.code == code }
-        case .ready, .peerDiscovered, .peerLost, .intent, .artwork, .playback, .sentAway, .bye: break
+        case .ready, .peerDiscovered, .peerLost, .intent, .artwork, .playback, .sentAway, .contact, .radio, .mark, .bye:
+            break
         }
         return sentences.lines(event)
     }
 
     /// Takes a line that the person has typed.
     func take(_ line: String) -> [Action] {
-        switch TypedLine(line, node.role, choice) {
+        switch TypedLine(line, node.role, choice, isRecorded: node.isRecorded) {
         case nil: []
-        case .help?: [.say(Vocabulary(node.role).help)]
+        case .help?: [.say(Vocabulary(node.role, isRecorded: node.isRecorded).help)]
         case .queue?: [.say(wholeQueue)]
         case .input(let input)?: [.send(input)]
         }

@@ -17,6 +17,7 @@ struct Sentences {
 
     let role: NodeDescription.Role
     let local: Peer
+    private let isRecorded: Bool
     private let place: Place
     private(set) var names = ShownNames()
     private var last: HostSnapshot?
@@ -24,6 +25,7 @@ struct Sentences {
 
     init(_ node: NodeDescription, _ place: Place) {
         role = node.role
+        isRecorded = node.isRecorded
         local = node.peer
         self.place = place
     }
@@ -48,7 +50,8 @@ struct Sentences {
         case .searchResults(let songs, let query): lines(songs, foundFor: query)
         case .intent(let intent, let peer, let rejected): lines(intent, peer, rejected)
         case .notice(let notice): [Self.sentence(notice)]
-        case .noticeCleared, .link, .artwork, .playback, .library, .sentAway: []
+        case .mark(let text): ["Marked: \(text)"]
+        case .noticeCleared, .link, .artwork, .playback, .library, .sentAway, .contact, .radio: []
         case .bye: ["Bye."]
         }
     }
@@ -75,7 +78,7 @@ struct Sentences {
     }
 
     private var commands: String {
-        let usages = Vocabulary(role).commands.map(\.usage).joined(separator: ", ")
+        let usages = Vocabulary(role, isRecorded: isRecorded).commands.map(\.usage).joined(separator: ", ")
         return place == .lines ? "Commands: \(usages)." : "Type help for the commands; Ctrl-C stops."
     }
 

@@ -14,10 +14,10 @@ enum TypedLine: Hashable {
     case queue
 
     /// Reads a line. Nil for an empty one.
-    init?(_ line: String, _ role: NodeDescription.Role, _ choice: SongChoice) {
+    init?(_ line: String, _ role: NodeDescription.Role, _ choice: SongChoice, isRecorded: Bool = false) {
         let spaced = String(line.map { $0.isWhitespace ? " " : $0 })
         guard let typed = CommandLine(UntrustedText.shown(spaced)) else { return nil }
-        let vocabulary = Vocabulary(role)
+        let vocabulary = Vocabulary(role, isRecorded: isRecorded)
         guard let command = vocabulary.command(typed.word) else {
             let meant = vocabulary.nearest(to: typed.word).map { "\($0.usage), or help" } ?? "help"
             self = .input(.notice(.badCommand(typed.line, expected: meant)))
@@ -30,6 +30,7 @@ enum TypedLine: Hashable {
         switch command.word {
         case "help": self = .help
         case "queue": self = .queue
+        case "mark": self = .input(.mark(typed.rest))
         default: self = .input(Self.resolved(CommandLine(word: command.word, rest: typed.rest), role, choice))
         }
     }

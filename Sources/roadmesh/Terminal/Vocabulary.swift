@@ -17,9 +17,13 @@ struct Vocabulary {
     /// The commands, in the order in which they are explained.
     let commands: [Command]
 
-    init(_ role: NodeDescription.Role) {
-        commands = (role == .host ? Self.host : Self.guest) + Self.both
+    init(_ role: NodeDescription.Role, isRecorded: Bool = false) {
+        commands = (role == .host ? Self.host : Self.guest) + (isRecorded ? Self.recorded : []) + Self.both
     }
+
+    private static let recorded = [
+        Command(word: "mark", argument: "WORDS", does: "marks this moment of the drive, to be found in its report")
+    ]
 
     private static let host = [
         Command(word: "play", does: "goes on, or starts the next song where nothing plays"),

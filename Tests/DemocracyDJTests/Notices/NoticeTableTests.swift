@@ -11,8 +11,10 @@ struct NoticeTableTests {
     static let others: [Notice] =
         [.badCommand("vot s3", expected: "vote ID")]
         + RejectionReason.allCases.map { .cannotAdd("s3", $0) } + [.notInQueue("s3"), .noSuchGuest("Ana")]
-        + [.songsMissing(3), .cannotBePlayed(title: "Headlights"), .cannotBePlayed(title: nil)]
-        + [.otherAdapter("hci1", insteadOf: "hci0"), .advertisingAgain] + [
+        + [
+            .notRecorded("the line is dead"), .songsMissing(3), .cannotBePlayed(title: "Headlights"),
+            .cannotBePlayed(title: nil), .otherAdapter("hci1", insteadOf: "hci0"), .advertisingAgain,
+        ] + [
             .severalGuests([Peer(id: "0a0a0a0a", name: "Ana"), Peer(id: "b1b1b1b1", name: "Ana")])
         ]
 

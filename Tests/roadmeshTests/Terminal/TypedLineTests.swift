@@ -112,6 +112,13 @@ struct TypedLineTests {
     }
 
     @Test(arguments: [NodeDescription.Role.host, .guest])
+    func aMomentCanBeMarkedWhereTheDriveIsRecorded(role: NodeDescription.Role) {
+        #expect(TypedLine("mark tunnel in", role, Self.inCar, isRecorded: true) == .input(.mark("tunnel in")))
+        #expect(TypedLine("mark tunnel in", role, Self.inCar) != .input(.mark("tunnel in")))
+        #expect(Vocabulary(role, isRecorded: true).help.contains { $0.contains("mark WORDS") })
+    }
+
+    @Test(arguments: [NodeDescription.Role.host, .guest])
     func everyCommandThatIsExplainedIsOneThatTheNodeTakes(role: NodeDescription.Role) {
         for command in Vocabulary(role).commands {
             let line = command.usage.replacing("SONG", with: "s2")

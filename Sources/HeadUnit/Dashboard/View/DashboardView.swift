@@ -100,7 +100,7 @@ struct DashboardView: Sendable {
             names.learn(peer)
             return .none
         case .bye(let reason): return end(Self.sentence(reason, own.role))
-        case .ready, .sentAway, .library: return .none
+        case .ready, .sentAway, .library, .contact, .radio, .mark: return .none
         }
     }
 

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FoundationEssentials
+import MeshProtocol
+import NodeStore
+
+/// A recorded drive: what a node has seen of the road, from its start to its end, or until its power was cut.
+public struct Drive: Hashable, Sendable {
+    /// How a drive ended.
+    public enum Ending: String, Hashable, Sendable, Codable {
+        /// It was ended.
+        case complete
+        /// Its last lines are missing: the power was cut, or the program died.
+        case cutOff
+        /// It goes on.
+        case underWay
+    }
+
+    /// What is known of it from the start.
+    public var header: DriveHeader
+    /// What happened, in order.
+    public var rows: [DriveRow]
+    /// How it ended.
+    public var ending: Ending
+
+    /// A drive.
+    public init(header: DriveHeader, rows: [DriveRow], ending: Ending) {
+        self.header = header
+        self.rows = rows
+        self.ending = ending
+    }
+
+    /// How long it took, in seconds.
+    public var seconds: Double { rows.last?.at ?? 0 }
+}
+
+/// Why a drive cannot be read.
+public enum DriveProblem: Error, Hashable, Sendable {
+    /// The first line is no header.
+    case noHeader
+    /// It was written by a newer program.
+    case newerForm(Int)
+    /// It is larger than a drive can be.
+    case tooLarge
+}
+
+extension Drive {
+    /// Reads the lines of a drive. A line that is none, such as the half one at the end of a file that was cut off, and one
+    /// of a kind that this version does not know, is passed over. Rows are put in the order of their times: what was told with a
+    /// time of its own may stand behind what happened after it.
+    public init(lines: some Sequence<some StringProtocol>, isUnderWay: Bool = false) throws(DriveProblem) {
+        var iterator = lines.makeIterator()
+        guard let first = iterator.next(), var header = DriveLine.read(first, as: DriveHeader.self) else {
+            throw .noHeader
+        }
+        guard header.roadmeshDrive <= DriveHeader.form else { throw .newerForm(header.roadmeshDrive) }
+        header.name = Self.shown(header.name, FieldTestLimits.markCharacters)
+        header.peer.name = NodeName(untrusted: header.peer.name).text
+        header.radio = Self.shown(header.radio, FieldTestLimits.markCharacters)
+        header.origin = header.origin.map { Self.shown($0, 400) }
+        if !header.began.isFinite { header.began = 0 }
+        self.header = header
+        rows = []
+        while let line = iterator.next() {
+            guard line.utf8.count <= StoreLimits.driveLineBytes, let row = DriveLine.read(line, as: DriveRow.self),
+                row.at.isFinite, row.at >= 0, row.at <= FieldTestLimits.longestDrive / .seconds(1)
+            else { continue }
+            guard rows.count < StoreLimits.driveLines else { throw .tooLarge }
+            rows.append(row.clean)
+        }
+        rows = rows.enumerated().sorted { ($0.element.at, $0.offset) < ($1.element.at, $1.offset) }.map(\.element)
+        let isEnded = if case .end? = rows.last?.what { true } else { false }
+        ending = isEnded ? .complete : isUnderWay ? .underWay : .cutOff
+    }
+
+    /// Reads a drive's file.
+    public init(file text: String) throws(DriveProblem) {
+        guard text.utf8.count <= FieldTestLimits.driveBytes else { throw .tooLarge }
+        try self.init(lines: text.split(separator: "\n"))
+    }
+
+    /// The drive as a file.
+    public var file: String {
+        ([DriveLine.text(header)] + rows.map { DriveLine.text($0) }).joined(separator: "\n") + "\n"
+    }
+
+    /// Text of a file, which may come from anybody.
+    static func shown(_ text: String, _ characters: Int) -> String {
+        String(UntrustedText.shown(String(text.prefix(characters))))
+    }
+}
+
+extension DriveRow {
+    /// Nobody counts further; sums of it do not overflow.
+    private static let largestCount = 1 << 30
+
+    /// The row with numbers that something can be made of, and words that can be shown.
+    fileprivate var clean: DriveRow {
+        var row = self
+        switch what {
+        case .mark(let text): row.what = .mark(Drive.shown(text, FieldTestLimits.markCharacters))
+        case .link(let peer, var sample):
+            sample.rssi = sample.rssi.flatMap { (-127...20).contains($0) ? $0 : nil }
+            sample.rtt = sample.rtt.flatMap { $0.isFinite && (0...1e6).contains($0) ? $0 : nil }
+            sample.resent = min(max(0, sample.resent), Self.largestCount)
+            sample.duplicates = min(max(0, sample.duplicates), Self.largestCount)
+            row.what = .link(peer, sample)
+        case .contact(var contact):
+            contact.rssi = contact.rssi.flatMap { (-127...20).contains($0) ? $0 : nil }
+            contact.silence = contact.silence.flatMap { $0.isFinite && (0...60).contains($0) ? $0 : nil }
+            contact.name = contact.name.map { NodeName(untrusted: $0).text }
+            row.what = .contact(contact)
+        default: break
+        }
+        return row
+    }
+}

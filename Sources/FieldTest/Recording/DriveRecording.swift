@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DemocracyDJ
+import Logging
+import MeshNode
+import NodeStore
+import ServiceLifecycle
+
+/// A recording under way: it takes what a node tells, and writes it once a second.
+public actor DriveRecording: Service {
+    /// A mark that is set when a drive has lasted so long.
+    public struct TimedMark: Hashable, Sendable {
+        /// Since the start.
+        public var after: Duration
+        /// Its words.
+        public var text: String
+
+        /// A mark.
+        public init(after: Duration, text: String) {
+            self.after = after
+            self.text = text
+        }
+    }
+
+    /// The drive's number in the store.
+    public nonisolated let number: Int64
+    private let store: DriveStore
+    private let node: DJNode
+    private let events: AsyncStream<NodeEvent>
+    private let marks: [TimedMark]
+    private let logger: Logger
+    private let origin: ContinuousClock.Instant
+    private var recorder: Recorder
+
+    private var waiting: [String] = []
+    private var written = 0
+    private var missing = 0
+    private var hasEnded = false
+    private var isFailing = false
+
+    /// Begins a recording of a node that does not run yet: its header is on the disk when this returns. `origin` is the same
+    /// moment as the header's `began`.
+    public init(
+        _ node: DJNode, _ header: DriveHeader, in store: DriveStore, origin: ContinuousClock.Instant,
+        marks: [TimedMark],
+        logger: Logger
+    ) throws(NodeStoreError) {
+        self.node = node
+        self.store = store
+        self.marks = marks
+        self.logger = logger
+        self.origin = origin
+        recorder = Recorder(header.role, origin: origin)
+        events = node.events()
+        number = try store.begin(header: DriveLine.text(header))
+    }
+
+    /// Records until the node has stopped.
+    public func run() async {
+        let writer = Task { await self.writeRegularly() }
+        let marker = Task { await self.setMarks() }
+        for await event in events { take(recorder.take(event, now: .now)) }
+        marker.cancel()
+        writer.cancel()
+        await writer.value
+        await write()
+        store.close()
+    }
+
+    private func take(_ rows: [DriveRow]) {
+        for row in rows where !hasEnded {
+            if case .end = row.what { hasEnded = true }
+            // The last line that there is room for says so.
+            let isFull = !hasEnded && written + waiting.count >= StoreLimits.driveLines - 1
+            waiting.append(DriveLine.text(isFull ? DriveRow(at: .seconds(row.at), .end("full")) : row))
+            hasEnded = hasEnded || isFull
+        }
+        guard waiting.count > FieldTestLimits.waitingRows else { return }
+        missing += waiting.count - FieldTestLimits.waitingRows
+        waiting.removeFirst(waiting.count - FieldTestLimits.waitingRows)
+    }
+
+    private func writeRegularly() async {
+        while !Task.isCancelled {
+            try? await Task.sleep(for: FieldTestLimits.writeInterval)
+            guard !Task.isCancelled else { return }
+            take(recorder.tick(now: .now))
+            await write()
+        }
+    }
+
+    /// What waits goes to the disk as one transaction. What a disk does not take waits for the next time.
+    private func write() async {
+        guard !waiting.isEmpty, written < StoreLimits.driveLines else { return }
+        if missing > 0 {
+            waiting.insert(DriveLine.text(DriveRow(at: .now - origin, .missing(missing))), at: 0)
+            missing = 0
+        }
+        let (batch, isEnd) = (waiting, hasEnded)
+        waiting = []
+        do throws(NodeStoreError) {
+            try await store.append(batch, to: number, isEnd: isEnd)
+            written += batch.count
+            if isFailing { await node.send(.cured(code: Notice.notRecordedCode)) }
+            isFailing = false
+        } catch {
+            waiting = batch + waiting
+            guard !isFailing else { return }
+            isFailing = true
+            logger.error("the drive is not recorded: \(error)")
+            // A node that has ended shows nothing more, and takes nothing.
+            if !hasEnded { await node.send(.notice(.notRecorded(error.cause))) }
+        }
+    }
+
+    private func setMarks() async {
+        for mark in marks.sorted(by: { $0.after < $1.after }) {
+            try? await Task.sleep(until: origin + mark.after, clock: .continuous)
+            guard !Task.isCancelled else { return }
+            await node.send(.mark(mark.text))
+        }
+    }
+}

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import MeshProtocol
+import MeshSimulator
+
+/// What a recorded drive does to an air: it is cut, it heals, the signal changes, somebody votes. The lab's air and the
+/// simulator are steered by it, and so the drive is driven again.
+public struct AirScript: Hashable, Sendable {
+    /// A change, as a line of JSON.
+    public struct Step: Codable, Hashable, Sendable {
+        /// What changes.
+        public enum Change: String, Codable, Hashable, Sendable {
+            /// The two do not hear each other any more.
+            case cut
+            /// They do again.
+            case heal
+            /// The signal is so strong now.
+            case rssi
+            /// A guest votes.
+            case vote
+            /// Somebody has marked the moment.
+            case mark
+            /// The drive is over.
+            case end
+        }
+
+        /// Seconds since the start.
+        public var at: Double
+        /// What changes.
+        public var change: Change
+        /// In dBm, where the signal does.
+        public var rssi: Int?
+        /// The words of a mark.
+        public var text: String?
+
+        init(_ at: Double, _ change: Change, rssi: Int? = nil, text: String? = nil) {
+            self.at = (at * 10_000).rounded() / 10_000
+            self.change = change
+            self.rssi = rssi
+            self.text = text
+        }
+    }
+
+    /// The changes, in order.
+    public private(set) var steps: [Step]
+
+    /// What a drive does to an air. Back to back, what lies between two gaps is shortened to
+    /// `FieldTestLimits.backToBack`. A host's drive is that of the guest it has heard most of.
+    public init(_ drive: Drive, backToBack: Bool = false) {
+        let figures = DriveFigures(drive)
+        let gaps = Self.gaps(figures)
+        var steps = gaps.flatMap { [Step($0.start, .cut), Step($0.end, .heal)] }
+        var last: Int?
+        for sample in figures.samples where sample.peer == Self.peer(figures) {
+            guard let rssi = sample.rssi, rssi != last else { continue }
+            last = rssi
+            steps.append(Step(sample.at, .rssi, rssi: rssi))
+        }
+        steps += figures.deliveries.steps.enumerated().compactMap { index, step in
+            let before = index > 0 ? figures.deliveries.steps[index - 1].cast : 0
+            return step.cast > before ? Step(step.at, .vote) : nil
+        }
+        steps += figures.marks.map { Step($0.at, .mark, text: $0.text) }
+        steps.append(Step(figures.seconds, .end))
+        steps = Self.inOrder(steps)
+        self.steps = backToBack ? Self.shortened(steps, gaps, figures.seconds) : steps
+    }
+
+    private static func inOrder(_ steps: [Step]) -> [Step] {
+        steps.enumerated().sorted { ($0.element.at, $0.offset) < ($1.element.at, $1.offset) }.map(\.element)
+    }
+
+    private static func peer(_ figures: DriveFigures) -> Peer.ID? {
+        var counts: [Peer.ID: Int] = [:]
+        for sample in figures.samples { counts[sample.peer, default: 0] += 1 }
+        return counts.max { ($0.value, $0.key) < ($1.value, $1.key) }?.key
+    }
+
+    /// The gaps with that peer, one after the other.
+    private static func gaps(_ figures: DriveFigures) -> [(start: Double, end: Double)] {
+        let peer = peer(figures)
+        var gaps: [(start: Double, end: Double)] = []
+        for gap in figures.gaps where peer == nil || Identity.head(of: gap.peer) == Identity.head(of: peer ?? "") {
+            let start = max(gap.start, gaps.last?.end ?? 0), end = gap.end ?? figures.seconds
+            if end > start { gaps.append((start, end)) }
+        }
+        return gaps
+    }
+
+    /// Takes the middle out of what lies between two gaps. What has changed there last has changed all the same.
+    private static func shortened(
+        _ steps: [Step], _ gaps: [(start: Double, end: Double)], _ seconds: Double
+    ) -> [Step] {
+        let keep = FieldTestLimits.backToBack / .seconds(1)
+        var cuts: [(from: Double, to: Double)] = []
+        var last = 0.0
+        for start in gaps.map(\.start) + [seconds] {
+            if start - last > keep { cuts.append((last + keep / 2, start - keep / 2)) }
+            last = gaps.first { $0.start == start }?.end ?? start
+        }
+        func place(_ at: Double) -> Double {
+            at - cuts.reduce(0) { $0 + max(0, min(at, $1.to) - $1.from) }
+        }
+        var result: [Step] = []
+        for step in steps {
+            let moved = Step(place(step.at), step.change, rssi: step.rssi, text: step.text)
+            // Of the strengths in what was taken out, the last counts.
+            if moved.change == .rssi, let before = result.last, before.change == .rssi, before.at == moved.at {
+                result.removeLast()
+            }
+            result.append(moved)
+        }
+        return result
+    }
+
+    /// The steps as lines of JSON, for whoever steers an air.
+    public var lines: [String] { steps.map { DriveLine.text($0) } }
+
+    /// The road that a guest of the simulator is driven along.
+    public var road: Road {
+        var gaps: [Range<Duration>] = []
+        var cut: Duration?
+        for step in steps {
+            switch step.change {
+            case .cut: cut = .seconds(step.at)
+            case .heal:
+                if let start = cut, start < .seconds(step.at) { gaps.append(start..<Duration.seconds(step.at)) }
+                cut = nil
+            default: break
+            }
+        }
+        return Road(
+            gaps: gaps,
+            signal: steps.compactMap { step in
+                step.rssi.map { Road.Strength(at: .seconds(step.at), dBm: $0) }
+            },
+            votes: steps.filter { $0.change == .vote }.map { .seconds($0.at) },
+            // A guest needs some seconds to find its host.
+            length: .seconds(max(steps.last?.at ?? 0, 5)))
+    }
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import MeshSimulator
+
+/// A drive, driven again in the simulator: the product's protocol and reconnect policy, in virtual time, with a bookkeeper
+/// that looks at every promise (`docs/simulator.md`).
+public struct SimulatedDrive: Sendable {
+    /// What came of it.
+    public struct Result: Sendable {
+        /// How much happened in all runs.
+        public var figures = Figures()
+        /// How many runs there were.
+        public var runs = 0
+        /// The first promise that was broken, with the seed of its run.
+        public var violation: (seed: UInt64, violation: Violation)?
+    }
+
+    let road: Road
+
+    /// A drive to be driven again.
+    public init(_ script: AirScript) {
+        road = script.road
+    }
+
+    /// Drives it once for each seed, as many at a time as there are tasks for, until a promise is broken.
+    public func run(seeds: ClosedRange<UInt64>) async -> Result {
+        await withTaskGroup(of: Outcome.self) { group in
+            var result = Result()
+            var next = seeds.makeIterator()
+            func start() -> UInt64? { next.next() }
+            for _ in 0..<Self.width {
+                if let seed = start() { group.addTask { [road] in Simulation(seed: seed, road: road).run() } }
+            }
+            for await outcome in group {
+                result.figures += outcome.figures
+                result.runs += 1
+                if let violation = outcome.violation, outcome.scenario.seed < result.violation?.seed ?? .max {
+                    result.violation = (outcome.scenario.seed, violation)
+                }
+                guard result.violation == nil else { continue }
+                if let seed = start() { group.addTask { [road] in Simulation(seed: seed, road: road).run() } }
+            }
+            return result
+        }
+    }
+
+    /// Runs at a time. Each is one thread's work and some megabytes.
+    private static let width = 4
+}

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import MeshProtocol
+
+/// The plots of a drive.
+struct Plots {
+    let figures: DriveFigures
+    /// The most that a bar of the distribution stands for: drives beside one another have one scale.
+    let mostReconnects: Int
+
+    // MARK: Signal over time
+
+    /// The range of signal strength that is shown, in dBm.
+    private static let strongest = -30.0, weakest = -100.0
+
+    var signal: String {
+        let rows = Plot.rows(of: figures.marks, in: figures.seconds)
+        let top = 12.0 + Double((rows.compactMap(\.self).max() ?? -1) + 1) * 17
+        var plot = Plot(seconds: figures.seconds, height: 178 + top, top: top)
+        shadeGaps(&plot)
+        for strength in stride(from: -40, through: -100, by: -20) {
+            plot.rule(y(Double(strength), plot), strength == -40 ? "-40 dBm" : "\(strength)")
+        }
+        for (number, peer) in linkedPeers.enumerated() {
+            plot.line(line(of: peer, plot), class: "line line\(number % 6 + 1)")
+        }
+        plot.marks(figures.marks, rows: rows)
+        plot.times()
+        let note = figures.signal.isEmpty ? "<p class=\"note\">This radio does not tell signal strength.</p>" : ""
+        return plot.svg("Signal strength over time, with gaps shaded") + legend + note
+    }
+
+    private func y(_ strength: Double, _ plot: Plot) -> Double {
+        let clamped = min(max(strength, Self.weakest), Self.strongest)
+        return plot.top + (Self.strongest - clamped) / (Self.strongest - Self.weakest) * (plot.bottom - plot.top)
+    }
+
+    /// Those with a signal, the one with most of it first.
+    private var linkedPeers: [Peer.ID] {
+        var counts: [Peer.ID: Int] = [:]
+        for sample in figures.samples where sample.rssi != nil { counts[sample.peer, default: 0] += 1 }
+        return counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map(\.key)
+    }
+
+    private func line(of peer: Peer.ID, _ plot: Plot) -> [(x: Double, y: Double)?] {
+        let samples = figures.samples.filter { $0.peer == peer && $0.rssi != nil }
+        // More points than a screen has pixels show nothing more; the weakest of some stands for all of them.
+        let share = max(1, (samples.count + FieldTestLimits.plotPoints - 1) / FieldTestLimits.plotPoints)
+        let gaps = figures.gaps.filter { Identity.head(of: $0.peer) == Identity.head(of: peer) }
+        var points: [(x: Double, y: Double)?] = []
+        var last = 0.0
+        var gap = gaps[...]
+        for start in stride(from: 0, to: samples.count, by: share) {
+            let some = samples[start..<min(start + share, samples.count)]
+            guard let sample = some.min(by: { ($0.rssi ?? 0) < ($1.rssi ?? 0) }) else { continue }
+            while let next = gap.first, next.start < sample.at {
+                if next.start >= last { points.append(nil) }
+                gap.removeFirst()
+            }
+            points.append((plot.x(sample.at), y(Double(sample.rssi ?? 0), plot)))
+            last = sample.at
+        }
+        return points
+    }
+
+    private func shadeGaps(_ plot: inout Plot) {
+        for gap in figures.gaps {
+            let end = gap.end ?? figures.seconds
+            plot.shade(gap.start, end, "Gap at \(Words.clock(gap.start)), \(Words.time(end - gap.start))")
+        }
+    }
+
+    private var legend: String {
+        let peers = linkedPeers
+        guard peers.count > 1 else { return "" }
+        let entries = peers.prefix(12).enumerated().map { number, peer in
+            "<li><span class=\"key line\(number % 6 + 1)\"></span>"
+                + "\(HTML.escaped(figures.names[peer] ?? String(peer.prefix(6))))</li>"
+        }
+        return "<ul class=\"legend\">\(entries.joined())</ul>"
+    }
+
+    // MARK: Delivered against cast
+
+    var deliveries: String {
+        let votes = figures.deliveries
+        guard votes.cast + votes.received > 0 else { return "<p class=\"note\">Nobody has voted.</p>" }
+        var plot = Plot(seconds: figures.seconds, height: 170, top: 20)
+        shadeGaps(&plot)
+        let most = Double(max(votes.cast, votes.delivered + votes.received, 1))
+        func y(_ count: Int) -> Double { plot.bottom - Double(count) / most * (plot.bottom - plot.top) }
+        plot.rule(y(0), "0")
+        plot.rule(y(Int(most)), "\(Int(most))")
+        if votes.cast > 0 { plot.line(steps(\.cast, plot, y), class: "line cast") }
+        plot.line(steps(\.delivered, plot, y), class: "line delivered")
+        plot.times()
+        let cast = votes.cast > 0 ? "<li><span class=\"key cast\"></span>cast</li>" : ""
+        return plot.svg("Votes delivered against votes cast")
+            + "<ul class=\"legend\">\(cast)<li><span class=\"key delivered\"></span>"
+            + "\(votes.cast > 0 ? "answered" : "taken by the host")</li></ul>"
+    }
+
+    private func steps(
+        _ count: KeyPath<Deliveries.Step, Int>, _ plot: Plot, _ y: (Int) -> Double
+    ) -> [(x: Double, y: Double)?] {
+        var points: [(x: Double, y: Double)?] = [(0, y(0))]
+        var last = 0
+        for step in figures.deliveries.steps where step[keyPath: count] != last {
+            points.append((plot.x(step.at), y(last)))
+            last = step[keyPath: count]
+            points.append((plot.x(step.at), y(last)))
+        }
+        points.append((100, y(last)))
+        return points
+    }
+
+    // MARK: The way back
+
+    /// Limits of the distribution's bars, in seconds.
+    static let bounds: [Double] = [0.1, 0.2, 0.5, 1, 2, 5, 10, 30]
+
+    static func counts(_ times: [Double]) -> [Int] {
+        var counts = [Int](repeating: 0, count: bounds.count + 1)
+        for time in times { counts[bounds.firstIndex { time < $0 } ?? bounds.count] += 1 }
+        return counts
+    }
+
+    var reconnects: String {
+        guard !figures.reconnects.isEmpty else { return "<p class=\"note\">There was no way back to measure.</p>" }
+        let counts = Self.counts(figures.reconnects)
+        let last = counts.lastIndex { $0 > 0 } ?? 0
+        let rows = (0...max(last, 3)).map { index in
+            let word =
+                index == 0
+                ? "below \(Words.time(Self.bounds[0]))"
+                : index == Self.bounds.count
+                    ? "over \(Words.time(Self.bounds[index - 1]))" : "to \(Words.time(Self.bounds[index]))"
+            return (word, Double(counts[index]) / Double(max(mostReconnects, 1)), "\(counts[index])")
+        }
+        return bars(rows, "How long the way back took") + phases
+    }
+
+    /// What the way back consists of, each step by its median.
+    private var phases: String {
+        func median(_ from: KeyPath<Gap, Double?>, _ to: KeyPath<Gap, Double?>) -> Double? {
+            figures.gaps.compactMap { gap in
+                guard let start = gap[keyPath: from], let end = gap[keyPath: to], end >= start else { return nil }
+                return end - start
+            }.sorted().median
+        }
+        let steps: [(String, Double?)] = [
+            ("heard to dialled", median(\.heard, \.dialled)), ("to resumed", median(\.dialled, \.resumed)),
+            ("to current", median(\.resumed, \.current)),
+        ]
+        let known = steps.compactMap { word, time in time.map { (word, $0) } }
+        guard let longest = known.map(\.1).max(), longest > 0 else { return "" }
+        return "<h4>Where the time goes</h4>"
+            + bars(known.map { ($0, $1 / longest, Words.time($1)) }, "The steps of the way back, each by its median")
+    }
+
+    private func bars(_ rows: [(word: String, share: Double, value: String)], _ title: String) -> String {
+        let height = Double(rows.count) * 22 + 4
+        var plot = Plot(seconds: 1, height: height)
+        for (index, row) in rows.enumerated() {
+            let y = Double(index) * 22
+            let width = min(max(row.share, 0), 1) * 46
+            plot.label(row.word, x: 0, y: y + 15, anchor: "start")
+            plot.add(
+                "<rect class=\"bar\" x=\"38%\" y=\"\(Words.number(y + 3, digits: 0))\" "
+                    + "width=\"\(Words.number(width, digits: 2))%\" height=\"15\" rx=\"2\"/>")
+            plot.label(row.value, x: 39 + width, y: y + 15, anchor: "start")
+        }
+        return plot.svg(title)
+    }
+}

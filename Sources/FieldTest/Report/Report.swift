@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FoundationEssentials
+import MeshNode
+
+/// A report on one drive, or on several beside one another.
+public struct Report: Sendable {
+    /// A drive with what it comes to.
+    struct Entry: Sendable {
+        let drive: Drive
+        let figures: DriveFigures
+        let verdict: Verdict
+
+        init(_ drive: Drive) {
+            self.drive = drive
+            figures = DriveFigures(drive)
+            verdict = Verdict(drive, figures)
+        }
+
+        var name: String { drive.header.name.isEmpty ? "A drive" : drive.header.name }
+    }
+
+    let entries: [Entry]
+
+    /// A report on these drives, in this order.
+    public init(_ drives: [Drive]) {
+        entries = drives.map { Entry($0) }
+    }
+
+    /// The verdicts, for a terminal.
+    public var sentences: [String] {
+        entries.flatMap { entry in
+            ["\(entry.name): \(entry.verdict.sentence)"]
+                + entry.verdict.findings.map { finding in
+                    "  \(finding.grade.word). \(finding.sentence)\(finding.advice.map { " " + $0 } ?? "")"
+                }
+        } + (entries.count > 1 ? [Comparison(entries).sentence] : [])
+    }
+
+    // MARK: The page
+
+    /// One page that needs nothing else: no script, no picture, no font, nothing from a network.
+    public var html: String {
+        let title = entries.map(\.name).joined(separator: " and ")
+        let most = entries.flatMap { Plots.counts($0.figures.reconnects) }.max() ?? 1
+        let sections = entries.map { section($0, most) }.joined(separator: "\n")
+        return """
+            <!doctype html>
+            <html lang="en">
+            <head>
+            <meta charset="utf-8">
+            <meta name="viewport" content="width=device-width, initial-scale=1">
+            <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+            <title>\(HTML.escaped(title)) – RoadMesh field test</title>
+            <style>\(Style.sheet)</style>
+            </head>
+            <body>
+            <main>
+            <h1>\(entries.count > 1 ? "\(entries.count) drives compared" : "A drive")</h1>
+            \(entries.count > 1 ? comparison : "")<div class="drives">
+            \(sections)
+            </div>
+            <p class="about">Made by roadmesh \(RoadMeshVersion.text). What each figure means is in docs/fieldtest.md.</p>
+            </main>
+            </body>
+            </html>
+
+            """
+    }
+
+    private func section(_ entry: Entry, _ mostReconnects: Int) -> String {
+        let plots = Plots(figures: entry.figures, mostReconnects: mostReconnects)
+        return """
+            <section class="drive">
+            <h2>\(HTML.escaped(entry.name))</h2>
+            <p class="about">\(HTML.escaped(about(entry)))</p>
+            \(verdict(entry.verdict))
+            <h3>Signal, and gaps</h3>
+            \(plots.signal)
+            \(Tables.marks(entry.figures))
+            <h3>How soon it was back</h3>
+            \(plots.reconnects)
+            <h3>\(entry.drive.header.role == .host ? "What the host took" : "Answered against cast")</h3>
+            \(plots.deliveries)
+            \(entries.count > 1 ? "" : Tables.figures(entry))
+            \(Tables.gaps(entry.figures))
+            </section>
+            """
+    }
+
+    private func about(_ entry: Entry) -> String {
+        let header = entry.drive.header
+        let began = String(Date(timeIntervalSince1970: min(max(header.began, 0), 4e9)).ISO8601Format().prefix(16))
+            .replacing("T", with: " ")
+        let ending =
+            switch entry.drive.ending {
+            case .complete: ""
+            case .cutOff: " The recording was cut off."
+            case .underWay: " It is still being recorded."
+            }
+        let origin = header.origin.map { " \($0)" } ?? ""
+        return "\(header.peer.name), \(header.role.rawValue), on \(header.radio); \(began) UTC, "
+            + "\(Words.time(entry.figures.seconds)).\(ending)\(origin)"
+    }
+
+    private func verdict(_ verdict: Verdict) -> String {
+        let findings = verdict.findings.map { finding in
+            "<li><b class=\"\(finding.grade)\">\(finding.grade.word).</b> \(HTML.sentence(finding.sentence))"
+                + (finding.advice.map { " <span class=\"advice\">\(HTML.sentence($0))</span>" } ?? "") + "</li>"
+        }
+        return "<div class=\"verdict \(verdict.grade)\"><p>\(HTML.sentence(verdict.sentence))</p>"
+            + "<ul>\(findings.joined())</ul></div>"
+    }
+
+    private var comparison: String {
+        "<p>\(HTML.sentence(Comparison(entries).sentence))</p>\n" + Tables.comparison(entries) + "\n"
+    }
+}

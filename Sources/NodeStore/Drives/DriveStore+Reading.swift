@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+import Glibc
+
+/// A drive as it is stored.
+public struct StoredDrive: Hashable, Sendable {
+    /// Its number, from 1.
+    public var number: Int64
+    /// What was said of it when it began.
+    public var header: String
+    /// Whether it was ended. One that was not is being recorded, or has lost its power.
+    public var isEnded: Bool
+    /// How many lines it has.
+    public var lines: Int
+    /// Its last line, where it has one.
+    public var lastLine: String?
+}
+
+extension DriveStore {
+    /// All drives, the oldest first.
+    public func drives() throws(NodeStoreError) -> [StoredDrive] {
+        try read { db in
+            try Row.fetchAll(
+                db,
+                sql: """
+                    SELECT d.number, header, isEnded, (SELECT count(*) FROM line WHERE drive = d.number),
+                        (SELECT body FROM line WHERE drive = d.number ORDER BY line.number DESC LIMIT 1)
+                    FROM drive AS d ORDER BY d.number
+                    """
+            ).map { row in
+                StoredDrive(
+                    number: try row.value(0), header: try row.value(1), isEnded: try row.value(2, as: Int.self) != 0,
+                    lines: try row.value(3), lastLine: try row.optional(4))
+            }
+        }
+    }
+
+    /// The lines of a drive, in their order.
+    public func lines(of drive: Int64) throws(NodeStoreError) -> [String] {
+        try read { db in
+            try String.fetchAll(db, sql: "SELECT body FROM line WHERE drive = ? ORDER BY number", arguments: [drive])
+        }
+    }
+
+    /// Forgets a drive. Returns whether there was one.
+    public func remove(_ drive: Int64) throws(NodeStoreError) -> Bool {
+        do {
+            return try database.write { db in
+                try db.execute(sql: "DELETE FROM drive WHERE number = ?", arguments: [drive])
+                return db.changesCount > 0
+            }
+        } catch {
+            throw NodeStoreError(error, folder: folder)
+        }
+    }
+
+    /// Whether some process records in this folder now.
+    public var isRecording: Bool {
+        let descriptor = open(Self.lockPath(folder), O_RDWR | O_CLOEXEC)
+        guard descriptor >= 0 else { return false }
+        defer { Glibc.close(descriptor) }
+        return flock(descriptor, LOCK_SH | LOCK_NB) != 0
+    }
+
+    private func read<Value>(_ body: (Database) throws -> Value) throws(NodeStoreError) -> Value {
+        do {
+            return try database.read(body)
+        } catch {
+            throw NodeStoreError(error, folder: folder)
+        }
+    }
+}
+
+/// The tables of recorded drives, and how older ones become these.
+enum DriveSchema {
+    static let migrator: DatabaseMigrator = {
+        var migrator = DatabaseMigrator()
+        migrator.registerMigration("1: drives and their lines") { db in
+            try db.execute(
+                sql: """
+                    CREATE TABLE drive (
+                        number INTEGER PRIMARY KEY AUTOINCREMENT,
+                        header TEXT NOT NULL,
+                        isEnded INTEGER NOT NULL CHECK (isEnded IN (0, 1))
+                    ) STRICT;
+                    CREATE TABLE line (
+                        number INTEGER PRIMARY KEY,
+                        drive INTEGER NOT NULL REFERENCES drive (number) ON DELETE CASCADE,
+                        body TEXT NOT NULL
+                    ) STRICT;
+                    CREATE INDEX lineOfDrive ON line (drive, number);
+                    """)
+        }
+        return migrator
+    }()
+}

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import FieldTest
+import FoundationEssentials
+import MeshNode
+import NodeStore
+
+/// Where drives are: in a state folder, by number, or in files.
+struct DriveOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "The state folder that drives are recorded in; ~/.local/state/roadmesh.", valueName: "dir"))
+    var state: String?
+
+    private var folder: String {
+        get throws(SetupProblem) {
+            if let state { return NodeOptions.absolute(state) }
+            return try StateFolder.defaultPath(environment: ProcessInfo.processInfo.environment)
+        }
+    }
+
+    /// The recorded drives of the folder. Nil where there are none.
+    func store() throws(SetupProblem) -> DriveStore? {
+        let folder = try folder
+        do {
+            return try DriveStore.read(in: folder)
+        } catch {
+            throw Self.unreadable("The recorded drives in \(folder)", error.cause)
+        }
+    }
+
+    /// What the folder has.
+    func list() throws(SetupProblem) -> (store: DriveStore?, drives: [StoredDrive]) {
+        let store = try store()
+        do {
+            return (store, try store?.drives() ?? [])
+        } catch {
+            throw Self.unreadable("The recorded drives", error.cause)
+        }
+    }
+
+    /// The drives that are named: numbers of the folder's list, `last`, or files.
+    func drives(_ names: [String]) throws(SetupProblem) -> [Drive] {
+        var drives: [Drive] = []
+        for name in names { drives.append(try drive(name)) }
+        return drives
+    }
+
+    /// A drive that is named.
+    func drive(_ name: String) throws(SetupProblem) -> Drive {
+        if name.contains("/") || name.contains(".") || NodeOptions.isThere(name) { return try file(name) }
+        let stored = try stored(name)
+        do {
+            return try Drive(
+                lines: [stored.drive.header] + stored.store.lines(of: stored.drive.number),
+                isUnderWay: !stored.drive.isEnded && stored.isLast && stored.store.isRecording)
+        } catch {
+            throw Self.unreadable("Drive \(name)", "\(error)")
+        }
+    }
+
+    /// A drive of the folder's list.
+    func stored(
+        _ name: String
+    ) throws(SetupProblem) -> (store: DriveStore, drive: StoredDrive, isLast: Bool) {
+        let (store, all) = try list()
+        let found = name == "last" ? all.last : all.first { String($0.number) == name }
+        guard let store, let found else {
+            throw SetupProblem(
+                .data, "There is no drive \"\(name.prefix(40))\"; roadmesh fieldtest list shows what there is.")
+        }
+        return (store, found, found.number == all.last?.number)
+    }
+
+    private func file(_ name: String) throws(SetupProblem) -> Drive {
+        do {
+            let path = NodeOptions.absolute(name)
+            let size = try FileManager.default.attributesOfItem(atPath: path)[.size] as? UInt64 ?? 0
+            guard size <= UInt64(FieldTestLimits.driveBytes) else { throw DriveProblem.tooLarge }
+            return try Drive(file: String(decoding: try Data(contentsOf: URL(filePath: path)), as: UTF8.self))
+        } catch let problem as DriveProblem {
+            throw SetupProblem(.data, "\(name) cannot be read: \(problem.sentence)")
+        } catch {
+            throw SetupProblem(.data, "\(name) cannot be read; make sure that the file is there and readable.")
+        }
+    }
+
+    private static func unreadable(_ what: String, _ cause: String) -> SetupProblem {
+        SetupProblem(.data, "\(what) cannot be read (\(cause)); try it again, or name another folder with --state.")
+    }
+}
+
+extension DriveProblem {
+    var sentence: String {
+        switch self {
+        case .noHeader: "it is no drive; its first line must be the header that fieldtest export writes."
+        case .newerForm(let form): "it is of form \(form), and this roadmesh knows forms up to 1; use a newer one."
+        case .tooLarge: "it is larger than a drive can be."
+        }
+    }
+}
+
+/// Writes a file, or to standard output where it is called "-".
+func writeFile(_ text: String, _ name: String) throws(SetupProblem) {
+    if name == "-" { return StandardOutput.write(unfinished: text) }
+    do {
+        try Data(text.utf8).write(to: URL(filePath: NodeOptions.absolute(name)), options: .atomic)
+    } catch {
+        throw SetupProblem(.cannotCreate, "Cannot write \(name); name a file in a folder that can be written.")
+    }
+}

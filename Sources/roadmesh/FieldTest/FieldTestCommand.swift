@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import FieldTest
+import MeshNode
+
+/// `roadmesh fieldtest`
+struct FieldTestCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "fieldtest", abstract: "Record a drive, look at it, and drive it again.",
+        subcommands: [
+            RecordCommand.self, ListCommand.self, ReportCommand.self, ExportCommand.self, ReplayCommand.self,
+            ForgetCommand.self,
+        ])
+}
+
+/// `roadmesh fieldtest record`
+struct RecordCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "record", abstract: "Run a host or a guest, and record what the radio is like.",
+        subcommands: [RecordHostCommand.self, RecordGuestCommand.self])
+}
+
+/// `roadmesh fieldtest record host NAME`
+struct RecordHostCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "host", abstract: "As roadmesh host, with a recording.")
+
+    @OptionGroup(title: "The recording") var recording: RecordingOptions
+    @OptionGroup var host: HostCommand
+
+    func run() async throws { try await host.run(recorded: recording) }
+}
+
+/// `roadmesh fieldtest record guest NAME`
+struct RecordGuestCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "guest", abstract: "As roadmesh guest, with a recording.")
+
+    @OptionGroup(title: "The recording") var recording: RecordingOptions
+    @OptionGroup var guest: GuestCommand
+
+    func run() async throws { try await guest.run(recorded: recording) }
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import FieldTest
+import FoundationEssentials
+import MeshNode
+import MeshProtocol
+import NodeStore
+
+/// What is said of a recording when it begins.
+struct RecordingOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("What the drive is called; without it, by the day and hour.", valueName: "name"))
+    var drive: String?
+
+    @Option(
+        name: .customLong("mark"),
+        help: ArgumentHelp("Set a mark by itself after so many seconds.", valueName: "120s=\"tunnel in\""))
+    var marks: [String] = []
+
+    @Option(help: ArgumentHelp("Where the drive comes from, where it is not from a road.", valueName: "words"))
+    var origin: String?
+
+    /// The options, checked.
+    struct Checked {
+        var name: String
+        var marks: [DriveRecording.TimedMark]
+        var origin: String?
+
+        var remark: String { "This drive is recorded as \"\(name)\". Type mark and a word or two to mark a moment." }
+    }
+
+    func checked() throws(SetupProblem) -> Checked {
+        guard marks.count <= FieldTestLimits.timedMarks else {
+            throw SetupProblem(.usage, "At most \(FieldTestLimits.timedMarks) marks can be set by themselves.")
+        }
+        var timed: [DriveRecording.TimedMark] = []
+        for mark in marks { timed.append(try Self.timedMark(mark)) }
+        let name = drive.map { UntrustedText.shown(String($0.prefix(FieldTestLimits.markCharacters))) }
+        return Checked(
+            name: name.flatMap { $0.isEmpty ? nil : $0 } ?? Self.defaultName, marks: timed,
+            origin: origin.map { UntrustedText.shown(String($0.prefix(400))) })
+    }
+
+    private static var defaultName: String {
+        String(Date().ISO8601Format().prefix(16)).replacing("T", with: " ")
+    }
+
+    private static func timedMark(_ text: String) throws(SetupProblem) -> DriveRecording.TimedMark {
+        let parts = text.split(separator: "=", maxSplits: 1)
+        let number = parts.first.map { $0.hasSuffix("s") ? $0.dropLast() : $0 }
+        guard parts.count == 2, let seconds = number.flatMap({ Double($0) }), seconds >= 0, seconds <= 1e6 else {
+            throw SetupProblem(
+                .usage, "\"\(text.prefix(40))\" is no mark with a time; write it like --mark 120s=\"tunnel in\".")
+        }
+        let words = UntrustedText.shown(String(parts[1].prefix(FieldTestLimits.markCharacters)))
+        return DriveRecording.TimedMark(after: .seconds(seconds), text: words)
+    }
+
+    /// Begins the recording of a node that does not run yet.
+    func begin(_ node: DJNode, _ parts: NodeOptions.Node) throws(SetupProblem) -> DriveRecording {
+        guard let kept = parts.kept else { preconditionFailure("a scan records nothing") }
+        let checked = try checked()
+        let origin = ContinuousClock.now
+        let header = DriveHeader(
+            name: checked.name, node: parts.description, began: Date().timeIntervalSince1970, origin: checked.origin)
+        do throws(NodeStoreError) {
+            let store = try DriveStore.record(in: kept.path, now: Date())
+            return try DriveRecording(
+                node, header, in: store, origin: origin, marks: checked.marks, logger: parts.logger)
+        } catch {
+            throw SetupProblem(
+                .cannotCreate,
+                "The drive cannot be recorded in \(kept.path) (\(error.cause)); make room and make it writable, or name "
+                    + "another folder with --state.")
+        }
+    }
+}

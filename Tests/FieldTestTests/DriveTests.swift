@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+@testable import FieldTest
+
+@Suite("A drive's file")
+struct DriveTests {
+    @Test("what was written is read again, all kinds of rows")
+    func roundTrip() throws {
+        var drive = Drives.oneGap
+        drive.rows.insert(DriveRow(at: .seconds(39), .mark("tunnel in")), at: drive.rows.count - 1)
+        drive.rows.insert(DriveRow(at: .seconds(39), .missing(3)), at: drive.rows.count - 1)
+        drive.rows.insert(DriveRow(at: .seconds(39), .notice("connectionLost")), at: drive.rows.count - 1)
+        #expect(try Drive(file: drive.file) == drive)
+    }
+
+    @Test("a file that ends in the middle of a line is a drive that was cut off")
+    func cutOff() throws {
+        let file = Drives.oneGap.file
+        for length in stride(from: file.utf8.count - 5, to: 300, by: -97) {
+            let drive = try Drive(file: String(file.prefix(length)))
+            #expect(drive.ending == .cutOff)
+            #expect(drive.rows.count < Drives.oneGap.rows.count)
+            // Whatever is left of it can be reported.
+            #expect(Report([drive]).html.contains("cut off"))
+        }
+    }
+
+    @Test("rows of kinds that are not known yet, and lines that are none, are passed over")
+    func unknown() throws {
+        let lines = Drives.oneGap.file.split(separator: "\n")
+        let strange = [
+            #"{"at":1,"kind":"teleport"}"#, "", "{", #"{"at":-1,"kind":"tick"}"#, #"{"at":1e300,"kind":"tick"}"#,
+            "\u{0}",
+        ]
+        let drive = try Drive(lines: lines.prefix(3) + strange.map { Substring($0) } + lines.dropFirst(3))
+        #expect(drive == Drives.oneGap)
+    }
+
+    @Test("numbers of a hostile file neither trap nor reach the page")
+    func hostileNumbers() throws {
+        let header = DriveLine.text(Drives.header())
+        let most = Int.max
+        let drive = try Drive(lines: [
+            header,
+            #"{"at":1,"kind":"link","peer":"a","rssi":\#(most),"rtt":1e308,"sent":1,"received":1,"resent":\#(most),"duplicates":\#(most),"outbox":0}"#,
+            #"{"at":1,"kind":"link","peer":"b","sent":1,"received":1,"resent":\#(most),"duplicates":\#(-most),"outbox":0}"#,
+            #"{"at":2,"kind":"contact","peer":"a","phase":"resumed"}"#,
+            #"{"at":3,"kind":"contact","peer":"a","phase":"lost","silence":1e308}"#,
+            #"{"at":3,"kind":"missing","rows":\#(most)}"#, #"{"at":3,"kind":"missing","rows":\#(most)}"#,
+            #"{"at":2678400,"kind":"tick"}"#,
+        ])
+        let report = Report([drive])
+        #expect(!report.html.contains("inf") && !report.html.contains("nan"))
+        #expect(AirScript(drive, backToBack: true).road.length > .zero)
+    }
+
+    @Test("what is no drive, or one of a newer program, is told")
+    func refused() {
+        #expect(throws: DriveProblem.noHeader) { try Drive(file: "hello\n") }
+        #expect(throws: DriveProblem.noHeader) { try Drive(file: "") }
+        var header = Drives.header()
+        header.roadmeshDrive = 2
+        #expect(throws: DriveProblem.newerForm(2)) { try Drive(lines: [DriveLine.text(header)]) }
+    }
+}
+
+@Suite("A report")
+struct ReportTests {
+    private let evil = "<script>alert(1)</script>\" onload='x' &amp; ]]>"
+
+    @Test("names and marks of strangers are words in the page, and nothing else")
+    func escaped() throws {
+        var drive = Drives.drive(
+            [(0, Drives.contact(.resumed)), (1, .mark(evil)), (2, Drives.link(-50)), (3, .end("quit"))], name: evil)
+        drive.header.peer.name = evil
+        drive.header.radio = evil
+        drive.header.origin = evil
+        for html in [Report([drive]).html, Report([drive, drive]).html] {
+            #expect(!html.contains("<script"))
+            #expect(!html.contains("onload='"))
+            #expect(html.contains("&lt;script&gt;alert(1)&lt;/script&gt;&quot; onload=&#39;x&#39; &amp;amp;"))
+        }
+    }
+
+    @Test("a page needs nothing but itself")
+    func selfContained() {
+        let html = Report([Drives.oneGap]).html
+        for word in ["http:", "https:", "src=", "href=", "url(", "@import", "<script"] {
+            #expect(!html.contains(word), "\(word)")
+        }
+        #expect(html.contains("default-src 'none'"))
+    }
+
+    @Test("a spreadsheet is given no formula")
+    func formulas() throws {
+        #expect(Report.field("=HYPERLINK(\"x\")") == "\"'=HYPERLINK(\"\"x\"\")\"")
+        let lines = Report([Drives.oneGap]).csv.split(separator: "\r\n")
+        #expect(lines.count == 2)
+        #expect(lines[1] == "\"Road\",\"Car\",20.0000,20.4200,30.0000,30.0000,30.2000,30.3000,30.4000,10.0000,0.4000")
+    }
+
+    @Test("drives beside one another are compared in words")
+    func compared() {
+        var weaker = Drives.oneGap
+        weaker.header.name = "Other"
+        weaker.rows = weaker.rows.map { row in
+            guard case .link(let peer, var sample) = row.what else { return row }
+            var row = row
+            sample.rssi = sample.rssi.map { $0 - 10 }
+            row.what = .link(peer, sample)
+            return row
+        }
+        let sentences = Report([Drives.oneGap, weaker]).sentences
+        #expect(sentences.last?.contains("\"Other\" was back as soon, had 10 dB less signal") == true)
+    }
+}

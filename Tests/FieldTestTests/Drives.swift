@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import MeshNode
+import MeshProtocol
+
+@testable import FieldTest
+
+/// Drives for tests.
+enum Drives {
+    static let car = "0a0b0c0d0e0f0a0b0c0d0e0f0a0b0c0d"
+
+    static func header(_ name: String = "Road", role: NodeDescription.Role = .guest) -> DriveHeader {
+        let peer = Peer(id: "ffee00112233445566778899aabbccdd", name: "Ana")
+        return DriveHeader(
+            name: name, node: NodeDescription(role: role, peer: peer, radio: "bluez hci0", service: .democracyDJ),
+            began: 1_000)
+    }
+
+    static func drive(
+        _ rows: [(Double, Happening)], name: String = "Road", role: NodeDescription.Role = .guest,
+        ending: Drive.Ending = .complete
+    ) -> Drive {
+        Drive(
+            header: header(name, role: role), rows: rows.map { DriveRow(at: .seconds($0), $1) }, ending: ending)
+    }
+
+    static func contact(_ phase: Contact.Phase, silence: Double? = nil, whole: Bool = true) -> Happening {
+        .contact(ContactRow(phase, Peer(id: whole ? car : String(car.prefix(6)), name: "Car"), silence: silence))
+    }
+
+    static func link(_ rssi: Int?, resent: Int = 0) -> Happening {
+        var sample = LinkSample(LinkReport(rssi: rssi, roundTrip: .milliseconds(90)))
+        sample.resent = resent
+        return .link(car, sample)
+    }
+
+    static func wish(_ song: String, _ state: String, _ wish: String = "vote") -> Happening {
+        .wish(WishRow(song: song, wish: wish, state: state))
+    }
+
+    /// A link, a gap of ten seconds from 20 s on with a vote in it, and the way back.
+    static var oneGap: Drive {
+        drive([
+            (0, contact(.resumed)), (0.1, contact(.current)), (1, link(-60)), (10, link(-90)),
+            (12, wish("s1", "queued")),
+            (12.1, wish("s1", "confirmed")), (20.42, contact(.lost, silence: 0.42)), (25, wish("s2", "queued")),
+            (30, contact(.heard, whole: false)), (30.2, contact(.dialled, whole: false)), (30.3, contact(.resumed)),
+            (30.4, contact(.current)), (30.5, wish("s2", "confirmed")), (31, link(-62, resent: 1)), (40, .end("quit")),
+        ])
+    }
+}

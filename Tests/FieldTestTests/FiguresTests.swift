@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import MeshNode
+import MeshProtocol
+import Testing
+
+@testable import FieldTest
+
+@Suite("What a drive comes to")
+struct FiguresTests {
+    @Test("a gap begins when nothing came any more and ends when the host is heard; the way back ends with its state")
+    func gap() throws {
+        let figures = DriveFigures(Drives.oneGap)
+        let gap = try #require(figures.gaps.first)
+        #expect(figures.gaps.count == 1)
+        #expect(abs(gap.start - 20) < 1e-6 && gap.end == 30)
+        #expect(abs((gap.reconnect ?? 0) - 0.4) < 1e-6)
+        #expect(abs(figures.away - 10) < 1e-6)
+        #expect(figures.resent == 1)
+    }
+
+    @Test("a link that a pending dial has brought tells that the host was in reach a little before it")
+    func lag() throws {
+        func inReach(after seconds: Double) throws -> Double {
+            var row = ContactRow(.heard, Peer(id: Drives.car, name: "Car"))
+            row.evidence = .link
+            let drive = Drives.drive([
+                (0, Drives.contact(.resumed)), (5, Drives.contact(.lost, silence: 0.42)), (5 + seconds, .contact(row)),
+                (5.4 + seconds, Drives.contact(.resumed)), (500, .end("quit")),
+            ])
+            return try #require(DriveFigures(drive).gaps.first?.end) - 5 - seconds
+        }
+        #expect(abs(try inReach(after: 10) + 0.0375) < 1e-6)
+        #expect(abs(try inReach(after: 100) + 0.27) < 1e-6)
+    }
+
+    @Test("of dials that lead to nothing, what was heard first counts, and the channel of the one that worked")
+    func failedDials() throws {
+        let figures = DriveFigures(
+            Drives.drive([
+                (0, Drives.contact(.resumed)), (5, Drives.contact(.lost, silence: 0.5)), (7, Drives.contact(.heard)),
+                (7.2, Drives.contact(.dialled)), (9, Drives.contact(.heard)), (9.2, Drives.contact(.dialled)),
+                (9.3, Drives.contact(.resumed)), (20, .end("quit")),
+            ]))
+        let gap = try #require(figures.gaps.first)
+        #expect(gap.heard == 7 && gap.dialled == 9.2 && gap.resumed == 9.3)
+    }
+
+    @Test("a host knows that a guest is back, and not for how long it was on its way")
+    func host() {
+        let figures = DriveFigures(
+            Drives.drive(
+                [
+                    (0, Drives.contact(.resumed)), (5, Drives.contact(.lost, silence: 0.42)),
+                    (9, Drives.contact(.resumed)),
+                    (20, .end("quit")),
+                ], role: .host))
+        #expect(figures.gaps.map(\.end) == [9])
+        #expect(figures.reconnects.isEmpty)
+    }
+
+    @Test("a goodbye leaves no gap, and a gap that the drive ends in lasts until then")
+    func ends() {
+        let left = Drives.drive([(0, Drives.contact(.resumed)), (5, Drives.contact(.lost)), (9, .end("quit"))])
+        #expect(DriveFigures(left).gaps.isEmpty)
+        let away = Drives.drive([
+            (0, Drives.contact(.resumed)), (5, Drives.contact(.lost, silence: 1)), (9, .end("quit")),
+        ])
+        #expect(DriveFigures(away).gaps.map(\.length) == [nil])
+        #expect(DriveFigures(away).away == 5)
+    }
+
+    @Test("each vote is counted once, whatever is told of it in between, and one taken back is no loss")
+    func votes() {
+        let votes = DriveFigures(
+            Drives.drive([
+                (1, Drives.wish("s1", "queued")), (2, Drives.wish("s1", "sent")),
+                // Told again after a restart.
+                (3, Drives.wish("s1", "queued")), (4, Drives.wish("s1", "confirmed")), (5, Drives.wish("s2", "queued")),
+                (6, Drives.wish("s2", "rejected")), (7, Drives.wish("s3", "queued")),
+                (8, Drives.wish("s3", "queued", "takeBack")), (9, Drives.wish("s3", "confirmed", "takeBack")),
+                (9.5, Drives.wish("s4", "queued")), (10, .end("quit")),
+            ])
+        ).deliveries
+        #expect(votes.cast == 5 && votes.delivered == 4 && votes.rejected == 1 && votes.waiting == 1)
+    }
+
+    @Test("a host that counts a vote twice is found out, and one that counts it again after its taking back is not")
+    func countedTwice() {
+        func intent(_ kind: String) -> Happening {
+            .intent(IntentRow(peer: "a", intent: kind, song: "s1", accepted: true))
+        }
+        func twice(_ kinds: [String]) -> Int {
+            let rows = kinds.enumerated().map { (Double($0.offset), intent($0.element)) }
+            return DriveFigures(Drives.drive(rows, role: .host)).deliveries.countedTwice
+        }
+        #expect(twice(["vote", "vote"]) == 1)
+        #expect(twice(["vote", "takeBackVote", "vote"]) == 0)
+    }
+
+    @Test("the radio's time is what it was asked to do, and a dial interrupts a scan")
+    func radio() {
+        func radio(scanning: Bool = false, dialling: Bool = false, links: Int = 0) -> Happening {
+            var activity = RadioActivity()
+            (activity.isScanning, activity.isDialling, activity.links) = (scanning, dialling, links)
+            return .radio(RadioSample(activity))
+        }
+        let time = DriveFigures(
+            Drives.drive([
+                (0, radio(scanning: true)), (2, radio(scanning: true, dialling: true)), (3, radio(links: 1)),
+                (10, .tick),
+            ])
+        ).radio
+        #expect(time.scanning == 2 && time.dialling == 1 && time.linked == 7 && time.advertising == 0)
+    }
+
+    @Test("the verdict is as bad as its worst part, and says what to do")
+    func verdict() {
+        let good = Drives.oneGap
+        #expect(Verdict(good, DriveFigures(good)).grade == .poor, "a third of its signal is weak")
+        let strong = Drives.drive([
+            (0, Drives.contact(.resumed)), (1, Drives.link(-60)), (2, Drives.wish("s1", "queued")),
+            (3, Drives.wish("s1", "confirmed")), (9, .end("quit")),
+        ])
+        #expect(Verdict(strong, DriveFigures(strong)).grade == .good)
+        let lost = Drives.drive([
+            (0, Drives.contact(.resumed)), (2, Drives.wish("s1", "queued")), (900, .end("quit")),
+        ])
+        let verdict = Verdict(lost, DriveFigures(lost))
+        #expect(verdict.grade == .poor)
+        #expect(verdict.findings[0].advice?.contains("report it") == true)
+    }
+
+    @Test(
+        "durations are said as people say them",
+        arguments: [
+            (0.0, "0 ms"), (0.42, "420 ms"), (1.44, "1.4 s"), (41.3, "41 s"), (60, "1 min"), (200, "3 min 20 s"),
+            (7_500, "2 h 5 min"), (.nan, "?"),
+        ])
+    func times(_ seconds: Double, _ words: String) {
+        #expect(Words.time(seconds) == words)
+    }
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DemocracyDJ
+import MeshNode
+import MeshProtocol
+import Testing
+
+@testable import FieldTest
+
+@Suite("What of a node's events is recorded")
+struct RecorderTests {
+    private let origin = ContinuousClock.now
+    private let car = Peer(id: "0a0b0c0d0e0f0a0b0c0d0e0f0a0b0c0d", name: "Car")
+    private var heard: Peer { Peer(id: "0a0b0c", name: "Car") }
+
+    private func at(_ seconds: Double) -> ContinuousClock.Instant { origin + .seconds(seconds) }
+
+    private func phases(_ rows: [DriveRow]) -> [Contact.Phase] {
+        rows.compactMap { if case .contact(let row) = $0.what { row.phase } else { nil } }
+    }
+
+    @Test("a way back is its steps, each at its own time, up to the first state on the new link")
+    func wayBack() {
+        var recorder = Recorder(.guest, origin: origin)
+        let snapshot = NodeEvent.snapshot(
+            HostSnapshot(epoch: 1, revision: 1, nowPlaying: nil, isPlaying: false, queue: [], connectedPeers: []),
+            isStale: false)
+        var rows: [DriveRow] = []
+        rows += recorder.take(.contact(Contact(lost: car, .linkLost, at: at(1))), now: at(9))
+        // What is on view from before says nothing of the new link.
+        rows += recorder.take(snapshot, now: at(1.5))
+        rows += recorder.take(.contact(Contact(.heard, heard, at: at(2), by: .link)), now: at(9))
+        rows += recorder.take(.contact(Contact(.dialled, heard, at: at(3))), now: at(9))
+        rows += recorder.take(.contact(Contact(.resumed, car, at: at(4))), now: at(9))
+        rows += recorder.take(snapshot, now: at(5))
+        rows += recorder.take(snapshot, now: at(6))
+        #expect(phases(rows) == [.lost, .heard, .dialled, .resumed, .current])
+        #expect(rows.map(\.at) == [1, 2, 3, 4, 5])
+    }
+
+    @Test("an advertisement that is heard again is recorded for its strength, and for nothing else")
+    func heardAgain() {
+        var recorder = Recorder(.guest, origin: origin)
+        func hear(_ rssi: Int?) -> [DriveRow] {
+            recorder.take(.contact(Contact(.heard, heard, at: at(1), by: .sighting, rssi: rssi)), now: at(1))
+        }
+        #expect(hear(nil).count == 1)
+        #expect(hear(nil).isEmpty)
+        #expect(hear(-70).count == 1)
+    }
+
+    @Test("a recording in which nothing happens says every ten seconds that it goes on")
+    func ticks() {
+        var recorder = Recorder(.guest, origin: origin)
+        let ticks = (1...35).flatMap { recorder.tick(now: at(Double($0))) }
+        #expect(ticks.map(\.at) == [10, 20, 30])
+    }
+
+    @Test("titles, queues and searches are nobody's business but the car's")
+    func privacy() {
+        var recorder = Recorder(.guest, origin: origin)
+        #expect(recorder.take(.searchResults([], query: "secret"), now: at(1)).isEmpty)
+        #expect(recorder.take(.artwork("s1", path: "/tmp/x"), now: at(1)).isEmpty)
+    }
+}

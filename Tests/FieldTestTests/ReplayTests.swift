@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FoundationEssentials
+import MeshSimulator
+import Testing
+
+@testable import FieldTest
+
+@Suite("A drive that is driven again")
+struct ReplayTests {
+    @Test("the air is cut and healed where the drive had its gap, has its signal, and its votes")
+    func steps() {
+        let steps = AirScript(Drives.oneGap).steps
+        #expect(steps.map(\.change) == [.rssi, .rssi, .vote, .cut, .vote, .heal, .rssi, .end])
+        #expect(steps.map(\.at) == [1, 10, 12, 20, 25, 30, 31, 40])
+        #expect(steps.compactMap(\.rssi) == [-60, -90, -62])
+    }
+
+    @Test("back to back, gaps keep their length and what lies between them is short")
+    func backToBack() {
+        let steps = AirScript(Drives.oneGap, backToBack: true).steps
+        let cut = steps.first { $0.change == .cut }?.at ?? 0
+        let heal = steps.first { $0.change == .heal }?.at ?? 0
+        #expect(abs(heal - cut - 10) < 1e-6)
+        #expect(cut == 2)
+        #expect(steps.last?.at == 14)
+        #expect(steps.count { $0.change == .vote } == 2)
+    }
+
+    @Test("a simulated guest meets the drive's gaps, and every promise holds")
+    func simulated() async {
+        let result = await SimulatedDrive(AirScript(Drives.oneGap)).run(seeds: 1...5)
+        #expect(result.runs == 5 && result.violation == nil)
+        #expect(result.figures.faults == [.tunnel: 5])
+        #expect(result.figures.cast == 10)
+        // In, and back in, at both ends.
+        #expect(result.figures.connections >= 5 * 4)
+    }
+
+    @Test("on the drives that are shipped every promise holds", arguments: ["tunnel", "city", "parking-garage"])
+    func shipped(name: String) async throws {
+        let path = URL(filePath: #filePath).deletingLastPathComponent().path + "/../../docs/drives/\(name).jsonl"
+        let drive = try Drive(file: String(decoding: try Data(contentsOf: URL(filePath: path)), as: UTF8.self))
+        #expect(drive.ending == .complete && drive.header.origin?.contains("radio lab") == true)
+        let figures = DriveFigures(drive)
+        #expect(figures.deliveries.cast > 10 && figures.deliveries.waiting == 0)
+        let result = await SimulatedDrive(AirScript(drive, backToBack: true)).run(seeds: 1...4)
+        #expect(result.violation == nil)
+        #expect(result.figures.faults[.tunnel] == 4 * figures.gaps.count)
+    }
+
+    @Test("the same seed on the same road is the same run, and another is another")
+    func repeatable() {
+        let road = AirScript(Drives.oneGap).road
+        let hashes = [1, 1, 2].map { Simulation(seed: $0, road: road).run().hash }
+        #expect(hashes[0] == hashes[1] && hashes[1] != hashes[2])
+    }
+
+    @Test("a program that loses votes is found out on a road too")
+    func plantedBug() {
+        let road = Road(
+            gaps: (0..<40).map { .seconds(10 * $0 + 5)..<Duration.seconds(10 * $0 + 7) }, signal: [],
+            votes: (0..<400).map { .seconds($0) }, length: .seconds(410))
+        #expect(Simulation(seed: 1, road: road).run().violation == nil)
+        #expect((1...5).contains { Simulation(seed: $0, road: road, bug: .dropsOutbox).run().violation != nil })
+    }
+}

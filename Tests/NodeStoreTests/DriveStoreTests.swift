@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FoundationEssentials
+import Glibc
+import MeshProtocol
+import Testing
+
+@testable import NodeStore
+
+extension StoreTests {
+    @Suite("Recorded drives")
+    struct DriveStoreTests {
+        @Test("a drive is read as it was written, while it is recorded and afterwards")
+        func written() async throws {
+            let shelf = try Shelf()
+            defer { shelf.clear() }
+            #expect(try DriveStore.read(in: shelf.folder) == nil)
+            let store = try DriveStore.record(in: shelf.folder, now: Shelf.now)
+            let drive = try store.begin(header: "header")
+            try await store.append(["one", "two"], to: drive)
+            let reader = try #require(try DriveStore.read(in: shelf.folder))
+            #expect(reader.isRecording)
+            #expect(
+                try reader.drives() == [
+                    StoredDrive(number: drive, header: "header", isEnded: false, lines: 2, lastLine: "two")
+                ])
+            try await store.append(["three"], to: drive, isEnd: true)
+            #expect(try reader.lines(of: drive) == ["one", "two", "three"])
+            #expect(try reader.drives().first?.isEnded == true)
+        }
+
+        @Test("two processes do not record in one folder")
+        func locked() throws {
+            let shelf = try Shelf()
+            defer { shelf.clear() }
+            let store = try DriveStore.record(in: shelf.folder, now: Shelf.now)
+            #expect(throws: NodeStoreError.self) { try DriveStore.record(in: shelf.folder, now: Shelf.now) }
+            withExtendedLifetime(store) {}
+        }
+
+        @Test("a drive that is forgotten is gone with its lines, and its number is not given again")
+        func forgotten() async throws {
+            let shelf = try Shelf()
+            defer { shelf.clear() }
+            let store = try DriveStore.record(in: shelf.folder, now: Shelf.now)
+            let drive = try store.begin(header: "header")
+            try await store.append(["one"], to: drive, isEnd: true)
+            #expect(try store.remove(drive))
+            #expect(try store.remove(drive) == false)
+            #expect(try store.lines(of: drive).isEmpty)
+            #expect(try store.begin(header: "next") > drive)
+        }
+
+        @Test("a database of drives that is damaged is set aside, and recording goes on in a new one")
+        func damaged() throws {
+            let shelf = try Shelf()
+            defer { shelf.clear() }
+            let path = shelf.folder + "/fieldtest.sqlite"
+            try Data(repeating: 7, count: 9_000).write(to: URL(filePath: path))
+            let store = try DriveStore.record(in: shelf.folder, now: Shelf.now)
+            _ = try store.begin(header: "header")
+            let names = try FileManager.default.contentsOfDirectory(atPath: shelf.folder)
+            #expect(names.contains { $0.hasPrefix("fieldtest.damaged-") })
+        }
+    }
+}

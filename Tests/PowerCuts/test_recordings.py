@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is left of a recorded drive when the power goes, and what recording costs."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import time
+from pathlib import Path
+from queue import SimpleQueue
+from time import monotonic
+from typing import Any
+
+import pytest
+from box import Box, Printed
+
+BINARY = os.environ.get("ROADMESH_BINARY", "roadmesh")
+CUTS = 8
+# What may be missing at the end: a second, and the time of one write on a busy machine.
+LOST = 1.4
+# Of a core, that a recording may take.
+SHARE = 0.01
+MEASURED_SECONDS = float(os.environ.get("ROADMESH_MEASURED_SECONDS", "30"))
+
+
+def box(name: str, road: Path, inbox: SimpleQueue[Printed], *command: str) -> Box:
+    options = ["--radio", "virtual", "--air", str(road / "air"), "--adapter", name, "--state", str(road / name)]
+    return Box(name, [BINARY, *command, *options, "--http", "none", "--json"], road / f"{name}.log", inbox)
+
+
+def fieldtest(*arguments: object) -> str:
+    return subprocess.run(
+        [BINARY, "fieldtest", *map(str, arguments)], capture_output=True, text=True, check=True
+    ).stdout
+
+
+def await_event(inbox: SimpleQueue[Printed], wanted: str, name: str, **fields: Any) -> dict[str, Any]:
+    deadline = monotonic() + 20
+    while True:
+        printed = inbox.get(timeout=max(deadline - monotonic(), 0.01))
+        event = printed.event
+        if event and printed.box == name and event["event"] == wanted and fields.items() <= event.items():
+            return event
+
+
+def test_a_recording_that_is_killed_lacks_no_more_than_its_last_second(tmp_path: Path) -> None:
+    inbox: SimpleQueue[Printed] = SimpleQueue()
+    host = box("car", tmp_path, inbox, "host", "Car")
+    guest = box("ana", tmp_path, inbox, "fieldtest", "record", "guest", "Ana", "--drive", "Killed")
+    host.start()
+    lost = []
+    for life in range(CUTS):
+        guest.start()
+        await_event(inbox, "snapshot", "ana", stale=False)
+        # A mark each tenth of a second, and a cut at any moment of a write's second.
+        marked: list[float] = []
+        for number in range(15 + 10 * life // CUTS):
+            marked.append(guest.say(f"mark {number}"))
+            time.sleep(0.1)
+        at = guest.cut_power()
+        drives = [json.loads(line) for line in fieldtest("list", "--state", tmp_path / "ana", "--json").splitlines()]
+        assert [one["ending"] for one in drives] == ["cutOff"] * (life + 1)
+        [said] = json.loads(fieldtest("report", "last", "--state", tmp_path / "ana", "--json", "-"))["drives"]
+        assert said["ending"] == "cutOff"
+        kept = [int(one["text"]) for one in said["marks"]]
+        assert kept == list(range(len(kept))), "what is kept has no holes"
+        lost.append(at - marked[len(kept)] if len(kept) < len(marked) else 0.0)
+    print(f"missing at the end: {', '.join(f'{one:.2f}' for one in lost)} s")
+    assert max(lost) < LOST
+    # A report of two drives that were cut off.
+    page = fieldtest("report", "1", str(CUTS), "--state", tmp_path / "ana", "-o", "-")
+    assert page.count("The recording was cut off.") == 2
+    assert host.stop() == 0
+
+
+def processor_seconds(pid: int) -> float:
+    """What all threads of a process have taken of the processors, to the nanosecond."""
+    return sum(
+        int((task / "schedstat").read_text().split()[0]) / 1e9 for task in Path(f"/proc/{pid}/task").iterdir()
+    )
+
+
+def test_recording_takes_less_than_a_hundredth_of_a_core(tmp_path: Path) -> None:
+    """Guests beside one another at the same time, every other one of which is recorded: whatever else the machine does,
+    it does to all of them."""
+    inbox: SimpleQueue[Printed] = SimpleQueue()
+    host = box("car", tmp_path, inbox, "host", "Car")
+    names = [f"{kind}{number}" for number in range(3) for kind in ("plain", "recorded")]
+    guests = {
+        name: box(name, tmp_path, inbox, *(("fieldtest", "record") if "recorded" in name else ()), "guest", name)
+        for name in names
+    }
+    host.start()
+    for name, guest in guests.items():
+        guest.start()
+        await_event(inbox, "snapshot", name, stale=False)
+    pids = {name: guest._process.pid for name, guest in guests.items() if guest._process}
+    before = {name: processor_seconds(pid) for name, pid in pids.items()}
+    began = monotonic()
+    time.sleep(MEASURED_SECONDS)
+    took = monotonic() - began
+    shares = {name: (processor_seconds(pid) - before[name]) / took for name, pid in pids.items()}
+    plain, recorded = ([share for name, share in shares.items() if kind in name] for kind in ("plain", "recorded"))
+    extra = sum(recorded) / 3 - sum(plain) / 3
+    print(
+        f"of a core, over {took:.0f} s: plain {', '.join(f'{one:.3%}' for one in plain)}; "
+        f"recorded {', '.join(f'{one:.3%}' for one in recorded)}; recording {extra:.3%}"
+    )
+    for guest in guests.values():
+        assert guest.stop() == 0
+    assert host.stop() == 0
+    assert extra < SHARE
