@@ -85,7 +85,8 @@ struct Party {
     }
 }
 
-@Suite("Hosts and guests", .timeLimit(.minutes(1)))
+/// One after the other: each watches folders for its radios, and the kernel lets a user watch 128 times at once.
+@Suite("Hosts and guests", .serialized, .timeLimit(.minutes(1)))
 struct MultipeerClientTests {
     @Test("a guest finds a host, is taken in without a prompt, and both can talk")
     func talk() async throws {
