@@ -57,18 +57,20 @@ public actor MultipeerClient {
     /// Everything that happens, for one listener. Whoever does not read it holds up the peers, not the memory.
     public nonisolated let events: AsyncStream<ClientEvent>
 
-    private let manager: BLEManager
-    private let endpoint: MeshEndpoint
-    private let outlet: AsyncChannel<ClientEvent>
-    private let logger: Logger
+    let manager: BLEManager
+    let endpoint: MeshEndpoint
+    let outlet: AsyncChannel<ClientEvent>
+    let logger: Logger
 
     /// The hosts that were heard, by the head of their identifier.
-    private var peripherals: [Peer.ID: Peripheral] = [:]
-    private var invitations: [Peer.ID: Invitation] = [:]
+    var peripherals: [Peer.ID: Peripheral] = [:]
+    var invitations: [Peer.ID: Invitation] = [:]
     private var lastInvitation = 0
     /// Links of invitations that were up, or had failed, before their dial was told of them.
     private var overEarly: Set<MeshCore.LinkID> = []
-    private var peers: [MeshCore.LinkID: Peer] = [:]
+    var peers: [MeshCore.LinkID: Peer] = [:]
+    /// After how much silence a link layer gives its link up, where it has told.
+    var patience: [MeshCore.LinkID: Duration] = [:]
     private var pumps: [Task<Void, Never>] = []
     private var isStopped = false
 
@@ -129,7 +131,7 @@ public actor MultipeerClient {
     }
 
     /// An invitation, from the dial until the link is up or has failed.
-    private struct Invitation {
+    struct Invitation {
         let number: Int
         let task: Task<Void, Never>
         /// Its link, once there is one to shake hands on.
@@ -155,7 +157,7 @@ public actor MultipeerClient {
     }
 
     /// A link of ours is up, or will never be: nothing is pending on it any more.
-    private func invitationIsOver(_ link: MeshCore.LinkID) {
+    func invitationIsOver(_ link: MeshCore.LinkID) {
         if let peer = invitations.first(where: { $0.value.link == link })?.key {
             invitations[peer] = nil
         } else if invitations.values.contains(where: { $0.link == nil }) {
@@ -257,56 +259,5 @@ public actor MultipeerClient {
             Task { for await event in manager.events { await self.received(event) } },
             Task { for await event in endpoint.events { await self.received(event) } },
         ]
-    }
-
-    private func received(_ event: BLEManagerEvent) async {
-        switch event {
-        case .discovered(let peripheral):
-            peripherals[peripheral.peer.id] = peripheral
-            let contact = Contact(.heard, peripheral.peer, by: .sighting, rssi: peripheral.rssi)
-            await outlet.send(
-                .discovered(peripheral.peer, rssi: peripheral.rssi, hops: peripheral.hops))
-            await outlet.send(.contact(contact))
-        case .reached(let peer):
-            // One dial at a time is pending. bluetoothd may have forgotten the device meanwhile.
-            guard let invited = invitations.keys.first else { return }
-            await outlet.send(.contact(Contact(.heard, peer ?? Peer(id: invited, name: ""), by: .link)))
-        case .lost(let peer):
-            peripherals[peer.id] = nil
-            await outlet.send(.lost(peer))
-        case .accepted(let transport):
-            await endpoint.open(transport, as: .host, refusing: transport.refusal)
-            await manager.linksChanged()
-        case .radio(let condition): await outlet.send(.radio(condition))
-        }
-    }
-
-    private func received(_ event: EndpointEvent) async {
-        switch event {
-        case .link(let link, .connected(let peer)):
-            logger.info("link to \(peer) is up")
-            invitationIsOver(link)
-            peers[link] = peer
-            await outlet.send(.contact(Contact(.resumed, peer)))
-            await outlet.send(.connected(peer))
-        case .link(_, .received(let message)): await outlet.send(.received(message))
-        case .link(let link, .latestHasLeft):
-            if let peer = peers[link] { await outlet.send(.latestHasLeft(to: peer.id)) }
-        case .link(let link, .ended(let peer, let end)):
-            logger.info("link to \(peer) ended: \(end)")
-            peers[link] = nil
-            let contact = Contact(lost: peer, end)
-            await manager.linksChanged()
-            await outlet.send(.contact(contact))
-            await outlet.send(.disconnected(peer, end))
-        case .link(let link, .failed(let expected, let proved, let end)):
-            invitationIsOver(link)
-            await manager.linksChanged()
-            if let expected { await outlet.send(.inviteFailed(peer: expected, InviteFailure(end, provedBy: proved))) }
-        case .link(_, .acknowledged(let number, let peer)): await outlet.send(.acknowledged(upTo: number, by: peer))
-        case .link(_, .roundTrip): break
-        case .report(_, let peer, let report): await outlet.send(.link(peer, report))
-        case .forgot(let peer): await outlet.send(.forgot(peer))
-        }
     }
 }
