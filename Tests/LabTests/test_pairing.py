@@ -227,29 +227,43 @@ def test_one_that_goes_while_nobody_is_there_yet(road: Lab, car: Box) -> None:
 # Three boxes
 
 
-def test_where_three_want_to_bond_a_person_says_which(road: Lab, car: Box, van: Box, truck: Box) -> None:
-    waiting = [start_pairing(box) for box in (car, van, truck)]
+def three_at_once(road: Lab, *boxes: Box) -> set[str]:
+    """Three that want to bond with whoever is there: how they end."""
+    waiting = [start_pairing(box) for box in boxes]
     for program in waiting:
         program.expect("ready", timeout=START)
     # Whoever has heard both others says so; nobody is bonded with whoever came first, and the last goes on looking.
-    road.hub.wait_for(lambda: True if sum(bool(one.seen("bye")) for one in waiting) >= 2 else None, PAIRED)
+    road.hub.wait_for(
+        lambda: True
+        if sum(bool(one.seen("bye")) for one in waiting) >= 2 or any(one.seen("digits") for one in waiting)
+        else None,
+        PAIRED,
+    )
     for program in waiting:
         if not program.seen("bye"):
             program.say("quit")
-    ends = [program.expect("bye", timeout=PAIRED) for program in waiting]
-    assert any(end["reason"] == "several" for end in ends), ends
-    assert all(end["reason"] in ("several", "leftThere", "lost", "quit", "failed") for end in ends), ends
+    reasons = {program.expect("bye", timeout=PAIRED)["reason"] for program in waiting}
+    assert reasons <= {"several", "leftThere", "lost", "quit", "failed"}, reasons
     for program in waiting:
         program.wait(START)
-    expect_nothing_left(car, van, truck)
+    expect_nothing_left(*boxes)
+    return reasons
+
+
+def test_where_three_want_to_bond_a_person_says_which(road: Lab, car: Box, van: Box, truck: Box) -> None:
+    # On a busy machine one may come so late that the two others have met: then there were no three, and it is tried again.
+    assert any("several" in three_at_once(road, car, van, truck) for _ in range(3))
     named = [start_pairing(car, "the van"), start_pairing(truck, "the car"), start_pairing(van, "the car")]
     compare(named[0], named[2])
     for program in (named[0], named[2]):
         program.say("accept")
     for program in (named[0], named[2]):
         expect_end(program, "bonded", 0)
-    named[1].say("quit")
-    expect_end(named[1], "quit", UNAVAILABLE)
+    # It goes on looking, or was told no while the car was busy; it has no bond either way.
+    if not named[1].seen("bye"):
+        named[1].say("quit")
+    assert named[1].expect_seen("bye")["reason"] in ("quit", "failed", "leftThere", "lost")
+    assert named[1].wait(START) == UNAVAILABLE
     assert bonds(car) == ["the van"] and bonds(truck) == []
 
 
