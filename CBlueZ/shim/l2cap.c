@@ -169,15 +169,18 @@ static ssize_t receive_once(int channel, void *bytes, size_t capacity) {
 
 ssize_t cbluez_l2cap_receive(int channel, void *bytes, size_t capacity) {
     ssize_t received = receive_once(channel, bytes, capacity);
-    if (received == 0) {
-        // l2cap_ecred_data_rcv passes on an SDU of length 0, so a peer could feign a close.
-        if (!(state_of(channel, POLLRDHUP) & (POLLRDHUP | POLLHUP))) return -EBADMSG;
-        // bt_sock_recvmsg tells of the close (it is a pending error at first) before the SDUs that came before it.
-        return receive_once(channel, bytes, capacity);
+    if (received == -EAGAIN) {
+        if (!(state_of(channel, POLLIN) & POLLHUP)) return -EAGAIN;
+        // It has ended, maybe since the answer above: its last SDU and its reason would be lost without a second look.
+        received = receive_once(channel, bytes, capacity);
+        // Told once already, maybe to a send; without this the descriptor would be ready for ever, and never read.
+        if (received == -EAGAIN) return -ENOTCONN;
     }
-    // Its error was told once, maybe to a send; without this the descriptor would be ready for ever, and never read.
-    if (received == -EAGAIN && state_of(channel, POLLIN) & POLLHUP) return -ENOTCONN;
-    return received;
+    if (received != 0) return received;
+    // l2cap_ecred_data_rcv passes on an SDU of length 0, so a peer could feign a close.
+    if (!(state_of(channel, POLLRDHUP) & (POLLRDHUP | POLLHUP))) return -EBADMSG;
+    // bt_sock_recvmsg tells of the close (it is a pending error at first) before the SDUs that came before it.
+    return receive_once(channel, bytes, capacity);
 }
 
 // Not SIOCOUTQ: bt_sock_ioctl answers it with the room left, and other kernels may well answer with what waits.

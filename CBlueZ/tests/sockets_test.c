@@ -5,12 +5,16 @@
 #define _GNU_SOURCE
 
 #include <errno.h>
+#include <pthread.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "CBlueZ.h"
 #include "check.h"
+
+// Rounds in which a peer closes while it is read from. One in ten met the moment that must not lose anything.
+enum { LAST_WORDS = 2000 };
 
 void test_addresses(void) {
     static const char *const wrong[] = {
@@ -62,6 +66,30 @@ static void test_channel(void) {
     CHECK_NUMBER(cbluez_l2cap_send(ends[1], "vote", 4), -EPIPE); // and no SIGPIPE
     close(ends[1]);
     CHECK_NUMBER(cbluez_l2cap_receive(ends[1], bytes, sizeof bytes), -EBADF);
+}
+
+static void *send_and_close(void *channel) {
+    cbluez_l2cap_send(*(int *)channel, "vote", 4);
+    close(*(int *)channel);
+    return NULL;
+}
+
+// Whoever asks just when the peer sends its last SDU and closes gets that SDU, and then that it was a close.
+static void test_last_words(void) {
+    ssize_t last = 4, end = 0;
+    for (int round = 0; round < LAST_WORDS && last == 4 && end == 0; round++) {
+        int ends[2];
+        char bytes[8];
+        pthread_t peer;
+        if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0, ends) < 0) break;
+        if (pthread_create(&peer, NULL, send_and_close, &ends[0]) != 0) break;
+        while ((last = cbluez_l2cap_receive(ends[1], bytes, sizeof bytes)) == -EAGAIN) {}
+        pthread_join(peer, NULL);
+        end = cbluez_l2cap_receive(ends[1], bytes, sizeof bytes);
+        close(ends[1]);
+    }
+    CHECK_NUMBER(last, 4);
+    CHECK_NUMBER(end, 0);
 }
 
 static int read_event(int hci, const char *event, size_t size, int controller, int8_t *rssi, uint8_t *status) {
@@ -127,6 +155,7 @@ static void test_no_bluetooth(void) {
 
 void test_sockets(void) {
     test_channel();
+    test_last_words();
     test_rssi();
     test_no_bluetooth();
 }
