@@ -127,7 +127,8 @@ public enum Limits {
     /// Dials that fail for a passing reason are repeated this often: one in a hundred fails on real air, so three in a
     /// row are a reason of another kind.
     public static let dialRepeats = 4
-    /// Pause before such a repetition: two fast advertisements.
+    /// Pause before such a repetition, two fast advertisements, and before a dial that is made anew: the kernel lets go of
+    /// a closed one a little later and unseen, and one that follows at once takes it over and tells the controller nothing.
     public static let dialPause: Duration = .milliseconds(50)
     /// A dial that has been refused sooner than this was refused by somebody: one that nobody answers takes the kernel 40 s.
     public static let dialAnswered: Duration = .seconds(35)

@@ -143,15 +143,19 @@ def test_a_guest_whose_scan_has_gone_deaf_finds_a_host(road: Lab, car: Box, fami
 def test_a_guest_that_has_gone_deaf_in_a_gap_is_back(road: Lab, car: Box, family: Box, figures: Figures) -> None:
     host = start_host(car)
     [ana] = start_guests(family, "Ana")
-    road.air.cut(car, family)
-    ana.expect("connection", state="reconnecting")
-    hold(road, 1)
-    road.air.go_deaf(family.hci(0))
-    healed = time.monotonic()
-    road.air.heal()
-    back = await_joined(ana, timeout=60)["_received"] - healed
-    figures.times("deaf in a gap: heal to snapshot", [back], 12.0)
-    assert back < 12.0
+    times = []
+    # A dial that is made anew before the kernel has let go of the old one tells the controller nothing: a race, so more
+    # than once.
+    for _ in range(ROUNDS):
+        road.air.cut(car, family)
+        ana.expect("connection", state="reconnecting")
+        hold(road, 1)
+        road.air.go_deaf(family.hci(0))
+        healed = time.monotonic()
+        road.air.heal()
+        times.append(await_joined(ana, timeout=60)["_received"] - healed)
+    figures.times("deaf in a gap: heal to snapshot", times, 12.0)
+    assert max(times) < 12.0
     cast(ana, "s2", seen_by=[host, ana])
 
 

@@ -109,13 +109,14 @@ extension BlueZRadio {
             if endpoint.requiresBond, isOfForgottenBond(failure) || failure == ECONNREFUSED && isAnswered {
                 throw Self.noBond
             }
-            if failure == Self.renewal, ContinuousClock.now < giveUp { continue }
-            failures += 1
-            guard Self.isWorthRepeating(failure), failures < Limits.dialRepeats else {
-                // What ends a dial is the other side's doing or the air's, unless the adapter itself is gone.
-                let error = Self.socketError(failure)
-                let isOurs = error.code == .noAdapter || error.code == .radioOff
-                throw isOurs ? error : RadioError(.dialFailed, error.cause)
+            if failure != Self.renewal || ContinuousClock.now >= giveUp {
+                failures += 1
+                guard Self.isWorthRepeating(failure), failures < Limits.dialRepeats else {
+                    // What ends a dial is the other side's doing or the air's, unless the adapter itself is gone.
+                    let error = Self.socketError(failure)
+                    let isOurs = error.code == .noAdapter || error.code == .radioOff
+                    throw isOurs ? error : RadioError(.dialFailed, error.cause)
+                }
             }
             try? await Task.sleep(for: Limits.dialPause)
             guard !Task.isCancelled else { throw RadioError(.cancelled) }
