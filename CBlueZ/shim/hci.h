@@ -5,6 +5,8 @@
 #ifndef CBLUEZ_HCI_H
 #define CBLUEZ_HCI_H
 
+#include <bluetooth/bluetooth.h>
+#include <bluetooth/hci.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -12,13 +14,25 @@
 
 /// A non-blocking socket on one of the kernel's HCI channels (HCI_CHANNEL_…), or a negative errno.
 int hci_open_socket(uint16_t index, uint16_t channel);
+/// A non-blocking raw socket on an adapter that hears what the filter lets through, or a negative errno.
+int hci_open_raw(uint16_t index, const struct hci_filter *filter);
 /// Sends all of it: the count, or a negative errno.
 ssize_t hci_send(int hci, const void *bytes, size_t count);
+/// Sends one command: 0, or a negative errno.
+int hci_send_command(int hci, uint16_t opcode, const uint8_t *parameters, uint8_t count);
 /// Receives one packet: its count, or a negative errno.
 ssize_t hci_receive(int hci, void *bytes, size_t capacity);
 
+/// Of the facts, version and manufacturer: 0, or a negative errno.
+int hci_read_info(int control, uint16_t index, cbluez_hci_facts *facts);
+
 static inline uint16_t hci_read_le16(const uint8_t *bytes) {
     return (uint16_t)(bytes[0] | bytes[1] << 8);
+}
+
+static inline void hci_put_le16(uint8_t *bytes, uint16_t value) {
+    bytes[0] = (uint8_t)value;
+    bytes[1] = (uint8_t)(value >> 8);
 }
 
 #endif

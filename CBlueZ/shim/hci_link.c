@@ -3,17 +3,9 @@
 // The commands that tune one LE link, and the events that tell what has become of it (Core specification, Vol 4, Part E).
 // The kernel's security filter (net/bluetooth/hci_sock.c) lets only a process with CAP_NET_RAW send and see these.
 
-#define _GNU_SOURCE // htole16 with -std=c11
-
 #include <bluetooth/bluetooth.h>
 #include <bluetooth/hci.h>
-#include <endian.h>
-#include <errno.h>
-#include <string.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
-#include "CBlueZ.h"
 #include "hci.h"
 
 #define SUBEVENT_CONNECTION_COMPLETE 0x01
@@ -26,56 +18,37 @@
 #define EVENT_LENGTH_MAX 0xFFFF
 
 int cbluez_hci_open_links(uint16_t index) {
-    int hci = hci_open_socket(index, HCI_CHANNEL_RAW);
-    if (hci < 0) return hci;
     const struct hci_filter filter = {
         .type_mask = 1u << HCI_EVENT_PKT,
         .event_mask = {1u << EVT_DISCONN_COMPLETE | 1u << EVT_CMD_COMPLETE | 1u << EVT_CMD_STATUS,
                        1u << (EVT_LE_META_EVENT - 32)},
     };
-    if (setsockopt(hci, SOL_HCI, HCI_FILTER, &filter, sizeof filter) < 0) {
-        int error = -errno;
-        close(hci);
-        return error;
-    }
-    return hci;
-}
-
-static int send_command(int hci, uint16_t opcode, const uint8_t *parameters, uint8_t count) {
-    uint8_t frame[4 + 32] = {HCI_COMMAND_PKT, (uint8_t)opcode, (uint8_t)(opcode >> 8), count};
-    memcpy(frame + 4, parameters, count);
-    ssize_t sent = hci_send(hci, frame, 4u + count);
-    return sent < 0 ? (int)sent : 0;
-}
-
-static void put_le16(uint8_t *bytes, uint16_t value) {
-    bytes[0] = (uint8_t)value;
-    bytes[1] = (uint8_t)(value >> 8);
+    return hci_open_raw(index, &filter);
 }
 
 int cbluez_hci_set_phy(int hci, uint16_t handle, uint8_t phys) {
     // Handle, "all PHYs" (no direction without a wish), to send on, to receive on, options of the coded PHY.
     uint8_t parameters[7] = {0, 0, 0, phys, phys, 0, 0};
-    put_le16(parameters, handle);
-    return send_command(hci, CBLUEZ_OPCODE_SET_PHY, parameters, sizeof parameters);
+    hci_put_le16(parameters, handle);
+    return hci_send_command(hci, CBLUEZ_OPCODE_SET_PHY, parameters, sizeof parameters);
 }
 
 int cbluez_hci_set_data_length(int hci, uint16_t handle, uint16_t octets, uint16_t microseconds) {
     uint8_t parameters[6];
-    put_le16(parameters, handle);
-    put_le16(parameters + 2, octets);
-    put_le16(parameters + 4, microseconds);
-    return send_command(hci, CBLUEZ_OPCODE_DATA_LENGTH, parameters, sizeof parameters);
+    hci_put_le16(parameters, handle);
+    hci_put_le16(parameters + 2, octets);
+    hci_put_le16(parameters + 4, microseconds);
+    return hci_send_command(hci, CBLUEZ_OPCODE_DATA_LENGTH, parameters, sizeof parameters);
 }
 
 int cbluez_hci_update_link(int hci, uint16_t handle, const cbluez_link_parameters *link) {
     uint8_t parameters[14] = {0};
-    put_le16(parameters, handle);
-    put_le16(parameters + 2, link->interval_min);
-    put_le16(parameters + 4, link->interval_max);
-    put_le16(parameters + 8, link->timeout);
-    put_le16(parameters + 12, EVENT_LENGTH_MAX);
-    return send_command(hci, CBLUEZ_OPCODE_UPDATE, parameters, sizeof parameters);
+    hci_put_le16(parameters, handle);
+    hci_put_le16(parameters + 2, link->interval_min);
+    hci_put_le16(parameters + 4, link->interval_max);
+    hci_put_le16(parameters + 8, link->timeout);
+    hci_put_le16(parameters + 12, EVENT_LENGTH_MAX);
+    return hci_send_command(hci, CBLUEZ_OPCODE_UPDATE, parameters, sizeof parameters);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------

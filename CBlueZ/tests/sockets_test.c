@@ -95,8 +95,11 @@ static void test_last_words(void) {
 static int read_event(int hci, const char *event, size_t size, int controller, int8_t *rssi, uint8_t *status) {
     uint16_t handle = 0;
     CHECK_NUMBER(send(controller, event, size, 0), size);
-    int result = cbluez_hci_read_rssi(hci, &handle, rssi, status);
-    return result == 1 ? handle : result < 0 ? result : -1;
+    cbluez_hci_answer answer;
+    int result = cbluez_hci_read_answer(hci, &answer);
+    if (result < 1) return result < 0 ? result : -1;
+    *status = answer.status;
+    return cbluez_hci_rssi(&answer, &handle, rssi) ? handle : -1;
 }
 
 static void test_rssi(void) {
@@ -104,12 +107,12 @@ static void test_rssi(void) {
     char request[16];
     int8_t rssi = 0;
     uint8_t status = 0;
-    uint16_t handle;
+    cbluez_hci_answer answer;
     CHECK_NUMBER(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0, ends), 0);
     CHECK_NUMBER(cbluez_hci_request_rssi(ends[0], 0x0EFF), 0);
     CHECK_NUMBER(recv(ends[1], request, sizeof request, 0), 6);
     CHECK(memcmp(request, "\x01\x05\x14\x02\xFF\x0E", 6) == 0);
-    CHECK_NUMBER(cbluez_hci_read_rssi(ends[0], &handle, &rssi, &status), -EAGAIN);
+    CHECK_NUMBER(cbluez_hci_read_answer(ends[0], &answer), -EAGAIN);
     CHECK_NUMBER(read_event(ends[0], "\x04\x0E\x07\x01\x05\x14\x00\xFF\x0E\xC4", 10, ends[1], &rssi, &status), 0x0EFF);
     CHECK_NUMBER(rssi, -60);
     CHECK_NUMBER(status, 0);
@@ -150,7 +153,7 @@ static void test_no_bluetooth(void) {
     CHECK_NUMBER(cbluez_l2cap_listen(&local, 0x80, NULL, 1, &psm), -EAFNOSUPPORT);
     CHECK_NUMBER(cbluez_l2cap_dial(&local, &local, 0x80, NULL), -EAFNOSUPPORT);
     CHECK_NUMBER(cbluez_hci_devices(devices, 4), -EAFNOSUPPORT);
-    CHECK_NUMBER(cbluez_hci_open(0), -EAFNOSUPPORT);
+    CHECK_NUMBER(cbluez_hci_open_answers(0, CBLUEZ_READ_RSSI), -EAFNOSUPPORT);
 }
 
 void test_sockets(void) {

@@ -81,12 +81,14 @@ struct CheckupTests {
     }
 
     @Test(
-        "the two capabilities are read from the process's own status",
+        "what a process may do is what the kernel says of its effective capabilities",
         arguments: [
             ("CapEff:\t000001ffffffffff", true, true), ("CapEff:\t0000000000000000", false, false),
             ("CapEff:\t0000000000001000", true, false), ("CapEff:\t0000000000002000", false, true),
             // What may be gained is not what is there.
             ("CapPrm:\t000001ffffffffff\nCapEff:\t0000000000000000", false, false), ("", false, false),
+            ("CapInh:\t0000000000000000\nCapEff:\t000001ffffffffff\n", true, true),
+            ("CapEff:\tnonsense\n", false, false),
         ])
     func capabilities(status: String, mayAdminister: Bool, mayCommand: Bool) {
         let permissions = RadioPermissions(status: status)

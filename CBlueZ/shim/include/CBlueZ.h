@@ -138,26 +138,12 @@ typedef struct {
 /// Lists adapters into `devices`; returns how many were written (at most `capacity`), or a negative errno.
 /// A kernel without Bluetooth answers -EAFNOSUPPORT; one without adapters 0.
 int cbluez_hci_devices(cbluez_hci_device *devices, size_t capacity);
-/// Opens a raw HCI socket on an adapter, filtered to command results. Needs no capability for the commands below.
-int cbluez_hci_open(uint16_t index);
-/// Sends Read RSSI (Vol 4, Part E, 7.5.4) for a connection handle. 0, -EAGAIN, or a negative errno.
-int cbluez_hci_request_rssi(int hci, uint16_t handle);
-/// A controller that refuses Read RSSI may leave out for which handle, and 127 dBm is the specification's "unknown".
-#define CBLUEZ_HANDLE_UNKNOWN 0xFFFF
-#define CBLUEZ_RSSI_UNKNOWN 127
-/// Reads one waiting event. 1 when it was the answer to Read RSSI (dBm in `rssi`, `handle` says for whom, `status` the
-/// controller's status, 0 is good), 0 when it was another, -EAGAIN when none waits, or a negative errno. The answers to
-/// other processes' requests arrive here too.
-int cbluez_hci_read_rssi(int hci, uint16_t *handle, int8_t *rssi, uint8_t *status);
 
 /// What the kernel knows of a controller, up or not.
 typedef struct {
     /// Core specification version (assigned numbers, 2.1): 8 is 4.2, 9 is 5.0. 0 before the controller was first up.
     uint8_t version;
     uint16_t manufacturer;
-    /// Bit masks of the management interface (doc/mgmt-api.txt, "Read Controller Information").
-    uint32_t supported_settings;
-    uint32_t current_settings;
     /// The kernel tells of roles at all (5.9 and later).
     bool tells_roles;
     /// Central and peripheral at once, and the driver vouches for it (HCI_QUIRK_VALID_LE_STATES).
@@ -169,10 +155,12 @@ int cbluez_hci_open_control(void);
 /// Reads what the kernel knows of an adapter; the kernel answers at once. 0, or a negative errno.
 int cbluez_hci_read_facts(int control, uint16_t index, cbluez_hci_facts *facts);
 
-/// Commands without parameters (Vol 4, Part E, 7.4.1 and 7.8.3). The first needs no capability, the second CAP_NET_RAW.
+/// Commands that ask a controller (Vol 4, Part E, 7.4.1, 7.8.3 and 7.5.4). LE Read Local Supported Features takes
+/// CAP_NET_RAW, the others nothing.
 enum {
     CBLUEZ_READ_LOCAL_VERSION = 0x1001,
     CBLUEZ_LE_READ_FEATURES = 0x2003,
+    CBLUEZ_READ_RSSI = 0x1405,
 };
 
 /// A controller's answer to a command.
@@ -185,12 +173,22 @@ typedef struct {
     uint8_t bytes[32];
 } cbluez_hci_answer;
 
-/// Opens a raw HCI socket on an adapter that hears the answers to every command, other processes' too.
-int cbluez_hci_open_answers(uint16_t index);
+/// Opens a raw HCI socket on an adapter that hears the answers to one command, or to all (opcode 0): other processes'
+/// too.
+int cbluez_hci_open_answers(uint16_t index, uint16_t opcode);
 /// Sends a command without parameters. 0, -EPERM without the capability it takes, -ENETDOWN on an adapter that is off.
 int cbluez_hci_request(int hci, uint16_t opcode);
 /// Reads one waiting event. 1 when it was an answer, 0 when it was another, -EAGAIN when none waits, or a negative errno.
 int cbluez_hci_read_answer(int hci, cbluez_hci_answer *answer);
+
+/// A controller that refuses Read RSSI may leave out for which handle, and 127 dBm is the specification's "unknown".
+#define CBLUEZ_HANDLE_UNKNOWN 0xFFFF
+#define CBLUEZ_RSSI_UNKNOWN 127
+/// Asks for the signal strength of a connection, by its handle. As `cbluez_hci_request`.
+int cbluez_hci_request_rssi(int hci, uint16_t handle);
+/// Whether an answer is one to Read RSSI: for whom, and dBm.
+bool cbluez_hci_rssi(const cbluez_hci_answer *answer, uint16_t *handle, int8_t *rssi);
+
 /// Switches an adapter off and on (HCIDEVDOWN, HCIDEVUP), with CAP_NET_ADMIN; -EPERM without. It blocks for as long as the
 /// controller takes, some 15 s where that does not answer: call it on a thread that may wait. 0, or a negative errno.
 int cbluez_hci_power_cycle(uint16_t index);
@@ -331,13 +329,13 @@ enum {
     /// The device is no longer heard (bluetoothd took its RSSI back).
     CBLUEZ_FIELD_RSSI_GONE = 1 << 9,
     /// Told of an adapter when objects are listed or it appears, not when they change.
-    CBLUEZ_FIELD_ACTIVE_INSTANCES = 1 << 16,
-    CBLUEZ_FIELD_FREE_INSTANCES = 1 << 17,
-    CBLUEZ_FIELD_ICON = 1 << 18,
+    CBLUEZ_FIELD_ACTIVE_INSTANCES = 1 << 10,
+    CBLUEZ_FIELD_FREE_INSTANCES = 1 << 11,
+    CBLUEZ_FIELD_ICON = 1 << 12,
     /// A key is stored for the device (BlueZ 5.65 and later; before, only PAIRED is told).
-    CBLUEZ_FIELD_BONDED = 1 << 10,
+    CBLUEZ_FIELD_BONDED = 1 << 13,
     /// What the person calls the device, or else its name.
-    CBLUEZ_FIELD_ALIAS = 1 << 11,
+    CBLUEZ_FIELD_ALIAS = 1 << 14,
 };
 
 /// Bytes of one company's manufacturer data that are kept: all that fits a legacy advertisement.

@@ -251,13 +251,14 @@ static void rssi(const char *word) {
 static void read_rssi(void) {
     uint16_t handle = 0;
     int8_t dbm = 0;
-    uint8_t status = 0;
-    int result = cbluez_hci_read_rssi(hci, &handle, &dbm, &status);
+    cbluez_hci_answer answer;
+    int result = cbluez_hci_read_answer(hci, &answer);
+    if (result == 1 && !cbluez_hci_rssi(&answer, &handle, &dbm)) result = 0;
     begin("rssi");
     say_result(result);
     say_number("handle", handle);
     say_number("dbm", dbm);
-    say_number("status", status);
+    say_number("status", answer.status);
     end();
     if (result < 0) {
         close(hci);
@@ -306,7 +307,7 @@ static void obey(char *line) {
     if (strcmp(verb, "receive") == 0) receive((long)number(rest[0]));
     if (strcmp(verb, "drain") == 0) is_draining = number(rest[0]) != 0;
     if (strcmp(verb, "info") == 0) link_info();
-    if (strcmp(verb, "hci") == 0) say("hci", hci = cbluez_hci_open((uint16_t)number(rest[0])));
+    if (strcmp(verb, "hci") == 0) say("hci", hci = cbluez_hci_open_answers((uint16_t)number(rest[0]), CBLUEZ_READ_RSSI));
     if (strcmp(verb, "rssi") == 0) rssi(rest[0]);
     if (strcmp(verb, "close") == 0) close_one(&channel);
     if (strcmp(verb, "unlisten") == 0) close_one(&listener);

@@ -24,7 +24,7 @@ extension BlueZRadio {
     /// Listens to what the adapter's links do, where this process may.
     func watchLinks() {
         forgetLinks()
-        guard permissions.missing.isEmpty else { return }
+        guard permissions.mayCommand else { return }
         let descriptor = cbluez_hci_open_links(adapter.index)
         guard descriptor >= 0 else { return }
         let socket = PacketSocket(descriptor, poller: poller)
@@ -141,10 +141,8 @@ extension BlueZRadio {
 
     /// What is known of a link, beside what its own socket says.
     func condition(of handle: UInt16, phy: String?) -> LinkCondition {
-        let missing = permissions.missing
-        guard let tuning = linkWatch.links[handle] else {
-            return LinkCondition(got: LinkParameters(phy: phy), notPermitted: missing.map(\.rawValue))
-        }
-        return tuning.condition(notPermitted: missing.isEmpty ? LinkTuning.Setting.allCases : missing)
+        if let tuning = linkWatch.links[handle] { return tuning.condition() }
+        let all = LinkTuning.Setting.allCases.map(\.rawValue)
+        return LinkCondition(got: LinkParameters(phy: phy), notPermitted: permissions.mayCommand ? [] : all)
     }
 }

@@ -35,7 +35,7 @@ public actor BlueZRadio: Radio {
     let origin = ContinuousClock.now
 
     // What the links are asked for.
-    let permissions = LinkTuning.Permissions.ofThisProcess()
+    let permissions = RadioPermissions.ofThisProcess()
     var linkWatch = LinkWatch()
 
     // Advertising: what is wanted, what is registered, and who is busy making them one.

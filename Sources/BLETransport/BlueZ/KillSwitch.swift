@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import FoundationEssentials
-
 /// The kernel's switches for radios, as rfkill lists them (Documentation/ABI/stable/sysfs-class-rfkill).
 ///
 /// Each adapter has one, named as the adapter is. A laptop has some of its own besides; while such a one is off, its
@@ -22,8 +20,7 @@ struct KillSwitch: Hashable, Sendable {
 
     /// The machine's Bluetooth switches. None where they cannot be read: then nothing can be said about them.
     static func all(in folder: String = folder) -> [KillSwitch] {
-        let entries = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
-        return entries.sorted().prefix(capacity).compactMap { KillSwitch(path: "\(folder)/\($0)") }
+        SystemFile.names(in: folder).sorted().prefix(capacity).compactMap { KillSwitch(path: "\(folder)/\($0)") }
     }
 
     /// Why `adapter` is kept off, or with nil, why there may be none; nil where no switch is the cause.
@@ -42,16 +39,12 @@ struct KillSwitch: Hashable, Sendable {
     private var isOfAdapter: Bool { name.hasPrefix("hci") }
 
     private init?(path: String) {
-        func word(_ file: String) -> String? {
-            guard let data = FileManager.default.contents(atPath: "\(path)/\(file)") else { return nil }
-            return String(decoding: data.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
-        }
-        guard word("type") == "bluetooth", let name = word("name") else { return nil }
-        let device = try? FileManager.default.destinationOfSymbolicLink(atPath: "\(path)/device")
-        let adapter = device?.split(separator: "/").last.map(String.init)
+        func line(_ file: String) -> String? { SystemFile.line("\(path)/\(file)") }
+        guard line("type") == "bluetooth", let name = line("name") else { return nil }
+        let adapter = SystemFile.link("\(path)/device")?.split(separator: "/").last.map(String.init)
         self.name = adapter?.hasPrefix("hci") == true ? adapter ?? name : name
-        isSoftBlocked = word("soft") == "1"
-        isHardBlocked = word("hard") == "1"
+        isSoftBlocked = line("soft") == "1"
+        isHardBlocked = line("hard") == "1"
     }
 }
 

@@ -90,37 +90,15 @@ final class L2CAPChannel: RadioChannel {
     }
 
     func signalStrength() async -> Int? {
-        let descriptor = cbluez_hci_open(adapterIndex)
-        guard descriptor >= 0 else { return nil }
-        let hci = PacketSocket(descriptor, poller: poller)
-        // A controller that does not answer must not hold up whoever asks.
-        let timeout = Task {
-            try await Task.sleep(for: Limits.controllerAnswer)
-            hci.close()
-        }
-        defer {
-            timeout.cancel()
-            hci.close()
-        }
-        return await readSignalStrength(hci)
-    }
-
-    private func readSignalStrength(_ hci: PacketSocket) async -> Int? {
         let handle = handle
-        guard let requested = try? await hci.perform(.writable, { Int(cbluez_hci_request_rssi($0, handle)) }),
-            requested == 0
-        else { return nil }
-        while true {
-            var (answered, rssi, status): (UInt16, Int8, UInt8) = (0, 0, 0)
-            let read = try? await hci.perform(.readable) {
-                Int(cbluez_hci_read_rssi($0, &answered, &rssi, &status))
-            }
-            guard let read, read >= 0 else { return nil }
-            // Every raw socket of the adapter hears every answer.
-            guard read == 1, answered == handle else { continue }
-            // 127: the controller does not know (Vol 4, Part E, 7.5.4).
-            return status == 0 && rssi != 127 ? Int(rssi) : nil
+        // A controller that does not answer must not hold up whoever asks.
+        let question = ControllerQuestion(adapterIndex, UInt16(CBLUEZ_READ_RSSI), within: Limits.controllerAnswer)
+        var (answered, rssi): (UInt16, Int8) = (0, 0)
+        let reply = await question.ask(poller, { cbluez_hci_request_rssi($0, handle) }) {
+            cbluez_hci_rssi([$0], &answered, &rssi) && answered == handle
         }
+        guard case .answer(let answer) = reply, answer.status == 0, rssi != CBLUEZ_RSSI_UNKNOWN else { return nil }
+        return Int(rssi)
     }
 
     /// Data comes by the hundred a second; that it does is said once.

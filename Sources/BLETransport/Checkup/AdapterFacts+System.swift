@@ -38,49 +38,21 @@ extension AdapterFacts {
     }
 
     private mutating func readController(_ index: UInt16, _ poller: Poller) async {
-        let controller = Controller(index: index, poller: poller)
+        func answer(to opcode: UInt16) async -> [UInt8]? {
+            let question = ControllerQuestion(index, opcode, within: Limits.controllerAnswer)
+            let reply = await question.ask(poller, { cbluez_hci_request($0, opcode) }, isAnswered: { _ in true })
+            guard case .answer(let answer) = reply, answer.status == 0 else { return nil }
+            return withUnsafeBytes(of: answer.bytes) { Array($0.prefix(Int(answer.count))) }
+        }
         // Version, revision, LMP version, manufacturer, LMP subversion (Vol 4, Part E, 7.4.1).
-        if let bytes = await controller.answer(to: UInt16(CBLUEZ_READ_LOCAL_VERSION)), bytes.count >= 8 {
+        if let bytes = await answer(to: UInt16(CBLUEZ_READ_LOCAL_VERSION)), bytes.count >= 8 {
             let words = [(bytes[1], bytes[2]), (bytes[6], bytes[7])].map { low, high in UInt16(high) << 8 | UInt16(low)
             }
             firmware = words.map { String($0, radix: 16) }.joined(separator: "/")
         }
         // Bit 8: LE 2M PHY (Vol 6, Part B, 4.6).
-        if let bytes = await controller.answer(to: UInt16(CBLUEZ_LE_READ_FEATURES)), bytes.count >= 2 {
+        if let bytes = await answer(to: UInt16(CBLUEZ_LE_READ_FEATURES)), bytes.count >= 2 {
             hasTwoMegabit = bytes[1] & 1 != 0
-        }
-    }
-}
-
-/// A controller that is asked something over a raw socket.
-private struct Controller {
-    let index: UInt16
-    let poller: Poller
-
-    /// What it answers to a command without parameters; nil where it does not, or this process may not ask.
-    func answer(to opcode: UInt16) async -> [UInt8]? {
-        let descriptor = cbluez_hci_open_answers(index)
-        guard descriptor >= 0 else { return nil }
-        let hci = PacketSocket(descriptor, poller: poller)
-        let timeout = Task {
-            try await Task.sleep(for: Limits.controllerAnswer)
-            hci.close()
-        }
-        defer {
-            timeout.cancel()
-            hci.close()
-        }
-        guard let asked = try? await hci.perform(.writable, { Int(cbluez_hci_request($0, opcode)) }), asked == 0 else {
-            return nil
-        }
-        while true {
-            var answer = cbluez_hci_answer()
-            guard let read = try? await hci.perform(.readable, { Int(cbluez_hci_read_answer($0, &answer)) }), read >= 0
-            else { return nil }
-            // Every raw socket of the adapter hears every answer.
-            guard read == 1, answer.opcode == opcode else { continue }
-            guard answer.status == 0 else { return nil }
-            return withUnsafeBytes(of: answer.bytes) { Array($0.prefix(Int(answer.count))) }
         }
     }
 }

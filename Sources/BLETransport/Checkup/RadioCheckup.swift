@@ -17,7 +17,7 @@ public enum RadioCheckup {
         return await RadioFacts(
             kernel: kernel.completed(by: look), block: KillSwitch.block(of: nil).map { RadioFailure($0) },
             service: look.service, daemon: daemon,
-            permissions: RadioPermissions(status: SystemFile.text("/proc/self/status") ?? ""))
+            permissions: .ofThisProcess())
     }
 
     private static func kernel(_ poller: Poller) async -> RadioFacts.Kernel {

@@ -152,26 +152,3 @@ public struct DaemonVersion: Hashable, Comparable, Sendable, CustomStringConvert
     /// By age.
     public static func < (one: Self, other: Self) -> Bool { (one.major, one.minor) < (other.major, other.minor) }
 }
-
-/// What a process may do with radios beyond what everybody may.
-public struct RadioPermissions: Hashable, Sendable {
-    /// CAP_NET_ADMIN: change what the kernel asks of every link.
-    public var mayAdminister: Bool
-    /// CAP_NET_RAW: send commands to a controller.
-    public var mayCommand: Bool
-
-    /// Permissions.
-    public init(mayAdminister: Bool, mayCommand: Bool) {
-        self.mayAdminister = mayAdminister
-        self.mayCommand = mayCommand
-    }
-
-    /// Reads `/proc/self/status`: the line `CapEff:` holds the effective capabilities as a hexadecimal mask (proc(5)).
-    init(status: String) {
-        let line = status.split(separator: "\n").first { $0.hasPrefix("CapEff:") }
-        let digits = line.map { String($0.dropFirst(7)).filter { !$0.isWhitespace } } ?? ""
-        let mask = UInt64(digits, radix: 16) ?? 0
-        mayAdminister = mask & 1 << 12 != 0
-        mayCommand = mask & 1 << 13 != 0
-    }
-}

@@ -72,8 +72,8 @@ public struct LinkTuning: Sendable {
     }
 
     /// What is told of the link.
-    func condition(notPermitted: [Setting]) -> LinkCondition {
-        LinkCondition(got: got, asked: asked, notPermitted: mayAsk ? [] : notPermitted.map(\.rawValue))
+    func condition() -> LinkCondition {
+        LinkCondition(got: got, asked: asked, notPermitted: mayAsk ? [] : Setting.allCases.map(\.rawValue))
     }
 
     /// Takes an event.
@@ -144,21 +144,5 @@ public struct LinkTuning: Sendable {
         asked.interval = Double(wanted.upperBound) * 1.25
         asked.supervisionTimeout = Limits.tunedSupervision * 10
         return [.update(intervals: wanted, timeout: Limits.tunedSupervision)]
-    }
-}
-
-extension LinkTuning {
-    /// What this process may ask of a link layer.
-    public struct Permissions: Hashable, Sendable {
-        /// What it may ask for.
-        public let allowed: Set<Setting>
-        /// The capability that the rest takes.
-        public static let capability = "CAP_NET_RAW"
-
-        /// What it may not ask for, in the order of `Setting`.
-        public var missing: [Setting] { Setting.allCases.filter { !allowed.contains($0) } }
-
-        /// Permission for these.
-        public init(allowed: Set<Setting>) { self.allowed = allowed }
     }
 }

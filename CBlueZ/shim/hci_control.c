@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What can be read of a controller: over the kernel's management interface without a capability, and from the controller
-// itself over a raw socket.
+// What the kernel knows of a controller: its management interface tells that without a capability.
 
 #define _GNU_SOURCE // with -std=c11
 
 #include <bluetooth/bluetooth.h>
-#include <bluetooth/hci.h>
 #include <errno.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include "hci.h"
 
@@ -24,6 +20,7 @@
 #define MGMT_READ_INFO_SIZE 280
 #define MGMT_READ_EXPERIMENTAL 0x0049
 #define MGMT_EXPERIMENTAL_FEATURE 20
+#define ANSWER_SIZE 512
 
 // Events of other adapters that may wait before the answer, which the kernel gives within `send`.
 #define SKIPPED 16
@@ -33,10 +30,6 @@
 static const uint8_t simultaneous_roles[16] = {
     0xd6, 0x49, 0xb0, 0xd1, 0x28, 0xeb, 0x27, 0x92, 0x96, 0x46, 0xc0, 0x42, 0xb5, 0x10, 0x1b, 0x67,
 };
-
-static uint32_t read_le32(const uint8_t *bytes) {
-    return (uint32_t)hci_read_le16(bytes) | (uint32_t)hci_read_le16(bytes + 2) << 16;
-}
 
 // The bytes behind the answer's status, or a negative errno: -EOPNOTSUPP where the kernel refuses the command.
 static ssize_t ask(int control, uint16_t index, uint16_t opcode, uint8_t *answer, size_t capacity) {
@@ -69,66 +62,28 @@ static void take_roles(const uint8_t *bytes, size_t count, cbluez_hci_facts *fac
     }
 }
 
-int cbluez_hci_read_facts(int control, uint16_t index, cbluez_hci_facts *facts) {
-    uint8_t answer[512];
+int hci_read_info(int control, uint16_t index, cbluez_hci_facts *facts) {
+    uint8_t answer[ANSWER_SIZE];
     *facts = (cbluez_hci_facts){0};
     ssize_t count = ask(control, index, MGMT_READ_INFO, answer, sizeof answer);
     if (count < 0) return (int)count;
     if (count < MGMT_READ_INFO_SIZE) return -EBADMSG;
-    // Behind the address: version, manufacturer, supported settings, current settings.
+    // Behind the address: version, manufacturer, and settings that nobody needs.
     const uint8_t *info = answer + MGMT_ANSWER + sizeof(bdaddr_t);
     facts->version = info[0];
     facts->manufacturer = hci_read_le16(info + 1);
-    facts->supported_settings = read_le32(info + 3);
-    facts->current_settings = read_le32(info + 7);
-    count = ask(control, index, MGMT_READ_EXPERIMENTAL, answer, sizeof answer);
+    return 0;
+}
+
+int cbluez_hci_read_facts(int control, uint16_t index, cbluez_hci_facts *facts) {
+    uint8_t answer[ANSWER_SIZE];
+    int result = hci_read_info(control, index, facts);
+    if (result < 0) return result;
+    ssize_t count = ask(control, index, MGMT_READ_EXPERIMENTAL, answer, sizeof answer);
     if (count > 0) take_roles(answer + MGMT_ANSWER, (size_t)count, facts);
     return 0;
 }
 
 int cbluez_hci_open_control(void) {
     return hci_open_socket(HCI_DEV_NONE, HCI_CHANNEL_CONTROL);
-}
-
-int cbluez_hci_open_answers(uint16_t index) {
-    int hci = hci_open_socket(index, HCI_CHANNEL_RAW);
-    if (hci < 0) return hci;
-    const struct hci_filter filter = {
-        .type_mask = 1u << HCI_EVENT_PKT,
-        .event_mask = {1u << EVT_CMD_COMPLETE | 1u << EVT_CMD_STATUS, 0},
-    };
-    if (setsockopt(hci, SOL_HCI, HCI_FILTER, &filter, sizeof filter) < 0) {
-        int error = -errno;
-        close(hci);
-        return error;
-    }
-    return hci;
-}
-
-int cbluez_hci_request(int hci, uint16_t opcode) {
-    const uint8_t request[] = {HCI_COMMAND_PKT, (uint8_t)opcode, (uint8_t)(opcode >> 8), 0};
-    ssize_t sent = hci_send(hci, request, sizeof request);
-    return sent < 0 ? (int)sent : 0;
-}
-
-int cbluez_hci_read_answer(int hci, cbluez_hci_answer *answer) {
-    uint8_t frame[1 + HCI_MAX_EVENT_SIZE];
-    ssize_t count = hci_receive(hci, frame, sizeof frame);
-    *answer = (cbluez_hci_answer){0};
-    if (count < 0) return (int)count;
-    if (count < 7 || frame[0] != HCI_EVENT_PKT) return 0;
-    // Command Status: packet type, event, length, status, commands allowed, opcode.
-    if (frame[1] == EVT_CMD_STATUS) {
-        answer->status = frame[3];
-        answer->opcode = hci_read_le16(frame + 5);
-        return 1;
-    }
-    // Command Complete: packet type, event, length, commands allowed, opcode, status, and what was asked for.
-    if (frame[1] != EVT_CMD_COMPLETE) return 0;
-    answer->opcode = hci_read_le16(frame + 4);
-    answer->status = frame[6];
-    size_t rest = (size_t)count - 7;
-    answer->count = (uint8_t)(rest < sizeof answer->bytes ? rest : sizeof answer->bytes);
-    memcpy(answer->bytes, frame + 7, answer->count);
-    return 1;
 }

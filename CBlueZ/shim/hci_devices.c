@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Adapters as the kernel lists them.
+
+#define _GNU_SOURCE // strnlen with -std=c11
+
+#include <bluetooth/bluetooth.h>
+#include <bluetooth/hci.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "address.h"
+#include "hci.h"
+
+// The kernel copies these by size; a header that disagrees with it must not compile.
+_Static_assert(sizeof(struct hci_dev_req) == 8, "struct hci_dev_req is the kernel's");
+_Static_assert(sizeof(struct hci_dev_list_req) == 4, "struct hci_dev_list_req is the kernel's");
+_Static_assert(sizeof(struct hci_dev_info) == 92, "struct hci_dev_info is the kernel's");
+
+// LMP features, page 0, byte 4 (Core specification, Vol 2, Part C, 3.3).
+#define FEATURE_BREDR_NOT_SUPPORTED 0x20
+#define FEATURE_LE 0x40
+
+// As many adapters as one listing asks the kernel for.
+#define ADAPTERS 32
+
+#define MANUFACTURER_UNKNOWN 0xFFFF
+
+static cbluez_hci_device device_from_kernel(const struct hci_dev_info *info) {
+    cbluez_hci_device device = {
+        .index = info->dev_id,
+        .address = cbluez_address_from_kernel(&info->bdaddr, CBLUEZ_ADDRESS_PUBLIC),
+        .is_up = (info->flags >> HCI_UP & 1) != 0,
+        .has_le = (info->features[4] & FEATURE_LE) != 0,
+    };
+    memcpy(device.name, info->name, strnlen(info->name, sizeof device.name - 1));
+    // hci_get_dev_info: a dual-mode controller's numbers are those of its BR/EDR buffer.
+    if (info->features[4] & FEATURE_BREDR_NOT_SUPPORTED) {
+        device.acl_mtu = info->acl_mtu;
+        device.acl_packets = info->acl_pkts;
+    }
+    return device;
+}
+
+int cbluez_hci_devices(cbluez_hci_device *devices, size_t capacity) {
+    union {
+        struct hci_dev_list_req request;
+        uint8_t room[sizeof(struct hci_dev_list_req) + ADAPTERS * sizeof(struct hci_dev_req)];
+    } list = {.request = {.dev_num = ADAPTERS}};
+    int hci = socket(AF_BLUETOOTH, SOCK_RAW | SOCK_NONBLOCK | SOCK_CLOEXEC, BTPROTO_HCI);
+    if (hci < 0) return -errno;
+    if (ioctl(hci, HCIGETDEVLIST, &list) < 0) {
+        int error = -errno;
+        close(hci);
+        return error;
+    }
+    int control = cbluez_hci_open_control();
+    size_t count = 0;
+    for (size_t i = 0; i < list.request.dev_num && i < ADAPTERS && count < capacity; i++) {
+        struct hci_dev_info info = {.dev_id = list.request.dev_req[i].dev_id};
+        if (ioctl(hci, HCIGETDEVINFO, &info) < 0) continue; // unplugged since the listing
+        devices[count] = device_from_kernel(&info);
+        cbluez_hci_facts facts;
+        bool is_told = control >= 0 && hci_read_info(control, info.dev_id, &facts) == 0;
+        devices[count].manufacturer = is_told ? facts.manufacturer : MANUFACTURER_UNKNOWN;
+        count++;
+    }
+    if (control >= 0) close(control);
+    close(hci);
+    return (int)count;
+}
