@@ -42,7 +42,11 @@ public final class NodeStore: Sendable {
     ) throws(NodeStoreError) -> Opened {
         do {
             let files = DatabaseFiles(folder: folder)
-            let (database, written, setAside) = try DatabaseOpening(files: files, now: now).open()
+            let opening = DatabaseOpening(files: files, migrator: Schema.migrator, now: now)
+            let (database, written, setAside) = try opening.open { db in
+                _ = try PeerTables.read(db, nil)
+                return WrittenState(host: try WrittenHost(db), guest: try WrittenGuest(db))
+            }
             if let setAside {
                 logger.error("the database \(files.path) \(setAside.reason); it is now \(setAside.path)")
             }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import FoundationEssentials
+import GRDB
 import Glibc
 import MeshProtocol
 import Testing
@@ -59,6 +60,23 @@ extension StoreTests {
             try Data(repeating: 7, count: 9_000).write(to: URL(filePath: path))
             let store = try DriveStore.record(in: shelf.folder, now: Shelf.now)
             _ = try store.begin(header: "header")
+            let names = try FileManager.default.contentsOfDirectory(atPath: shelf.folder)
+            #expect(names.contains { $0.hasPrefix("fieldtest.damaged-") })
+        }
+
+        @Test("drives of a newer roadmesh are set aside, not added to")
+        func newer() throws {
+            let shelf = try Shelf()
+            defer { shelf.clear() }
+            do {
+                let store = try DriveStore.record(in: shelf.folder, now: Shelf.now)
+                _ = try store.begin(header: "old")
+                try store.database.write { db in
+                    try db.execute(sql: "INSERT INTO grdb_migrations (identifier) VALUES ('99: of tomorrow')")
+                }
+            }
+            let store = try DriveStore.record(in: shelf.folder, now: Shelf.now)
+            #expect(try store.drives().isEmpty)
             let names = try FileManager.default.contentsOfDirectory(atPath: shelf.folder)
             #expect(names.contains { $0.hasPrefix("fieldtest.damaged-") })
         }

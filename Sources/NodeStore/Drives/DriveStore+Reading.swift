@@ -56,12 +56,7 @@ extension DriveStore {
     }
 
     /// Whether some process records in this folder now.
-    public var isRecording: Bool {
-        let descriptor = open(Self.lockPath(folder), O_RDWR | O_CLOEXEC)
-        guard descriptor >= 0 else { return false }
-        defer { Glibc.close(descriptor) }
-        return flock(descriptor, LOCK_SH | LOCK_NB) != 0
-    }
+    public var isRecording: Bool { FileLock.isHeld(Self.lockFile(folder)) }
 
     private func read<Value>(_ body: (Database) throws -> Value) throws(NodeStoreError) -> Value {
         do {

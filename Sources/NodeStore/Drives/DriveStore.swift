@@ -15,15 +15,13 @@ public final class DriveStore: Sendable {
     let database: DatabaseQueue
     let folder: String
     /// Held while this process records. Nil for a reader.
-    private let lock: Int32?
+    private let lock: FileLock?
 
-    private init(_ database: DatabaseQueue, folder: String, lock: Int32?) {
+    private init(_ database: DatabaseQueue, folder: String, lock: FileLock?) {
         self.database = database
         self.folder = folder
         self.lock = lock
     }
-
-    deinit { if let lock { Glibc.close(lock) } }
 
     // MARK: Opening
 
@@ -31,14 +29,10 @@ public final class DriveStore: Sendable {
     /// deleted. `now` is for its name.
     public static func record(in folder: String, now: Date) throws(NodeStoreError) -> DriveStore {
         do {
-            let files = DatabaseFiles(folder: folder, name: name)
             let lock = try takeLock(folder)
-            do {
-                return DriveStore(try opened(files, now: now), folder: folder, lock: lock)
-            } catch {
-                Glibc.close(lock)
-                throw error
-            }
+            let files = DatabaseFiles(folder: folder, name: name)
+            let opening = DatabaseOpening(files: files, migrator: DriveSchema.migrator, now: now)
+            return DriveStore(try opening.open { _ in }.database, folder: folder, lock: lock)
         } catch {
             throw NodeStoreError(error, folder: folder)
         }
@@ -49,6 +43,7 @@ public final class DriveStore: Sendable {
         let files = DatabaseFiles(folder: folder, name: name)
         guard access(files.path, F_OK) == 0 else { return nil }
         do {
+            let configuration = DatabaseOpening.configuration(name)
             let database = try DatabaseQueue(path: files.path, configuration: configuration)
             try DriveSchema.migrator.migrate(database)
             return DriveStore(database, folder: folder, lock: nil)
@@ -57,51 +52,17 @@ public final class DriveStore: Sendable {
         }
     }
 
-    private static func takeLock(_ folder: String) throws -> Int32 {
-        let descriptor = open(lockPath(folder), O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw SystemProblem("make \(lockPath(folder))") }
-        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-            Glibc.close(descriptor)
-            throw NodeStoreError(.busy, cause: "another roadmesh records in \(folder)")
-        }
-        return descriptor
-    }
-
-    static func lockPath(_ folder: String) -> String { "\(folder)/\(name).lock" }
-
-    private static func opened(_ files: DatabaseFiles, now: Date) throws -> DatabaseQueue {
-        func open() throws -> DatabaseQueue {
-            if let reason = try files.prepare() { throw try files.setAside(reason, now: now) }
-            let database = try DatabaseQueue(path: files.path, configuration: configuration)
-            do {
-                try DriveSchema.migrator.migrate(database)
-            } catch let error where Damage.isMeant(by: error) {
-                throw try files.setAside("is damaged (\(error))", now: now)
-            }
-            return database
-        }
+    private static func takeLock(_ folder: String) throws -> FileLock {
         do {
-            return try open()
-        } catch is Damage {
-            return try open()
-        } catch let error where Damage.isMeant(by: error) {
-            _ = try files.setAside("is damaged (\(error))", now: now)
-            return try open()
+            return try FileLock(lockFile(folder))
+        } catch .isHeld {
+            throw NodeStoreError(.busy, cause: "another roadmesh records in \(folder)")
+        } catch .system(let code) {
+            throw SystemProblem("make \(lockFile(folder))", code)
         }
     }
 
-    private static var configuration: Configuration {
-        var configuration = Configuration()
-        configuration.label = "roadmesh.drives"
-        configuration.busyMode = .timeout(StoreLimits.busyTimeout / .seconds(1))
-        configuration.prepareDatabase { db in
-            try db.execute(sql: "PRAGMA journal_mode = WAL")
-            // A batch has reached the disk when it is written: a power cut takes what came after it.
-            try db.execute(sql: "PRAGMA synchronous = FULL")
-            try db.execute(sql: "PRAGMA journal_size_limit = \(StoreLimits.journalBytes)")
-        }
-        return configuration
-    }
+    static func lockFile(_ folder: String) -> String { "\(folder)/\(name).lock" }
 
     // MARK: Writing
 

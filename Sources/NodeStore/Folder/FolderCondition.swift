@@ -61,15 +61,15 @@ public struct FolderCondition: Hashable, Sendable {
         if stat(place, &status) == 0 { owner = status.st_uid }
         var isFolder = status.st_mode & S_IFMT == S_IFDIR
         if access(place, R_OK | W_OK | X_OK) != 0 {
-            refusal = String(cString: strerror(errno))
+            refusal = Self.words(errno)
             isReadOnlyDisk = errno == EROFS
         } else if !isFolder {
-            refusal = String(cString: strerror(ENOTDIR))
+            refusal = Self.words(ENOTDIR)
         }
         isFolder = isFolder && exists
         guard isFolder else { return }
-        isInUse = Self.isLocked(path + "/lock")
-        identity = Self.identity(path + "/identity")
+        isInUse = FileLock.isHeld(StateFolder.lockFile(path))
+        identity = Self.identity(StateFolder.identityFile(path))
         if !isInUse { database = DatabaseLook(folder: path).condition }
     }
 
@@ -80,13 +80,6 @@ public struct FolderCondition: Hashable, Sendable {
             place = String(place[..<slash])
         }
         return access(place, F_OK) == 0 ? place : "/"
-    }
-
-    private static func isLocked(_ file: String) -> Bool {
-        let descriptor = open(file, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { return false }
-        defer { close(descriptor) }
-        return flock(descriptor, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK
     }
 
     private static func identity(_ file: String) -> File {
@@ -126,7 +119,7 @@ private struct DatabaseLook {
         do {
             let database = try DatabaseQueue(path: path)
             defer { try? database.close() }
-            try database.read { try DatabaseOpening.check($0) }
+            try database.read { try DatabaseOpening.check($0, Schema.migrator) }
             return .isSound
         } catch is NewerSchema {
             return .isNewer

@@ -22,22 +22,18 @@ public final class StateFolder: Sendable {
     public let identity: Identity
     /// Where it is.
     public let path: String
-    private let lock: Int32
+    private let lock: FileLock
+
+    static func lockFile(_ folder: String) -> String { folder + "/lock" }
+    static func identityFile(_ folder: String) -> String { folder + "/identity" }
 
     /// Opens the folder and makes what is missing in it. The folder belongs to this process until it ends.
     public init(opening path: String) throws(StateFolderError) {
         try Self.makeFolder(path)
         lock = try Self.lock(path)
         self.path = path
-        do {
-            identity = try Self.identity(path)
-        } catch {
-            close(lock)
-            throw error
-        }
+        identity = try Self.identity(path)
     }
-
-    deinit { close(lock) }
 
     /// Where a person's state belongs: `$XDG_STATE_HOME/roadmesh`, or `~/.local/state/roadmesh`. Nil where there is no home.
     public static func standardPath(environment: [String: String]) -> String? {
@@ -56,19 +52,19 @@ public final class StateFolder: Sendable {
         guard access(path, R_OK | W_OK | X_OK) == 0 else { throw unusable(path, errno) }
     }
 
-    private static func lock(_ path: String) throws(StateFolderError) -> Int32 {
-        let descriptor = open(path + "/lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw unusable(path, errno) }
-        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-            let failure = errno
-            close(descriptor)
-            throw failure == EWOULDBLOCK ? .inUse(path: path) : unusable(path, failure)
+    private static func lock(_ path: String) throws(StateFolderError) -> FileLock {
+        do {
+            return try FileLock(lockFile(path))
+        } catch {
+            switch error {
+            case .isHeld: throw .inUse(path: path)
+            case .system(let code): throw unusable(path, code)
+            }
         }
-        return descriptor
     }
 
     private static func identity(_ path: String) throws(StateFolderError) -> Identity {
-        let file = path + "/identity"
+        let file = identityFile(path)
         if let stored = read(file) {
             guard let identity = Identity(stored: stored) else { throw .damagedIdentity(file: file) }
             return identity

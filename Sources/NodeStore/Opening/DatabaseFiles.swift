@@ -8,9 +8,9 @@ struct SystemProblem: Error, CustomStringConvertible {
     let code: Int32
     let what: String
 
-    /// What `errno` says now.
-    init(_ what: String) {
-        code = errno
+    /// What `errno` says now, or said before.
+    init(_ what: String, _ code: Int32 = errno) {
+        self.code = code
         self.what = what
     }
 

@@ -4,35 +4,43 @@ import FoundationEssentials
 import GRDB
 import Glibc
 
-/// Opens the database of a folder, or makes it: for its owner's eyes only, and sound.
+/// Opens a database of a folder, or makes it: for its owner's eyes only, and sound.
 struct DatabaseOpening {
     let files: DatabaseFiles
+    /// Makes its tables, or those of an older program its own.
+    let migrator: DatabaseMigrator
     let now: Date
 
-    /// The database, what of it is to be known while it is written, and what was set aside for it.
-    func open() throws -> (database: DatabaseQueue, written: WrittenState, setAside: Damage?) {
+    /// The database, what `read` finds in it once its tables are there, and what was set aside for it. What `read` throws
+    /// may say that the database is damaged.
+    func open<Value>(
+        _ read: (Database) throws -> Value
+    ) throws -> (database: DatabaseQueue, value: Value, setAside: Damage?) {
         do {
-            let (database, written) = try openSound()
-            return (database, written, nil)
+            let (database, value) = try openSound(read)
+            return (database, value, nil)
         } catch let damage as Damage {
-            let (database, written) = try openSound()
-            return (database, written, damage)
+            let (database, value) = try openSound(read)
+            return (database, value, damage)
         }
     }
 
     /// Throws `Damage` where the database is set aside.
-    private func openSound() throws -> (DatabaseQueue, WrittenState) {
+    private func openSound<Value>(_ read: (Database) throws -> Value) throws -> (DatabaseQueue, Value) {
         if let reason = try files.prepare() { throw try files.setAside(reason, now: now) }
+        var configuration = Self.configuration(files.name)
+        configuration.prepareDatabase { db in
+            // First the check: a file that is not sound stays as it is.
+            try settingAsideDamage { try Self.check(db, migrator) }
+            try Self.prepare(db)
+        }
         let database = try DatabaseQueue(path: files.path, configuration: configuration)
         do {
             return (
                 database,
                 try settingAsideDamage {
-                    try Schema.migrator.migrate(database)
-                    return try database.read { db in
-                        _ = try PeerTables.read(db, nil)
-                        return WrittenState(host: try WrittenHost(db), guest: try WrittenGuest(db))
-                    }
+                    try migrator.migrate(database)
+                    return try database.read(read)
                 }
             )
         } catch {
@@ -41,32 +49,32 @@ struct DatabaseOpening {
         }
     }
 
-    private var configuration: Configuration {
+    /// What all connections have in common.
+    static func configuration(_ label: String) -> Configuration {
         var configuration = Configuration()
-        configuration.label = "roadmesh.store"
+        configuration.label = label
         configuration.busyMode = .timeout(StoreLimits.busyTimeout / .seconds(1))
-        configuration.prepareDatabase { db in
-            // First the check: a file that is not sound stays as it is.
-            try settingAsideDamage { try Self.check(db) }
-            let mode = try String.fetchOne(db, sql: "PRAGMA journal_mode = WAL")
-            guard mode == "wal" else { throw DatabaseError(message: "the folder takes no write-ahead log") }
-            // A commit has reached the disk when it returns. What is usual with a write-ahead log, NORMAL, may lose the last
-            // ones in a power cut.
-            try db.execute(sql: "PRAGMA synchronous = FULL")
-            try db.execute(sql: "PRAGMA journal_size_limit = \(StoreLimits.journalBytes)")
-        }
         return configuration
     }
 
+    private static func prepare(_ db: Database) throws {
+        let mode = try String.fetchOne(db, sql: "PRAGMA journal_mode = WAL")
+        guard mode == "wal" else { throw DatabaseError(message: "the folder takes no write-ahead log") }
+        // A commit has reached the disk when it returns. What is usual with a write-ahead log, NORMAL, may lose the last
+        // ones in a power cut.
+        try db.execute(sql: "PRAGMA synchronous = FULL")
+        try db.execute(sql: "PRAGMA journal_size_limit = \(StoreLimits.journalBytes)")
+    }
+
     /// Throws what says that a database is damaged, another program's, or a newer one's.
-    static func check(_ db: Database) throws {
+    static func check(_ db: Database, _ migrator: DatabaseMigrator) throws {
         let verdict = try String.fetchOne(db, sql: "PRAGMA quick_check(1)")
         guard verdict == "ok" else { throw ForeignValue(description: verdict ?? "nothing can be said about it") }
         let tables = try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_master") ?? 0
         guard try tables == 0 || db.tableExists("grdb_migrations") else {
             throw ForeignValue(description: "another program's tables are in it")
         }
-        guard try !Schema.migrator.hasBeenSuperseded(db) else { throw NewerSchema() }
+        guard try !migrator.hasBeenSuperseded(db) else { throw NewerSchema() }
     }
 
     /// Sets the database aside where something is thrown that says that it is damaged.
