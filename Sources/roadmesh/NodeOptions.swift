@@ -115,9 +115,6 @@ struct NodeOptions: ParsableArguments {
             logLines: log?.lines)
     }
 
-    /// What is told of the radio while it pairs.
-    var pairingLogger: Logger { logger(StreamLogHandler.standardError(label: "roadmesh")) }
-
     private func checkedService() throws(SetupProblem) -> ServiceType {
         do {
             return try ServiceType(service)
@@ -148,7 +145,7 @@ struct NodeOptions: ParsableArguments {
     }
 
     /// For a command that is no node.
-    var checkLogger: Logger { logger(StreamLogHandler.standardError(label: "roadmesh")) }
+    var errorLogger: Logger { logger(StreamLogHandler.standardError(label: "roadmesh")) }
 
     /// Never on standard output, which is the program's.
     /// People are told in sentences what happens. With --verbose there is a line of the log for it, and for each link that

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import MeshNode
 import Testing
 
 @testable import FieldTest
@@ -40,7 +41,7 @@ struct DriveTests {
 
     @Test("numbers of a hostile file neither trap nor reach the page")
     func hostileNumbers() throws {
-        let header = DriveLine.text(Drives.header())
+        let header = JSONLine.text(Drives.header())
         let most = Int.max
         let drive = try Drive(lines: [
             header,
@@ -62,7 +63,7 @@ struct DriveTests {
         #expect(throws: DriveProblem.noHeader) { try Drive(file: "") }
         var header = Drives.header()
         header.roadmeshDrive = 2
-        #expect(throws: DriveProblem.newerForm(2)) { try Drive(lines: [DriveLine.text(header)]) }
+        #expect(throws: DriveProblem.newerForm(2)) { try Drive(lines: [JSONLine.text(header)]) }
     }
 }
 

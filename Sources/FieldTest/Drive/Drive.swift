@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import FoundationEssentials
+import MeshNode
 import MeshProtocol
 import NodeStore
 
@@ -81,7 +82,7 @@ extension Drive {
 
     /// The drive as a file.
     public var file: String {
-        ([DriveLine.text(header)] + rows.map { DriveLine.text($0) }).joined(separator: "\n") + "\n"
+        ([JSONLine.text(header)] + rows.map { JSONLine.text($0) }).joined(separator: "\n") + "\n"
     }
 
     /// Text of a file, which may come from anybody.
@@ -92,7 +93,7 @@ extension Drive {
 
 extension DriveRow {
     /// Nobody counts further; sums of it do not overflow.
-    private static let largestCount = 1 << 30
+    static let largestCount = 1 << 30
 
     /// The row with numbers that something can be made of, and words that can be shown.
     fileprivate var clean: DriveRow {

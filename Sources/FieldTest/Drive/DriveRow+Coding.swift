@@ -68,19 +68,8 @@ extension DriveRow: Codable {
     }
 }
 
-/// Lines of a drive, as they are stored and shipped.
-public enum DriveLine {
-    /// A header or a row as one line of JSON.
-    public static func text(_ value: some Encodable) -> String {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        do {
-            return String(decoding: try encoder.encode(value), as: UTF8.self)
-        } catch {
-            preconditionFailure("a line of ours cannot be encoded: \(error)")
-        }
-    }
-
+/// Lines of a drive, as they are stored and shipped: `JSONLine` writes them.
+enum DriveLine {
     static func read<Value: Decodable>(_ line: some StringProtocol, as type: Value.Type) -> Value? {
         try? JSONDecoder().decode(type, from: Data(line.utf8))
     }

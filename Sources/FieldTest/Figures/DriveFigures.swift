@@ -78,7 +78,7 @@ public struct DriveFigures: Hashable, Sendable {
             case .wish(let wish): deliveries.take(wish, at: row.at)
             case .intent(let intent): deliveries.take(intent, at: row.at)
             case .mark(let text): marks.append(Mark(at: row.at, text: text))
-            case .missing(let rows): missing += max(0, min(rows, 1 << 30))
+            case .missing(let rows): missing += max(0, min(rows, DriveRow.largestCount))
             case .notice, .tick, .end: break
             }
         }

@@ -52,7 +52,7 @@ public actor DriveRecording: Service {
         self.origin = origin
         recorder = Recorder(header.role, origin: origin)
         events = node.events()
-        number = try store.begin(header: DriveLine.text(header))
+        number = try store.begin(header: JSONLine.text(header))
     }
 
     /// Records until the node has stopped.
@@ -72,7 +72,7 @@ public actor DriveRecording: Service {
             if case .end = row.what { hasEnded = true }
             // The last line that there is room for says so.
             let isFull = !hasEnded && written + waiting.count >= StoreLimits.driveLines - 1
-            waiting.append(DriveLine.text(isFull ? DriveRow(at: .seconds(row.at), .end("full")) : row))
+            waiting.append(JSONLine.text(isFull ? DriveRow(at: .seconds(row.at), .end("full")) : row))
             hasEnded = hasEnded || isFull
         }
         guard waiting.count > FieldTestLimits.waitingRows else { return }
@@ -93,7 +93,7 @@ public actor DriveRecording: Service {
     private func write() async {
         guard !waiting.isEmpty, written < StoreLimits.driveLines else { return }
         if missing > 0 {
-            waiting.insert(DriveLine.text(DriveRow(at: .now - origin, .missing(missing))), at: 0)
+            waiting.insert(JSONLine.text(DriveRow(at: .now - origin, .missing(missing))), at: 0)
             missing = 0
         }
         let (batch, isEnd) = (waiting, hasEnded)

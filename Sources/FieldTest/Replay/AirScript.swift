@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import MeshNode
 import MeshProtocol
 import MeshSimulator
 
@@ -114,7 +115,7 @@ public struct AirScript: Hashable, Sendable {
     }
 
     /// The steps as lines of JSON, for whoever steers an air.
-    public var lines: [String] { steps.map { DriveLine.text($0) } }
+    public var lines: [String] { steps.map { JSONLine.text($0) } }
 
     /// The road that a guest of the simulator is driven along.
     public var road: Road {

@@ -8,15 +8,7 @@ import MeshProtocol
 extension Report {
     /// The figures as one JSON object.
     public var json: String {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes, .prettyPrinted]
-        do {
-            return String(
-                decoding: try encoder.encode(ReportData(drives: entries.map { DriveData($0) })), as: UTF8.self)
-                + "\n"
-        } catch {
-            preconditionFailure("a report of ours cannot be encoded: \(error)")
-        }
+        JSONLine.text(ReportData(drives: entries.map { DriveData($0) }), isWide: true) + "\n"
     }
 
     /// The gaps of all drives, a line each.

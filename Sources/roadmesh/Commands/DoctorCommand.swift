@@ -35,7 +35,7 @@ struct DoctorCommand: AsyncParsableCommand {
             diagnosis.findings += findings
         }
         tell(doctor.findings)
-        for test in await HearingTest.run(adapters: doctor.adaptersToTry, logger: options.checkLogger) {
+        for test in await HearingTest.run(adapters: doctor.adaptersToTry, logger: options.errorLogger) {
             tell(doctor.findings(test))
         }
         report.show(diagnosis)
@@ -48,7 +48,7 @@ private struct DoctorReport {
     let isJSON: Bool
 
     func show(_ finding: Finding) {
-        guard !isJSON else { return write(TimedFinding(finding, at: now)) }
+        guard !isJSON else { return StandardOutput.write(JSONLine.text(TimedFinding(finding, at: now))) }
         let mark =
             switch finding.level {
             case .good: "good          "
@@ -57,12 +57,12 @@ private struct DoctorReport {
             }
         StandardOutput.write(mark + finding.message)
         let margin = String(repeating: " ", count: mark.count)
-        for line in wrapped(finding.meaning, to: 88) { StandardOutput.write(margin + line) }
+        for line in ShownText.wrap(finding.meaning, to: 88) { StandardOutput.write(margin + line) }
         if let command = finding.command { StandardOutput.write(margin + "  " + command) }
     }
 
     func show(_ diagnosis: Diagnosis) {
-        guard !isJSON else { return write(TimedSummary(diagnosis, at: now)) }
+        guard !isJSON else { return StandardOutput.write(JSONLine.text(TimedSummary(diagnosis, at: now))) }
         let broken = diagnosis.count(.broken)
         let known = diagnosis.count(.worthKnowing)
         StandardOutput.write("")
@@ -73,22 +73,4 @@ private struct DoctorReport {
     }
 
     private var now: Double { Date().timeIntervalSince1970 }
-
-    private func write(_ object: some Encodable) {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        guard let data = try? encoder.encode(object) else { preconditionFailure("a finding of ours cannot be encoded") }
-        StandardOutput.write(String(decoding: data, as: UTF8.self))
-    }
-
-    /// A text in lines of at most so many characters, where its words allow it.
-    private func wrapped(_ text: String, to width: Int) -> [String] {
-        text.split(separator: " ").reduce(into: []) { lines, word in
-            if let last = lines.last, last.count + word.count < width {
-                lines[lines.count - 1] = last + " " + word
-            } else {
-                lines.append(String(word))
-            }
-        }
-    }
 }

@@ -36,7 +36,7 @@ struct PairCommand: AsyncParsableCommand {
             try options.radio.checkBonds(adapter: options.adapter)
             let run: PairingRun
             do {
-                run = try PairingRun(adapter: options.adapter, name: name, wanted: box, logger: options.pairingLogger)
+                run = try PairingRun(adapter: options.adapter, name: name, wanted: box, logger: options.errorLogger)
             } catch {
                 throw SetupProblem(error)
             }

@@ -45,7 +45,7 @@ struct ListCommand: AsyncParsableCommand {
     }
 
     private func show(_ entry: Entry) {
-        if json { return StandardOutput.write(DriveLine.text(entry)) }
+        if json { return StandardOutput.write(JSONLine.text(entry)) }
         let began = String(Date(timeIntervalSince1970: entry.began).ISO8601Format().prefix(16))
             .replacing("T", with: " ")
         let ending =

@@ -96,15 +96,7 @@ struct PairingReporter {
 
     private func notice(_ notice: Notice) { JSONReporter().show(.notice(notice)) }
 
-    private func emit(_ object: PairingObject) {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        do {
-            StandardOutput.write(String(decoding: try encoder.encode(object), as: UTF8.self))
-        } catch {
-            preconditionFailure("an event of ours cannot be encoded: \(error)")
-        }
-    }
+    private func emit(_ object: PairingObject) { StandardOutput.write(JSONLine.text(object)) }
 }
 
 /// An event of a pairing, as `docs/using.md` has it.

@@ -193,7 +193,7 @@ struct DashboardViewTests {
 
     @Test("what is not there is a null, as the contract says")
     func nulls() throws {
-        let text = String(decoding: try DashboardJSON.bytes(page(node(.guest))), as: UTF8.self)
+        let text = String(decoding: try JSONLine.bytes(page(node(.guest))), as: UTF8.self)
         for field in ["host", "nowPlaying", "invitation", "library", "ended"] {
             #expect(text.contains("\"\(field)\":null"), "\(field)")
         }

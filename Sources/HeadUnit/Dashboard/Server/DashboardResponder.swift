@@ -2,6 +2,7 @@
 
 import HTTPTypes
 import Hummingbird
+import MeshNode
 import NIOCore
 
 /// Lets a request through the gate to the routes, and sees that every answer says what browsers may make of it.
@@ -122,6 +123,6 @@ extension Response {
     static func json(_ value: some Encodable, status: HTTPResponse.Status = .ok) throws -> Response {
         Response(
             status: status, headers: [.contentType: "application/json"],
-            body: ResponseBody(byteBuffer: ByteBuffer(bytes: try DashboardJSON.bytes(value))))
+            body: ResponseBody(byteBuffer: ByteBuffer(bytes: try JSONLine.bytes(value))))
     }
 }

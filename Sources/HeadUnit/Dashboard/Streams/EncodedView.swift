@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import FoundationEssentials
+import MeshNode
 import MeshProtocol
 import NIOCore
 
@@ -13,7 +14,7 @@ struct EncodedView: Sendable {
     init(_ view: PageView, now: MeshInstant) throws {
         version = view.version
         madeAt = now
-        frame = ByteBuffer(bytes: Array("event: view\ndata: ".utf8) + (try DashboardJSON.bytes(view)) + [10, 10])
+        frame = ByteBuffer(bytes: Array("event: view\ndata: ".utf8) + (try JSONLine.bytes(view)) + [10, 10])
     }
 
     /// How long the song has played was right when it was encoded.
@@ -22,14 +23,8 @@ struct EncodedView: Sendable {
     }
 }
 
-/// The JSON of the contract.
+/// What a browser sends.
 enum DashboardJSON {
-    static func bytes(_ value: some Encodable) throws -> [UInt8] {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return Array(try encoder.encode(value))
-    }
-
     static func value<Value: Decodable>(_ type: Value.Type, of bytes: ByteBuffer) -> Value? {
         try? JSONDecoder().decode(type, from: Data(bytes.readableBytesView))
     }
