@@ -240,10 +240,10 @@ struct AdapterSupervisorTests {
         #expect(story.until(10.9) == [])
         #expect(story.until(11) == [.advertise])
         #expect(story.at(11, .advertised) == [])
-        #expect(story.at(12, .advertisingGone) == [.advertise, .tellMended(.advertising)])
+        #expect(story.at(12, .advertisingBack) == [.tellMended(.advertising)])
         _ = story.at(13, .advertisingStopped)
         #expect(story.until(100) == [])
-        #expect(story.at(100, .advertisingGone) == [])
+        #expect(story.at(100, .advertisingBack) == [])
     }
 
     @Test("an advertisement that cannot be renewed is told, and tried again; then the adapter is reset")

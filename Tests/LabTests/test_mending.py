@@ -121,6 +121,7 @@ def test_a_host_whose_advertising_was_forgotten_is_found_again(
         road.air.forget_advertising(car)
         forgotten = road.air.expect("advertising", on=False)["monotonic"]
         seconds.append(road.air.expect("advertising", on=True, timeout=15)["monotonic"] - forgotten)
+        assert "could not find this host" in host.expect("notice", code="radioMended")["message"]
     figures.times("advertising silently gone: to its return", seconds, 11.0)
     bob = family.roadmesh("guest", "Bob", adapter="hci1")
     await_joined(bob)

@@ -35,23 +35,34 @@ extension BlueZRadio {
         needsRenewal = true
         if advertising == nil {
             advertising = Task {
-                var result: Result<Void, RadioError> = .success(())
-                var tries = 0
-                while needsRenewal {
-                    needsRenewal = false
-                    result = await registerAnew()
-                    tries += 1
-                    // Where a controller has forgotten its advertising, the first registration fails on what is left of it.
-                    guard case .failure(let error) = result, error.code == .failed, tries < Limits.registerTries
-                    else { continue }
-                    try? await Task.sleep(for: Limits.registerPause)
-                    needsRenewal = wantedAdvertisement != nil && !isClosed
-                }
+                let result = await registerUntilDone()
                 advertising = nil
+                let isBack = wasAdvertisementLost && registeredPath != nil
+                wasAdvertisementLost = false
+                if isBack { supervise(.advertisingBack) }
                 return result
             }
         }
         try await advertising?.value.get()
+    }
+
+    private func registerUntilDone() async -> Result<Void, RadioError> {
+        var result: Result<Void, RadioError> = .success(())
+        var tries = 0
+        while needsRenewal {
+            needsRenewal = false
+            let wasRegistered = registeredPath != nil
+            result = await registerAnew()
+            tries += 1
+            // Where a controller has forgotten its advertising, the first registration fails on what is left of it.
+            guard case .failure(let error) = result, error.code == .failed, tries < Limits.registerTries else {
+                continue
+            }
+            if wasRegistered { wasAdvertisementLost = true }
+            try? await Task.sleep(for: Limits.registerPause)
+            needsRenewal = wantedAdvertisement != nil && !isClosed
+        }
+        return result
     }
 
     /// The same, for whoever does not wait for it.

@@ -44,6 +44,7 @@ public actor BlueZRadio: Radio {
     var advertisements = 0
     var advertising: Task<Result<Void, RadioError>, Never>?
     var needsRenewal = false
+    var wasAdvertisementLost = false
     var listener: PacketSocket?
     var accepting: Task<Void, Never>?
     var psm: UInt8 = 0
@@ -153,7 +154,9 @@ public actor BlueZRadio: Radio {
             // bluetoothd says it where it drops the advertisement by itself; without an adapter there is no use in
             // another one.
             registeredPath = nil
-            if supervisor.failure == nil { renewAdvertisement() }
+            guard supervisor.failure == nil else { return }
+            wasAdvertisementLost = true
+            renewAdvertisement()
         }
     }
 

@@ -8,10 +8,7 @@ extension AdapterSupervisor {
         switch event {
         case .advertised: advertiseAt = now + Limits.advertisingRenewal
         case .advertisingStopped: advertiseAt = nil
-        case .advertisingGone:
-            guard trouble == nil, advertiseAt != nil else { return [] }
-            advertiseAt = now + Limits.advertisingRenewal
-            return [.advertise, .tellMended(.advertising)]
+        case .advertisingBack: return trouble == nil && advertiseAt != nil ? [.tellMended(.advertising)] : []
         case .scanWanted: scanPause = Limits.firstRescan
         case .scanStarted:
             isScanning = true

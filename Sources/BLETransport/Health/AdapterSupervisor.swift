@@ -25,8 +25,8 @@ struct AdapterSupervisor: Sendable {
         /// It advertises, from now on or anew; or it need not any more.
         case advertised
         case advertisingStopped
-        /// It is registered to advertise, and does not.
-        case advertisingGone
+        /// It advertises again, after it had stopped to without a word.
+        case advertisingBack
         /// It was to advertise anew, and could not.
         case advertisingFailed(RadioError)
         /// It is to scan from now on.
@@ -164,7 +164,7 @@ struct AdapterSupervisor: Sendable {
         case .controllerSilent: return controllerSilent(now)
         case .done(let number): return done(number, now)
         case .failed(let number, let error): return failed(number, error, now)
-        case .advertised, .advertisingStopped, .advertisingGone, .scanWanted, .scanStarted, .scanPaused, .heard,
+        case .advertised, .advertisingStopped, .advertisingBack, .scanWanted, .scanStarted, .scanPaused, .heard,
             .discovering:
             return air(event, now)
         case .tick: return tick(now)
