@@ -1,8 +1,8 @@
 """Runs inside a box: an LE L2CAP channel in its simplest form, to prove the lab itself with.
 
     channel.py serve ADAPTER PSM          accepts channels and echoes every SDU
-    channel.py dial ADAPTER PEER PSM      opens a channel, then obeys its standard input:
-                                          `echo N` sends N bytes and waits for them to come back,
+    channel.py dial ADAPTER PEER PSM [N]  opens a channel, echoes N bytes at once where N is given, then obeys its standard
+                                          input: `echo N` sends N bytes and waits for them to come back,
                                           `flood SIZE COUNT` sends SDUs without waiting
 
 ADAPTER and PEER are addresses. What happens is printed as the lab expects it of every program: a JSON object a line.
@@ -82,7 +82,7 @@ def echo_back(peer: socket.socket, number: int) -> None:
     peer.close()
 
 
-def dial(adapter: str, peer: str, psm: int) -> None:
+def dial(adapter: str, peer: str, psm: int, first: int) -> None:
     started = time.monotonic()
     say("dialling")
     line = channel(adapter, 0)
@@ -94,14 +94,13 @@ def dial(adapter: str, peer: str, psm: int) -> None:
     say("connected", seconds=time.monotonic() - started)
     echoed = threading.Semaphore(0)
     threading.Thread(target=listen, args=(line, echoed), daemon=True).start()
+    if first:
+        echo(line, first, echoed)
     for command in sys.stdin:
         verb, *numbers = command.split()
         try:
             if verb == "echo":
-                sent = time.monotonic()
-                line.send(b"\1" + bytes(int(numbers[0]) - 1))
-                echoed.acquire()
-                say("echo", milliseconds=(time.monotonic() - sent) * 1e3)
+                echo(line, int(numbers[0]), echoed)
             elif verb == "flood":
                 size, count = map(int, numbers)
                 for _ in range(count):
@@ -109,6 +108,13 @@ def dial(adapter: str, peer: str, psm: int) -> None:
                 say("flooded")
         except OSError as error:
             say("failed", reason=name(error))
+
+
+def echo(line: socket.socket, size: int, echoed: threading.Semaphore) -> None:
+    sent = time.monotonic()
+    line.send(b"\1" + bytes(size - 1))
+    echoed.acquire()
+    say("echo", milliseconds=(time.monotonic() - sent) * 1e3)
 
 
 def listen(line: socket.socket, echoed: threading.Semaphore) -> None:
@@ -126,4 +132,5 @@ if __name__ == "__main__":
     if sys.argv[1] == "serve":
         serve(sys.argv[2], int(sys.argv[3], 0))
     else:
-        dial(sys.argv[2], sys.argv[3], int(sys.argv[4], 0))
+        first = int(sys.argv[5]) if len(sys.argv) > 5 else 0
+        dial(sys.argv[2], sys.argv[3], int(sys.argv[4], 0), first)
