@@ -86,8 +86,11 @@ struct NodeOptions: ParsableArguments {
     }
 
     /// Where the node keeps itself.
-    func statePath() throws(SetupProblem) -> String {
-        if let state { return Self.absolute(state) }
+    func statePath() throws(SetupProblem) -> String { try Self.statePath(state) }
+
+    /// The state folder that a person has named, or the standard one.
+    static func statePath(_ named: String?) throws(SetupProblem) -> String {
+        if let named { return absolute(named) }
         return try StateFolder.defaultPath(environment: ProcessInfo.processInfo.environment)
     }
 

@@ -1,7 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import FoundationEssentials
+
 /// Numbers as people read them.
 public enum Words {
+    /// A moment of Unix time, to the minute and in UTC: `2026-11-22 09:54`. What nobody lives to see is cut.
+    public static func minute(_ seconds: Double) -> String {
+        guard seconds.isFinite else { return "?" }
+        let moment = Date(timeIntervalSince1970: min(max(seconds, 0), 4e9))
+        return String(moment.ISO8601Format().prefix(16)).replacing("T", with: " ")
+    }
+
     /// A duration: `420 ms`, `1.4 s`, `41 s`, `3 min 20 s`, `2 h 5 min`.
     public static func time(_ seconds: Double) -> String {
         guard seconds.isFinite else { return "?" }

@@ -90,8 +90,7 @@ public struct Report: Sendable {
 
     private func about(_ entry: Entry) -> String {
         let header = entry.drive.header
-        let began = String(Date(timeIntervalSince1970: min(max(header.began, 0), 4e9)).ISO8601Format().prefix(16))
-            .replacing("T", with: " ")
+        let began = Words.minute(header.began)
         let ending =
             switch entry.drive.ending {
             case .complete: ""

@@ -21,13 +21,12 @@ struct GuestCommand: AsyncParsableCommand {
     func run() async throws { try await run(recorded: nil) }
 
     /// Runs the guest, and records its drive where that is wanted.
-    func run(recorded recording: RecordingOptions?) async throws {
+    func run(recorded recording: RecordingOptions.Checked?) async throws {
         let name = try checkedName(name)
         if let host { _ = try checkedName(host) }
         let address = try page.address()
         var parts = try options.node(.guest, name: name)
-        parts.description.isRecorded = recording != nil
-        if let recording { parts.add(remark: try recording.checked().remark) }
+        if let recording { parts.record(recording) }
         let session = CommandSession(options: options, parts: parts)
         try await session.run(.guest(wanted: host), endOfInput: .quit(.endOfInput)) { [parts] node in
             let recorder = try recording?.begin(node, parts)

@@ -31,14 +31,13 @@ struct HostCommand: AsyncParsableCommand {
     func run() async throws { try await run(recorded: nil) }
 
     /// Runs the host, and records its drive where that is wanted.
-    func run(recorded recording: RecordingOptions?) async throws {
+    func run(recorded recording: RecordingOptions.Checked?) async throws {
         let name = try checkedName(name)
         let fairness = try fairness.policies
         let address = try page.address(webGuests: webGuests)
         let source = try music.source()
         var parts = try options.node(.host, name: name, requiresBond: requireBond)
-        parts.description.isRecorded = recording != nil
-        if let recording { parts.add(remark: try recording.checked().remark) }
+        if let recording { parts.record(recording) }
         if webGuests, address.isLoopback { parts.add(remark: Self.nobodyCanJoin) }
         let music = try await source.open(parts, showsProgress: !options.json)
         let session = CommandSession(options: options, parts: parts)

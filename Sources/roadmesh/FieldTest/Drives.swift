@@ -13,16 +13,9 @@ struct DriveOptions: ParsableArguments {
             "The state folder that drives are recorded in; ~/.local/state/roadmesh.", valueName: "dir"))
     var state: String?
 
-    private var folder: String {
-        get throws(SetupProblem) {
-            if let state { return NodeOptions.absolute(state) }
-            return try StateFolder.defaultPath(environment: ProcessInfo.processInfo.environment)
-        }
-    }
-
     /// The recorded drives of the folder. Nil where there are none.
     func store() throws(SetupProblem) -> DriveStore? {
-        let folder = try folder
+        let folder = try NodeOptions.statePath(state)
         do {
             return try DriveStore.read(in: folder)
         } catch {

@@ -29,7 +29,7 @@ struct RecordHostCommand: AsyncParsableCommand {
     @OptionGroup(title: "The recording") var recording: RecordingOptions
     @OptionGroup var host: HostCommand
 
-    func run() async throws { try await host.run(recorded: recording) }
+    func run() async throws { try await host.run(recorded: recording.checked()) }
 }
 
 /// `roadmesh fieldtest record guest NAME`
@@ -40,5 +40,5 @@ struct RecordGuestCommand: AsyncParsableCommand {
     @OptionGroup(title: "The recording") var recording: RecordingOptions
     @OptionGroup var guest: GuestCommand
 
-    func run() async throws { try await guest.run(recorded: recording) }
+    func run() async throws { try await guest.run(recorded: recording.checked()) }
 }

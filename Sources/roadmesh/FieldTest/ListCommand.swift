@@ -46,8 +46,7 @@ struct ListCommand: AsyncParsableCommand {
 
     private func show(_ entry: Entry) {
         if json { return StandardOutput.write(JSONLine.text(entry)) }
-        let began = String(Date(timeIntervalSince1970: entry.began).ISO8601Format().prefix(16))
-            .replacing("T", with: " ")
+        let began = Words.minute(entry.began)
         let ending =
             switch entry.ending {
             case .complete: ""

@@ -41,9 +41,7 @@ struct RecordingOptions: ParsableArguments {
             origin: origin.map { UntrustedText.shown(String($0.prefix(400))) })
     }
 
-    private static var defaultName: String {
-        String(Date().ISO8601Format().prefix(16)).replacing("T", with: " ")
-    }
+    private static var defaultName: String { Words.minute(Date().timeIntervalSince1970) }
 
     private static func timedMark(_ text: String) throws(SetupProblem) -> DriveRecording.TimedMark {
         let parts = text.split(separator: "=", maxSplits: 1)
@@ -56,17 +54,26 @@ struct RecordingOptions: ParsableArguments {
         return DriveRecording.TimedMark(after: .seconds(seconds), text: words)
     }
 
+}
+
+extension NodeOptions.Node {
+    /// Says that its drive is recorded, to programs and to the person.
+    mutating func record(_ recording: RecordingOptions.Checked) {
+        description.isRecorded = true
+        add(remark: recording.remark)
+    }
+}
+
+extension RecordingOptions.Checked {
     /// Begins the recording of a node that does not run yet.
     func begin(_ node: DJNode, _ parts: NodeOptions.Node) throws(SetupProblem) -> DriveRecording {
         guard let kept = parts.kept else { preconditionFailure("a scan records nothing") }
-        let checked = try checked()
-        let origin = ContinuousClock.now
+        let start = ContinuousClock.now
         let header = DriveHeader(
-            name: checked.name, node: parts.description, began: Date().timeIntervalSince1970, origin: checked.origin)
+            name: name, node: parts.description, began: Date().timeIntervalSince1970, origin: origin)
         do throws(NodeStoreError) {
             let store = try DriveStore.record(in: kept.path, now: Date())
-            return try DriveRecording(
-                node, header, in: store, origin: origin, marks: checked.marks, logger: parts.logger)
+            return try DriveRecording(node, header, in: store, origin: start, marks: marks, logger: parts.logger)
         } catch {
             throw SetupProblem(
                 .cannotCreate,
