@@ -237,6 +237,8 @@ public enum Limits {
     public static let calmInterval: ClosedRange<Int> = 24...40
     /// Silence of a link after which it is calm: between two taps of one person.
     public static let briskTime: Duration = .seconds(5)
+    /// That a link is used is told at most this often: a few times within the time that it stays brisk.
+    public static let useNews: Duration = .seconds(1)
     /// An SDU to the host of more bytes than this is somebody's data: a vote has 26, an acknowledgement 22, a ping 19.
     public static let idleBytesToHost = 24
     /// The same from the host: the change that a vote makes has 45, a heartbeat 33.

@@ -110,6 +110,20 @@ def test_what_a_person_has_switched_off_stays_off(road: Lab, spare: Box) -> None
     host.expect("noticeCleared", code="radioUnavailable")
 
 
+def test_a_host_that_was_off_and_on_often_is_still_found(road: Lab, car: Box, family: Box) -> None:
+    # bluetoothd takes few advertisements, four here, and counts those that it was asked for while the adapter went off.
+    host = start_host(car)
+    [ana] = start_guests(family, "Ana")
+    for _ in range(20):
+        car.ask("power", controller=0, on=False)
+        ana.expect("connection", state="reconnecting")
+        host.expect("notice", code="radioUnavailable")
+        car.ask("power", controller=0, on=True)
+        host.expect("noticeCleared", code="radioUnavailable")
+        ana.expect("connection", state="connected")
+    cast(ana, "s2", seen_by=[host, ana])
+
+
 def test_a_host_whose_advertising_was_forgotten_is_found_again(
     road: Lab, car: Box, family: Box, figures: Figures
 ) -> None:

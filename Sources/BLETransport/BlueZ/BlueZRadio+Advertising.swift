@@ -23,9 +23,14 @@ extension BlueZRadio {
         supervise(.advertisingStopped)
         stopListening()
         _ = await advertising?.value
-        guard let path = registeredPath else { return }
-        registeredPath = nil
-        try? await bus?.unregister(path, on: adapter.path)
+        await unregister()
+    }
+
+    private func unregister() async {
+        guard let (path, adapter) = registered else { return }
+        registered = nil
+        // It may be gone already, which is what was wanted.
+        try? await bus?.unregister(path, on: adapter)
     }
 
     /// Registers the wanted advertisement anew. Legacy advertising ends whenever a guest links, and bluetoothd does not
@@ -37,9 +42,8 @@ extension BlueZRadio {
             advertising = Task {
                 let result = await registerUntilDone()
                 advertising = nil
-                let isBack = wasAdvertisementLost && registeredPath != nil
+                if case .success = result, wasAdvertisementLost { supervise(.advertisingBack) }
                 wasAdvertisementLost = false
-                if isBack { supervise(.advertisingBack) }
                 return result
             }
         }
@@ -49,9 +53,9 @@ extension BlueZRadio {
     private func registerUntilDone() async -> Result<Void, RadioError> {
         var result: Result<Void, RadioError> = .success(())
         var tries = 0
+        let wasRegistered = registered != nil
         while needsRenewal {
             needsRenewal = false
-            let wasRegistered = registeredPath != nil
             result = await registerAnew()
             tries += 1
             // Where a controller has forgotten its advertising, the first registration fails on what is left of it.
@@ -82,15 +86,12 @@ extension BlueZRadio {
         guard let bus, case (var advertisement, let pace)? = wantedAdvertisement else { return .success(()) }
         advertisement.requiresBond = requiresBond
         do throws(BusFailure) {
-            if let path = registeredPath {
-                registeredPath = nil
-                // It may be gone already, which is what was wanted.
-                try? await bus.unregister(path, on: adapter.path)
-            }
+            await unregister()
             advertisements += 1
             let path = "/org/roadmesh/advertisement\(advertisements)"
+            // Also where it fails: bluetoothd counts one for good that the kernel never answers, as its adapter goes off.
+            registered = (path, adapter.path)
             try await bus.register(advertisement, psm: psm, pace: pace, as: path, on: adapter.path)
-            registeredPath = path
             supervise(.advertised)
             return .success(())
         } catch {

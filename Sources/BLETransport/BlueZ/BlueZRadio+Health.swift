@@ -29,7 +29,8 @@ extension BlueZRadio {
     private func carryOut(_ action: AdapterSupervisor.Action) {
         switch action {
         case .forget:
-            registeredPath = nil
+            // Not the advertisement: bluetoothd counts one of an adapter that is off among the few that it takes, and
+            // the next registration takes it back.
             isDiscovering = false
             devices = [:]
         case .tell(let error):

@@ -40,7 +40,8 @@ public actor BlueZRadio: Radio {
 
     // Advertising: what is wanted, what is registered, and who is busy making them one.
     var wantedAdvertisement: (Advertisement, AdvertisingPace)?
-    var registeredPath: String?
+    /// Its object, and the adapter that it is on: to be taken back before the next one.
+    var registered: (path: String, adapter: String)?
     var advertisements = 0
     var advertising: Task<Result<Void, RadioError>, Never>?
     var needsRenewal = false
@@ -153,7 +154,6 @@ public actor BlueZRadio: Radio {
         case .advertisementReleased:
             // bluetoothd says it where it drops the advertisement by itself; without an adapter there is no use in
             // another one.
-            registeredPath = nil
             guard supervisor.failure == nil else { return }
             wasAdvertisementLost = true
             renewAdvertisement()

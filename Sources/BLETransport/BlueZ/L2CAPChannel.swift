@@ -105,7 +105,7 @@ final class L2CAPChannel: RadioChannel {
     private func tellUse() {
         let now = ContinuousClock.now
         let isNews = toldUse.withLockedValue { last in
-            guard last.map({ now - $0 >= .seconds(1) }) ?? true else { return false }
+            guard last.map({ now - $0 >= Limits.useNews }) ?? true else { return false }
             last = now
             return true
         }

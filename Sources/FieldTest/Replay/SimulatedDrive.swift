@@ -27,10 +27,10 @@ public struct SimulatedDrive: Sendable {
         await withTaskGroup(of: Outcome.self) { group in
             var result = Result()
             var next = seeds.makeIterator()
-            func start() -> UInt64? { next.next() }
-            for _ in 0..<Self.width {
-                if let seed = start() { group.addTask { [road] in Simulation(seed: seed, road: road).run() } }
+            func startNext() {
+                if let seed = next.next() { group.addTask { [road] in Simulation(seed: seed, road: road).run() } }
             }
+            for _ in 0..<Self.width { startNext() }
             for await outcome in group {
                 result.figures += outcome.figures
                 result.runs += 1
@@ -38,7 +38,7 @@ public struct SimulatedDrive: Sendable {
                     result.violation = (outcome.scenario.seed, violation)
                 }
                 guard result.violation == nil else { continue }
-                if let seed = start() { group.addTask { [road] in Simulation(seed: seed, road: road).run() } }
+                startNext()
             }
             return result
         }
