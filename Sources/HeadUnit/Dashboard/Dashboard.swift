@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import DemocracyDJ
+import Glibc
 import Logging
 import MeshNode
 import MeshProtocol
+import NIOCore
 import ServiceLifecycle
 
 /// A node's page for browsers: it shows what the node tells, hands it what people want, and, on a host, is the node of
@@ -104,9 +106,14 @@ public actor Dashboard: Service {
         } catch {
             throw SetupProblem(
                 .usage,
-                "The dashboard cannot listen at \(BoxAddresses.inURL(host)):\(port) (\(error)). "
+                "The dashboard cannot listen at \(BoxAddresses.inURL(host)):\(port) (\(Self.words(error))). "
                     + "Choose another address or port with --http, or --http none.")
         }
+    }
+
+    /// The system's words, without the call that they are about.
+    private static func words(_ error: any Error) -> String {
+        (error as? IOError).map { String(cString: strerror($0.errnoCode)) } ?? "\(error)"
     }
 
     private func invitation(_ base: String) -> PageView.Invitation? {

@@ -21,9 +21,10 @@ public struct ArtworkFile: Hashable, Sendable {
 /// Loads the covers of songs over HTTP, and keeps them on the disk.
 ///
 /// It sends no cookies, no name and no word about who is there, and what cannot be had is not asked for again at once
-/// (`ArtworkFailures`). It has to be shut down before it is let go of.
+/// (`ArtworkFailures`). One that has loaded something has to be shut down before it is let go of.
 public actor ArtworkLoader {
-    let client: HTTPClient
+    /// Made with the first download: one that is let go of before it was shut down ends the program.
+    private var madeClient: HTTPClient?
     let folder: ArtworkFolder
     let limits: ArtworkLimits
     private let logger: Logger
@@ -47,7 +48,6 @@ public actor ArtworkLoader {
         self.folder = ArtworkFolder(folder)
         self.limits = limits
         self.logger = logger
-        client = HTTPClient(eventLoopGroup: .singletonMultiThreadedEventLoopGroup, configuration: Self.settings(limits))
         cache = ArtworkCachePolicy(limits: limits)
         failures = ArtworkFailures(limits: limits)
         flights = ArtworkFlights(limits: limits)
@@ -81,10 +81,18 @@ public actor ArtworkLoader {
         for task in running { task.cancel() }
         for task in running { await task.value }
         do {
-            try await client.shutdown()
+            try await madeClient?.shutdown()
         } catch {
             logger.warning("the HTTP client did not shut down: \(error)")
         }
+    }
+
+    var client: HTTPClient {
+        if let madeClient { return madeClient }
+        let client = HTTPClient(
+            eventLoopGroup: .singletonMultiThreadedEventLoopGroup, configuration: Self.settings(limits))
+        madeClient = client
+        return client
     }
 
     private static func settings(_ limits: ArtworkLimits) -> HTTPClient.Configuration {

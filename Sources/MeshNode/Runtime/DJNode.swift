@@ -154,6 +154,7 @@ public actor DJNode: Service {
         await step([])
         if let host = app.host { await open(host) }
         if let guest = app.guest { await open(guest) }
+        showActivity()
         assert(effects.count == 1, "a node begins as one thing")
         wake()
     }
