@@ -13,6 +13,10 @@ public enum FieldTestLimits {
     public static let waitingRows = 4_096
     /// Longest words of a mark: they stand beside a plot on a phone.
     public static let markCharacters = 60
+    /// Peers that have a line of their own in a plot: nobody tells more apart.
+    public static let plotPeers = 12
+    /// A word of a drive that no person reads: an identifier, a code.
+    public static let wordCharacters = 256
     /// Marks given on the command line: more than a plot can show.
     public static let timedMarks = 100
     /// Largest drive that is read, in bytes: the longest that is recorded, `StoreLimits.driveLines` of some hundred bytes.

@@ -57,6 +57,39 @@ struct DriveTests {
         #expect(AirScript(drive, backToBack: true).road.length > .zero)
     }
 
+    @Test("no word of a stranger's file is obeyed by a terminal, whichever field it is in")
+    func hostileWords() throws {
+        let evil = #"\u001b]0;x\u0007\u009b31m\u202e\u0000"#
+        var header = Drives.header()
+        header.version = "\u{1B}[31m"
+        header.service = "\u{9B}31m"
+        let drive = try Drive(lines: [
+            JSONLine.text(header), #"{"at":1,"kind":"contact","peer":"\#(evil)","phase":"resumed"}"#,
+            #"{"at":2,"kind":"wish","song":"\#(evil)","wish":"\#(evil)","state":"\#(evil)"}"#,
+            #"{"at":2,"kind":"intent","peer":"\#(evil)","intent":"\#(evil)","song":"\#(evil)","accepted":true}"#,
+            #"{"at":3,"kind":"contact","peer":"\#(evil)","phase":"lost","silence":1}"#,
+            #"{"at":3,"kind":"notice","code":"\#(evil)"}"#, #"{"at":4,"kind":"end","reason":"\#(evil)"}"#,
+        ])
+        let report = Report([drive])
+        for text in [drive.file, report.csv, report.json, report.html, report.sentences.joined()] {
+            let obeyed = text.unicodeScalars.filter {
+                $0.value < 32 && $0 != "\n" && $0 != "\r" || (0x7F...0x9F).contains($0.value)
+            }
+            #expect(obeyed.isEmpty && !text.unicodeScalars.contains("\u{202E}"))
+            #expect(!text.contains("\\u001b"))
+        }
+    }
+
+    @Test("a mark of characters with many bytes is cut to what is read again")
+    func longMark() throws {
+        let mark = "Z" + String(repeating: "\u{301}", count: 2_500)
+        let text = Drive.shown(String(repeating: mark, count: 3), FieldTestLimits.markCharacters)
+        let drive = try Drive(lines: [
+            JSONLine.text(Drives.header()), JSONLine.text(DriveRow(at: .seconds(1), .mark(text))),
+        ])
+        #expect(drive.rows.count == 1)
+    }
+
     @Test("what is no drive, or one of a newer program, is told")
     func refused() {
         #expect(throws: DriveProblem.noHeader) { try Drive(file: "hello\n") }
@@ -64,6 +97,7 @@ struct DriveTests {
         var header = Drives.header()
         header.roadmeshDrive = 2
         #expect(throws: DriveProblem.newerForm(2)) { try Drive(lines: [JSONLine.text(header)]) }
+        #expect(throws: DriveProblem.newerForm(99)) { try Drive(lines: [#"{"roadmeshDrive":99}"#]) }
     }
 }
 

@@ -131,6 +131,28 @@ struct FiguresTests {
         #expect(verdict.findings[0].advice?.contains("report it") == true)
     }
 
+    @Test("a drive without a link is neither good nor bad, and one that ended without is not the host's fault")
+    func unlinked() {
+        let alone = Drives.drive([(1, Drives.wish("s1", "queued")), (14, .end("quit"))])
+        let verdict = Verdict(alone, DriveFigures(alone))
+        #expect(verdict.findings.map(\.grade) == [.fair, .none])
+        #expect(verdict.findings[0].advice?.contains("report it") == false)
+        #expect(verdict.findings[1].sentence == "There was no link in this drive.")
+        let silent = Drives.drive([(14, .end("quit"))])
+        #expect(Verdict(silent, DriveFigures(silent)).grade == .none)
+        let ended = Drives.drive([
+            (0, Drives.contact(.resumed)), (5, Drives.contact(.lost)), (9, Drives.wish("s1", "queued")),
+            (12, .end("quit")),
+        ])
+        #expect(Verdict(ended, DriveFigures(ended)).grade == .fair)
+    }
+
+    @Test("that a recording was cut off is a fact, and no praise")
+    func cutOff() {
+        let drive = Drives.drive([(0, Drives.contact(.resumed)), (5, .tick)], ending: .cutOff)
+        #expect(Verdict(drive, DriveFigures(drive)).findings.last?.grade == Verdict.Grade.none)
+    }
+
     @Test(
         "durations are said as people say them",
         arguments: [

@@ -64,6 +64,16 @@ extension StoreTests {
             #expect(names.contains { $0.hasPrefix("fieldtest.damaged-") })
         }
 
+        @Test("what is no folder is not taken for one without drives")
+        func noFolder() throws {
+            let shelf = try Shelf()
+            defer { shelf.clear() }
+            let file = shelf.folder + "/file"
+            try Data().write(to: URL(filePath: file))
+            #expect(throws: NodeStoreError.self) { try DriveStore.read(in: file) }
+            #expect(try DriveStore.read(in: shelf.folder) == nil)
+        }
+
         @Test("drives of a newer roadmesh are set aside, not added to")
         func newer() throws {
             let shelf = try Shelf()
@@ -77,6 +87,7 @@ extension StoreTests {
             }
             let store = try DriveStore.record(in: shelf.folder, now: Shelf.now)
             #expect(try store.drives().isEmpty)
+            #expect(store.setAside?.contains("fieldtest.damaged-") == true)
             let names = try FileManager.default.contentsOfDirectory(atPath: shelf.folder)
             #expect(names.contains { $0.hasPrefix("fieldtest.damaged-") })
         }

@@ -51,10 +51,15 @@ extension Drive {
     /// time of its own may stand behind what happened after it.
     public init(lines: some Sequence<some StringProtocol>, isUnderWay: Bool = false) throws(DriveProblem) {
         var iterator = lines.makeIterator()
-        guard let first = iterator.next(), var header = DriveLine.read(first, as: DriveHeader.self) else {
-            throw .noHeader
+        let first = iterator.next()
+        // A newer form may have other fields.
+        if let form = first.flatMap({ DriveLine.read($0, as: FormOnly.self) })?.roadmeshDrive, form > DriveHeader.form {
+            throw .newerForm(form)
         }
-        guard header.roadmeshDrive <= DriveHeader.form else { throw .newerForm(header.roadmeshDrive) }
+        guard let first, var header = DriveLine.read(first, as: DriveHeader.self) else { throw .noHeader }
+        header.peer = Peer(id: Self.word(header.peer.id), name: header.peer.name)
+        header.service = Self.word(header.service)
+        header.version = Self.word(header.version)
         header.name = Self.shown(header.name, FieldTestLimits.markCharacters)
         header.peer.name = NodeName(untrusted: header.peer.name).text
         header.radio = Self.shown(header.radio, FieldTestLimits.markCharacters)
@@ -85,10 +90,18 @@ extension Drive {
         ([JSONLine.text(header)] + rows.map { JSONLine.text($0) }).joined(separator: "\n") + "\n"
     }
 
-    /// Text of a file, which may come from anybody.
-    static func shown(_ text: String, _ characters: Int) -> String {
-        String(UntrustedText.shown(String(text.prefix(characters))))
+    private struct FormOnly: Decodable {
+        var roadmeshDrive: Int
     }
+
+    /// Text of a file, which may come from anybody. A character may have any number of bytes.
+    public static func shown(_ text: String, _ characters: Int) -> String {
+        var text = String(UntrustedText.shown(String(text.prefix(characters))))
+        while text.utf8.count > 4 * characters { text.removeLast() }
+        return text
+    }
+
+    fileprivate static func word(_ text: String) -> String { shown(text, FieldTestLimits.wordCharacters) }
 }
 
 extension DriveRow {
@@ -105,13 +118,24 @@ extension DriveRow {
             sample.rtt = sample.rtt.flatMap { $0.isFinite && (0...1e6).contains($0) ? $0 : nil }
             sample.resent = min(max(0, sample.resent), Self.largestCount)
             sample.duplicates = min(max(0, sample.duplicates), Self.largestCount)
-            row.what = .link(peer, sample)
+            row.what = .link(Drive.word(peer), sample)
         case .contact(var contact):
             contact.rssi = contact.rssi.flatMap { (-127...20).contains($0) ? $0 : nil }
             contact.silence = contact.silence.flatMap { $0.isFinite && (0...60).contains($0) ? $0 : nil }
             contact.name = contact.name.map { NodeName(untrusted: $0).text }
+            contact.peer = Drive.word(contact.peer)
             row.what = .contact(contact)
-        default: break
+        case .wish(let wish):
+            row.what = .wish(
+                WishRow(song: Drive.word(wish.song), wish: Drive.word(wish.wish), state: Drive.word(wish.state)))
+        case .intent(var intent):
+            intent.peer = Drive.word(intent.peer)
+            intent.intent = Drive.word(intent.intent)
+            intent.song = intent.song.map { Drive.word($0) }
+            row.what = .intent(intent)
+        case .notice(let code): row.what = .notice(Drive.word(code))
+        case .end(let reason): row.what = .end(Drive.word(reason))
+        case .radio, .tick, .missing: break
         }
         return row
     }

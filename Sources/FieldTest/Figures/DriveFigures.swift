@@ -54,6 +54,10 @@ public struct DriveFigures: Hashable, Sendable {
     public private(set) var duplicates = 0
     /// Rows that are missing.
     public private(set) var missing = 0
+    /// Some link was up at some time.
+    public private(set) var hadLink = false
+    /// Some link was up at the end.
+    public private(set) var endsLinked = false
     /// Names of peers.
     public private(set) var names: [Peer.ID: String] = [:]
 
@@ -84,6 +88,8 @@ public struct DriveFigures: Hashable, Sendable {
         }
         if let activity { radio.add(activity.sample, seconds - activity.since) }
         gaps = finder.gaps.sorted { $0.start < $1.start }
+        hadLink = finder.hadLink || !samples.isEmpty
+        endsLinked = !finder.isLinked.isEmpty
         self.resent = resent.values.reduce(0, +)
         self.duplicates = duplicates.values.reduce(0, +)
         deliveries.finish()

@@ -41,7 +41,8 @@ public struct Gap: Codable, Hashable, Sendable {
 struct GapFinder {
     private(set) var gaps: [Gap] = []
     private var open: [String: Int] = [:]
-    private var isLinked: Set<String> = []
+    private(set) var isLinked: Set<String> = []
+    private(set) var hadLink = false
     /// Gaps that are over but for the state.
     private var awaitsState: [String: Int] = [:]
 
@@ -62,6 +63,7 @@ struct GapFinder {
         case .dialled: update(head) { $0.dialled = at }
         case .resumed:
             isLinked.insert(head)
+            hadLink = true
             update(head) { $0.resumed = at }
             if let index = open.removeValue(forKey: head) { awaitsState[head] = index }
         case .current: if let index = awaitsState.removeValue(forKey: head) { gaps[index].current = at }

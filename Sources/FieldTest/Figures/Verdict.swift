@@ -12,6 +12,8 @@ public struct Verdict: Hashable, Sendable {
         case fair
         /// People notice.
         case poor
+        /// It is a fact, and neither good nor bad.
+        case none = -1
 
         /// Which is worse.
         public static func < (one: Grade, other: Grade) -> Bool { one.rawValue < other.rawValue }
@@ -22,6 +24,7 @@ public struct Verdict: Hashable, Sendable {
             case .good: "Good"
             case .fair: "Fair"
             case .poor: "Poor"
+            case .none: "Note"
             }
         }
     }
@@ -40,14 +43,15 @@ public struct Verdict: Hashable, Sendable {
     public private(set) var findings: [Finding] = []
 
     /// The whole is as good as its worst part.
-    public var grade: Grade { findings.map(\.grade).max() ?? .good }
+    public var grade: Grade { findings.map(\.grade).max() ?? .none }
 
     /// The whole in one sentence.
     public var sentence: String {
         switch grade {
-        case .good: "A good drive: nobody in the car would have noticed the radio."
+        case .good: "A good drive: nothing was lost, and a gap cost no more than its own time."
         case .fair: "A fair drive: it worked, and something could be better."
         case .poor: "A poor drive: people in the car have noticed."
+        case .none: "Nothing can be said of this drive."
         }
     }
 
@@ -90,25 +94,31 @@ public struct Verdict: Hashable, Sendable {
             }
             return
         }
-        guard votes.cast > 0 else { return find(.good, "Nobody has voted, so nothing can be said of votes.") }
+        guard votes.cast > 0 else { return find(.none, "Nobody has voted, so nothing can be said of votes.") }
         guard votes.waiting > 0 else {
             let longest = votes.waits.last.map { "; the longest wait was \(Words.time($0))" } ?? ""
             return find(
                 .good,
-                "Nothing was lost: \(Words.count(votes.cast, "vote was", "votes were")) cast, and \(votes.delivered) "
+                "Nothing was lost: \(Words.count(votes.cast, "wish was", "wishes were")) cast, and \(votes.delivered) "
                     + "\(votes.delivered == 1 ? "has its" : "have their") answer\(longest).")
         }
-        let endsAway = figures.gaps.contains { $0.end == nil } || drive.ending != .complete
+        let endsAway = !figures.endsLinked || drive.ending != .complete
         find(
             endsAway ? .fair : .poor,
-            "\(votes.waiting) of \(Words.count(votes.cast, "vote")) had no answer at the end.",
+            "\(votes.waiting) of \(Words.count(votes.cast, "wish", "wishes")) had no answer at the end.",
             endsAway
-                ? "The drive ended out of reach or was cut off: they are kept, and sent at the next meeting."
+                ? "The drive ended without a link or was cut off: they are kept, and sent at the next meeting."
                 : "The host was in reach: if they are not answered soon, please report it with this drive.")
     }
 
     private mutating func gaps(_ figures: DriveFigures) {
-        guard !figures.gaps.isEmpty else { return find(.good, "The link held all the time.") }
+        guard figures.hadLink else {
+            return find(
+                .none, "There was no link in this drive.",
+                "A guest and a host have to be in reach of one another, and of one service; roadmesh doctor on both boxes "
+                    + "says what keeps them apart.")
+        }
+        guard !figures.gaps.isEmpty else { return find(.good, "No link was lost.") }
         let longest = figures.longestGap.map { Words.time($0) } ?? "?"
         let short = figures.gaps.count { ($0.length ?? .infinity) < Self.shortGap }
         find(
@@ -159,7 +169,7 @@ public struct Verdict: Hashable, Sendable {
     private mutating func completeness(_ drive: Drive, _ figures: DriveFigures) {
         if drive.ending == .cutOff {
             find(
-                .good,
+                .none,
                 "The recording was cut off at \(Words.clock(figures.seconds)): the power went, or the program died.")
         }
         if figures.missing > 0 {

@@ -95,12 +95,18 @@ public struct AirScript: Hashable, Sendable {
         let keep = FieldTestLimits.backToBack / .seconds(1)
         var cuts: [(from: Double, to: Double)] = []
         var last = 0.0
-        for start in gaps.map(\.start) + [seconds] {
-            if start - last > keep { cuts.append((last + keep / 2, start - keep / 2)) }
-            last = gaps.first { $0.start == start }?.end ?? start
+        for gap in gaps + [(start: seconds, end: seconds)] {
+            if gap.start - last > keep { cuts.append((last + keep / 2, gap.start - keep / 2)) }
+            last = gap.end
         }
+        // Steps come in order, and so do cuts.
+        var next = cuts[...], taken = 0.0
         func place(_ at: Double) -> Double {
-            at - cuts.reduce(0) { $0 + max(0, min(at, $1.to) - $1.from) }
+            while let cut = next.first, cut.to <= at {
+                taken += cut.to - cut.from
+                next.removeFirst()
+            }
+            return at - taken - max(0, at - (next.first?.from ?? at))
         }
         var result: [Step] = []
         for step in steps {

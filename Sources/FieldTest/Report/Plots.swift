@@ -35,11 +35,12 @@ struct Plots {
         return plot.top + (Self.strongest - clamped) / (Self.strongest - Self.weakest) * (plot.bottom - plot.top)
     }
 
-    /// Those with a signal, the one with most of it first.
+    /// Those with a signal, the one with most of it first: as many as can be told apart.
     private var linkedPeers: [Peer.ID] {
         var counts: [Peer.ID: Int] = [:]
         for sample in figures.samples where sample.rssi != nil { counts[sample.peer, default: 0] += 1 }
-        return counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map(\.key)
+        let all = counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map(\.key)
+        return Array(all.prefix(FieldTestLimits.plotPeers))
     }
 
     private func line(of peer: Peer.ID, _ plot: Plot) -> [(x: Double, y: Double)?] {
@@ -73,7 +74,7 @@ struct Plots {
     private var legend: String {
         let peers = linkedPeers
         guard peers.count > 1 else { return "" }
-        let entries = peers.prefix(12).enumerated().map { number, peer in
+        let entries = peers.enumerated().map { number, peer in
             "<li><span class=\"key line\(number % 6 + 1)\"></span>"
                 + "\(HTML.escaped(figures.names[peer] ?? String(peer.prefix(6))))</li>"
         }

@@ -44,6 +44,14 @@ extension Doctor {
     private func unwritable(_ folder: FolderCondition) -> Finding {
         let place = "The state folder \(folder.path)\(folder.exists ? "" : ", which is to be made,")"
         let elsewhere = "A node does not start with it. Where it has to stay so, name another folder with --state."
+        if folder.isNoFolder {
+            return Finding(
+                .state, .stateUnwritable, .broken,
+                folder.exists
+                    ? "\(folder.path) is to be the state folder, and is no folder."
+                    : "The state folder \(folder.path) cannot be made: something above it is no folder.",
+                meaning: "A node does not start with it. Name another with --state, or move away what is in its place.")
+        }
         if folder.isReadOnlyDisk {
             return Finding(
                 .state, .stateReadOnly, .broken, "\(place) is on a disk that is mounted read-only.",

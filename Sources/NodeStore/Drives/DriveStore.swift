@@ -17,7 +17,11 @@ public final class DriveStore: Sendable {
     /// Held while this process records. Nil for a reader.
     private let lock: FileLock?
 
-    private init(_ database: DatabaseQueue, folder: String, lock: FileLock?) {
+    /// Where the drives are now that were there and could not be used; nil where there were none.
+    public let setAside: String?
+
+    private init(_ database: DatabaseQueue, folder: String, lock: FileLock?, setAside: String?) {
+        self.setAside = setAside
         self.database = database
         self.folder = folder
         self.lock = lock
@@ -32,7 +36,8 @@ public final class DriveStore: Sendable {
             let lock = try takeLock(folder)
             let files = DatabaseFiles(folder: folder, name: name)
             let opening = DatabaseOpening(files: files, migrator: DriveSchema.migrator, now: now)
-            return DriveStore(try opening.open { _ in }.database, folder: folder, lock: lock)
+            let opened = try opening.open { _ in }
+            return DriveStore(opened.database, folder: folder, lock: lock, setAside: opened.setAside?.path)
         } catch {
             throw NodeStoreError(error, folder: folder)
         }
@@ -41,12 +46,15 @@ public final class DriveStore: Sendable {
     /// Opens the drives of a folder to read them. Nil where none has been recorded.
     public static func read(in folder: String) throws(NodeStoreError) -> DriveStore? {
         let files = DatabaseFiles(folder: folder, name: name)
-        guard access(files.path, F_OK) == 0 else { return nil }
         do {
+            guard access(files.path, F_OK) == 0 else {
+                guard errno == ENOENT else { throw SystemProblem("read \(folder)") }
+                return nil
+            }
             let configuration = DatabaseOpening.configuration(name)
             let database = try DatabaseQueue(path: files.path, configuration: configuration)
             try DriveSchema.migrator.migrate(database)
-            return DriveStore(database, folder: folder, lock: nil)
+            return DriveStore(database, folder: folder, lock: nil, setAside: nil)
         } catch {
             throw NodeStoreError(error, folder: folder)
         }

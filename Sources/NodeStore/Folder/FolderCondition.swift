@@ -31,6 +31,8 @@ public struct FolderCondition: Hashable, Sendable {
     public var refusal: String?
     /// The whole disk is to be read only.
     public var isReadOnlyDisk: Bool
+    /// It, or what it would be made in, is something else than a folder.
+    public var isNoFolder = false
     /// A node is running with it now.
     public var isInUse: Bool
     /// Who this node is.
@@ -60,12 +62,13 @@ public struct FolderCondition: Hashable, Sendable {
         var status = stat()
         if stat(place, &status) == 0 { owner = status.st_uid }
         var isFolder = status.st_mode & S_IFMT == S_IFDIR
-        if access(place, R_OK | W_OK | X_OK) != 0 {
-            refusal = Self.words(errno)
-            isReadOnlyDisk = errno == EROFS
-        } else if !isFolder {
+        if !isFolder {
             refusal = Self.words(ENOTDIR)
+        } else if access(place, R_OK | W_OK | X_OK) != 0 {
+            isReadOnlyDisk = errno == EROFS
+            refusal = Self.words(errno)
         }
+        isNoFolder = !isFolder
         isFolder = isFolder && exists
         guard isFolder else { return }
         isInUse = FileLock.isHeld(StateFolder.lockFile(path))

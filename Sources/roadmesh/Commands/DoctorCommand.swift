@@ -57,7 +57,9 @@ private struct DoctorReport {
             }
         StandardOutput.write(mark + finding.message)
         let margin = String(repeating: " ", count: mark.count)
-        for line in ShownText.wrap(finding.meaning, to: 88) { StandardOutput.write(margin + line) }
+        if !finding.meaning.isEmpty {
+            for line in ShownText.wrap(finding.meaning, to: 88) { StandardOutput.write(margin + line) }
+        }
         if let command = finding.command { StandardOutput.write(margin + "  " + command) }
     }
 

@@ -3,6 +3,7 @@
 import ArgumentParser
 import FieldTest
 import FoundationEssentials
+import Glibc
 import MeshNode
 import NodeStore
 
@@ -42,7 +43,9 @@ struct DriveOptions: ParsableArguments {
 
     /// A drive that is named.
     func drive(_ name: String) throws(SetupProblem) -> Drive {
-        if name.contains("/") || name.contains(".") || NodeOptions.isThere(name) { return try file(name) }
+        // A number and "last" are of the list, whatever files there are: so they are to forget.
+        let isOfList = name == "last" || Int64(name) != nil
+        if !isOfList, name.contains("/") || name.contains(".") || NodeOptions.isThere(name) { return try file(name) }
         let stored = try stored(name)
         do {
             return try Drive(
@@ -79,8 +82,27 @@ struct DriveOptions: ParsableArguments {
         }
     }
 
+    /// Deletes a drive of the folder's list.
+    func remove(_ drive: StoredDrive, from store: DriveStore) throws(SetupProblem) {
+        do {
+            _ = try store.remove(drive.number)
+        } catch {
+            throw SetupProblem(
+                .cannotCreate,
+                "Drive \(drive.number) cannot be deleted (\(Self.words(error.cause))); make its folder writable, and wait "
+                    + "for whatever else has it open.")
+        }
+    }
+
     private static func unreadable(_ what: String, _ cause: String) -> SetupProblem {
-        SetupProblem(.data, "\(what) cannot be read (\(cause)); try it again, or name another folder with --state.")
+        SetupProblem(
+            .data,
+            "\(what) cannot be read (\(words(cause))); see to the folder and its disk, or name another with --state.")
+    }
+
+    /// What a person can use of it: not the statement that it was about.
+    private static func words(_ cause: String) -> String {
+        cause.split(separator: " - while executing", maxSplits: 1).first.map(String.init) ?? cause
     }
 }
 
@@ -96,10 +118,29 @@ extension DriveProblem {
 
 /// Writes a file, or to standard output where it is called "-".
 func writeFile(_ text: String, _ name: String) throws(SetupProblem) {
-    if name == "-" { return StandardOutput.write(unfinished: text) }
-    do {
-        try Data(text.utf8).write(to: URL(filePath: NodeOptions.absolute(name)), options: .atomic)
-    } catch {
+    if name == "-" {
+        guard StandardOutput.deliver(text) else {
+            throw SetupProblem(.cannotCreate, "Standard output did not take all of it; make room where it leads to.")
+        }
+        return
+    }
+    let path = NodeOptions.absolute(name)
+    var status = stat()
+    let isPlain = lstat(path, &status) != 0 || status.st_mode & S_IFMT == S_IFREG
+    // A device, a pipe or a link is written to: a file of its name would take its place.
+    let isWritten = isPlain ? isReplaced(path, by: text) : isOverwritten(path, by: text)
+    guard isWritten else {
         throw SetupProblem(.cannotCreate, "Cannot write \(name); name a file in a folder that can be written.")
     }
+}
+
+private func isReplaced(_ path: String, by text: String) -> Bool {
+    (try? Data(text.utf8).write(to: URL(filePath: path), options: .atomic)) != nil
+}
+
+private func isOverwritten(_ path: String, by text: String) -> Bool {
+    let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
+    guard descriptor >= 0 else { return false }
+    let isWhole = writeAll(text, to: descriptor)
+    return close(descriptor) == 0 && isWhole
 }

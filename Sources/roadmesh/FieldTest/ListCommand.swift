@@ -89,6 +89,6 @@ struct ForgetCommand: AsyncParsableCommand {
         guard !(isLast && !found.isEnded && store.isRecording) else {
             throw SetupProblem(.usage, "Drive \(found.number) is being recorded; stop that first.")
         }
-        _ = try store.remove(found.number)
+        try options.remove(found, from: store)
     }
 }

@@ -35,7 +35,7 @@ struct RecordingOptions: ParsableArguments {
         }
         var timed: [DriveRecording.TimedMark] = []
         for mark in marks { timed.append(try Self.timedMark(mark)) }
-        let name = drive.map { UntrustedText.shown(String($0.prefix(FieldTestLimits.markCharacters))) }
+        let name = drive.map { Drive.shown($0, FieldTestLimits.markCharacters) }
         return Checked(
             name: name.flatMap { $0.isEmpty ? nil : $0 } ?? Self.defaultName, marks: timed,
             origin: origin.map { UntrustedText.shown(String($0.prefix(400))) })
@@ -50,7 +50,7 @@ struct RecordingOptions: ParsableArguments {
             throw SetupProblem(
                 .usage, "\"\(text.prefix(40))\" is no mark with a time; write it like --mark 120s=\"tunnel in\".")
         }
-        let words = UntrustedText.shown(String(parts[1].prefix(FieldTestLimits.markCharacters)))
+        let words = Drive.shown(String(parts[1]), FieldTestLimits.markCharacters)
         return DriveRecording.TimedMark(after: .seconds(seconds), text: words)
     }
 
@@ -73,6 +73,11 @@ extension RecordingOptions.Checked {
             name: name, node: parts.description, began: Date().timeIntervalSince1970, origin: origin)
         do throws(NodeStoreError) {
             let store = try DriveStore.record(in: kept.path, now: Date())
+            if let path = store.setAside {
+                StandardError.write(
+                    "roadmesh: The drives recorded before are damaged, or of a newer roadmesh. They are kept as \(path); a "
+                        + "new list begins.")
+            }
             return try DriveRecording(node, header, in: store, origin: start, marks: marks, logger: parts.logger)
         } catch {
             throw SetupProblem(

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import DemocracyDJ
+import FieldTest
 import MeshNode
 import MeshProtocol
 
@@ -37,7 +38,7 @@ extension NodeInput {
     /// Reads a line of a node whose drive is recorded: a mark, or what its role understands. Nil for an empty one.
     init?(recordedLine line: String, _ role: NodeDescription.Role) {
         if let command = CommandLine(line), command.word == "mark", !command.rest.isEmpty {
-            self = .mark(UntrustedText.shown(command.rest))
+            self = .mark(Drive.shown(command.rest, FieldTestLimits.markCharacters))
         } else if role == .host {
             self.init(hostLine: line)
         } else {

@@ -8,6 +8,9 @@ enum StandardOutput {
 
     /// Text that ends no line.
     static func write(unfinished text: String) { writeAll(text, to: STDOUT_FILENO) }
+
+    /// Text that is what a person has asked for: whether all of it was taken.
+    static func deliver(_ text: String) -> Bool { writeAll(text, to: STDOUT_FILENO) }
 }
 
 /// Standard error.
@@ -15,16 +18,19 @@ enum StandardError {
     static func write(_ line: String) { writeAll(line + "\n", to: STDERR_FILENO) }
 }
 
-private func writeAll(_ text: String, to descriptor: Int32) {
+/// Writes a text to a descriptor. Whether all of it was taken.
+@discardableResult
+func writeAll(_ text: String, to descriptor: Int32) -> Bool {
     var rest = Array(text.utf8)[...]
     while !rest.isEmpty {
         let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
         if count < 0 {
-            guard errno == EINTR || errno == EAGAIN else { return }
+            guard errno == EINTR || errno == EAGAIN else { return false }
             var writable = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
             poll(&writable, 1, -1)
             continue
         }
         rest = rest.dropFirst(count)
     }
+    return true
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import DemocracyDJ
+import FieldTest
 import MeshNode
 import MeshProtocol
 
@@ -30,7 +31,7 @@ enum TypedLine: Hashable {
         switch command.word {
         case "help": self = .help
         case "queue": self = .queue
-        case "mark": self = .input(.mark(typed.rest))
+        case "mark": self = .input(.mark(Drive.shown(typed.rest, FieldTestLimits.markCharacters)))
         default: self = .input(Self.resolved(CommandLine(word: command.word, rest: typed.rest), role, choice))
         }
     }
