@@ -64,6 +64,25 @@ extension StoreTests {
             #expect(names.contains { $0.hasPrefix("fieldtest.damaged-") })
         }
 
+        @Test("a drive that is forgotten gives its room back")
+        func room() async throws {
+            let shelf = try Shelf()
+            defer { shelf.clear() }
+            let store = try DriveStore.record(in: shelf.folder, now: Shelf.now)
+            let drive = try store.begin(header: "long")
+            let line = String(repeating: "x", count: 1_000)
+            try await store.append(Array(repeating: line, count: 2_000), to: drive, isEnd: true)
+            func size() throws -> Int {
+                try FileManager.default.contentsOfDirectory(atPath: shelf.folder).reduce(0) { sum, name in
+                    let attributes = try FileManager.default.attributesOfItem(atPath: shelf.folder + "/" + name)
+                    return sum + (attributes[.size] as? Int ?? 0)
+                }
+            }
+            let full = try size()
+            #expect(try store.remove(drive))
+            #expect(try size() < full / 10)
+        }
+
         @Test("what is no folder is not taken for one without drives")
         func noFolder() throws {
             let shelf = try Shelf()

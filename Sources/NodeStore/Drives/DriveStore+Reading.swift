@@ -46,10 +46,14 @@ extension DriveStore {
     /// Forgets a drive. Returns whether there was one.
     public func remove(_ drive: Int64) throws(NodeStoreError) -> Bool {
         do {
-            return try database.write { db in
+            let wasThere = try database.write { db in
                 try db.execute(sql: "DELETE FROM drive WHERE number = ?", arguments: [drive])
                 return db.changesCount > 0
             }
+            // Most often it is deleted to make room. A disk without any, or a recorder at work, keeps the space for later.
+            try? database.vacuum()
+            try? database.writeWithoutTransaction { db in _ = try db.checkpoint(.truncate) }
+            return wasThere
         } catch {
             throw NodeStoreError(error, folder: folder)
         }

@@ -11,6 +11,11 @@ import UnixSignals
 struct PairCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "pair", abstract: "Bond with another box.",
+        usage: """
+            roadmesh pair [BOX] [--name NAME] [--adapter ADAPTER]
+            roadmesh pair list
+            roadmesh pair forget BOX
+            """,
         discussion: """
             Run it on both boxes. They find one another, both show six digits, and on each somebody says whether they are
             the same. A host with --require-bond then takes bonded boxes only.

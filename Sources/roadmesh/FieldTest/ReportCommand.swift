@@ -82,7 +82,8 @@ extension SimulatedDrive.Result {
         let driven =
             "Driven \(runs == 1 ? "once" : "\(runs) times"): \(gaps) gaps, \(figures.connections / 2) links, "
             + "\(figures.cast) messages cast, \(figures.safe) arrived"
-            + (figures.refused > 0 ? ", and \(figures.refused) were not taken, by a full disk or a stranger." : ".")
+            + (figures.refused > 0
+                ? "; \(figures.refused) were never told to be taken, so nothing was promised of them." : ".")
         guard let violation else { return [driven, "Every promise held: nothing was lost, and nothing came twice."] }
         return [
             driven,
