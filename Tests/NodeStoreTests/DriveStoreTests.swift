@@ -64,6 +64,28 @@ extension StoreTests {
             #expect(names.contains { $0.hasPrefix("fieldtest.damaged-") })
         }
 
+        @Test("who asks for a lock that another has closes nobody's files")
+        func refusedLock() async throws {
+            let shelf = try Shelf()
+            defer { shelf.clear() }
+            let path = shelf.folder + "/some.lock"
+            let held = try FileLock(path)
+            await withTaskGroup(of: Int.self) { group in
+                group.addTask {
+                    for _ in 0..<20_000 { _ = try? FileLock(path) }
+                    return 0
+                }
+                group.addTask {
+                    (0..<20_000).count { _ in
+                        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+                        return close(descriptor) != 0
+                    }
+                }
+                for await closedByOthers in group { #expect(closedByOthers == 0) }
+            }
+            withExtendedLifetime(held) {}
+        }
+
         @Test("a drive that is forgotten gives its room back")
         func room() async throws {
             let shelf = try Shelf()

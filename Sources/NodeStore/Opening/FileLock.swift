@@ -15,13 +15,15 @@ final class FileLock: Sendable {
 
     /// Takes the lock, and makes the file where there is none.
     init(_ path: String) throws(Failure) {
-        descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        // Kept only with the lock: an object that is whole is taken apart when its making fails, and would close it again.
+        let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw .system(errno) }
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
             let failure = errno
             close(descriptor)
             throw failure == EWOULDBLOCK ? .isHeld : .system(failure)
         }
+        self.descriptor = descriptor
     }
 
     deinit { close(descriptor) }
