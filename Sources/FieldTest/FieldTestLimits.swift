@@ -13,6 +13,8 @@ public enum FieldTestLimits {
     public static let waitingRows = 4_096
     /// Longest words of a mark: they stand beside a plot on a phone.
     public static let markCharacters = 60
+    /// Where a drive comes from: a sentence or two.
+    public static let originCharacters = 400
     /// Peers that have a line of their own in a plot: nobody tells more apart.
     public static let plotPeers = 12
     /// A word of a drive that no person reads: an identifier, a code.

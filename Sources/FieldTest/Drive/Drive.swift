@@ -63,7 +63,7 @@ extension Drive {
         header.name = Self.shown(header.name, FieldTestLimits.markCharacters)
         header.peer.name = NodeName(untrusted: header.peer.name).text
         header.radio = Self.shown(header.radio, FieldTestLimits.markCharacters)
-        header.origin = header.origin.map { Self.shown($0, 400) }
+        header.origin = header.origin.map { Self.shown($0, FieldTestLimits.originCharacters) }
         if !header.began.isFinite { header.began = 0 }
         self.header = header
         rows = []

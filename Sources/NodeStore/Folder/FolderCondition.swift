@@ -61,16 +61,14 @@ public struct FolderCondition: Hashable, Sendable {
         let place = Self.nearest(path)
         var status = stat()
         if stat(place, &status) == 0 { owner = status.st_uid }
-        var isFolder = status.st_mode & S_IFMT == S_IFDIR
-        if !isFolder {
+        isNoFolder = status.st_mode & S_IFMT != S_IFDIR
+        if isNoFolder {
             refusal = Self.words(ENOTDIR)
         } else if access(place, R_OK | W_OK | X_OK) != 0 {
             isReadOnlyDisk = errno == EROFS
             refusal = Self.words(errno)
         }
-        isNoFolder = !isFolder
-        isFolder = isFolder && exists
-        guard isFolder else { return }
+        guard exists, !isNoFolder else { return }
         isInUse = FileLock.isHeld(StateFolder.lockFile(path))
         identity = Self.identity(StateFolder.identityFile(path))
         if !isInUse { database = DatabaseLook(folder: path).condition }

@@ -38,7 +38,7 @@ struct RecordingOptions: ParsableArguments {
         let name = drive.map { Drive.shown($0, FieldTestLimits.markCharacters) }
         return Checked(
             name: name.flatMap { $0.isEmpty ? nil : $0 } ?? Self.defaultName, marks: timed,
-            origin: origin.map { UntrustedText.shown(String($0.prefix(400))) })
+            origin: origin.map { Drive.shown($0, FieldTestLimits.originCharacters) })
     }
 
     private static var defaultName: String { Words.minute(Date().timeIntervalSince1970) }
@@ -53,7 +53,6 @@ struct RecordingOptions: ParsableArguments {
         let words = Drive.shown(String(parts[1]), FieldTestLimits.markCharacters)
         return DriveRecording.TimedMark(after: .seconds(seconds), text: words)
     }
-
 }
 
 extension NodeOptions.Node {
