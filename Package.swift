@@ -36,7 +36,11 @@ let package = Package(
         .library(name: "DemocracyDJ", targets: ["DemocracyDJ"]),
         .library(name: "DemocracyDJTesting", targets: ["DemocracyDJTesting"]),
         .library(name: "NodeStore", targets: ["NodeStore"]),
-        .library(name: "HeadUnit", targets: ["HeadUnit"]),
+        .library(name: "MeshNode", targets: ["MeshNode"]),
+        .library(name: "MusicLibrary", targets: ["MusicLibrary"]),
+        .library(name: "MusicPlayer", targets: ["MusicPlayer"]),
+        .library(name: "Dashboard", targets: ["Dashboard"]),
+        .library(name: "HostIntegration", targets: ["HostIntegration"]),
         .library(name: "FieldTest", targets: ["FieldTest"]),
         .library(name: "MeshSimulator", targets: ["MeshSimulator"]),
         .executable(name: "roadmesh", targets: ["roadmesh"]),
@@ -93,18 +97,35 @@ let package = Package(
                 lifecycle, locks, logging, networking, networkTypes,
             ],
             swiftSettings: strict),
-        // What the head unit takes from C: TagLib, sd-bus, libqrencode. No decisions in it.
+        // Around a host, each a room of its own, with the C that it alone needs. No decisions in the C.
+        .target(name: "CTagLib", linkerSettings: [.linkedLibrary("tag")]),
         .target(
-            name: "CHeadUnit",
-            linkerSettings: [.linkedLibrary("tag"), .linkedLibrary("systemd"), .linkedLibrary("qrencode")]),
+            name: "MusicLibrary",
+            dependencies: ["CTagLib", "MeshNode", "DemocracyDJ", "MeshProtocol", crypto, database, locks, logging],
+            swiftSettings: strict),
         .target(
-            name: "HeadUnit",
+            name: "MusicPlayer",
             dependencies: [
-                "CHeadUnit", "MeshNode", "DemocracyDJ", "MeshProtocol", asyncAlgorithms, crypto, database, hummingbird,
-                lifecycle, locks, logging, networking, networkTypes,
+                "MeshNode", "DemocracyDJ", "MeshProtocol", lifecycle, logging, networking, networkTypes,
                 .product(name: "Subprocess", package: "swift-subprocess"),
             ],
-            resources: [.embedInCode("Dashboard/Page")],
+            swiftSettings: strict),
+        .target(name: "CQREncode", linkerSettings: [.linkedLibrary("qrencode")]),
+        .target(
+            name: "Dashboard",
+            dependencies: [
+                "CQREncode", "MeshNode", "MeshSession", "DemocracyDJ", "MeshProtocol", crypto, hummingbird, lifecycle,
+                locks, logging, networking, networkTypes,
+            ],
+            resources: [.embedInCode("Page")],
+            swiftSettings: strict),
+        .target(name: "CSystemd", linkerSettings: [.linkedLibrary("systemd")]),
+        .target(
+            name: "HostIntegration",
+            dependencies: [
+                "CSystemd", "MusicLibrary", "MusicPlayer", "MeshNode", "DemocracyDJ", "MeshProtocol", lifecycle, locks,
+                logging,
+            ],
             swiftSettings: strict),
         // A drive recorded, reported, and driven again in the simulator.
         .target(
@@ -116,7 +137,8 @@ let package = Package(
         .executableTarget(
             name: "roadmesh",
             dependencies: [
-                "FieldTest", "HeadUnit", "MeshNode", "NodeStore", asyncAlgorithms, locks,
+                "Dashboard", "FieldTest", "HostIntegration", "MeshNode", "MusicLibrary", "MusicPlayer", "NodeStore",
+                asyncAlgorithms, locks,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Subprocess", package: "swift-subprocess"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
@@ -159,9 +181,17 @@ let package = Package(
             dependencies: ["MeshNode", "NodeStore", "TestSupport", http, logging, networking, networkTypes],
             swiftSettings: strict),
         .testTarget(
-            name: "HeadUnitTests",
-            dependencies: ["HeadUnit", "TestSupport", database, http, hummingbird, networking, networkTypes],
-            exclude: ["Library/Fixtures"],
+            name: "MusicLibraryTests", dependencies: ["MusicLibrary", "TestSupport", database],
+            exclude: ["Fixtures"], swiftSettings: strict),
+        .testTarget(
+            name: "MusicPlayerTests", dependencies: ["MusicPlayer", "TestSupport", networkTypes],
+            swiftSettings: strict),
+        .testTarget(
+            name: "DashboardTests",
+            dependencies: ["Dashboard", "TestSupport", http, hummingbird, networking, networkTypes],
+            swiftSettings: strict),
+        .testTarget(
+            name: "HostIntegrationTests", dependencies: ["HostIntegration", "TestSupport", locks, networking],
             swiftSettings: strict),
         // What is fuzzed, on what was found: Fuzz is a package of its own, for libFuzzer.
         .testTarget(

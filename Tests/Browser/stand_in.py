@@ -17,7 +17,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from views import SONGS, STATES, View, item
 
-PAGE = Path(__file__).parents[2] / "Sources/HeadUnit/Dashboard/Page"
+PAGE = Path(__file__).parents[2] / "Sources/Dashboard/Page"
 
 # The server's own. `require-trusted-types-for` makes every use of innerHTML an error, in browsers that know it.
 POLICY = (

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import HeadUnit
+import Dashboard
 import MeshNode
 
 /// `roadmesh guest NAME`

@@ -2,7 +2,8 @@
 
 import ArgumentParser
 import DemocracyDJ
-import HeadUnit
+import Dashboard
+import HostIntegration
 import MeshNode
 
 /// `roadmesh host NAME`

@@ -2,7 +2,10 @@
 
 import DemocracyDJ
 import FoundationEssentials
-import HeadUnit
+import Dashboard
+import HostIntegration
+import MusicLibrary
+import MusicPlayer
 import Logging
 import MeshNode
 

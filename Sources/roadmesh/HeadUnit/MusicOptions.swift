@@ -3,7 +3,10 @@
 import ArgumentParser
 import DemocracyDJ
 import FoundationEssentials
-import HeadUnit
+import Dashboard
+import HostIntegration
+import MusicLibrary
+import MusicPlayer
 import MeshNode
 
 /// What plays.

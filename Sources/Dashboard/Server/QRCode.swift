@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CQREncode
+
+/// A QR code (ISO/IEC 18004) as a picture.
+enum QRCode {
+    /// White modules around it that a reader needs.
+    private static let quietZone = 4
+
+    /// The picture, black on white, one unit a module; nil where the text does not fit.
+    static func svg(_ text: String) -> String? {
+        guard text.utf8.count <= DashboardLimits.invitationBytes, let rows = modules(text) else { return nil }
+        let side = rows.count + 2 * quietZone
+        return """
+            <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 \(side) \(side)" shape-rendering="crispEdges">\
+            <path fill="#fff" d="M0 0h\(side)v\(side)H0z"/><path fill="#000" d="\(path(rows))"/></svg>
+            """
+    }
+
+    /// Row by row, true for black.
+    static func modules(_ text: String) -> [[Bool]]? {
+        var bytes = [UInt8](repeating: 0, count: Int(CQRENCODE_LARGEST * CQRENCODE_LARGEST))
+        let side = Int(cqrencode_encode(text, &bytes, bytes.count))
+        guard side > 0 else { return nil }
+        return (0..<side).map { row in bytes[row * side..<(row + 1) * side].map { $0 == 1 } }
+    }
+
+    /// A bar for each run of black modules.
+    private static func path(_ rows: [[Bool]]) -> String {
+        var path = ""
+        for (y, row) in rows.enumerated() {
+            var x = 0
+            while x < row.count {
+                let length = row[x...].prefix { $0 == row[x] }.count
+                if row[x] { path += "M\(x + quietZone) \(y + quietZone)h\(length)v1h-\(length)z" }
+                x += length
+            }
+        }
+        return path
+    }
+}

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DemocracyDJ
+import Logging
+import MeshNode
+import MusicLibrary
+import MusicPlayer
+import ServiceLifecycle
+
+/// What a host has around its node: the library that it plays from, the player, and the desktop's media keys. It tells
+/// each what the others say.
+public actor HeadUnit: Service {
+    private let node: DJNode
+    private let events: AsyncStream<NodeEvent>
+    private let library: MusicLibrary?
+    private let player: (any MusicPlayer)?
+    private let mediaKeys: MediaKeys?
+    private let begun: LibraryStart?
+    private let showCount: @Sendable (LibraryCount) async -> Void
+    private var news = LibraryNews()
+    private var playback: Playback?
+
+    /// The head unit of a node that does not run yet. The library runs already, and `begun` is what the node has of it.
+    /// `showCount` is told how far the library has been read.
+    public init(
+        node: DJNode, library: MusicLibrary?, begun: LibraryStart? = nil, player: (any MusicPlayer)?,
+        mediaKeys: MediaKeys?,
+        showCount: @escaping @Sendable (LibraryCount) async -> Void = { _ in }
+    ) {
+        self.node = node
+        self.library = library
+        self.begun = begun
+        self.player = player
+        self.mediaKeys = mediaKeys
+        self.showCount = showCount
+        events = node.events()
+    }
+
+    /// Runs as long as the node does.
+    public func run() async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            if let library {
+                group.addTask { await self.follow(library) }
+            }
+            if let player {
+                group.addTask { try await player.run() }
+                group.addTask { for await report in player.reports { await self.node.send(.player(report)) } }
+                group.addTask { for await problem in player.problems { await self.take(problem) } }
+            }
+            if let mediaKeys {
+                group.addTask { try await mediaKeys.run() }
+                group.addTask { for await command in mediaKeys.commands { await self.take(command) } }
+            }
+            for await event in events.cancelOnGracefulShutdown() {
+                if case .playback(let playback) = event { await take(playback) }
+            }
+            group.cancelAll()
+            try await group.waitForAll()
+        }
+    }
+
+    private func take(_ playback: Playback) async {
+        self.playback = playback
+        news.handle(playback)
+        await player?.want(playback)
+        await mediaKeys?.show(playback)
+    }
+
+    private func follow(_ library: MusicLibrary) async {
+        if let begun { await showCount(news.begin(begun)) }
+        for update in begun?.news ?? [] { await take(update) }
+        for await update in library.updates { await take(update) }
+    }
+
+    private func take(_ update: MusicLibrary.Update) async {
+        for input in news.handle(update) { await node.send(input) }
+        await showCount(news.count)
+    }
+
+    private func take(_ problem: PlayerProblem?) async {
+        await node.send(problem.map { .notice($0.notice) } ?? .cured(code: PlayerProblem.noticeCode))
+    }
+
+    private func take(_ command: MediaCommand) async {
+        switch command {
+        case .play: await node.send(.host(.play))
+        case .pause: await node.send(.host(.pause))
+        case .playPause: await node.send(.host(playback?.isPlaying == true ? .pause : .play))
+        case .next: await node.send(.host(.skip))
+        }
+    }
+}

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CSystemd
+import Glibc
+import MeshProtocol
+import NIOConcurrencyHelpers
+
+/// What a session bus says.
+enum MediaBusEvent: Hashable, Sendable {
+    case named
+    case nameTaken
+    case nameRefused
+    case command(MediaCommand)
+    /// The bus is gone, and why; nothing follows.
+    case closed(String)
+}
+
+/// One connection to a session bus, on a thread of its own: sd-bus belongs to one thread, and may wait.
+final class MediaBus: Sendable {
+    /// Why there is no connection.
+    struct Failure: Error {
+        var text: String
+    }
+
+    /// Something to show.
+    struct Showing: Sendable {
+        var state: MediaState
+        var isNewStatus: Bool
+        var isNewTrack: Bool
+        var hasJumped: Bool
+        /// Where the song is, whenever it is asked for.
+        var place: @Sendable () -> MeshInstant
+    }
+
+    /// What the thread has to do next. A newer showing takes an older one's place, so it never grows.
+    private struct Orders {
+        var name: String?
+        var showing: Showing?
+        var isClosed = false
+        /// Nil once the thread has let go of it.
+        var player: Player?
+    }
+
+    /// `@unchecked` holds because all but `csystemd_media_wake`, which any thread may call, is done by the thread alone.
+    private struct Player: @unchecked Sendable {
+        let pointer: OpaquePointer
+    }
+
+    /// What the bus says, for one listener. A person's buttons are few; the newest are kept.
+    let events: AsyncStream<MediaBusEvent>
+    private let sink: AsyncStream<MediaBusEvent>.Continuation
+    private let orders = NIOLockedValueBox(Orders())
+
+    /// Begins to connect to the bus at a D-Bus address.
+    init(address: String) throws(Failure) {
+        var opened: OpaquePointer?
+        let status = csystemd_media_open(address, &opened)
+        guard status >= 0, let opened else { throw Failure(text: String(cString: strerror(-status))) }
+        (events, sink) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(64))
+        let player = Player(pointer: opened)
+        orders.withLockedValue { $0.player = player }
+        // The thread keeps this alive, and lets go of it at its end.
+        let box = Unmanaged.passRetained(self)
+        var thread = pthread_t()
+        let failure = pthread_create(
+            &thread, nil,
+            { argument in
+                guard let argument else { return nil }
+                Unmanaged<MediaBus>.fromOpaque(argument).takeRetainedValue().serve()
+                return nil
+            }, box.toOpaque())
+        guard failure == 0 else {
+            box.release()
+            csystemd_media_close(opened)
+            throw Failure(text: String(cString: strerror(failure)))
+        }
+        pthread_detach(thread)
+    }
+
+    /// Asks for a name; `named`, `nameTaken` or `nameRefused` follows.
+    func requestName(_ name: String) { order { $0.name = name } }
+
+    /// Shows something. What an unread one before said is new, is new still.
+    func show(_ showing: Showing) {
+        order { orders in
+            var showing = showing
+            if let before = orders.showing {
+                showing.isNewStatus = showing.isNewStatus || before.isNewStatus
+                showing.isNewTrack = showing.isNewTrack || before.isNewTrack
+                showing.hasJumped = showing.hasJumped || before.hasJumped
+            }
+            orders.showing = showing
+        }
+    }
+
+    /// Ends the connection and the thread; the events end.
+    func close() { order { $0.isClosed = true } }
+
+    private func order(_ change: (inout Orders) -> Void) {
+        orders.withLockedValue { orders in
+            change(&orders)
+            if let player = orders.player { csystemd_media_wake(player.pointer) }
+        }
+    }
+
+    // MARK: The thread
+
+    private func serve() {
+        guard let player = orders.withLockedValue({ $0.player?.pointer }) else { return }
+        var status: Int32 = 0
+        var place: @Sendable () -> MeshInstant = { .zero }
+        while status >= 0 {
+            let (name, showing, isClosed) = orders.withLockedValue { orders in
+                defer { (orders.name, orders.showing) = (nil, nil) }
+                return (orders.name, orders.showing, orders.isClosed)
+            }
+            if isClosed { break }
+            if let name { status = csystemd_media_request_name(player, name) }
+            if let showing {
+                place = showing.place
+                status = min(status, show(showing, on: player))
+            }
+            while status >= 0 {
+                status = csystemd_media_process(player, Self.microseconds(place()))
+                tell(player)
+                if status == 0 { break }
+            }
+            if status >= 0 { status = csystemd_media_wait(player) }
+        }
+        orders.withLockedValue { $0.player = nil }
+        csystemd_media_close(player)
+        if status < 0 { sink.yield(.closed(String(cString: strerror(-status)))) }
+        sink.finish()
+    }
+
+    private func show(_ showing: Showing, on player: OpaquePointer) -> Int32 {
+        let track = showing.state.track
+        let changed =
+            (showing.isNewStatus ? CSYSTEMD_MEDIA_STATUS_CHANGED : 0)
+            | (showing.isNewTrack ? CSYSTEMD_MEDIA_METADATA_CHANGED : 0)
+        let texts = [showing.state.status.rawValue, track?.path, track?.title, track?.artist, track?.artURL]
+            .map { $0.map { strdup($0) } ?? nil }
+        defer { for text in texts { free(text) } }
+        let constants = texts.map { UnsafePointer($0) }
+        var state = csystemd_media_state(
+            status: constants[0], track: constants[1], title: constants[2], artist: constants[3],
+            art_url: constants[4], length: Self.microseconds(track?.length ?? .zero))
+        let status = csystemd_media_show(player, &state, UInt32(changed))
+        guard status >= 0, showing.hasJumped else { return status }
+        return csystemd_media_seeked(player, Self.microseconds(showing.place()))
+    }
+
+    private func tell(_ player: OpaquePointer) {
+        while case let event = csystemd_media_next(player), event > 0 {
+            switch Int(event) {
+            case CSYSTEMD_MEDIA_PLAY: sink.yield(.command(.play))
+            case CSYSTEMD_MEDIA_PAUSE: sink.yield(.command(.pause))
+            case CSYSTEMD_MEDIA_PLAY_PAUSE: sink.yield(.command(.playPause))
+            case CSYSTEMD_MEDIA_NEXT: sink.yield(.command(.next))
+            case CSYSTEMD_MEDIA_NAMED: sink.yield(.named)
+            case CSYSTEMD_MEDIA_NAME_TAKEN: sink.yield(.nameTaken)
+            default: sink.yield(.nameRefused)
+            }
+        }
+    }
+
+    private static func microseconds(_ time: MeshInstant) -> Int64 { Int64(time / .microseconds(1)) }
+}

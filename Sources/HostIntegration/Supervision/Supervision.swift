@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CSystemd
+import MeshNode
+import ServiceLifecycle
+
+/// Tells the system's service manager how a host is, and that it is alive: alive is a node that answers, not a process
+/// that is there. Where the node hangs, the manager hears nothing any more, and starts the host anew.
+public struct Supervision: Service {
+    private let events: AsyncStream<NodeEvent>
+    private let answers: @Sendable () async -> Bool
+    private let period: Duration?
+    private let tell: @Sendable (String) -> Void
+
+    /// The supervision of a node that does not run yet. It costs nothing where no manager listens.
+    public init(node: DJNode) {
+        let microseconds = csystemd_supervision_watchdog()
+        self.init(
+            events: node.events(), period: microseconds > 0 ? .microseconds(microseconds) : nil,
+            answers: { await node.answers() },
+            tell: { _ = csystemd_supervision_tell($0) })
+    }
+
+    init(
+        events: AsyncStream<NodeEvent>, period: Duration?, answers: @escaping @Sendable () async -> Bool,
+        tell: @escaping @Sendable (String) -> Void
+    ) {
+        self.events = events
+        self.period = period
+        self.answers = answers
+        self.tell = tell
+    }
+
+    /// Runs as long as the node does.
+    public func run() async {
+        await withTaskGroup(of: Void.self) { group in
+            if let period { group.addTask { await beat(every: period) } }
+            var policy = SupervisionPolicy()
+            for await event in events {
+                for message in policy.handle(event) { tell(message) }
+            }
+            group.cancelAll()
+        }
+    }
+
+    /// Half the time that the manager waits, as sd_watchdog_enabled(3) advises. The next question waits for the answer.
+    private func beat(every period: Duration) async {
+        while await answers(), !Task.isCancelled {
+            tell(SupervisionPolicy.beat)
+            try? await Task.sleep(for: period / 2)
+        }
+    }
+}

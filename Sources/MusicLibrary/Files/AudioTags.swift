@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CTagLib
+import Glibc
+import MeshNode
+
+/// What an audio file says of itself: as it says it, not yet fit to be shown.
+struct AudioTags: Hashable, Sendable {
+    var title: String
+    var artist: String
+    var album: String
+    /// 0 where it has none.
+    var track: Int
+    /// 0 where it is not known.
+    var milliseconds: Int
+    var hasCover: Bool
+
+    /// Reads a file, for milliseconds or, on a slow stick, longer. Nil where it is no audio file, or cannot be read.
+    init?(of path: String, limits: LibraryLimits) {
+        var read = ctaglib_tags()
+        var bounds = ctaglib_tags_limits(limits)
+        guard ctaglib_tags_read(path, &bounds, &read) == 0 else { return nil }
+        defer { ctaglib_tags_free(&read) }
+        title = String(cString: read.title)
+        artist = String(cString: read.artist)
+        album = String(cString: read.album)
+        track = Int(read.track)
+        milliseconds = Int(read.milliseconds)
+        hasCover = read.has_cover != 0
+        if milliseconds == 0, let length = ADTSLength(of: path) { milliseconds = length.milliseconds }
+    }
+}
+
+/// A song's picture, as it is in the file.
+public struct Cover: Hashable, Sendable {
+    /// The picture.
+    public var bytes: [UInt8]
+    /// What its bytes are: `image/jpeg`, `image/png`, `image/gif` or `image/webp`.
+    public var mediaType: String
+
+    /// A picture.
+    public init(bytes: [UInt8], mediaType: String) {
+        self.bytes = bytes
+        self.mediaType = mediaType
+    }
+
+    /// Reads a file's cover. Nil where it has none, or one of another kind or beyond the limits.
+    init?(of path: String, limits: LibraryLimits) {
+        var read = ctaglib_cover()
+        var bounds = ctaglib_tags_limits(limits)
+        guard ctaglib_cover_read(path, &bounds, &read) == 0 else { return nil }
+        defer { ctaglib_cover_free(&read) }
+        let bytes = UnsafeBufferPointer(start: read.bytes, count: read.count)
+        guard let kind = ArtworkKind(head: bytes) else { return nil }
+        self.bytes = Array(bytes)
+        mediaType = kind.mediaType
+    }
+}
+
+extension ctaglib_tags_limits {
+    fileprivate init(_ limits: LibraryLimits) {
+        self.init(
+            read_bytes: limits.tagBytes, small_reads: limits.smallReads, text_bytes: limits.tagTextBytes,
+            cover_bytes: limits.coverBytes)
+    }
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import MeshProtocol
+
+/// Every limit of the player in one place, each with its reason. Tests make them smaller.
+struct PlayerLimits: Sendable {
+    /// How far the host's idea of a song's place may be off before it is told: a progress bar shows whole seconds.
+    var drift: MeshInstant = .milliseconds(500)
+    /// How often the host is told where a song is although it knows: so that one report lost costs no more.
+    var reportEvery: MeshInstant = .seconds(10)
+    /// How often mpv is asked where it is while it plays. It is also how a hanging mpv is noticed.
+    var askEvery: MeshInstant = .seconds(1)
+    /// Time for an answer: mpv answers in milliseconds, and while it reads a slow stick too. People wait no longer.
+    var answerTime: MeshInstant = .seconds(5)
+    /// Time from mpv's start to its first answer: a cold start from a slow card takes some seconds.
+    var startTime: MeshInstant = .seconds(15)
+    /// Time from giving a file to mpv to its first sound: a disk that slept has to spin up.
+    var loadTime: MeshInstant = .seconds(20)
+    /// Time for finding a song's file: as the one before, since it is the same disk.
+    var findTime: MeshInstant = .seconds(20)
+    /// How long the place may stand still while a song plays: a sound card that takes no sound has gone.
+    var stallTime: MeshInstant = .seconds(10)
+    /// Questions without an answer: a host asks for a few at a time, and an mpv that lets more pile up hangs.
+    var waitingRequests = 64
+    /// A host that begins a song is within this of its beginning; then the song plays from its very start.
+    var beginning: MeshInstant = .seconds(1)
+    /// The host has been told that a song is over and wants it still: it is told again after this.
+    var repeatAfter: MeshInstant = .seconds(3)
+    /// Songs in a row that may fail without a pause: a few bad files are nobody's trouble.
+    var failuresAtOnce = 3
+    /// Pause after more; it doubles with each. A stick that was pulled out must not empty a queue of votes in seconds.
+    var firstFailurePause: MeshInstant = .seconds(1)
+    /// The longest such pause: somebody who has put the stick back waits for it.
+    var longestFailurePause: MeshInstant = .seconds(30)
+    /// Deaths of mpv over one song before it is passed over: the second may be chance no longer.
+    var deathsOfSong = 2
+    /// How long a song has to have played for a death not to be laid to it, and for mpv to count as well.
+    var stableTime: MeshInstant = .seconds(5)
+    /// Deaths in a row before a person is told: one that is mended within a second is not worth a word.
+    var silentDeaths = 2
+    /// Pause before mpv is started for the third time in a row; it doubles. The first two come at once.
+    var firstRestartPause: MeshInstant = .milliseconds(500)
+    /// The longest such pause, and that before a sound card is tried again: whoever mends it waits for it.
+    var longestRestartPause: MeshInstant = .seconds(15)
+    /// Time that mpv is given to end by itself before it is killed.
+    var endTime: Duration = .seconds(1)
+    /// Largest line that mpv may send, in bytes: its own are some hundred, and a file's tags are not asked for.
+    var lineBytes = 64 << 10
+    /// Reports that wait for the host: a minute's worth. The oldest go first, since newer ones say more.
+    var waitingReports = 64
+
+    /// Those of a running head unit.
+    static let standard = PlayerLimits()
+}

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DemocracyDJ
+import MeshNode
+import MeshProtocol
+
+// mpv as a process: how it is started, how it dies, and how long it is waited for.
+
+extension PlayerPolicy {
+    mutating func launch(_ now: MeshInstant) -> [Action] {
+        process = .starting(now)
+        requests = [:]
+        (isPaused, isIdle, opened) = (false, true, nil)
+        // The first answer says that it listens.
+        return [.launch, send(.sayErrors, now: now)]
+    }
+
+    mutating func answered(_ number: Int, _ answer: MPVAnswer, now: MeshInstant) -> [Action] {
+        guard let request = requests.removeValue(forKey: number) else { return [] }
+        if case .starting = process { process = .running }
+        switch (request.what, answer) {
+        case (.load(let serial), .entry(let id)):
+            if current?.serial == serial { current?.id = id }
+            if following?.serial == serial { following?.id = id }
+            return []
+        case (.load(let serial), _):
+            if let song = following?.song, following?.serial == serial { (following, files[song]) = (nil, .nowhere) }
+            if let song = current?.song, current?.serial == serial { (current, files[song]) = (nil, .nowhere) }
+            return []
+        case (.position(let serial), .place(let elapsed)):
+            return current?.serial == serial ? place(elapsed, now: now) : []
+        case (.position, _), (.other, _): return []
+        }
+    }
+
+    mutating func died(_ how: String, couldStart: Bool, now: MeshInstant) -> [Action] {
+        process = .off
+        requests = [:]
+        deaths += 1
+        restartAt =
+            now
+            + .backoff(
+                first: limits.firstRestartPause, longest: limits.longestRestartPause,
+                turn: deaths - limits.silentDeaths)
+        var actions: [Action] = []
+        if !couldStart {
+            actions += tell(.cannotStart(how))
+        } else if deaths > limits.silentDeaths {
+            actions += tell(.keepsEnding(how))
+        }
+        let song = isCurrentWanted && current?.outcome == nil ? current?.song : nil
+        keepPlace(now)
+        (current, following) = (nil, nil)
+        guard let song else { return actions }
+        deathsOfSong += 1
+        return deathsOfSong < limits.deathsOfSong ? actions : actions + finish(.failed(song), now: now)
+    }
+
+    private mutating func kill() -> [Action] {
+        process = .ending
+        requests = [:]
+        return [.kill]
+    }
+
+    // MARK: Time
+
+    /// Looks for what has taken too long.
+    mutating func checkTimes(_ now: MeshInstant) -> [Action] {
+        if let over, now >= over.at + limits.repeatAfter {
+            self.over?.at = now
+            return [.report(over.report)] + checkProcess(now)
+        }
+        for (song, file) in files {
+            if case .asked(let at) = file, now >= at + limits.findTime { files[song] = .nowhere }
+        }
+        return checkProcess(now)
+    }
+
+    private mutating func checkProcess(_ now: MeshInstant) -> [Action] {
+        switch process {
+        case .off, .ending: return []
+        case .starting(let since): return now >= since + limits.startTime ? kill() : []
+        case .running: break
+        }
+        let isLate = oldestRequest.map { now >= $0 + limits.answerTime } ?? false
+        if isLate || requests.count > limits.waitingRequests { return kill() }
+        if let at = stalledAt, now >= at { return kill() }
+        guard let at = loadEndsAt, now >= at, let song = current?.song else { return [] }
+        // Nothing comes of it, and mpv says nothing: as if it had failed. The next one is loaded in its stead.
+        current?.outcome = .failed(song)
+        return []
+    }
+
+    private var oldestRequest: MeshInstant? { requests.values.map(\.at).min() }
+
+    /// When the place will have stood still for too long.
+    private var stalledAt: MeshInstant? {
+        guard isCurrentWanted, let entry = current, entry.isSounding, !isPaused, entry.outcome == nil else {
+            return nil
+        }
+        return entry.movedAt + limits.stallTime
+    }
+
+    /// When the present song will have taken too long to begin.
+    private var loadEndsAt: MeshInstant? {
+        guard let entry = current, !entry.isSounding, entry.outcome == nil else { return nil }
+        return entry.loadedAt + limits.loadTime
+    }
+
+    /// Whether it is known where the wanted song is, or that it is nowhere.
+    private var isFound: Bool {
+        switch wanted?.song.flatMap({ files[$0.id] }) {
+        case .asked, nil: false
+        case .nowhere: true
+        case .here: process == .running
+        }
+    }
+
+    /// When `tick` is due.
+    var deadline: MeshInstant? {
+        guard wanted?.song != nil else {
+            return process == .running ? oldestRequest.map { $0 + limits.answerTime } : nil
+        }
+        var times: [MeshInstant?] = []
+        if let over { times.append(over.at + limits.repeatAfter) }
+        times += files.values.map { if case .asked(let at) = $0 { at + limits.findTime } else { nil } }
+        if over == nil, !isCurrentWanted, isFound { times.append(loadAt) }
+        switch process {
+        case .off: times.append(over == nil ? restartAt : nil)
+        case .starting(let since): times.append(since + limits.startTime)
+        case .ending: break
+        case .running:
+            times += [oldestRequest.map { $0 + limits.answerTime }, stalledAt, loadEndsAt, nextAskAt]
+        }
+        return times.compactMap(\.self).min()
+    }
+
+    // MARK: A person
+
+    mutating func tell(_ problem: PlayerProblem?) -> [Action] {
+        guard problem != self.problem else { return [] }
+        self.problem = problem
+        return [.tell(problem)]
+    }
+}

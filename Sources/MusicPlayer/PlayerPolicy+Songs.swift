@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DemocracyDJ
+import MeshNode
+import MeshProtocol
+
+// What mpv says of the files it plays, and what the host is told of it.
+
+extension PlayerPolicy {
+    mutating func said(_ event: MPVEvent, now: MeshInstant) -> [Action] {
+        switch event {
+        case .began(let id): return began(id, now: now)
+        case .sounding:
+            guard let entry = current, entry.id == opened, entry.outcome == nil else { return [] }
+            current?.isSounding = true
+            current?.movedAt = now
+            current?.askAt = now
+            return []
+        case .ended(let id, let ending):
+            // One that was replaced or dropped says nothing to anybody.
+            guard let entry = current, entry.id == id, entry.outcome == nil else { return [] }
+            return ended(entry, ending, now: now)
+        }
+    }
+
+    /// A file that was dropped when mpv had gone on to it already is heard in the place of the one that was to be. What
+    /// was loaded, and not appended, needs no such care: mpv comes to it by itself.
+    private mutating func began(_ id: Int, now: MeshInstant) -> [Action] {
+        opened = id
+        guard current.map({ $0.wasAppended && $0.id != id }) ?? true else { return [] }
+        isIdle = false
+        return stop(now)
+    }
+
+    private mutating func ended(_ entry: Entry, _ ending: MPVEnding, now: MeshInstant) -> [Action] {
+        switch ending {
+        case .atItsEnd where entry.isSounding: return wentOn(.ended(entry.song), now: now)
+        case .atItsEnd, .failed: return wentOn(.failed(entry.song), now: now)
+        case .noSound:
+            silences += 1
+            loadAt = now + pause(afterSilences: silences)
+            keepPlace(now)
+            // Or it would try the next one, in vain.
+            return stop(now) + tell(.noSound)
+        // It ends, which it will say, or it has the next file from us.
+        case .stopped: return []
+        }
+    }
+
+    private func pause(afterSilences turn: Int) -> MeshInstant {
+        .backoff(first: limits.firstRestartPause, longest: limits.longestRestartPause, turn: turn)
+    }
+
+    /// A song is over, and mpv goes on to the next one.
+    private mutating func wentOn(_ outcome: PlayerReport, now: MeshInstant) -> [Action] {
+        guard isCurrentWanted else {
+            // The host does not want it yet: it is told when it does.
+            current?.outcome = outcome
+            return []
+        }
+        let actions = finish(outcome, now: now)
+        current = following
+        following = nil
+        current?.loadedAt = now
+        current?.movedAt = now
+        return actions
+    }
+
+    /// The song that is wanted is over.
+    mutating func finish(_ outcome: PlayerReport, now: MeshInstant) -> [Action] {
+        over = (outcome, now)
+        resumeAt = nil
+        deathsOfSong = 0
+        guard case .failed = outcome else { return [.report(outcome)] }
+        failures += 1
+        guard failures >= limits.failuresAtOnce else { return [.report(outcome)] }
+        loadAt = max(
+            loadAt,
+            now
+                + .backoff(
+                    first: limits.firstFailurePause, longest: limits.longestFailurePause,
+                    turn: failures - limits.failuresAtOnce + 1))
+        return [.report(outcome)] + tell(.songsFail)
+    }
+
+    // MARK: Places
+
+    /// Asks mpv where it is, where it is time for that.
+    mutating func ask(_ now: MeshInstant) -> [Action] {
+        guard let entry = current, let at = nextAskAt, now >= at else { return [] }
+        current?.askAt = isPaused && entry.reportedAt != nil ? nil : now + limits.askEvery
+        return [numbered(.position, { _ in .position(serial: entry.serial) }, now: now).action]
+    }
+
+    var nextAskAt: MeshInstant? {
+        let isAsking = requests.values.contains { if case .position = $0.what { true } else { false } }
+        return isCurrentWanted && current?.isSounding == true && !isAsking ? current?.askAt : nil
+    }
+
+    mutating func place(_ elapsed: MeshInstant, now: MeshInstant) -> [Action] {
+        guard let entry = current, entry.isSounding else { return [] }
+        if entry.place?.elapsed != elapsed { current?.movedAt = now }
+        current?.place = Place(elapsed: elapsed, at: now)
+        failures = 0
+        silences = 0
+        if now - entry.loadedAt >= limits.stableTime { (deaths, deathsOfSong) = (0, 0) }
+        // mpv tells of sound before it knows whether anything takes it; a place is there only where something does.
+        let cure = deaths > limits.silentDeaths ? [] : tell(nil)
+        guard isCurrentWanted else { return cure }
+        let drift = believed(now) - elapsed
+        let isOff = max(drift, .zero - drift) > limits.drift
+        let isDue = entry.reportedAt.map { now - $0 >= limits.reportEvery } ?? true
+        guard isOff || isDue else { return cure }
+        current?.reportedAt = now
+        belief = Place(elapsed: elapsed, at: now)
+        return cure + [.report(.elapsed(entry.song, elapsed))]
+    }
+
+    /// Notes where the wanted song goes on when it is loaded again.
+    mutating func keepPlace(_ now: MeshInstant) {
+        guard isCurrentWanted, let place = current?.place else { return }
+        // An mpv that hangs was last heard from a while ago, and may have been silent since.
+        let since = isPaused ? .zero : min(now - place.at, limits.askEvery)
+        resumeAt = place.elapsed + since
+    }
+}

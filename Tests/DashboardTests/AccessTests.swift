@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DemocracyDJ
+import Testing
+
+@testable import Dashboard
+
+@Suite("Who may open the dashboard")
+struct AccessTests {
+    @Test("an address is read, or it is said what is wrong with it")
+    func addresses() throws {
+        let good: [(String, DashboardAddress)] = [
+            ("127.0.0.1:0", .listen(host: "127.0.0.1", port: 0)),
+            ("localhost:8080", .listen(host: "127.0.0.1", port: 8080)),
+            ("0.0.0.0:80", .listen(host: "0.0.0.0", port: 80)), ("[::1]:8080", .listen(host: "::1", port: 8080)),
+            ("none", .none),
+        ]
+        for (text, address) in good { #expect(try DashboardAddress(parsing: text) == address) }
+        let bad = [
+            "": "no port", "8080": "no port", "127.0.0.1": "no port", "127.0.0.1:": "from 0 to 65535",
+            "127.0.0.1:65536": "from 0 to 65535", "127.0.0.1:-1": "from 0 to 65535", "::1:8080": "brackets",
+            ":8080": "nothing before", "car.example:80": "a name", "127.0.0.1:http": "from 0 to 65535",
+        ]
+        for (text, word) in bad {
+            let problem = #expect(throws: DashboardAddress.Problem.self) { try DashboardAddress(parsing: text) }
+            #expect(problem?.description.contains(word) == true, "\(text): \(problem?.description ?? "")")
+        }
+    }
+
+    @Test("what is printed for every address is one that a phone can open")
+    func printedAddress() {
+        let addresses = ["192.168.4.1", "172.17.0.1", "fd00::1"]
+        #expect(BoxAddresses.reachable("0.0.0.0", among: addresses) == "192.168.4.1")
+        #expect(BoxAddresses.reachable("0.0.0.0", among: ["fd00::1"]) == "127.0.0.1")
+        #expect(BoxAddresses.reachable("::", among: ["fd00::1"]) == "fd00::1")
+        #expect(BoxAddresses.reachable("10.0.0.7", among: addresses) == "10.0.0.7")
+        #expect(BoxAddresses.inURL("fd00::1") == "[fd00::1]")
+    }
+
+    @Test("tokens have 128 bits, are not the same twice, and are compared whole")
+    func tokensAreRandom() {
+        let tokens = DashboardTokens.make()
+        #expect(tokens.driver.count == 32 && tokens.driver != tokens.guest)
+        #expect(tokens != DashboardTokens.make())
+        #expect(DashboardTokens.areSame("abc", "abc"))
+        for other in ["", "ab", "abcd", "abd"] { #expect(!DashboardTokens.areSame("abc", other)) }
+    }
+
+    static let tokens = DashboardTokens(driver: "d1", guest: "g1")
+
+    private func visit(
+        _ method: String = "GET", _ path: String = "/events", _ change: (inout Gate.Visit) -> Void = { _ in }
+    ) -> Gate.Visit {
+        var made = Gate.Visit(method: method, path: path, host: "10.0.0.1:8080", localAddress: "10.0.0.1")
+        if method == "POST" {
+            made.origin = "http://10.0.0.1:8080"
+            made.contentType = "application/json"
+        }
+        change(&made)
+        return made
+    }
+
+    private let reachable = Gate(host: "0.0.0.0", tokens: Self.tokens, invites: true)
+    private let local = Gate(host: "127.0.0.1", tokens: Self.tokens, invites: true)
+
+    @Test("the driver's token opens everything, a guest's its own door, and nothing opens nothing")
+    func rights() {
+        let protected = ["/events", "/api/search", "/art/s1", "/invitation.svg", "/join"]
+        for path in protected { #expect(reachable.judge(visit("GET", path)) == .refuse(.noToken)) }
+        // A router takes these for the same.
+        for path in ["//events", "/events/", "//art/s1", "/./events", "/%65vents", "/nothing"] {
+            #expect(reachable.judge(visit("GET", path)) == .refuse(.noToken), "\(path)")
+        }
+        for path in ["/", "/style.css", "/app.js"] { #expect(reachable.judge(visit("GET", path)) == .pass(.none)) }
+        #expect(reachable.judge(visit { $0.access = "d1" }) == .pass(.driver))
+        #expect(reachable.judge(visit { $0.access = "g1" }) == .pass(.invited(session: nil)))
+        #expect(
+            reachable.judge(
+                visit {
+                    $0.access = "g1"
+                    $0.session = "x"
+                }) == .pass(.invited(session: "x")))
+        #expect(reachable.judge(visit { $0.access = "other" }) == .refuse(.noToken))
+        // A session is worth nothing without the door's token.
+        #expect(reachable.judge(visit { $0.session = "x" }) == .refuse(.noToken))
+    }
+
+    @Test("a token opens its own door only")
+    func doors() {
+        func enter(_ gate: Gate, _ path: String, _ token: String) -> Gate.Verdict {
+            gate.judge(visit("GET", path) { $0.token = token })
+        }
+        #expect(enter(reachable, "/", "d1") == .enter(access: "d1"))
+        #expect(enter(reachable, "/join", "g1") == .enter(access: "g1"))
+        #expect(enter(reachable, "/", "g1") == .refuse(.wrongToken))
+        #expect(enter(reachable, "/join", "d1") == .refuse(.wrongToken))
+        #expect(enter(reachable, "/join", "") == .refuse(.wrongToken))
+        #expect(enter(reachable, "/", "") == .refuse(.wrongToken))
+        let uninviting = Gate(host: "0.0.0.0", tokens: Self.tokens, invites: false)
+        #expect(enter(uninviting, "/join", "g1") == .refuse(.wrongToken))
+        // A link in a message is followed from another site.
+        let link = visit("GET", "/join") { ($0.token, $0.fetchSite) = ("g1", "cross-site") }
+        #expect(reachable.judge(link) == .enter(access: "g1"))
+        // In a place where none is looked for, it opens nothing.
+        #expect(enter(reachable, "/events", "d1") == .refuse(.noToken))
+    }
+
+    @Test("on this box alone no token is needed, and who came in as a guest is one")
+    func loopback() {
+        let here = visit { $0.host = "localhost:8080" }
+        #expect(local.judge(here) == .pass(.driver))
+        var guest = here
+        guest.access = "g1"
+        #expect(local.judge(guest) == .pass(.invited(session: nil)))
+        var back = here
+        (back.path, back.token) = ("/", "")
+        #expect(local.judge(back) == .enter(access: ""))
+    }
+
+    @Test("a name that points to this box is no name of it")
+    func rebinding() {
+        let ours = [
+            "10.0.0.1:8080", "10.0.0.1", "localhost:8080", "LOCALHOST", "127.0.0.1:1", "[::1]:8080", "[::1]",
+        ]
+        for host in ours {
+            #expect(reachable.judge(visit("GET", "/") { $0.host = host }) == .pass(.none), "\(host)")
+        }
+        let foreign = [
+            nil, "", "evil.example", "evil.example:8080", "10.0.0.2", "localhost.evil.example", "[::1", "[::1]x",
+            "10.0.0.1:80:80", "10.0.0.1@evil.example", ":8080", "localhost:80a",
+        ]
+        for host in foreign {
+            #expect(reachable.judge(visit("GET", "/") { $0.host = host }) == .refuse(.foreignHost), "\(host ?? "nil")")
+        }
+        let mapped = visit("GET", "/") { $0.localAddress = "::ffff:10.0.0.1" }
+        #expect(reachable.judge(mapped) == .pass(.none))
+    }
+
+    @Test("a page of another site can change nothing and read nothing")
+    func crossSite() {
+        let command = "/api/command"
+        func post(_ change: (inout Gate.Visit) -> Void) -> Gate.Verdict {
+            local.judge(
+                visit("POST", command) {
+                    ($0.host, $0.origin) = ("localhost:80", "http://localhost:80")
+                    change(&$0)
+                })
+        }
+        #expect(post { _ in } == .pass(.driver))
+        #expect(post { $0.fetchSite = "same-origin" } == .pass(.driver))
+        for origin in [nil, "", "null", "http://evil.example", "https://localhost:80", "http://localhost:81"] {
+            #expect(post { $0.origin = origin } == .refuse(.foreignOrigin), "\(origin ?? "nil")")
+        }
+        for site in ["cross-site", "same-site", "other"] {
+            #expect(post { $0.fetchSite = site } == .refuse(.foreignOrigin))
+            #expect(
+                local.judge(
+                    visit {
+                        ($0.host, $0.fetchSite) = ("localhost", site)
+                    }) == .refuse(.foreignOrigin))
+        }
+        for type in [nil, "text/plain", "application/x-www-form-urlencoded", "application/jsonp"] {
+            #expect(post { $0.contentType = type } == .refuse(.notJSON))
+        }
+        #expect(post { $0.contentType = "Application/JSON; charset=utf-8" } == .pass(.driver))
+        #expect(post { $0.contentLength = 100_000 } == .refuse(.tooLarge))
+        for method in ["PUT", "DELETE", "OPTIONS", "HEAD", "TRACE"] {
+            #expect(local.judge(visit(method, "/") { $0.host = "localhost" }) == .refuse(.otherMethod))
+        }
+    }
+}

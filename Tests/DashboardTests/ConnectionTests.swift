@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import MeshProtocol
+import Testing
+
+@testable import Dashboard
+
+@Suite("A browser's connection")
+struct ConnectionTests {
+    private typealias Step = (at: Int, event: ConnectionWatch.Event, action: ConnectionWatch.Action?)
+
+    /// Plays a table, and gives the second at which the connection would be closed if nothing more happened.
+    private func play(_ steps: [Step]) -> Int? {
+        var watch = ConnectionWatch(now: .zero)
+        for step in steps {
+            #expect(watch.handle(step.event, now: .seconds(step.at)) == step.action, "\(step)")
+        }
+        return watch.deadline.map { Int($0 / .seconds(1)) }
+    }
+
+    @Test("is closed where it says nothing, or half a request, and kept for a while where it asks")
+    func silence() {
+        #expect(play([]) == 10)
+        #expect(play([(3, .requestBegan, nil)]) == 13)
+        // Bytes that drip win no time.
+        #expect(play([(3, .requestBegan, nil), (12, .bodyArrived(bytes: 1), nil)]) == 13)
+        #expect(play([(3, .requestBegan, nil), (4, .requestEnded, .busy)]) == 34)
+        let asked: [Step] = [
+            (3, .requestBegan, nil), (3, .requestEnded, .busy), (4, .answerBegan(isStream: false), nil),
+            (4, .writeBegan, nil), (4, .writeEnded, nil), (4, .answerEnded, .idle),
+        ]
+        #expect(play(asked) == 64)
+        #expect(play(asked + [(60, .requestBegan, nil)]) == 70)
+        #expect(play([(9, .tick, nil), (10, .tick, .close)]) == 10)
+    }
+
+    @Test("that a stream runs on stays, until its client reads nothing for ten seconds")
+    func streams() {
+        let stream: [Step] = [
+            (1, .requestBegan, nil), (1, .requestEnded, .busy), (2, .answerBegan(isStream: true), nil),
+            (2, .writeBegan, nil), (2, .writeEnded, nil),
+        ]
+        #expect(play(stream) == nil)
+        #expect(play(stream + [(1_000, .writeBegan, nil)]) == 1_010)
+        // One of two has been read: it reads, if slowly.
+        #expect(play(stream + [(20, .writeBegan, nil), (25, .writeBegan, nil), (28, .writeEnded, nil)]) == 38)
+        #expect(play(stream + [(20, .inputClosed, .close)]) == nil)
+        #expect(play([(1, .requestBegan, nil), (1, .requestEnded, .busy), (2, .inputClosed, nil)]) == 31)
+    }
+
+    @Test("that is answered by a request's head alone is free again when the request has ended")
+    func refusedByHead() {
+        let refused: [Step] = [
+            (0, .requestBegan, nil), (1, .answerBegan(isStream: false), nil), (1, .answerEnded, nil),
+        ]
+        #expect(play(refused) == 10)
+        #expect(play(refused + [(2, .bodyArrived(bytes: 60_000), nil), (3, .requestEnded, .idle)]) == 63)
+        #expect(play(refused + [(2, .bodyArrived(bytes: 70_000), .close)]) == 10)
+    }
+
+    @Test("makes room for another where it has done nothing for the longest, and never where it does something")
+    func room() {
+        var table = ConnectionTable(limit: 4, limitPerAddress: 2)
+        #expect(table.opened(from: "a") == .admit(1, closing: nil))
+        #expect(table.opened(from: "a") == .admit(2, closing: nil))
+        #expect(table.opened(from: "a") == .admit(3, closing: 1))
+        table.changed(2, isBusy: true)
+        #expect(table.opened(from: "a") == .admit(4, closing: 3))
+        table.changed(4, isBusy: true)
+        #expect(table.opened(from: "a") == .refuse)
+        // One that has just had its answer goes last.
+        #expect(table.opened(from: "b") == .admit(5, closing: nil))
+        #expect(table.opened(from: "c") == .admit(6, closing: nil))
+        table.changed(5, isBusy: true)
+        table.changed(5, isBusy: false)
+        #expect(table.opened(from: "d") == .admit(7, closing: 6))
+        #expect(table.count == 4)
+        for id in 1...7 { table.closed(id) }
+        #expect(table.count == 0)
+    }
+
+    @Test("that shows views gets the newest once, a ping in silence, and a last one")
+    func views() throws {
+        var streams = ViewStreams()
+        let opened = streams.open(.node, from: "a", now: .zero)
+        let id = try #require(opened).id
+        #expect(streams.next(id, version: 3, isLast: false, now: .zero) == .view)
+        #expect(streams.next(id, version: 3, isLast: false, now: .seconds(4)) == .wait)
+        #expect(streams.next(id, version: 9, isLast: false, now: .seconds(4)) == .view)
+        #expect(streams.next(id, version: 9, isLast: false, now: .seconds(8)) == .wait)
+        #expect(streams.next(id, version: 9, isLast: false, now: .seconds(9)) == .ping)
+        #expect(streams.next(id, version: 9, isLast: false, now: .seconds(10)) == .wait)
+        #expect(streams.next(id, version: 10, isLast: true, now: .seconds(10)) == .lastView)
+        let wasOpen = streams.close(id), isOpen = streams.close(id)
+        #expect(wasOpen && !isOpen)
+    }
+
+    @Test("of one address or one guest are only so many")
+    func streamLimits() throws {
+        var streams = ViewStreams()
+        for _ in 0..<DashboardLimits.streamsPerAddress {
+            #expect(streams.open(.node, from: "a", now: .zero) != nil)
+        }
+        #expect(streams.open(.node, from: "a", now: .zero) == nil)
+        let opened = streams.open(.webGuest("g"), from: "b", now: .zero)
+        let first = try #require(opened)
+        for _ in 1..<DashboardLimits.streamsPerGuest {
+            #expect(streams.open(.webGuest("g"), from: "b", now: .zero)?.ends == nil)
+        }
+        #expect(streams.open(.webGuest("g"), from: "b", now: .zero)?.ends == first.id)
+        #expect(streams.all(of: .webGuest("g")).count == DashboardLimits.streamsPerGuest)
+        while streams.open(.node, from: "c\(streams.count)", now: .zero) != nil {}
+        #expect(streams.count == DashboardLimits.streams)
+    }
+}

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DemocracyDJ
+import FoundationEssentials
+import MeshNode
+import MeshProtocol
+import TestSupport
+import Testing
+
+@testable import Dashboard
+
+@Suite("The dashboard, over HTTP", .timeLimit(.minutes(1)))
+struct DashboardTests {
+    private static func snapshot(_ revision: UInt64, queue: [QueueItem] = []) -> NodeEvent {
+        .snapshot(
+            HostSnapshot(
+                epoch: 1, revision: revision, nowPlaying: QueueItem(song: Car.songs[0], addedBy: "h0"),
+                isPlaying: true, queue: queue, connectedPeers: []), isStale: false)
+    }
+
+    @Test("serves its page to whoever asks, with what browsers may make of it, and once as long as it is the same")
+    func page() async throws {
+        let car = try await Car(host: "0.0.0.0")
+        let browser = car.browser
+        for path in ["/", "/style.css", "/app.js"] {
+            let answer = try await browser.get(path)
+            #expect(answer.status == 200 && !answer.body.isEmpty)
+            let policy = answer.headers["content-security-policy"].first ?? ""
+            #expect(policy.hasPrefix("default-src 'none'; script-src 'self';"))
+            #expect(policy.contains("frame-ancestors 'none'") && !policy.contains("unsafe"))
+            #expect(answer.headers["x-content-type-options"] == ["nosniff"])
+            #expect(answer.headers["referrer-policy"] == ["no-referrer"])
+            let tag = try #require(answer.headers["etag"].first)
+            let again = try await browser.get(path, ["if-none-match": tag])
+            #expect(again.status == 304 && again.body.isEmpty)
+        }
+        let missing = try await browser.get("/nothing")
+        #expect(missing.status == 401 && missing.headers["content-security-policy"].count == 1)
+        #expect(missing.headers["cache-control"] == ["no-store"])
+        try await car.stop()
+    }
+
+    @Test("that others can reach is opened by its token, once, and by the cookie from then on")
+    func token() async throws {
+        let car = try await Car(host: "0.0.0.0")
+        let browser = car.browser
+        let refused = try await browser.get("/events")
+        #expect(refused.status == 401 && refused.message?.contains("token") == true)
+        #expect(try await browser.get("/?token=wrong").status == 401)
+        let token = try #require(car.url.split(separator: "?token=").last)
+        let entered = try await browser.get("/?token=\(token)")
+        #expect(entered.status == 303 && entered.headers["location"] == ["/"])
+        let cookie = try #require(entered.headers["set-cookie"].first)
+        #expect(cookie.hasPrefix("roadmesh-\(car.port)=") && cookie.contains("HttpOnly"))
+        #expect(cookie.contains("SameSite=Strict") && cookie.contains("Path=/"))
+        let page = try await browser.page()
+        #expect(try await page.view().role == "host")
+        #expect(try await browser.command("pause").status == 204)
+        try await car.stop()
+    }
+
+    @Test("obeys no page of another site, and no name that is not this box's")
+    func foreign() async throws {
+        let car = try await Car()
+        let browser = car.browser
+        #expect(try await browser.get("/events", ["host": "evil.example"]).status == 421)
+        let skip = "{\"command\": \"skip\"}"
+        #expect(try await browser.post("/api/command", skip, ["origin": "http://evil.example"]).status == 403)
+        #expect(try await browser.post("/api/command", skip, ["origin": nil]).status == 403)
+        #expect(try await browser.post("/api/command", skip, ["sec-fetch-site": "cross-site"]).status == 403)
+        #expect(try await browser.post("/api/command", skip, ["content-type": "text/plain"]).status == 415)
+        #expect(try await browser.post("/api/command", String(repeating: "x", count: 5_000)).status == 413)
+        #expect(try await browser.get("/nothing").status == 404)
+        #expect(try await browser.get("/", ["x": String(repeating: "x", count: 20_000)]).status == 400)
+        for body in ["", "[]", "{}", "{\"command\": \"dance\"}", "{\"command\": \"add\"}", "{\"command\": 3}"] {
+            #expect(try await browser.post("/api/command", body).status == 400, "\(body)")
+        }
+        #expect(try await browser.command("vote", "s1").status == 400)
+        // Nothing of it has reached the node.
+        #expect(try await browser.command("play").status == 204)
+        #expect(try await car.heard.first { $0 } == .host(.play))
+        try await car.stop()
+    }
+
+    @Test("hands commands to the node")
+    func commands() async throws {
+        let host = try await Car(), guest = try await Car(role: .guest)
+        let ofHost: [(String, NodeInput)] = [
+            ("{\"command\": \"play\"}", .host(.play)), ("{\"command\": \"pause\"}", .host(.pause)),
+            ("{\"command\": \"skip\"}", .host(.skip)),
+            ("{\"command\": \"add\", \"songID\": \"s1\"}", .host(.add("s1"))),
+            ("{\"command\": \"remove\", \"songID\": \"s1\"}", .host(.remove("s1"))),
+            ("{\"command\": \"kick\", \"peer\": \"a\"}", .host(.kick("a"))), ("{\"command\": \"end\"}", .end),
+            ("{\"command\": \"retry\"}", .retry),
+        ]
+        let ofGuest: [(String, NodeInput)] = [
+            ("{\"command\": \"vote\", \"songID\": \"s1\"}", .guest(.vote("s1"))),
+            ("{\"command\": \"takeBack\", \"songID\": \"s1\"}", .guest(.takeBackVote("s1"))),
+            ("{\"command\": \"suggest\", \"songID\": \"s1\"}", .guest(.suggest("s1"))),
+            ("{\"command\": \"skip\"}", .guest(.skip)), ("{\"command\": \"retry\"}", .retry),
+            ("{\"command\": \"leave\"}", .leave),
+        ]
+        for (car, table) in [(host, ofHost), (guest, ofGuest)] {
+            let browser = car.browser
+            for (body, input) in table {
+                #expect(try await browser.post("/api/command", body).status == 204)
+                #expect(try await car.heard.first { $0 } == input)
+            }
+            try await car.stop()
+        }
+    }
+
+    @Test("follows so many commands at once and no more")
+    func commandRate() async throws {
+        let car = try await Car()
+        let browser = car.browser
+        var refused: Answer?
+        for _ in 0..<DashboardLimits.commandBurst * 2 where refused == nil {
+            let answer = try await browser.command("play")
+            if answer.status != 204 { refused = answer }
+        }
+        #expect(refused?.status == 429 && refused?.message != nil)
+        try await car.stop()
+    }
+
+    @Test("shows the present view at once, the newest after many changes, and says when it is over")
+    func events() async throws {
+        let car = try await Car()
+        car.tell(Self.snapshot(1))
+        let page = try await car.browser.page()
+        let first = try await page.view { $0.nowPlaying != nil }
+        #expect(first.role == "host" && first.connection == "hosting" && first.me.name == "Dad's Car")
+        for number in 2...400 {
+            car.tell(Self.snapshot(UInt64(number), queue: [QueueItem(song: Car.songs[number % 8], addedBy: "h0")]))
+        }
+        car.tell(Self.snapshot(401, queue: [QueueItem(song: Car.songs[7], addedBy: "h0", voters: ["a", "b"])]))
+        let last = try await page.view { $0.item("s8")?.votes == 2 }
+        // 400 changes: some few views, each of them the newest.
+        #expect(last.version >= first.version + 400)
+        let ending = Task { try await car.stop() }
+        let ended = try await page.view { $0.ended != nil }
+        #expect(ended.version > last.version)
+        try await page.end()
+        try await ending.value
+        await #expect(throws: (any Error).self) { try await car.browser.get("/") }
+    }
+
+    @Test("sends a page that is slow no more views than one in a while")
+    func coalescing() async throws {
+        let car = try await Car()
+        let line = try await Line(port: car.port)
+        try await line.ask(.GET, "/events", car.browser.headers(), body: nil)
+        let page = OpenPage(line)
+        _ = try await page.view()
+        let began = ContinuousClock.now
+        for number in 2...1_000 {
+            car.tell(Self.snapshot(UInt64(number)))
+            if number.isMultiple(of: 10) { await Task.yield() }
+        }
+        car.tell(Self.snapshot(1_001, queue: [QueueItem(song: Car.songs[7], addedBy: "h0")]))
+        let views = try await page.count { $0.item("s8") != nil }
+        let seconds = (ContinuousClock.now - began) / .seconds(1)
+        print("1,000 changes in \(seconds) s were \(views) views")
+        #expect(Double(views) <= seconds / (DashboardLimits.viewPause / .seconds(1)) + 2)
+        try await car.stop()
+    }
+
+    @Test("finds songs in the host's library")
+    func hostSearch() async throws {
+        var options = DashboardOptions()
+        options.search = { words, limit in SongLibrary(Car.songs).songs(matching: words, atMost: limit) }
+        let car = try await Car(options: options)
+        let browser = car.browser
+        let found = try await browser.get("/api/search?q=song+3")
+        #expect(found.status == 200 && found.body.contains("\"id\":\"s3\"") && !found.body.contains("s4"))
+        #expect(try await browser.get("/api/search?q=%20").body == "{\"songs\":[]}")
+        #expect(try await browser.get("/api/search").body == "{\"songs\":[]}")
+        #expect(try await browser.get("/api/search?q=\(String(repeating: "x", count: 200))").status == 400)
+        try await car.stop()
+    }
+
+    @Test("asks a guest's host, and says so where there is none or another search came after")
+    func guestSearch() async throws {
+        let car = try await Car(role: .guest)
+        let browser = car.browser
+        #expect(try await browser.get("/api/search?q=song").status == 503)
+        car.tell(.connection(.connected))
+        _ = try await browser.page().view { $0.connection == "connected" }
+        async let answer = car.browser.get("/api/search?q=caf%C3%A9")
+        #expect(try await car.heard.first { $0 } == .guest(.search("café")))
+        car.tell(.searchResults([Car.songs[1]], query: "other"), .searchResults([Car.songs[0]], query: "café"))
+        #expect(try await answer.body.contains("\"id\":\"s1\""))
+        async let overtaken = car.browser.get("/api/search?q=a")
+        #expect(try await car.heard.first { $0 } == .guest(.search("a")))
+        async let second = car.browser.get("/api/search?q=ab")
+        #expect(try await overtaken.status == 503)
+        #expect(try await car.heard.first { $0 } == .guest(.search("ab")))
+        car.tell(.searchResults([], query: "ab"))
+        #expect(try await second.body == "{\"songs\":[]}")
+        try await car.stop()
+    }
+
+    @Test("sends covers of the node and of the music's files, and nothing that is no picture")
+    func covers() async throws {
+        let png: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A] + [UInt8](repeating: 65, count: 500_000)
+        let path = newFolder()
+        try Data(png).write(to: URL(filePath: path))
+        var options = DashboardOptions()
+        options.art = { id in id == "a/b" ? Array("GIF89a...".utf8) : id == "text" ? Array("<html>".utf8) : nil }
+        let car = try await Car(options: options)
+        car.tell(.artwork("s1", path: path))
+        let browser = car.browser
+        _ = try await browser.page().view { $0.version > 1 }
+        let cover = try await browser.get("/art/s1")
+        #expect(cover.status == 200 && cover.headers["content-type"] == ["image/png"])
+        #expect(cover.headers["content-length"] == ["\(png.count)"])
+        let tag = try #require(cover.headers["etag"].first)
+        // More at once than have room in memory: each has its turn.
+        try await withThrowingTaskGroup(of: Int.self) { group in
+            for _ in 0..<3 * DashboardLimits.picturesAtOnce {
+                group.addTask { try await car.browser.get("/art/s1").body.utf8.count }
+            }
+            for try await count in group { #expect(count > 500_000) }
+        }
+        for _ in 0..<3 * DashboardLimits.picturesAtOnce {
+            #expect(try await browser.get("/art/s1", ["if-none-match": tag]).status == 304)
+        }
+        let own = try await browser.get("/art/a%2Fb")
+        #expect(own.status == 200 && own.headers["content-type"] == ["image/gif"])
+        for id in ["text", "none", "%zz", "..%2F..%2Fetc%2Fpasswd"] {
+            #expect(try await browser.get("/art/\(id)").status == 404)
+        }
+        try await car.stop()
+        try FileManager.default.removeItem(atPath: path)
+    }
+
+    @Test("says what is wrong where its address is taken, and opens nothing where there is to be none")
+    func addresses() async throws {
+        let car = try await Car()
+        let problem = await #expect(throws: SetupProblem.self) { try await Car.another(at: car.port) }
+        #expect(problem?.sentence.contains("--http") == true)
+        #expect(try await Car.another(at: nil) == nil)
+        try await car.stop()
+    }
+}
+
+extension OpenPage {
+    /// How many views come until one is as it is waited for, with it.
+    func count(until fits: @escaping @Sendable (SeenView) -> Bool) async throws -> Int {
+        var count = 0
+        while true {
+            count += 1
+            if fits(try await view()) { return count }
+        }
+    }
+}

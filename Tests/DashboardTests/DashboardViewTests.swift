@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DemocracyDJ
+import MeshNode
+import MeshProtocol
+import MeshSession
+import Testing
+
+@testable import Dashboard
+
+@Suite("What the page shows")
+struct DashboardViewTests {
+    private static let ana = Peer(id: "a", name: "Ana"), bob = Peer(id: "b", name: "Bob")
+
+    private func node(_ role: NodeDescription.Role) -> DashboardView {
+        let peer = role == .host ? Car.host : Self.ana
+        return DashboardView(NodeDescription(role: role, peer: peer, radio: "virtual car", service: .democracyDJ))
+    }
+
+    private func snapshot(
+        playing: QueueItem? = QueueItem(song: Car.songs[0], addedBy: "h0"), queue: [QueueItem] = [],
+        peers: [Peer] = [ana, bob], elapsed: Double = 10, isPlaying: Bool = true, skipVoters: [Peer.ID] = []
+    ) -> HostSnapshot {
+        HostSnapshot(
+            epoch: 1, revision: 1, nowPlaying: playing, isPlaying: isPlaying, elapsed: elapsed, queue: queue,
+            connectedPeers: peers, skipVoters: skipVoters)
+    }
+
+    private func page(_ view: DashboardView, at seconds: Int = 0, web: Set<Peer.ID> = []) -> PageView {
+        view.page(for: view.own, webGuests: web, version: 7, now: .seconds(seconds))
+    }
+
+    @Test("a queue with votes, who asked and who voted, also where they have left")
+    func queue() throws {
+        var view = node(.guest)
+        let items = [
+            QueueItem(song: Car.songs[1], addedBy: "b", voters: ["b", "a", "x"]),
+            QueueItem(song: Car.songs[2], addedBy: "x"),
+        ]
+        #expect(view.handle(.snapshot(snapshot(queue: items), isStale: false), now: .zero) == .now)
+        _ = view.handle(.snapshot(snapshot(queue: items, peers: []), isStale: false), now: .zero)
+        let page = page(view)
+        let first = try #require(page.queue.first)
+        #expect(first.addedByName == "Bob" && first.votes == 3 && first.mine)
+        #expect(first.voters.map(\.name) == ["Bob", "Ana", nil])
+        #expect(page.queue.map(\.id) == ["s2", "s3"] && page.queue[1].addedByName == nil && !page.queue[1].mine)
+        #expect(page.nowPlaying?.id == "s1" && page.guests.isEmpty)
+    }
+
+    @Test("for how long the song has played goes on by itself, to its end and not in a pause")
+    func elapsed() {
+        var view = node(.guest)
+        _ = view.handle(.snapshot(snapshot(), isStale: false), now: .seconds(100))
+        #expect(page(view, at: 100).elapsed == 10)
+        #expect(page(view, at: 125).elapsed == 35)
+        #expect(page(view, at: 1_000).elapsed == 300)
+        _ = view.handle(.snapshot(snapshot(isPlaying: false), isStale: false), now: .seconds(200))
+        #expect(page(view, at: 300).elapsed == 10)
+        _ = view.handle(.snapshot(snapshot(playing: nil), isStale: false), now: .seconds(200))
+        #expect(page(view, at: 300).elapsed == 0)
+    }
+
+    @Test("what the player says moves the time, and is news only where it was not to be expected")
+    func playback() {
+        var view = node(.host)
+        _ = view.handle(.snapshot(snapshot(), isStale: false), now: .zero)
+        func playback(_ song: Int, _ elapsed: Double) -> NodeEvent {
+            .playback(Playback(song: Car.songs[song], isPlaying: true, elapsed: .seconds(elapsed), next: nil))
+        }
+        #expect(view.handle(playback(0, 15.5), now: .seconds(5)) == .none)
+        #expect(page(view, at: 5).elapsed == 15.5)
+        #expect(view.handle(playback(0, 60), now: .seconds(6)) == .now)
+        #expect(page(view, at: 7).elapsed == 61)
+        // It is about another song than the one on view.
+        #expect(view.handle(playback(3, 0), now: .seconds(8)) == .none)
+        #expect(page(view, at: 8).elapsed == 62)
+    }
+
+    @Test("a wish stands at its song until it has come to something, and a moment longer")
+    func wishes() {
+        var view = node(.guest)
+        let queue = [QueueItem(song: Car.songs[1], addedBy: "b")]
+        _ = view.handle(.snapshot(snapshot(queue: queue), isStale: false), now: .zero)
+        _ = view.handle(.wish("s2", .vote, .sent), now: .zero)
+        _ = view.handle(.wish("s9", .suggest, .queued), now: .zero)
+        #expect(page(view).queue[0].wish?.state == "sent" && page(view).wishes.map(\.songID) == ["s9"])
+        #expect(page(view).wishes[0].title == nil)
+        // Taking back is about the same vote.
+        _ = view.handle(.wish("s2", .takeBack, .queued), now: .zero)
+        #expect(page(view).queue[0].wish?.kind == .takeBack)
+        _ = view.handle(.wish("s2", .takeBack, .confirmed), now: .zero)
+        _ = view.handle(.wish("s9", .suggest, .rejected(.unknownSong)), now: .seconds(2))
+        #expect(page(view).wishes[0].reason == .unknownSong)
+        #expect(page(view).wishes[0].sentence == "[s9] is not queued: there is no such song.")
+        #expect(view.tick(now: .seconds(4)) == .none)
+        #expect(view.tick(now: .seconds(5)) == .now)
+        #expect(page(view).queue[0].wish == nil && page(view).wishes.count == 1)
+        #expect(view.tick(now: .seconds(7)) == .now)
+        #expect(page(view).wishes.isEmpty)
+    }
+
+    @Test("connection and radio troubles stand at the top until they are over, the rest goes by itself")
+    func notices() {
+        var view = node(.guest)
+        _ = view.handle(.notice(Notice(.connectionLost(host: Car.host))), now: .zero)
+        _ = view.handle(.notice(Notice(.radioOff)), now: .zero)
+        _ = view.handle(.notice(.cannotAdd("s9", .queueFull)), now: .zero)
+        _ = view.handle(.notice(Notice(.storageFull)), now: .zero)
+        let shown = page(view).notices
+        #expect(shown.map(\.kind) == [.banner, .banner, .toast, .toast])
+        #expect(shown.map(\.id) == [1, 2, 3, 4])
+        // Said anew, with its button, it is another one for whoever has dismissed it.
+        _ = view.handle(.notice(Notice(.radioOff)), now: .seconds(1))
+        #expect(page(view).notices.map(\.id) == [1, 3, 4, 5])
+        #expect(view.tick(now: .seconds(5)) == .now)
+        #expect(page(view).notices.map(\.code) == ["connectionLost", "storageFull", Notice.outageCode])
+        #expect(view.handle(.noticeCleared(code: "connectionLost"), now: .seconds(6)) == .now)
+        #expect(view.handle(.noticeCleared(code: "connectionLost"), now: .seconds(6)) == .none)
+        #expect(page(view).notices.map(\.code) == ["storageFull", Notice.outageCode])
+        for number in 0..<50 { _ = view.handle(.notice(.passing("c\(number)", "What.")), now: .seconds(7)) }
+        #expect(page(view).notices.count == DJLimits.notices)
+        #expect(page(view).notices.first?.code == "storageFull")
+    }
+
+    @Test("a guest's way through a tunnel: its hosts, its connection, and that the queue is an old one")
+    func connection() {
+        var view = node(.guest)
+        #expect(page(view).connection == .connecting && page(view).role == .guest)
+        _ = view.handle(.peerDiscovered(Car.host, rssi: -60, hops: 0), now: .zero)
+        #expect(view.handle(.peerDiscovered(Car.host, rssi: -61, hops: 0), now: .zero) == .soon)
+        #expect(page(view).hosts == [.init(id: "h0", name: "Dad's Car", rssi: -61)])
+        _ = view.handle(.peerConnected(Car.host), now: .zero)
+        _ = view.handle(.connection(.connected), now: .zero)
+        _ = view.handle(.snapshot(snapshot(), isStale: false), now: .zero)
+        #expect(page(view).host?.name == "Dad's Car" && !page(view).isStale && page(view).hosts.isEmpty)
+        _ = view.handle(.peerDisconnected(Car.host, .linkLost), now: .zero)
+        _ = view.handle(.connection(.reconnecting(attempt: 2)), now: .zero)
+        #expect(page(view).connection == .reconnecting && page(view).attempt == 2 && page(view).isStale)
+        _ = view.handle(.connection(.connected), now: .zero)
+        #expect(page(view).isStale && page(view).attempt == 0)
+        _ = view.handle(.snapshot(snapshot(), isStale: false), now: .zero)
+        #expect(!page(view).isStale)
+        _ = view.handle(.peerLost(Car.host), now: .zero)
+        _ = view.handle(.connection(.failed(.connectionFailed(reason: "x"))), now: .zero)
+        #expect(page(view).connection == .failed && page(view).hosts.isEmpty)
+    }
+
+    @Test("who is there, how well they are heard, and who wants to skip")
+    func guests() {
+        var view = node(.host)
+        view.surroundings.majoritySkip = true
+        _ = view.handle(.snapshot(snapshot(skipVoters: ["b"]), isStale: false), now: .zero)
+        let report = LinkReport(rssi: -61, roundTrip: .milliseconds(43))
+        #expect(view.handle(.link(Self.bob, report), now: .zero) == .soon)
+        let page = page(view, web: ["a"])
+        #expect(page.role == .host && page.connection == .hosting && page.radio == "virtual")
+        #expect(page.guests.map(\.isWeb) == [true, false] && page.guests.map(\.rssi) == [nil, -61])
+        #expect(page.guests[1].roundTrip == 43)
+        #expect(page.skip == .init(allowed: true, votes: 1, needed: 2, mine: false))
+        _ = view.handle(.peerDisconnected(Self.bob, .goodbye), now: .zero)
+        #expect(self.page(view).guests[1].rssi == nil)
+    }
+
+    @Test("a guest that was told that guests do not skip is not offered it again, until it has another host")
+    func skipping() {
+        var view = node(.guest)
+        _ = view.handle(.peerConnected(Car.host), now: .zero)
+        #expect(page(view).skip.allowed)
+        _ = view.handle(.notice(.cannotSkip(.skippingNotAllowed)), now: .zero)
+        _ = view.handle(.peerConnected(Car.host), now: .zero)
+        #expect(!page(view).skip.allowed)
+        _ = view.handle(.peerConnected(Self.bob), now: .zero)
+        #expect(page(view).skip.allowed)
+    }
+
+    @Test("covers, the library, and the end")
+    func theRest() {
+        var view = node(.host)
+        let odd = Song(id: "a/b c", title: "T\u{202E}\n", artist: "A", duration: 1)
+        let item = QueueItem(song: odd, addedBy: "h0")
+        _ = view.handle(.snapshot(snapshot(playing: nil, queue: [item]), isStale: false), now: .zero)
+        #expect(page(view).queue[0].art == nil && page(view).queue[0].title == "T")
+        _ = view.handle(.artwork("a/b c", path: "/x"), now: .zero)
+        #expect(page(view).queue[0].art == "/art/a%2fb%20c" && view.picture("a/b c") == "/x")
+        #expect(view.take(LibraryCount(songs: 10, scanned: 1, toScan: 9)) == .now)
+        #expect(view.take(LibraryCount(songs: 20, scanned: 2, toScan: 9)) == .soon)
+        #expect(view.take(LibraryCount(songs: 20, scanned: 2, toScan: 9)) == .none)
+        #expect(view.take(LibraryCount(songs: 90)) == .now)
+        #expect(view.handle(.bye(.quit), now: .zero) == .now)
+        #expect(page(view).ended != nil && page(view).library == LibraryCount(songs: 90))
+        #expect(view.end("Again.") == .none)
+    }
+
+    @Test("what is not there is a null, as the contract says")
+    func nulls() throws {
+        let text = String(decoding: try JSONLine.bytes(page(node(.guest))), as: UTF8.self)
+        for field in ["host", "nowPlaying", "invitation", "library", "ended"] {
+            #expect(text.contains("\"\(field)\":null"), "\(field)")
+        }
+        #expect(text.contains("\"queue\":[]") && !text.contains("\n"))
+    }
+
+    @Test("memory does not grow with what comes by")
+    func bounds() {
+        var view = node(.guest)
+        for number in 0..<5_000 {
+            let peer = Peer(id: "p\(number)", name: "P")
+            _ = view.handle(.peerDiscovered(peer, rssi: nil, hops: 0), now: .zero)
+            _ = view.handle(.intent(.vote(songID: "s"), from: peer, rejected: nil), now: .zero)
+            _ = view.handle(.wish("s\(number)", .vote, .queued), now: .zero)
+            _ = view.handle(.artwork("s\(number)", path: "/p"), now: .zero)
+        }
+        #expect(page(view).hosts.count == DashboardLimits.shownHosts)
+        #expect(view.own.wishes.entries.count == DJLimits.pendingVotes)
+        #expect(view.names.name("p0") == nil && view.names.name("p4999") == "P")
+        #expect(view.picture("s0") == nil && view.picture("s4999") == "/p")
+        var table = RecentTable<Int, Int>(limit: 100)
+        for number in 0..<1_000 { table[number] = number }
+        #expect(table.count <= 100 && table[999] == 999 && table[0] == nil)
+    }
+}

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DemocracyDJ
+import MeshNode
+import MeshProtocol
+import Testing
+
+@testable import Dashboard
+
+@Suite("A passenger's browser, from the code to the goodbye", .timeLimit(.minutes(1)))
+struct WebGuestLifeTests {
+    private let host = HostInTheCar()
+
+    private func car() async throws -> Car {
+        var options = DashboardOptions()
+        options.webGuests = true
+        options.majoritySkip = true
+        options.search = { words, limit in SongLibrary(Car.songs).songs(matching: words, atMost: limit) }
+        let car = try await Car(options: options) { [host] in await host.take($0) }
+        car.tell(.snapshot(await host.snapshot, isStale: false))
+        return car
+    }
+
+    private func invited(to car: Car) async throws -> Browser {
+        let url = try #require(try await car.browser.page().view().invitation?.url)
+        let browser = car.browser
+        let path = try #require(url.split(separator: ":\(car.port)").last)
+        let entered = try await browser.get(String(path))
+        #expect(entered.status == 303 && entered.headers["location"] == ["/"])
+        return browser
+    }
+
+    private func join(_ browser: Browser, _ key: String = Self.key, _ name: String = "Mia") async throws -> Answer {
+        try await browser.post("/api/join", "{\"key\": \"\(key)\", \"name\": \"\(name)\"}")
+    }
+
+    private static let key = String(repeating: "17", count: 32)
+    private static let otherKey = String(repeating: "18", count: 32)
+
+    @Test("it scans the code, joins by name, votes, is counted, and is gone when it says so")
+    func life() async throws {
+        let car = try await car()
+        let code = try await car.browser.get("/invitation.svg")
+        #expect(code.status == 200 && code.headers["content-type"] == ["image/svg+xml"])
+        let browser = try await invited(to: car)
+        let early = try await browser.get("/events")
+        #expect(early.status == 401 && early.message == "Type your name to join.")
+        #expect(try await join(browser).status == 204)
+
+        let page = try await browser.page()
+        let driver = try await car.browser.page()
+        let first = try await page.view { $0.guests.contains { $0.isMe } }
+        let id = Identity(stored: [UInt8](repeating: 0x17, count: 32))?.peerID
+        #expect(first.me.id == id && first.me.name == "Mia" && first.role == "webGuest")
+        #expect(first.connection == "connected" && first.invitation == nil)
+        let seen = try await driver.view { !$0.guests.isEmpty }
+        #expect(seen.guests.map(\.isWeb) == [true] && seen.role == "host")
+
+        #expect(try await browser.command("vote", "s4").status == 204)
+        let voted = try await page.view { $0.item("s4")?.wish?.state == "confirmed" }
+        #expect(voted.queue.first?.id == "s4" && voted.queue.first?.mine == true)
+        #expect(try await driver.view { $0.item("s4")?.votes == 1 }.item("s4")?.voters.first?.name == "Mia")
+        #expect(try await browser.command("suggest", "s99").status == 204)
+        _ = try await page.view { $0.notices.contains { $0.code == "unknownSong" && $0.kind == "toast" } }
+        #expect(try await browser.get("/api/search?q=song+3").body.contains("s3"))
+        #expect(try await browser.command("takeBack", "s4").status == 204)
+        _ = try await page.view { $0.item("s4")?.votes == 0 }
+
+        #expect(try await browser.command("leave").status == 204)
+        try await page.end()
+        #expect(try await browser.get("/events").status == 401)
+        _ = try await driver.view { $0.guests.isEmpty }
+        try await car.stop()
+    }
+
+    @Test("it has no right of the driver's, and none without joining")
+    func rights() async throws {
+        let car = try await car()
+        let browser = try await invited(to: car)
+        #expect(try await browser.command("vote", "s4").status == 401)
+        #expect(try await browser.get("/api/search?q=song").status == 401)
+        #expect(try await join(browser).status == 204)
+        for command in ["play", "pause", "end", "quit"] { #expect(try await browser.command(command).status == 400) }
+        let kick = "{\"command\": \"kick\", \"peer\": \"x\"}"
+        #expect(try await browser.post("/api/command", kick).status == 400)
+        #expect(try await browser.get("/invitation.svg").status == 404)
+        // Another's id is worth nothing without the key, and the session is not to be guessed.
+        browser.cookies["roadmesh-guest-\(car.port)"] = "0123456789abcdef0123456789abcdef"
+        #expect(try await browser.command("vote", "s4").status == 401)
+        // Where nobody is invited there is no door.
+        let closed = try await Car()
+        let answer = try await join(closed.browser)
+        #expect(answer.status == 403)
+        #expect(try await closed.browser.get("/join?token=x").status == 401)
+        try await closed.stop()
+        try await car.stop()
+    }
+
+    @Test("it is told what is wrong with its name or its key")
+    func badNames() async throws {
+        let car = try await car()
+        let browser = try await invited(to: car)
+        for name in ["", "   ", String(repeating: "x", count: 65), "a\\u0007b"] {
+            let answer = try await join(browser, Self.key, name)
+            #expect(answer.status == 400 && answer.reason == "name", "\(name)")
+        }
+        for key in ["", "17", String(repeating: "1", count: 63), String(repeating: "x", count: 64)] {
+            #expect(try await join(browser, key).status == 400, "\(key)")
+        }
+        try await car.stop()
+    }
+
+    @Test("the same key on two phones is one guest, another key another, and votes are counted so")
+    func keys() async throws {
+        let car = try await car()
+        let one = try await invited(to: car), same = try await invited(to: car), other = try await invited(to: car)
+        #expect(try await join(one).status == 204)
+        #expect(try await join(same).status == 204)
+        #expect(try await join(other, Self.otherKey).status == 204)
+        let pages = [try await one.page(), try await same.page(), try await other.page()]
+        for browser in [one, same, other] { #expect(try await browser.command("vote", "s5").status == 204) }
+        for page in pages {
+            let view = try await page.view { $0.item("s5")?.votes == 2 }
+            #expect(view.guests.count == 2)
+        }
+        try await car.stop()
+    }
+
+    @Test("sent away by the driver, it is told so, its stream ends, and its key opens nothing more")
+    func sentAway() async throws {
+        let car = try await car()
+        let browser = try await invited(to: car)
+        #expect(try await join(browser).status == 204)
+        let page = try await browser.page()
+        let me = try await page.view { $0.guests.contains { $0.isMe } }.me.id
+        let kick = "{\"command\": \"kick\", \"peer\": \"\(me)\"}"
+        #expect(try await car.browser.post("/api/command", kick).status == 204)
+        #expect(try await page.view { $0.ended != nil }.ended?.contains("driver") == true)
+        try await page.end()
+        let again = try await join(browser)
+        #expect(again.status == 403 && again.reason == "banned")
+        #expect(try await join(browser, Self.otherKey).status == 204)
+        try await car.stop()
+    }
+
+    @Test("a fourth page of it ends the first one, and the guest stays")
+    func pages() async throws {
+        let car = try await car()
+        let browser = try await invited(to: car)
+        #expect(try await join(browser).status == 204)
+        let first = try await browser.page()
+        _ = try await first.view()
+        var last = first
+        for _ in 0..<DashboardLimits.streamsPerGuest {
+            last = try await browser.page()
+            _ = try await last.view()
+        }
+        try await first.end()
+        #expect(try await browser.command("vote", "s6").status == 204)
+        #expect(try await last.view { $0.item("s6")?.votes == 1 }.guests.count == 1)
+        try await car.stop()
+    }
+}

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DemocracyDJ
+import Glibc
+import MeshProtocol
+import TestSupport
+import Testing
+
+@testable import HostIntegration
+
+@Suite("Media keys, on a session bus with playerctl", .timeLimit(.minutes(1)))
+struct MediaKeysTests {
+    private static func song(
+        _ id: String = "tunnel/07", title: String = "Tunnel of Lights", artist: String = "Night Drivers",
+        art: String? = nil
+    ) -> Song {
+        Song(id: id, title: title, artist: artist, duration: 215.5, albumArtURL: art)
+    }
+
+    /// Two of one plane, and one of another. Swift has no literal for them.
+    private static let noncharacters = String(decoding: [0xFFFE, 0xFDD0, 0xDBFF, 0xDFFF] as [UInt16], as: UTF16.self)
+
+    private func with(
+        _ bus: SessionBus, _ body: (MediaKeys, EventQueue<MediaCommand>, EventQueue<Bool>) async throws -> Void
+    ) async throws {
+        var limits = MediaKeysLimits()
+        (limits.firstPause, limits.longestPause) = (.milliseconds(20), .milliseconds(20))
+        let keys = MediaKeys(address: { [address = bus.address] in address }, limits: limits)
+        let (commands, presence) = (EventQueue(keys.commands), EventQueue(keys.presence))
+        let running = Task { try await keys.run() }
+        do {
+            try await body(keys, commands, presence)
+        } catch {
+            running.cancel()
+            throw error
+        }
+        running.cancel()
+        try await running.value
+        await commands.end()
+    }
+
+    private func present(_ presence: EventQueue<Bool>) async throws {
+        try await presence.first { $0 ? () : nil }
+    }
+
+    @Test("every button says what it says")
+    func buttons() async throws {
+        let bus = try SessionBus()
+        try bus.start()
+        try await with(bus) { keys, commands, presence in
+            try await present(presence)
+            await keys.show(Playback(song: Self.song(), isPlaying: true, elapsed: .zero, next: nil))
+            let buttons: [(String, MediaCommand)] = [
+                ("play", .play), ("pause", .pause), ("play-pause", .playPause), ("next", .next), ("stop", .pause),
+            ]
+            for (button, command) in buttons {
+                #expect(try await bus.playerctl(button) != nil)
+                #expect(try await commands.first { $0 } == command)
+            }
+            // These do nothing: the next button is the next command.
+            _ = try await bus.playerctl("previous")
+            _ = try await bus.playerctl("position", "5")
+            _ = try await bus.playerctl("volume", "0.5")
+            _ = try await bus.playerctl("open", "file:///etc/passwd")
+            #expect(try await bus.playerctl("volume") == "1.000000")
+            _ = try await bus.playerctl("next")
+            #expect(try await commands.first { $0 } == .next)
+        }
+    }
+
+    @Test("what plays is to be seen, and silence too")
+    func shows() async throws {
+        let bus = try SessionBus()
+        try bus.start()
+        try await with(bus) { keys, _, presence in
+            await keys.show(
+                Playback(
+                    song: Self.song(art: "https://a.example/c.jpg"), isPlaying: false, elapsed: .seconds(65), next: nil)
+            )
+            try await present(presence)
+            #expect(try await bus.playerctl("status") == "Paused")
+            let format = "{{title}}|{{artist}}|{{mpris:length}}|{{mpris:trackid}}|{{mpris:artUrl}}|{{position}}"
+            let shown = try await bus.playerctl("metadata", "--format", format)
+            let song = "Tunnel of Lights|Night Drivers|215500000|'/org/roadmesh/song/tunnel_2f07'"
+            #expect(shown == song + "|https://a.example/c.jpg|65000000")
+            await keys.show(Playback(song: Self.song(), isPlaying: true, elapsed: .seconds(65), next: nil))
+            #expect(try await bus.playerctl("status") == "Playing")
+            let text = try await bus.playerctl("position")
+            let place = try #require(Double(text ?? ""))
+            #expect(place >= 65 && place < 70)
+            await keys.show(Playback(song: nil, isPlaying: false, elapsed: .zero, next: nil))
+            #expect(try await bus.playerctl("status") == "Stopped")
+        }
+    }
+
+    @Test(
+        "odd titles are shown as far as can be, and nobody is cut off the bus for them",
+        arguments: [
+            ("A\u{0}B", "AB"), ("noncharacters \(Self.noncharacters)", "noncharacters \u{FFFD}\u{FFFD}\u{FFFD}"),
+            ("\u{202E}drawkcab", "drawkcab"), ("two\nlines", "twolines"), ("👩‍👩‍👧 ünïcödé", "👩‍👩‍👧 ünïcödé"),
+            (String(repeating: "ü", count: 5_000), String(repeating: "ü", count: 512)), ("", ""), ("%s %n", "%s %n"),
+        ])
+    func oddTitles(title: String, shown: String) async throws {
+        let bus = try SessionBus()
+        try bus.start()
+        try await with(bus) { keys, _, presence in
+            await keys.show(
+                Playback(
+                    song: Self.song(title, title: title, artist: title), isPlaying: true, elapsed: .zero, next: nil))
+            try await present(presence)
+            #expect(try await bus.playerctl("metadata", "--format", "{{title}}|{{artist}}") == "\(shown)|\(shown)")
+            #expect(try await bus.playerctl("status") == "Playing")
+        }
+    }
+
+    @Test("a second head unit in one session has a name of its own")
+    func secondOne() async throws {
+        let bus = try SessionBus()
+        try bus.start()
+        try await with(bus) { _, first, presence in
+            try await present(presence)
+            try await with(bus) { _, second, presence in
+                try await present(presence)
+                _ = try await bus.playerctl("next", player: "roadmesh.instance\(getpid())")
+                #expect(try await second.first { $0 } == .next)
+                _ = try await bus.playerctl("pause", player: "roadmesh")
+            }
+            #expect(try await first.first { $0 } == .pause)
+        }
+    }
+
+    @Test("a bus that comes later is found, and one that comes back as well, with what plays then")
+    func busComesAndGoes() async throws {
+        let bus = try SessionBus()
+        try await with(bus) { keys, commands, presence in
+            await keys.show(Playback(song: Self.song(), isPlaying: true, elapsed: .zero, next: nil))
+            for title in ["One", "Two", "Three"] {
+                try bus.start()
+                try await present(presence)
+                await keys.show(Playback(song: Self.song(title: title), isPlaying: true, elapsed: .zero, next: nil))
+                #expect(try await bus.playerctl("metadata", "title") == title)
+                _ = try await bus.playerctl("next")
+                #expect(try await commands.first { $0 } == .next)
+                bus.stop()
+                try await presence.first { $0 ? nil : () }
+            }
+        }
+    }
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DemocracyDJ
+import FoundationEssentials
+import Glibc
+import TestSupport
+import Testing
+
+@testable import MusicLibrary
+
+/// A folder of music in a temporary place, and the index beside it.
+struct MusicShelf {
+    let place = newFolder()
+    var folder: String { place + "/music" }
+    var database: String { place + "/library.sqlite" }
+
+    init() throws {
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    }
+
+    static let fixtures = URL(filePath: #filePath).deletingLastPathComponent().path + "/Fixtures/"
+
+    /// Limits that wait for nothing.
+    static var limits: LibraryLimits {
+        var limits = LibraryLimits()
+        limits.settle = .milliseconds(10)
+        limits.restFactor = 0
+        limits.awayPause = .milliseconds(20)
+        return limits
+    }
+
+    func path(_ name: String) -> String { folder + "/" + name }
+
+    /// Writes a file, and the folders that it is in.
+    func put(_ name: String, _ bytes: [UInt8]) throws {
+        let url = URL(filePath: path(name))
+        try FileManager.default.createDirectory(
+            atPath: url.deletingLastPathComponent().path, withIntermediateDirectories: true)
+        try Data(bytes).write(to: url)
+    }
+
+    func put(_ name: String, title: String = "", artist: String = "", album: String = "", track: Int = 0) throws {
+        try put(name, MP3(title: title, artist: artist, album: album, track: track).bytes)
+    }
+
+    func move(_ name: String, to other: String) { #expect(rename(path(name), path(other)) == 0) }
+    func remove(_ name: String) { #expect(unlink(path(name)) == 0) }
+    func clear() { try? FileManager.default.removeItem(atPath: place) }
+
+    /// Runs a library while something is done with it.
+    func withLibrary<Result: Sendable>(
+        _ limits: LibraryLimits = limits, _ body: (MusicLibrary, EventQueue<MusicLibrary.Update>) async throws -> Result
+    ) async throws -> Result {
+        let library = try MusicLibrary(folder: folder, database: database, limits: limits)
+        let updates = EventQueue(library.updates)
+        let running = Task { await library.run() }
+        do {
+            let result = try await body(library, updates)
+            running.cancel()
+            await running.value
+            return result
+        } catch {
+            running.cancel()
+            await running.value
+            throw error
+        }
+    }
+}
+
+extension EventQueue<MusicLibrary.Update> {
+    /// The next list of songs that is as wanted.
+    @discardableResult
+    func songs(where isWanted: @escaping @Sendable ([Song]) -> Bool = { _ in true }) async throws -> [Song] {
+        try await first { if case .songs(let songs) = $0, isWanted(songs) { songs } else { nil } }
+    }
+
+    /// The next problem.
+    func problem() async throws -> LibraryProblem {
+        try await first { if case .problem(let problem) = $0 { problem } else { nil } }
+    }
+}
+
+/// An MPEG file of silence with an ID3v2.4 tag.
+struct MP3 {
+    var title = ""
+    var artist = ""
+    var album = ""
+    var track = 0
+    var cover: [UInt8] = []
+
+    /// What follows the tag of the fixture.
+    private static let audio: [UInt8] = {
+        let file = (try? Data(contentsOf: URL(filePath: MusicShelf.fixtures + "song.mp3"))).map { Array($0) } ?? []
+        return Array(file.dropFirst(10 + file[6..<10].reduce(0) { $0 << 7 | Int($1) }))
+    }()
+
+    var bytes: [UInt8] {
+        var frames = frame("TIT2", text: title) + frame("TPE1", text: artist) + frame("TALB", text: album)
+        if track > 0 { frames += frame("TRCK", text: "\(track)") }
+        if !cover.isEmpty { frames += frame("APIC", [0] + Array("image/png\0".utf8) + [3, 0] + cover) }
+        return Array("ID3".utf8) + [4, 0, 0] + size(frames.count) + frames + Self.audio
+    }
+
+    private func frame(_ id: String, text: String) -> [UInt8] {
+        text.isEmpty ? [] : frame(id, [3] + Array(text.utf8))
+    }
+
+    private func frame(_ id: String, _ body: [UInt8]) -> [UInt8] { Array(id.utf8) + size(body.count) + [0, 0] + body }
+
+    private func size(_ count: Int) -> [UInt8] { [21, 14, 7, 0].map { UInt8(count >> $0 & 0x7F) } }
+}

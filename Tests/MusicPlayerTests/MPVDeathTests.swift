@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DemocracyDJ
+import FoundationEssentials
+import Glibc
+import MeshNode
+import MeshProtocol
+import TestSupport
+import Testing
+
+@testable import MusicPlayer
+
+@Suite("When mpv dies", .serialized, .timeLimit(.minutes(2)))
+struct MPVDeathTests {
+    @Test("an mpv that is killed in the middle of a song goes on there at once")
+    func goesOn() async throws {
+        try await PlayerRig.with { rig in
+            try rig.folder.write("a", seconds: 60)
+            await rig.want("a", at: .seconds(30))
+            let before = try await rig.heard("a")
+            let process = try #require(await rig.player.processID)
+            let killedAt = ContinuousClock.now
+            kill(process, SIGKILL)
+            let after = try await rig.heard("a")
+            let lost = after.elapsed - (before.elapsed + (killedAt - before.at))
+            let silence = after.at - killedAt
+            print("silence: \(silence / .milliseconds(1)) ms; it goes on \(lost / .milliseconds(1)) ms off")
+            // It is some tenths; two seconds leave room for what else the machine does.
+            #expect(silence < .seconds(2))
+            // Where the machine is busy, what is heard of may have played for a while.
+            #expect(lost > .milliseconds(-300) && lost < silence + .milliseconds(500))
+            // Nobody is left of the first one.
+            #expect(kill(process, 0) == -1 && errno == ESRCH)
+        }
+    }
+
+    @Test("an mpv that hangs is killed, and the song goes on")
+    func hangs() async throws {
+        var limits = PlayerLimits()
+        (limits.answerTime, limits.askEvery) = (.milliseconds(300), .milliseconds(100))
+        try await PlayerRig.with(limits: limits) { rig in
+            try rig.folder.write("a", seconds: 60)
+            await rig.want("a", at: .seconds(30))
+            try await rig.heard("a")
+            let process = try #require(await rig.player.processID)
+            kill(process, SIGSTOP)
+            let after = try await rig.heard("a")
+            #expect(after.elapsed > .seconds(30) && after.elapsed < .seconds(31))
+            #expect(kill(process, 0) == -1 && errno == ESRCH)
+        }
+    }
+
+    @Test("without mpv, a person is told what to install, and the song waits")
+    func isMissing() async throws {
+        #expect { try MPVPlayer.find(path: "/nowhere:relative") } throws: {
+            ($0 as? SetupProblem)?.sentence.contains("sudo apt install mpv") == true
+        }
+        try await PlayerRig.with(executable: "/nowhere/mpv") { rig in
+            try rig.folder.write("a", seconds: 60)
+            await rig.want("a")
+            let notice = try await rig.problems.first { $0?.notice }
+            #expect(notice.message.hasPrefix("The player mpv cannot be started"))
+        }
+    }
+
+    @Test("without anything that takes the sound, the song is not passed over, and a person is told")
+    func noSoundCard() async throws {
+        try await PlayerRig.with(["--ao=alsa", "--audio-device=alsa/roadmesh-has-no-such-card"]) { rig in
+            try rig.folder.write("a", seconds: 60)
+            await rig.want("a")
+            #expect(try await rig.problems.first { $0 } == .noSound)
+            await rig.want(nil)
+            // Nothing was told about the song.
+            await rig.want("nowhere")
+            #expect(try await rig.reports.first { $0 } == .failed("nowhere"))
+        }
+    }
+
+    @Test("mpv ends with the program, also with one that is killed")
+    func endsWithTheProgram() async throws {
+        let note = "/tmp/roadmesh-player-\(getpid())"
+        setenv("ROADMESH_TEST_NOTE", note, 1)
+        defer { unlink(note) }
+        await #expect(processExitsWith: .signal(SIGKILL)) {
+            try await PlayerRig.with { rig in
+                try rig.folder.write("a", seconds: 60)
+                await rig.want("a")
+                try await rig.heard("a")
+                let process = try #require(await rig.player.processID)
+                let note = try #require(ProcessInfo.processInfo.environment["ROADMESH_TEST_NOTE"])
+                try Data("\(process)".utf8).write(to: URL(filePath: note))
+                kill(getpid(), SIGKILL)
+            }
+        }
+        let text = try String(contentsOf: URL(filePath: note), encoding: .utf8)
+        let process = try #require(pid_t(text))
+        #expect(try hasEnded(process, withinMilliseconds: 2_000), "mpv \(process) outlives the program")
+    }
+
+    @Test("twenty failed starts leave no descriptor behind")
+    func failedStartsLeaveNothing() async {
+        await #expect(processExitsWith: .success) {
+            var limits = PlayerLimits()
+            (limits.firstRestartPause, limits.longestRestartPause) = (.milliseconds(1), .milliseconds(1))
+            try await PlayerRig.with(executable: "/nowhere/mpv", limits: limits) { rig in
+                try rig.folder.write("a", seconds: 1)
+                func start(_ count: Int) async throws -> Int {
+                    let before = await rig.player.starts
+                    while await rig.player.starts < before + count { await Task.yield() }
+                    return try openDescriptors()
+                }
+                await rig.want("a")
+                let before = try await start(3), after = try await start(20)
+                // One that is under way has some; one left by each would be twenty.
+                guard after - before < 15 else { exit(1) }
+            }
+        }
+    }
+
+    @Test("twenty deaths leave no process and no descriptor behind")
+    func leavesNothing() async {
+        // In a process of its own, since other tests open and close descriptors too.
+        await #expect(processExitsWith: .success) {
+            var limits = PlayerLimits()
+            (limits.deathsOfSong, limits.silentDeaths) = (100, 100)
+            try await PlayerRig.with(limits: limits) { rig in
+                try rig.folder.write("a", seconds: 600)
+                await rig.want("a", at: .seconds(30))
+                try await rig.heard("a")
+                var processes: [pid_t] = []
+                func die() async throws {
+                    let process = try #require(await rig.player.processID)
+                    processes.append(process)
+                    kill(process, SIGKILL)
+                    try await rig.heard("a")
+                }
+                // The first opens what the process keeps for good.
+                try await die()
+                let before = try openDescriptors()
+                for _ in 0..<20 { try await die() }
+                let after = try openDescriptors()
+                print("descriptors before and after 20 restarts: \(before), \(after)")
+                guard before == after, processes.allSatisfy({ kill($0, 0) == -1 && errno == ESRCH }) else { exit(1) }
+            }
+        }
+    }
+}
+
+private func openDescriptors() throws -> Int {
+    try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count
+}
+
+/// Waits for a process to end that is not ours to wait for (pidfd_open(2), which Swift's Glibc leaves out).
+private func hasEnded(_ process: pid_t, withinMilliseconds limit: Int32) throws -> Bool {
+    typealias Open = @convention(c) (pid_t, UInt32) -> Int32
+    let open = try #require(dlsym(nil, "pidfd_open"), "a C library before glibc 2.36")
+    let descriptor = unsafeBitCast(open, to: Open.self)(process, 0)
+    guard descriptor >= 0 else { return errno == ESRCH }
+    defer { close(descriptor) }
+    var wait = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+    return poll(&wait, 1, limit) == 1
+}

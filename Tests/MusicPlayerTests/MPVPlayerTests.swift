@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DemocracyDJ
+import FoundationEssentials
+import Glibc
+import MeshNode
+import MeshProtocol
+import TestSupport
+import Testing
+
+@testable import MusicPlayer
+
+@Suite("Music that mpv plays", .serialized, .timeLimit(.minutes(2)))
+struct MPVPlayerTests {
+    @Test("a song is heard from its start, and its end is told when it is there")
+    func playsToItsEnd() async throws {
+        try await PlayerRig.with { rig in
+            try rig.folder.write("a", seconds: 1.5)
+            await rig.want("a")
+            let begin = try await rig.heard("a")
+            #expect(begin.elapsed < .milliseconds(500))
+            try await rig.report(.ended("a"))
+            let took = ContinuousClock.now - (begin.at - begin.elapsed)
+            // mpv tells of the end when it has given the last of it away: up to 0.4 s wait there to be heard.
+            print("song of 1.5 s, told to be over after \(took / .seconds(1)) s; begin \(begin.elapsed)")
+            #expect(took > .seconds(0.9) && took < .seconds(2.5))
+        }
+    }
+
+    @Test("not a sample is missing or added between two songs")
+    func gaplessToTheSample() async throws {
+        let heard = newFolder()
+        defer { unlink(heard) }
+        try await PlayerRig.with(["--ao=pcm", "--ao-pcm-waveheader=no", "--ao-pcm-file=\(heard)"]) { rig in
+            try rig.folder.write("a", seconds: 1, sample: 1_000)
+            try rig.folder.write("b", seconds: 0.5, sample: 2_000)
+            // What writes a file does not wait for anybody: both are there before it may begin.
+            await rig.want("a", next: "b", plays: false)
+            try await rig.heard("a")
+            await rig.want("a", next: "b")
+            try await rig.report(.ended("a"))
+            await rig.want("b")
+            try await rig.report(.ended("b"))
+        }
+        let samples = try Data(contentsOf: URL(filePath: heard)).withUnsafeBytes {
+            Array($0.bindMemory(to: Int16.self))
+        }
+        let second = samples.firstIndex(of: 2_000) ?? samples.count
+        print("gapless: \(second / 2) frames of 44100 of the first song, \((samples.count - second) / 2) of 22050")
+        #expect(samples.count == 2 * (44_100 + 22_050))
+        #expect(samples.prefix(second).allSatisfy { $0 == 1_000 } && second == 2 * 44_100)
+        #expect(samples.suffix(from: second).allSatisfy { $0 == 2_000 })
+    }
+
+    @Test("the second song begins when the first one ends, by mpv's own account of where it is")
+    func gaplessInTime() async throws {
+        var limits = PlayerLimits()
+        (limits.reportEvery, limits.askEvery) = (.zero, .milliseconds(200))
+        try await PlayerRig.with(limits: limits) { rig in
+            let songs = ["a", "b", "c"]
+            for song in songs { try rig.folder.write(song, seconds: 2) }
+            await rig.want("a", next: "b")
+            func beginning(of song: Song.ID) async throws -> ContinuousClock.Instant {
+                // mpv's account wavers by some hundredths of a second: the one in the middle of five tells best.
+                var told: [ContinuousClock.Instant] = []
+                while told.count < 5 {
+                    let (elapsed, at) = try await rig.heard(song)
+                    if elapsed > .milliseconds(200) { told.append(at - elapsed) }
+                }
+                return told.sorted()[2]
+            }
+            var began = try await beginning(of: "a")
+            var gaps: [Duration] = []
+            for (song, next) in zip(songs, songs.dropFirst()) {
+                try await rig.report(.ended(song))
+                await rig.want(next, next: next == "b" ? "c" : nil)
+                let begins = try await beginning(of: next)
+                gaps.append(begins - began - .seconds(2))
+                began = begins
+            }
+            print("gaps between songs: \(gaps.map { $0 / .milliseconds(1) }) ms")
+            // A machine that has no time for mpv has one, so not both need be right.
+            #expect(gaps.contains { $0 > .milliseconds(-100) && $0 < .milliseconds(100) })
+        }
+    }
+
+    @Test("a pause holds the song where it is")
+    func pauses() async throws {
+        try await PlayerRig.with { rig in
+            try rig.folder.write("a", seconds: 30)
+            await rig.want("a", at: .seconds(3))
+            let begin = try await rig.heard("a")
+            #expect(begin.elapsed > .seconds(2.9) && begin.elapsed < .seconds(3.5))
+            await rig.want("a", plays: false, at: .seconds(3.1))
+            // What the host believes is far off: it is told where the song stands, which does not move.
+            await rig.want("a", plays: false, at: .seconds(20))
+            let first = try await rig.heard("a")
+            #expect(first.elapsed < .seconds(5))
+        }
+    }
+
+    @Test("a skip is heard at once, and a song that was left says nothing more")
+    func skips() async throws {
+        try await PlayerRig.with { rig in
+            try rig.folder.write("a", seconds: 20)
+            try rig.folder.write("b", seconds: 1)
+            await rig.want("a", next: "b")
+            try await rig.heard("a")
+            let began = ContinuousClock.now
+            await rig.want("b")
+            try await rig.reports.first { (report: PlayerReport) -> Void? in
+                #expect(report != .ended("a") && report != .failed("a"))
+                if case .elapsed("b", _) = report { return () }
+                return nil
+            }
+            #expect(ContinuousClock.now - began < .seconds(1))
+            try await rig.report(.ended("b"))
+        }
+    }
+
+    @Test("the queue changes while a song plays: what was to come before is not heard")
+    func reorders() async throws {
+        try await PlayerRig.with { rig in
+            for song in ["a", "b", "c"] { try rig.folder.write(song, seconds: 1) }
+            await rig.want("a", next: "b")
+            try await rig.heard("a")
+            await rig.want("a", next: "c")
+            try await rig.report(.ended("a"))
+            await rig.want("c")
+            try await rig.reports.first { (report: PlayerReport) -> Void? in
+                if case .elapsed("b", _) = report { Issue.record("b is heard") }
+                return report == .ended("c") ? () : nil
+            }
+        }
+    }
+
+    @Test("a broken file is passed over, and so is one that is nowhere; the next song is heard")
+    func passesOverBrokenFiles() async throws {
+        try await PlayerRig.with { rig in
+            try rig.folder.writeBroken("broken")
+            try rig.folder.write("good", seconds: 1)
+            await rig.want("broken", next: "nowhere")
+            try await rig.report(.failed("broken"))
+            await rig.want("nowhere", next: "good")
+            try await rig.report(.failed("nowhere"))
+            await rig.want("good")
+            try await rig.report(.ended("good"))
+        }
+    }
+
+    @Test("after twenty broken files in a row, told to a person once, the next song is heard")
+    func passesOverMany() async throws {
+        var limits = PlayerLimits()
+        (limits.firstFailurePause, limits.longestFailurePause) = (.milliseconds(10), .milliseconds(50))
+        try await PlayerRig.with(limits: limits) { rig in
+            try rig.folder.write("good", seconds: 20)
+            let broken = (0..<20).map { "broken\($0)" }
+            for song in broken { try rig.folder.writeBroken(song) }
+            let songs = broken + ["good"]
+            for (song, next) in zip(songs, songs.dropFirst()) {
+                await rig.want(song, next: next)
+                try await rig.report(.failed(song))
+            }
+            await rig.want("good")
+            try await rig.heard("good")
+            var told: [PlayerProblem?] = []
+            _ = try await rig.problems.first { (problem: PlayerProblem?) -> Void? in
+                told.append(problem)
+                return problem == nil ? () : nil
+            }
+            // A person who looks late sees what is true by then.
+            #expect(told == [.songsFail, nil] || told == [nil])
+        }
+    }
+
+    @Test("a playlist and a list for FFmpeg are no music, whatever they are called")
+    func playsNoLists() async throws {
+        try await PlayerRig.with { rig in
+            try rig.folder.write("good", seconds: 20)
+            let lists = [
+                "m3u": "#EXTM3U\n\(rig.folder.file("good"))\n",
+                "hls": "#EXTM3U\n#EXT-X-TARGETDURATION:2\n#EXTINF:2,\n\(rig.folder.file("good"))\n",
+                "concat": "ffconcat version 1.0\nfile '\(rig.folder.file("good"))'\n",
+                "edl": "# mpv EDL v0\n\(rig.folder.file("good"))\n",
+                "cue": "FILE \"\(rig.folder.file("good"))\" WAVE\nTRACK 01 AUDIO\nINDEX 01 00:00:00\n",
+            ]
+            for (song, text) in lists.sorted(by: { $0.key < $1.key }) {
+                try Data(text.utf8).write(to: URL(filePath: rig.folder.file(song)))
+                await rig.want(song)
+                try await rig.reports.first { (report: PlayerReport) -> Void? in
+                    if case .elapsed = report { Issue.record("\(song) is played") }
+                    return report == .failed(song) ? () : nil
+                }
+            }
+        }
+    }
+}

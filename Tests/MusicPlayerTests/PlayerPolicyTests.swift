@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DemocracyDJ
+import MeshProtocol
+import Testing
+
+@testable import MusicPlayer
+
+@Suite("What a player does")
+struct PlayerPolicyTests {
+    /// Song a is heard, and b comes next.
+    private func playing(limits: PlayerLimits = .standard, at place: Double = 0) -> PlayerStory {
+        var story = PlayerStory(limits: limits)
+        #expect(story.want("a", next: "b", at: place) == ["launch", "load /a at \(place)", "append /b"])
+        #expect(story.begin(1) == [])
+        #expect(story.place(place) == ["a is at \(place)"])
+        return story
+    }
+
+    @Test("goes on to the next song without loading it, when that is what the host wants")
+    func gapless() {
+        var story = playing()
+        story.at(60)
+        #expect(story.end(1) == ["a has ended"])
+        #expect(story.begin(2) == [])
+        #expect(story.want("b", next: "c") == ["append /c"])
+        #expect(story.place(0) == ["b is at 0.0"])
+    }
+
+    @Test("plays what the host wants where that is not what came next")
+    func reordered() {
+        var story = playing()
+        #expect(story.want("a", next: "c") == ["drop", "append /c"])
+        #expect(story.want("a", next: nil) == ["drop"])
+        #expect(story.want("a", next: "b") == ["append /b"])
+        story.at(60)
+        #expect(story.end(1) == ["a has ended"])
+        #expect(story.begin(4) == [])
+        #expect(story.want("z") == ["stop", "load /z at 0.0"])
+    }
+
+    @Test("a song that was dropped too late is stopped at once")
+    func droppedTooLate() {
+        var story = playing()
+        _ = story.want("a", next: "c")
+        story.at(60)
+        #expect(story.end(1) == ["a has ended"])
+        #expect(story.begin(2) == ["stop"])
+        #expect(story.want("c") == ["load /c at 0.0"])
+    }
+
+    @Test("a skip stops the old song though the new one's file is not found yet")
+    func skip() {
+        var policy = PlayerPolicy()
+        func handle(_ event: PlayerPolicy.Event) -> [MPVCommand] {
+            policy.handle(event, now: .zero).compactMap { if case .send(let command, _) = $0 { command } else { nil } }
+        }
+        _ = handle(.wanted(playback("a")))
+        _ = handle(.found("a", path: "/a"))
+        #expect(handle(.answered(1, .done)) == [.load(path: "/a", from: .zero)])
+        #expect(handle(.wanted(playback("x"))) == [.stop])
+        #expect(handle(.found("x", path: "/x")) == [.load(path: "/x", from: .zero)])
+    }
+
+    @Test("the only song of a library begins again when it has ended, and when it is skipped")
+    func sameSongAgain() {
+        var story = PlayerStory()
+        #expect(story.want("a", next: "a") == ["launch", "load /a at 0.0", "append /a"])
+        _ = story.begin(1)
+        story.at(60)
+        #expect(story.end(1) == ["a has ended"])
+        #expect(story.begin(2) == [])
+        // Said before the host knew that it has ended.
+        #expect(story.want("a", next: "a", at: 60) == [])
+        #expect(story.want("a", next: "a", at: 0) == ["append /a"])
+        _ = story.place(0)
+        story.at(70)
+        #expect(story.want("a", next: "a", at: 0) == ["load /a at 0.0", "append /a"])
+    }
+
+    @Test("the host is told where a song is when it begins, when it is wrong, and else every ten seconds")
+    func reports() {
+        var story = playing()
+        var told: [String] = []
+        for second in 1...25 {
+            #expect(story.tick(Double(second)) == [])
+            told += story.place(Double(second))
+        }
+        #expect(told == ["a is at 10.0", "a is at 20.0"])
+        _ = story.tick(26)
+        #expect(story.place(25.4) == ["a is at 25.4"])
+        _ = story.want("a", next: "b", at: 40)
+        #expect(story.place(25.4) == ["a is at 25.4"])
+    }
+
+    @Test("a pause holds and asks no more, and goes on where it was")
+    func pause() {
+        var story = playing()
+        #expect(story.want("a", next: "b", plays: false) == ["pause"])
+        #expect(story.place(0.2) == [])
+        #expect(story.policy.deadline == nil)
+        story.at(100)
+        #expect(story.want("a", next: "b", at: 0.2) == ["go on"])
+    }
+
+    @Test("silence stops, once")
+    func silence() {
+        var story = playing()
+        #expect(story.want(nil) == ["stop"])
+        #expect(story.want(nil) == [])
+        #expect(story.policy.deadline == nil)
+    }
+
+    @Test("a song that fails is told once, and again only where the host still wants it")
+    func fails() {
+        var story = PlayerStory()
+        _ = story.want("a", next: "b")
+        #expect(story.end(1, .failed("unrecognized file format")) == ["a has failed"])
+        #expect(story.want("a", next: "c") == [])
+        #expect(story.tick(1) == [])
+        #expect(story.tick(3) == ["a has failed"])
+        #expect(story.want("b", next: "c") == ["append /c"])
+    }
+
+    @Test("the next song fails before the host wants it: it is told when it does")
+    func nextFailsEarly() {
+        var story = playing()
+        #expect(story.end(1) == ["a has ended"])
+        #expect(story.end(2, .failed("loading failed")) == [])
+        #expect(story.want("b", next: "c") == ["stop", "b has failed"])
+        #expect(story.want("c") == ["load /c at 0.0"])
+    }
+
+    @Test("a song whose file is nowhere fails, and is looked for again when it comes again")
+    func nowhere() {
+        var story = PlayerStory(missing: ["a", "b"])
+        #expect(story.want("a", next: "b") == ["launch", "a has failed"])
+        #expect(story.want("b") == ["b has failed"])
+    }
+
+    @Test("a path that is none is none", arguments: ["relative", "http://a.example/b", "/a\u{0}b", ""])
+    func badPath(path: String) {
+        var policy = PlayerPolicy()
+        #expect(policy.handle(.wanted(playback("a")), now: .zero).first == .find("a"))
+        let actions = policy.handle(.found("a", path: path), now: .zero)
+        #expect(actions.contains(.report(.failed("a"))))
+    }
+
+    @Test("after three failures in a row each one waits longer than the one before, so that a queue is not emptied")
+    func manyFailures() {
+        let missing = (0..<12).map { "s\($0)" }
+        var story = PlayerStory(missing: Set(missing))
+        var told: [Double] = []
+        for song in missing {
+            var words = story.want(song)
+            while !words.contains("\(song) has failed"), let deadline = story.policy.deadline {
+                words = story.tick(deadline / .seconds(1))
+            }
+            told.append(story.now / .seconds(1))
+        }
+        #expect(told == [0, 0, 0, 1, 3, 7, 15, 31, 61, 91, 121, 151])
+    }
+}
