@@ -131,7 +131,8 @@ let package = Package(
         .target(
             name: "FieldTest",
             dependencies: [
-                "DemocracyDJ", "MeshNode", "MeshProtocol", "MeshSimulator", "NodeStore", lifecycle, logging,
+                "BLETransport", "DemocracyDJ", "MeshNode", "MeshProtocol", "MeshSimulator", "NodeStore", lifecycle,
+                logging,
             ],
             swiftSettings: strict),
         .executableTarget(

@@ -183,7 +183,7 @@ public actor BLEManager {
     private func heard(_ sighting: Sighting) async {
         let peer = sighting.advertisement.peer
         guard sighting.advertisement.service == service.uuid, peer.id != Identity.head(of: local.id),
-            sightings[peer.id] != nil || sightings.count < Limits.sightings
+            sightings[peer.id] != nil || sightings.count < RadioLimits.sightings
         else { return }
         sightings[peer.id] = sighting
         await outlet.send(.discovered(Peripheral(sighting: sighting, radio: radio)))
@@ -208,7 +208,9 @@ public actor BLEManager {
 
     private func paceAdvertising() async {
         while !Task.isCancelled {
-            guard let deadline = hosting?.policy.deadline ?? Optional(now + Limits.eagerAdvertising) else { return }
+            guard let deadline = hosting?.policy.deadline ?? Optional(now + RadioLimits.eagerAdvertising) else {
+                return
+            }
             try? await Task.sleep(until: origin + deadline, clock: .continuous)
             guard !Task.isCancelled else { return }
             if hosting?.policy.tick(now: now) != nil { hosting?.renew.yield() }

@@ -81,18 +81,19 @@ public actor MeshCoreSession {
     /// The current state at once and every change after it, for any number of listeners. It ends when the session is over.
     public nonisolated var connectionState: AsyncStream<ConnectionState> {
         let (stream, listener) = AsyncStream<ConnectionState>.makeStream(
-            bufferingPolicy: .bufferingNewest(Limits.sessionStates))
+            bufferingPolicy: .bufferingNewest(SessionLimits.sessionStates))
         Task { await self.add(listener) }
         return stream
     }
 
     /// What happens, for any number of listeners. It ends when the session is lost or stopped.
     ///
-    /// What comes before there is a listener waits for the first. A listener that falls behind by `Limits.sessionEvents` is
-    /// cut off, and where it was the last the session ends: a message is rather late, with the next session, than lost.
+    /// What comes before there is a listener waits for the first. A listener that falls behind by
+    /// `SessionLimits.sessionEvents` is cut off, and where it was the last the session ends: a message is rather late,
+    /// with the next session, than lost.
     public func events() -> AsyncStream<MeshEvent> {
         let (stream, listener) = AsyncStream<MeshEvent>.makeStream(
-            bufferingPolicy: .bufferingOldest(Limits.sessionEvents))
+            bufferingPolicy: .bufferingOldest(SessionLimits.sessionEvents))
         guard phase != .over else {
             listener.finish()
             return stream
@@ -281,7 +282,7 @@ public actor MeshCoreSession {
     @discardableResult
     private func tell(_ event: MeshEvent) -> Telling {
         guard !eventListeners.isEmpty else {
-            guard unheard.count < Limits.sessionEvents else { return .lost }
+            guard unheard.count < SessionLimits.sessionEvents else { return .lost }
             unheard.append(event)
             return .waiting
         }

@@ -202,7 +202,7 @@ struct AdapterSupervisorTests {
             _ = story.at(story.now, .done(number))
             _ = story.at(story.now, .done(number + 1))
         }
-        #expect(resets == Limits.resetsBeforeMove)
+        #expect(resets == RadioLimits.resetsBeforeMove)
         #expect(story.supervisor.failure == Self.dead)
     }
 

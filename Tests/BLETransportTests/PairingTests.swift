@@ -58,7 +58,7 @@ struct PairingTests {
         var lower = Box()
         lower.happens(.heard(Self.van))
         #expect(lower.actions == [.tell(.heard(Self.van))])
-        #expect(lower.pairing.deadline == Limits.pairingGather)
+        #expect(lower.pairing.deadline == RadioLimits.pairingGather)
         lower.waits()
         #expect(lower.actions == [.stopLooking, .dial(Self.van)])
         lower.happens(.dialled)
@@ -78,7 +78,7 @@ struct PairingTests {
     func patience() {
         var higher = Box(token: "d00000")
         higher.happens(.heard(Self.van))
-        #expect(higher.pairing.deadline == Limits.pairingGather + Limits.pairingPatience)
+        #expect(higher.pairing.deadline == RadioLimits.pairingGather + RadioLimits.pairingPatience)
         higher.waits()
         #expect(higher.actions == [.stopLooking, .dial(Self.van)])
     }
@@ -87,7 +87,7 @@ struct PairingTests {
     func nobody() {
         var alone = Box(wanted: "the bus")
         alone.happens(.heard(Self.van))
-        #expect(alone.pairing.deadline == Limits.pairingSearch)
+        #expect(alone.pairing.deadline == RadioLimits.pairingSearch)
         alone.waits()
         #expect(alone.actions == [.stopLooking, .hangUp, .finish(.nobody(wanted: "the bus"))])
         #expect(alone.pairing.deadline == nil)
@@ -144,13 +144,13 @@ struct PairingTests {
         #expect(box.actions == [.hangUp, .look])
         box.happens(.heard(Self.van))
         #expect(box.actions == [])
-        #expect(box.pairing.deadline == box.now + Limits.pairingSearch)
+        #expect(box.pairing.deadline == box.now + RadioLimits.pairingSearch)
     }
 
     @Test("links that break for nothing are tried again, but not for ever")
     func meetings() {
         var box = Box()
-        for _ in 1..<Limits.pairingMeetings {
+        for _ in 1..<RadioLimits.pairingMeetings {
             box.happens(.heard(Self.van))
             box.waits()
             box.happens(.dialFailed)
@@ -215,7 +215,7 @@ struct PairingTests {
     func bonded() {
         var box = Box()
         box.asks()
-        #expect(box.actions == [.tell(.digits("012345", Self.van, within: Limits.pairingAnswer))])
+        #expect(box.actions == [.tell(.digits("012345", Self.van, within: RadioLimits.pairingAnswer))])
         box.happens(.answered(true))
         #expect(box.actions == [.answer(true), .tell(.waiting(for: Self.van))])
         box.happens(.paired(nil))
@@ -257,7 +257,7 @@ struct PairingTests {
     func unanswered() {
         var box = Box()
         box.asks()
-        #expect(box.pairing.deadline == box.now + Limits.pairingAnswer)
+        #expect(box.pairing.deadline == box.now + RadioLimits.pairingAnswer)
         box.waits()
         #expect(box.actions == [.send(.no(.unanswered)), .answer(false)])
         box.happens(.linkEnded)
@@ -278,7 +278,7 @@ struct PairingTests {
             if isFailureFirst {
                 box.happens(.pairingFailed(cause: "Authentication Failed"))
                 #expect(box.actions == [])
-                #expect(box.pairing.deadline == box.now + Limits.pairingLastWord)
+                #expect(box.pairing.deadline == box.now + RadioLimits.pairingLastWord)
             }
             box.happens(.received(.no(reason)))
             #expect(box.actions == [.stopLooking, .hangUp, .forget(Self.van), .finish(outcome)])

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CBlueZ
-import MeshProtocol
 
 /// Bonds and the agent that makes them.
 extension BlueZBus {
@@ -26,12 +25,12 @@ extension BlueZBus {
 
     /// Bonds with a device; returns when that is done, which takes as long as people do.
     func pair(with device: String) async throws(BusFailure) {
-        try await call(within: Limits.pairingCall) { cbluez_bus_pair_device($0, device, $1) }
+        try await call(within: RadioLimits.pairingCall) { cbluez_bus_pair_device($0, device, $1) }
     }
 
     /// Has the link dropped and the bond kept. bluetoothd takes two seconds for it, and does not need us meanwhile.
     func disconnect(_ device: String) {
-        let limit = Int32(Limits.busCall / .milliseconds(1))
+        let limit = Int32(RadioLimits.busCall / .milliseconds(1))
         _ = now { Int32(truncatingIfNeeded: cbluez_bus_disconnect_device($0, device, limit)) }
     }
 

@@ -41,7 +41,7 @@ actor BlueZBus {
             throw RadioError(.failed, SystemError.text(errno))
         }
         socket = PacketSocket(duplicate, poller: poller)
-        (events, sink) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(Limits.busEvents))
+        (events, sink) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(RadioLimits.busEvents))
     }
 
     /// Starts to listen. Once, before any call.
@@ -118,7 +118,7 @@ actor BlueZBus {
 
     /// Switches an adapter on or off. A controller that does not answer takes its time, and the kernel's.
     func setPowered(_ isOn: Bool, on adapter: String) async throws(BusFailure) {
-        try await call(within: Limits.powerCall) { cbluez_bus_set_powered($0, adapter, isOn, $1) }
+        try await call(within: RadioLimits.powerCall) { cbluez_bus_set_powered($0, adapter, isOn, $1) }
     }
 
     func remove(device path: String, from adapter: String) async throws(BusFailure) {
@@ -126,7 +126,7 @@ actor BlueZBus {
     }
 
     func call(
-        within limit: Duration = Limits.busCall, _ body: (OpaquePointer, Int32) -> Int64
+        within limit: Duration = RadioLimits.busCall, _ body: (OpaquePointer, Int32) -> Int64
     ) async throws(BusFailure) {
         guard !isClosed else {
             throw BusFailure(name: "org.freedesktop.DBus.Error.Disconnected", text: "closed")

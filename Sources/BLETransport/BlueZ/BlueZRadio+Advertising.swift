@@ -59,11 +59,11 @@ extension BlueZRadio {
             result = await registerAnew()
             tries += 1
             // Where a controller has forgotten its advertising, the first registration fails on what is left of it.
-            guard case .failure(let error) = result, error.code == .failed, tries < Limits.registerTries else {
+            guard case .failure(let error) = result, error.code == .failed, tries < RadioLimits.registerTries else {
                 continue
             }
             if wasRegistered { wasAdvertisementLost = true }
-            try? await Task.sleep(for: Limits.registerPause)
+            try? await Task.sleep(for: RadioLimits.registerPause)
             needsRenewal = wantedAdvertisement != nil && !isClosed
         }
         return result
@@ -133,7 +133,8 @@ extension BlueZRadio {
 
     static var channelOptions: cbluez_l2cap_options {
         cbluez_l2cap_options(
-            receive_mtu: UInt16(Limits.sduBytes), send_buffer: UInt32(Limits.channelBufferBytes), receive_buffer: 0,
+            receive_mtu: UInt16(Limits.sduBytes), send_buffer: UInt32(RadioLimits.channelBufferBytes),
+            receive_buffer: 0,
             security_level: 0)
     }
 

@@ -2,7 +2,6 @@
 
 import CBlueZ
 import Glibc
-import MeshProtocol
 
 /// Lets one dial at a time through: the kernel makes one LE connection at a time, and answers EBUSY to others.
 struct DialQueue {
@@ -97,7 +96,7 @@ extension BlueZRadio {
 
     private func connect(to endpoint: RadioEndpoint) async throws(RadioError) -> any RadioChannel {
         var failures = 0
-        let giveUp = ContinuousClock.now + Limits.dialLimit
+        let giveUp = ContinuousClock.now + RadioLimits.dialLimit
         while true {
             let begun = ContinuousClock.now
             let failure: Int32
@@ -105,20 +104,20 @@ extension BlueZRadio {
             case .success(let channel): return channel
             case .failure(let code): failure = code.errno
             }
-            let isAnswered = ContinuousClock.now - begun < Limits.dialAnswered
+            let isAnswered = ContinuousClock.now - begun < RadioLimits.dialAnswered
             if endpoint.requiresBond, isOfForgottenBond(failure) || failure == ECONNREFUSED && isAnswered {
                 throw Self.noBond
             }
             if failure != Self.renewal || ContinuousClock.now >= giveUp {
                 failures += 1
-                guard Self.isWorthRepeating(failure), failures < Limits.dialRepeats else {
+                guard Self.isWorthRepeating(failure), failures < RadioLimits.dialRepeats else {
                     // What ends a dial is the other side's doing or the air's, unless the adapter itself is gone.
                     let error = Self.socketError(failure)
                     let isOurs = error.code == .noAdapter || error.code == .radioOff
                     throw isOurs ? error : RadioError(.dialFailed, error.cause)
                 }
             }
-            try? await Task.sleep(for: Limits.dialPause)
+            try? await Task.sleep(for: RadioLimits.dialPause)
             guard !Task.isCancelled else { throw RadioError(.cancelled) }
         }
     }
@@ -127,7 +126,7 @@ extension BlueZRadio {
         var errno: Int32
     }
 
-    /// A dial that has waited for `Limits.dialRenewal` is made anew.
+    /// A dial that has waited for `RadioLimits.dialRenewal` is made anew.
     private static let renewal: Int32 = EAGAIN
 
     /// One dial. The kernel would end it after 40 s, and now and then hangs on one that nothing keeps from ending well, so
@@ -143,7 +142,7 @@ extension BlueZRadio {
         let socket = PacketSocket(descriptor, poller: poller)
         dialling = socket
         let renewal = Task {
-            try await Task.sleep(for: Limits.dialRenewal)
+            try await Task.sleep(for: RadioLimits.dialRenewal)
             // Only now: whoever closes it before has another reason.
             if dialling === socket { dialling = nil }
             socket.close()

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import MeshProtocol
-
 /// A channel that its user owns.
 struct WeakChannel {
     weak var channel: L2CAPChannel?
@@ -15,8 +13,8 @@ extension BlueZRadio {
     /// Takes over a connected channel's descriptor.
     func channel(_ descriptor: Int32, to endpoint: RadioEndpoint, isDialled: Bool) -> L2CAPChannel {
         let link = L2CAPChannel.Link(
-            idleBytesSent: isDialled ? Limits.idleBytesToHost : Limits.idleBytesFromHost,
-            idleBytesReceived: isDialled ? Limits.idleBytesFromHost : Limits.idleBytesToHost,
+            idleBytesSent: isDialled ? RadioLimits.idleBytesToHost : RadioLimits.idleBytesFromHost,
+            idleBytesReceived: isDialled ? RadioLimits.idleBytesFromHost : RadioLimits.idleBytesToHost,
             whenUsed: { [weak self] handle in Task { await self?.tune(handle, .data) } },
             condition: { [weak self] handle, phy in await self?.condition(of: handle, phy: phy) })
         let channel = L2CAPChannel(
@@ -43,7 +41,7 @@ extension BlueZRadio {
         openChannels[address] = left > 0 ? left : nil
         guard left <= 0, lettingGo[address] == nil else { return }
         lettingGo[address] = Task {
-            try? await Task.sleep(for: Limits.unusedLink)
+            try? await Task.sleep(for: RadioLimits.unusedLink)
             if !Task.isCancelled { await letGo(address) }
         }
     }

@@ -107,7 +107,7 @@ extension BlueZRadio {
         guard path.hasPrefix(adapter.path + "/") else { return }
         // Legacy advertising ends when a link comes up, also when nothing follows on that link.
         if change.isConnected != nil { renewAdvertisement() }
-        guard devices[path] != nil || devices.count < Limits.sightings else { return }
+        guard devices[path] != nil || devices.count < RadioLimits.sightings else { return }
         var device = devices[path] ?? KnownDevice()
         device.merge(change)
         if change.isConnected == true, let address = device.address?.address {

@@ -128,7 +128,7 @@ extension BlueZRadio {
         case .setTwoMegabit: return cbluez_hci_set_phy(hci, handle, UInt8(CBLUEZ_PHY_2M))
         case .setDataLength:
             return cbluez_hci_set_data_length(
-                hci, handle, UInt16(Limits.linkPacketBytes), UInt16(Limits.linkPacketMicroseconds))
+                hci, handle, UInt16(RadioLimits.linkPacketBytes), UInt16(RadioLimits.linkPacketMicroseconds))
         case .update(let intervals, let timeout):
             var parameters = cbluez_link_parameters(
                 interval_min: UInt16(intervals.lowerBound), interval_max: UInt16(intervals.upperBound),

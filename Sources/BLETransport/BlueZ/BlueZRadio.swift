@@ -75,7 +75,7 @@ public actor BlueZRadio: Radio {
         supervisor = AdapterSupervisor(adapter: found.name, mayMove: adapter == nil, now: .zero)
         poller = try Poller()
         self.logger = logger
-        (events, eventSink) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(Limits.radioEvents))
+        (events, eventSink) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(RadioLimits.radioEvents))
     }
 
     // MARK: Radio
@@ -120,7 +120,7 @@ public actor BlueZRadio: Radio {
     private func isServiceRunning() async -> Bool {
         if let isServiceThere { return isServiceThere }
         let timeout = Task {
-            try await Task.sleep(for: Limits.busCall)
+            try await Task.sleep(for: RadioLimits.busCall)
             answerWhetherServiceRuns(false)
         }
         defer { timeout.cancel() }

@@ -92,7 +92,7 @@ final class L2CAPChannel: RadioChannel {
     func signalStrength() async -> Int? {
         let handle = handle
         // A controller that does not answer must not hold up whoever asks.
-        let question = ControllerQuestion(adapterIndex, UInt16(CBLUEZ_READ_RSSI), within: Limits.controllerAnswer)
+        let question = ControllerQuestion(adapterIndex, UInt16(CBLUEZ_READ_RSSI), within: RadioLimits.controllerAnswer)
         var (answered, rssi): (UInt16, Int8) = (0, 0)
         let reply = await question.ask(poller, { cbluez_hci_request_rssi($0, handle) }) {
             cbluez_hci_rssi([$0], &answered, &rssi) && answered == handle
@@ -105,7 +105,7 @@ final class L2CAPChannel: RadioChannel {
     private func tellUse() {
         let now = ContinuousClock.now
         let isNews = toldUse.withLockedValue { last in
-            guard last.map({ now - $0 >= Limits.useNews }) ?? true else { return false }
+            guard last.map({ now - $0 >= RadioLimits.useNews }) ?? true else { return false }
             last = now
             return true
         }

@@ -2,7 +2,6 @@
 
 import CBlueZ
 import Glibc
-import MeshProtocol
 
 extension AdapterFacts {
     /// What the kernel and the controller say of an adapter.
@@ -39,7 +38,7 @@ extension AdapterFacts {
 
     private mutating func readController(_ index: UInt16, _ poller: Poller) async {
         func answer(to opcode: UInt16) async -> [UInt8]? {
-            let question = ControllerQuestion(index, opcode, within: Limits.controllerAnswer)
+            let question = ControllerQuestion(index, opcode, within: RadioLimits.controllerAnswer)
             let reply = await question.ask(poller, { cbluez_hci_request($0, opcode) }, isAnswered: { _ in true })
             guard case .answer(let answer) = reply, answer.status == 0 else { return nil }
             return withUnsafeBytes(of: answer.bytes) { Array($0.prefix(Int(answer.count))) }

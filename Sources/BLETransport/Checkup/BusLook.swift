@@ -17,7 +17,7 @@ struct BusLook {
             return Self(service: error.code == .notPermitted ? .denies(error.cause) : .hasNoBus(error.cause))
         }
         let alarm = Task {
-            try await Task.sleep(for: Limits.checkup)
+            try await Task.sleep(for: RadioLimits.checkup)
             await bus.close()
         }
         defer { alarm.cancel() }

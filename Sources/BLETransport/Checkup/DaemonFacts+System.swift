@@ -2,7 +2,6 @@
 
 import FoundationEssentials
 import Glibc
-import MeshProtocol
 import Subprocess
 
 /// D-Bus tells no version of bluetoothd (5.66), nor how it was started: the process itself does.
@@ -75,7 +74,7 @@ extension DaemonFacts {
             return (result?.standardOutput).flatMap { DaemonVersion($0) }
         }
         let alarm = Task {
-            try await Task.sleep(for: Limits.programAnswer)
+            try await Task.sleep(for: RadioLimits.programAnswer)
             asked.cancel()
         }
         defer { alarm.cancel() }

@@ -57,7 +57,7 @@ public struct HearingTest: Sendable {
     /// Makes two radios for a test, and gives them back after it.
     public static func run(
         from advertiser: () throws(RadioError) -> any Radio, to listener: (() throws(RadioError) -> any Radio)?,
-        within limit: Duration = Limits.hearing
+        within limit: Duration = RadioLimits.hearing
     ) async -> Outcome {
         let advertisement = Advertisement(
             service: service, peer: Peer(id: Identity.make().peerID, name: "roadmesh doctor"))

@@ -2,11 +2,10 @@
 
 import CBlueZ
 import Glibc
-import MeshProtocol
 
 /// Collects what can be known of this box's Bluetooth, and changes nothing.
 public enum RadioCheckup {
-    /// Looks at everything. It takes as long as the slowest answer, and never longer than `Limits.checkup` a part.
+    /// Looks at everything. It takes as long as the slowest answer, and never longer than `RadioLimits.checkup` a part.
     public static func collect() async throws(RadioError) -> RadioFacts {
         let poller = try Poller()
         defer { poller.close() }

@@ -6,10 +6,10 @@ import MeshProtocol
 extension AdapterSupervisor {
     mutating func air(_ event: Event, _ now: MeshInstant) -> [Action] {
         switch event {
-        case .advertised: advertiseAt = now + Limits.advertisingRenewal
+        case .advertised: advertiseAt = now + RadioLimits.advertisingRenewal
         case .advertisingStopped: advertiseAt = nil
         case .advertisingBack: return trouble == nil && advertiseAt != nil ? [.tellMended(.advertising)] : []
-        case .scanWanted: scanPause = Limits.firstRescan
+        case .scanWanted: scanPause = RadioLimits.firstRescan
         case .scanStarted:
             isScanning = true
             scanAt = now + scanPause
@@ -17,12 +17,12 @@ extension AdapterSupervisor {
             isScanning = false
             scanAt = nil
         case .heard:
-            scanPause = Limits.quietScan
+            scanPause = RadioLimits.quietScan
             if isScanning { scanAt = now + scanPause }
         case .discovering(let isOn):
             guard isScanning else { break }
             // bluetoothd takes a breath between two scans; it is over when it takes longer.
-            scanAt = isOn ? now + scanPause : min(scanAt ?? now + Limits.scanBreath, now + Limits.scanBreath)
+            scanAt = isOn ? now + scanPause : min(scanAt ?? now + RadioLimits.scanBreath, now + RadioLimits.scanBreath)
         default: break
         }
         return []
@@ -36,20 +36,20 @@ extension AdapterSupervisor {
             if isServiceThere, step == nil { actions += begin(next.step) }
         }
         if let at = lookAt, now >= at {
-            lookAt = isOn || isOffByUs ? nil : now + Limits.switchLook
+            lookAt = isOn || isOffByUs ? nil : now + RadioLimits.switchLook
             if lookAt != nil { actions.append(.lookAtSwitches) }
         }
         if let at = askAt, now >= at {
-            askAt = now + Limits.controllerCheck
+            askAt = now + RadioLimits.controllerCheck
             if isOn, isServiceThere, step == nil { actions.append(.askController) }
         }
         if let at = advertiseAt, now >= at {
-            advertiseAt = now + Limits.advertisingRenewal
+            advertiseAt = now + RadioLimits.advertisingRenewal
             if trouble == nil { actions.append(.advertise) }
         }
         if let at = scanAt, now >= at {
             // Most often nobody is there.
-            scanPause = min(scanPause * 2, Limits.slowestRescan)
+            scanPause = min(scanPause * 2, RadioLimits.slowestRescan)
             scanAt = now + scanPause
             if trouble == nil { actions.append(.scan) }
         }

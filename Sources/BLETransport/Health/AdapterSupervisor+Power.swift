@@ -10,7 +10,7 @@ extension AdapterSupervisor {
         // The step that is under way switches it on, and says when it is through.
         if let step, step.step == .powerCycle || step.step == .powerOn { return [] }
         (isOffByUs, wasBlocked) = (false, false)
-        askAt = now + Limits.controllerCheck
+        askAt = now + RadioLimits.controllerCheck
         guard trouble != nil else { return [] }
         return start(.restore)
     }
@@ -21,26 +21,26 @@ extension AdapterSupervisor {
         if let step, step.step == .powerCycle || step.step == .powerOn { return [] }
         // What is off because we have reset it is not a person's doing.
         guard !isOffByUs || why.isBlock else {
-            nextStep = nextStep ?? (.powerOn, now + Limits.mendingPause(resets))
+            nextStep = nextStep ?? (.powerOn, now + RadioLimits.mendingPause(resets))
             return []
         }
         if why.isBlock, wasOn || isOffByUs { wasBlocked = true }
         isOffByUs = false
-        lookAt = why.isBlock ? now + Limits.switchLook : nil
+        lookAt = why.isBlock ? now + RadioLimits.switchLook : nil
         nextStep = nil
         return fail(why)
     }
 
     mutating func stillOff(_ why: RadioError, _ now: MeshInstant) -> [Action] {
         guard !isOn, !isOffByUs, step == nil, trouble?.code != .noAdapter, isServiceThere else { return [] }
-        lookAt = now + Limits.switchLook
+        lookAt = now + RadioLimits.switchLook
         if why.isBlock {
             if nextStep?.step == .powerOn { (wasBlocked, nextStep) = (true, nil) }
         } else if wasBlocked {
             // bluetoothd switches it on itself, most often; where it does not, nobody else will.
             let told = why.code == trouble?.code ? [] : fail(why)
             wasBlocked = false
-            nextStep = (.powerOn, now + Limits.unblockedGrace)
+            nextStep = (.powerOn, now + RadioLimits.unblockedGrace)
             return told
         }
         return why.code == trouble?.code ? [] : fail(why)
@@ -49,15 +49,15 @@ extension AdapterSupervisor {
     mutating func controllerSilent(_ now: MeshInstant) -> [Action] {
         guard isOn, step == nil, isServiceThere else { return [] }
         silences += 1
-        guard silences >= Limits.controllerSilences else {
+        guard silences >= RadioLimits.controllerSilences else {
             askAt = now
             return []
         }
         silences = 0
-        guard resets < Limits.resetsBeforeMove else {
+        guard resets < RadioLimits.resetsBeforeMove else {
             // It has come back from each reset, and gone silent again.
             resets += 1
-            defer { nextStep = (mayMove ? .move : .powerCycle, now + Limits.mendingPause(resets)) }
+            defer { nextStep = (mayMove ? .move : .powerCycle, now + RadioLimits.mendingPause(resets)) }
             isOffByUs = mayMove
             return fail(RadioError(.adapterDead, "\(name) does not answer"))
         }

@@ -23,7 +23,7 @@ extension AdapterSupervisor {
     mutating func done(_ number: Int, _ now: MeshInstant) -> [Action] {
         guard let step, step.number == number else { return [] }
         self.step = nil
-        askAt = now + Limits.controllerCheck
+        askAt = now + RadioLimits.controllerCheck
         switch step.step {
         case .restore:
             (trouble, restores) = (nil, 0)
@@ -43,24 +43,24 @@ extension AdapterSupervisor {
         switch step.step {
         case .restore:
             restores += 1
-            if restores >= Limits.restoresBeforeReset, resets < Limits.resetsBeforeMove, error.isWorthReset {
+            if restores >= RadioLimits.restoresBeforeReset, resets < RadioLimits.resetsBeforeMove, error.isWorthReset {
                 return fail(error) + start(.powerCycle)
             }
-            defer { nextStep = (.restore, now + Limits.mendingPause(restores)) }
+            defer { nextStep = (.restore, now + RadioLimits.mendingPause(restores)) }
             return fail(error)
         case .powerCycle, .powerOn:
             resets += 1
             defer {
-                let isMoving = mayMove && resets >= Limits.resetsBeforeMove
-                nextStep = (isMoving ? .move : .powerOn, now + (isMoving ? .zero : Limits.mendingPause(resets)))
+                let isMoving = mayMove && resets >= RadioLimits.resetsBeforeMove
+                nextStep = (isMoving ? .move : .powerOn, now + (isMoving ? .zero : RadioLimits.mendingPause(resets)))
             }
             // A person, or rfkill, has switched it off for good.
-            guard isOffByUs, resets >= Limits.resetsBeforeMove else { return [] }
+            guard isOffByUs, resets >= RadioLimits.resetsBeforeMove else { return [] }
             return fail(RadioError(.adapterDead, "\(name) does not answer"))
         case .move:
             // There is no other, or it may not be taken: the one there was may come back.
             resets += 1
-            nextStep = (isOffByUs ? .powerOn : .move, now + Limits.mendingPause(resets))
+            nextStep = (isOffByUs ? .powerOn : .move, now + RadioLimits.mendingPause(resets))
             guard trouble?.code == .serviceNotRunning else { return [] }
             return fail(RadioError(.noAdapter, "\(name) is gone"))
         }

@@ -108,7 +108,7 @@ struct AdapterSupervisor: Sendable {
     var askAt: MeshInstant?
     var advertiseAt: MeshInstant?
     var scanAt: MeshInstant?
-    var scanPause = Limits.firstRescan
+    var scanPause = RadioLimits.firstRescan
     var isScanning = false
     var silences = 0
 
@@ -116,7 +116,7 @@ struct AdapterSupervisor: Sendable {
     init(adapter: String, mayMove: Bool, now: MeshInstant) {
         name = adapter
         self.mayMove = mayMove
-        askAt = now + Limits.controllerCheck
+        askAt = now + RadioLimits.controllerCheck
     }
 
     /// When `tick` is due.
@@ -136,14 +136,14 @@ struct AdapterSupervisor: Sendable {
         case .serviceAppeared:
             isServiceThere = true
             // The adapter follows, unless it has gone meanwhile.
-            if trouble != nil { nextStep = (.move, now + Limits.adapterGrace) }
+            if trouble != nil { nextStep = (.move, now + RadioLimits.adapterGrace) }
             return []
         case .adapterRemoved:
             // With bluetoothd all of its adapters go.
             guard isServiceThere else { return [] }
             (isOn, isOffByUs, wasBlocked) = (false, false, false)
             (restores, resets, lookAt) = (0, 0, nil)
-            defer { nextStep = (.move, now + Limits.adapterGrace) }
+            defer { nextStep = (.move, now + RadioLimits.adapterGrace) }
             return fail(RadioError(.noAdapter, "\(name) is gone"))
         case .poweredOn: return poweredOn(now)
         case .poweredOff(let why): return poweredOff(why, now)
@@ -151,7 +151,7 @@ struct AdapterSupervisor: Sendable {
         case .advertisingFailed(let error):
             guard trouble == nil, isOn, isServiceThere, step == nil else { return [] }
             restores += 1
-            defer { nextStep = (.restore, now + Limits.mendingPause(restores)) }
+            defer { nextStep = (.restore, now + RadioLimits.mendingPause(restores)) }
             return fail(error)
         case .otherAdapterOn:
             // Somebody has put it in because of this.
@@ -159,7 +159,7 @@ struct AdapterSupervisor: Sendable {
             return []
         case .controllerAnswered:
             silences = 0
-            if let last = lastReset, now - last >= Limits.resetForgotten { (resets, lastReset) = (0, nil) }
+            if let last = lastReset, now - last >= RadioLimits.resetForgotten { (resets, lastReset) = (0, nil) }
             return []
         case .controllerSilent: return controllerSilent(now)
         case .done(let number): return done(number, now)

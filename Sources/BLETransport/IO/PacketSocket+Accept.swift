@@ -2,7 +2,6 @@
 
 import Glibc
 import Logging
-import MeshProtocol
 
 extension PacketSocket {
     /// The next caller of a listening socket, or nil when the socket or the task has ended. `accept` returns a descriptor
@@ -19,7 +18,7 @@ extension PacketSocket {
             // A caller that is gone before it was accepted is no reason not to take the next. One that finds us out of
             // descriptors has to wait until some links have ended.
             logger.warning("a caller could not be accepted: \(SystemError.text(Int32(-descriptor)))")
-            try? await Task.sleep(for: Limits.acceptPause)
+            try? await Task.sleep(for: RadioLimits.acceptPause)
         }
         return nil
     }

@@ -62,7 +62,7 @@ public struct LinkTuning: Sendable {
     init(isCentral: Bool, got: LinkParameters, mayAsk: Bool) {
         (self.isCentral, self.got, self.mayAsk) = (isCentral, got, mayAsk)
         let units = got.interval.map { Int(($0 / 1.25).rounded()) } ?? .max
-        ownIntervals = units <= Limits.briskInterval.upperBound ? units...units : nil
+        ownIntervals = units <= RadioLimits.briskInterval.upperBound ? units...units : nil
     }
 
     /// When `tick` is due.
@@ -94,7 +94,7 @@ public struct LinkTuning: Sendable {
         case .forbidden: mayAsk = false
         case .data:
             guard isOpen else { return [] }
-            calmAt = now + Limits.briskTime
+            calmAt = now + RadioLimits.briskTime
             return askForInterval(now)
         case .tick: return tick(now)
         }
@@ -103,9 +103,9 @@ public struct LinkTuning: Sendable {
 
     private mutating func opened(_ now: MeshInstant) -> [Action] {
         isOpen = true
-        calmAt = now + Limits.briskTime
-        lengthAt = now + Limits.tuningPatience
-        patientUntil = now + (isCentral ? Limits.tuningDelay : Limits.tuningPatience)
+        calmAt = now + RadioLimits.briskTime
+        lengthAt = now + RadioLimits.tuningPatience
+        patientUntil = now + (isCentral ? RadioLimits.tuningDelay : RadioLimits.tuningPatience)
         return []
     }
 
@@ -120,8 +120,8 @@ public struct LinkTuning: Sendable {
         if let at = lengthAt, now >= at {
             lengthAt = nil
             // Controllers agree on it by themselves, most often.
-            if mayAsk, !refused.contains(.dataLength), (got.dataLength ?? 0) < Limits.linkPacketBytes {
-                asked.dataLength = Limits.linkPacketBytes
+            if mayAsk, !refused.contains(.dataLength), (got.dataLength ?? 0) < RadioLimits.linkPacketBytes {
+                asked.dataLength = RadioLimits.linkPacketBytes
                 actions.append(.setDataLength)
             }
         }
@@ -135,14 +135,14 @@ public struct LinkTuning: Sendable {
     }
 
     private mutating func askForInterval(_ now: MeshInstant) -> [Action] {
-        let wanted = ownIntervals ?? (calmAt == nil ? Limits.calmInterval : Limits.briskInterval)
+        let wanted = ownIntervals ?? (calmAt == nil ? RadioLimits.calmInterval : RadioLimits.briskInterval)
         guard mayAsk, isOpen, answerBy == nil, !refused.contains(.interval), intervals != wanted,
             patientUntil == nil, isCentral || !isPeerTuning
         else { return [] }
         intervals = wanted
-        answerBy = now + Limits.tuningAnswer
+        answerBy = now + RadioLimits.tuningAnswer
         asked.interval = Double(wanted.upperBound) * 1.25
-        asked.supervisionTimeout = Limits.tunedSupervision * 10
-        return [.update(intervals: wanted, timeout: Limits.tunedSupervision)]
+        asked.supervisionTimeout = RadioLimits.tunedSupervision * 10
+        return [.update(intervals: wanted, timeout: RadioLimits.tunedSupervision)]
     }
 }

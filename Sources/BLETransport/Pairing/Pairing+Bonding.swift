@@ -8,14 +8,14 @@ extension Pairing {
         switch (state, event) {
         case (_, .called): return [.refuseCall]
         case (.bonding(let box), .asked(let digits)):
-            enter(.asking(box), for: Limits.pairingAnswer, now: now)
-            return [.tell(.digits(digits, box, within: Limits.pairingAnswer))]
+            enter(.asking(box), for: RadioLimits.pairingAnswer, now: now)
+            return [.tell(.digits(digits, box, within: RadioLimits.pairingAnswer))]
         // Another question than the one that the person has seen is nobody's.
         case (_, .asked): return [.answer(false)]
         case (.asking(let box), .answered(true)):
             // The other person began to compare at the same time, or a little later.
             state = .agreed(box)
-            stateEnds += Limits.pairingLastWord + Limits.pairingStep
+            stateEnds += RadioLimits.pairingLastWord + RadioLimits.pairingStep
             return [.answer(true), .tell(.waiting(for: box))]
         // The word leaves before Bluetooth's own no, which has no reason in it.
         case (.asking(let box), .answered(false)):
@@ -30,11 +30,11 @@ extension Pairing {
         case (_, .received(let message)): return listen(to: message, now: now)
         case (.bonding(let box), .pairingFailed(let cause)), (.asking(let box), .pairingFailed(let cause)),
             (.agreed(let box), .pairingFailed(let cause)):
-            enter(.failing(box, .failed(box, cause: cause)), for: Limits.pairingLastWord, now: now)
+            enter(.failing(box, .failed(box, cause: cause)), for: RadioLimits.pairingLastWord, now: now)
             return []
         case (.asking(let box), .withdrawn), (.agreed(let box), .withdrawn), (.bonding(let box), .withdrawn):
             let outcome = PairingOutcome.failed(box, cause: "the pairing was broken off")
-            enter(.failing(box, outcome), for: Limits.pairingLastWord, now: now)
+            enter(.failing(box, outcome), for: RadioLimits.pairingLastWord, now: now)
             return []
         case (_, .linkEnded), (_, .tick): return end(event, now: now)
         default: return []
@@ -43,7 +43,7 @@ extension Pairing {
 
     private mutating func vouch(for box: PairingBox, now: MeshInstant) -> [Action] {
         guard !isVouchedFor else { return part(box, .verified, .finish(.bonded(box)), now: now) }
-        enter(.verified(box), for: Limits.pairingStep, now: now)
+        enter(.verified(box), for: RadioLimits.pairingStep, now: now)
         return [.send(.verified)]
     }
 

@@ -8,7 +8,7 @@ extension Pairing {
     /// lower token dials; the other one does too when nothing has come of that.
     var dialDue: MeshInstant? {
         guard let gatherEnds, let box = candidates.first else { return nil }
-        return candidates.count > 1 || token < box.token ? gatherEnds : gatherEnds + Limits.pairingPatience
+        return candidates.count > 1 || token < box.token ? gatherEnds : gatherEnds + RadioLimits.pairingPatience
     }
 
     /// The boxes that may be meant.
@@ -22,25 +22,25 @@ extension Pairing {
         case .heard(let box): return hear(box, now: now)
         case .called(let box):
             guard !ignored.contains(box.id) else { return [.refuseCall] }
-            enter(.greeting(box, isDialler: false), for: Limits.pairingStep, now: now)
+            enter(.greeting(box, isDialler: false), for: RadioLimits.pairingStep, now: now)
             return [.takeCall, .stopLooking, .send(.hello(name: name, hasBond: box.hasBond))]
         case .tick where now >= stateEnds: return finish(.nobody(wanted: wanted))
         case .tick:
             guard let dialDue, now >= dialDue, let box = candidates.first else { return [] }
             guard candidates.count == 1 else { return finish(.several(candidates)) }
-            enter(.dialling(box), for: Limits.pairingStep, now: now)
+            enter(.dialling(box), for: RadioLimits.pairingStep, now: now)
             return [.stopLooking, .dial(box)]
         default: return []
         }
     }
 
     private mutating func hear(_ box: PairingBox, now: MeshInstant) -> [Action] {
-        guard heard[box.id] != nil || heard.count < Limits.sightings else { return [] }
+        guard heard[box.id] != nil || heard.count < RadioLimits.sightings else { return [] }
         let isNews = heard[box.id]?.name != box.name && !box.name.isEmpty && !ignored.contains(box.id)
         heard[box.id] = box
         // A box that was named is not waited for: it is the one, whoever else there is.
         if gatherEnds == nil, !candidates.isEmpty {
-            gatherEnds = wanted == nil ? now + Limits.pairingGather : now
+            gatherEnds = wanted == nil ? now + RadioLimits.pairingGather : now
         }
         return isNews ? [.tell(.heard(box))] : []
     }
@@ -48,7 +48,7 @@ extension Pairing {
     mutating func dial(_ box: PairingBox, _ event: Event, now: MeshInstant) -> [Action] {
         switch event {
         case .dialled:
-            enter(.greeting(box, isDialler: true), for: Limits.pairingStep, now: now)
+            enter(.greeting(box, isDialler: true), for: RadioLimits.pairingStep, now: now)
             return [.send(.hello(name: name, hasBond: box.hasBond))]
         case .dialFailed: return linkBroke(with: box, now: now)
         case .tick where now >= stateEnds: return lookAgain(box, now: now)
@@ -92,7 +92,7 @@ extension Pairing {
         case (false, true): return lookAgain(box, now: now)
         case (false, false):
             hasBegun = true
-            enter(.bonding(box), for: Limits.pairingStep, now: now)
+            enter(.bonding(box), for: RadioLimits.pairingStep, now: now)
             return isDialler ? [.pair] : []
         }
     }

@@ -119,7 +119,7 @@ public struct Pairing: Sendable {
         self.name = name
         self.token = token
         self.wanted = wanted
-        stateEnds = now + Limits.pairingSearch
+        stateEnds = now + RadioLimits.pairingSearch
     }
 
     /// When `tick` is due; nil when it is over.
@@ -192,10 +192,10 @@ public struct Pairing: Sendable {
     /// Goes back to looking for a box, unless that has led to nothing too often.
     mutating func lookAgain(_ box: PairingBox, _ before: [Action] = [], now: MeshInstant) -> [Action] {
         meetings += 1
-        guard meetings < Limits.pairingMeetings else {
+        guard meetings < RadioLimits.pairingMeetings else {
             return before + finish(.failed(box, cause: "they met \(meetings) times, and the link broke each time"))
         }
-        enter(.looking, for: Limits.pairingSearch, now: now)
+        enter(.looking, for: RadioLimits.pairingSearch, now: now)
         heard[box.id] = nil
         gatherEnds = nil
         (isVouchedFor, hasBegun) = (false, false)

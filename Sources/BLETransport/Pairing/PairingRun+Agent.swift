@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import MeshProtocol
-
 /// bluetoothd: the agent that it asks, the pairing that it does, and the bonds that it keeps.
 extension PairingRun {
     func openAgent() async throws(RadioError) {
@@ -57,7 +55,7 @@ extension PairingRun {
     }
 
     private func changed(_ path: String, _ change: DeviceChange) {
-        guard path.hasPrefix(adapter.path + "/"), devices[path] != nil || devices.count < Limits.pairingDevices
+        guard path.hasPrefix(adapter.path + "/"), devices[path] != nil || devices.count < RadioLimits.pairingDevices
         else { return }
         var device = devices[path] ?? KnownDevice()
         let wasPaired = device.isPaired

@@ -10,7 +10,7 @@ extension PairingRun {
             let box = box(
                 sighting.endpoint.address, name: sighting.advertisement.name,
                 token: Hex.text(sighting.advertisement.idPrefix))
-            guard endpoints[box.id] != nil || endpoints.count < Limits.sightings else { return }
+            guard endpoints[box.id] != nil || endpoints.count < RadioLimits.sightings else { return }
             endpoints[box.id] = sighting.endpoint
             happened.yield(.heard(box))
         case .accepted(let channel):

@@ -57,8 +57,8 @@ public actor PairingRun {
         self.wanted = wanted
         self.logger = logger
         token = Hex.text((0..<Advertisement.idPrefixBytes).map { _ in UInt8.random(in: 0...255) })
-        (news, sink) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(Limits.pairingEvents))
-        (inbox, happened) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(Limits.pairingEvents))
+        (news, sink) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(RadioLimits.pairingEvents))
+        (inbox, happened) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(RadioLimits.pairingEvents))
     }
 
     private var now: MeshInstant { ContinuousClock.now - origin }

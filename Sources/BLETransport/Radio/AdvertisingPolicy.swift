@@ -12,7 +12,7 @@ public struct AdvertisingPolicy: Sendable {
 
     /// A host that has just started: guests are looked for.
     public init(now: MeshInstant) {
-        eagerUntil = now + Limits.eagerAdvertising
+        eagerUntil = now + RadioLimits.eagerAdvertising
     }
 
     /// The pace to advertise at.
@@ -23,7 +23,7 @@ public struct AdvertisingPolicy: Sendable {
 
     /// A guest has come or gone: others may follow, or this one may come back. Advertise anew, at this pace.
     public mutating func linksChanged(now: MeshInstant) -> AdvertisingPace {
-        eagerUntil = now + Limits.eagerAdvertising
+        eagerUntil = now + RadioLimits.eagerAdvertising
         pace = .fast
         return pace
     }

@@ -136,8 +136,8 @@ public enum AdvertisingPace: Hashable, Sendable {
     /// The advertising interval, in milliseconds.
     public var milliseconds: ClosedRange<Int> {
         switch self {
-        case .fast: Limits.fastAdvertisingMilliseconds
-        case .slow: Limits.slowAdvertisingMilliseconds
+        case .fast: RadioLimits.fastAdvertisingMilliseconds
+        case .slow: RadioLimits.slowAdvertisingMilliseconds
         }
     }
 }

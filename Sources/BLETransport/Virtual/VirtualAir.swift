@@ -82,7 +82,7 @@ public struct VirtualAir: Hashable, Sendable {
         guard let folder = opendir(directory) else { return [] }
         defer { closedir(folder) }
         var addresses: [String] = []
-        while let entry = readdir(folder), addresses.count < Limits.sightings {
+        while let entry = readdir(folder), addresses.count < RadioLimits.sightings {
             let name = withUnsafePointer(to: &entry.pointee.d_name) {
                 $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
             }

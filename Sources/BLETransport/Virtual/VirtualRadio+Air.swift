@@ -73,7 +73,7 @@ extension VirtualRadio {
 
     /// Puts what is gone back into the folder. Not at once: whoever removes it is not to find it filled meanwhile.
     func mendAir() {
-        guard ear != nil, let lostAirAt, ContinuousClock.now - lostAirAt >= Limits.sightingRepeat else { return }
+        guard ear != nil, let lostAirAt, ContinuousClock.now - lostAirAt >= RadioLimits.sightingRepeat else { return }
         do throws(RadioError) {
             try air.makeFolder()
             if let watch { try aim(watch) }

@@ -70,7 +70,7 @@ public actor VirtualRadio: Radio {
         self.logger = logger
         self.name = "virtual \(address)"
         self.poller = try Poller()
-        (events, eventSink) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(Limits.radioEvents))
+        (events, eventSink) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(RadioLimits.radioEvents))
     }
 
     // MARK: Radio
@@ -218,8 +218,8 @@ public actor VirtualRadio: Radio {
         guard sighting.advertisement.service == scanned else { return }
         let now = ContinuousClock.now
         let known = sightings[sighting.endpoint]
-        guard known != nil || sightings.count < Limits.sightings else { return }
-        let isNews = known.map { $0.sighting != sighting || now - $0.lastTold >= Limits.sightingRepeat } ?? true
+        guard known != nil || sightings.count < RadioLimits.sightings else { return }
+        let isNews = known.map { $0.sighting != sighting || now - $0.lastTold >= RadioLimits.sightingRepeat } ?? true
         sightings[sighting.endpoint] = Heard(
             sighting: sighting, lastHeard: now, lastTold: isNews ? now : known?.lastTold ?? now)
         if isNews { eventSink.yield(.heard(sighting)) }
@@ -227,12 +227,12 @@ public actor VirtualRadio: Radio {
 
     private func forgetTheSilent() async {
         while !Task.isCancelled {
-            try? await Task.sleep(for: Limits.sightingRepeat)
+            try? await Task.sleep(for: RadioLimits.sightingRepeat)
             mendAir()
             checkAir()
             guard scanned != nil else { continue }
             let now = ContinuousClock.now
-            for (endpoint, heard) in sightings where now - heard.lastHeard > Limits.virtualSightingLifetime {
+            for (endpoint, heard) in sightings where now - heard.lastHeard > RadioLimits.virtualSightingLifetime {
                 sightings[endpoint] = nil
                 eventSink.yield(.lost(endpoint))
             }
@@ -245,7 +245,7 @@ public actor VirtualRadio: Radio {
         guard !air.isCut(address), !air.isCut(endpoint.address) else { return nil }
         let name = "roadmesh/\(address)/\(UInt64.random(in: 0 ... .max))"
         let descriptor = AirSocket.channel(
-            to: air.psmPath(endpoint.address), as: name, sendBuffer: Int32(Limits.channelBufferBytes))
+            to: air.psmPath(endpoint.address), as: name, sendBuffer: Int32(RadioLimits.channelBufferBytes))
         guard descriptor >= 0 else { return nil }
         return track(Int32(descriptor), peer: endpoint)
     }
@@ -253,7 +253,7 @@ public actor VirtualRadio: Radio {
     private func accept(on listener: PacketSocket) async {
         var name = ""
         let accept = { (descriptor: Int32) -> Int in
-            let accepted = AirSocket.accept(descriptor, sendBuffer: Int32(Limits.channelBufferBytes))
+            let accepted = AirSocket.accept(descriptor, sendBuffer: Int32(RadioLimits.channelBufferBytes))
             name = accepted.name
             return accepted.descriptor
         }

@@ -18,7 +18,7 @@ public struct Admission: Sendable {
     /// Sends a guest away for as long as this host runs.
     public mutating func ban(_ peer: Peer.ID) {
         // Who is banned was a guest: one person's thumb bounds this set, but a limit is a limit.
-        guard banned.count < Limits.sightings else { return }
+        guard banned.count < Limits.conversations else { return }
         banned.insert(peer)
     }
 

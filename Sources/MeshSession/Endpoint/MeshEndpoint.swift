@@ -14,7 +14,7 @@ public actor MeshEndpoint {
     var carriers: [MeshCore.LinkID: Carrier] = [:]
     private var lastLink: MeshCore.LinkID = 0
 
-    /// Unbounded by itself: the readers wait where its listener has not taken `Limits.endpointEvents`.
+    /// Unbounded by itself: the readers wait where its listener has not taken `SessionLimits.endpointEvents`.
     private let sink: AsyncStream<EndpointEvent>.Continuation
     private let pulled: PulledEvents<AsyncStream<EndpointEvent>.AsyncIterator>
     /// Events that the listener has not taken yet.
@@ -186,7 +186,7 @@ public actor MeshEndpoint {
     /// The listener has taken an event.
     func taken() {
         outstanding -= 1
-        if outstanding < Limits.endpointEvents { makeRoom() }
+        if outstanding < SessionLimits.endpointEvents { makeRoom() }
     }
 
     private func makeRoom() {
@@ -196,7 +196,7 @@ public actor MeshEndpoint {
 
     /// Returns when the listener has caught up.
     func waitForRoom() async {
-        while outstanding >= Limits.endpointEvents, !isStopped {
+        while outstanding >= SessionLimits.endpointEvents, !isStopped {
             await withCheckedContinuation { waitingForRoom.append($0) }
         }
     }

@@ -133,7 +133,7 @@ struct MeshCoreSessionTests {
         let (guest, host) = try await road.linked()
         let stalled = await host.events()
         let lively = EventQueue(await host.events())
-        let count = Limits.sessionEvents + 10
+        let count = SessionLimits.sessionEvents + 10
         let sending = Task {
             for number in 0..<count {
                 while true {
@@ -150,7 +150,7 @@ struct MeshCoreSessionTests {
         try await sending.value
         var taken = 0
         for await _ in stalled { taken += 1 }
-        #expect(taken == Limits.sessionEvents)
+        #expect(taken == SessionLimits.sessionEvents)
         #expect(await host.isRunning)
         await guest.stop()
         await host.stop()
