@@ -41,6 +41,7 @@ let package = Package(
         .library(name: "MusicPlayer", targets: ["MusicPlayer"]),
         .library(name: "Dashboard", targets: ["Dashboard"]),
         .library(name: "HostIntegration", targets: ["HostIntegration"]),
+        .library(name: "Diagnostics", targets: ["Diagnostics"]),
         .library(name: "FieldTest", targets: ["FieldTest"]),
         .library(name: "MeshSimulator", targets: ["MeshSimulator"]),
         .executable(name: "roadmesh", targets: ["roadmesh"]),
@@ -87,13 +88,10 @@ let package = Package(
             swiftSettings: strict),
         .target(
             name: "NodeStore", dependencies: ["MeshProtocol", database, sqlite, locks, logging], swiftSettings: strict),
-        // The kernel's word on the clock.
-        .target(name: "CClock"),
         .target(
             name: "MeshNode",
             dependencies: [
-                "CClock", "BLETransport", "MeshSession", "DemocracyDJ", "NodeStore", artworkClient, asyncAlgorithms,
-                crypto, http,
+                "BLETransport", "MeshSession", "DemocracyDJ", "NodeStore", artworkClient, asyncAlgorithms, crypto, http,
                 lifecycle, locks, logging, networking, networkTypes,
             ],
             swiftSettings: strict),
@@ -127,6 +125,12 @@ let package = Package(
                 logging,
             ],
             swiftSettings: strict),
+        // The kernel's word on the clock.
+        .target(name: "CClock"),
+        // What is good about a box, what is worth knowing and what is broken.
+        .target(
+            name: "Diagnostics", dependencies: ["CClock", "BLETransport", "NodeStore", "MeshNode"],
+            swiftSettings: strict),
         // A drive recorded, reported, and driven again in the simulator.
         .target(
             name: "FieldTest",
@@ -138,8 +142,8 @@ let package = Package(
         .executableTarget(
             name: "roadmesh",
             dependencies: [
-                "Dashboard", "FieldTest", "HostIntegration", "MeshNode", "MusicLibrary", "MusicPlayer", "NodeStore",
-                asyncAlgorithms, locks,
+                "Dashboard", "Diagnostics", "FieldTest", "HostIntegration", "MeshNode", "MusicLibrary", "MusicPlayer",
+                "NodeStore", asyncAlgorithms, locks,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Subprocess", package: "swift-subprocess"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
@@ -193,6 +197,9 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "HostIntegrationTests", dependencies: ["HostIntegration", "TestSupport", locks, networking],
+            swiftSettings: strict),
+        .testTarget(
+            name: "DiagnosticsTests", dependencies: ["Diagnostics", "BLETransport", "NodeStore", "MeshNode"],
             swiftSettings: strict),
         // What is fuzzed, on what was found: Fuzz is a package of its own, for libFuzzer.
         .testTarget(

@@ -17,9 +17,4 @@ public enum NodeLimits {
     public static let lastWords: Duration = .milliseconds(400)
     /// How long a node that ends waits for its radio: a goodbye takes 0.3 s, and the whole end is to take less than two.
     static let farewell: Duration = .milliseconds(1_500)
-    /// Room on a disk, in bytes, below which a node soon takes no more votes: the database with its log.
-    static let leastDisk = 8 << 20
-    /// Room on a disk, in bytes, with which a node has all it wants for long: covers (64 MiB), the database with its log
-    /// (some 20 MiB), and recordings.
-    static let comfortableDisk = 128 << 20
 }

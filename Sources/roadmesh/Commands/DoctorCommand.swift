@@ -2,10 +2,10 @@
 
 import ArgumentParser
 import BLETransport
+import Diagnostics
 import FoundationEssentials
 import Logging
 import MeshNode
-import NodeStore
 
 /// `roadmesh doctor`
 struct DoctorCommand: AsyncParsableCommand {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import MeshNode
+
 /// One thing that was found out about a box: what it is, what it means for the people in the car, and what mends it.
 public struct Finding: Hashable, Sendable {
     /// How bad it is.

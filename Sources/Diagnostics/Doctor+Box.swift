@@ -5,6 +5,11 @@ import NodeStore
 extension Doctor {
     /// 2025-01-01: RoadMesh is younger, so a clock that says less was never set.
     private static let earliest = 1_735_689_600
+    /// Room on a disk, in bytes, below which a node soon takes no more votes: the database with its log.
+    private static let leastDisk = 8 << 20
+    /// Room on a disk, in bytes, with which a node has all it wants for long: covers (64 MiB), the database with its log
+    /// (some 20 MiB), and recordings.
+    private static let comfortableDisk = 128 << 20
 
     var clockFindings: [Finding] {
         guard box.clock.seconds >= Self.earliest else {
@@ -109,7 +114,7 @@ extension Doctor {
     var diskFindings: [Finding] {
         guard let free = box.disk.free else { return [] }
         let room = "\(free >> 20) MiB are free for \(box.folder.path)"
-        if free < NodeLimits.leastDisk {
+        if free < Self.leastDisk {
             return [
                 Finding(
                     .disk, .diskFull, .broken, "The disk is full: \(room).",
@@ -117,7 +122,7 @@ extension Doctor {
                     command: "sudo du -xh / | sort -h | tail -n 20")
             ]
         }
-        guard free < NodeLimits.comfortableDisk else { return [Finding(.disk, .disk, .good, "\(room).")] }
+        guard free < Self.comfortableDisk else { return [Finding(.disk, .disk, .good, "\(room).")] }
         return [
             Finding(
                 .disk, .diskLow, .worthKnowing, "The disk is nearly full: \(room).",

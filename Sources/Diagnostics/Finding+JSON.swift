@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import MeshNode
+
 /// A finding with its time, as the command line's contract writes it.
 public struct TimedFinding: Encodable, Sendable {
     private let finding: Finding

@@ -2,10 +2,11 @@
 
 import BLETransport
 import FoundationEssentials
+import MeshNode
 import NodeStore
 import Testing
 
-@testable import MeshNode
+@testable import Diagnostics
 
 @Suite("What a doctor makes of facts")
 struct DoctorTests {
