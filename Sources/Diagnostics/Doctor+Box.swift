@@ -2,6 +2,24 @@
 
 import NodeStore
 
+extension Finding {
+    /// Of the clock.
+    public enum Clock: String, Hashable, Sendable, CaseIterable {
+        case clock, clockWrong, clockAlone
+    }
+
+    /// Of the state folder.
+    public enum State: String, Hashable, Sendable, CaseIterable {
+        case state, stateReadOnly, stateForeign, stateUnwritable, identityDamaged, databaseDamaged, databaseNewer,
+            databaseUnreadable
+    }
+
+    /// Of its disk.
+    public enum Disk: String, Hashable, Sendable, CaseIterable {
+        case disk, diskLow, diskFull
+    }
+}
+
 extension Doctor {
     /// 2025-01-01: RoadMesh is younger, so a clock that says less was never set.
     private static let earliest = 1_735_689_600
@@ -15,7 +33,7 @@ extension Doctor {
         guard box.clock.seconds >= Self.earliest else {
             return [
                 Finding(
-                    .clock, .clockWrong, .broken, "This box's clock was never set: it is before 2025.",
+                    .clock(.clockWrong), .broken, "This box's clock was never set: it is before 2025.",
                     meaning:
                         "Sessions, recordings and what is kept bear a wrong time, and covers are refused, since no "
                         + "certificate is valid yet. With a network, sudo timedatectl set-ntp true sets it; without one:",
@@ -25,14 +43,14 @@ extension Doctor {
         guard box.clock.isKept != false else {
             return [
                 Finding(
-                    .clock, .clockAlone, .worthKnowing, "The clock is set, but no time server keeps it.",
+                    .clock(.clockAlone), .worthKnowing, "The clock is set, but no time server keeps it.",
                     meaning:
                         "It drifts by some seconds a day, so recordings of two boxes do not fit together exactly. Votes "
                         + "do not need it.",
                     command: "sudo timedatectl set-ntp true")
             ]
         }
-        return [Finding(.clock, .clock, .good, "The clock is set\(box.clock.isKept == true ? " and kept" : "").")]
+        return [Finding(.clock(.clock), .good, "The clock is set\(box.clock.isKept == true ? " and kept" : "").")]
     }
 
     var stateFindings: [Finding] {
@@ -43,7 +61,7 @@ extension Doctor {
         let state =
             !folder.exists
             ? "will be made at the first start" : folder.isInUse ? "is in use by a running node" : "is sound"
-        return [Finding(.state, .state, .good, "The state folder \(folder.path) \(state).")]
+        return [Finding(.state(.state), .good, "The state folder \(folder.path) \(state).")]
     }
 
     private func unwritable(_ folder: FolderCondition) -> Finding {
@@ -51,7 +69,7 @@ extension Doctor {
         let elsewhere = "A node does not start with it. Where it has to stay so, name another folder with --state."
         if folder.isNoFolder {
             return Finding(
-                .state, .stateUnwritable, .broken,
+                .state(.stateUnwritable), .broken,
                 folder.exists
                     ? "\(folder.path) is to be the state folder, and is no folder."
                     : "The state folder \(folder.path) cannot be made: something above it is no folder.",
@@ -59,18 +77,18 @@ extension Doctor {
         }
         if folder.isReadOnlyDisk {
             return Finding(
-                .state, .stateReadOnly, .broken, "\(place) is on a disk that is mounted read-only.",
+                .state(.stateReadOnly), .broken, "\(place) is on a disk that is mounted read-only.",
                 meaning: elsewhere + " A card that has made itself read-only is worn out.",
                 command: "sudo mount -o remount,rw \"$(findmnt -n -o TARGET -T \(Self.quoted(folder.path)))\"")
         }
         if folder.exists, folder.owner != box.user {
             return Finding(
-                .state, .stateForeign, .broken, "\(place) belongs to another user (number \(folder.owner)).",
+                .state(.stateForeign), .broken, "\(place) belongs to another user (number \(folder.owner)).",
                 meaning: elsewhere + " Most often a node was run once with sudo.",
                 command: "sudo chown -R \"$USER\": \(Self.quoted(folder.path))")
         }
         return Finding(
-            .state, .stateUnwritable, .broken, "\(place) cannot be written (\(folder.refusal ?? "")).",
+            .state(.stateUnwritable), .broken, "\(place) cannot be written (\(folder.refusal ?? "")).",
             meaning: elsewhere,
             command: "sudo install -d -m 700 -o \"$USER\" \(Self.quoted(folder.path))")
     }
@@ -80,7 +98,7 @@ extension Doctor {
         switch folder.identity {
         case .isDamaged(let cause), .isUnreadable(let cause):
             return Finding(
-                .state, .identityDamaged, .broken, "The identity in \(file) cannot be used (\(cause)).",
+                .state(.identityDamaged), .broken, "The identity in \(file) cannot be used (\(cause)).",
                 meaning:
                     "A node does not start with it. Put a copy back; or move it away, and the node begins as somebody "
                     + "new, whom bonded and banned peers do not know.",
@@ -96,17 +114,17 @@ extension Doctor {
         case .isMissing, .isSound: return nil
         case .isDamaged(let cause):
             return Finding(
-                .state, .databaseDamaged, .broken, "The database \(file) is damaged (\(cause.prefix(120))).",
+                .state(.databaseDamaged), .broken, "The database \(file) is damaged (\(cause.prefix(120))).",
                 meaning: away + " What can be saved of it, this saves:",
                 command: "sqlite3 \(Self.quoted(file)) .recover | sqlite3 \(Self.quoted(file + ".saved"))")
         case .isNewer:
             return Finding(
-                .state, .databaseNewer, .broken, "The database \(file) was made by a newer roadmesh.",
+                .state(.databaseNewer), .broken, "The database \(file) was made by a newer roadmesh.",
                 meaning: away + " Use the newer program again, or another folder with --state.",
                 command: "sudo apt-get install roadmesh")
         case .isUnreadable(let cause):
             return Finding(
-                .state, .databaseUnreadable, .broken, "The database \(file) cannot be read (\(cause)).",
+                .state(.databaseUnreadable), .broken, "The database \(file) cannot be read (\(cause)).",
                 meaning: "A node does not start with it.", command: "sudo chown \"$USER\": \(Self.quoted(file))")
         }
     }
@@ -117,15 +135,15 @@ extension Doctor {
         if free < Self.leastDisk {
             return [
                 Finding(
-                    .disk, .diskFull, .broken, "The disk is full: \(room).",
+                    .disk(.diskFull), .broken, "The disk is full: \(room).",
                     meaning: "A node takes no vote that it cannot keep. Delete something; what takes the room:",
                     command: "sudo du -xh / | sort -h | tail -n 20")
             ]
         }
-        guard free < Self.comfortableDisk else { return [Finding(.disk, .disk, .good, "\(room).")] }
+        guard free < Self.comfortableDisk else { return [Finding(.disk(.disk), .good, "\(room).")] }
         return [
             Finding(
-                .disk, .diskLow, .worthKnowing, "The disk is nearly full: \(room).",
+                .disk(.diskLow), .worthKnowing, "The disk is nearly full: \(room).",
                 meaning: "Covers and recordings take up to some 100 MiB. What takes the room:",
                 command: "sudo du -xh / | sort -h | tail -n 20")
         ]

@@ -19,39 +19,27 @@ public struct Finding: Hashable, Sendable {
         case adapter, controller, bluetoothd, permissions, advertising, roles, audio, clock, state, disk, air
     }
 
-    /// What it is, for programs.
-    public enum Code: String, Hashable, Sendable, CaseIterable {
-        // The adapter.
-        case adapter, noBluetooth, notListed, noAdapter, noSuchAdapter, noLowEnergy, adapterOff, blocked,
-            blockedBySwitch
-        case spareAdapterOff
-        // Its controller.
-        case controller, oldController, noTwoMegabit
-        // bluetoothd.
-        case bluetoothd, noMessageBus, serviceNotRunning, serviceFails, notExperimental, volumePlugin
-        // What this process may do.
-        case permissions, denied, noCapabilities
-        // Advertisements.
-        case advertising, advertisingFull
-        // Central and peripheral at once.
-        case roles, oneRole
-        // Sound on the same adapter.
-        case audio, audioShared
-        // The clock.
-        case clock, clockWrong, clockAlone
-        // The state folder.
-        case state, stateReadOnly, stateForeign, stateUnwritable, identityDamaged, databaseDamaged, databaseNewer
-        case databaseUnreadable
-        // Its disk.
-        case disk, diskLow, diskFull
-        // The live test.
-        case heard, notHeard, advertised, cannotAdvertise, cannotListen
+    /// What it is, by what it is about. What there is to say of an area stands beside the checks that say it.
+    public enum Kind: Hashable, Sendable {
+        case adapter(Adapter)
+        case controller(Controller)
+        case bluetoothd(Bluetoothd)
+        case permissions(Permissions)
+        case advertising(Advertising)
+        case roles(Roles)
+        case audio(Audio)
+        case clock(Clock)
+        case state(State)
+        case disk(Disk)
+        case air(Air)
     }
 
     /// What it is about.
-    public var area: Area
+    public var area: Area { kind.parts.area }
+    /// What it is, for programs.
+    public var code: String { kind.parts.code }
     /// What it is.
-    public var code: Code
+    public var kind: Kind
     /// How bad it is.
     public var level: Level
     /// What was found, in a sentence.
@@ -62,10 +50,9 @@ public struct Finding: Hashable, Sendable {
     public var command: String?
 
     init(
-        _ area: Area, _ code: Code, _ level: Level, _ message: String, meaning: String = "", command: String? = nil
+        _ kind: Kind, _ level: Level, _ message: String, meaning: String = "", command: String? = nil
     ) {
-        self.area = area
-        self.code = code
+        self.kind = kind
         self.level = level
         self.message = message
         self.meaning = meaning
@@ -79,6 +66,41 @@ public struct Finding: Hashable, Sendable {
         case .permissions: return .notPermitted
         case .state, .disk: return .cannotCreate
         case .adapter, .controller, .bluetoothd, .advertising, .roles, .audio, .clock, .air: return .unavailable
+        }
+    }
+}
+
+extension Finding.Kind: CaseIterable {
+    /// Everything that can be found.
+    public static var allCases: [Self] {
+        var all: [Self] = []
+        all += Finding.Adapter.allCases.map(Self.adapter)
+        all += Finding.Controller.allCases.map(Self.controller)
+        all += Finding.Bluetoothd.allCases.map(Self.bluetoothd)
+        all += Finding.Permissions.allCases.map(Self.permissions)
+        all += Finding.Advertising.allCases.map(Self.advertising)
+        all += Finding.Roles.allCases.map(Self.roles)
+        all += Finding.Audio.allCases.map(Self.audio)
+        all += Finding.Clock.allCases.map(Self.clock)
+        all += Finding.State.allCases.map(Self.state)
+        all += Finding.Disk.allCases.map(Self.disk)
+        all += Finding.Air.allCases.map(Self.air)
+        return all
+    }
+
+    fileprivate var parts: (area: Finding.Area, code: String) {
+        switch self {
+        case .adapter(let found): (.adapter, found.rawValue)
+        case .controller(let found): (.controller, found.rawValue)
+        case .bluetoothd(let found): (.bluetoothd, found.rawValue)
+        case .permissions(let found): (.permissions, found.rawValue)
+        case .advertising(let found): (.advertising, found.rawValue)
+        case .roles(let found): (.roles, found.rawValue)
+        case .audio(let found): (.audio, found.rawValue)
+        case .clock(let found): (.clock, found.rawValue)
+        case .state(let found): (.state, found.rawValue)
+        case .disk(let found): (.disk, found.rawValue)
+        case .air(let found): (.air, found.rawValue)
         }
     }
 }

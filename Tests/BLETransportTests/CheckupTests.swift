@@ -119,7 +119,9 @@ struct CheckupTests {
                 name: name, services: services.map { "0000" + $0 + base }, isConnected: isConnected, icon: icon)
         }
         var look = BusLook(service: .answers)
-        look.take(.adapter(path: "/org/bluez/hci0", AdapterChange(activeAdvertisements: 2, freeAdvertisements: 3)))
+        var properties = AdapterProperties()
+        (properties.activeAdvertisements, properties.freeAdvertisements) = (2, 3)
+        look.take(.adapter(path: "/org/bluez/hci0", properties))
         for (path, change) in [
             ("hci0/dev_1", device("Sink", ["110b"], nil)), ("hci0/dev_2", device("Card", [], "audio-card")),
             ("hci0/dev_3", device("Phone", ["1800"], "phone")),
@@ -130,8 +132,8 @@ struct CheckupTests {
         }
         var facts = AdapterFacts(name: "hci0")
         look.complete(&facts)
-        #expect(facts.activeAdvertisements == 2)
-        #expect(facts.freeAdvertisements == 3)
+        #expect(facts.properties.activeAdvertisements == 2)
+        #expect(facts.properties.freeAdvertisements == 3)
         #expect(facts.linked.map(\.name) == ["Sink", "Card", "Phone", "Earbuds"])
         #expect(facts.linked.filter(\.isAudio).map(\.name) == ["Sink", "Card", "Earbuds"])
     }

@@ -160,7 +160,7 @@ public actor BlueZRadio: Radio {
         }
     }
 
-    private func adapterChanged(_ path: String, _ change: AdapterChange) {
+    private func adapterChanged(_ path: String, _ change: AdapterProperties) {
         guard path == adapter.path else {
             if change.isPowered == true { supervise(.otherAdapterOn) }
             return

@@ -10,7 +10,7 @@ enum BusEvent: Sendable {
     case serviceAppeared
     case serviceVanished
     /// An adapter exists, has changed, or is gone.
-    case adapter(path: String, AdapterChange)
+    case adapter(path: String, AdapterProperties)
     case adapterRemoved(path: String)
     /// A remote device exists, has changed, or is gone.
     case device(path: String, DeviceChange)
@@ -29,13 +29,20 @@ enum BusEvent: Sendable {
     case closed
 }
 
-/// What is new of an adapter.
-struct AdapterChange: Sendable {
-    var isPowered: Bool?
-    /// Advertisements that are registered, and how many more it takes. Told where adapters are listed.
-    var activeAdvertisements: Int?
-    var freeAdvertisements: Int?
-    var isDiscovering: Bool?
+/// What bluetoothd says of an adapter (`org.bluez.Adapter1`, `LEAdvertisingManager1`), or what is new of it: nil is what it
+/// has not said.
+public struct AdapterProperties: Hashable, Sendable {
+    /// Whether it is switched on.
+    public var isPowered: Bool?
+    /// Advertisements that are registered on it. Told where adapters are listed.
+    public var activeAdvertisements: Int?
+    /// How many more it takes. Told where adapters are listed.
+    public var freeAdvertisements: Int?
+    /// Whether somebody scans with it.
+    public var isDiscovering: Bool?
+
+    /// Nothing is known yet.
+    public init() {}
 }
 
 /// What is new of a device.
@@ -88,7 +95,7 @@ extension BusEvent {
         case CBLUEZ_EVENT_BLUEZ_APPEARED: self = .serviceAppeared
         case CBLUEZ_EVENT_BLUEZ_VANISHED: self = .serviceVanished
         case CBLUEZ_EVENT_ADAPTER:
-            self = .adapter(path: text(event.path), AdapterChange(event))
+            self = .adapter(path: text(event.path), AdapterProperties(event))
         case CBLUEZ_EVENT_ADAPTER_REMOVED: self = .adapterRemoved(path: text(event.path))
         case CBLUEZ_EVENT_DEVICE: self = .device(path: text(event.path), DeviceChange(event))
         case CBLUEZ_EVENT_DEVICE_REMOVED: self = .deviceRemoved(path: text(event.path))
@@ -103,7 +110,7 @@ extension BusEvent {
     }
 }
 
-extension AdapterChange {
+extension AdapterProperties {
     fileprivate init(_ event: cbluez_bus_event) {
         if event.has(CBLUEZ_FIELD_POWERED) { isPowered = event.powered }
         if event.has(CBLUEZ_FIELD_DISCOVERING) { isDiscovering = event.discovering }

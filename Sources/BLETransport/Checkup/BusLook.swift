@@ -5,7 +5,7 @@ import MeshProtocol
 /// One look at everything that bluetoothd has on the message bus.
 struct BusLook {
     var service: RadioFacts.Service
-    private(set) var adapters: [String: AdapterChange] = [:]
+    private(set) var adapters: [String: AdapterProperties] = [:]
     private(set) var devices: [String: (known: KnownDevice, icon: String)] = [:]
 
     /// Looks. Whatever hangs is given up.
@@ -78,8 +78,7 @@ struct BusLook {
     /// Adds to an adapter what bluetoothd has said of it.
     func complete(_ facts: inout AdapterFacts) {
         let path = "/org/bluez/\(facts.name)"
-        facts.activeAdvertisements = adapters[path]?.activeAdvertisements
-        facts.freeAdvertisements = adapters[path]?.freeAdvertisements
+        facts.properties = adapters[path] ?? AdapterProperties()
         facts.linked = devices.sorted { $0.key < $1.key }.compactMap { device, facts in
             guard device.hasPrefix(path + "/"), facts.known.isConnected else { return nil }
             let name = facts.known.name.isEmpty ? facts.known.address?.address ?? "" : facts.known.name

@@ -47,31 +47,17 @@ struct DoctorCommand: AsyncParsableCommand {
 private struct DoctorReport {
     let isJSON: Bool
 
+    /// Columns of a paragraph, beside the margin.
+    private static let columns = 88
+
     func show(_ finding: Finding) {
         guard !isJSON else { return StandardOutput.write(JSONLine.text(TimedFinding(finding, at: now))) }
-        let mark =
-            switch finding.level {
-            case .good: "good          "
-            case .worthKnowing: "worth knowing "
-            case .broken: "BROKEN        "
-            }
-        StandardOutput.write(mark + finding.message)
-        let margin = String(repeating: " ", count: mark.count)
-        if !finding.meaning.isEmpty {
-            for line in ShownText.wrap(finding.meaning, to: 88) { StandardOutput.write(margin + line) }
-        }
-        if let command = finding.command { StandardOutput.write(margin + "  " + command) }
+        for line in finding.lines(wrap: { ShownText.wrap($0, to: Self.columns) }) { StandardOutput.write(line) }
     }
 
     func show(_ diagnosis: Diagnosis) {
         guard !isJSON else { return StandardOutput.write(JSONLine.text(TimedSummary(diagnosis, at: now))) }
-        let broken = diagnosis.count(.broken)
-        let known = diagnosis.count(.worthKnowing)
-        StandardOutput.write("")
-        StandardOutput.write(
-            broken > 0
-                ? "\(broken) \(broken == 1 ? "thing is" : "things are") broken: mend the first one, and look again."
-                : known > 0 ? "Nothing is broken; \(known) worth knowing." : "This box is well.")
+        StandardOutput.write("\n\(diagnosis.sentence)")
     }
 
     private var now: Double { Date().timeIntervalSince1970 }

@@ -3,6 +3,57 @@
 import CBlueZ
 import Glibc
 
+/// An adapter. What could not be found out is nil.
+public struct AdapterFacts: Hashable, Sendable {
+    /// `hci0` and so on.
+    public var name: String
+    /// Whether it is switched on.
+    public var isUp: Bool
+    /// Whether it speaks Low Energy at all.
+    public var hasLowEnergy: Bool
+    /// rfkill keeps it off.
+    public var block: RadioFailure?
+    /// The kernel's driver for it: `btusb`.
+    public var driver: String?
+    /// Vendor and product of its plug, in hexadecimal: `0a12:0001`.
+    public var usb: String?
+    /// Version of the Core specification by its assigned number: 8 is 4.2, 9 is 5.0.
+    public var version: Int?
+    /// Who made the controller, by its assigned number.
+    public var manufacturer: Int?
+    /// Revision and subversion of its firmware, as it says them.
+    public var firmware: String?
+    /// Whether it sends on the 2M PHY. Asking takes CAP_NET_RAW.
+    public var hasTwoMegabit: Bool?
+    /// Whether it is central and peripheral at once.
+    public var hasBothRoles: Bool?
+    /// What bluetoothd says of it.
+    public var properties = AdapterProperties()
+    /// Devices that are linked to it through bluetoothd.
+    public var linked: [LinkedDevice] = []
+
+    /// An adapter of which only this is known.
+    public init(name: String, isUp: Bool = true, hasLowEnergy: Bool = true) {
+        self.name = name
+        self.isUp = isUp
+        self.hasLowEnergy = hasLowEnergy
+    }
+}
+
+/// A device that is linked to an adapter.
+public struct LinkedDevice: Hashable, Sendable {
+    /// Its name, or its address where it has none. Untrusted text.
+    public var name: String
+    /// Whether sound goes over it.
+    public var isAudio: Bool
+
+    /// A device.
+    public init(name: String, isAudio: Bool) {
+        self.name = name
+        self.isAudio = isAudio
+    }
+}
+
 extension AdapterFacts {
     /// What the kernel and the controller say of an adapter.
     static func of(_ adapter: Adapter, control: Int32, poller: Poller) async -> Self {

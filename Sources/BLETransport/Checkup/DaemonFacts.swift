@@ -4,6 +4,53 @@ import FoundationEssentials
 import Glibc
 import Subprocess
 
+/// A running bluetoothd.
+public struct DaemonFacts: Hashable, Sendable {
+    /// Its program's path, where the system's usual ones hold it.
+    public var path: String?
+    /// `5.66`
+    public var version: DaemonVersion?
+    /// Whether its experimental interfaces are on, by its command line or its configuration.
+    public var isExperimental: Bool
+    /// Plugins that it was told to leave out.
+    public var leavesOut: [String]
+
+    /// A daemon.
+    public init(path: String?, version: DaemonVersion?, isExperimental: Bool, leavesOut: [String] = []) {
+        self.path = path
+        self.version = version
+        self.isExperimental = isExperimental
+        self.leavesOut = leavesOut
+    }
+}
+
+/// BlueZ's version.
+public struct DaemonVersion: Hashable, Comparable, Sendable, CustomStringConvertible {
+    /// 5 in `5.66`.
+    public var major: Int
+    /// 66 in `5.66`.
+    public var minor: Int
+
+    /// A version.
+    public init(_ major: Int, _ minor: Int) {
+        self.major = major
+        self.minor = minor
+    }
+
+    /// Reads what `bluetoothd --version` prints. Nil where it is none.
+    public init?(_ text: some StringProtocol) {
+        let numbers = String(text).split { $0 == "." || $0.isWhitespace }.map { Int($0) }
+        guard numbers.count >= 2, let major = numbers[0], let minor = numbers[1] else { return nil }
+        self.init(major, minor)
+    }
+
+    /// `5.66`
+    public var description: String { "\(major).\(minor)" }
+
+    /// By age.
+    public static func < (one: Self, other: Self) -> Bool { (one.major, one.minor) < (other.major, other.minor) }
+}
+
 /// D-Bus tells no version of bluetoothd (5.66), nor how it was started: the process itself does.
 extension DaemonFacts {
     /// Where distributions put it.
