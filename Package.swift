@@ -139,11 +139,20 @@ let package = Package(
                 logging,
             ],
             swiftSettings: strict),
+        // What a person at a terminal sees and types, and what a program reads and writes in its place.
+        .target(
+            name: "TerminalUI",
+            dependencies: [
+                "BLETransport", "MeshNode", "MeshSession", "DemocracyDJ", "MeshProtocol", asyncAlgorithms, locks,
+                logging,
+                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+            ],
+            swiftSettings: strict),
         .executableTarget(
             name: "roadmesh",
             dependencies: [
-                "Dashboard", "Diagnostics", "FieldTest", "HostIntegration", "MeshNode", "MusicLibrary", "MusicPlayer",
-                "NodeStore", asyncAlgorithms, locks,
+                "BLETransport", "Dashboard", "Diagnostics", "FieldTest", "HostIntegration", "MeshNode", "MusicLibrary",
+                "MusicPlayer", "NodeStore", "TerminalUI", lifecycle,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Subprocess", package: "swift-subprocess"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
@@ -212,7 +221,9 @@ let package = Package(
         .testTarget(
             name: "FieldTestTests", dependencies: ["FieldTest", "MeshNode", "NodeStore", "MeshSimulator"],
             swiftSettings: strict),
-        .testTarget(name: "roadmeshTests", dependencies: ["roadmesh"], swiftSettings: strict),
+        .testTarget(
+            name: "TerminalUITests", dependencies: ["TerminalUI", "BLETransport", "MeshNode"], swiftSettings: strict),
+        .testTarget(name: "roadmeshTests", dependencies: ["roadmesh", "FieldTest"], swiftSettings: strict),
     ],
     cxxLanguageStandard: .cxx17
 )

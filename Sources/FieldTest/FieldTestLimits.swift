@@ -11,8 +11,6 @@ public enum FieldTestLimits {
     public static let tickInterval: Duration = .seconds(10)
     /// Rows that wait for a disk that takes nothing: some minutes of a full car. The oldest go first.
     public static let waitingRows = 4_096
-    /// Longest words of a mark: they stand beside a plot on a phone.
-    public static let markCharacters = 60
     /// Where a drive comes from: a sentence or two.
     public static let originCharacters = 400
     /// Peers that have a line of their own in a plot: nobody tells more apart.

@@ -11,6 +11,8 @@ public enum NodeLimits {
     static let waitingInputs = 64
     /// How long after a write that has failed the disk is asked again. A person who deletes something sees the cure at once.
     static let storeRetry: Duration = .seconds(1)
+    /// Longest words of a mark, in characters: they stand beside a plot on a phone.
+    public static let markCharacters = 60
     /// How long a node has for its whole end after a signal; what hangs then is cut off.
     public static let shutdown: Duration = .seconds(2)
     /// How long a program that has ended waits until its last words are read.

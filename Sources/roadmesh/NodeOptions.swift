@@ -8,6 +8,7 @@ import Logging
 import MeshNode
 import MeshProtocol
 import NodeStore
+import TerminalUI
 
 extension RadioChoice: ExpressibleByArgument {}
 

@@ -3,6 +3,7 @@
 import ArgumentParser
 import Glibc
 import MeshNode
+import TerminalUI
 
 /// The command line.
 @main

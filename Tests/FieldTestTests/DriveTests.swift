@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import MeshNode
+import MeshProtocol
 import Testing
 
 @testable import FieldTest
@@ -83,7 +84,7 @@ struct DriveTests {
     @Test("a mark of characters with many bytes is cut to what is read again")
     func longMark() throws {
         let mark = "Z" + String(repeating: "\u{301}", count: 2_500)
-        let text = Drive.shown(String(repeating: mark, count: 3), FieldTestLimits.markCharacters)
+        let text = UntrustedText.shown(String(repeating: mark, count: 3), atMost: NodeLimits.markCharacters)
         let drive = try Drive(lines: [
             JSONLine.text(Drives.header()), JSONLine.text(DriveRow(at: .seconds(1), .mark(text))),
         ])

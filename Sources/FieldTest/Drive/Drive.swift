@@ -60,10 +60,10 @@ extension Drive {
         header.peer = Peer(id: Self.word(header.peer.id), name: header.peer.name)
         header.service = Self.word(header.service)
         header.version = Self.word(header.version)
-        header.name = Self.shown(header.name, FieldTestLimits.markCharacters)
+        header.name = UntrustedText.shown(header.name, atMost: NodeLimits.markCharacters)
         header.peer.name = NodeName(untrusted: header.peer.name).text
-        header.radio = Self.shown(header.radio, FieldTestLimits.markCharacters)
-        header.origin = header.origin.map { Self.shown($0, FieldTestLimits.originCharacters) }
+        header.radio = UntrustedText.shown(header.radio, atMost: NodeLimits.markCharacters)
+        header.origin = header.origin.map { UntrustedText.shown($0, atMost: FieldTestLimits.originCharacters) }
         if !header.began.isFinite { header.began = 0 }
         self.header = header
         rows = []
@@ -94,14 +94,9 @@ extension Drive {
         var roadmeshDrive: Int
     }
 
-    /// Text of a file, which may come from anybody. A character may have any number of bytes.
-    public static func shown(_ text: String, _ characters: Int) -> String {
-        var text = String(UntrustedText.shown(String(text.prefix(characters))))
-        while text.utf8.count > 4 * characters { text.removeLast() }
-        return text
+    fileprivate static func word(_ text: String) -> String {
+        UntrustedText.shown(text, atMost: FieldTestLimits.wordCharacters)
     }
-
-    fileprivate static func word(_ text: String) -> String { shown(text, FieldTestLimits.wordCharacters) }
 }
 
 extension DriveRow {
@@ -112,7 +107,7 @@ extension DriveRow {
     fileprivate var clean: DriveRow {
         var row = self
         switch what {
-        case .mark(let text): row.what = .mark(Drive.shown(text, FieldTestLimits.markCharacters))
+        case .mark(let text): row.what = .mark(UntrustedText.shown(text, atMost: NodeLimits.markCharacters))
         case .link(let peer, var sample):
             sample.rssi = sample.rssi.flatMap { (-127...20).contains($0) ? $0 : nil }
             sample.rtt = sample.rtt.flatMap { $0.isFinite && (0...1e6).contains($0) ? $0 : nil }

@@ -36,7 +36,7 @@ public struct Recorder: Sendable {
                 now,
                 .intent(
                     IntentRow(peer: peer.id, intent: intent.kind, song: intent.songID, accepted: rejected == nil)))
-        case .mark(let text): return row(now, .mark(Drive.shown(text, FieldTestLimits.markCharacters)))
+        case .mark(let text): return row(now, .mark(UntrustedText.shown(text, atMost: NodeLimits.markCharacters)))
         case .notice(let notice): return row(now, .notice(notice.code))
         case .bye(let reason): return row(now, .end(reason.rawValue))
         case .snapshot, .ready, .peerDiscovered, .peerLost, .peerConnected, .peerDisconnected, .connection,

@@ -6,6 +6,7 @@ import FoundationEssentials
 import Glibc
 import MeshNode
 import ServiceLifecycle
+import TerminalUI
 
 /// A host or a guest in this process: its input lines, its output, the system's signals, and its end.
 struct CommandSession {

@@ -7,6 +7,7 @@ import FoundationEssentials
 import Glibc
 import MeshNode
 import MeshProtocol
+import TerminalUI
 import UnixSignals
 
 /// `roadmesh demo`

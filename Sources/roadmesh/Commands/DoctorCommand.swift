@@ -6,6 +6,7 @@ import Diagnostics
 import FoundationEssentials
 import Logging
 import MeshNode
+import TerminalUI
 
 /// `roadmesh doctor`
 struct DoctorCommand: AsyncParsableCommand {

@@ -5,6 +5,7 @@ import BLETransport
 import Glibc
 import MeshNode
 import MeshProtocol
+import TerminalUI
 import UnixSignals
 
 /// `roadmesh pair`
@@ -45,7 +46,8 @@ struct PairCommand: AsyncParsableCommand {
             } catch {
                 throw SetupProblem(error)
             }
-            try await PairingDialogue(run, name: name, reporter: options.pairingReporter).hold()
+            let dialogue = PairingDialogue(run, name: name, reporter: options.pairingReporter)
+            if let code = try await dialogue.hold() { throw ExitCode(code) }
         }
     }
 

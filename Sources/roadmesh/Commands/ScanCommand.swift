@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import MeshNode
+import TerminalUI
 
 /// `roadmesh scan`
 struct ScanCommand: AsyncParsableCommand {

@@ -2,6 +2,7 @@
 
 import DemocracyDJ
 import MeshNode
+import TerminalUI
 
 /// Where the demo tells its story: a line for each thing that happens, with the time since the start.
 struct DemoStage {

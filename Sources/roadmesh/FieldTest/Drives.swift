@@ -6,6 +6,7 @@ import FoundationEssentials
 import Glibc
 import MeshNode
 import NodeStore
+import TerminalUI
 
 /// Where drives are: in a state folder, by number, or in files.
 struct DriveOptions: ParsableArguments {

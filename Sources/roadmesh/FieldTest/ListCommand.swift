@@ -5,6 +5,7 @@ import FieldTest
 import FoundationEssentials
 import MeshNode
 import NodeStore
+import TerminalUI
 
 /// `roadmesh fieldtest list`
 struct ListCommand: AsyncParsableCommand {

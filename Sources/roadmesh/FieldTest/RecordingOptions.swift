@@ -6,6 +6,7 @@ import FoundationEssentials
 import MeshNode
 import MeshProtocol
 import NodeStore
+import TerminalUI
 
 /// What is said of a recording when it begins.
 struct RecordingOptions: ParsableArguments {
@@ -35,10 +36,10 @@ struct RecordingOptions: ParsableArguments {
         }
         var timed: [DriveRecording.TimedMark] = []
         for mark in marks { timed.append(try Self.timedMark(mark)) }
-        let name = drive.map { Drive.shown($0, FieldTestLimits.markCharacters) }
+        let name = drive.map { UntrustedText.shown($0, atMost: NodeLimits.markCharacters) }
         return Checked(
             name: name.flatMap { $0.isEmpty ? nil : $0 } ?? Self.defaultName, marks: timed,
-            origin: origin.map { Drive.shown($0, FieldTestLimits.originCharacters) })
+            origin: origin.map { UntrustedText.shown($0, atMost: FieldTestLimits.originCharacters) })
     }
 
     private static var defaultName: String { Words.minute(Date().timeIntervalSince1970) }
@@ -50,7 +51,7 @@ struct RecordingOptions: ParsableArguments {
             throw SetupProblem(
                 .usage, "\"\(text.prefix(40))\" is no mark with a time; write it like --mark 120s=\"tunnel in\".")
         }
-        let words = Drive.shown(String(parts[1]), FieldTestLimits.markCharacters)
+        let words = UntrustedText.shown(String(parts[1]), atMost: NodeLimits.markCharacters)
         return DriveRecording.TimedMark(after: .seconds(seconds), text: words)
     }
 }

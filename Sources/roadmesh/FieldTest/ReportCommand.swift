@@ -3,6 +3,7 @@
 import ArgumentParser
 import FieldTest
 import MeshNode
+import TerminalUI
 
 /// `roadmesh fieldtest report DRIVE…`
 struct ReportCommand: AsyncParsableCommand {

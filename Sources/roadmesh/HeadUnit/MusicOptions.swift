@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import Dashboard
 import DemocracyDJ
 import FoundationEssentials
-import Dashboard
 import HostIntegration
+import MeshNode
 import MusicLibrary
 import MusicPlayer
-import MeshNode
+import TerminalUI
 
 /// What plays.
 enum PlayerChoice: String, CaseIterable, ExpressibleByArgument {

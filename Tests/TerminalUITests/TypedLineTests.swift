@@ -4,7 +4,7 @@ import DemocracyDJ
 import MeshNode
 import Testing
 
-@testable import roadmesh
+@testable import TerminalUI
 
 @Suite("What people type at the prompt")
 struct TypedLineTests {

@@ -4,13 +4,13 @@ import Logging
 
 /// Log lines of a program that has a prompt on its terminal: they are shown like everything else, so that they do not
 /// write into what is being typed.
-struct TerminalLog: LogHandler {
-    var logLevel: Logger.Level = .error
-    var metadata: Logger.Metadata = [:]
+package struct TerminalLog: LogHandler {
+    package var logLevel: Logger.Level = .error
+    package var metadata: Logger.Metadata = [:]
     private let sink: AsyncStream<String>.Continuation
 
     /// A handler, and the lines that it is given.
-    static func make() -> (handler: TerminalLog, lines: AsyncStream<String>) {
+    package static func make() -> (handler: TerminalLog, lines: AsyncStream<String>) {
         let (lines, sink) = AsyncStream<String>.makeStream(
             bufferingPolicy: .bufferingNewest(TerminalLimits.waitingLogLines))
         return (TerminalLog(sink: sink), lines)
@@ -20,11 +20,11 @@ struct TerminalLog: LogHandler {
         self.sink = sink
     }
 
-    func log(event: LogEvent) {
+    package func log(event: LogEvent) {
         sink.yield("\(event.level): \(event.message)")
     }
 
-    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+    package subscript(metadataKey key: String) -> Logger.Metadata.Value? {
         get { metadata[key] }
         set { metadata[key] = newValue }
     }

@@ -2,7 +2,7 @@
 
 import Testing
 
-@testable import roadmesh
+@testable import TerminalUI
 
 @Suite("Text on a terminal")
 struct ShownTextTests {

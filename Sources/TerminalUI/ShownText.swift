@@ -3,7 +3,7 @@
 import MeshProtocol
 
 /// Text as a terminal shows it: how wide it is, and cut or broken to fit.
-enum ShownText {
+package enum ShownText {
     /// Columns that a text takes.
     static func width(_ text: some StringProtocol) -> Int {
         text.unicodeScalars.reduce(0) { $0 + width($1) }
@@ -33,7 +33,7 @@ enum ShownText {
     }
 
     /// The text in lines that fit, broken between words where there are any. Nothing in it is obeyed by a terminal.
-    static func wrap(_ text: String, to columns: Int) -> [String] {
+    package static func wrap(_ text: String, to columns: Int) -> [String] {
         var rest = UntrustedText.shown(text)[...]
         var lines: [String] = []
         while width(rest) > columns {

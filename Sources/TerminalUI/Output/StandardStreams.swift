@@ -3,24 +3,24 @@
 import Glibc
 
 /// Standard output. A reader that is gone (a closed pipe) is no reason for a node to stop playing music.
-enum StandardOutput {
-    static func write(_ line: String) { writeAll(line + "\n", to: STDOUT_FILENO) }
+package enum StandardOutput {
+    package static func write(_ line: String) { writeAll(line + "\n", to: STDOUT_FILENO) }
 
     /// Text that ends no line.
-    static func write(unfinished text: String) { writeAll(text, to: STDOUT_FILENO) }
+    package static func write(unfinished text: String) { writeAll(text, to: STDOUT_FILENO) }
 
     /// Text that is what a person has asked for: whether all of it was taken.
-    static func deliver(_ text: String) -> Bool { writeAll(text, to: STDOUT_FILENO) }
+    package static func deliver(_ text: String) -> Bool { writeAll(text, to: STDOUT_FILENO) }
 }
 
 /// Standard error.
-enum StandardError {
-    static func write(_ line: String) { writeAll(line + "\n", to: STDERR_FILENO) }
+package enum StandardError {
+    package static func write(_ line: String) { writeAll(line + "\n", to: STDERR_FILENO) }
 }
 
 /// Writes a text to a descriptor. Whether all of it was taken.
 @discardableResult
-func writeAll(_ text: String, to descriptor: Int32) -> Bool {
+package func writeAll(_ text: String, to descriptor: Int32) -> Bool {
     var rest = Array(text.utf8)[...]
     while !rest.isEmpty {
         let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }

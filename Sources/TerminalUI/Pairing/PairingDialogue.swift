@@ -1,23 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import ArgumentParser
 import BLETransport
 import Glibc
 import MeshNode
 import UnixSignals
 
 /// A pairing with whoever sits here: its news go out, answers come in, and the system's signals end it.
-struct PairingDialogue {
+package struct PairingDialogue {
     private let run: PairingRun
     private let name: String
     private let reporter: PairingReporter
 
-    init(_ run: PairingRun, name: String, reporter: PairingReporter) {
+    package init(_ run: PairingRun, name: String, reporter: PairingReporter) {
         (self.run, self.name, self.reporter) = (run, name, reporter)
     }
 
-    /// Holds it to its end. Throws what the program ends with where there is no bond.
-    func hold() async throws {
+    /// Holds it to its end. Returns the exit code of a program that ends without a bond; nil where there is one.
+    package func hold() async throws -> Int32? {
         let signalled = Task { [run] in
             for await _ in await UnixSignalsSequence(trapping: .sigint, .sigterm, .sighup) {
                 run.stop()
@@ -34,8 +33,7 @@ struct PairingDialogue {
         signalled.cancel()
         let isSignalled = await signalled.value
         reporter.end(outcome, isSignalled: isSignalled)
-        if isSignalled, outcome == .stopped { throw ExitCode(128 + SIGINT) }
-        if let code = outcome.exitCode { throw ExitCode(code.rawValue) }
+        return isSignalled && outcome == .stopped ? 128 + SIGINT : outcome.exitCode?.rawValue
     }
 
     private func holdTalk() async throws(RadioError) -> PairingOutcome {

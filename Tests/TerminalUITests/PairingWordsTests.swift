@@ -5,7 +5,7 @@ import MeshNode
 import Testing
 
 @testable import BLETransport
-@testable import roadmesh
+@testable import TerminalUI
 
 @Suite("What people and programs are told of a pairing")
 struct PairingWordsTests {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import DemocracyDJ
-import FieldTest
 import MeshNode
 import MeshProtocol
 
@@ -36,9 +35,9 @@ extension NodeInput {
     static let guestUsage = "vote ID, unvote ID, suggest ID, search WORDS, skip, retry, leave, quit"
 
     /// Reads a line of a node whose drive is recorded: a mark, or what its role understands. Nil for an empty one.
-    init?(recordedLine line: String, _ role: NodeDescription.Role) {
+    package init?(recordedLine line: String, _ role: NodeDescription.Role) {
         if let command = CommandLine(line), command.word == "mark", !command.rest.isEmpty {
-            self = .mark(Drive.shown(command.rest, FieldTestLimits.markCharacters))
+            self = .mark(UntrustedText.shown(command.rest, atMost: NodeLimits.markCharacters))
         } else if role == .host {
             self.init(hostLine: line)
         } else {
@@ -47,7 +46,7 @@ extension NodeInput {
     }
 
     /// Reads a host's line. Nil for an empty one.
-    init?(hostLine line: String) {
+    package init?(hostLine line: String) {
         guard let command = CommandLine(line) else { return nil }
         self.init(hostCommand: command)
     }
@@ -69,7 +68,7 @@ extension NodeInput {
     }
 
     /// Reads a guest's line. Nil for an empty one.
-    init?(guestLine line: String) {
+    package init?(guestLine line: String) {
         guard let command = CommandLine(line) else { return nil }
         self.init(guestCommand: command)
     }

@@ -4,14 +4,16 @@ import Dispatch
 import Glibc
 
 /// The terminal that a person sits at: what it is, its size, and its signals.
-enum Terminal {
+package enum Terminal {
     /// Whether standard input and output are a terminal that obeys escape codes.
-    static func isLive(_ environment: [String: String]) -> Bool {
+    package static func isLive(_ environment: [String: String]) -> Bool {
         isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1 && !["", "dumb"].contains(environment["TERM"] ?? "")
     }
 
     /// Whether colours are wanted: <https://no-color.org>.
-    static func usesColour(_ environment: [String: String]) -> Bool { environment["NO_COLOR", default: ""].isEmpty }
+    package static func usesColour(_ environment: [String: String]) -> Bool {
+        environment["NO_COLOR", default: ""].isEmpty
+    }
 
     /// Its size now.
     static var size: TerminalSize {

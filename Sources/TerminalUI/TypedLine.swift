@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import DemocracyDJ
-import FieldTest
 import MeshNode
 import MeshProtocol
 
@@ -31,7 +30,7 @@ enum TypedLine: Hashable {
         switch command.word {
         case "help": self = .help
         case "queue": self = .queue
-        case "mark": self = .input(.mark(Drive.shown(typed.rest, FieldTestLimits.markCharacters)))
+        case "mark": self = .input(.mark(UntrustedText.shown(typed.rest, atMost: NodeLimits.markCharacters)))
         default: self = .input(Self.resolved(CommandLine(word: command.word, rest: typed.rest), role, choice))
         }
     }

@@ -6,13 +6,15 @@ import Glibc
 import MeshNode
 
 /// Standard input, line by line. It is read on a thread of its own, and only when the next line is asked for.
-final class InputLines: Sendable {
+package final class InputLines: Sendable {
     private let queue = DispatchQueue(label: "roadmesh.input")
     /// What was read and not given out yet. Used on the queue alone; the lock tells the compiler so.
     private let pending = NIOLockedValueBox<ArraySlice<UInt8>>([])
 
+    package init() {}
+
     /// The lines, up to the end of input. A line longer than `NodeLimits.inputLineBytes` is cut.
-    func lines() -> AsyncStream<String> {
+    package func lines() -> AsyncStream<String> {
         AsyncStream {
             await withCheckedContinuation { reader in
                 self.queue.async { reader.resume(returning: self.nextLine()) }

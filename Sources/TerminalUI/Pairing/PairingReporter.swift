@@ -6,12 +6,14 @@ import FoundationEssentials
 import MeshNode
 
 /// Shows a pairing, and bonds: sentences to people, one JSON object a line to programs.
-struct PairingReporter {
-    enum Form {
+package struct PairingReporter {
+    package enum Form {
         case people, programs
     }
 
     let form: Form
+
+    package init(form: Form) { self.form = form }
 
     static let usage = "yes, no, quit"
     static let programUsage = "accept, refuse, quit"
@@ -68,7 +70,7 @@ struct PairingReporter {
 
     // MARK: Bonds
 
-    func list(_ bonds: [Bond]) {
+    package func list(_ bonds: [Bond]) {
         switch form {
         case .people where bonds.isEmpty:
             StandardOutput.write("This box is bonded with none. To bond it with another: roadmesh pair, on both.")
@@ -82,7 +84,7 @@ struct PairingReporter {
         }
     }
 
-    func forgot(_ bond: Bond) {
+    package func forgot(_ bond: Bond) {
         switch form {
         case .people:
             StandardOutput.write("The bond with \"\(bond.name)\" is forgotten. Forget it on the other box, too.")

@@ -3,18 +3,18 @@
 import MeshNode
 
 /// Shows a node's events to a person, a line for each thing that happens.
-struct TerminalReporter: Reporter {
+package struct TerminalReporter: Reporter {
     private var sentences: Sentences
 
-    init(_ node: NodeDescription) {
+    package init(_ node: NodeDescription) {
         sentences = Sentences(node, .lines)
     }
 
-    mutating func show(_ event: NodeEvent) {
+    package mutating func show(_ event: NodeEvent) {
         for line in sentences.lines(event) { StandardOutput.write(line) }
     }
 
-    func remark(_ sentence: String) {
+    package func remark(_ sentence: String) {
         StandardOutput.write(sentence)
     }
 }

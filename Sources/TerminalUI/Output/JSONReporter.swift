@@ -4,12 +4,14 @@ import FoundationEssentials
 import MeshNode
 
 /// Shows a node's events to a program: one JSON object a line.
-struct JSONReporter: Reporter {
-    func show(_ event: NodeEvent) {
+package struct JSONReporter: Reporter {
+    package init() {}
+
+    package func show(_ event: NodeEvent) {
         StandardOutput.write(JSONLine.text(TimedEvent(event, at: Date().timeIntervalSince1970)))
     }
 
-    func remark(_ sentence: String) {
+    package func remark(_ sentence: String) {
         StandardError.write("roadmesh: \(sentence)")
     }
 }

@@ -5,7 +5,7 @@ import MeshNode
 import MeshProtocol
 import Testing
 
-@testable import roadmesh
+@testable import TerminalUI
 
 @Suite("What people see on a terminal")
 struct ScreenTests {

@@ -4,7 +4,7 @@ import DemocracyDJ
 import MeshNode
 import MeshProtocol
 
-@testable import roadmesh
+@testable import TerminalUI
 
 /// A car that tests of the terminal look into.
 enum Car {

@@ -3,7 +3,7 @@
 import MeshNode
 
 /// Shows what a node tells.
-protocol Reporter {
+package protocol Reporter {
     /// An event of the node.
     mutating func show(_ event: NodeEvent)
     /// Something about this run that is no event of the node.
@@ -11,7 +11,7 @@ protocol Reporter {
 }
 
 /// Shows every event until the node has stopped.
-func report(_ events: AsyncStream<NodeEvent>, with reporter: any Reporter) async {
+package func report(_ events: AsyncStream<NodeEvent>, with reporter: any Reporter) async {
     var reporter = reporter
     for await event in events { reporter.show(event) }
 }

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import DemocracyDJ
-import FieldTest
 import MeshNode
 import Testing
 
-@testable import roadmesh
+@testable import TerminalUI
 
 @Suite("What programs type")
 struct CommandLineTests {
@@ -48,20 +47,6 @@ struct CommandLineTests {
         }
     }
 
-    @Test(
-        "a mark that sets itself has a time and words",
-        arguments: [("120s=tunnel in", 120.0, "tunnel in"), ("0.5=a=b", 0.5, "a=b")])
-    func timedMark(text: String, seconds: Double, words: String) throws {
-        let options = try RecordingOptions.parse(["--mark", text])
-        #expect(try options.checked().marks == [DriveRecording.TimedMark(after: .seconds(seconds), text: words)])
-    }
-
-    @Test("and anything else is told", arguments: ["tunnel in", "s=x", "-1s=x", "nan=x", "5s"])
-    func noTimedMark(text: String) throws {
-        let options = try RecordingOptions.parse(["--mark=\(text)"])
-        #expect(throws: SetupProblem.self) { try options.checked() }
-    }
-
     @Test("an empty line is nothing", arguments: ["", "   ", "\t"])
     func empty(line: String) {
         #expect(NodeInput(hostLine: line) == nil)
@@ -78,10 +63,5 @@ struct CommandLineTests {
         }
         #expect(notice.code == "badCommand")
         #expect(notice.suggestion?.contains("vote ID") == true)
-    }
-
-    @Test("a name is checked before anything starts", arguments: ["", "   ", String(repeating: "x", count: 300)])
-    func names(name: String) {
-        #expect { try checkedName(name) } throws: { ($0 as? SetupProblem)?.exitCode == .usage }
     }
 }

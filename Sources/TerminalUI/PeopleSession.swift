@@ -6,7 +6,7 @@ import MeshNode
 
 /// A person at a running node: shows the screen, and carries out what is typed. On a terminal there is a prompt with a
 /// panel; elsewhere lines come in and go out.
-actor PeopleSession {
+package actor PeopleSession {
     private enum Happening: Sendable {
         case event(NodeEvent)
         case line(String)
@@ -28,7 +28,7 @@ actor PeopleSession {
 
     /// A session that has not begun. `endOfInput` is what the end of the input means where there is no terminal; at a
     /// terminal it is Ctrl-D, and quits.
-    init(
+    package init(
         _ node: DJNode, _ description: NodeDescription, library: [Song], endOfInput: NodeInput?, remark: String?,
         live: (usesColour: Bool, logLines: AsyncStream<String>)?
     ) {
@@ -45,7 +45,7 @@ actor PeopleSession {
     }
 
     /// Runs until the node has told everything.
-    func run() async {
+    package func run() async {
         let feeders = feeders()
         defer { for feeder in feeders { feeder.cancel() } }
         begin()
