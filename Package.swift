@@ -175,6 +175,8 @@ let package = Package(
 
         // What tests of several modules have in common.
         .target(name: "TestSupport", path: "Tests/Support", swiftSettings: strict),
+        // Rules that the sources keep, read as text.
+        .testTarget(name: "ArchitectureTests", swiftSettings: strict),
         .testTarget(
             name: "MeshProtocolTests", dependencies: ["MeshProtocol", "MeshSimulator"], swiftSettings: strict),
         .testTarget(

@@ -1,30 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Foundation
 import Testing
 
 @Suite("The four rules of the event flow, read in the sources")
-struct ArchitectureRulesTests {
-    /// A line of a source file, without its comment.
-    private struct Line {
-        var file: String
-        var code: String
-    }
-
-    private static let sources = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent().deletingLastPathComponent().appending(path: "Sources")
+struct EventFlowRulesTests {
+    private typealias Line = SourceTree.Line
 
     private func lines(of module: String, under folder: String = "") throws -> [Line] {
-        let root = Self.sources.appending(path: module).appending(path: folder)
-        let files = try #require(FileManager.default.enumerator(at: root, includingPropertiesForKeys: nil))
-        var lines: [Line] = []
-        for case let file as URL in files where file.pathExtension == "swift" && !file.path.contains(".pb.") {
-            let text = try String(contentsOf: file, encoding: .utf8)
-            for line in text.split(separator: "\n") {
-                let code = line.prefix(upTo: line.firstRange(of: "//")?.lowerBound ?? line.endIndex)
-                lines.append(Line(file: file.lastPathComponent, code: code.trimmingCharacters(in: .whitespaces)))
-            }
-        }
+        let lines = try SourceTree.lines(of: module, under: folder)
         try #require(lines.count > 100, "the sources are where this test looks")
         return lines
     }
@@ -33,10 +16,7 @@ struct ArchitectureRulesTests {
         Set(line.code.split { !$0.isLetter && !$0.isNumber && $0 != "_" }.map(String.init))
     }
 
-    private func modules(_ lines: [Line]) -> Set<String> {
-        let imports = lines.map { $0.code.split(separator: " ") }.filter { $0.dropLast().last == "import" }
-        return Set(imports.compactMap { $0.last.map(String.init) })
-    }
+    private func modules(_ lines: [Line]) -> Set<String> { Set(lines.compactMap { SourceTree.imported(by: $0.code) }) }
 
     /// The types that BLETransport declares.
     private func radioTypes() throws -> Set<String> {
