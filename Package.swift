@@ -207,7 +207,8 @@ let package = Package(
             dependencies: ["Dashboard", "TestSupport", http, hummingbird, networking, networkTypes],
             swiftSettings: strict),
         .testTarget(
-            name: "HostIntegrationTests", dependencies: ["HostIntegration", "TestSupport", locks, networking],
+            name: "HostIntegrationTests",
+            dependencies: ["HostIntegration", "BLETransport", "NodeStore", "TestSupport", locks, networking],
             swiftSettings: strict),
         .testTarget(
             name: "DiagnosticsTests", dependencies: ["Diagnostics", "BLETransport", "NodeStore", "MeshNode"],

@@ -50,7 +50,9 @@ struct HostCommand: AsyncParsableCommand {
             dashboard.art = music.art
             let page = try await Page(node, parts, address, dashboard)
             let recorder = try recording?.begin(node, parts)
-            return [page.dashboard, music.headUnit(around: node, showing: page.dashboard), Supervision(node: node)]
+            return [
+                page.dashboard, music.headUnit(around: node) { await page.dashboard.show($0) }, Supervision(node: node),
+            ]
                 + (recorder.map { [$0] } ?? [])
         }
         music.close()

@@ -53,33 +53,13 @@ struct MusicOptions: ParsableArguments {
     }
 }
 
-/// Where a host's songs come from.
-enum MusicSource {
-    /// A list of songs that are nowhere.
-    case list([Song])
-    /// A folder, and where mpv is that plays from it; nil for silence.
-    case folder(String, mpv: String?, audioDevice: String?)
-
-    /// The songs, as a host begins with them.
+extension MusicSource {
+    /// Opens the music of a node, and says how far it has been read.
     func open(_ parts: NodeOptions.Node, showsProgress: Bool) async throws(SetupProblem) -> Music {
         guard let kept = parts.kept else { preconditionFailure("a host keeps what it knows") }
         do throws(LibraryProblem) {
-            switch self {
-            case .list(let songs):
-                return Music(
-                    songs: songs, opens: DJLimits.openingSongs, search: try ListSearch(songs, logger: parts.logger))
-            case .folder(let folder, let mpv, let audioDevice):
-                let library = try MusicLibrary(
-                    folder: folder, database: kept.libraryIndex, logger: parts.logger)
-                var start = LibraryStart(isComplete: kept.hasSession)
-                let running = Task { await library.run() }
-                await start.wait(for: library) { done, all in
-                    if showsProgress { StandardError.write("Reading the music folder: \(done) of \(all)") }
-                }
-                // The queue is the guests': a library's songs are there to be chosen.
-                return Music(
-                    songs: start.songs, opens: 0, search: library, library: library, start: start, running: running,
-                    mpv: mpv, audioDevice: audioDevice, logger: parts.logger)
+            return try await open(index: kept.libraryIndex, isComplete: kept.hasSession, logger: parts.logger) {
+                if showsProgress { StandardError.write("Reading the music folder: \($0) of \($1)") }
             }
         } catch {
             throw SetupProblem(.cannotCreate, "\(error.message) \(error.suggestion)")

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DemocracyDJ
+import FoundationEssentials
+import Logging
+import MeshNode
+import MusicLibrary
+import MusicPlayer
+
+/// Where a host's songs come from.
+public enum MusicSource: Sendable {
+    /// A list of songs that are nowhere.
+    case list([Song])
+    /// A folder, and where mpv is that plays from it, as `MPVPlayer.find` says; nil for silence. `audioDevice` is one of
+    /// mpv's names for where the sound goes; nil for the usual place.
+    case folder(String, mpv: String?, audioDevice: String? = nil)
+
+    /// The songs, as a host begins with them. `index` is the file that the index of a folder is kept in, and `isComplete`
+    /// tells that all songs are needed, since a session goes on (`LibraryStart`). `progress` is told how many of how many
+    /// files have been read.
+    public func open(
+        index: String, isComplete: Bool, logger: Logger,
+        progress: @escaping @Sendable (_ done: Int, _ all: Int) -> Void = { _, _ in }
+    ) async throws(LibraryProblem) -> Music {
+        switch self {
+        case .list(let songs):
+            return Music(songs: songs, opens: DJLimits.openingSongs, search: try ListSearch(songs, logger: logger))
+        case .folder(let folder, let mpv, let audioDevice):
+            let library = try MusicLibrary(folder: folder, database: index, logger: logger)
+            var start = LibraryStart(isComplete: isComplete)
+            let running = Task { await library.run() }
+            await start.wait(for: library, progress: progress)
+            // The queue is the guests': a library's songs are there to be chosen.
+            return Music(
+                songs: start.songs, opens: 0, search: library, library: library, start: start, running: running,
+                mpv: mpv, audioDevice: audioDevice, logger: logger)
+        }
+    }
+}
+
+/// A host's music, opened.
+public struct Music: Sendable {
+    /// The songs that are known so far.
+    public let songs: [Song]
+    /// How many of them a new session queues by itself.
+    let opens: Int
+    /// Who looks through them.
+    public let search: any SongSearch
+    // Of a folder.
+    var library: MusicLibrary?
+    var start: LibraryStart?
+    var running: Task<Void, Never>?
+    var mpv: String?
+    var audioDevice: String?
+    var logger = Logger(label: "roadmesh")
+
+    /// What a node hosts with.
+    public func hosting(_ fairness: Fairness = Fairness()) -> Hosting {
+        Hosting(
+            SongLibrary(songs), fairness, hasPlayer: mpv != nil, opens: opens, search: search,
+            wallClockSeconds: UInt32(clamping: Int(Date().timeIntervalSince1970)))
+    }
+
+    /// The covers in the files of a folder.
+    public var art: (@Sendable (Song.ID) async -> [UInt8]?)? {
+        guard let library else { return nil }
+        return { await library.cover(of: $0)?.bytes }
+    }
+
+    /// What plays around a node that does not run yet. `showCount` is told how far the library has been read.
+    public func headUnit(
+        around node: DJNode, showCount: @escaping @Sendable (LibraryCount) async -> Void = { _ in }
+    ) -> HeadUnit {
+        HeadUnit(
+            node: node, library: library, begun: start, player: player, mediaKeys: MediaKeys(logger: logger),
+            showCount: showCount)
+    }
+
+    private var player: MPVPlayer? {
+        guard let mpv, let library else { return nil }
+        return MPVPlayer(
+            executable: mpv, audioDevice: audioDevice, file: { await library.file(of: $0) }, logger: logger)
+    }
+
+    /// Nothing of it is needed any more.
+    public func close() { running?.cancel() }
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BLETransport
+import DemocracyDJ
+import HostIntegration
+import Logging
+import MeshNode
+import MeshProtocol
+import NodeStore
+import TestSupport
+import Testing
+
+/// What the README shows of a head unit, run. What differs there is the radio, and the songs: they come from a folder.
+@Suite("A head unit as the README shows it")
+struct ReadmeHeadUnit {
+    @Test("it hosts, begins to play, and ends when it is told to", .timeLimit(.minutes(1)))
+    func hosts() async throws {
+        let (titles, playing) = AsyncStream<String>.makeStream()
+        let (begun, nodes) = AsyncStream<DJNode>.makeStream()
+        let folder = newFolder()
+        let song = Song(id: "s1", title: "Open Road", artist: "The Milestones", duration: 214)
+        let running = Task {
+            try await run(
+                .list([song]), in: folder, radio: try VirtualRadio(air: VirtualAir(directory: folder), address: "car"),
+                began: { nodes.yield($0) }, print: { playing.yield($0) })
+        }
+        let node = try await EventQueue(begun).first { $0 }
+        try await EventQueue(titles).first { $0 == "Open Road" ? () : nil }
+        await node.send(.quit(.quit))
+        try await running.value
+    }
+
+    private func run(
+        _ source: MusicSource, in path: String, radio: any Radio, began: (DJNode) -> Void,
+        print: @escaping @Sendable (String) -> Void
+    ) async throws {
+        let logger = Logger(label: "my-head-unit")
+        let folder = try StateFolder(path: path)
+        let kept = try Kept(folder, logger: logger)
+        let music = try await source.open(index: kept.libraryIndex, isComplete: kept.hasSession, logger: logger)
+
+        let car = Peer(id: folder.identity.peerID, name: "Dad's Car")
+        let node = DJNode(
+            .host(music.hosting()), NodeDescription(role: .host, peer: car, radio: radio.name, service: .democracyDJ),
+            client: MultipeerClient(
+                radio: radio, identity: folder.identity, name: car.name, remembered: kept.contents.remembered,
+                holdsUntilStored: true, logger: logger),
+            store: kept.store, contents: kept.contents, logger: logger)
+        began(node)
+        let headUnit = music.headUnit(around: node)
+        Task { try await headUnit.run() }
+        Task {
+            for await event in node.output {
+                if case .snapshot(let queue, _) = event { print(queue.nowPlaying?.song.title ?? "silence") }
+            }
+        }
+        try await node.run()
+        music.close()
+    }
+}
