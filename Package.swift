@@ -143,8 +143,8 @@ let package = Package(
         .target(
             name: "TerminalUI",
             dependencies: [
-                "BLETransport", "MeshNode", "MeshSession", "DemocracyDJ", "MeshProtocol", asyncAlgorithms, locks,
-                logging,
+                "BLETransport", "MeshNode", "MeshSession", "DemocracyDJ", "MeshProtocol", asyncAlgorithms, lifecycle,
+                locks, logging,
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
             swiftSettings: strict),

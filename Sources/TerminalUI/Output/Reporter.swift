@@ -15,3 +15,10 @@ package func report(_ events: AsyncStream<NodeEvent>, with reporter: any Reporte
     var reporter = reporter
     for await event in events { reporter.show(event) }
 }
+
+/// Who shows the events of a node, to a program or to a person, with what is to be said before.
+package func reporter(_ node: NodeDescription, isJSON: Bool, remark: String?) -> any Reporter {
+    var reporter: any Reporter = isJSON ? JSONReporter() : TerminalReporter(node)
+    if let remark { reporter.remark(remark) }
+    return reporter
+}

@@ -27,8 +27,7 @@ struct GuestCommand: AsyncParsableCommand {
         let address = try page.address()
         var parts = try options.node(.guest, name: name)
         if let recording { parts.record(recording) }
-        let session = CommandSession(options: options, parts: parts)
-        try await session.run(.guest(wanted: host), endOfInput: .quit(.endOfInput)) { [parts] node in
+        try await options.run(parts, as: .guest(wanted: host), endOfInput: .quit(.endOfInput)) { [parts] node in
             let recorder = try recording?.begin(node, parts)
             return [try await Page(node, parts, address).dashboard] + (recorder.map { [$0] } ?? [])
         }

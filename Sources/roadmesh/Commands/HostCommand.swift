@@ -41,8 +41,8 @@ struct HostCommand: AsyncParsableCommand {
         if let recording { parts.record(recording) }
         if webGuests, address.isLoopback { parts.add(remark: Self.nobodyCanJoin) }
         let music = try await source.open(parts, showsProgress: !options.json)
-        let session = CommandSession(options: options, parts: parts)
-        try await session.run(.host(music.hosting(fairness)), library: music.songs, endOfInput: nil) { node in
+        try await options.run(parts, as: .host(music.hosting(fairness)), library: music.songs, endOfInput: nil) {
+            node in
             var dashboard = DashboardOptions()
             dashboard.webGuests = webGuests
             dashboard.majoritySkip = fairness.majoritySkip

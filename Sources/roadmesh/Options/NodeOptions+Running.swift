@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BLETransport
+import DemocracyDJ
+import MeshNode
+import ServiceLifecycle
+import TerminalUI
+
+extension NodeOptions {
+    /// Runs a host or a guest of these parts, and what is around it, to its end (`NodeSession`). `endOfInput` is what the
+    /// end of its input means.
+    func run(
+        _ parts: Node, as part: DJNode.Part, library: [Song] = [], endOfInput: NodeInput?,
+        around: (DJNode) async throws -> [any Service]
+    ) async throws {
+        let node = try parts.djNode(part)
+        let surroundings = try await around(node)
+        let session = NodeSession(
+            parts.description, isJSON: json, remark: parts.remark, logLines: parts.logLines, logger: parts.logger)
+        do {
+            try await session.run(node, with: surroundings, library: library, endOfInput: endOfInput)
+        } catch {
+            throw SetupProblem.from(error)
+        }
+        // The folder's lock goes with the last use of it: the node has had it until here.
+        withExtendedLifetime(parts.kept) {}
+    }
+
+    /// Who shows the events of a node, with what is to be said before.
+    func reporter(for node: Node) -> any Reporter {
+        TerminalUI.reporter(node.description, isJSON: json, remark: node.remark)
+    }
+}
+
+extension SetupProblem {
+    /// The problem that an error of a starting node is.
+    static func from(_ error: any Error) -> any Error {
+        (error as? RadioError).map { SetupProblem($0) } ?? error
+    }
+}
