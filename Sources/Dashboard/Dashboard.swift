@@ -46,7 +46,7 @@ public actor Dashboard: Service {
 
     /// A dashboard of a node that does not run yet: what the node tells from now on is shown.
     public init(
-        node: DJNode, description: NodeDescription, address: DashboardAddress,
+        node: Node, description: NodeDescription, address: DashboardAddress,
         options: DashboardOptions = DashboardOptions(), logger: Logger
     ) {
         self.init(

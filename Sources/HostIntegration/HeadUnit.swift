@@ -10,7 +10,7 @@ import ServiceLifecycle
 /// What a host has around its node: the library that it plays from, the player, and the desktop's media keys. It tells
 /// each what the others say.
 public actor HeadUnit: Service {
-    private let node: DJNode
+    private let node: Node
     private let events: AsyncStream<NodeEvent>
     private let library: MusicLibrary?
     private let player: (any MusicPlayer)?
@@ -23,7 +23,7 @@ public actor HeadUnit: Service {
     /// The head unit of a node that does not run yet. The library runs already, and `begun` is what the node has of it.
     /// `showCount` is told how far the library has been read.
     public init(
-        node: DJNode, library: MusicLibrary?, begun: LibraryStart? = nil, player: (any MusicPlayer)?,
+        node: Node, library: MusicLibrary?, begun: LibraryStart? = nil, player: (any MusicPlayer)?,
         mediaKeys: MediaKeys?,
         showCount: @escaping @Sendable (LibraryCount) async -> Void = { _ in }
     ) {

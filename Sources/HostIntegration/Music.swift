@@ -69,7 +69,7 @@ public struct Music: Sendable {
 
     /// What plays around a node that does not run yet. `showCount` is told how far the library has been read.
     public func headUnit(
-        around node: DJNode, showCount: @escaping @Sendable (LibraryCount) async -> Void = { _ in }
+        around node: Node, showCount: @escaping @Sendable (LibraryCount) async -> Void = { _ in }
     ) -> HeadUnit {
         HeadUnit(
             node: node, library: library, begun: start, player: player, mediaKeys: MediaKeys(logger: logger),

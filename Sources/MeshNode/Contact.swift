@@ -41,7 +41,7 @@ public struct Contact: Hashable, Sendable {
 
     /// A step that is done now.
     public init(
-        _ phase: Phase, _ peer: Peer, at: ContinuousClock.Instant = .now, by evidence: Evidence? = nil,
+        _ phase: Phase, _ peer: Peer, at: ContinuousClock.Instant, by evidence: Evidence? = nil,
         rssi: Int? = nil
     ) {
         self.phase = phase
@@ -54,7 +54,7 @@ public struct Contact: Hashable, Sendable {
     /// A link that is lost now. `supervision` is the silence after which its link layer gives it up.
     public init(
         lost peer: Peer, _ end: LinkEnd, supervision: Duration = Limits.supervisionTimeout,
-        at: ContinuousClock.Instant = .now
+        at: ContinuousClock.Instant
     ) {
         self.init(.lost, peer, at: at)
         silence =

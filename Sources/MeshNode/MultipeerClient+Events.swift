@@ -10,14 +10,10 @@ extension MultipeerClient {
         switch event {
         case .discovered(let peripheral):
             peripherals[peripheral.peer.id] = peripheral
-            let contact = Contact(.heard, peripheral.peer, by: .sighting, rssi: peripheral.rssi)
             await outlet.send(
                 .discovered(peripheral.peer, rssi: peripheral.rssi, hops: peripheral.hops))
-            await outlet.send(.contact(contact))
-        case .reached(let peer):
-            // One dial at a time is pending. bluetoothd may have forgotten the device meanwhile.
-            guard let invited = invitations.keys.first else { return }
-            await outlet.send(.contact(Contact(.heard, peer ?? Peer(id: invited, name: ""), by: .link)))
+        // That a dial has got that far is told when its channel opens.
+        case .reached: break
         case .lost(let peer):
             peripherals[peer.id] = nil
             await outlet.send(.lost(peer))
@@ -34,7 +30,6 @@ extension MultipeerClient {
             logger.info("link to \(peer) is up")
             invitationIsOver(link)
             peers[link] = peer
-            await outlet.send(.contact(Contact(.resumed, peer)))
             await outlet.send(.connected(peer))
         case .link(_, .received(let message)): await outlet.send(.received(message))
         case .link(let link, .latestHasLeft):
@@ -42,10 +37,7 @@ extension MultipeerClient {
         case .link(let link, .ended(let peer, let end)):
             logger.info("link to \(peer) ended: \(end)")
             peers[link] = nil
-            let patience = patience.removeValue(forKey: link) ?? Limits.supervisionTimeout
-            let contact = Contact(lost: peer, end, supervision: patience)
             await manager.linksChanged()
-            await outlet.send(.contact(contact))
             await outlet.send(.disconnected(peer, end))
         case .link(let link, .failed(let expected, let proved, let end)):
             invitationIsOver(link)
@@ -53,11 +45,7 @@ extension MultipeerClient {
             if let expected { await outlet.send(.inviteFailed(peer: expected, InviteFailure(end, provedBy: proved))) }
         case .link(_, .acknowledged(let number, let peer)): await outlet.send(.acknowledged(upTo: number, by: peer))
         case .link(_, .roundTrip): break
-        case .report(let link, let peer, let report):
-            if let timeout = report.condition?.got.supervisionTimeout, peers[link] != nil {
-                patience[link] = .milliseconds(timeout)
-            }
-            await outlet.send(.link(peer, report))
+        case .report(_, let peer, let report): await outlet.send(.link(peer, report))
         case .forgot(let peer): await outlet.send(.forgot(peer))
         }
     }

@@ -28,27 +28,8 @@ public enum ClientEvent: Sendable {
     case latestHasLeft(to: Peer.ID)
     /// What a link is like, about once a second.
     case link(Peer, LinkReport)
-    /// A link is lost, or a step of the way to one is done, for whoever takes down how soon that was.
-    case contact(Contact)
     /// The radio has failed or recovered.
     case radio(RadioCondition)
-}
-
-/// Why an invitation led to nothing.
-public enum InviteFailure: Hashable, Sendable {
-    /// Nobody of this identifier was ever heard.
-    case unknownPeer
-    /// The dial ended without a connection, for this reason.
-    case dialFailed(String)
-    /// The host has answered, and said no. `by` is who; nil where nothing proves that it was the host: an advertisement, or
-    /// a word before there were keys.
-    case refused(RefusalReason, by: Peer.ID?)
-    /// The link ended before both sides had introduced themselves.
-    case linkEnded(LinkEnd)
-
-    init(_ end: LinkEnd, provedBy peer: Peer.ID?) {
-        self = if case .refused(let reason) = end { .refused(reason, by: peer) } else { .linkEnded(end) }
-    }
 }
 
 /// A node's way to everybody else: hosts to be found, links to be made, messages to be sent. It joins the radio's manager
@@ -69,8 +50,6 @@ public actor MultipeerClient {
     /// Links of invitations that were up, or had failed, before their dial was told of them.
     private var overEarly: Set<MeshCore.LinkID> = []
     var peers: [MeshCore.LinkID: Peer] = [:]
-    /// After how much silence a link layer gives its link up, where it has told.
-    var patience: [MeshCore.LinkID: Duration] = [:]
     private var pumps: [Task<Void, Never>] = []
     private var isStopped = false
 
@@ -178,7 +157,6 @@ public actor MultipeerClient {
         let transport = BLETransport(peripheral: peripheral, expecting: peer)
         do {
             try await transport.connect()
-            await outlet.send(.contact(Contact(.dialled, peripheral.peer)))
         } catch {
             guard !Task.isCancelled, !isStopped else { return nil }
             let refused = await transport.refusal.map { InviteFailure.refused($0, by: nil) }

@@ -4,7 +4,8 @@ import MeshProtocol
 
 /// A node's clock, and the one alarm that its structs' deadlines set.
 package struct NodeClock {
-    private let origin = ContinuousClock.now
+    /// When its time was zero.
+    package let origin = ContinuousClock.now
     private var alarm: Task<Void, Never>?
     private var deadline: MeshInstant?
     private let sink: AsyncStream<Void>.Continuation
@@ -18,9 +19,10 @@ package struct NodeClock {
     /// The node's time.
     package var now: MeshInstant { ContinuousClock.now - origin }
 
-    /// Sets the alarm, or with nil stops it.
+    /// Sets the alarm, or with nil stops it. A deadline that has moved away keeps its alarm: a tick that comes early sets
+    /// the next one, which costs less than a new alarm for each SDU.
     package mutating func wake(at deadline: MeshInstant?) {
-        guard deadline != self.deadline else { return }
+        if let deadline, let pending = self.deadline, pending <= deadline, pending > now { return }
         self.deadline = deadline
         alarm?.cancel()
         alarm = deadline.map { deadline in

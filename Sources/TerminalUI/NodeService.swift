@@ -6,7 +6,7 @@ import ServiceLifecycle
 
 /// A node and what is around it: pages, a player. They end when the node has; where one of them fails, the node goes on.
 struct NodeService: Service {
-    let node: DJNode
+    let node: Node
     let surroundings: [any Service]
     let logger: Logger
 

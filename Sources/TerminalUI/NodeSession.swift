@@ -30,7 +30,7 @@ package struct NodeSession: Sendable {
     /// Runs a node, and what is around it, until it has stopped and everything it told is shown. `endOfInput` is what the
     /// end of its input means.
     package func run(
-        _ node: DJNode, with surroundings: [any Service], library: [Song] = [], endOfInput: NodeInput?
+        _ node: Node, with surroundings: [any Service], library: [Song] = [], endOfInput: NodeInput?
     ) async throws {
         let showing = Task {
             if isJSON {
@@ -61,7 +61,7 @@ package struct NodeSession: Sendable {
         alarm.cancel()
     }
 
-    private func showToProgram(_ node: DJNode, _ endOfInput: NodeInput?) async {
+    private func showToProgram(_ node: Node, _ endOfInput: NodeInput?) async {
         let (role, isRecorded) = (description.role, description.isRecorded)
         let listening = Task {
             for await line in InputLines().lines() {
@@ -77,7 +77,7 @@ package struct NodeSession: Sendable {
         listening.cancel()
     }
 
-    private func people(_ node: DJNode, _ library: [Song], _ endOfInput: NodeInput?) -> PeopleSession {
+    private func people(_ node: Node, _ library: [Song], _ endOfInput: NodeInput?) -> PeopleSession {
         PeopleSession(
             node, description, library: library, endOfInput: endOfInput, remark: remark,
             live: logLines.map {
@@ -85,7 +85,7 @@ package struct NodeSession: Sendable {
             })
     }
 
-    private func services(_ node: DJNode, _ surroundings: [any Service]) -> ServiceGroup {
+    private func services(_ node: Node, _ surroundings: [any Service]) -> ServiceGroup {
         let service = NodeService(node: node, surroundings: surroundings, logger: logger)
         var configuration = ServiceGroupConfiguration(
             services: [.init(service: service, successTerminationBehavior: .gracefullyShutdownGroup)],

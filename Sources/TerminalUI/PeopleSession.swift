@@ -17,7 +17,7 @@ package actor PeopleSession {
         case ended
     }
 
-    private let node: DJNode
+    private let node: Node
     private let endOfInput: NodeInput?
     private let logLines: AsyncStream<String>?
     private var screen: Screen
@@ -29,7 +29,7 @@ package actor PeopleSession {
     /// A session that has not begun. `endOfInput` is what the end of the input means where there is no terminal; at a
     /// terminal it is Ctrl-D, and quits.
     package init(
-        _ node: DJNode, _ description: NodeDescription, library: [Song], endOfInput: NodeInput?, remark: String?,
+        _ node: Node, _ description: NodeDescription, library: [Song], endOfInput: NodeInput?, remark: String?,
         live: (usesColour: Bool, logLines: AsyncStream<String>)?
     ) {
         self.node = node

@@ -96,6 +96,6 @@ struct EventFlowRulesTests {
                 if words(line).contains("AsyncStream") { outputs.append(line.file) }
             }
         }
-        #expect(outputs.contains("MultipeerClient.swift") && outputs.contains("DJNode.swift"))
+        #expect(outputs.contains("MultipeerClient.swift") && outputs.contains("Node.swift"))
     }
 }

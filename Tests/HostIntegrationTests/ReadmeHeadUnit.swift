@@ -16,7 +16,7 @@ struct ReadmeHeadUnit {
     @Test("it hosts, begins to play, and ends when it is told to", .timeLimit(.minutes(1)))
     func hosts() async throws {
         let (titles, playing) = AsyncStream<String>.makeStream()
-        let (begun, nodes) = AsyncStream<DJNode>.makeStream()
+        let (begun, nodes) = AsyncStream<Node>.makeStream()
         let folder = newFolder()
         let song = Song(id: "s1", title: "Open Road", artist: "The Milestones", duration: 214)
         let running = Task {
@@ -31,7 +31,7 @@ struct ReadmeHeadUnit {
     }
 
     private func run(
-        _ source: MusicSource, in path: String, radio: any Radio, began: (DJNode) -> Void,
+        _ source: MusicSource, in path: String, radio: any Radio, began: (Node) -> Void,
         print: @escaping @Sendable (String) -> Void
     ) async throws {
         let logger = Logger(label: "my-head-unit")
@@ -40,12 +40,9 @@ struct ReadmeHeadUnit {
         let music = try await source.open(index: kept.libraryIndex, isComplete: kept.hasSession, logger: logger)
 
         let car = Peer(id: folder.identity.peerID, name: "Dad's Car")
-        let node = DJNode(
+        let node = Node(
             .host(music.hosting()), NodeDescription(role: .host, peer: car, radio: radio.name, service: .democracyDJ),
-            client: MultipeerClient(
-                radio: radio, identity: folder.identity, name: car.name, remembered: kept.contents.remembered,
-                holdsUntilStored: true, logger: logger),
-            store: kept.store, contents: kept.contents, logger: logger)
+            identity: folder.identity, radio: radio, store: kept.store, contents: kept.contents, logger: logger)
         began(node)
         let headUnit = music.headUnit(around: node)
         Task { try await headUnit.run() }

@@ -25,7 +25,7 @@ public actor DriveRecording: Service {
     /// The drive's number in the store.
     public nonisolated let number: Int64
     private let store: DriveStore
-    private let node: DJNode
+    private let node: Node
     private let events: AsyncStream<NodeEvent>
     private let marks: [TimedMark]
     private let logger: Logger
@@ -41,7 +41,7 @@ public actor DriveRecording: Service {
     /// Begins a recording of a node that does not run yet: its header is on the disk when this returns. `origin` is the same
     /// moment as the header's `began`.
     public init(
-        _ node: DJNode, _ header: DriveHeader, in store: DriveStore, origin: ContinuousClock.Instant,
+        _ node: Node, _ header: DriveHeader, in store: DriveStore, origin: ContinuousClock.Instant,
         marks: [TimedMark],
         logger: Logger
     ) throws(NodeStoreError) {

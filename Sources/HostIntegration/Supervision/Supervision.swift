@@ -13,7 +13,7 @@ public struct Supervision: Service {
     private let tell: @Sendable (String) -> Void
 
     /// The supervision of a node that does not run yet. It costs nothing where no manager listens.
-    public init(node: DJNode) {
+    public init(node: Node) {
         let microseconds = csystemd_supervision_watchdog()
         self.init(
             events: node.events(), period: microseconds > 0 ? .microseconds(microseconds) : nil,

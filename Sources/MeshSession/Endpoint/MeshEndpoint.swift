@@ -3,15 +3,16 @@
 import Logging
 import MeshProtocol
 
-/// One node's end of all its links: it carries out what `MeshCore` decides, over transports.
+/// One node's end of all its links: it performs what `MeshCore` decides, over transports.
 ///
 /// Each link has a reader, a writer and a timer. What they learn goes to the core, and what it decides comes out in one
 /// order, for one listener: whoever does not read holds up the peers, not the memory.
 public actor MeshEndpoint {
     var core: MeshCore
-    let logger: Logger
+    package let logger: Logger
     let origin = ContinuousClock.now
-    var carriers: [MeshCore.LinkID: Carrier] = [:]
+    package var carriers: [MeshCore.LinkID: LinkCarrier] = [:]
+    var links: [MeshCore.LinkID: EndpointLink] = [:]
     private var lastLink: MeshCore.LinkID = 0
 
     /// Unbounded by itself: the readers wait where its listener has not taken `SessionLimits.endpointEvents`.
@@ -65,27 +66,27 @@ public actor MeshEndpoint {
             await transport.close()
             return id
         }
-        let (signals, signal) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
-        carriers[id] = Carrier(transport: transport, sendMTU: sendMTU, signal: signal)
-        let actions = core.opened(
-            id, as: role, sendMTU: sendMTU, expected: expected, refusal: refusal, entropy: .random(), now: now)
-        carriers[id]?.writer = Task { await self.write(link: id, signals: signals) }
-        carriers[id]?.reader = Task { await self.read(link: id) }
-        carryOut(actions)
-        watchAnew(id)
+        links[id] = EndpointLink()
+        carry(id, over: transport, sendMTU: sendMTU) {
+            perform(
+                core.opened(
+                    id, as: role, sendMTU: sendMTU, expected: expected, refusal: refusal, entropy: .random(),
+                    now: now))
+        }
+        watchDeadline(of: id)
         return id
     }
 
     /// Gives a message to a peer's conversation.
     public func send(_ body: [UInt8], as messageClass: MessageClass, to peer: Peer.ID) -> Conversation.Sending {
         let (sending, actions) = core.send(body, as: messageClass, to: peer)
-        carryOut(actions)
+        perform(actions)
         return sending
     }
 
     /// Everything up to a number that was said to a peer is on disk, and may leave (`MeshCore.stored`).
     public func stored(upTo number: UInt64, for peer: Peer.ID) {
-        carryOut(core.stored(upTo: number, for: peer))
+        perform(core.stored(upTo: number, for: peer))
     }
 
     /// What is held for a peer could not be stored, and is taken back (`MeshCore.withdrawHeld`). Returns how many messages
@@ -97,21 +98,21 @@ public actor MeshEndpoint {
 
     /// The application has made a peer's reliable messages up to this one safe.
     public func accept(upTo message: ReceivedMessage) {
-        carryOut(core.accept(upTo: message))
+        perform(core.accept(upTo: message))
     }
 
     /// Ends the link with a peer with a goodbye, or with a refusal.
     public func disconnect(_ peer: Peer.ID, refusing reason: RefusalReason? = nil) {
         if let reason {
-            carryOut(core.sendAway(peer, reason))
+            perform(core.sendAway(peer, reason))
         } else if let id = core.link(to: peer) {
-            carryOut(core.leave(id))
+            perform(core.leave(id))
         }
     }
 
     /// Ends a link, whether it is up or not, with a goodbye where there is somebody to hear it.
     public func leave(_ id: MeshCore.LinkID) {
-        carryOut(core.leave(id))
+        perform(core.leave(id))
     }
 
     /// Says goodbye to everybody, closes every link, and ends `events`. Safe to call again and from several tasks; each
@@ -121,23 +122,23 @@ public actor MeshEndpoint {
         // First, so that nothing below waits for a listener that has gone.
         sink.finish()
         makeRoom()
-        for id in core.allLinks { carryOut(core.leave(id)) }
-        for carrier in carriers.values {
-            await carrier.reader?.value
-            await carrier.writer?.value
-        }
+        for id in core.allLinks { perform(core.leave(id)) }
+        await untilAllAreClosed()
     }
 
     // MARK: What the core decides
 
-    /// Carries out what the core has decided, in order and without a pause, so that nothing comes in between.
-    func carryOut(_ actions: [MeshCore.Action]) {
+    /// Performs what the core has decided, in order and without a pause, so that nothing comes in between.
+    func perform(_ actions: [MeshCore.Action]) {
         for action in actions {
             switch action {
-            case .wake(let id): carriers[id]?.signal.yield()
+            case .wake(let id): wake(id)
             case .tell(let id, let event): tell(event, of: id)
-            case .holdReading(let id, let until): carriers[id]?.heldUntil = until
-            case .close(let id, let afterLastWord): close(id, afterLastWord: afterLastWord)
+            case .holdReading(let id, let until): links[id]?.heldUntil = until
+            case .close(let id, let afterFinalFrame):
+                links[id]?.timer?.cancel()
+                close(id, afterFinalFrame: afterFinalFrame)
+                links[id]?.pausing?.cancel()
             case .forgot(let peer): emit(.forgot(peer))
             }
         }
@@ -145,9 +146,9 @@ public actor MeshEndpoint {
 
     private func tell(_ event: LinkEvent, of id: MeshCore.LinkID) {
         switch event {
-        case .connected: watchAnew(id)
+        case .connected: watchDeadline(of: id)
         case .roundTrip(let time):
-            carriers[id]?.report.roundTrip = time
+            links[id]?.report.roundTrip = time
             // In a task of its own: asking the controller for the signal strength takes time, and reading goes on.
             Task { await self.report(id) }
             return
@@ -162,17 +163,6 @@ public actor MeshEndpoint {
     private func log(_ how: Misbehaviour, _ who: String) {
         let count = core.misbehaviours[how] ?? 0
         logger.log(level: count == 1 ? .warning : .debug, "\(who) broke the protocol: \(how) (\(count) so far)")
-    }
-
-    private func close(_ id: MeshCore.LinkID, afterLastWord: Bool) {
-        guard let carrier = carriers[id] else { return }
-        carrier.timer?.cancel()
-        Task {
-            // The other side closes when it has read the last word. This is for one that does not.
-            if afterLastWord { try? await Task.sleep(for: Limits.goodbyeTimeout) }
-            await carrier.transport.close()
-        }
-        carriers[id]?.pausing?.cancel()
     }
 
     // MARK: Events and their listener

@@ -66,7 +66,7 @@ extension NodeOptions.Node {
 
 extension RecordingOptions.Checked {
     /// Begins the recording of a node that does not run yet.
-    func begin(_ node: DJNode, _ parts: NodeOptions.Node) throws(SetupProblem) -> DriveRecording {
+    func begin(_ node: MeshNode.Node, _ parts: NodeOptions.Node) throws(SetupProblem) -> DriveRecording {
         guard let kept = parts.kept else { preconditionFailure("a scan records nothing") }
         let start = ContinuousClock.now
         let header = DriveHeader(

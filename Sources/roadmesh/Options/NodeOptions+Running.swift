@@ -10,10 +10,10 @@ extension NodeOptions {
     /// Runs a host or a guest of these parts, and what is around it, to its end (`NodeSession`). `endOfInput` is what the
     /// end of its input means.
     func run(
-        _ parts: Node, as part: DJNode.Part, library: [Song] = [], endOfInput: NodeInput?,
-        around: (DJNode) async throws -> [any Service]
+        _ parts: Node, as part: NodeCore.Part, library: [Song] = [], endOfInput: NodeInput?,
+        around: (MeshNode.Node) async throws -> [any Service]
     ) async throws {
-        let node = try parts.djNode(part)
+        let node = try parts.makeNode(part)
         let surroundings = try await around(node)
         let session = NodeSession(
             parts.description, isJSON: json, remark: parts.remark, logLines: parts.logLines, logger: parts.logger)

@@ -59,18 +59,15 @@ struct NodeOptions: ParsableArguments {
         }
 
         /// The node itself, going on where its last run ended.
-        func djNode(_ part: DJNode.Part) throws(SetupProblem) -> DJNode {
+        func makeNode(_ part: NodeCore.Part) throws(SetupProblem) -> MeshNode.Node {
             guard let kept else { preconditionFailure("a scan is no node") }
-            let client = MultipeerClient(
-                radio: radio, identity: identity, name: description.peer.name, service: description.service,
-                remembered: kept.contents.remembered, holdsUntilStored: true, logger: logger)
             var artwork: ArtworkPrefetcher?
             if case .host = part {
                 artwork = ArtworkPrefetcher(loader: ArtworkLoader(cache: kept.artworkFolder, logger: logger))
             }
-            return DJNode(
-                part, description, client: client, store: kept.store, contents: kept.contents, artwork: artwork,
-                logger: logger)
+            return MeshNode.Node(
+                part, description, identity: identity, radio: radio, store: kept.store, contents: kept.contents,
+                artwork: artwork, logger: logger)
         }
     }
 

@@ -33,7 +33,7 @@ struct Page {
     let dashboard: Dashboard
 
     init(
-        _ node: DJNode, _ parts: NodeOptions.Node, _ address: DashboardAddress,
+        _ node: MeshNode.Node, _ parts: NodeOptions.Node, _ address: DashboardAddress,
         _ options: DashboardOptions = DashboardOptions()
     ) async throws {
         dashboard = Dashboard(

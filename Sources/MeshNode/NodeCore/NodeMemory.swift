@@ -5,14 +5,13 @@ import MeshProtocol
 import NodeStore
 
 /// What a node must not forget, and what of it is not on the disk yet.
-struct NodeMemory {
-    let store: NodeStore
-    /// Where what was damaged has been put, until the person is told.
-    let setAside: String?
+struct NodeMemory: Sendable {
     /// Songs of the session that goes on which the library does not have, until the person is told.
     private(set) var missingSongs = 0
     /// What the next write takes along.
-    var pending = StoreBatch()
+    private(set) var pending = StoreBatch()
+    /// What is being written.
+    private var inFlight: StoreBatch?
 
     private let contents: StoredNode
     /// What the disk has of the features, and what the next write gives it.
@@ -22,11 +21,7 @@ struct NodeMemory {
     /// What a guest has sent and the host does not have for good yet, by number.
     private var undelivered: [Peer.ID: [(number: UInt64, intent: GuestIntent)]] = [:]
 
-    init(_ opened: NodeStore.Opened, _ contents: StoredNode) {
-        store = opened.store
-        setAside = opened.setAside
-        self.contents = contents
-    }
+    init(_ contents: StoredNode) { self.contents = contents }
 
     // MARK: At the start
 
@@ -96,15 +91,23 @@ struct NodeMemory {
         !pending.receipts.isEmpty || !pending.outgoing.isEmpty || pending.host != nil || pending.guest != nil
     }
 
-    /// What is pending is on the disk.
-    mutating func wrote() {
-        if pending.host != nil { host.written = host.noted }
-        if pending.guest != nil { guest.written = guest.noted }
+    /// What is pending is given to the disk.
+    mutating func isBeingWritten() {
+        inFlight = pending
         pending = StoreBatch()
     }
 
-    /// A write has failed: what others were to be told of is not kept, the rest waits.
+    /// What was given to the disk is on it.
+    mutating func wrote() {
+        if inFlight?.host != nil { host.written = host.noted }
+        if inFlight?.guest != nil { guest.written = guest.noted }
+        inFlight = nil
+    }
+
+    /// The disk takes nothing: what others were to be told of is not kept, the rest waits.
     mutating func drop() {
+        if let inFlight { pending = inFlight }
+        inFlight = nil
         pending.receipts = []
         pending.outgoing = []
         pending.host = nil
@@ -112,6 +115,26 @@ struct NodeMemory {
     }
 
     // MARK: What was said
+
+    /// A peer has proved who it is.
+    mutating func met(_ peer: Peer.ID, _ mesh: MeshCore) {
+        guard let remembered = mesh.remembered(peer) else { return }
+        pending.met.append(StoreBatch.Met(peer: peer, remembered: remembered))
+    }
+
+    /// A peer's reliable message is to be safe with what is decided about it.
+    mutating func received(_ message: ReceivedMessage, _ mesh: MeshCore) {
+        guard let remembered = mesh.remembered(message.peer) else { return }
+        pending.receipts.append(
+            StoreBatch.Receipt(
+                peer: message.peer, epoch: message.epoch, number: message.number, remembered: remembered))
+    }
+
+    /// A reliable message is to leave when it is written.
+    mutating func said(_ body: [UInt8], number: UInt64, to peer: Peer.ID, _ remembered: MeshCore.Remembered) {
+        pending.outgoing.append(
+            StoreBatch.Outgoing(peer: peer, number: number, body: body, remembered: remembered))
+    }
 
     /// A wish is on its way to a host.
     mutating func sent(_ intent: GuestIntent, number: UInt64, to peer: Peer.ID) {

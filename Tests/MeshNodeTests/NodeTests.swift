@@ -25,7 +25,7 @@ struct TestNode {
 
     /// One run of a node.
     struct Run {
-        let node: DJNode
+        let node: Node
         let events: EventQueue<NodeEvent>
         let end: Task<Void, any Error>
 
@@ -62,19 +62,17 @@ struct TestNode {
 
     func guest() throws -> Run { try run(.guest(wanted: nil), .guest) }
 
-    private func run(_ part: DJNode.Part, _ role: NodeDescription.Role) throws -> Run {
+    private func run(_ part: NodeCore.Part, _ role: NodeDescription.Role) throws -> Run {
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         let opened = try StateFolder(opening: folder)
         let kept = try Kept(opened, logger: logger)
         // Another one each time, as phones have it: who somebody is does not hang on it.
         let radio = try VirtualRadio(air: air, address: "a\(UInt32.random(in: 0 ... .max))")
         let peer = Peer(id: opened.identity.peerID, name: name)
-        let client = MultipeerClient(
-            radio: radio, identity: opened.identity, name: name, remembered: kept.contents.remembered,
-            holdsUntilStored: true, logger: logger)
         let description = NodeDescription(role: role, peer: peer, radio: radio.name, service: .democracyDJ)
-        let node = DJNode(
-            part, description, client: client, store: kept.store, contents: kept.contents, logger: logger)
+        let node = Node(
+            part, description, identity: opened.identity, radio: radio, store: kept.store, contents: kept.contents,
+            logger: logger)
         let events = EventQueue(node.output)
         let end = Task {
             try await node.run()
@@ -88,7 +86,7 @@ struct TestNode {
 }
 
 @Suite("A node, over its store", .timeLimit(.minutes(1)))
-struct DJNodeTests {
+struct NodeTests {
     let air: VirtualAir
 
     init() throws { air = try VirtualAir(directory: newFolder()) }

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BLETransport
+import DemocracyDJ
+import MeshProtocol
+import MeshSession
+import NodeStore
+
+// What the core decides, performed; and what the radio says, as its events.
+
+extension Node {
+    /// What the radio is asked for.
+    enum RadioWork: Sendable {
+        case start
+        case stopScanning
+        case retry
+        case linksChanged
+        case dial(Int, expecting: Peer.ID)
+    }
+
+    func perform(_ action: NodeCore.Action) {
+        switch action {
+        case .startRadio:
+            peripherals = [:]
+            radioWork.yield(.start)
+        case .stopScanning: radioWork.yield(.stopScanning)
+        case .retryRadio: radioWork.yield(.retry)
+        case .linksChanged: radioWork.yield(.linksChanged)
+        case .dial(let number, let head, let expecting):
+            guard let peripheral = peripherals[head] else { return take(.dialFailed(number, refusal: nil)) }
+            dialled[number] = peripheral
+            radioWork.yield(.dial(number, expecting: expecting))
+        case .cancelDial(let number):
+            dialled[number] = nil
+            dials.removeValue(forKey: number)?.cancel()
+        case .wake(let id): wake(id)
+        case .close(let id, let afterFinalFrame): close(id, afterFinalFrame: afterFinalFrame)
+        case .measure(let id): measure(id)
+        case .write(let batch): write(batch)
+        case .search(let request, let peer): find(request, for: peer)
+        case .fetchCovers(let songs): covers.yield(songs)
+        case .show(let event): sink.yield(event)
+        // Each kind once as a warning: who misbehaves does it often.
+        case .misbehaved(let how, let who, let count):
+            logger.log(level: count == 1 ? .warning : .debug, "\(who) broke the protocol: \(how) (\(count) so far)")
+        // Once for each time that it fails: it is asked again every second.
+        case .storeFailed(let error, let isFirst):
+            logger.log(level: isFirst ? .error : .debug, "the store takes nothing: \(error)")
+        case .answered(let number): askers.removeValue(forKey: number)?.yield()
+        case .quit(let reason): quit.yield(reason)
+        }
+    }
+
+    private func write(_ batch: StoreBatch) {
+        Task {
+            do throws(NodeStoreError) {
+                try await store.write(batch)
+                take(.written)
+            } catch {
+                take(.writeFailed(error))
+            }
+        }
+    }
+
+    /// In a task of its own: asking the controller takes time, and reading goes on.
+    private func measure(_ id: MeshCore.LinkID) {
+        Task {
+            let (rssi, condition) = await condition(of: id)
+            take(.measured(id, rssi: rssi, condition))
+        }
+    }
+
+    // MARK: The radio
+
+    /// Hosts or scans. Throws a `RadioError` where the radio cannot.
+    func startRadio() async throws {
+        if core.isHost { try await manager.startHosting() } else { try await manager.startBrowsing() }
+    }
+
+    func perform(_ work: RadioWork) async {
+        switch work {
+        case .start:
+            do {
+                try await startRadio()
+            } catch {
+                take(.radioFailed(NetworkError(radio: error)))
+            }
+        case .stopScanning: await manager.stopBrowsing()
+        case .retry: await manager.tryAgain()
+        case .linksChanged: await manager.linksChanged()
+        case .dial(let number, let expecting):
+            guard let peripheral = dialled.removeValue(forKey: number) else { return }
+            dials[number] = Task { await self.dial(number, peripheral, expecting) }
+        }
+    }
+
+    private func dial(_ number: Int, _ peripheral: Peripheral, _ peer: Peer.ID) async {
+        let transport = BLETransport(peripheral: peripheral, expecting: peer)
+        do {
+            try await transport.connect()
+            dials[number] = nil
+            await open(transport, dial: number)
+        } catch {
+            dials[number] = nil
+            logger.debug("dial \(number): \(error)")
+            take(.dialFailed(number, refusal: await transport.refusal))
+        }
+    }
+
+    /// Listens to the radio until it ends.
+    func listen() async {
+        for await event in manager.events {
+            await received(event)
+            await untilRoom()
+        }
+        take(.transportEnded)
+    }
+
+    private func received(_ event: BLEManagerEvent) async {
+        switch event {
+        case .discovered(let host):
+            peripherals[host.peer.id] = host
+            take(.heard(host.peer, rssi: host.rssi, hops: host.hops, version: host.version))
+        case .lost(let peer):
+            peripherals[peer.id] = nil
+            take(.unheard(peer))
+        case .reached(let peer): take(.reached(peer))
+        case .accepted(let transport): await open(transport)
+        case .radio(.unavailable(let failure)): take(.radioFailed(NetworkError(failure)))
+        case .radio(.working): take(.radioRecovered)
+        case .radio(.mended(let repair)): take(.radioRepaired(Notice(repair)))
+        }
+    }
+}

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BLETransport
+import DemocracyDJ
+import Logging
+import MeshProtocol
+import MeshSession
+import NodeStore
+import ServiceLifecycle
+
+/// A running node, host or guest: it performs what `NodeCore` decides, over a radio and a store, and decides nothing.
+public actor Node: Service, LinkCarrying {
+    /// What to show. A listener that falls behind loses the oldest events; the node does not wait for it.
+    public nonisolated let output: AsyncStream<NodeEvent>
+    package nonisolated let logger: Logger
+    nonisolated let sink = NodeOutput()
+
+    package var carriers: [MeshCore.LinkID: LinkCarrier] = [:]
+    var core: NodeCore
+    let manager: BLEManager
+    let store: NodeStore
+    private let search: (any SongSearch)?
+    let artwork: ArtworkPrefetcher?
+    var clock: NodeClock
+
+    /// The hosts that were heard, by the head of their identifier: how they are dialled is the radio's secret.
+    var peripherals: [Peer.ID: Peripheral] = [:]
+    /// What is to be dialled, until the radio comes to it.
+    var dialled: [Int: Peripheral] = [:]
+    var dials: [Int: Task<Void, Never>] = [:]
+    private var lastLink: MeshCore.LinkID = 0
+    /// What the radio is asked for, one thing after another.
+    let radioWork: AsyncStream<RadioWork>.Continuation
+    private let radioWorks: AsyncStream<RadioWork>
+    /// What is on view, for its covers.
+    let covers: AsyncStream<[Song]>.Continuation
+    private let coverLists: AsyncStream<[Song]>
+
+    /// Whoever waits until the core takes more.
+    private var waiting: [CheckedContinuation<Void, Never>] = []
+    var askers: [Int: AsyncStream<Void>.Continuation] = [:]
+    private var lastQuestion = 0
+    let quit: AsyncStream<ByeReason>.Continuation
+    private let quits: AsyncStream<ByeReason>
+    private var hasEnded = false
+
+    /// A node that goes on where an earlier run with this store has ended. Without a prefetcher there are no covers.
+    public init(
+        _ part: NodeCore.Part, _ description: NodeDescription, identity: Identity, radio: any Radio,
+        store: NodeStore.Opened, contents: StoredNode, artwork: ArtworkPrefetcher? = nil, logger: Logger
+    ) {
+        let clock = NodeClock()
+        self.clock = clock
+        self.logger = logger
+        self.artwork = artwork
+        self.store = store.store
+        search = part.search
+        manager = BLEManager(radio: radio, local: description.peer, service: description.service, logger: logger)
+        core = NodeCore(
+            NodeCore.Configuration(
+                part, description, identity: identity, contents: contents, setAside: store.setAside,
+                origin: clock.origin, seed: .random(in: 0 ... .max)))
+        (radioWorks, radioWork) = AsyncStream.makeStream()
+        (coverLists, covers) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+        (quits, quit) = AsyncStream.makeStream()
+        output = sink.listen()
+    }
+
+    // MARK: From the start to the end
+
+    /// What the node tells from now on, as `output` does: whoever wants all of it asks before it runs.
+    public nonisolated func events() -> AsyncStream<NodeEvent> { sink.listen() }
+
+    /// What the node tells of its page when it begins.
+    public func isShown(at http: String) { core.isShown(at: http) }
+
+    /// Says something to the node, and returns when it has room for more.
+    public func send(_ input: NodeInput) async {
+        take(.input(input))
+        await untilRoom()
+    }
+
+    /// Returns once the node has dealt with everything that came before: a node that hangs does not answer. False where it
+    /// has ended, or the task was cancelled.
+    public func answers() async -> Bool {
+        guard !hasEnded else { return false }
+        let (answer, asker) = AsyncStream<Void>.makeStream()
+        lastQuestion += 1
+        askers[lastQuestion] = asker
+        take(.asked(lastQuestion))
+        for await _ in answer { return true }
+        return false
+    }
+
+    /// Runs until it is told to quit or to shut down. Throws where the radio cannot host or browse.
+    public func run() async throws {
+        do {
+            try await startRadio()
+        } catch {
+            await manager.close()
+            finish()
+            throw error
+        }
+        take(.started)
+        let feeders = [
+            Task { await self.listen() },
+            Task { for await _ in clock.ticks { self.take(.tick) } },
+            Task { for await work in radioWorks { await self.perform(work) } },
+            Task { for await songs in coverLists { await artwork?.show(songs) } },
+            Task {
+                guard let artwork else { return }
+                for await cover in artwork.output { await self.take(cover) }
+            },
+        ]
+        defer { for feeder in feeders { feeder.cancel() } }
+        let reason = await withGracefulShutdownHandler {
+            for await reason in quits { return reason }
+            return .transportEnded
+        } onGracefulShutdown: {
+            Task { await self.send(.quit(.terminated)) }
+        }
+        await end()
+        sink.yield(.bye(reason))
+        finish()
+    }
+
+    /// Says goodbye and keeps everything. A disk or a radio that hangs does not keep the node from ending.
+    private func end() async {
+        hasEnded = true
+        var last = StoreBatch()
+        for action in core.handle(.end, now: clock.now) {
+            if case .write(let batch) = action { last = batch } else { perform(action) }
+        }
+        resumeWaiting()
+        let final = last
+        // Beside one another, so that nobody goes without a goodbye for a disk that hangs.
+        await withDeadline(NodeLimits.farewell) { [manager, artwork, store, sink, logger] in
+            async let goodbye: Void = self.sayGoodbye()
+            do throws(NodeStoreError) {
+                try await store.write(final)
+            } catch {
+                logger.error("the last state is not stored: \(error)")
+                sink.yield(.notice(Notice(NetworkError(error))))
+            }
+            await goodbye
+            await manager.close()
+            await artwork?.shutdown()
+            store.close()
+        }
+    }
+
+    private func sayGoodbye() async {
+        for dial in dials.values { dial.cancel() }
+        await manager.stop()
+        await untilAllAreClosed()
+    }
+
+    private func finish() {
+        hasEnded = true
+        for asker in askers.values { asker.finish() }
+        askers = [:]
+        sink.finish()
+        radioWork.finish()
+        covers.finish()
+        clock.wake(at: nil)
+    }
+
+    // MARK: Events
+
+    /// Gives the core an event, and performs what it decides.
+    func take(_ event: NodeCore.Event) {
+        guard !hasEnded || event.isOfLinks else { return }
+        perform(core.handle(event, now: clock.now))
+    }
+
+    private func perform(_ actions: [NodeCore.Action]) {
+        for action in actions { perform(action) }
+        if !hasEnded { clock.wake(at: core.deadline) }
+        resumeWaiting()
+    }
+
+    private func take(_ cover: ArtworkPrefetcher.Output) async {
+        switch cover {
+        case .artwork(let songID, let path): take(.cover(songID, path: path))
+        case .failed(let error, url: _): take(.coverFailed(error))
+        }
+        await untilRoom()
+    }
+
+    // MARK: Links
+
+    package func received(_ sdu: [UInt8], on id: MeshCore.LinkID) { take(.received(sdu, on: id)) }
+
+    package func channelClosed(_ id: MeshCore.LinkID) { take(.channelClosed(id)) }
+
+    package func nextSDU(for id: MeshCore.LinkID, limit: Int) -> [UInt8]? {
+        guard let (sdu, actions) = core.nextSDU(for: id, limit: limit, now: clock.now) else { return nil }
+        if !actions.isEmpty { perform(actions) }
+        return sdu
+    }
+
+    package func untilReadable(_ id: MeshCore.LinkID) async {
+        while !core.mayRead(id, now: clock.now) { await withCheckedContinuation { waiting.append($0) } }
+    }
+
+    /// Carries a channel that has opened: one that was dialled, or one that somebody else has opened.
+    func open(_ transport: BLETransport, dial: Int? = nil) async {
+        let sendMTU = min(await transport.sendMTU, Limits.sduBytes)
+        let refusal = await transport.refusal
+        guard !hasEnded else { return await transport.close() }
+        lastLink += 1
+        let opening = NodeCore.Opening(
+            dial == nil ? .host : .guest, sendMTU: sendMTU, dial: dial, refusal: refusal, entropy: .random())
+        carry(lastLink, over: transport, sendMTU: sendMTU) { take(.opened(lastLink, opening)) }
+    }
+
+    // MARK: Waiting
+
+    func untilRoom() async {
+        while !core.hasRoom { await withCheckedContinuation { waiting.append($0) } }
+    }
+
+    private func resumeWaiting() {
+        guard !waiting.isEmpty else { return }
+        let resumed = waiting
+        waiting = []
+        for continuation in resumed { continuation.resume() }
+    }
+
+    /// Beside the node: a large library takes its time, and the votes do not wait for it.
+    func find(_ request: SearchRequest, for peer: Peer.ID) {
+        guard let search = search ?? core.library else { return }
+        Task {
+            let songs = await search.songs(matching: request.words, atMost: DJLimits.searchResults)
+            take(.found(SearchResults(number: request.number, songs: songs), for: peer))
+        }
+    }
+}
+
+extension NodeCore.Event {
+    /// What still happens while a node says goodbye.
+    fileprivate var isOfLinks: Bool {
+        switch self {
+        case .received, .channelClosed: true
+        default: false
+        }
+    }
+}
+
+extension NodeCore.Part {
+    fileprivate var search: (any SongSearch)? {
+        if case .host(let hosting) = self { hosting.search } else { nil }
+    }
+}
+
+/// Runs something, and goes on without it where it takes longer.
+private func withDeadline(_ limit: Duration, _ body: @escaping @Sendable () async -> Void) async {
+    let (done, isDone) = AsyncStream<Void>.makeStream()
+    let alarm = Task {
+        try? await Task.sleep(for: limit)
+        isDone.yield()
+    }
+    Task {
+        await body()
+        isDone.yield()
+    }
+    for await _ in done { break }
+    alarm.cancel()
+}

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import MeshProtocol
+
+/// Which hosts were heard, and which of them are dialled: from the invitation until the link is up or has failed.
+struct Dials: Sendable {
+    private struct Dial: Sendable {
+        var number: Int
+        /// Its link, once there is one to shake hands on.
+        var link: MeshCore.LinkID?
+    }
+
+    /// What is to be done about an invitation.
+    enum Answer: Hashable, Sendable {
+        /// Dial the host with this head.
+        case dial(Int, head: Peer.ID)
+        /// It is under way already.
+        case underWay
+        /// It leads to nothing.
+        case failed(InviteFailure)
+    }
+
+    /// What is to be done about an invitation that is taken back.
+    enum Cancelled: Hashable, Sendable {
+        /// No channel has opened yet.
+        case dial(Int)
+        /// Its link is shaking hands.
+        case link(MeshCore.LinkID)
+    }
+
+    /// The version that each host speaks that was heard, by the head of its identifier. The radio's own table bounds it.
+    private var versions: [Peer.ID: UInt8] = [:]
+    private var names: [Peer.ID: Peer] = [:]
+    /// By the identifier, or the head of one, that was invited.
+    private var dials: [Peer.ID: Dial] = [:]
+    private var lastNumber = 0
+
+    /// A host was heard.
+    mutating func heard(_ peer: Peer, version: UInt8) {
+        versions[peer.id] = version
+        names[peer.id] = peer
+    }
+
+    /// A host is not heard any more.
+    mutating func unheard(_ peer: Peer) {
+        versions[peer.id] = nil
+        names[peer.id] = nil
+    }
+
+    /// A scan begins: what was heard before may be somewhere else now.
+    mutating func forgetHeard() {
+        versions = [:]
+        names = [:]
+    }
+
+    /// What a host that was heard advertises of itself.
+    func heard(_ id: Peer.ID) -> Peer? { names[Identity.head(of: id)] }
+
+    /// Who is dialled: one dial at a time is pending.
+    var pending: Peer.ID? { dials.keys.min() }
+
+    /// A host is to be dialled.
+    mutating func invite(_ peer: Peer.ID) -> Answer {
+        guard dials[peer] == nil else { return .underWay }
+        let head = Identity.head(of: peer)
+        guard let version = versions[head] else { return .failed(.unknownPeer) }
+        // What refuses so is only an advertisement.
+        guard version == ProtocolVersion.major else { return .failed(.refused(.version, by: nil)) }
+        lastNumber += 1
+        dials[peer] = Dial(number: lastNumber)
+        return .dial(lastNumber, head: head)
+    }
+
+    /// A dial's channel has opened. Returns who was invited; nil where nobody waits for it any more.
+    mutating func opened(_ number: Int, _ link: MeshCore.LinkID) -> Peer.ID? {
+        guard let peer = peer(of: number) else { return nil }
+        dials[peer]?.link = link
+        return peer
+    }
+
+    /// A dial has ended without a channel. Returns who was invited; nil where nobody waits for it any more.
+    mutating func failed(_ number: Int) -> Peer.ID? {
+        guard let peer = peer(of: number) else { return nil }
+        dials[peer] = nil
+        return peer
+    }
+
+    /// A link is up, or will never be. Returns who was invited; nil for one that nobody here has dialled.
+    mutating func ended(_ link: MeshCore.LinkID) -> Peer.ID? {
+        guard let peer = dials.first(where: { $0.value.link == link })?.key else { return nil }
+        dials[peer] = nil
+        return peer
+    }
+
+    /// An invitation is taken back. A host may have been invited by its head alone.
+    mutating func cancel(_ peer: Peer.ID) -> Cancelled? {
+        guard let invited = dials.keys.first(where: { Identity.head(of: $0) == Identity.head(of: peer) }),
+            let dial = dials.removeValue(forKey: invited)
+        else { return nil }
+        return dial.link.map { .link($0) } ?? .dial(dial.number)
+    }
+
+    /// Takes all back. Returns the dials without a channel.
+    mutating func cancelAll() -> [Int] {
+        defer { dials = [:] }
+        return dials.values.filter { $0.link == nil }.map(\.number).sorted()
+    }
+
+    private func peer(of number: Int) -> Peer.ID? { dials.first { $0.value.number == number }?.key }
+}
+
+/// Why an invitation led to nothing.
+public enum InviteFailure: Hashable, Sendable {
+    /// Nobody of this identifier was ever heard.
+    case unknownPeer
+    /// The dial ended without a connection, for this reason.
+    case dialFailed(String)
+    /// The host has answered, and said no. `by` is who; nil where nothing proves that it was the host: an advertisement, or
+    /// a word before there were keys.
+    case refused(RefusalReason, by: Peer.ID?)
+    /// The link ended before both sides had introduced themselves.
+    case linkEnded(LinkEnd)
+
+    init(_ end: LinkEnd, provedBy peer: Peer.ID?) {
+        self = if case .refused(let reason) = end { .refused(reason, by: peer) } else { .linkEnded(end) }
+    }
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import MeshProtocol
+
+/// What a node keeps of each of its links besides the protocol: what passed through it, and whether it is read.
+struct LinkTable: Sendable {
+    private struct Entry: Sendable {
+        var report = LinkReport()
+        /// The peer has sent too much: nothing is read before this time.
+        var heldUntil: MeshInstant?
+        /// After how much silence the link layer gives it up, where it has told.
+        var supervision: Duration?
+    }
+
+    private var entries: [MeshCore.LinkID: Entry] = [:]
+
+    /// How many channels are open.
+    var count: Int { entries.count }
+
+    mutating func opened(_ id: MeshCore.LinkID) { entries[id] = Entry() }
+
+    mutating func closed(_ id: MeshCore.LinkID) { entries[id] = nil }
+
+    mutating func received(_ bytes: Int, on id: MeshCore.LinkID) { entries[id]?.report.receivedBytes += bytes }
+
+    mutating func sent(_ bytes: Int, on id: MeshCore.LinkID) { entries[id]?.report.sentBytes += bytes }
+
+    mutating func hold(_ id: MeshCore.LinkID, until time: MeshInstant) { entries[id]?.heldUntil = time }
+
+    func isHeld(_ id: MeshCore.LinkID, now: MeshInstant) -> Bool {
+        entries[id]?.heldUntil.map { $0 > now } == true
+    }
+
+    mutating func answered(_ id: MeshCore.LinkID, after roundTrip: Duration) {
+        entries[id]?.report.roundTrip = roundTrip
+    }
+
+    /// After how much silence a link's link layer gives it up.
+    func supervision(of id: MeshCore.LinkID) -> Duration { entries[id]?.supervision ?? Limits.supervisionTimeout }
+
+    /// What a link is like, with what its radio and its conversation know. Nil where it is gone.
+    mutating func report(
+        on id: MeshCore.LinkID, rssi: Int?, _ condition: LinkCondition?, _ conversation: Conversation?
+    ) -> LinkReport? {
+        guard var report = entries[id]?.report else { return nil }
+        report.rssi = rssi
+        report.condition = condition
+        if let conversation {
+            report.resent = conversation.resent
+            report.duplicates = conversation.duplicates
+            report.outbox = conversation.unacknowledged
+        }
+        if let timeout = condition?.got.supervisionTimeout { entries[id]?.supervision = .milliseconds(timeout) }
+        return report
+    }
+
+    // MARK: Time
+
+    /// When a link is due next: its own deadline, or the end of a pause in reading it. `isHeld` says that no link is read.
+    func deadline(_ mesh: MeshCore, isHeld: Bool) -> MeshInstant? {
+        entries.lazy.compactMap { id, entry in
+            [mesh.deadline(of: id), isHeld ? nil : entry.heldUntil].compactMap(\.self).min()
+        }.min()
+    }
+
+    /// The links whose time has come, in their order. A pause in reading that is over is one no more.
+    mutating func due(_ mesh: MeshCore, now: MeshInstant) -> [MeshCore.LinkID] {
+        for (id, entry) in entries where entry.heldUntil.map({ $0 <= now }) == true { entries[id]?.heldUntil = nil }
+        return entries.keys.filter { id in mesh.deadline(of: id).map { $0 <= now } == true }.sorted()
+    }
+}

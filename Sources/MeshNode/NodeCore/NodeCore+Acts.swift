@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DemocracyDJ
+import MeshProtocol
+import MeshSession
+
+// What was decided is performed.
+
+extension NodeCore {
+    mutating func perform(_ acts: [Act]) {
+        for act in acts { perform(act) }
+        showWhatChanged()
+    }
+
+    private mutating func perform(_ act: Act) {
+        switch act {
+        case .effect(.host(let effect)): perform(effect)
+        case .effect(.guest(let effect)): perform(effect)
+        // The radio may have said what it is.
+        case .effect(.show(.networkUnavailable)):
+            tell(Notice(decisions.monitor.refusal ?? .networkUnavailable))
+        case .effect(.show(let error)): tell(Notice(error))
+        case .effect(.clear(let error)): clear([Notice(error).code])
+        case .effect(.startHosting), .effect(.startBrowsing), .effect(.stop): break
+        case .begin: begin()
+        case .show(let event): show(event)
+        case .tell(let notice): tell(notice)
+        case .clear(let codes): clear(codes)
+        case .steer(let event): steer(event)
+        case .share(let event): share(event)
+        case .accept(let message): apply(context.mesh.accept(upTo: message))
+        case .release(let number, let peer): apply(context.mesh.stored(upTo: number, for: peer))
+        case .disconnect(let peer): disconnect(peer)
+        case .hostLeft(let host, let end): hostLeft(host, end)
+        case .retryRadio: decisions.app.host != nil ? emit(.retryRadio) : scan()
+        case .beginAnewNextTime: context.memory.noteEnd()
+        case .answer(let number): emit(.answered(number))
+        case .quit(let reason):
+            isQuitting = true
+            emit(.quit(reason))
+        }
+    }
+
+    // MARK: The host
+
+    private mutating func perform(_ effect: HostFeature.Effect) {
+        switch effect {
+        case .broadcast(let snapshot):
+            share(.stateChanged(snapshot))
+            show(.snapshot(snapshot, isStale: false))
+            emit(.fetchCovers(snapshot.items.map(\.song)))
+        case .send(_, let peer): share(.wholeRequested(peer))
+        case .heartbeat:
+            share(.heartbeat)
+            context.memory.noteAll(decisions.app, now: context.now)
+        case .search(let request, let peer): emit(.search(request, for: peer))
+        // On its way since it was decided. A passenger without a radio is told here of what `report` does not say.
+        case .reject(let intent, .cannotBePlayed, let peer):
+            guard decisions.web.contains(peer), let passenger = decisions.peers[peer] else { break }
+            show(.intent(intent, from: passenger, rejected: .cannotBePlayed))
+        case .reject: break
+        case .report(let intent, let peer, let rejected): show(.intent(intent, from: peer, rejected: rejected))
+        case .disconnect(let peer):
+            if decisions.web.contains(peer) { show(.sentAway(peer)) } else { disconnect(peer, refusing: .banned) }
+        case .notice(let notice): tell(notice)
+        }
+    }
+
+    mutating func share(_ event: StateFeed.Event) {
+        guard let feedActions = stateFeed?.handle(event, now: context.now) else { return }
+        for case .send(let message, let peer) in feedActions { send(message, to: peer) }
+    }
+
+    private mutating func send(_ message: MeshMessage, to peer: Peer.ID) {
+        apply(context.mesh.send(message.encoded, as: .latest, to: peer).1)
+    }
+
+    // MARK: The guest
+
+    private mutating func perform(_ effect: GuestFeature.Effect) {
+        switch effect {
+        // On its way since it was decided.
+        case .send: break
+        // One of an earlier link has its answer: every link begins with the whole.
+        case .request(let message, let peer): send(message, to: peer)
+        case .wishChanged(let songID, let kind, let state): show(.wish(songID, kind, state))
+        case .show(let snapshot): show(.snapshot(snapshot, isStale: false))
+        case .showResults(let songs, let words): show(.searchResults(songs, query: words))
+        case .reconnect(let host):
+            tell(Notice(.connectionLost(host: host)))
+            steer(.linkLost)
+            context.memory.noteAll(decisions.app, now: context.now)
+        // Where it came from, the reason is known: `hostLeft`.
+        case .returnToStart: break
+        // Where the radio is out, that is what the person has to know.
+        case .notice(let notice):
+            tell(notice == .notConnected ? decisions.monitor.refusal.map { Notice($0) } ?? notice : notice)
+        }
+    }
+
+    private mutating func hostLeft(_ host: Peer, _ end: LinkEnd) {
+        switch end {
+        // This side has left, and steers by itself.
+        case .left: break
+        case .refused(let reason):
+            tell(Notice(NetworkError(reason, by: host)))
+            steer(.refused(reason, by: host.id))
+        default:
+            tell(Notice(.hostEnded(host: host)))
+            steer(.hostEnded)
+        }
+    }
+
+    mutating func steer(_ event: ReconnectPolicy.Event) {
+        guard decisions.app.guest != nil else { return }
+        if event == .dialFailed { activity.isDialling = false }
+        for action in policy.handle(event, now: context.now, jitter: nextJitter()) {
+            switch action {
+            case .browse: scan()
+            case .stopBrowsing:
+                activity.isScanning = false
+                emit(.stopScanning)
+            case .invite(let peer):
+                activity.isDialling = true
+                invite(peer)
+            case .cancelInvite(let peer):
+                activity.isDialling = false
+                disconnect(peer)
+            case .show(let state): show(.connection(state))
+            // The notice of a lost connection brings its button by itself.
+            case .offerRetry: break
+            case .giveUp(let host):
+                clear([Notice(.connectionLost(host: host)).code])
+                tell(Notice(.hostNotFound(host: host)))
+            }
+        }
+    }
+
+    private mutating func scan() {
+        activity.isScanning = true
+        dials.forgetHeard()
+        emit(.startRadio)
+    }
+
+    // MARK: What people see
+
+    mutating func tell(_ notice: Notice) {
+        for event in screen.tell(notice, now: context.now) { show(event) }
+    }
+
+    mutating func clear(_ codes: [String]) {
+        for event in screen.clear(codes, now: context.now) { show(event) }
+    }
+
+    /// Tells what is heard and what the radio does, where it is something else than what was told last.
+    mutating func showWhatChanged() {
+        if let heard = decisions.app.host?.playback(now: context.now), let event = screen.hears(heard) { show(event) }
+        activity.links = decisions.peers.count - decisions.web.count
+        activity.isAdvertising = decisions.app.host != nil
+        // A dial that has become a link is none any more.
+        if decisions.app.guest != nil, activity.links > 0 { activity.isDialling = false }
+        if let event = screen.radioDoes(activity) { show(event) }
+    }
+}

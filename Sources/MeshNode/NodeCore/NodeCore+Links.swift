@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DemocracyDJ
+import MeshProtocol
+import MeshSession
+
+// Links: what the protocol decides is done at once; what it tells waits for the next step.
+
+extension NodeCore {
+    /// Performs what the protocol has decided, in order.
+    mutating func apply(_ meshActions: [MeshCore.Action]) {
+        for action in meshActions {
+            switch action {
+            case .wake(let id): emit(.wake(id))
+            case .tell(let id, let event): told(event, of: id)
+            case .holdReading(let id, let until): links.hold(id, until: until)
+            case .close(let id, let afterFinalFrame): emit(.close(id, afterFinalFrame: afterFinalFrame))
+            case .forgot(let peer): waiting.append(.forgot(peer))
+            }
+        }
+    }
+
+    private mutating func told(_ event: LinkEvent, of id: MeshCore.LinkID) {
+        switch event {
+        case .roundTrip(let time):
+            links.answered(id, after: time)
+            return emit(.measure(id))
+        case .connected(let peer):
+            _ = dials.ended(id)
+            show(.contact(Contact(.resumed, peer, at: configuration.origin + context.now)))
+        case .failed(let expected, _, let end):
+            _ = dials.ended(id)
+            log(end, expected ?? "a peer that has not proved who it is")
+            emit(.linksChanged)
+        case .ended(let peer, let end):
+            log(end, "\(peer)")
+            let lost = Contact(
+                lost: peer, end, supervision: links.supervision(of: id), at: configuration.origin + context.now)
+            show(.contact(lost))
+            emit(.linksChanged)
+        case .received, .acknowledged, .latestHasLeft: break
+        }
+        waiting.append(.link(id, event))
+    }
+
+    private mutating func log(_ end: LinkEnd, _ who: String) {
+        guard case .misbehaved(let how) = end else { return }
+        emit(.misbehaved(how, who: who, count: context.mesh.misbehaviours[how] ?? 0))
+    }
+
+    mutating func opened(_ id: MeshCore.LinkID, _ opening: Opening) {
+        guard !hasEnded else { return emit(.close(id, afterFinalFrame: false)) }
+        var expected: Peer.ID?
+        if let number = opening.dial {
+            // It was taken back while the channel opened.
+            guard let peer = dials.opened(number, id) else { return emit(.close(id, afterFinalFrame: false)) }
+            expected = peer
+            let heard = dials.heard(peer) ?? Peer(id: peer, name: "")
+            show(.contact(Contact(.dialled, heard, at: configuration.origin + context.now)))
+        }
+        links.opened(id)
+        apply(
+            context.mesh.opened(
+                id, as: opening.role, sendMTU: opening.sendMTU, expected: expected, refusal: opening.refusal,
+                entropy: opening.entropy, now: context.now))
+        if opening.role == .host { emit(.linksChanged) }
+    }
+
+    mutating func measured(_ id: MeshCore.LinkID, _ rssi: Int?, _ condition: LinkCondition?) {
+        guard let peer = context.mesh.peer(on: id),
+            let report = links.report(on: id, rssi: rssi, condition, context.mesh.conversation(with: peer.id))
+        else { return }
+        show(.link(peer, report))
+    }
+
+    // MARK: Dials
+
+    mutating func invite(_ peer: Peer.ID) {
+        let isLinked = context.mesh.connectedPeers.contains { Identity.head(of: $0) == Identity.head(of: peer) }
+        guard !isLinked, !hasEnded else { return }
+        switch dials.invite(peer) {
+        case .dial(let number, let head): emit(.dial(number, head: head, expecting: peer))
+        case .underWay: break
+        case .failed(let failure): waiting.append(.inviteFailed(failure))
+        }
+    }
+
+    mutating func dialFailed(_ number: Int, _ refusal: RefusalReason?) {
+        guard dials.failed(number) != nil else { return }
+        waiting.append(.inviteFailed(refusal.map { .refused($0, by: nil) } ?? .dialFailed("no channel opened")))
+    }
+
+    /// Ends the link with a peer, or gives up the dial to it.
+    mutating func disconnect(_ peer: Peer.ID, refusing reason: RefusalReason? = nil) {
+        switch dials.cancel(peer) {
+        case .dial(let number): emit(.cancelDial(number))
+        case .link(let id): apply(context.mesh.leave(id))
+        case nil: break
+        }
+        if let reason {
+            apply(context.mesh.sendAway(peer, reason))
+        } else if let id = context.mesh.link(to: peer) {
+            apply(context.mesh.leave(id))
+        }
+    }
+}

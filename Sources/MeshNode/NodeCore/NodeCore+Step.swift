@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DemocracyDJ
+import MeshProtocol
+import NodeStore
+
+// The step: what has happened is decided, the disk has it, and then it is performed.
+
+extension NodeCore {
+    /// A step whose write is under way.
+    struct Step: Sendable {
+        /// What it has decided on.
+        var happenings: [Happening]
+        /// What is to be done once the disk has it.
+        var acts: [Act]
+        /// What decides, as it was before.
+        var before: NodeDecisions
+        /// What is being written.
+        var batch: StoreBatch
+    }
+
+    /// Takes what has gathered, as long as nothing waits for the disk.
+    mutating func step() {
+        while writing == nil, !waiting.isEmpty, hasStarted, !isQuitting {
+            let happenings = held + waiting
+            held = []
+            waiting = []
+            step(happenings)
+        }
+    }
+
+    mutating func step(_ happenings: [Happening]) {
+        let before = decisions
+        // A disk that has failed is asked again, whether there is something to write or not.
+        if let storeOutage, storeOutage.retryAt <= context.now {
+            context.memory.noteAll(decisions.app, now: context.now)
+        }
+        var acts: [Act] = []
+        for happening in happenings { acts += decisions.decide(happening, &context) }
+        context.memory.note(decisions.app, now: context.now)
+        guard context.memory.isUrgent else { return perform(acts) }
+        let step = Step(happenings: happenings, acts: acts, before: before, batch: context.memory.pending)
+        writing = step
+        // A disk that has just failed is left alone for a while: what waits for it, waits, and the music does not.
+        if let storeOutage, storeOutage.retryAt > context.now { return writeFailed(storeOutage.error) }
+        context.memory.isBeingWritten()
+        emit(.write(step.batch))
+    }
+
+    /// The disk has it: now it leaves, is acknowledged and shown.
+    mutating func written() {
+        guard let step = writing else { return }
+        writing = nil
+        context.memory.wrote()
+        let wasOut = storeOutage != nil
+        if wasOut {
+            storeOutage = nil
+            clear(Notice.curedByWriting)
+        }
+        perform(step.acts)
+        // What found no way to the disk when a link was there is tapped again, as it were.
+        if wasOut { waiting = wishesThatWait.map { .wish($0) } + waiting }
+    }
+
+    /// The disk takes nothing. The music goes on, and what peers have said waits, unacknowledged; what the person at this
+    /// device wants is refused, since it could be forgotten.
+    mutating func writeFailed(_ error: NodeStoreError) {
+        guard let step = writing else { return }
+        writing = nil
+        withdraw(step.batch)
+        decisions = step.before
+        emit(.storeFailed(error, isFirst: storeOutage == nil))
+        let isPausing = storeOutage.map { $0.retryAt > context.now } ?? false
+        if !isPausing { storeOutage = (error, retryAt: context.now + NodeLimits.storeRetry) }
+        tell(Notice(NetworkError(error)))
+        context.isWithoutStore = true
+        defer { context.isWithoutStore = false }
+        for happening in step.happenings {
+            switch happening {
+            case .link(_, .received(let message)) where message.messageClass == .reliable: hold(happening, message.peer)
+            case .event(.input(.web(.messageReceived))): holdFromWeb(happening)
+            case .wish: break
+            default: perform(decisions.decide(happening, &context))
+            }
+        }
+    }
+
+    /// What was given to conversations and could not be written is taken back.
+    private mutating func withdraw(_ batch: StoreBatch) {
+        for peer in Set(batch.outgoing.map(\.peer)) {
+            context.mesh.withdrawHeld(for: peer)
+            if let first = batch.outgoing.first(where: { $0.peer == peer }) {
+                context.memory.withdrawn(from: first.number, for: peer)
+            }
+        }
+        context.memory.drop()
+    }
+
+    private var wishesThatWait: [GuestFeature.Event] {
+        (decisions.app.guest?.state.wishes ?? []).filter { $0.progress == .waiting }.map { wish in
+            switch wish.kind {
+            case .vote: .vote(wish.songID)
+            case .takeBack: .takeBackVote(wish.songID)
+            case .suggest: .suggest(wish.songID)
+            }
+        }
+    }
+
+    /// Nobody honest has more than an outbox full of unacknowledged messages.
+    private mutating func hold(_ happening: Happening, _ peer: Peer.ID) {
+        let count = held.count { if case .link(_, .received(let message)) = $0 { message.peer == peer } else { false } }
+        if count < Limits.outboxMessages { held.append(happening) }
+    }
+
+    /// Browsers ask again less patiently than radios: what is beyond an outbox's worth of all of them is lost to them.
+    private mutating func holdFromWeb(_ happening: Happening) {
+        let count = held.count { if case .event = $0 { true } else { false } }
+        if count < Limits.outboxMessages { held.append(happening) }
+    }
+}

@@ -1,0 +1,376 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DemocracyDJ
+import MeshProtocol
+import MeshSession
+import NodeStore
+
+/// A whole node as one struct: its protocol, its features, how it finds its way back, what people are told.
+///
+/// An event goes in, actions come out, as data. It reads no clock, draws no random number and waits for nothing: the actor
+/// `Node` performs what comes out, and so does the simulator.
+///
+/// The law of the step is decide, write, then send, acknowledge and show. What has happened above the links is decided in
+/// steps: the features decide, what they changed leaves as one `write`, and only when the disk has it (`written`) does
+/// anything of it leave, is acknowledged or shown. What happens meanwhile waits for the next step; the links themselves
+/// (handshakes, pings, acknowledgements) go on. So what somebody was told is still true after a power cut.
+public struct NodeCore: Sendable {
+    /// What happens to a node.
+    public enum Event: Sendable {
+        /// The radio hosts or scans for the first time: the node is ready.
+        case started
+        /// A host is in range, or is heard again: signal strength in dBm where the radio knows it, hops to it, and the
+        /// major version that it speaks.
+        case heard(Peer, rssi: Int?, hops: Int, version: UInt8)
+        /// A host that was heard is not heard any more.
+        case unheard(Peer)
+        /// The radio has a link without a channel on it yet; to this host, where it is known.
+        case reached(Peer?)
+        /// The radio does not work, and why.
+        case radioFailed(NetworkError)
+        /// The radio works (again).
+        case radioRecovered
+        /// The radio has repaired something by itself.
+        case radioRepaired(Notice)
+        /// A channel has opened.
+        case opened(MeshCore.LinkID, Opening)
+        /// A dial has ended without a channel. `refusal` is why, where the radio knows it.
+        case dialFailed(Int, refusal: RefusalReason?)
+        /// An SDU has arrived.
+        case received([UInt8], on: MeshCore.LinkID)
+        /// A channel is closed.
+        case channelClosed(MeshCore.LinkID)
+        /// What the radio knows of a link: the answer to `measure`.
+        case measured(MeshCore.LinkID, rssi: Int?, LinkCondition?)
+        /// The disk has what the last `write` gave it.
+        case written
+        /// The disk does not take what the last `write` gave it.
+        case writeFailed(NodeStoreError)
+        /// Something comes from outside the air: a person, a player, a page.
+        case input(NodeInput)
+        /// A guest's search has led to this.
+        case found(SearchResults, for: Peer.ID)
+        /// A song's cover is in this file.
+        case cover(Song.ID, path: String)
+        /// A cover cannot be had.
+        case coverFailed(NetworkError)
+        /// Time has passed: see `deadline`.
+        case tick
+        /// Somebody asks whether the node still steps: `answered` comes when everything before is dealt with.
+        case asked(Int)
+        /// The transport has ended under the node.
+        case transportEnded
+        /// The node is to end: goodbyes leave, and the last state is written.
+        case end
+    }
+
+    /// A channel that has opened.
+    public struct Opening: Sendable {
+        /// Who has dialled.
+        public var role: LinkRole
+        /// Largest SDU that the other side takes, in bytes.
+        public var sendMTU: Int
+        /// The dial that led here; nil for a channel that was accepted.
+        public var dial: Int?
+        /// Why whoever is at the other end is not taken in, whoever it is.
+        public var refusal: RefusalReason?
+        /// Random bytes for the link.
+        public var entropy: MeshCore.Entropy
+
+        /// A channel.
+        public init(
+            _ role: LinkRole, sendMTU: Int, dial: Int? = nil, refusal: RefusalReason? = nil, entropy: MeshCore.Entropy
+        ) {
+            self.role = role
+            self.sendMTU = sendMTU
+            self.dial = dial
+            self.refusal = refusal
+            self.entropy = entropy
+        }
+    }
+
+    /// What is to be done.
+    public enum Action: Sendable {
+        /// Host or scan.
+        case startRadio
+        /// Stop to scan.
+        case stopScanning
+        /// Ask the radio again to let guests find this node.
+        case retryRadio
+        /// A link came or went: legacy advertising stops then, and has to be asked for again.
+        case linksChanged
+        /// Dial the host with this head. `expecting` is its identifier, or its head where that is all that is known.
+        case dial(Int, head: Peer.ID, expecting: Peer.ID)
+        /// Give a dial up.
+        case cancelDial(Int)
+        /// A link has something to send: ask `nextSDU` until there is nothing more.
+        case wake(MeshCore.LinkID)
+        /// Close a channel; after what `nextSDU` still has, where it has a final frame.
+        case close(MeshCore.LinkID, afterFinalFrame: Bool)
+        /// Ask the radio for a link's signal strength and condition: `measured`.
+        case measure(MeshCore.LinkID)
+        /// Write this as one transaction: `written` or `writeFailed`. One write at a time is asked for.
+        case write(StoreBatch)
+        /// Look through the host's library: `found`.
+        case search(SearchRequest, for: Peer.ID)
+        /// These songs are on view, the one that plays first: have their covers at hand.
+        case fetchCovers([Song])
+        /// Tell whoever shows the node.
+        case show(NodeEvent)
+        /// A peer broke the protocol: which way, who, and how often somebody did so far. For the log.
+        case misbehaved(Misbehaviour, who: String, count: Int)
+        /// The disk takes nothing: for the log. It is the first time since it last took something.
+        case storeFailed(NodeStoreError, isFirst: Bool)
+        /// The question of this number has its answer.
+        case answered(Int)
+        /// The node is to end, for this reason.
+        case quit(ByeReason)
+    }
+
+    /// What a node is made of.
+    public struct Configuration: Sendable {
+        /// What it is, as people and programs are told.
+        public var description: NodeDescription
+        /// Its key.
+        public var identity: Identity
+        /// What it begins as.
+        public var part: Part
+        /// What an earlier run has left.
+        public var contents: StoredNode
+        /// Where a database that was damaged has been put; nil where all is well.
+        public var setAside: String?
+        /// When the node's time was zero, for whoever compares its times with others'.
+        public var origin: ContinuousClock.Instant
+        /// A random number: pauses between dials are spread by it.
+        public var seed: UInt64
+
+        /// A node's parts.
+        public init(
+            _ part: Part, _ description: NodeDescription, identity: Identity, contents: StoredNode,
+            setAside: String? = nil, origin: ContinuousClock.Instant, seed: UInt64
+        ) {
+            self.part = part
+            self.description = description
+            self.identity = identity
+            self.contents = contents
+            self.setAside = setAside
+            self.origin = origin
+            self.seed = seed
+        }
+    }
+
+    /// What a node begins as.
+    public enum Part: Sendable {
+        /// A host with a library.
+        case host(Hosting)
+        /// A guest that joins the host of this name or identifier, or the first one heard where it is nil.
+        case guest(wanted: String?)
+    }
+
+    private(set) var configuration: Configuration
+    /// The protocol, what the disk does not have yet, and the time.
+    var context: NodeDecisions.Context
+    var links = LinkTable()
+    var dials = Dials()
+    /// What is decided in steps: as it was before a step, where the disk does not take it.
+    var decisions: NodeDecisions
+    var screen = NodeScreen()
+    /// What the radio does.
+    var activity = RadioActivity()
+    var policy: ReconnectPolicy
+    /// A host's.
+    var stateFeed: StateFeed?
+    private var jitter: Jitter
+
+    /// What has happened and waits for its step, in order.
+    var waiting: [Happening] = []
+    /// The step whose write is under way.
+    var writing: Step?
+    /// Reliable messages that no disk has taken yet, the oldest first.
+    var held: [Happening] = []
+    /// Why the disk took nothing, and when it is asked again; nil where it takes what it is given.
+    var storeOutage: (error: NodeStoreError, retryAt: MeshInstant)?
+    /// The radio works for the first time: until then everything waits.
+    var hasStarted = false
+    /// The node is to end: nothing is decided any more.
+    var isQuitting = false
+    /// It has said goodbye.
+    var hasEnded = false
+    private var actions: [Action] = []
+
+    /// A node that goes on where an earlier run has ended.
+    public init(_ configuration: Configuration) {
+        self.configuration = configuration
+        let mesh = MeshCore(
+            identity: configuration.identity, name: configuration.description.peer.name,
+            service: configuration.description.service, remembered: configuration.contents.remembered,
+            holdsUntilStored: true)
+        var memory = NodeMemory(configuration.contents)
+        decisions = NodeDecisions(configuration.part, configuration.description.peer, &memory)
+        context = NodeDecisions.Context(mesh: mesh, memory: memory, now: .zero)
+        policy = ReconnectPolicy(wanted: configuration.part.wanted)
+        jitter = Jitter(seed: configuration.seed)
+    }
+
+    // MARK: Events
+
+    /// Takes an event. `now` is the owner's clock, which never goes back.
+    public mutating func handle(_ event: Event, now: MeshInstant) -> [Action] {
+        context.now = max(now, context.now)
+        take(event)
+        step()
+        defer { actions = [] }
+        return actions
+    }
+
+    /// The next SDU that leaves on a link, of at most this many bytes; nil where there is nothing.
+    public mutating func nextSDU(for id: MeshCore.LinkID, limit: Int, now: MeshInstant) -> ([UInt8], [Action])? {
+        context.now = max(now, context.now)
+        guard let (sdu, meshActions) = context.mesh.nextSDU(for: id, limit: limit) else { return nil }
+        links.sent(sdu.count, on: id)
+        apply(meshActions)
+        step()
+        defer { actions = [] }
+        return (sdu, actions)
+    }
+
+    /// When `tick` is due. What is decided in steps waits while the disk is busy, however late it is.
+    public var deadline: MeshInstant? {
+        let links = links.deadline(context.mesh, isHeld: !hasRoom)
+        return [links, screen.deadline, stepDeadline].compactMap(\.self).min()
+    }
+
+    /// When a step is due although nothing has happened.
+    private var stepDeadline: MeshInstant? {
+        guard hasStarted, writing == nil, !isQuitting else { return nil }
+        return [decisions.deadline, policy.deadline, storeOutage?.retryAt].compactMap(\.self).min()
+    }
+
+    /// Whether the node hosts.
+    public var isHost: Bool { decisions.app.host != nil }
+
+    /// Says where the node's page is, before it starts.
+    public mutating func isShown(at http: String) { configuration.description.http = http }
+
+    /// The songs that a host has.
+    public var library: SongLibrary? { decisions.app.host?.library }
+
+    /// Whether the node takes more of what links and people have for it: whoever feeds it waits otherwise.
+    public var hasRoom: Bool { waiting.count < NodeLimits.waitingInputs || isQuitting }
+
+    /// Whether the next SDU of a link may be read.
+    public func mayRead(_ id: MeshCore.LinkID, now: MeshInstant) -> Bool {
+        isQuitting || hasRoom && !links.isHeld(id, now: now)
+    }
+
+    mutating func emit(_ action: Action) { actions.append(action) }
+
+    mutating func show(_ event: NodeEvent) { actions.append(.show(event)) }
+
+    /// A number from 0 to 1.
+    mutating func nextJitter() -> Double { jitter.next() }
+
+    private mutating func take(_ event: Event) {
+        switch event {
+        case .started:
+            hasStarted = true
+            step([.event(event)])
+        case .opened(let id, let opening): opened(id, opening)
+        case .received(let sdu, let id):
+            links.received(sdu.count, on: id)
+            apply(context.mesh.received(sdu, on: id, now: context.now))
+        case .channelClosed(let id):
+            apply(context.mesh.channelClosed(id))
+            links.closed(id)
+        case .measured(let id, let rssi, let condition): measured(id, rssi, condition)
+        case .dialFailed(let number, let refusal): dialFailed(number, refusal)
+        case .written: written()
+        case .writeFailed(let error): writeFailed(error)
+        case .tick: tick()
+        case .cover(let songID, let path): show(.artwork(songID, path: path))
+        case .end: end()
+        case .heard(let peer, let rssi, _, let version):
+            dials.heard(peer, version: version)
+            waiting.append(.event(event))
+            show(.contact(Contact(.heard, peer, at: configuration.origin + context.now, by: .sighting, rssi: rssi)))
+        case .unheard(let peer):
+            dials.unheard(peer)
+            waiting.append(.event(event))
+        case .reached(let peer):
+            // One dial at a time is pending. bluetoothd may have forgotten the device meanwhile.
+            guard let invited = dials.pending else { break }
+            let host = peer ?? Peer(id: invited, name: "")
+            show(.contact(Contact(.heard, host, at: configuration.origin + context.now, by: .link)))
+        case .radioFailed, .radioRecovered, .radioRepaired, .input, .found, .coverFailed, .asked,
+            .transportEnded:
+            waiting.append(.event(event))
+        }
+    }
+
+    private mutating func tick() {
+        for id in links.due(context.mesh, now: context.now) {
+            // While this side does not read, the other's silence is ours. A handshake is never excused: it has a deadline.
+            if !mayRead(id, now: context.now), context.mesh.peer(on: id) != nil {
+                context.mesh.heardNothingByChoice(on: id, now: context.now)
+            } else {
+                apply(context.mesh.tick(id, now: context.now))
+            }
+        }
+        for event in screen.tick(now: context.now) { show(event) }
+        if let stepDeadline, stepDeadline <= context.now { waiting.append(.event(.tick)) }
+    }
+
+    // MARK: From the start to the end
+
+    /// The node is ready, and the disk knows what it begins with.
+    mutating func begin() {
+        show(.ready(configuration.description))
+        if let path = configuration.setAside { tell(Notice(.storageDamaged(setAside: path))) }
+        if context.memory.missingSongs > 0 { tell(.songsMissing(context.memory.missingSongs)) }
+        if let host = decisions.app.host {
+            stateFeed = StateFeed(host.snapshot, now: context.now)
+            emit(.fetchCovers(host.snapshot.items.map(\.song)))
+            for peer in host.state.banned { apply(context.mesh.sendAway(peer, .banned)) }
+            show(.snapshot(host.snapshot, isStale: false))
+        }
+        if let guest = decisions.app.guest {
+            if let snapshot = guest.state.hostSnapshot { show(.snapshot(snapshot, isStale: true)) }
+            for wish in guest.state.wishes { show(.wish(wish.songID, wish.kind, .queued)) }
+            steer(.start)
+        }
+    }
+
+    /// Everybody hears a goodbye, and the disk gets everything.
+    private mutating func end() {
+        isQuitting = true
+        hasEnded = true
+        waiting = []
+        for number in dials.cancelAll() { emit(.cancelDial(number)) }
+        for id in context.mesh.allLinks { apply(context.mesh.leave(id)) }
+        context.memory.noteAll(decisions.app, now: context.now)
+        emit(.write(context.memory.pending))
+    }
+}
+
+extension NodeCore.Part {
+    fileprivate var wanted: String? {
+        if case .guest(let wanted) = self { wanted } else { nil }
+    }
+}
+
+/// Random numbers that nothing depends on but how evenly dials are spread: SplitMix64.
+struct Jitter: Sendable {
+    private var state: UInt64
+
+    init(seed: UInt64) { state = seed }
+
+    /// A number from 0 to 1.
+    mutating func next() -> Double {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var bits = state
+        bits = (bits ^ (bits >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        bits = (bits ^ (bits >> 27)) &* 0x94D0_49BB_1331_11EB
+        bits ^= bits >> 31
+        return Double(bits >> 11) / Double(UInt64(1) << 53)
+    }
+}

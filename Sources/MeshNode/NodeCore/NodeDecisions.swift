@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DemocracyDJ
+import MeshProtocol
+import MeshSession
+
+/// What has happened above a node's links and is not decided yet.
+enum Happening: Sendable {
+    case event(NodeCore.Event)
+    case link(MeshCore.LinkID, LinkEvent)
+    case inviteFailed(InviteFailure)
+    /// A peer is not remembered any more.
+    case forgot(Peer.ID)
+    /// Something that found no way to the disk before is wanted again.
+    case wish(GuestFeature.Event)
+}
+
+/// What is to be done once the disk has what was decided.
+enum Act: Sendable {
+    /// The node is ready.
+    case begin
+    case effect(AppFeature.Effect)
+    case show(NodeEvent)
+    case tell(Notice)
+    /// What the notices of these codes were about is over.
+    case clear([String])
+    case steer(ReconnectPolicy.Event)
+    case share(StateFeed.Event)
+    case accept(ReceivedMessage)
+    /// A reliable message that waits for the disk may leave.
+    case release(number: UInt64, to: Peer.ID)
+    case disconnect(Peer.ID)
+    /// The host has ended the link, or this guest has left it.
+    case hostLeft(Peer, LinkEnd)
+    case retryRadio
+    /// The session is over: what is stored of it is not gone on with.
+    case beginAnewNextTime
+    case answer(Int)
+    case quit(ByeReason)
+}
+
+/// Decides what is to become of what happens: the features decide, and what they want is the step's acts.
+///
+/// A plain value: where the disk does not take what a step has decided, the node goes back to what this was before it.
+struct NodeDecisions: Sendable {
+    private(set) var app = AppFeature()
+    private(set) var monitor = NetworkMonitor()
+    /// The peers that are linked.
+    private(set) var peers: [Peer.ID: Peer] = [:]
+    /// Those of them that are linked by other means than the air.
+    private(set) var web: Set<Peer.ID> = []
+    private var inRange: Set<Peer.ID> = []
+
+    /// What decides for a node of this kind, as an earlier run has left it.
+    init(_ part: NodeCore.Part, _ local: Peer, _ memory: inout NodeMemory) {
+        let event: AppFeature.Event =
+            switch part {
+            case .host(let hosting): .startHosting(memory.hostFeature(local, hosting, now: .zero))
+            case .guest: .startJoining(memory.guestFeature(local))
+            }
+        // That the radio starts is the owner's first act, whatever it begins as.
+        _ = app.handle(event, now: .zero)
+    }
+
+    /// When the features are to be asked again.
+    var deadline: MeshInstant? { app.deadline }
+
+    /// What a step decides with: the conversations that hold what is said, and what the next write takes along.
+    struct Context {
+        var mesh: MeshCore
+        var memory: NodeMemory
+        var now: MeshInstant
+        /// What is decided now cannot be written: nothing may leave that would have to be.
+        var isWithoutStore = false
+    }
+
+    mutating func decide(_ happening: Happening, _ context: inout Context) -> [Act] {
+        switch happening {
+        case .event(let event): return decide(event, &context)
+        case .link(let id, .latestHasLeft):
+            return context.mesh.peer(on: id).map { [.share(.updateHasLeft($0.id))] } ?? []
+        case .link(_, let event): return decide(event, &context)
+        case .inviteFailed(let failure): return inviteFailed(failure)
+        case .forgot(let peer):
+            context.memory.forget(peer)
+            return []
+        case .wish(let event): return ask(.guest(event), &context)
+        }
+    }
+
+    private mutating func decide(_ event: NodeCore.Event, _ context: inout Context) -> [Act] {
+        switch event {
+        case .heard(let peer, let rssi, let hops, _):
+            let isNew = inRange.insert(peer.id).inserted
+            return (isNew ? [.show(.peerDiscovered(peer, rssi: rssi, hops: hops))] : [])
+                + ask(.multipeerEvent(.peerDiscovered(peer)), &context) + [.steer(.heard(peer))]
+        case .unheard(let peer):
+            guard inRange.remove(peer.id) != nil else { return [] }
+            return [.show(.peerLost(peer))] + ask(.multipeerEvent(.peerLost(peer)), &context)
+        case .radioFailed(let error): return watch(.radioFailed(error), &context)
+        case .radioRecovered: return watch(.radioRecovered, &context)
+        case .radioRepaired(let notice): return [.tell(notice)]
+        case .input(let input): return decide(input, &context)
+        case .found(let results, let peer): return [.share(.answered(results, for: peer))]
+        case .coverFailed(let error): return [.tell(Notice(error))]
+        case .asked(let number): return [.answer(number)]
+        case .transportEnded:
+            return ask(.multipeerEvent(.sessionInvalidated), &context) + [.quit(.transportEnded)]
+        case .tick:
+            let isDue = app.deadline.map { $0 <= context.now } == true
+            return (isDue ? ask(.host(.tick), &context) : []) + [.steer(.tick)]
+        case .started: return [.begin]
+        // The links' own, and what is dealt with at once.
+        case .reached, .opened, .dialFailed, .received, .channelClosed, .measured, .written, .writeFailed,
+            .cover, .end:
+            return []
+        }
+    }
+
+    // MARK: People and what is around the node
+
+    private mutating func decide(_ input: NodeInput, _ context: inout Context) -> [Act] {
+        switch input {
+        case .host(let command): return ask(.host(.command(command)), &context)
+        case .guest(let event):
+            // What could be forgotten is refused.
+            return context.isWithoutStore && event.isWish ? [] : ask(.guest(event), &context)
+        // Whoever was refused and asks again is to be told again.
+        case .retry: return [.clear(Notice.refusals)] + watch(.retry, &context) + [.steer(.start)]
+        case .leave:
+            let goodbye = app.guest?.state.host.map { [Act.disconnect($0.id)] } ?? []
+            return goodbye + [.clear(Notice.absences), .steer(.leave)]
+        case .player(let report): return ask(.host(.player(report)), &context)
+        case .library(let library): return ask(.host(.library(library)), &context) + [.show(.library(library))]
+        case .web(let event): return decideWeb(event, &context)
+        case .end: return ask(.endSession, &context) + [.beginAnewNextTime, .quit(.quit)]
+        case .notice(let notice): return [.tell(notice)]
+        case .cured(let code): return [.clear([code])]
+        case .mark(let text): return [.show(.mark(text))]
+        case .quit(let reason): return [.quit(reason)]
+        }
+    }
+
+    /// The host feature knows no difference. What the links of those without a radio say about the radio is nothing.
+    private mutating func decideWeb(_ event: MultipeerEvent, _ context: inout Context) -> [Act] {
+        guard app.host != nil else { return [] }
+        switch event {
+        case .peerConnected(let peer):
+            guard peers[peer.id] == nil || web.contains(peer.id) else { return [] }
+            web.insert(peer.id)
+            peers[peer.id] = peer
+            return [.show(.peerConnected(peer))] + ask(.host(.multipeerEvent(event)), &context)
+        case .peerDisconnected(let peer, let reason):
+            guard web.remove(peer.id) != nil else { return [] }
+            peers[peer.id] = nil
+            return [.show(.peerDisconnected(peer, reason))] + ask(.host(.multipeerEvent(event)), &context)
+        case .messageReceived(.intent, from: let peer):
+            return web.contains(peer.id) ? ask(.host(.multipeerEvent(event)), &context) : []
+        default: return []
+        }
+    }
+
+    // MARK: Links
+
+    private mutating func decide(_ event: LinkEvent, _ context: inout Context) -> [Act] {
+        switch event {
+        case .connected(let peer): return connected(peer, &context)
+        case .received(let message): return received(message, &context)
+        case .acknowledged(let number, let peer):
+            return context.memory.delivered(upTo: number, to: peer).flatMap {
+                ask(.multipeerEvent(.messageDelivered(.intent($0), to: peer)), &context)
+            }
+        case .latestHasLeft, .roundTrip: return []
+        case .ended(let peer, let end): return ended(peer, end, &context)
+        case .failed(let expected, let proved, let end):
+            // Somebody else's dial, or one of ours that was taken back.
+            guard expected != nil, end != .left else { return [] }
+            return inviteFailed(InviteFailure(end, provedBy: proved))
+        }
+    }
+
+    private mutating func connected(_ peer: Peer, _ context: inout Context) -> [Act] {
+        peers[peer.id] = peer
+        context.memory.met(peer.id, context.mesh)
+        return [.show(.peerConnected(peer)), .steer(.linked(peer))] + watch(.linked(peer.id), &context)
+            + [.clear(Notice.curedByJoining)] + ask(.multipeerEvent(.peerConnected(peer)), &context)
+            + [.share(.guestConnected(peer.id))]
+    }
+
+    private mutating func received(_ message: ReceivedMessage, _ context: inout Context) -> [Act] {
+        // Whoever has left since may still have said something that counts.
+        let peer = peers[message.peer] ?? Peer(id: message.peer, name: "")
+        var acts: [Act] = []
+        if let content = MeshMessage(encoded: message.body) {
+            acts = ask(.multipeerEvent(.messageReceived(content, from: peer)), &context)
+        }
+        guard message.messageClass == .reliable else { return acts }
+        context.memory.received(message, context.mesh)
+        return acts + [.accept(message)]
+    }
+
+    private mutating func ended(_ peer: Peer, _ end: LinkEnd, _ context: inout Context) -> [Act] {
+        peers[peer.id] = nil
+        let reason = DisconnectReason(end)
+        let isLost = reason == .linkLost
+        let decided =
+            watch(isLost ? .linkLost(peer.id) : .unlinked(peer.id), &context)
+            + ask(.multipeerEvent(.peerDisconnected(peer, reason: reason)), &context)
+        return [.share(.guestGone(peer.id)), .show(.peerDisconnected(peer, reason))]
+            + decided.map { act in
+                // Here is why the host is gone.
+                if case .effect(.guest(.returnToStart(let host, _))) = act { .hostLeft(host, end) } else { act }
+            }
+    }
+
+    private func inviteFailed(_ failure: InviteFailure) -> [Act] {
+        switch failure {
+        case .refused(let reason, .some(let host)):
+            [
+                .clear(Notice.absences), .tell(Notice(NetworkError(reason, by: peers[host]))),
+                .steer(.refused(reason, by: host)),
+            ]
+        // Anybody can say that in the host's name, so it is told, and tried again.
+        case .refused(let reason, nil): [.tell(Notice(NetworkError(reason))), .steer(.dialFailed)]
+        default: [.steer(.dialFailed)]
+        }
+    }
+
+    // MARK: The radio's health
+
+    /// Decides on an event of the radio's health.
+    mutating func watch(_ event: NetworkMonitor.Event, _ context: inout Context) -> [Act] {
+        monitor.handle(event, now: context.now).flatMap { action -> [Act] in
+            switch action {
+            case .networkUnavailable: ask(.multipeerEvent(.networkUnavailable), &context)
+            case .causeChanged(let error): [.tell(Notice(error))]
+            case .networkAvailable: [.clear([Notice(.networkUnavailable).code])]
+            case .tryAgain: [.retryRadio]
+            }
+        }
+    }
+
+    // MARK: The features
+
+    private mutating func ask(_ event: AppFeature.Event, _ context: inout Context) -> [Act] {
+        app.handle(event, now: context.now).flatMap { effect -> [Act] in
+            switch effect {
+            case .host(.reject(let intent, let reason, let peer)) where !web.contains(peer):
+                [.effect(effect)] + stage(.rejection(intent, reason), to: peer, &context)
+            case .guest(.send(let intent, let peer)): [.effect(effect)] + stage(.intent(intent), to: peer, &context)
+            default: [.effect(effect)]
+            }
+        }
+    }
+
+    /// Gives a reliable message to its conversation, which holds it until the disk has it.
+    private mutating func stage(_ message: MeshMessage, to peer: Peer.ID, _ context: inout Context) -> [Act] {
+        let body = message.encoded
+        guard !context.isWithoutStore, case .queued(let number) = context.mesh.send(body, as: .reliable, to: peer).0,
+            let remembered = context.mesh.remembered(peer)
+        else {
+            let receiver = peers[peer] ?? Peer(id: peer, name: "")
+            return ask(.multipeerEvent(.sendFailed(message, to: receiver)), &context)
+        }
+        context.memory.said(body, number: number, to: peer, remembered)
+        if case .intent(let intent) = message { context.memory.sent(intent, number: number, to: peer) }
+        return [.release(number: number, to: peer)]
+    }
+}
+
+extension GuestFeature.Event {
+    /// Whether it is something to be kept until the host has it.
+    fileprivate var isWish: Bool {
+        switch self {
+        case .vote, .takeBackVote, .suggest, .skip: true
+        case .multipeerEvent, .search: false
+        }
+    }
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DemocracyDJ
+import MeshProtocol
+
+/// What whoever shows a node was told last: the notices, what is heard, what the radio does. Only what is news is told.
+struct NodeScreen: Sendable {
+    private var board = NoticeBoard()
+    private var playback: Playback?
+    private var shownActivity: RadioActivity?
+
+    /// When `tick` is due.
+    var deadline: MeshInstant? { board.deadline }
+
+    /// Time has passed.
+    mutating func tick(now: MeshInstant) -> [NodeEvent] { Self.events(board.handle(.tick, now: now)) }
+
+    /// There is something to tell a person.
+    mutating func tell(_ notice: Notice, now: MeshInstant) -> [NodeEvent] {
+        Self.events(board.handle(.tell(notice), now: now))
+    }
+
+    /// What the notices of these codes were about is over.
+    mutating func clear(_ codes: [String], now: MeshInstant) -> [NodeEvent] {
+        codes.flatMap { Self.events(board.handle(.cured($0), now: now)) }
+    }
+
+    /// What is heard now.
+    mutating func hears(_ heard: Playback) -> NodeEvent? {
+        defer { playback = heard }
+        return heard.isSame(as: playback) ? nil : .playback(heard)
+    }
+
+    /// What the radio does now.
+    mutating func radioDoes(_ activity: RadioActivity) -> NodeEvent? {
+        guard activity != shownActivity else { return nil }
+        shownActivity = activity
+        return .radio(activity)
+    }
+
+    private static func events(_ actions: [NoticeBoard.Action]) -> [NodeEvent] {
+        actions.map { action in
+            switch action {
+            case .show(let notice): .notice(notice)
+            case .clear(let code): .noticeCleared(code: code)
+            }
+        }
+    }
+}
