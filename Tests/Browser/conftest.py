@@ -4,10 +4,8 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Playwright, ViewportSize, expect, sync_playwright
@@ -26,9 +24,7 @@ PATIENCE = 15_000
 Open = Callable[..., Page]
 MakeBox = Callable[[View | None], StandIn]
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "Interop"))
-
-pytest_plugins = ["measuring", "ride"]
+pytest_plugins = ["roadmesh_program.measuring", "ride"]
 
 
 @contextmanager

@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Takes the README's pictures of a real ride: readme_pictures.py ROADMESH FOLDER."""
+"""Takes the README's pictures of a real ride: PYTHONPATH=Tests/Interop python Tests/Browser/readme_pictures.py ROADMESH
+FOLDER."""
 
 from __future__ import annotations
 
 import sys
 import tempfile
 from pathlib import Path
-
-sys.path.append(str(Path(__file__).parents[1] / "Interop"))
 
 from conftest import SCREENS, launched, settled
 from playwright.sync_api import sync_playwright

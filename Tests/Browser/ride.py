@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from program import START, Event, Program
+from roadmesh_program.program import START, Event, Program
 
 addresses = (f"radio{number}" for number in itertools.count(1))
 

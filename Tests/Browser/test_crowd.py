@@ -8,8 +8,8 @@ import statistics
 from time import monotonic
 from urllib.parse import urlparse
 
-from measuring import resident
 from ride import Node, Ride
+from roadmesh_program.measuring import resident
 
 CONNECTIONS = 200
 VOTES = 60

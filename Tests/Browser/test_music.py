@@ -15,9 +15,9 @@ from urllib.parse import quote, urlparse
 import music
 import pytest
 from conftest import Open
-from measuring import resident
 from playwright.sync_api import expect
 from ride import Node, Ride
+from roadmesh_program.measuring import resident
 
 SONGS = 10_000
 SEARCHES = ["song", "artist 7", "son 42", "ütl", "album 3 song", "s", "zzz", "song 9999", "ART", "outlaw"]

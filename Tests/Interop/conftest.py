@@ -11,20 +11,17 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from guest import Guest, Talk
-from noise_link import Key
-from program import START, Program
-from virtual_air import Heard, Radio
+from roadmesh_peer.guest import Guest, Talk
+from roadmesh_peer.noise_link import Key
+from roadmesh_peer.virtual_air import Heard, Radio
+from roadmesh_program.fixtures import MakeGuest, Start, StartHost
+from roadmesh_program.program import START, Program
 
 SONGS = 20
 
-Start = Callable[..., Program]
-StartHost = Callable[..., Program]
-MakeGuest = Callable[[str], Guest]
-
 addresses = (f"radio{number}" for number in itertools.count(1))
 
-pytest_plugins = ["measuring"]
+pytest_plugins = ["roadmesh_program.measuring"]
 
 
 @pytest.fixture

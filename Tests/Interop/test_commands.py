@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import Start
+from roadmesh_program.fixtures import Start
 
 DRIVE = Path(__file__).parents[2] / "docs/drives/tunnel.jsonl"
 USAGE, DATA, CANNOT_CREATE = 64, 65, 73

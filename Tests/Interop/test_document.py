@@ -7,13 +7,12 @@ import dataclasses
 import hashlib
 import uuid
 
-import democracy_dj
-import document
 import pytest
-from democracy_dj import Rejection, Why
-from document import ANA, ANA_EPOCH, CAR, CAR_EPOCH, STATE
-from noise_link import prologue
-from wire import (
+from roadmesh_peer import democracy_dj, document
+from roadmesh_peer.democracy_dj import Rejection, Why
+from roadmesh_peer.document import ANA, ANA_EPOCH, CAR, CAR_EPOCH, STATE
+from roadmesh_peer.noise_link import prologue
+from roadmesh_peer.wire import (
     NAMESPACE,
     SERVICE,
     Advertisement,

@@ -14,11 +14,11 @@ from pathlib import Path
 from time import monotonic
 
 import pytest
-from conftest import MakeGuest
-from democracy_dj import take_back, vote
-from guest import Guest
-from measuring import resident
-from wire import message
+from roadmesh_peer.democracy_dj import take_back, vote
+from roadmesh_peer.guest import Guest
+from roadmesh_peer.wire import message
+from roadmesh_program.fixtures import MakeGuest
+from roadmesh_program.measuring import resident
 
 VOTES = int(os.environ.get("VOTES", "6000"))
 JOINS = int(os.environ.get("JOINS", "30"))

@@ -3,12 +3,11 @@
 
 from __future__ import annotations
 
-import document
-import exchange
+from roadmesh_peer import document, exchange
 
 
 def test_the_documents_exchange_is_the_one_that_is_said_here() -> None:
-    assert document.text() == exchange.written(document.text()), "python exchange.py --write puts it there"
+    assert document.text() == exchange.written(document.text()), "exchange.py --write puts it there"
 
 
 def test_no_line_of_it_is_too_long_to_read() -> None:

@@ -11,10 +11,10 @@ import os
 import statistics
 from collections.abc import Callable
 
-from guest import Talk
-from measuring import resident
-from program import Program
-from wire import Frame, Introduction, Unit, ack, message, ping, pong
+from roadmesh_peer.guest import Talk
+from roadmesh_peer.wire import Frame, Introduction, Unit, ack, message, ping, pong
+from roadmesh_program.measuring import resident
+from roadmesh_program.program import Program
 
 FRAMES = int(os.environ.get("FLOOD", "20000"))
 FLOODERS = 8

@@ -7,17 +7,15 @@ import dataclasses
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-import democracy_dj
-import protobuf as pb
 import pytest
-from conftest import Start
-from democracy_dj import Rejection, Why
-from document import STATE
-from hosting import Caller, HostTalk, Updates, clear_refusal
-from noise_link import ClearReason, Key, Packet
-from program import Program
-from virtual_air import ChannelClosed, HostRadio
-from wire import (
+from roadmesh_peer import democracy_dj
+from roadmesh_peer import protobuf as pb
+from roadmesh_peer.democracy_dj import Rejection, Why
+from roadmesh_peer.document import STATE
+from roadmesh_peer.hosting import Caller, HostTalk, Updates, clear_refusal
+from roadmesh_peer.noise_link import ClearReason, Key, Packet
+from roadmesh_peer.virtual_air import ChannelClosed, HostRadio
+from roadmesh_peer.wire import (
     Frame,
     Introduction,
     Kind,
@@ -30,6 +28,8 @@ from wire import (
     ping,
     refusal,
 )
+from roadmesh_program.fixtures import Start
+from roadmesh_program.program import Program
 
 EPOCH = 0xCA4
 

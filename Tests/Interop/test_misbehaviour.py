@@ -7,13 +7,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from time import monotonic
 
-import democracy_dj
 import pytest
-from guest import Talk
-from noise_link import ClearlyRefused, ClearReason, Handshake, Key, Packet
-from program import Program
-from virtual_air import ChannelClosed
-from wire import (
+from roadmesh_peer import democracy_dj
+from roadmesh_peer.guest import Talk
+from roadmesh_peer.noise_link import ClearlyRefused, ClearReason, Handshake, Key, Packet
+from roadmesh_peer.virtual_air import ChannelClosed
+from roadmesh_peer.wire import (
     LARGEST_MESSAGE,
     LARGEST_SDU,
     LARGEST_UNIT,
@@ -34,6 +33,7 @@ from wire import (
     refusal,
     self_info,
 )
+from roadmesh_program.program import Program
 
 HALF_OPEN, HALF_OPEN_SECONDS = 8, 5.0
 

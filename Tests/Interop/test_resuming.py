@@ -5,12 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import democracy_dj
 import pytest
-from guest import Talk
-from noise_link import Key
-from program import Program
-from wire import Introduction, Kind, Reader, Unit, ack, goodbye, message, ping
+from roadmesh_peer import democracy_dj
+from roadmesh_peer.guest import Talk
+from roadmesh_peer.noise_link import Key
+from roadmesh_peer.wire import Introduction, Kind, Reader, Unit, ack, goodbye, message, ping
+from roadmesh_program.program import Program
 
 EPOCH, OTHER_EPOCH = 0xA0A0, 0xB0B0
 

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from person import Person
-from program import START, Program
+from roadmesh_program.person import Person
+from roadmesh_program.program import START, Program
 
 Sit = Callable[..., Person]
 

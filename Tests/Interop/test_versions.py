@@ -5,13 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import democracy_dj
-import protobuf as pb
 import pytest
-from guest import Talk
-from noise_link import ClearReason, Forged, Handshake, Key, Packet, prologue
-from program import Program
-from wire import Frame, Introduction, Kind, Unit, ack, app_start, message, ping
+from roadmesh_peer import democracy_dj
+from roadmesh_peer import protobuf as pb
+from roadmesh_peer.guest import Talk
+from roadmesh_peer.noise_link import ClearReason, Forged, Handshake, Key, Packet, prologue
+from roadmesh_peer.wire import Frame, Introduction, Kind, Unit, ack, app_start, message, ping
+from roadmesh_program.program import Program
 
 Call = Callable[..., Talk]
 

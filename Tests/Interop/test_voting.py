@@ -6,12 +6,23 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from conftest import MakeGuest, StartHost
-from conversation import Conversation
-from democracy_dj import QueueItem, Rejection, State, Why, search, skip, snapshot_request, suggestion, take_back, vote
-from guest import Guest
-from program import Program
-from wire import Kind, Unit, ack, message, ping
+from roadmesh_peer.conversation import Conversation
+from roadmesh_peer.democracy_dj import (
+    QueueItem,
+    Rejection,
+    State,
+    Why,
+    search,
+    skip,
+    snapshot_request,
+    suggestion,
+    take_back,
+    vote,
+)
+from roadmesh_peer.guest import Guest
+from roadmesh_peer.wire import Kind, Unit, ack, message, ping
+from roadmesh_program.fixtures import MakeGuest, StartHost
+from roadmesh_program.program import Program
 
 # Of an SDU, tag included.
 VOTE, ACKNOWLEDGEMENT = 48, 24

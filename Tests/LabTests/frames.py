@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from guest import Talk
 from helpers import service_uuid
 from lab import Box, Closed, LabError, NotExpected, Stranger
-from noise_link import Key
-from virtual_air import ChannelClosed
-from wire import Introduction, ping
+from roadmesh_peer.guest import Talk
+from roadmesh_peer.noise_link import Key
+from roadmesh_peer.virtual_air import ChannelClosed
+from roadmesh_peer.wire import Introduction, ping
 
 EPOCH = 0x5EED
 

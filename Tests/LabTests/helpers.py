@@ -8,8 +8,8 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
-import wire
 from lab import Box, Controller, Event, Lab, Program
+from roadmesh_peer import wire
 
 DAEMONS = ("dbus-daemon", "bluetoothd")
 

@@ -9,7 +9,7 @@ import pytest
 from frames import EPOCH, call
 from helpers import START, Figures, cast, hold, start_guests, start_host
 from lab import Box, Lab, Program
-from wire import Introduction, goodbye
+from roadmesh_peer.wire import Introduction, goodbye
 
 LARGEST_SDU = 2_221
 # A megabyte. l2test says how fast it was when all of it is there, so it sends a little more.

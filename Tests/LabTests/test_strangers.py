@@ -7,15 +7,27 @@ import random
 import time
 from collections.abc import Iterator
 
-import democracy_dj
 import pytest
 from conftest import clear, crashes
 from frames import EPOCH, LabTalk, call
 from helpers import START, await_joined, cast, identity, shows_peers, shows_vote, song_list, start_guests
 from lab import Box, Lab, Program
-from noise_link import ClearReason, Handshake, Packet, prologue
-from virtual_air import ChannelClosed
-from wire import Frame, Introduction, Kind, Reader, Unit, app_start, fragments, goodbye, identifier, message, ping
+from roadmesh_peer import democracy_dj
+from roadmesh_peer.noise_link import ClearReason, Handshake, Packet, prologue
+from roadmesh_peer.virtual_air import ChannelClosed
+from roadmesh_peer.wire import (
+    Frame,
+    Introduction,
+    Kind,
+    Reader,
+    Unit,
+    app_start,
+    fragments,
+    goodbye,
+    identifier,
+    message,
+    ping,
+)
 
 HANDSHAKE_TIMEOUT, SILENCE_TIMEOUT = 5.0, 3.0
 

@@ -5,8 +5,9 @@ import Testing
 
 @testable import MeshProtocol
 
-/// The exchange in docs/protocol.md, which another implementation has written (Tests/Interop/exchange.py), replayed with
-/// the same keys: each node says the document's bytes, and takes the other's for what the document says they are.
+/// The exchange in docs/protocol.md, which another implementation has written (Tests/Interop/roadmesh_peer/exchange.py),
+/// replayed with the same keys: each node says the document's bytes, and takes the other's for what the document says they
+/// are.
 @Suite("The exchange in the document, byte by byte")
 struct ExchangeTests {
     static let ana = "Ana"

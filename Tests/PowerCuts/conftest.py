@@ -4,14 +4,10 @@
 from __future__ import annotations
 
 import secrets
-import sys
-from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "Interop"))
-
-pytest_plugins = ["measuring"]
+pytest_plugins = ["roadmesh_program.measuring"]
 
 CUTS = 25
 

@@ -3,7 +3,7 @@
 
 `Talk` is one sealed link, on which anything may be said; `Guest` is on it what docs/protocol.md asks of a guest.
 
-    python guest.py AIR NAME [SONG…]    joins a host on the virtual radio, votes, shows the queue, and says goodbye
+    python -m roadmesh_peer.guest AIR NAME [SONG…]    joins a host on the virtual radio, votes, shows the queue, and leaves
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from time import monotonic
 
-import democracy_dj
-from conversation import Conversation
-from noise_link import Handshake, Key, Packet, Records, prologue, read_clear_refusal
-from virtual_air import Channel, ChannelClosed, Radio
-from wire import (
+from . import democracy_dj
+from .conversation import Conversation
+from .noise_link import Handshake, Key, Packet, Records, prologue, read_clear_refusal
+from .virtual_air import Channel, ChannelClosed, Radio
+from .wire import (
     LARGEST_SDU,
     SERVICE,
     TAG_BYTES,

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from enum import IntEnum
 from typing import TypeVar
 
-import protobuf as pb
-from protobuf import Fields
-from wire import Malformed
+from . import protobuf as pb
+from .protobuf import Fields
+from .wire import Malformed
 
 
 class Why(IntEnum):

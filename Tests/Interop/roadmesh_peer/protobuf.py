@@ -7,7 +7,7 @@ import struct
 from collections import defaultdict
 from collections.abc import Iterable
 
-from wire import Malformed, Reader, varint
+from .wire import Malformed, Reader, varint
 
 VARINT, EIGHT_BYTES, BYTES, FOUR_BYTES = 0, 1, 2, 5
 

@@ -15,7 +15,8 @@ from pathlib import Path
 from time import monotonic
 
 import pyte
-from program import NotExpected
+
+from .program import NotExpected
 
 PATIENCE = 15.0
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import secrets
 from dataclasses import dataclass, field
 
-from wire import Introduction, Unit
+from .wire import Introduction, Unit
 
 
 class Impossible(Exception):

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The exchange in docs/protocol.md, byte by byte: Ana meets Dad's Car, and comes back to vote.
 
-    python exchange.py            prints it
-    python exchange.py --write    puts it into the document
+    python -m roadmesh_peer.exchange            prints it
+    python -m roadmesh_peer.exchange --write    puts it into the document
 
 Everything in it is fixed: the keys of both, the ephemeral keys, the epochs. Both sides are this implementation here;
 Tests/MeshProtocolTests/ExchangeTests.swift replays it against the other one.
@@ -15,11 +15,10 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-import democracy_dj
-import document
-from document import ANA, ANA_EPOCH, CAR, CAR_EPOCH, STATE
-from noise_link import Handshake, Packet, Records
-from wire import (
+from . import democracy_dj, document
+from .document import ANA, ANA_EPOCH, CAR, CAR_EPOCH, STATE
+from .noise_link import Handshake, Packet, Records
+from .wire import (
     Frame,
     Introduction,
     Kind,

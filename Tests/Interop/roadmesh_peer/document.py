@@ -6,10 +6,10 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from democracy_dj import Guest, QueueItem, Song, State
-from noise_link import Key
+from .democracy_dj import Guest, QueueItem, Song, State
+from .noise_link import Key
 
-PATH = Path(__file__).parents[2] / "docs" / "protocol.md"
+PATH = Path(__file__).parents[3] / "docs" / "protocol.md"
 
 # The private keys of RFC 7748, 6.1, whose public ones the document names.
 ANA = Key(bytes.fromhex("77076d0a7318a57d3c16c17251b26645df4c2f87ebc0992ab177fba51db92c2a"))

@@ -13,7 +13,7 @@ from pathlib import Path
 from time import monotonic
 from typing import Protocol
 
-from wire import LARGEST_SDU, SERVICE, Advertisement, Malformed, Reader, service_uuid, text
+from .wire import LARGEST_SDU, SERVICE, Advertisement, Malformed, Reader, service_uuid, text
 
 
 class Channel(Protocol):

@@ -10,7 +10,8 @@ from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 from noise.connection import Keypair, NoiseConnection
 from noise.exceptions import NoiseInvalidMessage
-from wire import MAJOR_VERSION, SERVICE, Malformed, identifier, service_uuid
+
+from .wire import MAJOR_VERSION, SERVICE, Malformed, identifier, service_uuid
 
 
 class Packet(IntEnum):

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from guest import PATIENCE, Talk
-from noise_link import ClearReason, Handshake, Key, Packet
-from virtual_air import Channel
-from wire import MAJOR_VERSION, Frame, Introduction, Kind, Malformed, Unit, frames, message, pong, self_info
+from .guest import PATIENCE, Talk
+from .noise_link import ClearReason, Handshake, Key, Packet
+from .virtual_air import Channel
+from .wire import MAJOR_VERSION, Frame, Introduction, Kind, Malformed, Unit, frames, message, pong, self_info
 
 
 def clear_refusal(reason: ClearReason, version: int = MAJOR_VERSION) -> bytes:

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The built `roadmesh` as a test runs it: `program` over JSON lines, `person` at a terminal, `measuring` its needs."""
