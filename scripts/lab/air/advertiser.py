@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
 import struct
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from random import Random
+from typing import Any, Protocol
 
+from .addresses import Address
 from .airtime import ADVERTISING_EVENT
-
-if TYPE_CHECKING:
-    from .controller import LabController
-
-Address = tuple[int, bytes]
-"""Address type (0 public, 1 random) and the six bytes, least significant first, as HCI writes them."""
+from .clock import Clock, Timer
+from .counters import RadioCounters
+from .radio import Radio
 
 # Bits of the event type in an LE Extended Advertising Report (Volume 4, Part E, 7.7.65.13). In the same order they
 # are the advertising event properties of LE Set Extended Advertising Parameters.
@@ -66,12 +65,41 @@ class Report:
         return self._legacy + bytes((rssi & 0xFF,)) if self._legacy else None
 
 
+Ended = Callable[["Advertiser", bool], None]
+
+
+class AdvertisingAir(Protocol):
+    """What an advertiser needs of the air."""
+
+    chances: Random
+
+    @property
+    def clock(self) -> Clock: ...
+
+    def advertise(self, advertiser: Advertiser) -> None: ...
+
+
+class Sender(Protocol):
+    """What an advertiser needs of its controller."""
+
+    name: str
+    counters: RadioCounters
+    radio: Radio
+
+    def own_address(self, own_address_type: int) -> Address: ...
+
+    def announce(self, event: str, **fields: Any) -> None: ...
+
+
 class Advertiser:
     """Sends its advertising events on time for as long as it is running."""
 
-    def __init__(self, controller: LabController, handle: int) -> None:
-        self.controller = controller
+    def __init__(self, air: AdvertisingAir, sender: Sender, handle: int, ended: Ended) -> None:
+        """`ended`: called when it has reached its duration (True) or its number of events (False)."""
+        self.sender = sender
         self.handle = handle
+        self._air = air
+        self._ended = ended
         self.properties = CONNECTABLE | SCANNABLE | LEGACY
         self.interval = 1.28
         self.own_address_type = 0
@@ -81,15 +109,15 @@ class Advertiser:
         self.data = b""
         self.scan_response = b""
         self.running = False
-        self._timer: asyncio.TimerHandle | None = None
+        self._timer: Timer | None = None
         self._report: Report | None = None
         self._response: Report | None = None
 
     @property
     def address(self) -> Address:
-        if self.own_address_type & 1:
-            return 1, self.random_address or bytes(self.controller.random_address)
-        return 0, bytes(self.controller.public_address)
+        if self.own_address_type & 1 and self.random_address:
+            return 1, self.random_address
+        return self.sender.own_address(self.own_address_type)
 
     @property
     def connectable(self) -> bool:
@@ -118,10 +146,10 @@ class Advertiser:
         self.running = True
         self.changed()
         self._events_left = events or None
-        now = self.controller.now()
+        now = self._air.clock.time()
         self._ends = now + duration if duration else None
-        self._timer = self.controller.loop.call_at(now, self._event, now)
-        self.controller.medium.announce("advertising", self.controller, on=True, handle=self.handle)
+        self._timer = self._air.clock.call_at(now, self._event, now)
+        self.sender.announce("advertising", on=True, handle=self.handle)
 
     def stop(self) -> None:
         if self._timer:
@@ -129,20 +157,20 @@ class Advertiser:
             self._timer = None
         if self.running:
             self.running = False
-            self.controller.medium.announce("advertising", self.controller, on=False, handle=self.handle)
+            self.sender.announce("advertising", on=False, handle=self.handle)
 
     def _event(self, due: float) -> None:
-        controller = self.controller
         if (self._ends is not None and due >= self._ends) or self._events_left == 0:
             self.stop()
-            controller.advertising_ended(self, timed_out=self._events_left != 0)
+            self._ended(self, self._events_left != 0)
             return
         if self._events_left:
             self._events_left -= 1
-        controller.counters.advertising_events += 1
-        controller.busy_until = max(due, controller.busy_until) + ADVERTISING_EVENT
+        self.sender.counters.advertising_events += 1
+        self.sender.radio.occupy(due, ADVERTISING_EVENT)
         # The next one is due counted from when this one was due, so that a late timer does not slow us down.
-        delay = MAXIMUM_DELAY * controller.medium.random.random()
-        due = max(due + self.interval + delay, controller.now())
-        self._timer = controller.loop.call_at(due, self._event, due)
-        controller.medium.advertise(self)
+        delay = MAXIMUM_DELAY * self._air.chances.random()
+        clock = self._air.clock
+        due = max(due + self.interval + delay, clock.time())
+        self._timer = clock.call_at(due, self._event, due)
+        self._air.advertise(self)

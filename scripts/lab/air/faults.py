@@ -3,51 +3,63 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Callable
 
 from bumble import hci
 
 from .port import COMMAND
-from .radio import Radio
 
 
-class Faults(Radio):
-    _stalled = False
-    _resets_to_wake: int | None = None
+class Stall:
+    """Whether a controller answers at all."""
+
+    def __init__(self) -> None:
+        self.stalled = False
+        self._resets_to_wake: int | None = None
+
+    def begin(self, resets: int | None) -> None:
+        """`resets`: so many HCI Resets end it; None: they do not."""
+        self.stalled, self._resets_to_wake = True, resets
+
+    def end(self) -> None:
+        self.stalled = False
+
+    def takes(self, packet: bytes) -> bool:
+        """Whether a packet of the host's gets through. The reset that ends a stall does, and is answered."""
+        if self.stalled and self._resets_to_wake is not None and _is_reset(packet):
+            self._resets_to_wake -= 1
+            if self._resets_to_wake <= 0:
+                self.end()
+        return not self.stalled
+
+
+class Faults:
+    """The faults that a scenario can bring about at one controller."""
+
+    def __init__(
+        self,
+        stall: Stall,
+        power_off: Callable[[], None],
+        forget_advertising: Callable[[], None],
+        stop_listening: Callable[[], None],
+    ) -> None:
+        self._stall = stall
+        self._power_off = power_off
+        self.forget_advertising = forget_advertising
+        """Advertises no more, and has no sets any more."""
+        self.go_deaf = stop_listening
+        """Neither scans nor dials any more, until it is told to again."""
 
     def stall(self, resets: int | None) -> None:
         """Answers nothing, hears nothing and sends nothing any more: until `wake`, or until it has been sent HCI Reset
-        this often. Whoever was linked to it finds out after the supervision timeout."""
-        self._stalled, self._resets_to_wake = True, resets
-        self.whole.power_off()
+        this often. Who was linked to it finds out after the supervision timeout."""
+        self._stall.begin(resets)
+        self._power_off()
 
     def wake(self) -> None:
         """Answers again, with nothing left of what it was told before."""
-        self._stalled = False
+        self._stall.end()
 
-    def forget_advertising(self) -> None:
-        """Advertises no more, and has no sets any more."""
-        for advertiser in self.advertisers.values():
-            advertiser.stop()
-        self.advertisers.clear()
 
-    def go_deaf(self) -> None:
-        """Neither scans nor dials any more, until it is told to anew."""
-        self.scanner.enabled = False
-        self.initiator = None
-        self.medium.listening_changed()
-
-    def on_packet(self, packet: bytes) -> None:
-        if self._stalled and self._resets_to_wake is not None and self._is_reset(packet):
-            self._resets_to_wake -= 1
-            if self._resets_to_wake <= 0:
-                self.wake()
-        if not self._stalled:
-            super().on_packet(packet)
-
-    def send_hci_packet(self, packet: hci.HCI_Packet) -> None:
-        if not self._stalled:
-            super().send_hci_packet(packet)
-
-    @staticmethod
-    def _is_reset(packet: bytes) -> bool:
-        return packet[0] == COMMAND and struct.unpack_from("<H", packet, 1)[0] == hci.HCI_RESET_COMMAND
+def _is_reset(packet: bytes) -> bool:
+    return packet[0] == COMMAND and struct.unpack_from("<H", packet, 1)[0] == hci.HCI_RESET_COMMAND

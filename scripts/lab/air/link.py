@@ -8,29 +8,24 @@ when we got to it: late, but never slow.
 
 from __future__ import annotations
 
-import asyncio
-import math
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from random import Random
+from typing import TYPE_CHECKING, Protocol
 
-from bumble import hci
 from bumble.hci import Phy
 
 from .airtime import transfer_airtime
+from .clock import Clock, Timer
+from .connection_events import FIRST_EVENT, ConnectionEvents, LinkParameters
 from .counters import Traffic
-from .scanner import LinkParameters
+from .paths import Path
+from .supervision import Supervision
 
 if TYPE_CHECKING:
+    from .bumble_adapter import ConnectionRecord
     from .controller import LabController
-    from .radio import LabConnection
-
-# From the end of CONNECT_IND to the first connection event: the transmit window delay and a typical offset.
-FIRST_EVENT = 3.75e-3
-
-# A link on which nothing has been heard yet is given up after six intervals (Volume 6, Part B, 4.5).
-ESTABLISHING_INTERVALS = 6
 
 # Link parameters change at an instant in the future, at least six events away.
 INSTANT_INTERVALS = 6
@@ -55,7 +50,8 @@ class End:
     """One side of a link."""
 
     controller: LabController
-    connection: LabConnection | None = None
+    connection: ConnectionRecord | None = None
+    """Its host's name for the link; None before the host knows of it, and once the host has been told of the end."""
     queue: deque[Pdu] = field(default_factory=deque)
     received: Traffic = field(default_factory=Traffic)
     link: Link | None = None
@@ -68,32 +64,48 @@ class End:
         return self.link.peripheral if self is self.link.central else self.link.central
 
 
+class LinkAir(Protocol):
+    """What a link needs of the air."""
+
+    chances: Random
+    connection_events: bool
+    """False: data need not wait for the next connection event."""
+
+    @property
+    def clock(self) -> Clock: ...
+
+    def link_closed(self, link: Link, reason: int) -> None: ...
+
+
 class Link:
-    def __init__(self, central: End, peripheral: End, parameters: LinkParameters, deaf: bool) -> None:
+    def __init__(
+        self, air: LinkAir, central: End, peripheral: End, path: Path, parameters: LinkParameters, deaf: bool
+    ) -> None:
+        """`deaf`: the peripheral never heard of it."""
         self.central, self.peripheral = central, peripheral
         central.link = peripheral.link = self
         self.controllers = (central.controller, peripheral.controller)
-        self.medium = central.controller.medium
-        self.path = central.controller.paths[peripheral.controller]
-        self.loop = central.controller.loop
+        self.path = path
         self.parameters = parameters
+        self._air = air
+        self._clock = air.clock
         self.phy = Phy.LE_1M
         self.data_length = SHORT_DATA_LENGTH
         self.encrypted = False
         self.deaf = deaf
         self.open = True
-        self.established = False
-        now = self.loop.time()
-        self.anchor = now + FIRST_EVENT
-        self.last_heard = now
-        self._turn_timer: asyncio.TimerHandle | None = None
-        self._exchange_timer: asyncio.TimerHandle | None = None
-        self._expiry: asyncio.TimerHandle | None = None
-        self._listening: asyncio.TimerHandle | None = None
+        now = self._clock.time()
+        self._events = ConnectionEvents(now + FIRST_EVENT, parameters.interval)
+        self._supervision = Supervision(now)
+        self._turn_timer: Timer | None = None
+        self._exchange_timer: Timer | None = None
+        self._expiry: Timer | None = None
+        self._listening: Timer | None = None
         self._waiting = False
         self.air_changed()
         if self.audible:
-            self._listening = self.loop.call_at(self.anchor, self._listen, self.anchor)
+            first = self._events.anchor
+            self._listening = self._clock.call_at(first, self._listen, first)
 
     # Sending
 
@@ -110,44 +122,39 @@ class Link:
         if self._turn_timer or self._exchange_timer or self._waiting or not self.open or not self.audible:
             return
         if self.central.queue or self.peripheral.queue:
-            due = self._next_event(self.loop.time())
-            self._turn_timer = self.loop.call_at(due, self._turn, due)
+            due = self._next_event(self._clock.time())
+            self._turn_timer = self._clock.call_at(due, self._turn, due)
 
     def _next_event(self, now: float) -> float:
-        if not self.medium.connection_events:
-            return now
-        events = math.ceil((now - self.anchor) / self.parameters.interval - 1e-9)
-        return self.anchor + max(events, 0) * self.parameters.interval
+        return self._events.next(now) if self._air.connection_events else now
 
     def _turn(self, due: float) -> None:
         """One exchange, as soon as both controllers are free. Who has to wait is served in order of asking."""
         self._turn_timer = None
         if not self.audible:
             return
-        one, other = self.controllers
+        one, other = (controller.radio for controller in self.controllers)
         free = max(one.busy_until, other.busy_until)
         if free > due:
             busy = one if one.busy_until >= other.busy_until else other
-            if busy.exchanging and busy.exchanging is not self:
-                self._waiting = True
-                busy.waiting.append(self)
-            else:
-                self._turn_timer = self.loop.call_at(free, self._turn, free)
+            self._waiting = busy.wait(self)
+            if not self._waiting:
+                self._turn_timer = self._clock.call_at(free, self._turn, free)
             return
         down = self.central.queue[0].size if self.central.queue else 0
         up = self.peripheral.queue[0].size if self.peripheral.queue else 0
         end = due + transfer_airtime(down, up, self.phy, self.data_length, self.encrypted)
-        one.busy_until = other.busy_until = end
-        one.exchanging = other.exchanging = self
+        one.begin(self, end)
+        other.begin(self, end)
         # The "more data" bit: what the hosts hand over from now on has to wait for the next event.
         more = len(self.central.queue) > 1 or len(self.peripheral.queue) > 1
-        self._exchange_timer = self.loop.call_at(end, self._exchanged, end, bool(down), bool(up), more)
+        self._exchange_timer = self._clock.call_at(end, self._exchanged, end, bool(down), bool(up), more)
 
     def _exchanged(self, end: float, down: bool, up: bool, more: bool) -> None:
         self._exchange_timer = None
-        heard = not (self.path.loss and self.medium.random.random() < self.path.loss)
+        heard = not self.path.loses(self._air.chances)
         if heard:
-            self._heard(end)
+            self._supervision.heard(end)
             for side, sent in ((self.central, down), (self.peripheral, up)):
                 if sent and self.open:
                     pdu = side.queue.popleft()
@@ -157,30 +164,26 @@ class Link:
         else:
             self.central.received.lost += up
             self.peripheral.received.lost += down
-        self._let_others_in(end)
+        self._release_radios(end)
         if not self.open:
             return
         # A missed packet closes the event; it is sent again in the next one.
         if more and heard:
-            self._turn_timer = self.loop.call_at(end, self._turn, end)
+            self._turn_timer = self._clock.call_at(end, self._turn, end)
         else:
             self._schedule()
 
-    def _let_others_in(self, now: float) -> None:
+    def _release_radios(self, now: float) -> None:
         for controller in self.controllers:
-            if controller.exchanging is self:
-                controller.exchanging = None
-            while controller.waiting and not controller.exchanging:
-                link = controller.waiting.popleft()
-                if link.open and link._waiting:
-                    link._waiting = False
-                    link._turn(now)
+            controller.radio.release(self, now)
+
+    def resume(self, now: float) -> None:
+        """A radio that it has waited for is free."""
+        if self.open and self._waiting:
+            self._waiting = False
+            self._turn(now)
 
     # Hearing one another, or no longer
-
-    def _heard(self, now: float) -> None:
-        self.last_heard = now
-        self.established = True
 
     def air_changed(self) -> None:
         """The two have been cut off from one another, or can hear one another again."""
@@ -199,39 +202,28 @@ class Link:
                 timer.cancel()
         self._turn_timer = self._exchange_timer = self._listening = None
         self._waiting = False
-        self._let_others_in(self.loop.time())
+        now = self._clock.time()
+        self._release_radios(now)
         if not self._expiry:
-            self._expiry = self.loop.call_at(self._expires_at(), self.expire)
-
-    def _expires_at(self) -> float:
-        if not self.established:
-            return self.anchor + ESTABLISHING_INTERVALS * self.parameters.interval
-        # Empty packets are exchanged in every event: the last one heard was in the last event before now.
-        now = self.loop.time()
-        events = math.floor((now - self.anchor) / self.parameters.interval)
-        last_event = self.anchor + max(events, 0) * self.parameters.interval
-        return max(self.last_heard, last_event if not self.path.loss else 0) + self.parameters.timeout
+            expires = self._supervision.expires_at(now, self._events, self.parameters, lossy=bool(self.path.loss))
+            self._expiry = self._clock.call_at(expires, self.expire)
 
     def _listen_next(self) -> None:
-        due = self._next_event(self.loop.time()) + self.parameters.interval
-        self._listening = self.loop.call_at(due, self._listen, due)
+        due = self._next_event(self._clock.time()) + self.parameters.interval
+        self._listening = self._clock.call_at(due, self._listen, due)
 
     def _listen(self, due: float) -> None:
         """The empty packets of an idle event. They matter where packets get lost: enough of them end the link."""
         self._listening = None
-        if not self.path.loss or self.medium.random.random() >= self.path.loss:
-            self._heard(due)
-        limit = self.parameters.timeout if self.established else ESTABLISHING_INTERVALS * self.parameters.interval
-        if due - self.last_heard > limit:
+        if not self.path.loses(self._air.chances):
+            self._supervision.heard(due)
+        if self._supervision.overdue(due, self.parameters):
             self.expire()
         elif self.path.loss:
             self._listen_next()
 
     def expire(self) -> None:
-        if self.established:
-            self.close(hci.HCI_ErrorCode.CONNECTION_TIMEOUT_ERROR)
-        else:
-            self.close(hci.HCI_ErrorCode.CONNECTION_FAILED_TO_BE_ESTABLISHED_ERROR)
+        self.close(self._supervision.reason)
 
     # The end
 
@@ -258,9 +250,9 @@ class Link:
                 timer.cancel()
         self._exchange_timer = None
         for end in (self.central, self.peripheral):
-            end.controller.link_closed(end, local_reason if end is exempt else reason)
-        self._let_others_in(self.loop.time())
-        self.medium.link_closed(self, reason)
+            end.controller.links.closed(end, local_reason if end is exempt else reason)
+        self._release_radios(self._clock.time())
+        self._air.link_closed(self, reason)
 
     # Changing the link
 
@@ -269,17 +261,16 @@ class Link:
 
         def deliver() -> None:
             delay = INSTANT_INTERVALS * self.parameters.interval
-            self.loop.call_later(delay, lambda: apply() if self.open else None)
+            self._clock.call_later(delay, lambda: apply() if self.open else None)
 
         self.send(end, Pdu(CONTROL_PDU_BYTES, deliver))
 
     def update_parameters(self, end: End, parameters: LinkParameters) -> None:
         def apply() -> None:
-            now = self.loop.time()
-            self.anchor = self._next_event(now)
+            self._events = ConnectionEvents(self._next_event(self._clock.time()), parameters.interval)
             self.parameters = parameters
             for side in (self.central, self.peripheral):
-                side.controller.parameters_changed(side)
+                side.controller.links.parameters_changed(side)
 
         self.at_instant(end, apply)
 
@@ -288,7 +279,7 @@ class Link:
             changed, self.phy = phy is not self.phy, phy
             for side in (self.central, self.peripheral):
                 if changed or side is end:
-                    side.controller.phy_changed(side)
+                    side.controller.links.phy_changed(side)
 
         self.at_instant(end, apply)
 
@@ -297,6 +288,6 @@ class Link:
             if octets != self.data_length:
                 self.data_length = octets
                 for side in (self.central, self.peripheral):
-                    side.controller.data_length_changed(side)
+                    side.controller.links.data_length_changed(side)
 
         self.send(end, Pdu(CONTROL_PDU_BYTES, deliver))

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from .advertiser import UNIT, Address, Advertiser, Report
+from .addresses import Address
+from .advertiser import UNIT, Advertiser, Report
+from .connection_events import LinkParameters
 
 # How many advertisements the duplicate filter remembers. Real controllers have small tables too; what is forgotten is
 # reported again.
@@ -68,22 +70,6 @@ class Scanner:
             self.seen.clear()
         self.seen[fingerprint] = now
         return True
-
-
-@dataclass(slots=True)
-class LinkParameters:
-    """Of a link: seconds throughout."""
-
-    interval: float
-    latency: int
-    timeout: float
-
-    @classmethod
-    def of(cls, interval_units: int, latency: int, timeout_units: int) -> LinkParameters:
-        return cls(interval_units * 1.25e-3, latency, timeout_units * 10e-3)
-
-    def hci(self) -> tuple[int, int, int]:
-        return round(self.interval / 1.25e-3), self.latency, round(self.timeout / 10e-3)
 
 
 @dataclass(slots=True)

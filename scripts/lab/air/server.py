@@ -35,7 +35,7 @@ class Server:
     def __init__(self, captures: Path, lines: socket.socket, log: Callable[[str], None], seed: int) -> None:
         """`lines`: where the runner hands over our ends of the boxes' serial lines."""
         self._lines = lines
-        self.medium = Medium(self._announce, log, seed)
+        self.medium = Medium(asyncio.get_running_loop(), self._announce, log, seed)
         self._captures = captures
         self._log = log
         self._clients: set[asyncio.StreamWriter] = set()
@@ -136,10 +136,10 @@ class Server:
         controller = self._new_controller(name, profile)
         capture = Capture(self._captures / f"{name.replace(':', '-')}.btsnoop")
         self._open_captures.append(capture)
-        port = SerialPort(socket.socket(fileno=descriptors[0]), controller.on_packet, capture)
-        controller.port = port
+        port = SerialPort(socket.socket(fileno=descriptors[0]), controller.front.on_packet, capture)
+        controller.front.port = port
         self._ports[name] = port
-        return {"address": controller.public_address.to_string(False)}
+        return {"address": controller.public_address}
 
     async def do_power_off(self, names: list[str]) -> None:
         for name in names:
@@ -151,7 +151,7 @@ class Server:
         stranger = Stranger(name, controller, self.emit)
         self._strangers[name] = stranger
         await stranger.start()
-        return {"address": controller.public_address.to_string(False)}
+        return {"address": controller.public_address}
 
     async def do_change(self, between: list[list[str]] | None = None, **changes: Any) -> None:
         unknown = set(changes) - {"cut", "loss", "rssi", "lost_connects"}
@@ -168,19 +168,19 @@ class Server:
 
     async def do_stall(self, names: list[str], resets: int | None = None) -> None:
         for name in names:
-            self._controllers[name].stall(resets)
+            self._controllers[name].faults.stall(resets)
 
     async def do_wake(self, names: list[str]) -> None:
         for name in names:
-            self._controllers[name].wake()
+            self._controllers[name].faults.wake()
 
     async def do_forget_advertising(self, names: list[str]) -> None:
         for name in names:
-            self._controllers[name].forget_advertising()
+            self._controllers[name].faults.forget_advertising()
 
     async def do_go_deaf(self, names: list[str]) -> None:
         for name in names:
-            self._controllers[name].go_deaf()
+            self._controllers[name].faults.go_deaf()
 
     async def do_filter_duplicates(self, mode: str) -> None:
         if mode not in DUPLICATE_FILTERS:
@@ -210,12 +210,12 @@ class Server:
     async def do_counters(self) -> dict[str, dict[str, Any]]:
         counters: dict[str, dict[str, Any]] = {}
         for name, controller in self._controllers.items():
-            sent, received = controller.traffic()
+            sent, received = controller.links.traffic()
             counters[name] = {
                 **controller.counters.summary(),
-                "advertising": any(one.running for one in controller.advertisers.values()),
-                "scanning": controller.scanner.enabled,
-                "dialling": controller.initiator is not None,
+                "advertising": controller.advertising.running,
+                "scanning": controller.listening.scanner.enabled,
+                "dialling": controller.listening.initiator is not None,
                 "sent": sent.summary(),
                 "received": received.summary(),
             }

@@ -17,6 +17,7 @@ from bumble.device import Advertisement, Connection, Device, DeviceConfiguration
 from bumble.gatt import Service
 from bumble.host import Host
 
+from .bumble_adapter import forget_channel
 from .controller import LabController
 
 # What we announce for a channel. The MPS fills a 251-byte packet.
@@ -75,8 +76,8 @@ class Stranger:
         self._channels: dict[int, l2cap.LeCreditBasedChannel] = {}
         self._next_channel = 1
         host = Host()
-        host.set_packet_sink(HostCable(controller.on_packet))
-        controller.port = HostCable(host.on_packet)
+        host.set_packet_sink(HostCable(controller.front.on_packet))
+        controller.front.port = HostCable(host.on_packet)
         self.device = Device(config=DeviceConfiguration(name=name), host=host)
         self.device.on("advertisement", self._heard)
         self.device.on("connection", self._connected)
@@ -142,9 +143,7 @@ class Stranger:
 
         def closed() -> None:
             self._channels.pop(number, None)
-            # Bumble 0.0.236 forgets to, and then refuses the channel number when the peer uses it again.
-            of_link = self.device.l2cap_channel_manager.le_coc_channels.get(channel.connection.handle, {})
-            of_link.pop(channel.destination_cid, None)
+            forget_channel(self.device, channel)
             self._emit("channelClosed", stranger=self.name, channel=number)
 
         channel.sink = received

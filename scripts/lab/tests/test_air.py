@@ -26,7 +26,7 @@ class Host:
 
     def __init__(self, medium: Medium, name: str, number: int) -> None:
         self.controller = LabController(name, medium, f"02:00:00:00:00:{number:02X}", "plain")
-        self.controller.port = self
+        self.controller.front.port = self
         self._packets: asyncio.Queue[bytes] = asyncio.Queue()
         self._kept: list[bytes] = []
 
@@ -34,10 +34,10 @@ class Host:
         self._packets.put_nowait(packet)
 
     def do(self, command: hci.HCI_Command) -> None:
-        self.controller.on_packet(bytes(command))
+        self.controller.front.on_packet(bytes(command))
 
     def send_data(self, handle: int, data: bytes) -> None:
-        self.controller.on_packet(struct.pack("<BHH", ACL_DATA, handle, len(data)) + data)
+        self.controller.front.on_packet(struct.pack("<BHH", ACL_DATA, handle, len(data)) + data)
 
     async def packet(self, wanted: Callable[[bytes], bool], timeout: float = 2) -> bytes:
         async with asyncio.timeout(timeout):
@@ -59,11 +59,8 @@ class Host:
         self.do(hci.HCI_LE_Set_Advertising_Enable_Command(1))
 
     def dial(self, peer: Host) -> None:
-        self.do(
-            hci.HCI_LE_Create_Connection_Command(
-                96, 96, 0, 0, peer.controller.public_address, 0, INTERVAL, INTERVAL, 0, TIMEOUT, 0, 0
-            )
-        )
+        address = hci.Address(peer.controller.public_address, hci.AddressType.PUBLIC_DEVICE)
+        self.do(hci.HCI_LE_Create_Connection_Command(96, 96, 0, 0, address, 0, INTERVAL, INTERVAL, 0, TIMEOUT, 0, 0))
 
     async def connected(self) -> int:
         while True:
@@ -75,7 +72,7 @@ class Host:
 
 def on_air(test: Callable[[Medium, Host, Host], Awaitable[None]]) -> None:
     async def run() -> None:
-        medium = Medium(lambda event: None, lambda text: None, seed=1)
+        medium = Medium(asyncio.get_running_loop(), lambda event: None, lambda text: None, seed=1)
         await test(medium, Host(medium, "car", 1), Host(medium, "guest", 2))
 
     asyncio.run(run())
@@ -117,7 +114,7 @@ def test_data_arrives_and_the_buffer_comes_back() -> None:
 def test_advertising_stops_with_the_link_it_brings() -> None:
     async def test(medium: Medium, car: Host, guest: Host) -> None:
         await link(car, guest)
-        assert not car.controller.advertisers[0].running
+        assert not car.controller.advertising.running
 
     on_air(test)
 
@@ -158,7 +155,7 @@ def test_a_lost_connect_request_is_a_link_that_never_was() -> None:
         event = await guest.event(DISCONNECTION_COMPLETE)
         assert isinstance(event, hci.HCI_Disconnection_Complete_Event)
         assert event.reason == hci.HCI_ErrorCode.CONNECTION_FAILED_TO_BE_ESTABLISHED_ERROR
-        assert not car.controller.le_connections
+        assert not car.controller.links.find(1)
         guest.dial(car)
         await car.connected()
 
@@ -209,7 +206,7 @@ def test_the_link_that_has_waited_longest_goes_first() -> None:
 def test_a_stalled_controller_answers_nothing_until_it_is_reset() -> None:
     async def test(medium: Medium, car: Host, guest: Host) -> None:
         await proven_link(car, guest)
-        car.controller.stall(resets=2)
+        car.controller.faults.stall(resets=2)
         event = await guest.event(DISCONNECTION_COMPLETE)
         assert isinstance(event, hci.HCI_Disconnection_Complete_Event)
         assert event.reason == hci.HCI_ErrorCode.CONNECTION_TIMEOUT_ERROR
@@ -228,10 +225,10 @@ def test_a_stalled_controller_answers_nothing_until_it_is_reset() -> None:
 def test_a_controller_that_forgets_is_neither_heard_nor_hears() -> None:
     async def test(medium: Medium, car: Host, guest: Host) -> None:
         car.advertise()
-        car.controller.forget_advertising()
-        assert not car.controller.advertisers
+        car.controller.faults.forget_advertising()
+        assert not car.controller.advertising.sets
         guest.dial(car)
-        guest.controller.go_deaf()
+        guest.controller.faults.go_deaf()
         car.advertise()
         await asyncio.sleep(0.1)
         assert not medium.links

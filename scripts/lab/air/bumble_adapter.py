@@ -1,0 +1,188 @@
+"""Bumble's controller inside ours: it answers the many HCI commands that only report or store something, and speaks the
+link layer's exchange of features and start of encryption.
+
+This is the one file that reaches into Bumble. What it changes there, and why:
+
+- An event goes to the host at once. Bumble defers it to the loop's next turn, where it could be overtaken by the data
+  and the reports that our own code sends.
+- A link layer message goes over our link, so that it takes its turn and can be lost. Bumble hands it to its own air.
+- The two sides' keys differ: the link breaks for both. Bumble ends one side of it.
+- A command that nobody handles gets an answer that says so. Linux waits two seconds for any answer at all.
+- A channel that has closed is forgotten. Bumble 0.0.236 keeps its number in one of its two lists, and then refuses it
+  when the peer uses it again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Protocol
+
+from bumble import hci, ll
+from bumble.controller import Connection, Controller
+from bumble.core import PhysicalTransport
+from bumble.device import Device
+from bumble.l2cap import LeCreditBasedChannel
+
+from .addresses import Address, address_of, hci_address
+from .profiles import Profile
+
+if TYPE_CHECKING:
+    from .link import End
+
+MAXIMUM_DATA_LENGTH = 251
+
+# The time that the longest packet takes on 1M, in microseconds.
+MAXIMUM_DATA_TIME = 2120
+
+
+class LinkLayer(Protocol):
+    """What Bumble's link layer procedures need of our links."""
+
+    def send_control(self, end: End, packet: ll.ControlPdu) -> None: ...
+
+    def encryption_changed(self, end: End, on: bool) -> None: ...
+
+    def keys_differ(self, end: End) -> None: ...
+
+
+class ConnectionRecord(Connection):
+    """Bumble's record of a connection, as its command handlers expect it, tied to our end of the link."""
+
+    end: End
+    link_layer: LinkLayer
+
+    def send_ll_control_pdu(self, packet: ll.ControlPdu) -> None:
+        self.link_layer.send_control(self.end, packet)
+
+
+class PatchedController(Controller):
+    """Bumble's controller with the changes that this file names. Only BumbleController knows it."""
+
+    hci_revision = 1
+    acl_data_packet_length = MAXIMUM_DATA_LENGTH
+    le_acl_data_packet_length = MAXIMUM_DATA_LENGTH
+    supported_max_tx_octets = supported_max_rx_octets = MAXIMUM_DATA_LENGTH
+    supported_max_tx_time = supported_max_rx_time = MAXIMUM_DATA_TIME
+
+    def __init__(self, name: str, address: str, profile: Profile, send: Send, log: Log) -> None:
+        self.hci_version = self.lmp_version = profile.version
+        self.le_features = profile.features
+        self.supported_commands = set(profile.commands)
+        self.total_num_le_acl_data_packets = profile.buffers
+        self._send = send
+        self._log = log
+        super().__init__(name, public_address=hci.Address(address, hci.AddressType.PUBLIC_DEVICE))
+
+    def send_hci_packet(self, packet: hci.HCI_Packet) -> None:
+        self._send(packet)
+
+    def on_hci_command(  # type: ignore[override]  # None: the answer has been sent
+        self, command: hci.HCI_Command
+    ) -> hci.HCI_StatusReturnParameters | None:
+        self._log(f"{self.name}: unsupported command {command.name}")
+        if isinstance(command, hci.HCI_SyncCommand):
+            return hci.HCI_StatusReturnParameters(hci.HCI_ErrorCode.UNKNOWN_HCI_COMMAND_ERROR)
+        self._send_hci_command_status(hci.HCI_ErrorCode.UNKNOWN_HCI_COMMAND_ERROR, command.op_code)
+        return None
+
+    def on_le_encryption_change(self, connection: Connection, status: int) -> None:
+        assert isinstance(connection, ConnectionRecord)
+        connection.link_layer.encryption_changed(connection.end, on=status == hci.HCI_ErrorCode.SUCCESS)
+        super().on_le_encryption_change(connection, status)
+
+    def on_le_long_term_key_reply(
+        self, connection: Connection, request: ll.EncReq, long_term_key: bytes | None
+    ) -> None:
+        assert isinstance(connection, ConnectionRecord)
+        if long_term_key is None or long_term_key == request.ltk:
+            super().on_le_long_term_key_reply(connection, request, long_term_key)
+        else:
+            connection.link_layer.keys_differ(connection.end)
+
+
+Send = Callable[[hci.HCI_Packet], None]
+Log = Callable[[str], None]
+
+
+class BumbleController:
+    """What the rest of the air asks of Bumble's controller."""
+
+    def __init__(self, name: str, address: str, profile: Profile, send: Send, log: Log) -> None:
+        self._controller = PatchedController(name, address, profile, send, log)
+
+    def answer(self, packet: hci.HCI_Packet) -> None:
+        """Deals with a packet of the host's, and sends what has to be answered."""
+        self._controller.on_hci_packet(packet)
+
+    # What the host has told it, or what it is
+
+    @property
+    def public_address(self) -> Address:
+        return address_of(self._controller.public_address)
+
+    @property
+    def random_address(self) -> Address:
+        return 1, bytes(self._controller.random_address)
+
+    def wants_le_event(self, bit: int) -> bool:
+        """Whether a bit of the LE event mask is set (Volume 4, Part E, 7.8.1)."""
+        return bool(self._controller.le_event_mask & bit)
+
+    @property
+    def suggested_data_length(self) -> int:
+        """Octets in a packet on a new link."""
+        return self._controller.suggested_max_tx_octets
+
+    @property
+    def default_phys(self) -> tuple[int, int]:
+        """`all_phys` and `tx_phys` of LE Set Default PHY."""
+        return self._controller.default_phy["all_phys"], self._controller.default_phy["tx_phys"]
+
+    @property
+    def accept_list_size(self) -> int:
+        return self._controller.filter_accept_list_size
+
+    @property
+    def version(self) -> tuple[int, int, int]:
+        """Version, manufacturer and subversion, as a peer reads them."""
+        controller = self._controller
+        return controller.lmp_version, controller.manufacturer_company_identifier, controller.lmp_subversion
+
+    # Its records of connections
+
+    def add_connection(
+        self, end: End, handle: int, role: hci.Role, own: Address, peer: Address, link_layer: LinkLayer
+    ) -> ConnectionRecord:
+        record = ConnectionRecord(
+            controller=self._controller,
+            handle=handle,
+            role=role,
+            self_address=hci_address(own),
+            peer_address=hci_address(peer),
+            link=self._controller.link,
+            transport=PhysicalTransport.LE,
+            link_type=hci.HCI_Connection_Complete_Event.LinkType.ACL,
+        )
+        record.end, record.link_layer = end, link_layer
+        self._controller.le_connections[record.peer_address] = record
+        return record
+
+    def end_connection(self, record: ConnectionRecord, reason: int) -> None:
+        """Forgets a connection, and tells the host that it is disconnected."""
+        self._controller.on_le_disconnected(record, reason)
+
+    def forget_connections(self) -> None:
+        self._controller.le_connections.clear()
+
+    def is_connected(self, peer: Address) -> bool:
+        return hci_address(peer) in self._controller.le_connections
+
+    def take_control(self, record: ConnectionRecord, packet: ll.ControlPdu) -> None:
+        """A link layer message of the other side has arrived."""
+        self._controller.on_ll_control_pdu(record.peer_address, packet)
+
+
+def forget_channel(device: Device, channel: LeCreditBasedChannel) -> None:
+    """To be called when a channel of a Bumble host has closed."""
+    of_link = device.l2cap_channel_manager.le_coc_channels.get(channel.connection.handle, {})
+    of_link.pop(channel.destination_cid, None)
