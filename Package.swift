@@ -88,18 +88,25 @@ let package = Package(
             swiftSettings: strict),
         .target(
             name: "NodeStore", dependencies: ["MeshProtocol", database, sqlite, locks, logging], swiftSettings: strict),
+        // Covers of songs, from the web and on the disk.
+        .target(
+            name: "CoverArt",
+            dependencies: [
+                "DemocracyDJ", "MeshProtocol", artworkClient, crypto, http, logging, networking, networkTypes,
+            ],
+            swiftSettings: strict),
         .target(
             name: "MeshNode",
             dependencies: [
-                "BLETransport", "MeshSession", "DemocracyDJ", "NodeStore", artworkClient, asyncAlgorithms, crypto, http,
-                lifecycle, locks, logging, networking, networkTypes,
+                "BLETransport", "CoverArt", "MeshSession", "DemocracyDJ", "NodeStore", asyncAlgorithms, lifecycle, locks,
+                logging,
             ],
             swiftSettings: strict),
         // Around a host, each a room of its own, with the C that it alone needs. No decisions in the C.
         .target(name: "CTagLib", linkerSettings: [.linkedLibrary("tag")]),
         .target(
             name: "MusicLibrary",
-            dependencies: ["CTagLib", "MeshNode", "DemocracyDJ", "MeshProtocol", crypto, database, locks, logging],
+            dependencies: ["CTagLib", "CoverArt", "MeshNode", "DemocracyDJ", "MeshProtocol", crypto, database, locks, logging],
             swiftSettings: strict),
         .target(
             name: "MusicPlayer",
@@ -112,7 +119,7 @@ let package = Package(
         .target(
             name: "Dashboard",
             dependencies: [
-                "CQREncode", "MeshNode", "MeshSession", "DemocracyDJ", "MeshProtocol", crypto, hummingbird, lifecycle,
+                "CQREncode", "CoverArt", "MeshNode", "MeshSession", "DemocracyDJ", "MeshProtocol", crypto, hummingbird, lifecycle,
                 locks, logging, networking, networkTypes,
             ],
             resources: [.embedInCode("Page")],
@@ -151,7 +158,7 @@ let package = Package(
         .executableTarget(
             name: "roadmesh",
             dependencies: [
-                "BLETransport", "Dashboard", "Diagnostics", "FieldTest", "HostIntegration", "MeshNode", "MusicLibrary",
+                "BLETransport", "CoverArt", "Dashboard", "Diagnostics", "FieldTest", "HostIntegration", "MeshNode", "MusicLibrary",
                 "MusicPlayer", "NodeStore", "TerminalUI", lifecycle,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Subprocess", package: "swift-subprocess"),
@@ -193,8 +200,10 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(name: "MeshSimulatorTests", dependencies: ["MeshSimulator"], swiftSettings: strict),
         .testTarget(
-            name: "MeshNodeTests",
-            dependencies: ["MeshNode", "NodeStore", "TestSupport", http, logging, networking, networkTypes],
+            name: "CoverArtTests", dependencies: ["CoverArt", "TestSupport", http, networking, networkTypes],
+            swiftSettings: strict),
+        .testTarget(
+            name: "MeshNodeTests", dependencies: ["MeshNode", "NodeStore", "TestSupport", logging],
             swiftSettings: strict),
         .testTarget(
             name: "MusicLibraryTests", dependencies: ["MusicLibrary", "TestSupport", database],

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CoverArt
 import DemocracyDJ
 import FoundationEssentials
 import MeshNode

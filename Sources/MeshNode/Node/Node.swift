@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BLETransport
+import CoverArt
 import DemocracyDJ
 import Logging
 import MeshProtocol

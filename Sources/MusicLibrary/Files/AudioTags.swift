@@ -2,6 +2,7 @@
 
 import CTagLib
 import Glibc
+import CoverArt
 import MeshNode
 
 /// What an audio file says of itself: as it says it, not yet fit to be shown.

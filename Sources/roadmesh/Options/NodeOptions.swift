@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import BLETransport
+import CoverArt
 import FoundationEssentials
 import Glibc
 import Logging
@@ -63,7 +64,9 @@ struct NodeOptions: ParsableArguments {
             guard let kept else { preconditionFailure("a scan is no node") }
             var artwork: ArtworkPrefetcher?
             if case .host = part {
-                artwork = ArtworkPrefetcher(loader: ArtworkLoader(cache: kept.artworkFolder, logger: logger))
+                artwork = ArtworkPrefetcher(
+                    loader: ArtworkLoader(
+                        cache: kept.artworkFolder, userAgent: "RoadMesh/\(RoadMeshVersion.text)", logger: logger))
             }
             return MeshNode.Node(
                 part, description, identity: identity, radio: radio, store: kept.store, contents: kept.contents,

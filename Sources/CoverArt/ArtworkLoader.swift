@@ -27,6 +27,7 @@ public actor ArtworkLoader {
     private var madeClient: HTTPClient?
     let folder: ArtworkFolder
     let limits: ArtworkLimits
+    let userAgent: String
     private let logger: Logger
     private let origin = ContinuousClock.now
     private var opening: Task<[String: ArtworkCachePolicy.Entry], Never>?
@@ -40,13 +41,21 @@ public actor ArtworkLoader {
     private var isClosed = false
 
     /// A loader that keeps its pictures in a folder, which need not be there yet and which no other process uses.
-    public init(cache folder: String, logger: Logger = Logger(label: "roadmesh.artwork")) {
-        self.init(cache: folder, limits: .standard, logger: logger)
+    ///
+    /// - Parameter userAgent: What it tells servers that it is (RFC 9110, 10.1.5).
+    public init(
+        cache folder: String, userAgent: String = "RoadMesh", logger: Logger = Logger(label: "roadmesh.artwork")
+    ) {
+        self.init(cache: folder, limits: .standard, userAgent: userAgent, logger: logger)
     }
 
-    init(cache folder: String, limits: ArtworkLimits, logger: Logger = Logger(label: "roadmesh.artwork")) {
+    init(
+        cache folder: String, limits: ArtworkLimits, userAgent: String = "RoadMesh",
+        logger: Logger = Logger(label: "roadmesh.artwork")
+    ) {
         self.folder = ArtworkFolder(folder)
         self.limits = limits
+        self.userAgent = userAgent
         self.logger = logger
         cache = ArtworkCachePolicy(limits: limits)
         failures = ArtworkFailures(limits: limits)

@@ -37,6 +37,8 @@ struct ArtworkLimits: Sendable {
     var askAgain: Duration = .seconds(15)
     /// Addresses whose failure a person was told of: a drive's worth.
     var toldFailures = 512
+    /// Pictures and failures that nobody has taken yet: some drives' worth. The oldest go first.
+    var waitingOutput = 4_096
 
     /// Those of a running node.
     static let standard = ArtworkLimits()

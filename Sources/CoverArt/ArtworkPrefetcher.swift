@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import DemocracyDJ
+import MeshProtocol
 
 /// Has the covers of a host's next songs at hand: it carries out what `ArtworkFeed` decides.
 public actor ArtworkPrefetcher {
@@ -18,30 +19,24 @@ public actor ArtworkPrefetcher {
     private let loader: ArtworkLoader
     private let sink: AsyncStream<Output>.Continuation
     private var feed = ArtworkFeed()
-    private var clock = NodeClock()
+    private let origin = ContinuousClock.now
     private var loads: [String: Task<Void, Never>] = [:]
-    private var ticking: Task<Void, Never>?
+    private var alarm: (deadline: MeshInstant, task: Task<Void, Never>)?
     private var isClosed = false
 
     /// One that has a loader to itself.
     public init(loader: ArtworkLoader) {
         self.loader = loader
-        (output, sink) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(NodeLimits.outputEvents))
+        (output, sink) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(ArtworkLimits.standard.waitingOutput))
     }
 
     /// The songs that are shown, the one that plays first. It costs nothing to say it again.
-    public func show(_ songs: [Song]) {
-        if ticking == nil {
-            ticking = Task { [ticks = clock.ticks] in for await _ in ticks { handle(.tick) } }
-        }
-        handle(.songs(songs))
-    }
+    public func show(_ songs: [Song]) { handle(.songs(songs)) }
 
     /// Breaks off what is being loaded, and ends the output.
     public func shutdown() async {
         isClosed = true
-        ticking?.cancel()
-        clock.wake(at: nil)
+        wake(at: nil)
         await loader.shutdown()
         for load in loads.values { await load.value }
         sink.finish()
@@ -49,14 +44,27 @@ public actor ArtworkPrefetcher {
 
     private func handle(_ event: ArtworkFeed.Event) {
         guard !isClosed else { return }
-        for action in feed.handle(event, now: clock.now) {
+        for action in feed.handle(event, now: ContinuousClock.now - origin) {
             switch action {
             case .load(let url): loads[url] = Task { await load(url) }
             case .show(let song, let path): sink.yield(.artwork(song, path: path))
             case .tell(let error, let url): sink.yield(.failed(error, url: url))
             }
         }
-        clock.wake(at: feed.deadline)
+        wake(at: feed.deadline)
+    }
+
+    private func wake(at deadline: MeshInstant?) {
+        guard deadline != alarm?.deadline else { return }
+        alarm?.task.cancel()
+        alarm = deadline.map { deadline in (deadline, Task { await tick(at: deadline) }) }
+    }
+
+    private func tick(at deadline: MeshInstant) async {
+        try? await Task.sleep(until: origin + deadline, clock: .continuous)
+        guard !Task.isCancelled else { return }
+        alarm = nil
+        handle(.tick)
     }
 
     private func load(_ url: String) async {

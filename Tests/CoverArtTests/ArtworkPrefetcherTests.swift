@@ -4,7 +4,7 @@ import DemocracyDJ
 import TestSupport
 import Testing
 
-@testable import MeshNode
+@testable import CoverArt
 
 @Suite("Cover art at hand")
 struct ArtworkPrefetcherTests {

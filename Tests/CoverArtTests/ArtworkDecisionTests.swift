@@ -4,7 +4,7 @@ import DemocracyDJ
 import MeshProtocol
 import Testing
 
-@testable import MeshNode
+@testable import CoverArt
 
 @Suite("What is decided about cover art")
 struct ArtworkDecisionTests {

@@ -4,7 +4,7 @@ import DemocracyDJ
 import TestSupport
 import Testing
 
-@testable import MeshNode
+@testable import CoverArt
 
 /// Each of the ten errors, from what a server really does.
 @Suite("Cover art that cannot be had")

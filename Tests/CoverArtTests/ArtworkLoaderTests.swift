@@ -5,7 +5,7 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-@testable import MeshNode
+@testable import CoverArt
 
 @Suite("Loading cover art")
 struct ArtworkLoaderTests {
@@ -18,7 +18,7 @@ struct ArtworkLoaderTests {
     private func withLoader<Result: Sendable>(
         _ limits: ArtworkLimits = .standard, cache: String? = nil, _ body: (ArtworkLoader) async throws -> Result
     ) async throws -> Result {
-        let loader = ArtworkLoader(cache: cache ?? folder, limits: limits)
+        let loader = ArtworkLoader(cache: cache ?? folder, limits: limits, userAgent: "RoadMesh/1.2.3")
         do {
             let result = try await body(loader)
             await loader.shutdown()
@@ -41,7 +41,7 @@ struct ArtworkLoaderTests {
             #expect(files()[0].utf8.count == 64 && !file.path.contains("exe"))
         }
         let headers = try await server.request("/a%20b.exe?x=1").map { $0.lowercased() }
-        #expect(headers.contains("user-agent: roadmesh/\(RoadMeshVersion.text)"))
+        #expect(headers.contains("user-agent: roadmesh/1.2.3"))
         #expect(
             !headers.contains { $0.hasPrefix("cookie") || $0.hasPrefix("authorization") || $0.hasPrefix("referer") })
         try await server.close()

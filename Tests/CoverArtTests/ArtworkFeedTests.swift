@@ -4,7 +4,7 @@ import DemocracyDJ
 import MeshProtocol
 import Testing
 
-@testable import MeshNode
+@testable import CoverArt
 
 @Suite("Cover art of the songs to come")
 struct ArtworkFeedTests {

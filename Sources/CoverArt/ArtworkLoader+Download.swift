@@ -59,7 +59,7 @@ extension ArtworkLoader {
     private nonisolated func isComplete(_ download: inout ArtworkDownload) async throws -> Bool {
         var request = HTTPClientRequest(url: download.url.text)
         request.headers.add(name: "Accept", value: "image/jpeg, image/png, image/gif, image/webp")
-        request.headers.add(name: "User-Agent", value: "RoadMesh/\(RoadMeshVersion.text)")
+        request.headers.add(name: "User-Agent", value: userAgent)
         let time = TimeAmount.milliseconds(Int64(limits.requestTime / .milliseconds(1)))
         let response = try await client.execute(request, deadline: .now() + time)
         guard case .read = try download.received(ArtworkDownload.Head(response), date: Self.timeOfDay) else {
