@@ -9,7 +9,6 @@ let strict: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
 ]
 
-let artworkClient: Target.Dependency = .product(name: "AsyncHTTPClient", package: "async-http-client")
 let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto")
 let asyncAlgorithms: Target.Dependency = .product(name: "AsyncAlgorithms", package: "swift-async-algorithms")
 let collections: Target.Dependency = .product(name: "DequeModule", package: "swift-collections")
@@ -58,7 +57,6 @@ let package = Package(
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.20.0", traits: []),
         .package(url: "https://github.com/pointfreeco/swift-custom-dump", from: "1.7.0"),
-        .package(url: "https://github.com/swift-server/async-http-client", from: "1.30.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.6.0"),
         .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.0", traits: []),
     ],
@@ -88,12 +86,11 @@ let package = Package(
             swiftSettings: strict),
         .target(
             name: "NodeStore", dependencies: ["MeshProtocol", database, sqlite, locks, logging], swiftSettings: strict),
-        // Covers of songs, from the web and on the disk.
+        // Covers of songs, from the web and on the disk. What is in C has neither state nor decisions.
+        .systemLibrary(name: "CLibCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .target(
             name: "CoverArt",
-            dependencies: [
-                "DemocracyDJ", "MeshProtocol", artworkClient, crypto, http, logging, networking, networkTypes,
-            ],
+            dependencies: ["CLibCurl", "DemocracyDJ", "MeshProtocol", crypto, locks, logging, networking],
             swiftSettings: strict),
         .target(
             name: "MeshNode",

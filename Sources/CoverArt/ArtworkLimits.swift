@@ -10,6 +10,8 @@ struct ArtworkLimits: Sendable {
     var cachedPictures = 2_000
     /// How long a picture is shown without asking for it again: covers hardly ever change, and mobile data costs money.
     var freshFor: Duration = .seconds(30 * 86_400)
+    /// Largest head of a response, in bytes: good ones have one or two thousand, and a cookie is 4 KiB at most.
+    var headBytes = 64 << 10
     /// Time for one picture, redirects and all: 4 MiB on a slow phone, and a server that drips is let go of.
     var requestTime: Duration = .seconds(30)
     /// Time for a connection: a few lost packets, and less than a person looks at an empty square.

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AsyncHTTPClient
 import DemocracyDJ
-import NIOCore
-import NIOHTTP1
 
 /// What one download came to. `last` is the address that gave the last answer; nil where it was not asked.
 enum DownloadOutcome: Sendable {
@@ -16,9 +13,7 @@ enum DownloadOutcome: Sendable {
 }
 
 extension ArtworkLoader {
-    /// Loads one picture within the time there is.
-    ///
-    /// The client's own deadline ends with the head of an answer, and a server that drips would go on for ever.
+    /// Loads one picture within the time there is, redirects and all.
     nonisolated func outcome(of url: ArtworkURL) async -> DownloadOutcome {
         await withTaskGroup(of: DownloadOutcome?.self) { group in
             group.addTask { await self.download(url) }
@@ -31,7 +26,7 @@ extension ArtworkLoader {
             group.cancelAll()
             if outcome == nil { outcome = await group.next() ?? nil }
             if case .brokenOff = outcome, isLate {
-                return .failed(.requestFailed(HTTPClientError.deadlineExceeded), last: url, retryAfter: nil)
+                return .failed(.requestFailed(ArtworkProblem.late), last: url, retryAfter: nil)
             }
             return outcome ?? .brokenOff
         }
@@ -51,22 +46,22 @@ extension ArtworkLoader {
             return .stored(picture.kind, bytes: picture.bytes.count, last: download.url)
         } catch {
             guard !Task.isCancelled else { return .brokenOff }
-            return .failed(NetworkError(transport: error), last: download.url, retryAfter: download.retryAfter)
+            return .failed(
+                error as? NetworkError ?? .requestFailed(error), last: download.url, retryAfter: download.retryAfter)
         }
     }
 
     /// Asks once; false where the answer is to ask elsewhere.
     private nonisolated func isComplete(_ download: inout ArtworkDownload) async throws -> Bool {
-        var request = HTTPClientRequest(url: download.url.text)
-        request.headers.add(name: "Accept", value: "image/jpeg, image/png, image/gif, image/webp")
-        request.headers.add(name: "User-Agent", value: userAgent)
-        let time = TimeAmount.milliseconds(Int64(limits.requestTime / .milliseconds(1)))
-        let response = try await client.execute(request, deadline: .now() + time)
-        guard case .read = try download.received(ArtworkDownload.Head(response), date: Self.timeOfDay) else {
-            return false
+        let request = try ArtworkRequest(download, userAgent: userAgent, limits: limits)
+        let threads = await threads
+        let answer = try await withTaskCancellationHandler {
+            try await threads.runIfActive { request.perform() }
+        } onCancel: {
+            request.cancel()
         }
-        for try await part in response.body { try download.received(part.readableBytesView) }
-        return true
+        download = answer.download
+        return try answer.result.get() == .read
     }
 
     private nonisolated func store(_ bytes: [UInt8], as key: String) async throws(NetworkError) {
@@ -80,15 +75,5 @@ extension ArtworkLoader {
         }
         guard let failure else { throw .requestFailed(ArtworkProblem.closed) }
         if let failure { throw .requestFailed(failure) }
-    }
-}
-
-extension ArtworkDownload.Head {
-    init(_ response: HTTPClientResponse) {
-        self.init(
-            status: Int(response.status.code), contentType: response.headers.first(name: "Content-Type"),
-            contentLength: response.headers.first(name: "Content-Length").flatMap { Int($0) },
-            location: response.headers.first(name: "Location"),
-            retryAfter: response.headers.first(name: "Retry-After"))
     }
 }

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AsyncHTTPClient
 import DemocracyDJ
 import FoundationEssentials
 import Logging
 import MeshProtocol
-import NIOCore
 import NIOPosix
 
 /// A picture on this machine.
@@ -23,8 +21,8 @@ public struct ArtworkFile: Hashable, Sendable {
 /// It sends no cookies, no name and no word about who is there, and what cannot be had is not asked for again at once
 /// (`ArtworkFailures`). One that has loaded something has to be shut down before it is let go of.
 public actor ArtworkLoader {
-    /// Made with the first download: one that is let go of before it was shut down ends the program.
-    private var madeClient: HTTPClient?
+    /// Made with the first download: threads that are let go of before they were ended end the program.
+    private var madeThreads: NIOThreadPool?
     let folder: ArtworkFolder
     let limits: ArtworkLimits
     let userAgent: String
@@ -90,27 +88,19 @@ public actor ArtworkLoader {
         for task in running { task.cancel() }
         for task in running { await task.value }
         do {
-            try await madeClient?.shutdown()
+            try await madeThreads?.shutdownGracefully()
         } catch {
-            logger.warning("the HTTP client did not shut down: \(error)")
+            logger.warning("the threads of downloads did not end: \(error)")
         }
     }
 
-    var client: HTTPClient {
-        if let madeClient { return madeClient }
-        let client = HTTPClient(
-            eventLoopGroup: .singletonMultiThreadedEventLoopGroup, configuration: Self.settings(limits))
-        madeClient = client
-        return client
-    }
-
-    private static func settings(_ limits: ArtworkLimits) -> HTTPClient.Configuration {
-        // Redirects are our own decision.
-        var settings = HTTPClient.Configuration(redirectConfiguration: .disallow)
-        settings.timeout.connect = .milliseconds(Int64(limits.connectTime / .milliseconds(1)))
-        // A pool that tries again until the time is over would hide what went wrong.
-        settings.connectionPool.retryConnectionEstablishment = false
-        return settings
+    /// A thread for each request at a time, since each blocks one; what reads and writes files has others.
+    var threads: NIOThreadPool {
+        if let madeThreads { return madeThreads }
+        let threads = NIOThreadPool(numberOfThreads: limits.concurrentRequests)
+        threads.start()
+        madeThreads = threads
+        return threads
     }
 
     // MARK: Cache

@@ -10,6 +10,10 @@ public enum ArtworkProblem: Error, Hashable, Sendable, CustomStringConvertible {
     case busy
     /// The loader is shut down.
     case closed
+    /// It has taken longer than `ArtworkLimits.requestTime`.
+    case late
+    /// The connection did not come about, or broke: libcurl's words for it.
+    case notTransferred(String)
 
     /// A sentence for a log.
     public var description: String {
@@ -18,6 +22,8 @@ public enum ArtworkProblem: Error, Hashable, Sendable, CustomStringConvertible {
         case .notStored(let code): "The picture could not be written to the cache (error \(code))."
         case .busy: "Too many pictures are asked for at once."
         case .closed: "Pictures are not loaded any more."
+        case .late: "The picture took too long."
+        case .notTransferred(let words): words
         }
     }
 }

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CLibCurl
+import DemocracyDJ
+import FoundationEssentials
+import Glibc
+import MeshProtocol
+import NIOConcurrencyHelpers
+
+/// One GET over HTTP: libcurl performs it on the thread that calls `perform`, and an `ArtworkDownload` decides.
+///
+/// It sends no cookies and no credentials, uses no proxy, and follows no redirect: where one leads is our own decision.
+final class ArtworkRequest: @unchecked Sendable {
+    // Only the thread in `perform` uses what is not constant. `cancel` sets a flag under a lock and calls
+    // curl_multi_wakeup, which libcurl allows from any thread.
+
+    private let multi: UnsafeMutableRawPointer
+    private let easy: UnsafeMutableRawPointer
+    private let fields: UnsafeMutablePointer<curl_slist>?
+    private let headLimit: Int
+    private let isCancelled = NIOLockedValueBox(false)
+    private var download: ArtworkDownload
+    private var headBytes = 0
+    /// What the head of the response leads to; an error also where its body is wrong.
+    private var decision: Result<ArtworkDownload.Action, NetworkError>?
+
+    private static let isLibraryReady = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
+
+    /// Prepares a request for where the download stands. Throws where there is no memory for it.
+    init(_ download: ArtworkDownload, userAgent: String, limits: ArtworkLimits) throws(NetworkError) {
+        guard Self.isLibraryReady, let multi = curl_multi_init() else { throw .noMemory }
+        guard let easy = curl_easy_init() else {
+            curl_multi_cleanup(multi)
+            throw .noMemory
+        }
+        self.multi = multi
+        self.easy = easy
+        self.download = download
+        headLimit = limits.headBytes
+        fields = curl_slist_append(nil, "Accept: image/jpeg, image/png, image/gif, image/webp")
+        let isReady = [
+            clibcurl_set_text(easy, CURLOPT_URL, download.url.text),
+            clibcurl_set_number(easy, CURLOPT_PATH_AS_IS, 1),
+            clibcurl_set_text(easy, CURLOPT_PROTOCOLS_STR, "http,https"),
+            clibcurl_set_number(easy, CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1)),
+            clibcurl_set_text(easy, CURLOPT_PROXY, ""),
+            clibcurl_set_text(easy, CURLOPT_USERAGENT, userAgent),
+            clibcurl_set_list(easy, CURLOPT_HTTPHEADER, fields),
+            clibcurl_set_number(easy, CURLOPT_CONNECTTIMEOUT_MS, Int(limits.connectTime / .milliseconds(1))),
+            // No signals of its own, and none to wait for: a resolver that hangs is left behind with its thread.
+            clibcurl_set_number(easy, CURLOPT_NOSIGNAL, 1), clibcurl_set_number(easy, CURLOPT_QUICK_EXIT, 1),
+            clibcurl_set_reader(easy, CURLOPT_HEADERFUNCTION, Self.headReader),
+            clibcurl_set_reader(easy, CURLOPT_WRITEFUNCTION, Self.bodyReader),
+        ].allSatisfy { $0 == CURLE_OK }
+        guard isReady, fields != nil else { throw .noMemory }
+    }
+
+    deinit {
+        curl_easy_cleanup(easy)
+        curl_multi_cleanup(multi)
+        curl_slist_free_all(fields)
+    }
+
+    /// Ends `perform` soon, if it has begun, and before it has sent anything, if it has not.
+    func cancel() {
+        isCancelled.withLockedValue { $0 = true }
+        curl_multi_wakeup(multi)
+    }
+
+    /// Sends the request and gives the response to the download. It blocks until that is over, and may be called once.
+    func perform() -> (download: ArtworkDownload, result: Result<ArtworkDownload.Action, NetworkError>) {
+        // OpenSSL writes to a connection that may be closed; the thread is not to die of it.
+        var brokenPipe = sigset_t()
+        sigemptyset(&brokenPipe)
+        sigaddset(&brokenPipe, SIGPIPE)
+        pthread_sigmask(SIG_BLOCK, &brokenPipe, nil)
+        let code = transfer()
+        switch decision {
+        case .success(.follow)?, .failure?: break
+        case .success(.read)? where code == CURLE_OK: break
+        // A connection that is closed in the middle of a head is no error to libcurl.
+        case nil where code == CURLE_OK: decision = .failure(NetworkError(curl: CURLE_GOT_NOTHING, errno: 0))
+        default:
+            decision = .failure(
+                NetworkError(curl: code, errno: Int32(truncatingIfNeeded: clibcurl_number(easy, CURLINFO_OS_ERRNO))))
+        }
+        return (download, decision ?? .success(.read))
+    }
+
+    private func transfer() -> CURLcode {
+        let context = Unmanaged.passUnretained(self).toOpaque()
+        guard clibcurl_set_pointer(easy, CURLOPT_HEADERDATA, context) == CURLE_OK,
+            clibcurl_set_pointer(easy, CURLOPT_WRITEDATA, context) == CURLE_OK,
+            curl_multi_add_handle(multi, easy) == CURLM_OK
+        else { return CURLE_OUT_OF_MEMORY }
+        defer { curl_multi_remove_handle(multi, easy) }
+        var running: Int32 = 1
+        while !isCancelled.withLockedValue({ $0 }) {
+            guard curl_multi_perform(multi, &running) == CURLM_OK else { return CURLE_OUT_OF_MEMORY }
+            guard running > 0 else { break }
+            // It returns with what comes, with libcurl's own deadlines and with `cancel`.
+            curl_multi_poll(multi, nil, 0, 1_000, nil)
+        }
+        var left: Int32 = 0
+        guard let message = curl_multi_info_read(multi, &left), message.pointee.msg == CURLMSG_DONE else {
+            return CURLE_ABORTED_BY_CALLBACK
+        }
+        return message.pointee.data.result
+    }
+
+    // MARK: The response
+
+    private static let headReader: clibcurl_reader = { bytes, size, count, context in
+        read(bytes, size * count, context) { $0.received(headLine: $1) }
+    }
+
+    private static let bodyReader: clibcurl_reader = { bytes, size, count, context in
+        read(bytes, size * count, context) { $0.received(part: $1) }
+    }
+
+    /// Gives libcurl's bytes to the request that they are for. Fewer bytes than there are end the transfer.
+    private static func read(
+        _ bytes: UnsafeMutablePointer<CChar>?, _ count: Int, _ context: UnsafeMutableRawPointer?,
+        _ take: (ArtworkRequest, UnsafeRawBufferPointer) -> Bool
+    ) -> Int {
+        guard let bytes, let context else { return 0 }
+        let request = Unmanaged<ArtworkRequest>.fromOpaque(context).takeUnretainedValue()
+        return take(request, UnsafeRawBufferPointer(start: bytes, count: count)) ? count : 0
+    }
+
+    private func received(headLine line: UnsafeRawBufferPointer) -> Bool {
+        headBytes += line.count
+        guard headBytes <= headLimit else {
+            decision = .failure(.invalidResponse)
+            return false
+        }
+        // An empty line ends a head. Heads before the last one have a status of 1xx, and after the body come trailers.
+        let status = clibcurl_number(easy, CURLINFO_RESPONSE_CODE)
+        guard decision == nil, status >= 200, line.allSatisfy({ $0 == 0x0D || $0 == 0x0A }) else { return true }
+        let head = ArtworkDownload.Head(
+            status: status, contentType: field("Content-Type"),
+            contentLength: field("Content-Length").flatMap { Int($0) }, location: field("Location"),
+            retryAfter: field("Retry-After"))
+        do throws(NetworkError) {
+            let action = try download.received(head, date: ArtworkLoader.timeOfDay)
+            decision = .success(action)
+            return action == .read
+        } catch {
+            decision = .failure(error)
+            return false
+        }
+    }
+
+    private func received(part: UnsafeRawBufferPointer) -> Bool {
+        do throws(NetworkError) {
+            try download.received(part)
+            return true
+        } catch {
+            decision = .failure(error)
+            return false
+        }
+    }
+
+    private func field(_ name: String) -> String? {
+        var field: UnsafeMutablePointer<curl_header>?
+        guard curl_easy_header(easy, name, 0, UInt32(CURLH_HEADER), -1, &field) == CURLHE_OK else { return nil }
+        return field.flatMap { $0.pointee.value }.map { String(cString: $0) }
+    }
+}
+
+extension NetworkError {
+    fileprivate static var noMemory: Self { NetworkError(curl: CURLE_OUT_OF_MEMORY, errno: 0) }
+}
