@@ -68,6 +68,16 @@ struct PlayerRig: Sendable {
         try await reports.first { if case .elapsed(song, let elapsed) = $0 { (elapsed, .now) } else { nil } }
     }
 
+    /// Where a song is said to be, each time that it is, until its end is told; and when that was said.
+    func accounts(of song: Song.ID) async throws -> [(elapsed: MeshInstant, at: ContinuousClock.Instant)] {
+        var accounts: [(MeshInstant, ContinuousClock.Instant)] = []
+        try await reports.first { report in
+            if case .elapsed(song, let elapsed) = report { accounts.append((elapsed, .now)) }
+            return report == .ended(song) ? () : nil
+        }
+        return accounts
+    }
+
     func report(_ report: PlayerReport) async throws { try await reports.first { $0 == report ? () : nil } }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import FoundationEssentials
+import Testing
 
 /// The path of a folder that is not there yet, for one test.
 public func newFolder() -> String {
@@ -8,37 +9,77 @@ public func newFolder() -> String {
 }
 
 /// A stream's events for a test that asks for one after the other.
+///
+/// Who asks is not kept waiting for ever: it gets an error when its task is cancelled, as a time limit does it, and when
+/// its patience is over.
 public actor EventQueue<Event: Sendable> {
     private var waiting: [Event] = []
     private var hasEnded = false
     private var asking: CheckedContinuation<Void, Never>?
-    private var reader: Task<Void, Never>?
+    private let patience: Duration
 
     /// The stream has ended before what was asked for came.
     public struct Ended: Error {}
 
-    /// Reads a stream from now on.
-    public init(_ stream: AsyncStream<Event>) {
+    /// What was asked for did not come in time.
+    public struct Late: Error, CustomStringConvertible {
+        /// What came instead, the latest at the end.
+        public let passed: [Event]
+        /// A sentence for a test's log.
+        public var description: String { "It did not come in time. What came instead: \(passed)" }
+    }
+
+    /// Reads a stream from now on. `patience` is how long one call waits: so long that no busy machine needs it.
+    public init(_ stream: AsyncStream<Event>, patience: Duration = .seconds(60)) {
+        self.patience = patience
         Task { await self.read(stream) }
     }
 
     /// The first event, from the last one taken on, that the closure makes something of.
     public func first<Result>(_ pick: (Event) -> Result?) async throws -> Result {
+        let deadline = ContinuousClock.now + patience
+        var passed: [Event] = []
         while true {
             while !waiting.isEmpty {
-                if let result = pick(waiting.removeFirst()) { return result }
+                let event = waiting.removeFirst()
+                if let result = pick(event) { return result }
+                passed = passed.suffix(9) + [event]
             }
             if hasEnded { throw Ended() }
-            await withCheckedContinuation { asking = $0 }
+            try Task.checkCancellation()
+            guard ContinuousClock.now < deadline else { throw Late(passed: passed) }
+            await more(until: deadline)
         }
     }
 
-    /// Waits for the end.
+    /// Waits for the end. It is an issue of the test where that does not come in time.
     public func end() async {
+        let deadline = ContinuousClock.now + patience
         while !hasEnded {
             waiting = []
-            await withCheckedContinuation { asking = $0 }
+            guard !Task.isCancelled, ContinuousClock.now < deadline else {
+                Issue.record("The stream has not ended in time.")
+                return
+            }
+            await more(until: deadline)
         }
+    }
+
+    /// Waits for an event, the end of the stream, the end of the task or a time.
+    private func more(until deadline: ContinuousClock.Instant) async {
+        let alarm = Task {
+            try? await Task.sleep(until: deadline, clock: .continuous)
+            if !Task.isCancelled { wake() }
+        }
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                asking = continuation
+                if Task.isCancelled { wake() }
+            }
+        } onCancel: {
+            Task { await self.wake() }
+        }
+        alarm.cancel()
     }
 
     private func read(_ stream: AsyncStream<Event>) async {
