@@ -4,11 +4,21 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-MEASURED = pytest.StashKey[list[str]]()
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "alone: it measures, so nothing else runs beside it")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if "measured" in getattr(item, "fixturenames", ()):
+            item.add_marker("alone")
 
 
 @pytest.fixture(scope="session")
@@ -20,13 +30,18 @@ def binary() -> Path:
 
 
 @pytest.fixture
-def measured(request: pytest.FixtureRequest) -> list[str]:
+def measured(request: pytest.FixtureRequest) -> Iterator[list[str]]:
     """Takes down what was measured: it is shown at the end of the run, also when all is well."""
-    return request.config.stash.setdefault(MEASURED, [])
+    lines: list[str] = []
+    yield lines
+    # A test's properties are in its report, which comes here from another process too.
+    request.node.user_properties += [("measured", line) for line in lines]
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    if lines := terminalreporter.config.stash.get(MEASURED, []):
+    reports = [one for some in terminalreporter.stats.values() for one in some if isinstance(one, pytest.TestReport)]
+    told = [one for one in reports if one.when == "teardown"]
+    if lines := [value for one in told for name, value in one.user_properties if name == "measured"]:
         terminalreporter.section("measured")
         for line in lines:
             terminalreporter.write_line(line)
