@@ -7,7 +7,7 @@ struct ImportRuleTests {
     /// The rooms from the bottom up: each may import those before it, and none behind it. The field test stands on the
     /// simulator, in which it replays a drive.
     private static let rooms = [
-        "MeshProtocol", "BLETransport", "MeshSession", "DemocracyDJ", "NodeStore", "MeshNode", "CoverArt",
+        "MeshProtocol", "BLETransport", "MeshSession", "DemocracyDJ", "NodeStore", "CoverArt", "MeshNode",
         "MusicLibrary",
         "MusicPlayer", "Dashboard", "HostIntegration", "Diagnostics", "TerminalUI", "MeshSimulator", "FieldTest",
         "roadmesh",
