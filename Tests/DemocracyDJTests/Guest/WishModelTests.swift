@@ -4,13 +4,66 @@ import DemocracyDJ
 import MeshProtocol
 import Testing
 
-@Suite("A vote, taken back and cast again, over links that break")
+@Suite("Votes, take-backs and suggestions of one song, in every order, over links that break")
 struct WishModelTests {
     private static let beginnings: [[WishWorld.Move]] = [
         [],
         [.linkIsUp, .guestReceives, .guestReceives],
         [.linkIsUp, .guestReceives, .vote, .hostReceives, .guestReceives, .guestReceives, .guestReceives],
+        confirmed + [.linkBreaks],
+        confirmed + [.leaves],
+        [.driverRemoves],
+        [.driverRemoves, .linkIsUp, .guestReceives, .guestReceives],
+        [.driverRemoves, .linkIsUp, .guestReceives, .suggest, .hostReceives, .guestReceives, .linkBreaks],
     ]
+
+    private static let confirmed: [WishWorld.Move] = [
+        .linkIsUp, .guestReceives, .guestReceives, .vote, .hostReceives, .guestReceives, .guestReceives,
+    ]
+
+    private static let wishes: [WishWorld.Move] = [.vote, .takeBack, .suggest]
+
+    /// Every order of two, three and four wishes.
+    private static var orders: [[WishWorld.Move]] {
+        var orders = wishes.map { [$0] }
+        var all: [[WishWorld.Move]] = []
+        for _ in 2...4 {
+            orders = orders.flatMap { order in wishes.map { order + [$0] } }
+            all += orders
+        }
+        return all
+    }
+
+    @Test("the last wish wins, in every order, linked and not", arguments: beginnings)
+    func lastWishWins(beginning: [WishWorld.Move]) {
+        var faults: [String] = []
+        for order in Self.orders {
+            for cut in 0...order.count {
+                var story = beginning + order.prefix(cut)
+                story += [.linkIsUp, .hostReceives, .guestReceives, .hostReceives, .linkBreaks]
+                story += order.dropFirst(cut)
+                var world = WishWorld()
+                for move in story { world.make(move) }
+                world.settle()
+                if let fault = world.fault { faults.append("\(story.map(\.rawValue)): \(fault)") }
+            }
+        }
+        #expect(faults.isEmpty, "\(faults.count) stories end wrongly: \(faults.min { $0.count < $1.count } ?? "")")
+    }
+
+    @Test(
+        "a confirmed vote that is taken back and suggested again in a gap counts when the gap ends",
+        arguments: [
+            WishWorld.Move.linkBreaks, .leaves,
+        ])
+    func suggestedInGap(gap: WishWorld.Move) {
+        var world = WishWorld()
+        for move in Self.confirmed + [gap, .takeBack, .suggest] { world.make(move) }
+        world.settle()
+        #expect(world.fault == nil)
+        #expect(world.told?.kind == .suggest && world.told?.state == .confirmed)
+        #expect(world.host.snapshot.item(WishWorld.song)?.voters == [Example.ana.id])
+    }
 
     @Test(
         "whatever is tapped, and wherever links break, what a guest is told in the end is true", arguments: beginnings)
@@ -18,7 +71,7 @@ struct WishModelTests {
         var world = WishWorld()
         for move in beginning { world.make(move) }
         var faults: [String] = []
-        tell(world, beginning, depth: 4, &faults)
+        tell(world, beginning, depth: beginning.count > 2 ? 3 : 4, &faults)
         #expect(faults.isEmpty, "\(faults.count) stories end wrongly: \(faults.min { $0.count < $1.count } ?? "")")
     }
 
@@ -28,14 +81,14 @@ struct WishModelTests {
         end.settle()
         if let fault = end.fault { faults.append("\(story.map(\.rawValue)): \(fault)") }
         guard depth > 0 else { return }
-        for move in [WishWorld.Move.vote, .takeBack, .hostReceives, .guestReceives, .linkBreaks, .linkIsUp] {
+        for move in Self.wishes + [.hostReceives, .guestReceives, .linkBreaks, .linkIsUp] {
             var next = world
             next.make(move)
             tell(next, story + [move], depth: depth - 1, &faults)
         }
     }
 
-    @Test("so are long stories, in which songs leave and come back and the host is started anew", arguments: 0..<8)
+    @Test("so are long stories, in which songs leave and come back and the host is started anew", arguments: 0..<16)
     func longStories(seed: UInt64) {
         var dice = Dice(seed: seed)
         var faults: [String] = []

@@ -7,10 +7,8 @@ import MeshProtocol
 /// two outboxes that send again what was not acknowledged. As the transport does it, and small enough to try everything.
 struct WishWorld {
     enum Move: String, CaseIterable {
-        case vote, takeBack, hostReceives, guestReceives, linkBreaks, linkIsUp, otherSuggests, driverRemoves,
-            driverAdds,
-            skip, beat,
-            hostRestarts
+        case vote, takeBack, suggest, hostReceives, guestReceives, linkBreaks, linkIsUp, leaves, otherSuggests,
+            driverRemoves, driverAdds, skip, beat, hostRestarts, guestRestarts
     }
 
     private enum Frame {
@@ -48,6 +46,12 @@ struct WishWorld {
     private(set) var told: (kind: Wish.Kind, state: WishState)?
     /// What the person was told of a vote is what the person saw.
     private var isSeen = false
+    /// What was wished last, as the person was told: nothing of an earlier kind may leave after it.
+    private var lastWished: Wish.Kind?
+    /// What the host made of the guest's last message; nil where it followed it.
+    private var answer: RejectionReason?
+    /// An earlier wish was sent after a later one.
+    private var sentTooLate: String?
     private var feed = StateFeed(Example.hostFeature().snapshot)
     private var guestEnd = End()
     private var hostEnd = End()
@@ -56,18 +60,21 @@ struct WishWorld {
 
     mutating func make(_ move: Move) {
         switch move {
-        case .vote: carryOut(guest.handle(.vote(Self.song)))
-        case .takeBack: carryOut(guest.handle(.takeBackVote(Self.song)))
+        case .vote: wish(.vote(Self.song))
+        case .takeBack: wish(.takeBackVote(Self.song))
+        case .suggest: wish(.suggest(Self.song))
         case .otherSuggests: drive(Example.intent(.suggestSong(songID: Self.song), from: Example.bob))
         case .hostReceives: hostReceives()
         case .guestReceives: guestReceives()
         case .linkBreaks: breakLink()
         case .linkIsUp: link()
+        case .leaves: breakLink(.goodbye)
         case .driverRemoves: drive(.command(.remove(Self.song)))
         case .driverAdds: drive(.command(.add(Self.song)))
         case .skip: drive(.command(.skip))
         case .beat: beat()
         case .hostRestarts: restart()
+        case .guestRestarts: restartGuest()
         }
     }
 
@@ -85,8 +92,10 @@ struct WishWorld {
 
     /// What is not true when everything has arrived; nil where all is.
     var fault: String? {
+        if let sentTooLate { return sentTooLate }
         guard guest.state.wishes.isEmpty else { return "a wish has not ended: \(guest.state.wishes)" }
         guard guest.state.hostSnapshot == host.snapshot else { return "the guest shows another state" }
+        if let told, let lastWished, told.kind != lastWished { return "told of \(told.kind) after \(lastWished)" }
         guard let told, let item = host.snapshot.item(Self.song) else { return nil }
         let counts = item.voters.contains(guest.local.id)
         switch (told.kind, told.state) {
@@ -95,6 +104,9 @@ struct WishWorld {
         case (.takeBack, .rejected(.notVoted)):
             return counts ? "told that there is no vote, and the host counts it" : nil
         case (.takeBack, .confirmed): return counts ? "told as taken back, and the host counts it" : nil
+        case (.suggest, .confirmed):
+            return [nil, .alreadyVoted].contains(answer) ? nil : "told as taken, and the host said \(answer as Any)"
+        case (.suggest, .rejected): return counts ? "told as rejected, and the host counts it" : nil
         default: return "told as \(told.state) in the end"
         }
     }
@@ -114,14 +126,14 @@ struct WishWorld {
         for message in safe { tellGuest(.messageDelivered(message, to: host.local.id)) }
     }
 
-    private mutating func breakLink() {
+    private mutating func breakLink(_ reason: DisconnectReason = .linkLost) {
         guard isLinked else { return }
         isLinked = false
         hostEnd.arriving = []
         guestEnd.arriving = []
         _ = feed.handle(.guestGone(guest.local.id))
         drive(.multipeerEvent(.peerDisconnected(guest.local)))
-        tellGuest(.peerDisconnected(host.local))
+        tellGuest(.peerDisconnected(host.local, reason: reason))
     }
 
     /// The host's box loses its power, and forgets nothing that it has acknowledged.
@@ -131,6 +143,15 @@ struct WishWorld {
         host = HostFeature(
             local: Example.host, library: Example.library, resuming: saved, epoch: host.state.epoch + 1, now: now)
         feed = StateFeed(host.snapshot)
+    }
+
+    /// The guest's box loses its power: what was written before it was sent is there again.
+    private mutating func restartGuest() {
+        breakLink()
+        let undelivered = guestEnd.outbox.compactMap { entry -> GuestIntent? in
+            if case .intent(let intent) = entry.message { intent } else { nil }
+        }
+        guest = GuestFeature(local: Example.ana, resuming: guest.saved, undelivered: undelivered)
     }
 
     // MARK: What arrives
@@ -181,7 +202,8 @@ struct WishWorld {
             case .reject(let intent, let reason, _):
                 let frame = hostEnd.put(.rejection(intent, reason))
                 if isLinked { guestEnd.arriving.append(frame) }
-            case .search, .report, .disconnect, .notice: break
+            case .report(_, from: let peer, rejected: let reason): if peer.id == guest.local.id { answer = reason }
+            case .search, .disconnect, .notice: break
             }
         }
         // What was said of a song that has left since was true, and is history.
@@ -200,10 +222,27 @@ struct WishWorld {
         carryOut(guest.handle(.multipeerEvent(event)))
     }
 
+    private mutating func wish(_ event: GuestFeature.Event) {
+        let effects = guest.handle(event)
+        for case .wishChanged(_, let kind, _) in effects { lastWished = kind }
+        carryOut(effects)
+    }
+
+    private static func intent(_ kind: Wish.Kind) -> GuestIntent {
+        switch kind {
+        case .vote: .vote(songID: song)
+        case .takeBack: .takeBackVote(songID: song)
+        case .suggest: .suggestSong(songID: song)
+        }
+    }
+
     private mutating func carryOut(_ effects: [GuestFeature.Effect]) {
         for effect in effects {
             switch effect {
             case .send(let intent, _):
+                if let lastWished, intent != Self.intent(lastWished) {
+                    sentTooLate = sentTooLate ?? "\(intent.kind) was sent after \(lastWished)"
+                }
                 let frame = guestEnd.put(.intent(intent))
                 if isLinked { hostEnd.arriving.append(frame) }
             case .request(let message, _): if isLinked { hostEnd.arriving.append(.latest(message)) }

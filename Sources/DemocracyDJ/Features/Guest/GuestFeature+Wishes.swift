@@ -15,11 +15,15 @@ extension GuestFeature {
             let earlier = state.wishes[place]
             // A second tap does no harm; where the transport had no room, it is tried again.
             if earlier.kind == kind { return earlier.progress == .waiting ? handOver(place) : [] }
+            // A suggestion that no host was told of yet asks for all that a vote asks for: it is one where the song is queued.
+            if earlier.kind == .suggest, kind == .vote, earlier.progress == .waiting {
+                return [.wishChanged(songID: songID, .suggest, .queued)] + handOver(place)
+            }
             state.wishes.remove(at: place)
-            // No host was ever told of the vote.
+            // No host was ever told of it.
             if kind == .takeBack, state.known == nil { return [.wishChanged(songID: songID, kind, .confirmed)] }
             wish.undelivered = earlier.undelivered
-            wish.needsDelivery = earlier.progress != .waiting
+            wish.needsDelivery = earlier.needsDelivery || earlier.undelivered > 0 || earlier.progress != .waiting
         }
         if let snapshot = state.hostSnapshot, wish.isShown(by: snapshot, to: local.id), !wish.needsDelivery {
             // What is on view from before a gap may not be so any more.
@@ -81,8 +85,11 @@ extension GuestFeature {
             if reason == .cannotBePlayed { return [.notice(.cannotBePlayed(title: title(of: intent.songID)))] }
             return []
         }
-        // It may be the answer to an earlier vote, taken back meanwhile: `settleUnshown` asks for one that counts.
-        guard !state.wishes[index].needsDelivery else { return [] }
+        // It may be the answer to an earlier wish of that kind, since taken back: `settleUnshown` asks for one that counts.
+        guard !state.wishes[index].needsDelivery else {
+            state.wishes[index].isPerhapsRejected = true
+            return []
+        }
         let wish = state.wishes.remove(at: index)
         let told = Effect.wishChanged(songID: wish.songID, wish.kind, .rejected(reason))
         return wish.kind == .suggest ? [told, .notice(.cannotAdd(wish.songID, reason))] : [told]
@@ -107,17 +114,19 @@ extension GuestFeature {
     }
 
     /// The host has a wish, says nothing against it, and does not show it: its song has left the queue meanwhile. A vote is
-    /// asked for once more, since only the host can say what became of it. A suggestion was followed.
+    /// asked for once more, since only the host can say what became of it. A suggestion was followed, where no rejection
+    /// has come that may be its own.
     private mutating func settleUnshown() -> [Effect] {
         guard let host = state.host else { return [] }
         var effects: [Effect] = []
         for index in state.wishes.indices.reversed()
         where state.wishes[index].progress == .sent && state.wishes[index].isSettled {
-            if state.wishes[index].kind == .suggest {
+            if state.wishes[index].kind == .suggest, !state.wishes[index].isPerhapsRejected {
                 let wish = state.wishes.remove(at: index)
                 effects.append(.wishChanged(songID: wish.songID, .suggest, .confirmed))
             } else {
                 state.wishes[index].needsDelivery = false
+                state.wishes[index].isPerhapsRejected = false
                 effects.append(send(index, to: host.id))
             }
         }

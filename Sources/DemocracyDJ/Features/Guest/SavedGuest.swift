@@ -53,13 +53,16 @@ extension GuestFeature {
         self.init(local: local)
         state.known = saved.known
         state.hostSnapshot = saved.hostSnapshot
-        state.wishes = saved.wishes.map { item in
+        // An earlier program kept a suggestion beside a vote for the same song: the later one counts.
+        let last = Dictionary(saved.wishes.map { ($0.songID, $0.kind) }) { $1 }
+        state.wishes = saved.wishes.filter { last[$0.songID] == $0.kind }.map { item in
             var wish = Wish(item.kind, item.songID)
             guard item.handedTo != nil, item.handedTo == saved.known?.id else { return wish }
             wish.progress = .handedOver
             wish.undelivered = undelivered.count { wish.isAbout($0) }
-            // What is on view is from before it.
-            wish.needsDelivery = saved.hostSnapshot.map { wish.isShown(by: $0, to: local.id) } ?? false
+            // What is on view is from before it, and a rejection may be that of an earlier one.
+            wish.needsDelivery =
+                wish.undelivered > 1 || saved.hostSnapshot.map { wish.isShown(by: $0, to: local.id) } == true
             return wish
         }
         state.connectionStatus = saved.known == nil ? .choosing : .reconnecting

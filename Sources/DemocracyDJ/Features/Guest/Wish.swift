@@ -32,9 +32,11 @@ public struct Wish: Hashable, Sendable {
     public var progress: Progress
     /// Messages about it that the host does not have for good yet.
     public var undelivered = 0
-    /// What is on view shows it already, since an earlier wish of the opposite kind is still on its way: only what comes
-    /// after its delivery counts, and no rejection that may be the earlier one's.
+    /// An earlier wish of the same song may still be on its way: only what comes after the delivery of this one counts, and
+    /// no rejection that may be the earlier one's.
     public var needsDelivery = false
+    /// A rejection has come that may have been an earlier wish's, or this one's.
+    public var isPerhapsRejected = false
     /// States of the host that have come since everything was delivered.
     public var statesSinceDelivery = 0
 
@@ -54,11 +56,11 @@ public struct Wish: Hashable, Sendable {
         }
     }
 
-    /// A vote and its taking back are about the same thing: the newer one counts.
+    /// All that is wanted of one song is about the same thing, of which the last counts: a suggestion of what is queued is a
+    /// vote for it.
     func isAbout(_ intent: GuestIntent) -> Bool {
         switch intent {
-        case .vote(songID), .takeBackVote(songID): kind != .suggest
-        case .suggestSong(songID): kind == .suggest
+        case .vote(songID), .takeBackVote(songID), .suggestSong(songID): true
         default: false
         }
     }
@@ -69,7 +71,7 @@ public struct Wish: Hashable, Sendable {
         return switch kind {
         case .vote: item?.voters.contains(guest) == true
         case .takeBack: item?.voters.contains(guest) != true
-        case .suggest: item != nil
+        case .suggest: item?.voters.contains(guest) == true || item?.addedBy == guest
         }
     }
 
