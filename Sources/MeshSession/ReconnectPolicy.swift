@@ -55,6 +55,14 @@ public struct ReconnectPolicy: Sendable {
     static let firstPause: Duration = .milliseconds(100)
     /// The longest pause after a failed dial: a host that is back is not kept waiting longer.
     static let longestPause: Duration = .seconds(2)
+    /// The first pause for a host that has no room, or that is another one than it looked like; it doubles with each try.
+    static let firstHold: Duration = .seconds(5)
+    /// The longest of these: a place that comes free is found within a minute.
+    static let longestHold: Duration = .seconds(60)
+    /// Hosts that are paused for: more than are in range at once.
+    static let holds = 16
+    /// Fewest digits of an identifier that name a host: with fewer, a name is meant.
+    static let fewestDigits = 6
 
     private enum State: Hashable, Sendable {
         /// Before `start`.
@@ -77,7 +85,15 @@ public struct ReconnectPolicy: Sendable {
         var isRetryOffered = false
     }
 
-    private let wanted: String?
+    /// A host that is not dialled for a while.
+    private struct Hold: Sendable {
+        var tries = 0
+        var until = MeshInstant.zero
+        /// It was heard meanwhile. It may not be reported again for a while.
+        var heard: Peer?
+    }
+
+    private let wanted: WantedHost
     private var state = State.idle
     private var failures = 0
     private var pauseUntil: MeshInstant = .zero
@@ -85,15 +101,30 @@ public struct ReconnectPolicy: Sendable {
     private var heardInPause: Peer?
     /// Hosts that said no, by what they have proved: they are not dialled again without a person's word.
     private var refusers: Set<Peer.ID> = []
+    /// Hosts that are tried again later, by the heads of their identifiers.
+    private var held: [Peer.ID: Hold] = [:]
 
-    /// A policy for a guest that joins the host of this name or identifier, or any where it is nil.
+    /// A policy for a guest that joins the host of this name or identifier, or any where it is nil. A whole identifier is
+    /// that key and nothing else; fewer digits may be the first ones of an identifier or a name.
     public init(wanted: String? = nil) {
-        self.wanted = wanted
+        self.wanted = WantedHost(wanted)
+    }
+
+    /// Whether a host that has proved its identifier is one that this guest joins. What it is not is to be told to nobody as
+    /// the host: `linked` answers with the end of the link.
+    public func accepts(_ proved: Peer) -> Bool {
+        switch state {
+        // It was the one, and it may have another name now.
+        case .connected(let host) where host.id == proved.id: true
+        case .returning(let gap) where gap.host.id == proved.id: true
+        default: wanted.isProved(by: proved)
+        }
     }
 
     /// When `tick` is due.
     public var deadline: MeshInstant? {
-        let pauseEnds = heardInPause == nil ? nil : pauseUntil
+        let holdEnds = state == .choosing ? held.values.filter { $0.heard != nil }.map(\.until).min() : nil
+        let pauseEnds = [heardInPause == nil ? nil : pauseUntil, holdEnds].compactMap(\.self).min()
         guard case .returning(let gap) = state else { return pauseEnds }
         let offer = gap.since + (gap.isRetryOffered ? Self.limit : Self.retryOffer)
         return min(offer, pauseEnds ?? offer)
@@ -106,16 +137,18 @@ public struct ReconnectPolicy: Sendable {
         case (_, .leave): return leave()
         case (.choosing, .heard(let peer)): return choose(peer, now: now)
         case (.returning(var gap), .heard(let peer)): return comeBack(&gap, to: peer, now: now)
+        case (.idle, .linked(let peer)): return [.cancelInvite(peer.id)]
+        case (.joining, .linked(let peer)) where !accepts(peer), (.choosing, .linked(let peer)) where !accepts(peer):
+            return leaveStranger(peer, now: now, jitter: jitter)
+        case (.returning, .linked(let peer)) where !accepts(peer):
+            return [.cancelInvite(peer.id)] + handle(.dialFailed, now: now, jitter: jitter)
         case (.joining, .linked(let peer)), (.returning, .linked(let peer)):
-            state = .connected(peer)
-            failures = 0
+            connect(to: peer)
             return [.show(.connected)]
         // The link was quicker than the person's second thoughts.
         case (.choosing, .linked(let peer)):
-            state = .connected(peer)
-            failures = 0
+            connect(to: peer)
             return [.stopBrowsing, .show(.connected)]
-        case (.idle, .linked(let peer)): return [.cancelInvite(peer.id)]
         case (.connected(let host), .linkLost):
             state = .returning(Return(host: host, since: now))
             return [.show(.reconnecting(attempt: 1)), .invite(host.id)]
@@ -134,7 +167,7 @@ public struct ReconnectPolicy: Sendable {
             return [.browse]
         case (.joining, .refused(let reason, let host)), (.connected, .refused(let reason, let host)),
             (.returning, .refused(let reason, let host)):
-            return refused(by: host, reason)
+            return refused(by: host, reason, now: now, jitter: jitter)
         case (.returning(var gap), .tick):
             let actions = tick(&gap, now: now)
             return actions.isEmpty ? pauseEnded(now: now, jitter: jitter) : actions
@@ -143,14 +176,27 @@ public struct ReconnectPolicy: Sendable {
         }
     }
 
+    private mutating func connect(to host: Peer) {
+        state = .connected(host)
+        failures = 0
+        held = [:]
+    }
+
     private mutating func pauseEnded(now: MeshInstant, jitter: Double) -> [Action] {
-        guard let peer = heardInPause, now >= pauseUntil else { return [] }
-        heardInPause = nil
+        if let peer = heardInPause, now >= pauseUntil {
+            heardInPause = nil
+            return handle(.heard(peer), now: now, jitter: jitter)
+        }
+        guard state == .choosing, let (head, hold) = held.first(where: { $1.heard != nil && now >= $1.until }),
+            let peer = hold.heard
+        else { return [] }
+        held[head]?.heard = nil
         return handle(.heard(peer), now: now, jitter: jitter)
     }
 
     private mutating func start(now: MeshInstant) -> [Action] {
         refusers = []
+        held = [:]
         failures = 0
         pauseUntil = now
         switch state {
@@ -180,23 +226,47 @@ public struct ReconnectPolicy: Sendable {
     }
 
     private mutating func choose(_ peer: Peer, now: MeshInstant) -> [Action] {
-        guard isWanted(peer), !hasRefused(peer), isPauseOver(for: peer, now: now) else {
+        guard wanted.isPerhaps(peer), !hasRefused(peer), isHoldOver(for: peer, now: now),
+            isPauseOver(for: peer, now: now)
+        else {
             return []
         }
         state = .joining(peer)
-        return [.stopBrowsing, .invite(wholeIdentifier(of: peer) ?? peer.id)]
-    }
-
-    /// Who names a host by its whole identifier wants that one, and not whoever advertises its head.
-    private func wholeIdentifier(of peer: Peer) -> Peer.ID? {
-        guard let wanted, wanted.count == 2 * Identity.idBytes, wanted.hasPrefix(peer.id) else { return nil }
-        return wanted
+        return [.stopBrowsing, .invite(wanted.key ?? peer.id)]
     }
 
     /// Somebody else with the same head does not speak for the host that is wanted.
     private func hasRefused(_ peer: Peer) -> Bool {
-        if let wanted = wholeIdentifier(of: peer) { return refusers.contains(wanted) }
+        if let key = wanted.key { return refusers.contains(key) }
         return refusers.contains { Identity.head(of: $0) == Identity.head(of: peer.id) }
+    }
+
+    /// The link goes to somebody else than was wanted. Who it is shows behind the handshake only, so that it is tried again,
+    /// as the one that is wanted may be heard there as well, and less and less often.
+    private mutating func leaveStranger(_ peer: Peer, now: MeshInstant, jitter: Double) -> [Action] {
+        let wasDialled = state != .choosing
+        hold(peer.id, now: now, jitter: jitter)
+        state = .choosing
+        return [.cancelInvite(peer.id)] + (wasDialled ? [.browse] : [])
+    }
+
+    private mutating func hold(_ host: Peer.ID, now: MeshInstant, jitter: Double) {
+        let head = Identity.head(of: host)
+        if held[head] == nil, held.count == Self.holds, let soonest = held.min(by: { $0.value.until < $1.value.until })
+        {
+            held[soonest.key] = nil
+        }
+        var hold = held[head] ?? Hold()
+        hold.until = now + min(Self.firstHold * (1 << min(hold.tries, 5)), Self.longestHold) * (0.5 + jitter / 2)
+        hold.tries += 1
+        held[head] = hold
+    }
+
+    private mutating func isHoldOver(for peer: Peer, now: MeshInstant) -> Bool {
+        let head = Identity.head(of: peer.id)
+        guard let hold = held[head], now < hold.until else { return true }
+        held[head]?.heard = peer
+        return false
     }
 
     private mutating func comeBack(_ gap: inout Return, to peer: Peer, now: MeshInstant) -> [Action] {
@@ -211,8 +281,15 @@ public struct ReconnectPolicy: Sendable {
         return [.show(.reconnecting(attempt: gap.attempt)), .stopBrowsing, .invite(gap.host.id)]
     }
 
-    private mutating func refused(by host: Peer.ID, _ reason: RefusalReason) -> [Action] {
-        refusers.insert(host)
+    private mutating func refused(
+        by host: Peer.ID, _ reason: RefusalReason, now: MeshInstant, jitter: Double
+    ) -> [Action] {
+        // A place may come free; every other reason needs a person.
+        if reason != .full {
+            refusers.insert(host)
+        } else if wanted.key == nil || wanted.key == host {
+            hold(host, now: now, jitter: jitter)
+        }
         state = .choosing
         return [.show(.failed(.connectionFailed(reason: "refused: \(reason)"))), .browse]
     }
@@ -242,11 +319,56 @@ public struct ReconnectPolicy: Sendable {
         let doubled = Self.firstPause * (1 << min(failures - 1, 5))
         pauseUntil = now + min(doubled, Self.longestPause) * (0.5 + jitter / 2)
     }
+}
 
-    private func isWanted(_ peer: Peer) -> Bool {
-        guard let wanted else { return true }
-        // A scan response has room for the head of a name, an advertisement for the head of an identifier.
-        let name = (try? NodeName(wanted))?.advertised ?? wanted
-        return peer.name == wanted || peer.name == name || Identity.head(of: wanted) == peer.id
+/// Which host a guest joins.
+private enum WantedHost: Sendable {
+    case any
+    /// The host of this whole identifier.
+    case key(Peer.ID)
+    /// The host of this name, or, where they may be that, one whose identifier begins with these digits.
+    case text(String, digits: Peer.ID?)
+
+    init(_ text: String?) {
+        guard let text else {
+            self = .any
+            return
+        }
+        let digits = text.lowercased()
+        let isHex = !digits.isEmpty && digits.utf8.allSatisfy { (48...57).contains($0) || (97...102).contains($0) }
+        if isHex, digits.count == 2 * Identity.idBytes {
+            self = .key(digits)
+        } else {
+            let range = ReconnectPolicy.fewestDigits..<2 * Identity.idBytes
+            self = .text(text, digits: isHex && range.contains(digits.count) ? digits : nil)
+        }
+    }
+
+    /// The whole identifier, where that is what is wanted: to be proved by the handshake.
+    var key: Peer.ID? { if case .key(let key) = self { key } else { nil } }
+
+    /// Whether it may be a host that is heard: an advertisement has room for the head of an identifier, a scan response for
+    /// the head of a name, and neither proves anything.
+    func isPerhaps(_ heard: Peer) -> Bool {
+        switch self {
+        case .any: return true
+        case .key(let key): return Identity.head(of: key) == Identity.head(of: heard.id)
+        case .text(let text, let digits):
+            let head = (try? NodeName(text))?.advertised ?? text
+            if heard.name == text || heard.name == head { return true }
+            guard let digits else { return false }
+            return Identity.head(of: heard.id).hasPrefix(Identity.head(of: digits))
+        }
+    }
+
+    /// Whether it is a host that has proved its identifier and has said its whole name.
+    func isProved(by peer: Peer) -> Bool {
+        switch self {
+        case .any: true
+        case .key(let key): peer.id == key
+        case .text(let text, let digits):
+            peer.name == text || peer.name == (try? NodeName(text))?.text
+                || digits.map { peer.id.hasPrefix($0) } ?? false
+        }
     }
 }

@@ -145,12 +145,110 @@ struct ReconnectPolicyTests {
         _ = guest.handle(.start)
         _ = guest.handle(.heard(Self.heardCar))
         #expect(
-            guest.handle(.refused(.full, by: Self.car.id)) == [
-                .show(.failed(.connectionFailed(reason: "refused: full"))), .browse,
+            guest.handle(.refused(.banned, by: Self.car.id)) == [
+                .show(.failed(.connectionFailed(reason: "refused: banned"))), .browse,
             ])
         #expect(guest.handle(.heard(Self.heardCar)) == [])
         #expect(guest.handle(.start) == [.browse, .show(.connecting)])
         #expect(guest.handle(.heard(Self.heardCar)) == [.stopBrowsing, .invite("c0ffee")])
+    }
+
+    @Test("a host with no room is asked again by itself, less and less often, and no less often than once a minute")
+    func full() {
+        var guest = Guest(policy: ReconnectPolicy())
+        _ = guest.handle(.start)
+        _ = guest.handle(.heard(Self.heardCar))
+        var pauses: [Duration] = []
+        for _ in 0..<6 {
+            _ = guest.handle(.refused(.full, by: Self.car.id))
+            let refusedAt = guest.now
+            // Heard once: a host that stays in range may not be reported again.
+            #expect(guest.handle(.heard(Self.heardCar)) == [])
+            guest.now = guest.policy.deadline ?? .zero
+            pauses.append(guest.now - refusedAt)
+            #expect(guest.handle(.tick) == [.stopBrowsing, .invite("c0ffee")])
+        }
+        #expect(pauses == [5, 10, 20, 40, 60, 60].map { .seconds($0) })
+        #expect(guest.handle(.linked(Self.car)) == [.show(.connected)])
+        #expect(guest.policy.deadline == nil)
+    }
+
+    @Test("while a full host is left alone, another one is joined at once")
+    func fullAndAnother() {
+        var guest = Guest(policy: ReconnectPolicy())
+        _ = guest.handle(.start)
+        _ = guest.handle(.heard(Self.heardCar))
+        _ = guest.handle(.refused(.full, by: Self.car.id))
+        _ = guest.handle(.heard(Self.heardCar))
+        #expect(guest.handle(.heard(Self.bus)) == [.stopBrowsing, .invite(Self.bus.id)])
+        guest.now = .seconds(100)
+        #expect(guest.handle(.tick) == [], "it has another one now")
+    }
+
+    // MARK: Who is meant by --host
+
+    @Test("a whole identifier is that key and never a name, however much of a name there is room for")
+    func wholeIdentifierIsNoName() {
+        var guest = Guest(policy: ReconnectPolicy(wanted: Self.car.id))
+        _ = guest.handle(.start)
+        for count in [29, 32] {
+            let impostor = Peer(id: Self.bus.id, name: String(Self.car.id.prefix(count)))
+            #expect(guest.handle(.heard(impostor)) == [])
+        }
+        #expect(guest.handle(.heard(Self.heardCar)) == [.stopBrowsing, .invite(Self.car.id)])
+        let proved = Peer(id: "c0ffee99999999999999999999999999", name: Self.car.id)
+        #expect(!guest.policy.accepts(proved))
+        #expect(guest.policy.accepts(Self.car))
+    }
+
+    @Test("an identifier is the same in capital letters")
+    func capitalLetters() {
+        for wanted in [Self.car.id.uppercased(), String(Self.car.id.uppercased().prefix(9))] {
+            var guest = Guest(policy: ReconnectPolicy(wanted: wanted))
+            _ = guest.handle(.start)
+            #expect(guest.handle(.heard(Self.heardCar)).first == .stopBrowsing)
+            #expect(guest.policy.accepts(Self.car))
+        }
+    }
+
+    @Test(
+        "digits beyond those that are advertised count when the host has proved its key: another is left, and not in a loop"
+    )
+    func longPrefix() {
+        let wanted = String(Self.car.id.prefix(Identity.headDigits + 6))
+        var guest = Guest(policy: ReconnectPolicy(wanted: wanted))
+        let other = Peer(id: Identity.head(of: Self.car.id) + String(repeating: "9", count: 26), name: "Dad's Car")
+        _ = guest.handle(.start)
+        let heard = Peer(id: Identity.head(of: Self.car.id), name: "Dad's Car")
+        #expect(guest.handle(.heard(heard)) == [.stopBrowsing, .invite(heard.id)])
+        var pauses: [Duration] = []
+        for _ in 0..<5 {
+            let now = guest.now
+            #expect(guest.handle(.linked(other)) == [.cancelInvite(other.id), .browse])
+            #expect(guest.handle(.heard(heard)) == [])
+            guest.now = guest.policy.deadline ?? .zero
+            pauses.append(guest.now - now)
+            #expect(guest.handle(.tick) == [.stopBrowsing, .invite(heard.id)])
+        }
+        #expect(pauses == [5, 10, 20, 40, 60].map { .seconds($0) })
+        #expect(guest.handle(.linked(Self.car)) == [.show(.connected)])
+    }
+
+    @Test("a host that is called otherwise once it has proved who it is is left for the one that was named")
+    func falseName() {
+        let name = "The longest name that anybody ever gave to a car"
+        var guest = Guest(policy: ReconnectPolicy(wanted: name))
+        _ = guest.handle(.start)
+        let liar = Peer(id: Self.bus.id, name: String(name.prefix(29)))
+        _ = guest.handle(.heard(liar))
+        let proved = Peer(id: Self.bus.id + String(repeating: "0", count: 26), name: name + " 2")
+        #expect(guest.handle(.linked(proved)) == [.cancelInvite(proved.id), .browse])
+        #expect(guest.handle(.heard(liar)) == [])
+        #expect(
+            guest.handle(.heard(Peer(id: "c0ffee", name: String(name.prefix(29))))) == [
+                .stopBrowsing, .invite("c0ffee"),
+            ])
+        #expect(guest.handle(.linked(Peer(id: Self.car.id, name: name))) == [.show(.connected)])
     }
 
     @Test("who speaks for another host with the same head does not keep a guest from the one it named")

@@ -32,7 +32,7 @@ public enum ErrorRecoveryHelper {
         case .hostNotFound:
             "Your votes are kept, and the next host that is heard is joined. Make sure Bluetooth is on."
         case .hostEnded: "Votes that were not sent yet are kept. Looking for a host again."
-        case .hostFull: "Try again when somebody has left."
+        case .hostFull: "You join by yourself when somebody has left."
         case .refused: "Ask the driver why, then retry."
         case .kicked: "You can join again when the driver starts a new session."
         case .wrongPIN: "Ask the driver for the PIN, and type it anew."
