@@ -85,7 +85,8 @@ let package = Package(
             exclude: ["Wire/democracy_dj.proto", "Wire/democracy_dj.sha256"],
             swiftSettings: strict),
         .target(
-            name: "NodeStore", dependencies: ["MeshProtocol", database, sqlite, locks, logging], swiftSettings: strict),
+            name: "NodeStore", dependencies: ["MeshProtocol", crypto, database, sqlite, locks, logging],
+            swiftSettings: strict),
         // Covers of songs, from the web and on the disk. What is in C has neither state nor decisions.
         .systemLibrary(name: "CLibCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .target(

@@ -53,6 +53,36 @@ struct NamesTests {
         #expect(throws: NodeName.Problem.controlCharacter) { try NodeName("a\nb") }
     }
 
+    static let invisible = [
+        "\u{200B}", "\u{2060}", "\u{3164}", "\u{AD}", "\u{115F}", "\u{180E}", "\u{FEFF}", "\u{2800}", "\u{200D}",
+        "\u{E0041}\u{E0042}\u{E007F}", "\u{FE0F}", "\u{E0100}", " \u{200B}\u{3164} \u{2060}",
+    ]
+
+    @Test("a name with nothing to see in it is none", arguments: invisible)
+    func invisibleNames(name: String) {
+        #expect(throws: NodeName.Problem.empty) { try NodeName(name) }
+        #expect(NodeName(untrusted: name).text == "?")
+    }
+
+    @Test(
+        "what joins and varies characters stays in a name that has some",
+        arguments: ["👨‍👩‍👧‍👦", "❤️", "🏴\u{E0067}\u{E0062}\u{E007F}", "नि"])
+    func joinedNames(name: String) throws {
+        #expect(try NodeName(name).text == name)
+        #expect(NodeName(untrusted: name).text == name)
+    }
+
+    @Test(
+        "marks that turn the direction of text, and noncharacters, are no part of a name",
+        arguments: [0x200E, 0x200F, 0x061C, 0x202E, 0x2066, 0xFDD0, 0xFDEF, 0xFFFE, 0xFFFF, 0x1FFFE, 0x10FFFF]
+            as [UInt32])
+    func marks(value: UInt32) throws {
+        let mark = String(try #require(Unicode.Scalar(value)))
+        #expect(throws: NodeName.Problem.controlCharacter) { try NodeName("Dad\(mark)s Car") }
+        #expect(NodeName(untrusted: "Dad\(mark)s Car").text == "Dads Car")
+        #expect(UntrustedText.shown("a\(mark)b") == "ab")
+    }
+
     @Test("whatever a peer calls itself becomes a name of one line within the limits")
     func untrustedNames() {
         #expect(NodeName(untrusted: "").text == "?")

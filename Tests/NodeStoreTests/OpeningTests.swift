@@ -44,6 +44,20 @@ extension StoreTests {
             #expect(settings == ["wal", "2", "1"])
         }
 
+        @Test(
+            "a pipe in the place of the database or of its log is set aside, and not waited for",
+            arguments: ["", "-wal", "-shm"])
+        func pipe(suffix: String) throws {
+            let shelf = try Shelf()
+            defer { shelf.clear() }
+            try shelf.open().close()
+            unlink(shelf.path + suffix)
+            try #require(mkfifo(shelf.path + suffix, 0o600) == 0)
+            let opened = try shelf.opened()
+            #expect(opened.setAside != nil)
+            opened.store.close()
+        }
+
         @Test("a folder that is not there is told, and not made behind anybody's back")
         func noFolder() {
             #expect { try NodeStore.open(folder: "/nowhere/at/all", now: Shelf.now) } throws: { error in
@@ -84,6 +98,54 @@ extension StoreTests {
             #expect { try StateFolder(opening: shelf.folder) } throws: { error in
                 error as? StateFolderError == .unusable(path: shelf.folder, cause: "Is a directory")
             }
+        }
+
+        @Test("a second process does not get in beside a node whose folder was removed and made again")
+        func removedAndMadeAgain() throws {
+            let shelf = try Shelf()
+            defer { shelf.clear() }
+            var first: StateFolder? = try StateFolder(opening: shelf.folder)
+            try FileManager.default.removeItem(atPath: shelf.folder)
+            #expect(throws: StateFolderError.inUse(path: shelf.folder)) { try StateFolder(opening: shelf.folder) }
+            withExtendedLifetime(first) {}
+            first = nil
+            _ = try StateFolder(opening: shelf.folder)
+        }
+
+        @Test("a pipe in the place of one of its files is told, and not waited for", arguments: ["identity", "lock"])
+        func pipe(name: String) throws {
+            let shelf = try Shelf()
+            defer { shelf.clear() }
+            try #require(mkfifo(shelf.folder + "/" + name, 0o600) == 0)
+            #expect { try StateFolder(opening: shelf.folder) } throws: { error in
+                error as? StateFolderError == .unusable(path: shelf.folder, cause: "\(name) is no file")
+            }
+            guard name == "identity" else { return }
+            #expect(FolderCondition(lookingAt: shelf.folder).identity == .isDamaged("it is no file"))
+        }
+
+        @Test("a pipe where the identity is to be drafted is no reason to wait")
+        func pipeOfDraft() throws {
+            let shelf = try Shelf()
+            defer { shelf.clear() }
+            try #require(mkfifo(shelf.folder + "/identity.new", 0o600) == 0)
+            let identity = try StateFolder(opening: shelf.folder).identity.peerID
+            #expect(try StateFolder(opening: shelf.folder).identity.peerID == identity)
+        }
+
+        @Test("an identity that others could read is protected, and that it was so is told")
+        func wideIdentity() throws {
+            let shelf = try Shelf()
+            defer { shelf.clear() }
+            #expect(try !StateFolder(opening: shelf.folder).wasReadableByOthers)
+            let file = shelf.folder + "/identity"
+            chmod(file, 0o644)
+            #expect(FolderCondition(lookingAt: shelf.folder).isReadableByOthers)
+            #expect(try StateFolder(opening: shelf.folder).wasReadableByOthers)
+            var status = stat()
+            #expect(stat(file, &status) == 0 && status.st_mode & 0o777 == 0o600)
+            #expect(!FolderCondition(lookingAt: shelf.folder).isReadableByOthers)
+            #expect(try !StateFolder(opening: shelf.folder).wasReadableByOthers)
         }
 
         @Test("state belongs where the desktop says, or below the home folder")

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A node's name, checked: not empty, on one line, and short enough for a head unit's screen.
+/// A node's name, checked: with something to see in it, on one line, and short enough for a head unit's screen.
 public struct NodeName: Hashable, Sendable {
     /// The name without white space around it.
     public let text: String
 
     /// What is wrong with a name.
     public enum Problem: Error, Hashable, Sendable {
-        /// Nothing but white space.
+        /// Nothing to see: white space, or characters that show nothing by themselves.
         case empty
         /// More than `Limits.nameCharacters` characters or `Limits.nameBytes` bytes.
         case tooLong(characters: Int)
-        /// A control character, a line break or the like: a name is one line of text.
+        /// A control character, a line break, a mark that turns the direction of text or the like: a name is one line of text.
         case controlCharacter
     }
 
@@ -23,10 +23,12 @@ public struct NodeName: Hashable, Sendable {
             throw .tooLong(characters: trimmed.count)
         }
         guard !trimmed.unicodeScalars.contains(where: UntrustedText.isHidden) else { throw .controlCharacter }
+        guard UntrustedText.isVisible(trimmed) else { throw .empty }
         self.text = trimmed
     }
 
-    /// A name made from what a peer says of itself: control characters dropped, cut to the limits, never empty.
+    /// A name made from what a peer says of itself: control characters and the like dropped, cut to the limits, never
+    /// without something to see.
     public init(untrusted text: String) {
         let scalars = text.unicodeScalars.lazy.filter { !UntrustedText.isHidden($0) }
         // The scalars are cut before they are made into characters: grapheme breaking is the costly part.
@@ -35,7 +37,7 @@ public struct NodeName: Hashable, Sendable {
         while kept.utf8.count > Limits.nameBytes { kept.removeLast() }
         // A cut may leave white space at the end, which the next reader would drop.
         kept = Self.trim(kept)
-        self.text = kept.isEmpty ? "?" : kept
+        self.text = UntrustedText.isVisible(kept) ? kept : "?"
     }
 
     /// The head of the name that fits a scan response (`Limits.advertisedNameBytes`), cut between characters.

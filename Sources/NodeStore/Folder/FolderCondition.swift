@@ -37,6 +37,8 @@ public struct FolderCondition: Hashable, Sendable {
     public var isInUse: Bool
     /// Who this node is.
     public var identity: File
+    /// Others than its owner have rights to the identity: somebody who reads it can pass for this node.
+    public var isReadableByOthers = false
     /// What it keeps. Not looked at while a node writes it.
     public var database: File
 
@@ -70,7 +72,7 @@ public struct FolderCondition: Hashable, Sendable {
         }
         guard exists, !isNoFolder else { return }
         isInUse = FileLock.isHeld(StateFolder.lockFile(path))
-        identity = Self.identity(StateFolder.identityFile(path))
+        (identity, isReadableByOthers) = Self.identity(StateFolder.identityFile(path))
         if !isInUse { database = DatabaseLook(folder: path).condition }
     }
 
@@ -83,12 +85,14 @@ public struct FolderCondition: Hashable, Sendable {
         return access(place, F_OK) == 0 ? place : "/"
     }
 
-    private static func identity(_ file: String) -> File {
-        guard access(file, F_OK) == 0 else { return errno == ENOENT ? .isMissing : .isUnreadable(words(errno)) }
-        guard access(file, R_OK) == 0, let data = FileManager.default.contents(atPath: file) else {
-            return .isUnreadable(words(errno))
+    private static func identity(_ file: String) -> (File, isReadableByOthers: Bool) {
+        switch SecretFile.read(file) {
+        case .bytes(let bytes, let isWide):
+            (Identity(stored: bytes) == nil ? .isDamaged("it is no identity") : .isSound, isWide)
+        case .noFile: (.isDamaged("it is no file"), false)
+        case .failure(ENOENT): (.isMissing, false)
+        case .failure(let code): (.isUnreadable(words(code)), false)
         }
-        return Identity(stored: Array(data)) == nil ? .isDamaged("it is no identity") : .isSound
     }
 
     private static func words(_ code: Int32) -> String { String(cString: strerror(code)) }

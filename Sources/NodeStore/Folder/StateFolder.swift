@@ -22,7 +22,11 @@ public final class StateFolder: Sendable {
     public let identity: Identity
     /// Where it is.
     public let path: String
+    /// Others could read the identity when the folder was opened, and may have it now: somebody who has it can pass for this
+    /// node. It is protected since.
+    public let wasReadableByOthers: Bool
     private let lock: FileLock
+    private let place: PlaceLock
 
     static func lockFile(_ folder: String) -> String { folder + "/lock" }
     static func identityFile(_ folder: String) -> String { folder + "/identity" }
@@ -30,9 +34,10 @@ public final class StateFolder: Sendable {
     /// Opens the folder and makes what is missing in it. The folder belongs to this process until it ends.
     public init(opening path: String) throws(StateFolderError) {
         try Self.makeFolder(path)
+        place = try Self.place(path)
         lock = try Self.lock(path)
         self.path = path
-        identity = try Self.identity(path)
+        (identity, wasReadableByOthers) = try Self.identity(path)
     }
 
     /// Where a person's state belongs: `$XDG_STATE_HOME/roadmesh`, or `~/.local/state/roadmesh`. Nil where there is no home.
@@ -52,33 +57,54 @@ public final class StateFolder: Sendable {
         guard access(path, R_OK | W_OK | X_OK) == 0 else { throw unusable(path, errno) }
     }
 
+    private static func place(_ path: String) throws(StateFolderError) -> PlaceLock {
+        do {
+            return try PlaceLock(path)
+        } catch {
+            switch error {
+            case .isHeld: throw .inUse(path: path)
+            case .noFile(let name): throw .unusable(path: path, cause: "\(name) is no file")
+            case .system(let code): throw unusable(path, code)
+            }
+        }
+    }
+
     private static func lock(_ path: String) throws(StateFolderError) -> FileLock {
         do {
             return try FileLock(lockFile(path))
         } catch {
             switch error {
             case .isHeld: throw .inUse(path: path)
+            case .noFile(let name): throw .unusable(path: path, cause: "\(name) is no file")
             case .system(let code): throw unusable(path, code)
             }
         }
     }
 
-    private static func identity(_ path: String) throws(StateFolderError) -> Identity {
+    private static func identity(
+        _ path: String
+    ) throws(StateFolderError) -> (Identity, wasReadableByOthers: Bool) {
         let file = identityFile(path)
-        if let stored = read(file) {
+        switch SecretFile.read(file) {
+        case .bytes(let stored, let isWide):
             guard let identity = Identity(stored: stored) else { throw .damagedIdentity(file: file) }
-            return identity
+            if isWide, chmod(file, 0o600) != 0 { throw unusable(path, errno) }
+            return (identity, isWide)
+        case .noFile: throw .unusable(path: path, cause: "identity is no file")
+        case .failure(ENOENT): break
+        case .failure(let code): throw unusable(path, code)
         }
-        guard errno == ENOENT else { throw unusable(path, errno) }
         let identity = Identity.make()
         try store(identity.stored, in: file, of: path)
-        return identity
+        return (identity, false)
     }
 
     /// Stores a secret so that a power cut leaves all of it or nothing.
     private static func store(_ bytes: [UInt8], in file: String, of path: String) throws(StateFolderError) {
         let draft = file + ".new"
-        let descriptor = open(draft, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+        // What a power cut has left there, or somebody has put there, is not written to: a pipe would be waited for.
+        if unlink(draft) != 0, errno != ENOENT { throw unusable(path, errno) }
+        let descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw unusable(path, errno) }
         defer { close(descriptor) }
         guard write(descriptor, bytes, bytes.count) == bytes.count, fsync(descriptor) == 0,
@@ -91,17 +117,34 @@ public final class StateFolder: Sendable {
         }
     }
 
-    /// A small file's bytes, or nil with errno.
-    private static func read(_ file: String) -> [UInt8]? {
-        let descriptor = open(file, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { return nil }
-        defer { close(descriptor) }
-        var bytes = [UInt8](repeating: 0, count: Identity.storedBytes + 1)
-        let count = Glibc.read(descriptor, &bytes, bytes.count)
-        return count < 0 ? nil : Array(bytes.prefix(count))
-    }
-
     private static func unusable(_ path: String, _ code: Int32) -> StateFolderError {
         .unusable(path: path, cause: String(cString: strerror(code)))
+    }
+}
+
+/// A small file that its owner alone is to read.
+enum SecretFile {
+    /// What is found in its place.
+    enum Found {
+        /// Its bytes, and whether others than its owner have rights to it.
+        case bytes([UInt8], isWide: Bool)
+        /// Something else than a file.
+        case noFile
+        /// What errno says.
+        case failure(Int32)
+    }
+
+    static func read(_ path: String) -> Found {
+        // A pipe that nobody writes to would be waited for.
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else { return .failure(errno) }
+        defer { close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { return .failure(errno) }
+        guard status.st_mode & S_IFMT == S_IFREG else { return .noFile }
+        var bytes = [UInt8](repeating: 0, count: Identity.storedBytes + 1)
+        let count = Glibc.read(descriptor, &bytes, bytes.count)
+        guard count >= 0 else { return .failure(errno) }
+        return .bytes(Array(bytes.prefix(count)), isWide: status.st_mode & 0o077 != 0)
     }
 }

@@ -30,14 +30,20 @@ struct DatabaseFiles: Sendable {
     /// Returns what is the matter where something else than a file is in its place.
     func prepare() throws -> String? {
         let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        if descriptor >= 0 {
-            close(descriptor)
-            return nil
+        if descriptor < 0, errno != EEXIST { throw SystemProblem("make \(path)") }
+        if descriptor >= 0 { close(descriptor) }
+        for file in Self.suffixes.map({ path + $0 }) {
+            var status = stat()
+            if stat(file, &status) != 0 {
+                if errno == ENOENT, file != path { continue }
+                throw SystemProblem("look at \(file)")
+            }
+            // SQLite would wait for a pipe.
+            guard status.st_mode & S_IFMT == S_IFREG else {
+                return file == path ? "is no file" : "has a log that is no file"
+            }
         }
-        guard errno == EEXIST else { throw SystemProblem("make \(path)") }
-        var status = stat()
-        guard stat(path, &status) == 0 else { throw SystemProblem("look at \(path)") }
-        guard status.st_mode & S_IFMT == S_IFREG else { return "is no file" }
+        guard descriptor < 0 else { return nil }
         // SQLite would go on with what it can only read, and say so with the first vote.
         guard access(path, R_OK | W_OK) == 0 else { throw SystemProblem("write \(path)") }
         guard access(folder, R_OK | W_OK | X_OK) == 0 else { throw SystemProblem("write \(folder)") }

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Crypto
+import FoundationEssentials
+import Glibc
+import MeshProtocol
+
+/// A lock on a place in the tree of folders, which outlasts the removal of what is there: a folder that is made again under
+/// the same path has another lock file. It is a name in the kernel's list of sockets (unix(7), "abstract"), and ends with the
+/// process, however that ends.
+final class PlaceLock: Sendable {
+    private let descriptor: Int32
+
+    /// Locks the place of a folder that exists.
+    init(_ path: String) throws(FileLock.Failure) {
+        let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        guard descriptor >= 0 else { throw .system(errno) }
+        let name = Self.name(path)
+        guard Self.with(name, { bind(descriptor, $0, $1) }) == 0, listen(descriptor, 1) == 0 else {
+            let failure = errno
+            close(descriptor)
+            guard failure == EADDRINUSE, !Self.isSquatted(name) else {
+                // Without a socket the lock file has to do.
+                self.descriptor = -1
+                return
+            }
+            throw .isHeld
+        }
+        self.descriptor = descriptor
+    }
+
+    deinit { if descriptor >= 0 { close(descriptor) } }
+
+    /// Names the place, not the folder: the path without links, as this process sees it (`mount_namespaces(7)`).
+    private static func name(_ path: String) -> [UInt8] {
+        var whole = path
+        if let found = realpath(path, nil) {
+            whole = String(cString: found)
+            free(found)
+        }
+        var status = stat()
+        let view = stat("/proc/self/ns/mnt", &status) == 0 ? status.st_ino : 0
+        let hash = SHA256.hash(data: Data("\(view) \(geteuid()) \(whole)".utf8))
+        return Array("\0roadmesh-\(Hex.text(hash.prefix(16)))".utf8)
+    }
+
+    /// Whether another user has taken the name, to keep this one out.
+    private static func isSquatted(_ name: [UInt8]) -> Bool {
+        let descriptor = socket(
+            AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0)
+        guard descriptor >= 0 else { return false }
+        defer { close(descriptor) }
+        guard with(name, { connect(descriptor, $0, $1) }) == 0 else { return false }
+        // What unix(7) calls a ucred: process, user, group.
+        var holder: [UInt32] = [0, 0, 0]
+        var length = socklen_t(MemoryLayout<UInt32>.stride * holder.count)
+        guard getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &holder, &length) == 0 else { return false }
+        return holder[1] != geteuid()
+    }
+
+    private static func with(_ name: [UInt8], _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        let length = MemoryLayout<sockaddr_un>.offset(of: \.sun_path).map { $0 + name.count } ?? 0
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: name) }
+        return withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, socklen_t(length)) }
+        }
+    }
+}
