@@ -27,13 +27,20 @@ public final class NodeStore: Sendable {
     private let logger: Logger
     /// Only what is on disk; changed on the database's own queue.
     private let written: NIOLockedValueBox<WrittenState>
+    /// The files as this store has left them; changed on the database's own queue.
+    private let stamp: NIOLockedValueBox<DatabaseStamp>
+    /// Waits until nothing was written for a while.
+    private let idle = NIOLockedValueBox<Task<Void, Never>?>(nil)
 
     private init(_ database: DatabaseQueue, folder: String, written: WrittenState, logger: Logger) {
         self.database = database
         self.folder = folder
         self.logger = logger
         self.written = NIOLockedValueBox(written)
+        stamp = NIOLockedValueBox(DatabaseStamp(folder + "/" + Self.fileName))
     }
+
+    deinit { idle.withLockedValue { $0?.cancel() } }
 
     /// Opens the database of a folder that exists, or makes it. One that is damaged or of a newer program is set aside,
     /// never deleted, and a new one is begun. `now` is for its name.
@@ -90,15 +97,76 @@ public final class NodeStore: Sendable {
         var state = written.withLockedValue(\.self)
         do {
             try checkOpen(db)
+            try checkFiles()
+        } catch {
+            return .failure(NodeStoreError(error, folder: folder))
+        }
+        do {
             try db.inTransaction(.immediate) {
                 try PeerTables.write(batch, db)
                 try state.become(host: batch.host, guest: batch.guest, db)
                 return .commit
             }
+            try noteFiles()
             written.withLockedValue { [state] in $0 = state }
+            checkpointWhenIdle()
             return .success(())
         } catch {
-            return .failure(NodeStoreError(error, folder: folder, db))
+            let told = NodeStoreError(error, folder: folder, db)
+            do throws(NodeStoreError) {
+                try noteFiles()
+            } catch {
+                // What else has failed, failed for that.
+                return .failure(error)
+            }
+            return .failure(told)
+        }
+    }
+
+    // MARK: The files
+
+    /// Throws where somebody else has been at the files: what is written now could be lost.
+    private func checkFiles() throws(NodeStoreError) {
+        if let harm = stamp.withLockedValue(\.harm) { throw NodeStoreError(.vanished, cause: harm) }
+    }
+
+    /// The files are as this store has left them just now. Throws where they are others.
+    private func noteFiles() throws(NodeStoreError) {
+        if let harm = stamp.withLockedValue(\.harmDuringWrite) { throw NodeStoreError(.vanished, cause: harm) }
+        stamp.withLockedValue { $0 = DatabaseStamp(folder + "/" + Self.fileName) }
+    }
+
+    /// Moves what is in the log to the database. It does nothing where that is not possible: it is done with a later write.
+    /// `mode` other than passive is for tests.
+    func checkpoint(_ mode: Database.CheckpointMode = .passive) async {
+        await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+            database.asyncWriteWithoutTransaction { [self] db in
+                defer { continuation.resume() }
+                do {
+                    try checkOpen(db)
+                    // What the log has become is not for the database.
+                    try checkFiles()
+                    _ = try db.checkpoint(mode)
+                    try noteFiles()
+                } catch {
+                    logger.debug("the log stays as it is: \(error)")
+                }
+            }
+        }
+    }
+
+    private func checkpointWhenIdle() {
+        let next = Task { [weak self] in
+            do {
+                try await Task.sleep(for: StoreLimits.idleCheckpoint)
+            } catch {
+                return
+            }
+            await self?.checkpoint()
+        }
+        idle.withLockedValue {
+            $0?.cancel()
+            $0 = next
         }
     }
 
@@ -110,6 +178,14 @@ public final class NodeStore: Sendable {
     /// Ends the use of the database; what is being written is finished first. A store that is closed fails to read and to
     /// write.
     public func close() {
+        idle.withLockedValue { $0?.cancel() }
+        if let harm = stamp.withLockedValue(\.harm) {
+            // SQLite would tidy up, and put into the database what somebody else has put into the log. It stays open until
+            // the process ends.
+            logger.error("the database is left as it is: \(harm)")
+            _ = Unmanaged.passRetained(database)
+            return
+        }
         do {
             try database.close()
         } catch {

@@ -8,7 +8,15 @@ import Glibc
 extension NodeStoreError {
     /// `db` is the connection that has failed, where it is at hand: it knows what the system has said to it.
     init(_ error: any Error, folder: String, _ db: Database? = nil) {
-        self = error as? NodeStoreError ?? NodeStoreError(Self.code(of: error, folder, db), cause: "\(error)")
+        self =
+            error as? NodeStoreError
+            ?? NodeStoreError(Self.code(of: error, folder, db), cause: Self.words(of: error), detail: "\(error)")
+    }
+
+    /// What an error says, without the statement that has failed.
+    private static func words(of error: any Error) -> String {
+        guard let error = error as? DatabaseError else { return "\(error)" }
+        return error.message ?? "SQLite error \(error.resultCode.rawValue)"
     }
 
     private static func code(of error: any Error, _ folder: String, _ db: Database?) -> Code {

@@ -9,6 +9,9 @@ public enum StoreLimits {
     /// Largest log that stays on disk after what is in it went to the database, in bytes: four times what SQLite lets it
     /// grow to before that, so that it is not made anew each time.
     public static let journalBytes = 16 << 20
+    /// How long after a write, without another one, what is in the log goes to the database: soon enough that the log is
+    /// seldom all there is of a vote, and late enough that a burst of votes is one go.
+    public static let idleCheckpoint: Duration = .seconds(1)
     /// Lines of one recorded drive: ten guests, each measured once a second, for a day. A line is some hundred bytes.
     public static let driveLines = 1_000_000
     /// Longest line of a recorded drive, in bytes: a name and a mark, each escaped to the utmost.

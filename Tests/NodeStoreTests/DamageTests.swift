@@ -67,7 +67,7 @@ extension StoreTests {
                 store.close()
                 return shelf
             }
-            _ = try await store.database.writeWithoutTransaction { try $0.checkpoint(.truncate) }
+            await store.checkpoint(.truncate)
             try await store.write(
                 .with { $0.guest = GuestRecord(wishes: [WishRecord(songID: "in the log", kind: "vote")]) })
             // As a power cut leaves it.

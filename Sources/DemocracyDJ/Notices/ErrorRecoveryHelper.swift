@@ -46,6 +46,7 @@ public enum ErrorRecoveryHelper {
         case .storageFull: "Make room: df -h shows which disk is full."
         case .storageReadOnly: "Make it writable, or start with another folder: --state names it."
         case .storageBusy: "Close that program; it goes on by itself then."
+        case .storageVanished: "Put them back where they were, or quit and start again: votes may be missing then."
         case .storageFailed: "Save what is on it, and replace it."
         case .storageDamaged: "Voting goes on without it. Keep that file for whoever can mend it."
         }
@@ -65,7 +66,8 @@ public enum ErrorRecoveryHelper {
         case .wrongPIN: "Enter PIN"
         case .sessionInvalidated: "Find a Host"
         case .invalidURL, .invalidResponse, .decodingError, .emptyData, .hostEnded, .kicked, .notConnected,
-            .tooManyPendingVotes, .storageFull, .storageReadOnly, .storageBusy, .storageFailed, .storageDamaged:
+            .tooManyPendingVotes, .storageFull, .storageReadOnly, .storageBusy, .storageVanished, .storageFailed,
+            .storageDamaged:
             "OK"
         }
     }

@@ -51,6 +51,7 @@ extension NetworkError: LocalizedError {
         case .storageFull: "The disk is full; nothing more can be kept."
         case .storageReadOnly: "The disk cannot be written to; nothing more can be kept."
         case .storageBusy: "Another program is using the database; nothing can be kept meanwhile."
+        case .storageVanished: "This node's files were removed or changed; nothing more can be kept."
         case .storageFailed(let cause): "The disk does not work: \(cause)."
         case .storageDamaged(let path): "What was kept cannot be read. It was put aside as \(path)."
         }

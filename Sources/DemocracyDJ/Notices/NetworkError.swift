@@ -90,6 +90,8 @@ public enum NetworkError: Error, Sendable {
     case storageReadOnly
     /// Another program holds the database.
     case storageBusy
+    /// Somebody else has removed or changed the node's files while it runs.
+    case storageVanished
     /// The disk does not work; the cause in the system's words.
     case storageFailed(cause: String)
     /// What was kept cannot be read; the path that it was moved to.
@@ -163,6 +165,7 @@ extension NetworkError {
         case .storageFull: "storageFull"
         case .storageReadOnly: "storageReadOnly"
         case .storageBusy: "storageBusy"
+        case .storageVanished: "storageVanished"
         case .storageFailed: "storageFailed"
         case .storageDamaged: "storageDamaged"
         }
@@ -189,7 +192,7 @@ extension NetworkError {
         case .connectionLost, .hostNotFound, .hostFull, .refused, .kicked, .wrongPIN, .versionMismatch, .proofRequired,
             .bondRequired, .sessionInvalidated:
             true
-        case .storageFull, .storageReadOnly, .storageBusy, .storageFailed, .storageDamaged: true
+        case .storageFull, .storageReadOnly, .storageBusy, .storageVanished, .storageFailed, .storageDamaged: true
         case .invalidURL, .requestFailed, .invalidResponse, .httpError, .decodingError, .noData, .emptyData: false
         case .hostEnded, .notConnected, .tooManyPendingVotes: false
         }
@@ -208,7 +211,7 @@ extension NetworkError {
             .zero
         case .invalidURL, .invalidResponse, .decodingError, .emptyData: nil
         case .hostEnded, .kicked, .notConnected, .tooManyPendingVotes: nil
-        case .storageFull, .storageReadOnly, .storageBusy, .storageFailed, .storageDamaged: nil
+        case .storageFull, .storageReadOnly, .storageBusy, .storageVanished, .storageFailed, .storageDamaged: nil
         }
     }
 }

@@ -88,6 +88,7 @@ extension NetworkError {
             case .diskFull: .storageFull
             case .readOnly: .storageReadOnly
             case .busy: .storageBusy
+            case .vanished: .storageVanished
             case .failed: .storageFailed(cause: error.cause)
             }
     }
@@ -96,7 +97,7 @@ extension NetworkError {
 /// Codes of notices that are cured together. Which host they tell of does not matter to that.
 extension Notice {
     /// What a write which succeeds has cured.
-    static let curedByWriting = codes(.storageFull, .storageReadOnly, .storageBusy, .storageFailed(cause: ""))
+    static let curedByWriting = codes(.storageFull, .storageReadOnly, .storageBusy, .storageVanished, .storageFailed(cause: ""))
 
     /// What a link to a host has cured.
     static let curedByJoining = absences + refusals

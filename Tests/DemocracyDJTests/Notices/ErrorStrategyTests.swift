@@ -29,7 +29,8 @@ struct ErrorStrategyTests {
         let withoutTap = NetworkError.every.filter { $0.isCritical && $0.buttonComesAfter == nil }.map(\.code)
         #expect(
             withoutTap == [
-                "kicked", "storageFull", "storageReadOnly", "storageBusy", "storageFailed", "storageDamaged",
+                "kicked", "storageFull", "storageReadOnly", "storageBusy", "storageVanished", "storageFailed",
+                "storageDamaged",
             ])
     }
 

@@ -50,7 +50,8 @@ extension NetworkError {
         case .tooManyPendingVotes: .storageFull
         case .storageFull: .storageReadOnly
         case .storageReadOnly: .storageBusy
-        case .storageBusy: .storageFailed(cause: "the line is dead")
+        case .storageBusy: .storageVanished
+        case .storageVanished: .storageFailed(cause: "the line is dead")
         case .storageFailed: .storageDamaged(setAside: "/tmp/store.damaged")
         case .storageDamaged: nil
         }
