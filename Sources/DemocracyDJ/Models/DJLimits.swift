@@ -63,4 +63,7 @@ public enum DJLimits {
     /// Peers that are all lost within this long were lost to one cause. A radio that dies takes its links down together;
     /// cars that drive apart, or people who leave, take longer.
     public static let lostTogether: Duration = .seconds(2)
+    /// How long a radio that was asked may say nothing before it is taken to work, and those who were lost to have left: a
+    /// reset of a controller takes no longer, and who comes back is back by then.
+    public static let inferredOutage: Duration = .seconds(30)
 }

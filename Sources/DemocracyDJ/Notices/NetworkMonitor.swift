@@ -18,6 +18,8 @@ public struct NetworkMonitor: Sendable {
         case unlinked(Peer.ID)
         /// The person wants to have it tried again.
         case retry
+        /// Time has passed: see `deadline`.
+        case tick
     }
 
     /// What is to be done.
@@ -36,8 +38,9 @@ public struct NetworkMonitor: Sendable {
     private enum Outage: Hashable, Sendable {
         /// The radio. It is over when the radio says so.
         case reported(NetworkError)
-        /// Nobody: everybody was lost at once. It is over as well when somebody is linked.
-        case inferred
+        /// Nobody: everybody was lost at once. The radio is asked, and may say what it is; it is over as well when somebody is
+        /// linked, and when the radio has said nothing for long enough.
+        case inferred(since: MeshInstant)
     }
 
     private var outage: Outage?
@@ -57,6 +60,11 @@ public struct NetworkMonitor: Sendable {
         }
     }
 
+    /// When `tick` is due.
+    public var deadline: MeshInstant? {
+        if case .inferred(let since)? = outage { since + DJLimits.inferredOutage } else { nil }
+    }
+
     /// Takes an event.
     public mutating func handle(_ event: Event, now: MeshInstant) -> [Action] {
         justLost = justLost.filter { now - $0.value <= DJLimits.lostTogether }
@@ -66,18 +74,22 @@ public struct NetworkMonitor: Sendable {
         case .linked(let peer):
             linked.insert(peer)
             justLost[peer] = nil
-            return outage == .inferred ? recover() : []
+            return isInferred ? recover() : []
         case .linkLost(let peer):
             guard linked.remove(peer) != nil else { return [] }
             justLost[peer] = now
             // One that is lost alone was most often left behind; the radio, if it is that, says so.
-            return linked.isEmpty && justLost.count > 1 && outage == nil ? fail(.inferred) : []
+            return linked.isEmpty && justLost.count > 1 && outage == nil
+                ? fail(.inferred(since: now)) + [.tryAgain] : []
         case .unlinked(let peer):
             linked.remove(peer)
             return []
         case .retry: return outage == nil ? [] : [.tryAgain]
+        case .tick: return deadline.map { $0 <= now } == true ? recover() : []
         }
     }
+
+    private var isInferred: Bool { if case .inferred? = outage { true } else { false } }
 
     private mutating func fail(_ cause: Outage) -> [Action] {
         let before = refusal

@@ -129,7 +129,7 @@ struct ErrorStrategyTests {
         let peers = ["a", "b", "c", "d"]
         for peer in peers { _ = monitor.handle(.linked(peer), now: .zero) }
         let actions = peers.flatMap { monitor.handle(.linkLost($0), now: .seconds(60)) }
-        #expect(actions == [.networkUnavailable(.networkUnavailable)])
+        #expect(actions == [.networkUnavailable(.networkUnavailable), .tryAgain])
     }
 
     @Test("Network Lost 4: the banner says that the connection is lost, and that it tries to reconnect")

@@ -42,9 +42,26 @@ struct NetworkMonitorTests {
                 [
                     (0, .linked("a"), [], nil), (0, .linked("b"), [], nil), (0, .linked("c"), [], nil),
                     (9, .linkLost("a"), [], nil), (9.1, .linkLost("b"), [], nil),
-                    (11, .linkLost("c"), [.networkUnavailable(.networkUnavailable)], .networkUnavailable),
+                    (11, .linkLost("c"), [.networkUnavailable(.networkUnavailable), .tryAgain], .networkUnavailable),
                     (12, .linked("b"), [.networkAvailable], nil),
                     (13, .linked("a"), [], nil),
+                ]
+            ),
+            (
+                "an outage that nobody has told of is over when the radio, asked, has said nothing for 30 seconds",
+                [
+                    (0, .linked("a"), [], nil), (0, .linked("b"), [], nil), (9, .linkLost("a"), [], nil),
+                    (10, .linkLost("b"), [.networkUnavailable(.networkUnavailable), .tryAgain], .networkUnavailable),
+                    (39.9, .tick, [], .networkUnavailable), (40, .tick, [.networkAvailable], nil), (41, .tick, [], nil),
+                ]
+            ),
+            (
+                "one that the radio has told of meanwhile lasts until the radio says so",
+                [
+                    (0, .linked("a"), [], nil), (0, .linked("b"), [], nil), (9, .linkLost("a"), [], nil),
+                    (10, .linkLost("b"), [.networkUnavailable(.networkUnavailable), .tryAgain], .networkUnavailable),
+                    (11, .radioFailed(.radioOff), [.causeChanged(.radioOff)], .radioOff),
+                    (40, .tick, [], .radioOff), (50, .radioRecovered, [.networkAvailable], nil),
                 ]
             ),
             (
@@ -66,7 +83,7 @@ struct NetworkMonitorTests {
                 [
                     (0, .linked("a"), [], nil), (0, .linked("b"), [], nil), (0, .linked("c"), [], nil),
                     (9, .linkLost("a"), [], nil), (9, .unlinked("b"), [], nil),
-                    (9, .linkLost("c"), [.networkUnavailable(.networkUnavailable)], .networkUnavailable),
+                    (9, .linkLost("c"), [.networkUnavailable(.networkUnavailable), .tryAgain], .networkUnavailable),
                 ]
             ),
             (
@@ -103,7 +120,7 @@ struct NetworkMonitorTests {
                 "a failure that explains losses afterwards is told as their cause, and a straggler's link is no cure",
                 [
                     (0, .linked("a"), [], nil), (0, .linked("b"), [], nil), (9, .linkLost("a"), [], nil),
-                    (9, .linkLost("b"), [.networkUnavailable(.networkUnavailable)], .networkUnavailable),
+                    (9, .linkLost("b"), [.networkUnavailable(.networkUnavailable), .tryAgain], .networkUnavailable),
                     (
                         9.2, .radioFailed(.blocked(bySwitch: false)), [.causeChanged(.blocked(bySwitch: false))],
                         .blocked(bySwitch: false)

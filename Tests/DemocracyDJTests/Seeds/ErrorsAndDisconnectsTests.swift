@@ -157,7 +157,8 @@ struct ErrorsAndDisconnectsTests {
         for peer in ["a", "b", "c"] { #expect(monitor.handle(.linked(peer), now: .zero) == []) }
         #expect(monitor.handle(.linkLost("a"), now: .seconds(60)) == [])
         #expect(monitor.handle(.linkLost("b"), now: .seconds(60)) == [])
-        #expect(monitor.handle(.linkLost("c"), now: .seconds(61)) == [.networkUnavailable(.networkUnavailable)])
+        #expect(
+            monitor.handle(.linkLost("c"), now: .seconds(61)) == [.networkUnavailable(.networkUnavailable), .tryAgain])
     }
 
     @Test("scenario 4: the banner is shown to a host and to a guest, over a state that stays, and goes with a link")
