@@ -3,7 +3,8 @@
 import MeshProtocol
 
 /// Everything that can go wrong between a person and the music: on the web, with the radio, with the host, with what
-/// this node keeps. Each has a sentence (`errorDescription`), and `ErrorRecoveryHelper` says what to do about it.
+/// this node keeps. Each is one row of the table below, which has all that is
+/// told of it; `docs/using.md`, "Notices", has the same rows.
 public enum NetworkError: Error, Sendable {
     // MARK: The web: covers, and lists of songs
 
@@ -98,120 +99,238 @@ public enum NetworkError: Error, Sendable {
     case storageDamaged(setAside: String)
 }
 
-extension NetworkError: Hashable {
-    /// Two errors are one where they say the same: a cause counts by its words.
-    public static func == (one: NetworkError, other: NetworkError) -> Bool {
-        one.code == other.code && one.details == other.details
-    }
-
-    /// Hashes what `==` compares.
-    public func hash(into hasher: inout Hasher) {
-        hasher.combine(code)
-        hasher.combine(details)
-    }
-
-    private var details: [String] {
-        switch self {
-        case .requestFailed(let cause), .decodingError(let cause): [words(of: cause)]
-        case .httpError(let statusCode): ["\(statusCode)"]
-        case .blocked(let bySwitch): ["\(bySwitch)"]
-        case .unsupported(let cause), .airUnusable(let cause), .radioFailed(let cause), .storageFailed(let cause):
-            [cause]
-        case .connectionLost(let host), .hostNotFound(let host), .hostEnded(let host): [host.id, host.name]
-        case .storageDamaged(let path): [path]
-        default: []
-        }
-    }
-}
-
 extension NetworkError {
-    /// A name for programs, the same in every version.
-    public var code: String {
+    /// The row of this problem: all that people are told of it, who raises it, and what clears it.
+    public var problem: Problem {
         switch self {
-        case .invalidURL: "invalidURL"
-        case .requestFailed: "requestFailed"
-        case .invalidResponse: "invalidResponse"
-        case .httpError: "httpError"
-        case .decodingError: "decodingError"
-        case .noData: "noData"
-        case .offline: "offline"
-        case .emptyData: "emptyData"
-        case .serverMaintenance: "serverMaintenance"
-        case .rateLimited: "rateLimited"
-        case .radioOff: "radioOff"
-        case .noAdapter: "noAdapter"
-        case .blocked: "blocked"
-        case .adapterSilent: "adapterSilent"
-        case .adapterDead: "adapterDead"
-        case .serviceNotRunning: "serviceNotRunning"
-        case .notPermitted: "notPermitted"
-        case .unsupported: "unsupported"
-        case .airUnusable: "airUnusable"
-        case .radioFailed: "radioFailed"
-        case .networkUnavailable: "networkUnavailable"
-        case .connectionLost: "connectionLost"
-        case .hostNotFound: "hostNotFound"
-        case .hostEnded: "hostEnded"
-        case .hostFull: "hostFull"
-        case .refused: "refused"
-        case .kicked: "kicked"
-        case .wrongPIN: "wrongPIN"
-        case .versionMismatch: "versionMismatch"
-        case .proofRequired: "proofRequired"
-        case .bondRequired: "bondRequired"
-        case .sessionInvalidated: "sessionInvalidated"
-        case .notConnected: "notConnected"
-        case .tooManyPendingVotes: "tooManyPendingVotes"
-        case .storageFull: "storageFull"
-        case .storageReadOnly: "storageReadOnly"
-        case .storageBusy: "storageBusy"
-        case .storageVanished: "storageVanished"
-        case .storageFailed: "storageFailed"
-        case .storageDamaged: "storageDamaged"
+        case .invalidURL:
+            Problem(
+                "invalidURL", "That is not an address of the web.",
+                "Correct the address in the song list.",
+                severity: .passes, raisedBy: .covers, clearedBy: [.time])
+        case .requestFailed(let cause):
+            Problem(
+                "requestFailed", "The request did not get through: \(words(of: cause)).",
+                "The votes do not need it. Covers come when there is reception again.",
+                button: .now("Try Again"), severity: .passes, raisedBy: .covers, clearedBy: [.time])
+        case .invalidResponse:
+            Problem(
+                "invalidResponse", "The server's answer makes no sense.",
+                "Check that the address in the song list leads to a picture.",
+                severity: .passes, raisedBy: .covers, clearedBy: [.time])
+        case .httpError(let statusCode):
+            Problem(
+                "httpError", sentence(statusCode: statusCode),
+                suggestion(statusCode: statusCode),
+                button: .now("Try Again"), severity: .passes, raisedBy: .covers, clearedBy: [.time])
+        case .decodingError(let cause):
+            Problem(
+                "decodingError", "The server's answer cannot be read: \(words(of: cause)).",
+                "Check that the address in the song list leads to a picture.",
+                severity: .passes, raisedBy: .covers, clearedBy: [.time])
+        case .noData:
+            Problem(
+                "noData", "The server sent nothing.",
+                "Try again in a moment.",
+                button: .now("Try Again"), severity: .passes, raisedBy: .covers, clearedBy: [.time])
+        case .offline:
+            Problem(
+                "offline", "There is no Internet here.",
+                "The votes do not need it. Covers come when there is reception again.",
+                button: .now("Try Again"), severity: .stays, raisedBy: .covers, clearedBy: [.loaded, .retried])
+        case .emptyData:
+            Problem(
+                "emptyData", "The server has nothing to show.",
+                nil,
+                severity: .passes, raisedBy: .covers, clearedBy: [.time])
+        case .serverMaintenance:
+            Problem(
+                "serverMaintenance", "The server is down for maintenance.",
+                "Try again in a few minutes; music and votes go on without it.",
+                button: .now("Try Again"), severity: .stays, raisedBy: .covers, clearedBy: [.loaded, .retried])
+        case .rateLimited:
+            Problem(
+                "rateLimited", "The server was asked too often, and wants a pause.",
+                "Wait a minute, then try again.",
+                button: .now("Try Again"), severity: .stays, raisedBy: .covers, clearedBy: [.loaded, .retried])
+        case .radioOff:
+            Problem(
+                "radioOff", "Bluetooth is switched off.",
+                "Switch it on: bluetoothctl power on.",
+                button: .now("Check Again"), severity: .outage, raisedBy: .radio, clearedBy: [.radioWorks])
+        case .noAdapter:
+            Problem(
+                "noAdapter", "There is no Bluetooth adapter.",
+                "Plug it in; it is used as soon as it is there.",
+                button: .now("Check Again"), severity: .outage, raisedBy: .radio, clearedBy: [.radioWorks])
+        case .blocked(bySwitch: true):
+            Problem(
+                "blocked", "A switch on this box keeps Bluetooth off.",
+                "Flip the switch; the radio comes back by itself.",
+                button: .now("Check Again"), severity: .outage, raisedBy: .radio, clearedBy: [.radioWorks])
+        case .blocked(bySwitch: false):
+            Problem(
+                "blocked", "Bluetooth is blocked on this box (rfkill).",
+                "Lift the block: sudo rfkill unblock bluetooth.",
+                button: .now("Check Again"), severity: .outage, raisedBy: .radio, clearedBy: [.radioWorks])
+        case .adapterSilent:
+            Problem(
+                "adapterSilent", "The Bluetooth adapter has stopped answering.",
+                "Wait a moment: it is being switched off and on.",
+                button: .now("Check Again"), severity: .outage, raisedBy: .radio, clearedBy: [.radioWorks])
+        case .adapterDead:
+            Problem(
+                "adapterDead", "The Bluetooth adapter does not answer, not even after a reset.",
+                "Pull it out and put it in again; one that is built in needs this box restarted.",
+                button: .now("Check Again"), severity: .outage, raisedBy: .radio, clearedBy: [.radioWorks])
+        case .serviceNotRunning:
+            Problem(
+                "serviceNotRunning", "The Bluetooth service, bluetoothd, is not running.",
+                "Start it: sudo systemctl start bluetooth.",
+                button: .now("Check Again"), severity: .outage, raisedBy: .radio, clearedBy: [.radioWorks])
+        case .notPermitted:
+            Problem(
+                "notPermitted", "This user may not use Bluetooth.",
+                "Join the group: sudo usermod -aG bluetooth $USER, and log in again.",
+                button: .now("Check Again"), severity: .outage, raisedBy: .radio, clearedBy: [.radioWorks])
+        case .unsupported(let cause):
+            Problem(
+                "unsupported", "This Bluetooth adapter cannot do it: \(cause).",
+                "Use another adapter: --adapter names it.",
+                button: .now("Check Again"), severity: .outage, raisedBy: .radio, clearedBy: [.radioWorks])
+        case .airUnusable(let cause):
+            Problem(
+                "airUnusable", "The virtual radio cannot use its folder: \(cause).",
+                "Let this user write to it; the radio comes back by itself.",
+                button: .now("Check Again"), severity: .outage, raisedBy: .radio, clearedBy: [.radioWorks])
+        case .radioFailed(let cause):
+            Problem(
+                "radioFailed", "The radio does not work: \(cause).",
+                "Make sure that Bluetooth is on and bluetoothd runs: systemctl status bluetooth.",
+                button: .now("Check Again"), severity: .outage, raisedBy: .radio, clearedBy: [.radioWorks])
+        case .networkUnavailable:
+            Problem(
+                "networkUnavailable", "Everybody was lost at once.",
+                "Make sure that Bluetooth is on. Who comes back into reach is connected by itself.",
+                button: .now("Check Again"), severity: .outage, raisedBy: .monitor, clearedBy: [.radioWorks, .linked])
+        case .connectionLost(let host):
+            Problem(
+                "connectionLost", "Connection to \(host.asHost()) lost. Trying to reconnect.",
+                "You see the last known queue, and what you vote is sent when the connection is back.",
+                button: .later("Retry"), severity: .stays, raisedBy: .link,
+                clearedBy: [.linked, .left, .refused, .gaveUp], about: [host.id, host.name],
+                later: (
+                    "\(host.asHost(startsSentence: true)) is still out of reach.",
+                    "You are back by yourself as soon as it is heard. Make sure Bluetooth is on, or retry now."
+                ))
+        case .hostNotFound(let host):
+            Problem(
+                "hostNotFound", "\(host.asHost(startsSentence: true)) was not heard for 30 seconds.",
+                "Your votes are kept, and the next host that is heard is joined. Make sure Bluetooth is on.",
+                button: .now("Retry"), severity: .stays, raisedBy: .reconnecting,
+                clearedBy: [.linked, .left, .refused], about: [host.id, host.name])
+        case .hostEnded(let host):
+            Problem(
+                "hostEnded", "\(host.asHost(startsSentence: true)) ended the session.",
+                "Votes that were not sent yet are kept. Looking for a host again.",
+                severity: .passes, raisedBy: .link, clearedBy: [.time, .linked, .left, .refused],
+                about: [host.id, host.name])
+        case .hostFull:
+            Problem(
+                "hostFull", "The host has no room for another guest.",
+                "You join by yourself when somebody has left.",
+                button: .now("Retry"), severity: .stays, raisedBy: .refusal, clearedBy: [.linked, .retried, .left])
+        case .refused:
+            Problem(
+                "refused", "The host does not take you in.",
+                "Ask the driver why, then retry.",
+                button: .now("Retry"), severity: .stays, raisedBy: .refusal, clearedBy: [.linked, .retried])
+        case .kicked:
+            Problem(
+                "kicked", "The host has removed you from this session.",
+                "You can join again when the driver starts a new session.",
+                severity: .stays, raisedBy: .refusal, clearedBy: [.linked, .retried])
+        case .wrongPIN:
+            Problem(
+                "wrongPIN", "The host does not accept this PIN.",
+                "Ask the driver for the PIN, and type it anew.",
+                button: .now("Enter PIN"), severity: .stays, raisedBy: .nothing, clearedBy: [.linked, .retried])
+        case .versionMismatch:
+            Problem(
+                "versionMismatch", "The host speaks another version of RoadMesh.",
+                "Install the same version on both boxes, then retry.",
+                button: .now("Retry"), severity: .stays, raisedBy: .refusal, clearedBy: [.linked, .retried])
+        case .proofRequired:
+            Problem(
+                "proofRequired", "The host asks for something that this version of RoadMesh cannot give.",
+                "Install the host's version of RoadMesh, then retry.",
+                button: .now("Retry"), severity: .stays, raisedBy: .refusal, clearedBy: [.linked, .retried])
+        case .bondRequired:
+            Problem(
+                "bondRequired", "This host takes only boxes that it is bonded with.",
+                "Run roadmesh pair on both boxes, then retry. If they were bonded before, one of them has forgotten.",
+                button: .now("Retry"), severity: .stays, raisedBy: .refusal, clearedBy: [.linked, .retried])
+        case .sessionInvalidated:
+            Problem(
+                "sessionInvalidated", "This session is over for good.",
+                "Choose a host again.",
+                button: .now("Find a Host"), severity: .stays, raisedBy: .client, clearedBy: [.retried])
+        case .notConnected:
+            Problem(
+                "notConnected", "There is no host right now.",
+                "Votes and suggestions are kept and sent later; searching and skipping need a host.",
+                severity: .passes, raisedBy: .wish, clearedBy: [.time])
+        case .tooManyPendingVotes:
+            Problem(
+                "tooManyPendingVotes", "\(DJLimits.pendingVotes) votes wait to be sent already.",
+                "Vote again when the connection is back.",
+                severity: .passes, raisedBy: .wish, clearedBy: [.time])
+        case .storageFull:
+            Problem(
+                "storageFull", "The disk is full; nothing more can be kept.",
+                "Make room: df -h shows which disk is full.",
+                severity: .stays, raisedBy: .store, clearedBy: [.written])
+        case .storageReadOnly:
+            Problem(
+                "storageReadOnly", "The disk cannot be written to; nothing more can be kept.",
+                "Make it writable, or start with another folder: --state names it.",
+                severity: .stays, raisedBy: .store, clearedBy: [.written])
+        case .storageBusy:
+            Problem(
+                "storageBusy", "Another program is using the database; nothing can be kept meanwhile.",
+                "Close that program; it goes on by itself then.",
+                severity: .stays, raisedBy: .store, clearedBy: [.written])
+        case .storageVanished:
+            Problem(
+                "storageVanished", "This node's files were removed or changed; nothing more can be kept.",
+                "Put them back where they were, or quit and start again: votes may be missing then.",
+                severity: .stays, raisedBy: .store, clearedBy: [.written])
+        case .storageFailed(let cause):
+            Problem(
+                "storageFailed", "The disk does not work: \(cause).",
+                "Save what is on it, and replace it.",
+                severity: .stays, raisedBy: .store, clearedBy: [.written])
+        case .storageDamaged(let path):
+            Problem(
+                "storageDamaged", "What was kept cannot be read. It was put aside as \(path).",
+                "Voting goes on without it. Keep that file for whoever can mend it.",
+                button: .now("OK"), severity: .stays, raisedBy: .opening, clearedBy: [.retried])
         }
     }
 
-    /// Whether this node's own radio is what does not work.
-    public var isOutage: Bool {
-        switch self {
-        case .radioOff, .noAdapter, .blocked, .adapterSilent, .adapterDead, .serviceNotRunning,
-            .notPermitted, .unsupported, .airUnusable, .radioFailed, .networkUnavailable:
-            true
-        default: false
+    private func sentence(statusCode: Int) -> String {
+        switch statusCode {
+        case 401, 403: "The server does not let this box in (\(statusCode))."
+        case 404, 410: "It is not there any more (\(statusCode))."
+        case 500...599: "The server is in trouble (\(statusCode))."
+        default: "The server said no (\(statusCode))."
         }
     }
 
-    /// Whether it is told until it is cured: without a cure there is no music to vote on, or no vote. The others are
-    /// told in passing.
-    public var isCritical: Bool {
-        switch self {
-        case .offline, .serverMaintenance, .rateLimited: true
-        case .radioOff, .noAdapter, .blocked, .adapterSilent, .adapterDead, .serviceNotRunning,
-            .notPermitted, .unsupported, .airUnusable, .radioFailed, .networkUnavailable:
-            true
-        case .connectionLost, .hostNotFound, .hostFull, .refused, .kicked, .wrongPIN, .versionMismatch, .proofRequired,
-            .bondRequired, .sessionInvalidated:
-            true
-        case .storageFull, .storageReadOnly, .storageBusy, .storageVanished, .storageFailed, .storageDamaged: true
-        case .invalidURL, .requestFailed, .invalidResponse, .httpError, .decodingError, .noData, .emptyData: false
-        case .hostEnded, .notConnected, .tooManyPendingVotes: false
-        }
-    }
-    /// How long it is told before it has a button, `ErrorRecoveryHelper.buttonLabel(for:)`; nil where a tap cannot help.
-    public var buttonComesAfter: Duration? {
-        switch self {
-        // It is most often cured by then, and a button is one more thing to look at while driving.
-        case .connectionLost: DJLimits.retryOffered
-        case .requestFailed, .httpError, .noData, .offline, .serverMaintenance, .rateLimited: .zero
-        case .radioOff, .noAdapter, .blocked, .adapterSilent, .adapterDead, .serviceNotRunning,
-            .notPermitted, .unsupported, .airUnusable, .radioFailed, .networkUnavailable:
-            .zero
-        case .hostNotFound, .hostFull, .refused, .wrongPIN, .versionMismatch, .proofRequired, .bondRequired,
-            .sessionInvalidated:
-            .zero
-        case .invalidURL, .invalidResponse, .decodingError, .emptyData: nil
-        case .hostEnded, .kicked, .notConnected, .tooManyPendingVotes: nil
-        case .storageFull, .storageReadOnly, .storageBusy, .storageVanished, .storageFailed, .storageDamaged: nil
+    private func suggestion(statusCode: Int) -> String {
+        switch statusCode {
+        case 500...599: "Try again in a few minutes; music and votes go on without it."
+        default: "Correct the address in the song list."
         }
     }
 }

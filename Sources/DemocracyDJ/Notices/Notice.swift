@@ -32,6 +32,8 @@ public struct Notice: Hashable, Sendable, Codable {
     public var dismissAfter: Double?
     /// What it says later. A program is not told of it before.
     public var followUp: FollowUp?
+    /// What clears it (`NoticeBoard.Event.cleared`). Not told to programs.
+    public var clearedBy: Set<Problem.Clearer> = []
 
     private enum CodingKeys: String, CodingKey {
         case code, cause, message, suggestion, button, critical, dismissAfter
@@ -53,7 +55,7 @@ public struct Notice: Hashable, Sendable, Codable {
     public static func passing(_ code: String, _ message: String, _ suggestion: String? = nil) -> Notice {
         Notice(
             code: code, message: message, suggestion: suggestion, button: nil, critical: false,
-            dismissAfter: DJLimits.passingNotice / .seconds(1))
+            dismissAfter: DJLimits.passingNotice / .seconds(1), clearedBy: [.time])
     }
 
     /// A notice that stays until it is cured.
@@ -72,17 +74,17 @@ extension Notice {
 
     /// An error, told to a person.
     public init(_ error: NetworkError) {
-        let label = ErrorRecoveryHelper.buttonLabel(for: error)
+        let problem = error.problem
+        let (stays, isOutage) = (problem.severity != .passes, problem.severity == .outage)
         self.init(
-            code: error.isOutage ? Self.outageCode : error.code, cause: error.isOutage ? error.code : nil,
-            message: error.sentence, suggestion: ErrorRecoveryHelper.suggestion(for: error),
-            button: error.buttonComesAfter == .zero ? label : nil, critical: error.isCritical,
-            dismissAfter: error.isCritical ? nil : DJLimits.passingNotice / .seconds(1), followUp: nil)
-        if case .connectionLost(let host) = error, let after = error.buttonComesAfter {
+            code: isOutage ? Self.outageCode : problem.code, cause: isOutage ? problem.code : nil,
+            message: problem.sentence, suggestion: problem.suggestion,
+            button: problem.button?.after == .zero ? problem.button?.label : nil, critical: stays,
+            dismissAfter: stays ? nil : DJLimits.passingNotice / .seconds(1), followUp: nil,
+            clearedBy: problem.clearedBy)
+        if let later = problem.later, let button = problem.button {
             followUp = FollowUp(
-                after: after, message: "\(host.asHost(startsSentence: true)) is still out of reach.",
-                suggestion: "You are back by yourself as soon as it is heard. Make sure Bluetooth is on, or retry now.",
-                button: label)
+                after: button.after, message: later.sentence, suggestion: later.suggestion, button: button.label)
         }
     }
 

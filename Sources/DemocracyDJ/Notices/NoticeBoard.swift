@@ -10,6 +10,8 @@ public struct NoticeBoard: Sendable {
         case tell(Notice)
         /// What the notice of this code was about is over.
         case cured(String)
+        /// This has happened: whatever it clears is over.
+        case cleared(by: Problem.Clearer)
         /// Time has passed: see `deadline`.
         case tick
     }
@@ -39,6 +41,7 @@ public struct NoticeBoard: Sendable {
         switch event {
         case .tell(let notice): tell(notice, now: now)
         case .cured(let code): clear { $0.notice.code == code }
+        case .cleared(let clearer): clear { $0.notice.clearedBy.contains(clearer) }
         case .tick: tick(now: now)
         }
     }

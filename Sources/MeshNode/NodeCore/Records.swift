@@ -97,7 +97,8 @@ extension NetworkError {
 /// Codes of notices that are cured together. Which host they tell of does not matter to that.
 extension Notice {
     /// What a write which succeeds has cured.
-    static let curedByWriting = codes(.storageFull, .storageReadOnly, .storageBusy, .storageVanished, .storageFailed(cause: ""))
+    static let curedByWriting = codes(
+        .storageFull, .storageReadOnly, .storageBusy, .storageVanished, .storageFailed(cause: ""))
 
     /// What a link to a host has cured.
     static let curedByJoining = absences + refusals
@@ -108,6 +109,9 @@ extension Notice {
     /// The ways in which a host says no.
     static let refusals = codes(
         .hostFull, .refused, .kicked, .wrongPIN, .versionMismatch, .proofRequired, .bondRequired)
+
+    /// What else a person ends who has it tried again.
+    static let endedByRetry = codes(.storageDamaged(setAside: ""), .offline, .serverMaintenance, .rateLimited)
 
     private static let nobody = Peer(id: "", name: "")
 

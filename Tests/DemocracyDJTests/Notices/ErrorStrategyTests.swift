@@ -30,7 +30,6 @@ struct ErrorStrategyTests {
         #expect(
             withoutTap == [
                 "kicked", "storageFull", "storageReadOnly", "storageBusy", "storageVanished", "storageFailed",
-                "storageDamaged",
             ])
     }
 

@@ -60,7 +60,7 @@ struct NetworkErrorTests {
                 "unsupported", "airUnusable",
                 "radioFailed",
                 "networkUnavailable", "hostNotFound", "hostFull", "refused", "wrongPIN", "versionMismatch",
-                "proofRequired", "bondRequired", "sessionInvalidated",
+                "proofRequired", "bondRequired", "sessionInvalidated", "storageDamaged",
             ])
         let later = NetworkError.every.filter { Notice($0).followUp != nil }
         #expect(later == [.connectionLost(host: Example.host)])

@@ -39,4 +39,41 @@ struct NoticeTableTests {
         }
         #expect(written.count == Set(told).count)
     }
+
+    // MARK: Raised and cleared
+
+    @Test("every problem is raised by something and cleared by something", arguments: NetworkError.every)
+    func raisedAndCleared(error: NetworkError) {
+        let problem = error.problem
+        #expect(!problem.clearedBy.isEmpty)
+        #expect(problem.clearedBy.contains(.time) == (problem.severity == .passes))
+        #expect(
+            (problem.raisedBy == .nothing) == (problem.code == "wrongPIN"), "the manual says what nothing tells yet")
+        // What a tap clears has a button, or goes by other ways too.
+        #expect(problem.button != nil || problem.clearedBy != [.retried])
+    }
+
+    @Test("whatever raises and clears problems has one", arguments: Problem.Raiser.allCases)
+    func raisers(raiser: Problem.Raiser) {
+        #expect(NetworkError.every.contains { $0.problem.raisedBy == raiser })
+    }
+
+    @Test("what has happened clears the problems that it ends, and no others", arguments: Problem.Clearer.allCases)
+    func clearers(clearer: Problem.Clearer) {
+        var isOfUse = false
+        for error in NetworkError.every {
+            var board = NoticeBoard()
+            _ = board.handle(.tell(Notice(error)), now: .zero)
+            let cleared = board.handle(.cleared(by: clearer), now: .zero)
+            let isMeant = error.problem.clearedBy.contains(clearer)
+            #expect(cleared == (isMeant ? [.clear(Notice(error).code)] : []))
+            isOfUse = isOfUse || isMeant
+        }
+        #expect(isOfUse)
+    }
+
+    @Test("a person's own words that led to nothing go by themselves", arguments: others)
+    func passing(notice: Notice) {
+        #expect(notice.critical || notice.clearedBy == [.time])
+    }
 }

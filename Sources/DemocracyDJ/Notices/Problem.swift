@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import MeshProtocol
+
+/// A problem that people are told of: one row of the table in `NetworkError.problem`. A new one is a case and its row there,
+/// and a line where it is raised.
+public struct Problem: Sendable {
+    /// How it is told.
+    public enum Severity: Hashable, Sendable {
+        /// In passing: it goes by itself.
+        case passes
+        /// Until it is cleared: without that there is no music to vote on, or no vote.
+        case stays
+        /// As `stays`, and this node's own radio is what does not work.
+        case outage
+    }
+
+    /// A button, which does what `retry` does.
+    public struct Button: Hashable, Sendable {
+        /// What stands on it.
+        public var label: String
+        /// How long the problem is told before it has the button.
+        public var after: Duration
+
+        static func now(_ label: String) -> Button { Button(label: label, after: .zero) }
+
+        /// It is most often cleared by then, and a button is one more thing to look at while driving.
+        static func later(_ label: String) -> Button { Button(label: label, after: DJLimits.retryOffered) }
+    }
+
+    /// What raises problems.
+    public enum Raiser: String, Hashable, Sendable, CaseIterable {
+        /// A cover, or a list of songs, that is loaded from the web.
+        case covers
+        /// The radio, which says what it is.
+        case radio
+        /// `NetworkMonitor`, where the radio does not say.
+        case monitor
+        /// The end of the link to the host.
+        case link
+        /// `ReconnectPolicy`, which has given a host up.
+        case reconnecting
+        /// A host that says no.
+        case refusal
+        /// A wish of the person that cannot be followed now.
+        case wish
+        /// A write to the store.
+        case store
+        /// The opening of the store.
+        case opening
+        /// The radio's client, which has ended by itself.
+        case client
+        /// Nothing in this version: the name is kept for what comes or was.
+        case nothing
+    }
+
+    /// What clears problems.
+    public enum Clearer: String, Hashable, Sendable, CaseIterable {
+        /// Five seconds.
+        case time
+        /// The radio works (`NetworkMonitor.Action.networkAvailable`).
+        case radioWorks
+        /// There is a link to a host.
+        case linked
+        /// The person leaves the host.
+        case left
+        /// A host has said no: that is told in its place.
+        case refused
+        /// The host is not waited for any longer: that is told in its place.
+        case gaveUp
+        /// The person wants to have it tried again: the button.
+        case retried
+        /// A write has succeeded.
+        case written
+        /// Something has been loaded from the web.
+        case loaded
+    }
+
+    /// A name for programs, the same in every version.
+    public var code: String
+    /// What happened, as sentences.
+    public var sentence: String
+    /// What to do, as sentences; nil where there is nothing to do.
+    public var suggestion: String?
+    /// The button; nil where a tap cannot help.
+    public var button: Button?
+    /// How it is told.
+    public var severity: Severity
+    /// What raises it.
+    public var raisedBy: Raiser
+    /// What clears it; any of them.
+    public var clearedBy: Set<Clearer>
+    /// What tells two of them apart that read the same.
+    var about: [String]
+    /// What is told when the button comes, where that is later.
+    var later: (sentence: String, suggestion: String)?
+
+    init(
+        _ code: String, _ sentence: String, _ suggestion: String?, button: Button? = nil, severity: Severity,
+        raisedBy: Raiser, clearedBy: Set<Clearer>, about: [String] = [], later: (String, String)? = nil
+    ) {
+        self.code = code
+        self.sentence = sentence
+        self.suggestion = suggestion
+        self.button = button
+        self.severity = severity
+        self.raisedBy = raisedBy
+        self.clearedBy = clearedBy
+        self.about = about
+        self.later = later
+    }
+}
+
+extension NetworkError {
+    /// A name for programs, the same in every version.
+    public var code: String { problem.code }
+
+    /// Whether this node's own radio is what does not work.
+    public var isOutage: Bool { problem.severity == .outage }
+
+    /// Whether it is told until it is cleared. The others are told in passing.
+    public var isCritical: Bool { problem.severity != .passes }
+
+    /// How long it is told before it has a button, `ErrorRecoveryHelper.buttonLabel(for:)`; nil where a tap cannot help.
+    public var buttonComesAfter: Duration? { problem.button?.after }
+
+    /// What happened, as sentences for a person.
+    var sentence: String { problem.sentence }
+}
+
+extension NetworkError: Hashable {
+    /// Two errors are one where they say the same: a cause counts by its words.
+    public static func == (one: NetworkError, other: NetworkError) -> Bool {
+        let (one, other) = (one.problem, other.problem)
+        return one.code == other.code && one.sentence == other.sentence && one.about == other.about
+    }
+
+    /// Hashes what `==` compares.
+    public func hash(into hasher: inout Hasher) {
+        let problem = problem
+        hasher.combine(problem.code)
+        hasher.combine(problem.sentence)
+        hasher.combine(problem.about)
+    }
+}
