@@ -96,7 +96,7 @@ struct MediaKeysTests {
     @Test(
         "odd titles are shown as far as can be, and nobody is cut off the bus for them",
         arguments: [
-            ("A\u{0}B", "AB"), ("noncharacters \(Self.noncharacters)", "noncharacters \u{FFFD}\u{FFFD}\u{FFFD}"),
+            ("A\u{0}B", "AB"), ("non\(Self.noncharacters)characters", "noncharacters"),
             ("\u{202E}drawkcab", "drawkcab"), ("two\nlines", "twolines"), ("👩‍👩‍👧 ünïcödé", "👩‍👩‍👧 ünïcödé"),
             (String(repeating: "ü", count: 5_000), String(repeating: "ü", count: 512)), ("", ""), ("%s %n", "%s %n"),
         ])
