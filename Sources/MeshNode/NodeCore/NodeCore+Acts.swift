@@ -20,12 +20,13 @@ extension NodeCore {
         case .effect(.show(.networkUnavailable)):
             tell(Notice(decisions.monitor.refusal ?? .networkUnavailable))
         case .effect(.show(let error)): tell(Notice(error))
-        case .effect(.clear(let error)): clear([Notice(error).code])
+        case .effect(.clear): clear(by: .linked)
         case .effect(.startHosting), .effect(.startBrowsing), .effect(.stop): break
         case .begin: begin()
         case .show(let event): show(event)
         case .tell(let notice): tell(notice)
-        case .clear(let codes): clear(codes)
+        case .clear(let code): clear(code)
+        case .cleared(let clearer): clear(by: clearer)
         case .steer(let event): steer(event)
         case .share(let event): share(event)
         case .accept(let message): apply(context.mesh.accept(upTo: message))
@@ -114,7 +115,7 @@ extension NodeCore {
     mutating func steer(_ event: ReconnectPolicy.Event) {
         guard decisions.app.guest != nil else { return }
         if event == .dialFailed { activity.isDialling = false }
-        for action in policy.handle(event, now: context.now, jitter: nextJitter()) {
+        for action in decisions.policy.handle(event, now: context.now, jitter: nextJitter()) {
             switch action {
             case .browse: scan()
             case .stopBrowsing:
@@ -130,7 +131,7 @@ extension NodeCore {
             // The notice of a lost connection brings its button by itself.
             case .offerRetry: break
             case .giveUp(let host):
-                clear([Notice(.connectionLost(host: host)).code])
+                clear(by: .gaveUp)
                 tell(Notice(.hostNotFound(host: host)))
             }
         }
@@ -148,8 +149,12 @@ extension NodeCore {
         for event in screen.tell(notice, now: context.now) { show(event) }
     }
 
-    mutating func clear(_ codes: [String]) {
-        for event in screen.clear(codes, now: context.now) { show(event) }
+    private mutating func clear(_ code: String) {
+        for event in screen.clear(code, now: context.now) { show(event) }
+    }
+
+    mutating func clear(by clearer: Problem.Clearer) {
+        for event in screen.clear(by: clearer, now: context.now) { show(event) }
     }
 
     /// Tells what is heard and what the radio does, where it is something else than what was told last.

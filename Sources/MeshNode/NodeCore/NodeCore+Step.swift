@@ -55,7 +55,7 @@ extension NodeCore {
         let wasOut = storeOutage != nil
         if wasOut {
             storeOutage = nil
-            clear(Notice.curedByWriting)
+            clear(by: .written)
         }
         perform(step.acts)
         // What found no way to the disk when a link was there is tapped again, as it were.

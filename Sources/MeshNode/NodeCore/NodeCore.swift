@@ -177,7 +177,6 @@ public struct NodeCore: Sendable {
     var screen = NodeScreen()
     /// What the radio does.
     var activity = RadioActivity()
-    var policy: ReconnectPolicy
     /// A host's.
     var stateFeed: StateFeed?
     private var jitter: Jitter
@@ -208,7 +207,6 @@ public struct NodeCore: Sendable {
         var memory = NodeMemory(configuration.contents)
         decisions = NodeDecisions(configuration.part, configuration.description.peer, &memory)
         context = NodeDecisions.Context(mesh: mesh, memory: memory, now: .zero)
-        policy = ReconnectPolicy(wanted: configuration.part.wanted)
         jitter = Jitter(seed: configuration.seed)
     }
 
@@ -243,7 +241,7 @@ public struct NodeCore: Sendable {
     /// When a step is due although nothing has happened.
     private var stepDeadline: MeshInstant? {
         guard hasStarted, writing == nil, !isQuitting else { return nil }
-        return [decisions.deadline, policy.deadline, storeOutage?.retryAt].compactMap(\.self).min()
+        return [decisions.deadline, storeOutage?.retryAt].compactMap(\.self).min()
     }
 
     /// Whether the node hosts.
@@ -287,7 +285,6 @@ public struct NodeCore: Sendable {
         case .written: written()
         case .writeFailed(let error): writeFailed(error)
         case .tick: tick()
-        case .cover(let songID, let path): show(.artwork(songID, path: path))
         case .end: end()
         case .heard(let peer, let rssi, _, let version):
             dials.heard(peer, version: version)
@@ -301,7 +298,7 @@ public struct NodeCore: Sendable {
             guard let invited = dials.pending else { break }
             let host = peer ?? Peer(id: invited, name: "")
             show(.contact(Contact(.heard, host, at: configuration.origin + context.now, by: .link)))
-        case .radioFailed, .radioRecovered, .radioRepaired, .input, .found, .coverFailed, .asked,
+        case .radioFailed, .radioRecovered, .radioRepaired, .input, .found, .cover, .coverFailed, .asked,
             .transportEnded:
             waiting.append(.event(event))
         }
@@ -349,12 +346,6 @@ public struct NodeCore: Sendable {
         for id in context.mesh.allLinks { apply(context.mesh.leave(id)) }
         context.memory.noteAll(decisions.app, now: context.now)
         emit(.write(context.memory.pending))
-    }
-}
-
-extension NodeCore.Part {
-    fileprivate var wanted: String? {
-        if case .guest(let wanted) = self { wanted } else { nil }
     }
 }
 

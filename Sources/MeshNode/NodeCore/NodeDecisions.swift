@@ -22,8 +22,10 @@ enum Act: Sendable {
     case effect(AppFeature.Effect)
     case show(NodeEvent)
     case tell(Notice)
-    /// What the notices of these codes were about is over.
-    case clear([String])
+    /// What the notice of this code was about is over.
+    case clear(String)
+    /// What ends notices has happened.
+    case cleared(by: Problem.Clearer)
     case steer(ReconnectPolicy.Event)
     case share(StateFeed.Event)
     case accept(ReceivedMessage)
@@ -45,6 +47,8 @@ enum Act: Sendable {
 struct NodeDecisions: Sendable {
     private(set) var app = AppFeature()
     private(set) var monitor = NetworkMonitor()
+    /// A guest's way to its host. What it decides is performed at once: it moves only when a step's acts do.
+    var policy: ReconnectPolicy
     /// The peers that are linked.
     private(set) var peers: [Peer.ID: Peer] = [:]
     /// Those of them that are linked by other means than the air.
@@ -53,6 +57,7 @@ struct NodeDecisions: Sendable {
 
     /// What decides for a node of this kind, as an earlier run has left it.
     init(_ part: NodeCore.Part, _ local: Peer, _ memory: inout NodeMemory) {
+        policy = ReconnectPolicy(wanted: part.wanted)
         let event: AppFeature.Event =
             switch part {
             case .host(let hosting): .startHosting(memory.hostFeature(local, hosting, now: .zero))
@@ -63,7 +68,7 @@ struct NodeDecisions: Sendable {
     }
 
     /// When the features are to be asked again.
-    var deadline: MeshInstant? { app.deadline }
+    var deadline: MeshInstant? { [app.deadline, policy.deadline, monitor.deadline].compactMap(\.self).min() }
 
     /// What a step decides with: the conversations that hold what is said, and what the next write takes along.
     struct Context {
@@ -102,17 +107,18 @@ struct NodeDecisions: Sendable {
         case .radioRepaired(let notice): return [.tell(notice)]
         case .input(let input): return decide(input, &context)
         case .found(let results, let peer): return [.share(.answered(results, for: peer))]
+        case .cover(let songID, let path): return [.show(.artwork(songID, path: path)), .cleared(by: .loaded)]
         case .coverFailed(let error): return [.tell(Notice(error))]
         case .asked(let number): return [.answer(number)]
         case .transportEnded:
             return ask(.multipeerEvent(.sessionInvalidated), &context) + [.quit(.transportEnded)]
         case .tick:
             let isDue = app.deadline.map { $0 <= context.now } == true
-            return (isDue ? ask(.host(.tick), &context) : []) + [.steer(.tick)]
+            return watch(.tick, &context) + (isDue ? ask(.host(.tick), &context) : []) + [.steer(.tick)]
         case .started: return [.begin]
         // The links' own, and what is dealt with at once.
         case .reached, .opened, .dialFailed, .received, .channelClosed, .measured, .written, .writeFailed,
-            .cover, .end:
+            .end:
             return []
         }
     }
@@ -126,16 +132,16 @@ struct NodeDecisions: Sendable {
             // What could be forgotten is refused.
             return context.isWithoutStore && event.isWish ? [] : ask(.guest(event), &context)
         // Whoever was refused and asks again is to be told again.
-        case .retry: return [.clear(Notice.refusals)] + watch(.retry, &context) + [.steer(.start)]
+        case .retry: return [.cleared(by: .retried)] + watch(.retry, &context) + [.steer(.start)]
         case .leave:
             let goodbye = app.guest?.state.host.map { [Act.disconnect($0.id)] } ?? []
-            return goodbye + [.clear(Notice.absences), .steer(.leave)]
+            return goodbye + [.cleared(by: .left), .steer(.leave)]
         case .player(let report): return ask(.host(.player(report)), &context)
         case .library(let library): return ask(.host(.library(library)), &context) + [.show(.library(library))]
         case .web(let event): return decideWeb(event, &context)
         case .end: return ask(.endSession, &context) + [.beginAnewNextTime, .quit(.quit)]
         case .notice(let notice): return [.tell(notice)]
-        case .cured(let code): return [.clear([code])]
+        case .cured(let code): return [.clear(code)]
         case .mark(let text): return [.show(.mark(text))]
         case .quit(let reason): return [.quit(reason)]
         }
@@ -180,10 +186,12 @@ struct NodeDecisions: Sendable {
     }
 
     private mutating func connected(_ peer: Peer, _ context: inout Context) -> [Act] {
+        // Somebody else than the host that this guest wants is nobody's host here, and the link ends.
+        if app.guest != nil, !policy.accepts(peer) { return [.steer(.linked(peer))] }
         peers[peer.id] = peer
         context.memory.met(peer.id, context.mesh)
         return [.show(.peerConnected(peer)), .steer(.linked(peer))] + watch(.linked(peer.id), &context)
-            + [.clear(Notice.curedByJoining)] + ask(.multipeerEvent(.peerConnected(peer)), &context)
+            + [.cleared(by: .linked)] + ask(.multipeerEvent(.peerConnected(peer)), &context)
             + [.share(.guestConnected(peer.id))]
     }
 
@@ -200,7 +208,7 @@ struct NodeDecisions: Sendable {
     }
 
     private mutating func ended(_ peer: Peer, _ end: LinkEnd, _ context: inout Context) -> [Act] {
-        peers[peer.id] = nil
+        guard peers.removeValue(forKey: peer.id) != nil else { return [] }
         let reason = DisconnectReason(end)
         let isLost = reason == .linkLost
         let decided =
@@ -217,7 +225,7 @@ struct NodeDecisions: Sendable {
         switch failure {
         case .refused(let reason, .some(let host)):
             [
-                .clear(Notice.absences), .tell(Notice(NetworkError(reason, by: peers[host]))),
+                .cleared(by: .refused), .tell(Notice(NetworkError(reason, by: peers[host]))),
                 .steer(.refused(reason, by: host)),
             ]
         // Anybody can say that in the host's name, so it is told, and tried again.
@@ -234,7 +242,7 @@ struct NodeDecisions: Sendable {
             switch action {
             case .networkUnavailable: ask(.multipeerEvent(.networkUnavailable), &context)
             case .causeChanged(let error): [.tell(Notice(error))]
-            case .networkAvailable: [.clear([Notice(.networkUnavailable).code])]
+            case .networkAvailable: [.cleared(by: .radioWorks)]
             case .tryAgain: [.retryRadio]
             }
         }
@@ -265,6 +273,12 @@ struct NodeDecisions: Sendable {
         context.memory.said(body, number: number, to: peer, remembered)
         if case .intent(let intent) = message { context.memory.sent(intent, number: number, to: peer) }
         return [.release(number: number, to: peer)]
+    }
+}
+
+extension NodeCore.Part {
+    fileprivate var wanted: String? {
+        if case .guest(let wanted) = self { wanted } else { nil }
     }
 }
 

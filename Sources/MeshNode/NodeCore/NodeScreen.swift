@@ -20,9 +20,14 @@ struct NodeScreen: Sendable {
         Self.events(board.handle(.tell(notice), now: now))
     }
 
-    /// What the notices of these codes were about is over.
-    mutating func clear(_ codes: [String], now: MeshInstant) -> [NodeEvent] {
-        codes.flatMap { Self.events(board.handle(.cured($0), now: now)) }
+    /// What the notice of this code was about is over.
+    mutating func clear(_ code: String, now: MeshInstant) -> [NodeEvent] {
+        Self.events(board.handle(.cured(code), now: now))
+    }
+
+    /// What ends notices has happened.
+    mutating func clear(by clearer: Problem.Clearer, now: MeshInstant) -> [NodeEvent] {
+        Self.events(board.handle(.cleared(by: clearer), now: now))
     }
 
     /// What is heard now.

@@ -93,27 +93,3 @@ extension NetworkError {
             }
     }
 }
-
-/// Codes of notices that are cured together. Which host they tell of does not matter to that.
-extension Notice {
-    /// What a write which succeeds has cured.
-    static let curedByWriting = codes(
-        .storageFull, .storageReadOnly, .storageBusy, .storageVanished, .storageFailed(cause: ""))
-
-    /// What a link to a host has cured.
-    static let curedByJoining = absences + refusals
-
-    /// The ways in which a host is missed.
-    static let absences = codes(.connectionLost(host: nobody), .hostNotFound(host: nobody), .hostEnded(host: nobody))
-
-    /// The ways in which a host says no.
-    static let refusals = codes(
-        .hostFull, .refused, .kicked, .wrongPIN, .versionMismatch, .proofRequired, .bondRequired)
-
-    /// What else a person ends who has it tried again.
-    static let endedByRetry = codes(.storageDamaged(setAside: ""), .offline, .serverMaintenance, .rateLimited)
-
-    private static let nobody = Peer(id: "", name: "")
-
-    private static func codes(_ errors: NetworkError...) -> [String] { errors.map { Notice($0).code } }
-}
