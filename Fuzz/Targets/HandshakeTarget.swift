@@ -30,18 +30,18 @@ enum HandshakeTarget {
         init(_ beginning: Beginning) throws {
             switch beginning {
             case .hostListens, .hostIdentifies, .hostConfirms:
-                node = try LinkedNode(.host, seed: 1)
-                puppet = try Puppet(.guest, of: node.core)
+                node = try LinkedNode(.responder, seed: 1)
+                puppet = try Puppet(.initiator, of: node.core)
                 knownBefore = [:]
                 try node.open(entropy: 11)
                 if beginning == .hostIdentifies { try give(puppet.hello(.xx, payload: [])) }
                 if beginning == .hostConfirms { try give(puppet.hello(.ik, payload: Self.appStart)) }
             case .guestGreets, .guestRecognises, .guestWaitsForAnswer:
-                let host = try LinkedNode(.host, seed: 7).core
+                let host = try LinkedNode(.responder, seed: 7).core
                 let knows = beginning == .guestRecognises
                 knownBefore = knows ? [host.local.id: Self.acquaintance(try LinkedNode.identity(7).publicKey)] : [:]
-                node = try LinkedNode(.guest, seed: 2, remembered: knownBefore)
-                puppet = try Puppet(.host, of: node.core)
+                node = try LinkedNode(.initiator, seed: 2, remembered: knownBefore)
+                puppet = try Puppet(.responder, of: node.core)
                 try node.open(expecting: host.local.id, entropy: 12)
                 try listen()
                 if beginning == .guestWaitsForAnswer { try give(puppet.next(payload: [])) }

@@ -2,8 +2,8 @@
 
 @testable import MeshProtocol
 
-/// A node with one link, and what it has told about it. Every action that it wants carried out is held against what must
-/// hold on any link, whoever is at its other end.
+/// A node with one link, and what it has told about it. Every action that it wants carried out is held against what
+/// must hold on any link, whoever is at its other end.
 struct LinkedNode {
     static let link: MeshCore.LinkID = 1
 
@@ -24,7 +24,7 @@ struct LinkedNode {
     init(_ role: LinkRole, seed: UInt8, remembered: [Peer.ID: MeshCore.Remembered] = [:]) throws {
         self.role = role
         core = MeshCore(
-            identity: try Self.identity(seed), name: role == .host ? "Car" : "Ana", service: .democracyDJ,
+            identity: try Self.identity(seed), name: role == .responder ? "Car" : "Ana", service: .democracyDJ,
             remembered: remembered)
     }
 

@@ -2,8 +2,8 @@
 
 @testable import MeshProtocol
 
-/// The other end of a handshake. It has a good key, speaks Noise rightly, and puts into its packets and records whatever
-/// it is told to.
+/// The other end of a handshake. It has a good key, speaks Noise rightly, and puts into its packets and records
+/// whatever it is told to.
 struct Puppet {
     private let identity: Identity
     private let role: LinkRole
@@ -19,7 +19,7 @@ struct Puppet {
     /// Whom a node meets. As a host it has the key that the guest is after.
     init(_ role: LinkRole, of node: MeshCore) throws {
         self.role = role
-        identity = try LinkedNode.identity(role == .host ? 7 : 3)
+        identity = try LinkedNode.identity(role == .responder ? 7 : 3)
         id = identity.peerID
         prologue = Array("RoadMesh".utf8) + [ProtocolVersion.major] + ServiceType.democracyDJ.uuid.bytes
         hostKey = node.identity.publicKey
@@ -27,7 +27,7 @@ struct Puppet {
 
     /// A guest's first packet.
     mutating func hello(_ pattern: NoiseHandshake.Pattern, payload: [UInt8]) -> [UInt8]? {
-        guard role == .guest else { return nil }
+        guard role == .initiator else { return nil }
         self.pattern = pattern
         sealed = nil
         handshake = make(pattern, as: .initiator)
@@ -88,11 +88,11 @@ struct Puppet {
 
     private func packet(_ noise: ArraySlice<UInt8>) -> HandshakePacket {
         switch (role, pattern, sealed == nil) {
-        case (.guest, .xx, true): .strangerHello(major: ProtocolVersion.major, noise: noise)
-        case (.guest, .xx, false): .strangerFinish(noise: noise)
-        case (.guest, .ik, _): .knownHello(major: ProtocolVersion.major, noise: noise)
-        case (.host, .xx, _): .strangerReply(noise: noise)
-        case (.host, .ik, _): .knownReply(noise: noise)
+        case (.initiator, .xx, true): .strangerHello(major: ProtocolVersion.major, noise: noise)
+        case (.initiator, .xx, false): .strangerFinish(noise: noise)
+        case (.initiator, .ik, _): .knownHello(major: ProtocolVersion.major, noise: noise)
+        case (.responder, .xx, _): .strangerReply(noise: noise)
+        case (.responder, .ik, _): .knownReply(noise: noise)
         }
     }
 }

@@ -2,8 +2,8 @@
 
 @testable import MeshProtocol
 
-/// Two nodes on a link that is up. A script has them send, wait and leave, and says things in between that neither would:
-/// in records that are sealed rightly, and in SDUs that are none.
+/// Two nodes on a link that is up. A script has them send, wait and leave, and says things in between that neither
+/// would: in records that are sealed rightly, and in SDUs that are none.
 enum RecordTarget {
     private static let steps = 64
 
@@ -25,8 +25,8 @@ struct ConnectedPair {
     init(guest guestKnows: [Peer.ID: MeshCore.Remembered] = [:], host hostKnows: [Peer.ID: MeshCore.Remembered] = [:])
         throws
     {
-        guest = try LinkedNode(.guest, seed: 2, remembered: guestKnows)
-        host = try LinkedNode(.host, seed: 1, remembered: hostKnows)
+        guest = try LinkedNode(.initiator, seed: 2, remembered: guestKnows)
+        host = try LinkedNode(.responder, seed: 1, remembered: hostKnows)
         try host.open(entropy: 11)
         try guest.open(expecting: host.core.local.id, entropy: 12)
         try settle()

@@ -61,8 +61,8 @@ public enum Seeds {
         var packets: [[UInt8]] = [HandshakePacket.clearRefusal(major: 1, .busy).bytes]
         var known: [Peer.ID: MeshCore.Remembered] = [:]
         for _ in 0..<2 {
-            var guest = try LinkedNode(.guest, seed: 2, remembered: known)
-            var host = try LinkedNode(.host, seed: 1)
+            var guest = try LinkedNode(.initiator, seed: 2, remembered: known)
+            var host = try LinkedNode(.responder, seed: 1)
             try host.open(entropy: 11)
             try guest.open(expecting: host.core.local.id, entropy: 12)
             while guest.peer == nil {

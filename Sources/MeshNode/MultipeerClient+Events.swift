@@ -18,7 +18,7 @@ extension MultipeerClient {
             peripherals[peer.id] = nil
             await outlet.send(.lost(peer))
         case .accepted(let transport):
-            await endpoint.open(transport, as: .host, refusing: transport.refusal)
+            await endpoint.open(transport, as: .responder, refusing: transport.refusal)
             await manager.linksChanged()
         case .radio(let condition): await outlet.send(.radio(condition))
         }

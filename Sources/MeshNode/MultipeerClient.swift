@@ -167,7 +167,7 @@ public actor MultipeerClient {
             await transport.close()
             return nil
         }
-        return await endpoint.open(transport, as: .guest)
+        return await endpoint.open(transport, as: .initiator)
     }
 
     // MARK: Links and messages

@@ -16,7 +16,7 @@ public actor MeshCoreSession {
         public var name: String
         /// The application.
         public var service: ServiceType
-        /// The side of the link: a guest dials, a host has been dialled.
+        /// The side of the link: who has dialled, or who was dialled.
         public var role: LinkRole
         /// What an earlier session remembered, so that nothing is lost or counted twice.
         public var remembered: [Peer.ID: MeshCore.Remembered]
@@ -27,7 +27,7 @@ public actor MeshCoreSession {
         /// A configuration; what is not named has a value that works.
         public init(
             identity: Identity = .make(), name: String = "RoadMesh", service: ServiceType = .democracyDJ,
-            role: LinkRole = .guest, remembered: [Peer.ID: MeshCore.Remembered] = [:], acceptsByItself: Bool = true
+            role: LinkRole = .initiator, remembered: [Peer.ID: MeshCore.Remembered] = [:], acceptsByItself: Bool = true
         ) {
             self.identity = identity
             self.name = NodeName(untrusted: name).text

@@ -28,8 +28,8 @@ struct ExchangeTests {
 
     private func replay(_ steps: [Step], on link: Int, _ document: Document, _ nodes: inout [Node]) throws {
         let head = Identity.head(of: nodes[1].core.local.id)
-        try nodes[1].open(link, as: .host, expected: nil, document)
-        try nodes[0].open(link, as: .guest, expected: head, document)
+        try nodes[1].open(link, as: .responder, expected: nil, document)
+        try nodes[0].open(link, as: .initiator, expected: head, document)
         for step in steps {
             let sender = step.sender == Self.ana ? 0 : 1
             let receiver = nodes[1 - sender].core.local.id

@@ -126,7 +126,7 @@ struct HandshakeAttackTests {
         let id = road.newLink("Ana", "Car")
         let (entropy, head) = (road.entropy(), Identity.head(of: road.id("Car")))
         road.act("Ana", on: id) { [now = road.now, mtu = road.sendMTU] in
-            $0.opened(id, as: .guest, sendMTU: mtu, expected: head, entropy: entropy, now: now)
+            $0.opened(id, as: .initiator, sendMTU: mtu, expected: head, entropy: entropy, now: now)
         }
         road.give(HandshakePacket.clearRefusal(major: 1, .unknownKey).bytes, to: "Ana", on: id)
         #expect(road.nodes["Ana"]?.ends[id] == .misbehaved(.changedIdentity))
@@ -139,7 +139,7 @@ struct HandshakeAttackTests {
         let id = road.newLink("Ana", "Car")
         let entropy = road.entropy()
         road.act("Ana", on: id) { [now = road.now, mtu = road.sendMTU] in
-            $0.opened(id, as: .guest, sendMTU: mtu, expected: nil, entropy: entropy, now: now)
+            $0.opened(id, as: .initiator, sendMTU: mtu, expected: nil, entropy: entropy, now: now)
         }
         road.give(HandshakePacket.clearRefusal(major: 2, .version).bytes, to: "Ana", on: id)
         #expect(road.nodes["Ana"]?.events == [.failed(expected: nil, proved: nil, .refused(.version))])

@@ -4,8 +4,8 @@ import Testing
 
 @testable import MeshProtocol
 
-/// A host and its guests in one struct: every link is a pair of queues, time stands still unless it is moved, and nothing
-/// is random. SDUs move only when a test says so.
+/// A host and its guests in one struct: every link is a pair of queues, time stands still unless it is moved, and
+/// nothing is random. SDUs move only when a test says so.
 struct Road {
     struct Node {
         var core: MeshCore
@@ -73,10 +73,10 @@ struct Road {
         let expected = expecting ?? Identity.head(of: self.id(host))
         let entropies = (entropy(), entropy())
         act(host, on: id) { [now, sendMTU] in
-            $0.opened(id, as: .host, sendMTU: sendMTU, refusal: refusal, entropy: entropies.0, now: now)
+            $0.opened(id, as: .responder, sendMTU: sendMTU, refusal: refusal, entropy: entropies.0, now: now)
         }
         act(guest, on: id) { [now, sendMTU] in
-            $0.opened(id, as: .guest, sendMTU: sendMTU, expected: expected, entropy: entropies.1, now: now)
+            $0.opened(id, as: .initiator, sendMTU: sendMTU, expected: expected, entropy: entropies.1, now: now)
         }
         return id
     }
@@ -216,7 +216,7 @@ extension Road {
         let id = newLink("nobody", "Car")
         let entropy = entropy()
         act("Car", on: id) { [now, sendMTU] in
-            $0.opened(id, as: .host, sendMTU: sendMTU, entropy: entropy, now: now)
+            $0.opened(id, as: .responder, sendMTU: sendMTU, entropy: entropy, now: now)
         }
         return id
     }

@@ -211,7 +211,7 @@ public actor Node: Service, LinkCarrying {
         guard !hasEnded else { return await transport.close() }
         lastLink += 1
         let opening = NodeCore.Opening(
-            dial == nil ? .host : .guest, sendMTU: sendMTU, dial: dial, refusal: refusal, entropy: .random())
+            dial == nil ? .responder : .initiator, sendMTU: sendMTU, dial: dial, refusal: refusal, entropy: .random())
         carry(lastLink, over: transport, sendMTU: sendMTU) { take(.opened(lastLink, opening)) }
     }
 

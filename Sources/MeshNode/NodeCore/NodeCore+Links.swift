@@ -63,7 +63,7 @@ extension NodeCore {
             context.mesh.opened(
                 id, as: opening.role, sendMTU: opening.sendMTU, expected: expected, refusal: opening.refusal,
                 entropy: opening.entropy, now: context.now))
-        if opening.role == .host { emit(.linksChanged) }
+        if opening.role == .responder { emit(.linksChanged) }
     }
 
     mutating func measured(_ id: MeshCore.LinkID, _ rssi: Int?, _ condition: LinkCondition?) {

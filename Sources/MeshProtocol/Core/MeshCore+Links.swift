@@ -14,8 +14,8 @@ public enum LinkEvent: Hashable, Sendable {
     case roundTrip(Duration)
     /// The link was up, and is over.
     case ended(Peer, LinkEnd)
-    /// The link was never up, and is over. `expected` is whom a guest has dialled, or the head of it; `proved` is who was
-    /// there, where that is proved.
+    /// The link was never up, and is over. `expected` is whom an initiator has dialled, or the head of it; `proved` is
+    /// who was there, where that is proved.
     case failed(expected: Peer.ID?, proved: Peer.ID?, LinkEnd)
 }
 
@@ -77,7 +77,7 @@ extension MeshCore {
         guard let link = links[id], let key = link.machine.remoteKey else { return [] }
         // Those who were proved at the same time may have taken the last place since.
         if case .refuse(let reason) = admission.answer(peer.id, local: local.id, connected: linkOfPeer.keys),
-            link.machine.role == .host
+            link.machine.role == .responder
         {
             return update(id) { $0.sendAway(reason) }
         }

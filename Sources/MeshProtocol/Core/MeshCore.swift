@@ -44,7 +44,7 @@ public struct MeshCore: Sendable {
 
     /// What is kept of a peer from one run to the next.
     public struct Remembered: Hashable, Sendable, Codable {
-        /// Its public key: with it a guest joins again in one round trip.
+        /// Its public key: with it an initiator joins again in one round trip.
         public var publicKey: [UInt8]
         /// What is still to be said, and what was heard.
         public var conversation: Conversation.Durable
@@ -59,7 +59,7 @@ public struct MeshCore: Sendable {
     struct Link: Sendable {
         var machine: LinkMachine
         var entropy: Entropy
-        /// Whom a guest has dialled.
+        /// Whom an initiator has dialled.
         var expected: Peer.ID?
         /// Why whoever is at the other end is not taken in, whoever it is.
         var refusal: RefusalReason?
@@ -103,9 +103,9 @@ public struct MeshCore: Sendable {
     /// Messages for or from somebody else, which were dropped.
     public internal(set) var misaddressed = 0
 
-    /// A node that knows nobody, or those it has met before. What is remembered and cannot be is passed over, as are those
-    /// beyond `Limits.conversations`. Where it holds until stored, a reliable message leaves only when `stored` has told
-    /// that it is on disk; a node without a disk sends them at once.
+    /// A node that knows nobody, or those it has met before. What is remembered and cannot be is passed over, as are
+    /// those beyond `Limits.conversations`. Where it holds until stored, a reliable message leaves only when `stored`
+    /// has told that it is on disk; a node without a disk sends them at once.
     public init(
         identity: Identity, name: String, service: ServiceType, remembered: [Peer.ID: Remembered] = [:],
         holdsUntilStored: Bool = false
@@ -139,12 +139,12 @@ public struct MeshCore: Sendable {
     public func link(to peer: Peer.ID) -> LinkID? { linkOfPeer[peer] }
 
     /// Links whose handshake is not finished, on the side that accepted them.
-    var strangers: Int { links.values.count { $0.machine.role == .host && $0.machine.isHalfOpen } }
+    var strangers: Int { links.values.count { $0.machine.role == .responder && $0.machine.isHalfOpen } }
 
     // MARK: Links
 
-    /// A channel has opened. `expected` is the identifier, or the head of one, of the host that was dialled; a guest that
-    /// its channel speaks against is told the `refusal` when it has introduced itself.
+    /// A channel has opened. `expected` is the identifier, or the head of one, of the responder that was dialled; an
+    /// initiator that its channel speaks against is told the `refusal` when it has introduced itself.
     public mutating func opened(
         _ id: LinkID, as role: LinkRole, sendMTU: Int, expected: Peer.ID? = nil, refusal: RefusalReason? = nil,
         entropy: Entropy, now: MeshInstant
@@ -154,7 +154,7 @@ public struct MeshCore: Sendable {
             local: identity, prologue: prologue, ephemeral: entropy.ephemeralKey, expected: expected,
             expectedKey: known.flatMap { acquaintances[$0]?.publicKey })
         let hasRoom = strangers < Limits.strangers || plantedBug == .countsNoStrangers
-        let isCrowded = role == .host && (!hasRoom || !handshakes.allows(now: now))
+        let isCrowded = role == .responder && (!hasRoom || !handshakes.allows(now: now))
         links[id] = Link(
             machine: LinkMachine(role: role, keys: keys, now: now), entropy: entropy, expected: expected,
             refusal: refusal)
@@ -195,7 +195,7 @@ public struct MeshCore: Sendable {
         update(id) { $0.leave() }
     }
 
-    /// The host sends a guest away; where it is banned, for as long as the host runs.
+    /// The responder sends an initiator away; where it is banned, for as long as the responder runs.
     public mutating func sendAway(_ peer: Peer.ID, _ reason: RefusalReason) -> [Action] {
         if reason == .banned { admission.ban(peer) }
         guard let id = linkOfPeer[peer] else { return [] }
@@ -214,8 +214,8 @@ public struct MeshCore: Sendable {
 
     // MARK: Messages
 
-    /// Gives a message to a peer's conversation. A reliable one waits for the disk, where this node holds until stored, and
-    /// for a link, however long that takes.
+    /// Gives a message to a peer's conversation. A reliable one waits for the disk, where this node holds until stored,
+    /// and for a link, however long that takes.
     public mutating func send(
         _ body: [UInt8], as messageClass: MessageClass, to peer: Peer.ID
     ) -> (Conversation.Sending, [Action]) {
@@ -229,16 +229,16 @@ public struct MeshCore: Sendable {
         return (sending, [.wake(id)])
     }
 
-    /// Everything up to a number that was said to a peer is on disk: it may leave. Nothing new where it is, or where the
-    /// peer is forgotten.
+    /// Everything up to a number that was said to a peer is on disk: it may leave. Nothing new where it is, or where
+    /// the peer is forgotten.
     public mutating func stored(upTo number: UInt64, for peer: Peer.ID) -> [Action] {
         guard conversations[peer]?.stored(upTo: number) == true, let id = linkOfPeer[peer] else { return [] }
         return [.wake(id)]
     }
 
-    /// What is held for a peer could not be stored: it is taken back as if `send` had never been called, and its numbers are
-    /// free again. Whoever has it in a write that is still to come takes it out there too. Returns how many messages that
-    /// were.
+    /// What is held for a peer could not be stored: it is taken back as if `send` had never been called, and its
+    /// numbers are free again. Whoever has it in a write that is still to come takes it out there too. Returns how many
+    /// messages that were.
     @discardableResult
     public mutating func withdrawHeld(for peer: Peer.ID) -> Int {
         conversations[peer]?.withdrawHeld() ?? 0

@@ -2,9 +2,9 @@
 
 /// A bug that the simulator plants, to show that it would be found.
 ///
-/// Each is one condition at one site. Only code of this package can plant one (`MeshCore.plant`), for one node, and only
-/// in a node that is made for it: nothing else sets it, so a program that uses the library has none and can switch none
-/// on. What it costs there is one byte that is compared.
+/// Each is one condition at one site. Only code of this package can plant one (`MeshCore.plant`), for one node, and
+/// only in a node that is made for it: nothing else sets it, so a program that uses the library has none and can switch
+/// none on. What it costs there is one byte that is compared.
 package enum PlantedBug: String, CaseIterable, Sendable {
     /// A message is acknowledged when it has arrived, not when it is safe.
     case acknowledgesUnstored
@@ -38,7 +38,7 @@ package enum PlantedBug: String, CaseIterable, Sendable {
     case keepsLinks
     /// An outbox has no limit.
     case growsOutbox
-    /// A guest that comes while its older link stands is refused.
+    /// An initiator that comes while its older link stands is refused.
     case refusesReturning
     /// A message leaves before it is stored. This one is the node's that owns a `MeshCore`, not the protocol's.
     case leavesUnstored

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Decides whom a host takes in. There is no prompt: everybody who fits is welcome.
+/// Decides whom a responder takes in. There is no prompt: everybody who fits is welcome.
 public struct Admission: Sendable {
     private var banned: Set<Peer.ID> = []
 
-    /// What a host answers.
+    /// What a responder answers.
     public enum Answer: Hashable, Sendable {
         /// Welcome. An older link of the same peer is dead even if it does not know yet, and goes.
         case admit
@@ -15,14 +15,14 @@ public struct Admission: Sendable {
     /// An admission that has sent nobody away.
     public init() {}
 
-    /// Sends a guest away for as long as this host runs.
+    /// Sends an initiator away for as long as this responder runs.
     public mutating func ban(_ peer: Peer.ID) {
-        // Who is banned was a guest: one person's thumb bounds this set, but a limit is a limit.
+        // Who is banned was an initiator: one person's thumb bounds this set, but a limit is a limit.
         guard banned.count < Limits.conversations else { return }
         banned.insert(peer)
     }
 
-    /// Answers a guest that has introduced itself.
+    /// Answers an initiator that has introduced itself.
     public func answer(_ peer: Peer.ID, local: Peer.ID, connected: some Collection<Peer.ID>) -> Answer {
         if banned.contains(peer) || peer == local { return .refuse(.banned) }
         return connected.contains(peer) || connected.count < Limits.guests ? .admit : .refuse(.full)

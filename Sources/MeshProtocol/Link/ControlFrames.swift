@@ -3,7 +3,7 @@
 /// A link's own frames that wait to leave. A peer can provoke pongs and acknowledgements without end, so of those only
 /// the newest waits; of the others there are a handful in a link's life.
 struct ControlFrames: Sendable {
-    /// The answer to a guest: the first frame of a link's first record.
+    /// The answer to an initiator: the first frame of a link's first record.
     private var answers: [Frame] = []
     private var lastWords: [Frame] = []
     private var ping: UInt64?

@@ -3,12 +3,12 @@
 /// A point in a node's time: what has passed since an origin that only its clock knows. It never goes back.
 public typealias MeshInstant = Duration
 
-/// Which side of a link a node is.
-public enum LinkRole: Hashable, Sendable {
-    /// We dialled: the other side is a host.
-    case guest
-    /// We accepted: the other side is a guest.
-    case host
+/// Which side of a link a node is. It says nothing about what the application above makes of it: a host may dial.
+public enum LinkRole: UInt8, Hashable, Sendable, Codable {
+    /// It has dialled.
+    case initiator = 0
+    /// It was dialled.
+    case responder = 1
 }
 
 /// Why a link has ended.
@@ -17,11 +17,11 @@ public enum LinkEnd: Hashable, Sendable {
     case left
     /// The other side left, and said so.
     case goodbye
-    /// The host did not take the guest in, or sent it away.
+    /// The responder did not admit the initiator, or sent it away.
     case refused(RefusalReason)
     /// The same peer came in by a newer link.
     case replaced
-    /// The host has too many handshakes under way.
+    /// The responder has too many handshakes under way.
     case busy
     /// The channel broke: out of reach, or the other program died.
     case linkLost

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The handshake (`docs/protocol.md`, "Handshake"): a stranger's in three packets, a known host's in two.
+/// The handshake (`docs/protocol.md`, "Handshake"): a stranger's in three packets, a known responder's in two.
 extension LinkMachine {
-    /// The channel has opened. A guest that knows the host's key introduces itself at once.
+    /// The channel has opened. An initiator that knows the responder's key introduces itself at once.
     mutating func opened(as introduction: Introduction?) -> [Action] {
-        guard role == .guest else { return [] }
+        guard role == .initiator else { return [] }
         guard let key = keys.expectedKey, let introduction else { return greet() }
         guard var handshake = handshake(.ik, as: .initiator, remote: key),
             let noise = handshake.write(payload: Self.payload(.appStart(introduction)))
@@ -13,7 +13,7 @@ extension LinkMachine {
         return send(.knownHello(major: ProtocolVersion.major, noise: noise[...]))
     }
 
-    /// The guest introduces itself to the host that it has identified.
+    /// The initiator introduces itself to the responder that it has identified.
     mutating func present(as introduction: Introduction) -> [Action] {
         guard case .presenting(var handshake) = phase,
             let noise = handshake.write(payload: Self.payload(.appStart(introduction))),
@@ -25,29 +25,29 @@ extension LinkMachine {
         return send(.strangerFinish(noise: noise[...]))
     }
 
-    /// The host takes the guest in.
+    /// The responder takes the initiator in.
     mutating func admit(as introduction: Introduction) -> [Action] {
-        guard case .admitting(let guest) = phase else { return [] }
-        guard guest.handshake != nil else {
+        guard case .admitting(let initiator) = phase else { return [] }
+        guard initiator.handshake != nil else {
             control.enqueue(.selfInfo(introduction))
-            return connect(guest) + [.wake]
+            return connect(initiator) + [.wake]
         }
-        phase = .confirming(guest)
-        return reply(to: guest, with: .selfInfo(introduction))
+        phase = .confirming(initiator)
+        return reply(to: initiator, with: .selfInfo(introduction))
     }
 
-    /// The host does not take the guest in.
+    /// The responder does not take the initiator in.
     mutating func refuse(_ reason: RefusalReason) -> [Action] {
-        guard case .admitting(let guest) = phase else { return [] }
-        if guest.handshake == nil {
+        guard case .admitting(let initiator) = phase else { return [] }
+        if initiator.handshake == nil {
             control.enqueue(.refusal(reason))
         } else {
-            _ = reply(to: guest, with: .refusal(reason))
+            _ = reply(to: initiator, with: .refusal(reason))
         }
         return end(.refused(reason), afterLastWord: true)
     }
 
-    /// The host has no room for another handshake.
+    /// The responder has no room for another handshake.
     mutating func turnAway() -> [Action] {
         _ = send(.clearRefusal(major: ProtocolVersion.major, .busy))
         return end(.busy, afterLastWord: true)
@@ -62,7 +62,7 @@ extension LinkMachine {
         case (.identifying(let handshake), .strangerFinish(let noise)): return finish(handshake, noise)
         case (.greeting(let handshake), .strangerReply(let noise)): return identified(handshake, noise)
         case (.recognising(let handshake), .knownReply(let noise)): return recognised(handshake, noise, now: now)
-        // Whoever has the head of a known host and not its key is another host, or nobody's friend.
+        // Whoever has the head of a known responder and not its key is another responder, or nobody's friend.
         case (.recognising, .clearRefusal(_, .unknownKey)): return end(.misbehaved(.changedIdentity))
         case (.greeting, .clearRefusal(_, .version)), (.recognising, .clearRefusal(_, .version)):
             return end(.refused(.version))
@@ -71,7 +71,7 @@ extension LinkMachine {
         }
     }
 
-    // MARK: The guest's side
+    // MARK: The initiator's side
 
     private mutating func greet() -> [Action] {
         guard var handshake = handshake(.xx, as: .initiator),
@@ -105,7 +105,7 @@ extension LinkMachine {
         return receivedFrames(payload[...], now: now)
     }
 
-    // MARK: The host's side
+    // MARK: The responder's side
 
     private mutating func hello(major: UInt8) -> [Action]? {
         guard major != ProtocolVersion.major else { return nil }
@@ -144,26 +144,26 @@ extension LinkMachine {
         }
         let id = Identity.peerID(publicKey: key)
         remoteKey = key
-        phase = .admitting(Guest(id: id, introduction: introduction, handshake: isFinished ? nil : handshake))
+        phase = .admitting(Initiator(id: id, introduction: introduction, handshake: isFinished ? nil : handshake))
         return [.introduced(id, introduction)]
     }
 
-    private mutating func reply(to guest: Guest, with answer: Frame) -> [Action] {
-        guard var handshake = guest.handshake, let noise = handshake.write(payload: Self.payload(answer)) else {
+    private mutating func reply(to initiator: Initiator, with answer: Frame) -> [Action] {
+        guard var handshake = initiator.handshake, let noise = handshake.write(payload: Self.payload(answer)) else {
             return end(.misbehaved(.badHandshake))
         }
         sealed = SealedChannel(handshake, role: role)
         return send(.knownReply(noise: noise[...]))
     }
 
-    /// The guest is proved: messages flow.
-    mutating func connect(_ guest: Guest) -> [Action] {
-        connect(to: Peer(id: guest.id, name: guest.introduction.name), guest.introduction.resumption)
+    /// The initiator is proved: messages flow.
+    mutating func connect(_ initiator: Initiator) -> [Action] {
+        connect(to: Peer(id: initiator.id, name: initiator.introduction.name), initiator.introduction.resumption)
     }
 
     /// For the simulator: see `PlantedBug.believesReplays`.
     mutating func confirmWithoutRecord() -> [Action] {
-        if case .confirming(let guest) = phase { connect(guest) } else { [] }
+        if case .confirming(let initiator) = phase { connect(initiator) } else { [] }
     }
 
     mutating func connect(to peer: Peer, _ resumption: Resumption) -> [Action] {

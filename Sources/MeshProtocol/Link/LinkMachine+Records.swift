@@ -5,8 +5,8 @@ extension LinkMachine {
     /// A record has arrived.
     mutating func receivedRecord(_ record: ArraySlice<UInt8>, now: MeshInstant) -> [Action] {
         guard let plaintext = sealed?.open(record) else { return end(.misbehaved(.forgedRecord)) }
-        guard case .confirming(let guest) = phase else { return receivedFrames(plaintext[...], now: now) }
-        return connect(guest) + receivedFrames(plaintext[...], now: now)
+        guard case .confirming(let initiator) = phase else { return receivedFrames(plaintext[...], now: now) }
+        return connect(initiator) + receivedFrames(plaintext[...], now: now)
     }
 
     /// A record's frames have arrived.
@@ -29,15 +29,15 @@ extension LinkMachine {
 
     private mutating func received(_ frame: Frame, now: MeshInstant) -> [Action] {
         switch (phase, frame) {
-        case (.answering(let host), .selfInfo(let introduction)):
-            // At once: a host that knew our key waits for this to be sure that we are no replay.
+        case (.answering(let responder), .selfInfo(let introduction)):
+            // At once: a responder that knew our key waits for this to be sure that we are no replay.
             control.enqueue(.ping(liveness.ask(now: now)))
-            return connect(to: Peer(id: host, name: introduction.name), introduction.resumption) + [.wake]
+            return connect(to: Peer(id: responder, name: introduction.name), introduction.resumption) + [.wake]
         case (.answering, .refusal(let reason)): return end(.refused(reason))
         case (.answering, .challenge):
             control.enqueue(.goodbye)
             return end(.refused(.challenge), afterLastWord: true)
-        case (.connected, .refusal(let reason)) where role == .guest: return end(.refused(reason))
+        case (.connected, .refusal(let reason)) where role == .initiator: return end(.refused(reason))
         case (.connected, .message(let unit)): return received(unit)
         case (.connected, .fragment(let fragment)): return received(fragment)
         case (.connected, .acknowledgement(let number)): return [.acknowledged(number)]
@@ -75,9 +75,9 @@ extension LinkMachine {
         var latestHasLeft = false
     }
 
-    /// The next SDU, of at most this many bytes: a handshake packet, or a record with as much in it as fits, since every
-    /// SDU costs a credit and airtime of its own. The link's own frames come first, then what is reliable, so that a
-    /// vote never waits behind a snapshot.
+    /// The next SDU, of at most this many bytes: a handshake packet, or a record with as much in it as fits, since
+    /// every SDU costs a credit and airtime of its own. The link's own frames come first, then what is reliable, so
+    /// that a vote never waits behind a snapshot.
     mutating func nextSDU(limit: Int, from conversation: inout Conversation?) -> Outgoing? {
         if !packets.isEmpty { return Outgoing(sdu: packets.removeFirst()) }
         guard sealed != nil else { return nil }

@@ -2,10 +2,10 @@
 
 /// Decides everything about one link between two nodes: handshake, admission, records, liveness, goodbye.
 ///
-/// Events go in, actions come out. Bytes to send are pulled with `nextSDU`, so that what leaves is decided when there is
-/// room for it. Time and keys are arguments. What outlives the link is in `Conversation`; `MeshCore` joins the two.
+/// Events go in, actions come out. Bytes to send are pulled with `nextSDU`, so that what leaves is decided when there
+/// is room for it. Time and keys are arguments. What outlives the link is in `Conversation`; `MeshCore` joins the two.
 ///
-///     guest                                         host
+///     initiator                                         responder
 ///     opened ──► knownHello(appStart) ────────────► identified, introduced ──► (admission)
 ///     connected ◄────────── knownReply(selfInfo) ◄─ admit()
 ///     ping ───────────────────────────────────────► connected
@@ -19,9 +19,9 @@ struct LinkMachine: Sendable {
     enum Action: Hashable, Sendable {
         /// There is something to send: `nextSDU`.
         case wake
-        /// The host's identity is proved: answer with `present`. Guests only.
+        /// The responder's identity is proved: answer with `present`. Initiators only.
         case identified(Peer.ID)
-        /// The guest is proved and has introduced itself: answer with `admit` or `refuse`. Hosts only.
+        /// The initiator is proved and has introduced itself: answer with `admit` or `refuse`. Responders only.
         case introduced(Peer.ID, Introduction)
         /// The link is up, with this peer.
         case connected(Peer, Resumption)
@@ -38,28 +38,29 @@ struct LinkMachine: Sendable {
     }
 
     enum Phase: Sendable {
-        /// Guest: `strangerHello` is out. To `answering`, or to the end.
+        /// Initiator: `strangerHello` is out. To `answering`, or to the end.
         case greeting(NoiseHandshake)
-        /// Guest: the host is identified, `present` is due. To `answering`.
+        /// Initiator: the responder is identified, `present` is due. To `answering`.
         case presenting(NoiseHandshake)
-        /// Guest: `knownHello` is out. To `connected` or the end.
+        /// Initiator: `knownHello` is out. To `connected` or the end.
         case recognising(NoiseHandshake)
-        /// Guest: everything is said, and the host's answer is due. To `connected` or the end.
+        /// Initiator: everything is said, and the responder's answer is due. To `connected` or the end.
         case answering(Peer.ID)
-        /// Host: the guest's first packet is due. To `identifying`, `admitting` or the end.
+        /// Responder: the initiator's first packet is due. To `identifying`, `admitting` or the end.
         case listening
-        /// Host: `strangerReply` is out. To `admitting` or the end.
+        /// Responder: `strangerReply` is out. To `admitting` or the end.
         case identifying(NoiseHandshake)
-        /// Host: `admit` or `refuse` is due. To `confirming`, `connected` or the end.
-        case admitting(Guest)
-        /// Host: `knownReply` is out; only the guest's first record proves that its hello was no replay. To `connected`.
-        case confirming(Guest)
+        /// Responder: `admit` or `refuse` is due. To `confirming`, `connected` or the end.
+        case admitting(Initiator)
+        /// Responder: `knownReply` is out; only the initiator's first record proves that its hello was no replay. To
+        /// `connected`.
+        case confirming(Initiator)
         case connected(Peer)
         case ended
     }
 
-    /// A guest that a host knows the key of, and what it said.
-    struct Guest: Sendable {
+    /// An initiator that a responder knows the key of, and what it said.
+    struct Initiator: Sendable {
         var id: Peer.ID
         var introduction: Introduction
         /// The handshake that the answer belongs into, where it is not finished.
@@ -91,9 +92,9 @@ struct LinkMachine: Sendable {
         var prologue: [UInt8]
         /// A new private key for every link.
         var ephemeral: [UInt8]
-        /// The identifier, or the head of it, of the host that was dialled. Nil for hosts.
+        /// The identifier, or the head of it, of the responder that was dialled. Nil for responders.
         var expected: Peer.ID?
-        /// The key of the host that was dialled, where it is known.
+        /// The key of the responder that was dialled, where it is known.
         var expectedKey: [UInt8]?
     }
 
@@ -101,8 +102,8 @@ struct LinkMachine: Sendable {
     init(role: LinkRole, keys: Keys, now: MeshInstant) {
         self.role = role
         self.keys = keys
-        phase = role == .host ? .listening : .ended
-        handshakeDeadline = now + (role == .host ? Limits.handshakeTimeout : Limits.answerTimeout)
+        phase = role == .responder ? .listening : .ended
+        handshakeDeadline = now + (role == .responder ? Limits.handshakeTimeout : Limits.answerTimeout)
         liveness = Liveness(now: now)
         rate = RateLimit(perSecond: Limits.framesPerSecond, burst: Limits.frameBurst, now: now)
     }
@@ -181,7 +182,7 @@ struct LinkMachine: Sendable {
         }
     }
 
-    /// The host sends a guest away that it had taken in.
+    /// The responder sends an initiator away that it had taken in.
     mutating func sendAway(_ reason: RefusalReason) -> [Action] {
         guard case .connected = phase else { return [] }
         control.enqueue(.refusal(reason))

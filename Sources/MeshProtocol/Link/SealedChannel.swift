@@ -7,9 +7,8 @@ struct SealedChannel: Sendable {
 
     init(_ handshake: NoiseHandshake, role: LinkRole) {
         let ciphers = handshake.split()
-        // Guests begin every handshake.
-        outgoing = role == .guest ? ciphers.initiatorToResponder : ciphers.responderToInitiator
-        incoming = role == .guest ? ciphers.responderToInitiator : ciphers.initiatorToResponder
+        outgoing = role == .initiator ? ciphers.initiatorToResponder : ciphers.responderToInitiator
+        incoming = role == .initiator ? ciphers.responderToInitiator : ciphers.initiatorToResponder
     }
 
     mutating func seal(_ plaintext: [UInt8]) -> [UInt8] {

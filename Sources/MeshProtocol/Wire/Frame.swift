@@ -2,15 +2,15 @@
 
 /// What two nodes say to one another in a record (`docs/protocol.md`, "Frames").
 public enum Frame: Hashable, Sendable {
-    /// The guest introduces itself.
+    /// The initiator introduces itself.
     case appStart(Introduction)
-    /// The host introduces itself: the guest is in.
+    /// The responder introduces itself: the initiator is in.
     case selfInfo(Introduction)
-    /// The guest is not in, or not any more, and why.
+    /// The initiator is not in, or not any more, and why.
     case refusal(RefusalReason)
-    /// The host wants something proved before it answers: the place of an admission step, such as a PIN.
+    /// The responder wants something proved before it answers: the place of an admission step, such as a PIN.
     case challenge(kind: UInt8, data: [UInt8])
-    /// The guest's answer to a challenge.
+    /// The initiator's answer to a challenge.
     case proof(kind: UInt8, data: [UInt8])
     /// The sender leaves, and says so.
     case goodbye
@@ -40,21 +40,21 @@ public enum Frame: Hashable, Sendable {
     }
 }
 
-/// Why a host does not take a guest in.
+/// Why a responder does not take an initiator in.
 public enum RefusalReason: UInt8, Hashable, Sendable, Codable, CaseIterable {
     /// A reason that this version does not know.
     case unspecified = 0
     /// `Limits.guests` are there already.
     case full = 1
-    /// The host speaks another version of the protocol.
+    /// The responder speaks another version of the protocol.
     case version = 2
-    /// The host has sent this guest away.
+    /// The responder has sent this initiator away.
     case banned = 3
-    /// The host is ending the session.
+    /// The responder is ending the session.
     case ended = 4
-    /// The host wants something proved that this guest does not know how to prove.
+    /// The responder wants something proved that this initiator does not know how to prove.
     case challenge = 5
-    /// The host takes boxes only that it is bonded with.
+    /// The responder takes boxes only that it is bonded with.
     case bond = 6
 }
 

@@ -2,24 +2,24 @@
 
 /// What crosses a link before it is sealed: one packet is one SDU (`docs/protocol.md`, "Handshake").
 public enum HandshakePacket: Hashable, Sendable {
-    /// A guest that does not know the host's key begins.
+    /// An initiator that does not know the responder's key begins.
     case strangerHello(major: UInt8, noise: ArraySlice<UInt8>)
-    /// The host's answer to it: its key.
+    /// The responder's answer to it: its key.
     case strangerReply(noise: ArraySlice<UInt8>)
-    /// The guest's key and introduction.
+    /// The initiator's key and introduction.
     case strangerFinish(noise: ArraySlice<UInt8>)
-    /// A guest that knows the host's key begins, and introduces itself at once.
+    /// An initiator that knows the responder's key begins, and introduces itself at once.
     case knownHello(major: UInt8, noise: ArraySlice<UInt8>)
-    /// The host's answer to it, with its own introduction.
+    /// The responder's answer to it, with its own introduction.
     case knownReply(noise: ArraySlice<UInt8>)
-    /// The host does not go on. Nothing vouches for this packet.
+    /// The responder does not go on. Nothing vouches for this packet.
     case clearRefusal(major: UInt8, ClearRefusal)
 
-    /// Why a host does not go on with a handshake.
+    /// Why a responder does not go on with a handshake.
     public enum ClearRefusal: UInt8, Hashable, Sendable {
         /// It speaks another major version.
         case version = 2
-        /// It cannot read a known hello: it has another key than the guest believes.
+        /// It cannot read a known hello: it has another key than the initiator believes.
         case unknownKey = 5
         /// `Limits.strangers` handshakes are under way.
         case busy = 6

@@ -66,7 +66,9 @@ extension World {
             expected = nodes[node].dialled
         }
         act(node, on: link) {
-            $0.opened(link, as: end == 0 ? .guest : .host, sendMTU: mtu, expected: expected, entropy: entropy, now: $1)
+            $0.opened(
+                link, as: end == 0 ? .initiator : .responder, sendMTU: mtu, expected: expected, entropy: entropy,
+                now: $1)
         }
     }
 

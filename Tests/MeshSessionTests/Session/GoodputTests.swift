@@ -30,7 +30,7 @@ struct GoodputTests {
             if case .accepted(let transport) = event { transport } else { nil }
         }
         let session = MeshCoreSession(
-            transport: transport, configuration: .init(identity: identity, name: "Dad's Car", role: .host))
+            transport: transport, configuration: .init(identity: identity, name: "Dad's Car", role: .responder))
         try await session.start()
         let events = await session.events()
         let began = ContinuousClock.now

@@ -32,7 +32,7 @@ struct ReadmeSnippets {
         try await manager.startHosting()
         Task {
             for await event in manager.events {
-                if case .accepted(let transport) = event { await endpoint.open(transport, as: .host) }
+                if case .accepted(let transport) = event { await endpoint.open(transport, as: .responder) }
                 await manager.linksChanged()
             }
         }

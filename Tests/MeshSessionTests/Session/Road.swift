@@ -42,7 +42,7 @@ struct Road {
         MeshCoreSession(
             transport: try await accepted(),
             configuration: .init(
-                identity: identity, name: "Dad's Car", role: .host, remembered: remembered,
+                identity: identity, name: "Dad's Car", role: .responder, remembered: remembered,
                 acceptsByItself: acceptsByItself))
     }
 
