@@ -24,7 +24,7 @@ enum FrameTarget {
             count += 1
             switch next {
             case .frame(let frame): try isReadAgain(frame)
-            case .skipped(let type): try promise(type == 0 || type > 11, "frame type \(type) is known")
+            case .skipped(let type): try promise(type == 0 || type > 15, "frame type \(type) is known")
             case .malformed:
                 var rest = reader
                 try promise(rest.next() == nil, "nothing is read behind a malformed frame")
@@ -42,21 +42,24 @@ enum FrameTarget {
         try promise(again == .frame(frame), "\(frame) is read as \(String(describing: again))")
         try promise(reader.next() == nil, "\(frame) is one frame")
         switch frame {
-        case .appStart(let introduction), .selfInfo(let introduction): try isWithinLimits(introduction)
+        case .appStart(let hello), .selfInfo(let hello): try isWithinLimits(hello)
         case .message(let bytes): try unit(bytes)
         default: break
         }
     }
 
-    private static func isWithinLimits(_ introduction: Introduction) throws {
-        let name = introduction.name
+    private static func isWithinLimits(_ hello: Hello) throws {
+        let name = hello.name
         try promise(!name.isEmpty && name.utf8.count <= Limits.nameBytes, "a name has 1 to 248 bytes")
         try promise(name.count <= Limits.nameCharacters, "a name has at most 64 characters")
         try promise(!name.unicodeScalars.contains(where: UntrustedText.isHidden), "a name can be shown")
-        let standing = introduction.resumption
+        let standing = hello.resumption
         try promise(standing.epoch != 0, "0 is no epoch")
         try promise((1...Limits.largestNumber + 1).contains(standing.first), "first is a number")
         try promise(standing.delivered <= Limits.largestNumber, "delivered is a number, or 0")
+        try promise(
+            (Limits.pongTimeout...Limits.longestSilence).contains(hello.silence), "silence has its bounds")
+        try promise(hello.proof?.data.count ?? 0 <= Limits.proofBytes, "a proof fits the smallest channel")
     }
 
     // MARK: Packets and units
@@ -72,9 +75,6 @@ enum FrameTarget {
         guard let unit = MessageUnit(bytes) else { return }
         try promise((1...Limits.largestNumber).contains(unit.number), "a unit has a number")
         try promise(unit.body.count <= Limits.messageBytes, "a message has at most 65,535 bytes")
-        for id in [unit.origin, unit.destination].compactMap(\.self) {
-            try promise(Hex.bytes(id)?.count == Identity.idBytes, "\(id) is an identifier")
-        }
         let written = unit.bytes
         try promise(written.count <= bytes.count, "a unit is written in its shortest form")
         try promise(MessageUnit(written[...]) == unit, "a unit is read again")

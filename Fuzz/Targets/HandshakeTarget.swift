@@ -25,6 +25,8 @@ enum HandshakeTarget {
 
         private var node: LinkedNode
         private var puppet: Puppet
+        /// Whether the node has been dialled.
+        private var isCalled: Bool { node.role == .responder }
         private let knownBefore: [Peer.ID: MeshCore.Remembered]
 
         init(_ beginning: Beginning) throws {
@@ -55,7 +57,7 @@ enum HandshakeTarget {
 
         private static var appStart: [UInt8] {
             var writer = WireWriter()
-            Frame.appStart(Introduction(name: "Ana", resumption: Conversation(epoch: 9).resumption))
+            Frame.appStart(Hello(name: "Ana", resumption: Conversation(epoch: 9).resumption))
                 .write(into: &writer)
             return writer.bytes
         }
@@ -68,7 +70,7 @@ enum HandshakeTarget {
             var isRight = false
             switch script.number(below: 8) {
             case 0: try give(script.chunk())
-            case 1: try give([UInt8(1 + script.number(below: 6)), 1] + script.chunk())
+            case 1: try give([UInt8(1 + script.number(below: 6)), ProtocolVersion.major] + script.chunk())
             case 2: try give(puppet.hello(script.flag() ? .ik : .xx, payload: payload(&script)))
             case 3:
                 isRight = true
@@ -119,15 +121,17 @@ enum HandshakeTarget {
 
         /// A good frame where the script says so, and anything else.
         private func payload(_ script: inout Script) -> [UInt8] {
-            let kind = script.number(below: 4)
+            let kind = script.number(below: 5)
             guard kind > 0 else { return script.chunk() }
             let standing = Resumption(
                 epoch: UInt32(truncatingIfNeeded: script.counter()), first: script.counter(),
                 theirEpoch: UInt32(script.byte()), delivered: script.counter())
             let name = String(decoding: script.chunk().prefix(80), as: UTF8.self)
-            let introduction = Introduction(name: name, resumption: standing)
+            var hello = Hello(name: name, resumption: standing)
+            // What has to be known and is not.
+            if kind == 4 { hello.unknownPart = 200 }
             var writer = WireWriter()
-            (kind == 1 ? Frame.appStart(introduction) : .selfInfo(introduction)).write(into: &writer)
+            (kind == 1 || kind == 4 && isCalled ? Frame.appStart(hello) : .selfInfo(hello)).write(into: &writer)
             return writer.bytes + (kind == 3 ? script.chunk() : [])
         }
 

@@ -112,6 +112,7 @@ struct LinkedNode {
 
     private mutating func take(_ event: LinkEvent) throws {
         switch event {
+        case .admitted: try promise(self.peer == nil, "a link is answered before it is up")
         case .connected(let peer):
             try promise(self.peer == nil, "a link connects once")
             self.peer = peer

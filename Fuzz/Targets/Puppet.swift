@@ -21,7 +21,7 @@ struct Puppet {
         self.role = role
         identity = try LinkedNode.identity(role == .responder ? 7 : 3)
         id = identity.peerID
-        prologue = Array("RoadMesh".utf8) + [ProtocolVersion.major] + ServiceType.democracyDJ.uuid.bytes
+        prologue = HandshakePacket.prologue(of: .democracyDJ)
         hostKey = node.identity.publicKey
     }
 

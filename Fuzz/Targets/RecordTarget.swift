@@ -108,7 +108,9 @@ struct ConnectedPair {
     private static func canEnd(in end: LinkEnd) -> Bool {
         switch end {
         case .goodbye, .refused: true
-        case .misbehaved(let how): !([.badHandshake, .changedIdentity, .forgedRecord, .smallChannel].contains(how))
+        case .misbehaved(let how):
+            !([.badHandshake, .changedIdentity, .forgedRecord, .smallChannel, .strippedAdvertisement]
+                .contains(how))
         default: false
         }
     }
@@ -170,7 +172,7 @@ struct ConnectedPair {
     }
 
     private func frame(for side: WritableKeyPath<Self, LinkedNode>, _ script: inout Script) -> Frame {
-        switch script.number(below: 17) {
+        switch script.number(below: 21) {
         case 0...4: return .message(unit(for: side, &script).bytes[...])
         case 5...7: return .fragment(fragment(&script))
         case 8, 9: return .acknowledgement(script.counter())
@@ -178,23 +180,27 @@ struct ConnectedPair {
         case 11: return .pong(script.counter())
         case 12: return .refusal(RefusalReason(rawValue: script.byte()) ?? .unspecified)
         case 13: return .goodbye
-        case 14: return .challenge(kind: 0, data: script.chunk())
-        case 15: return .proof(kind: 0, data: script.chunk())
+        case 14: return .challenge(kind: 0, round: 1, data: script.chunk())
+        case 17: return .circuitData(circuit: script.counter(), sdu: script.chunk())
+        case 18: return .circuitCredit(circuit: script.counter(), credits: script.counter())
+        case 19: return .circuitClose(circuit: script.counter(), .ended)
+        case 20:
+            return .circuitOpen(
+                CircuitOpen(
+                    circuit: script.counter(), host: host.core.local.id, hopsLeft: script.byte(), innerMTU: 512,
+                    passed: [Identity.head(of: guest.core.local.id)]))
+        case 15: return .proof(kind: 0, round: 1, data: script.chunk())
         default:
             let standing = Resumption(
                 epoch: 1, first: script.counter(), theirEpoch: UInt32(script.byte()), delivered: script.counter())
-            let introduction = Introduction(name: "Nobody", resumption: standing)
-            return script.flag() ? .appStart(introduction) : .selfInfo(introduction)
+            let hello = Hello(name: "Nobody", resumption: standing)
+            return script.flag() ? .appStart(hello) : .selfInfo(hello)
         }
     }
 
     private func unit(for side: WritableKeyPath<Self, LinkedNode>, _ script: inout Script) -> MessageUnit {
         let number = script.flag() ? nextNumber(at: side) : script.counter()
-        var unit = MessageUnit(script.flag() ? .latest : .reliable, number: number, body: script.chunk()[...])
-        let ids = [nil, nil, guest.core.local.id, host.core.local.id, Hex.text([UInt8](repeating: 3, count: 16))]
-        unit.origin = ids[script.number(below: ids.count)]
-        unit.destination = ids[script.number(below: ids.count)]
-        return unit
+        return MessageUnit(script.flag() ? .latest : .reliable, number: number, body: script.chunk()[...])
     }
 
     private func fragment(_ script: inout Script) -> Fragment {

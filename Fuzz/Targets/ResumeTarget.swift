@@ -88,14 +88,14 @@ enum ResumeTarget {
         try promise(ours.first > theirs.delivered, "\(ours.first) is sent again to who has \(theirs.delivered)")
     }
 
-    /// A standing as the other side reads it in an introduction.
+    /// A standing as the other side reads it in an hello.
     static func announced(_ standing: Resumption) throws -> Resumption {
         var writer = WireWriter()
-        Frame.appStart(Introduction(name: "Ana", resumption: standing)).write(into: &writer)
+        Frame.appStart(Hello(name: "Ana", resumption: standing)).write(into: &writer)
         var reader = FrameReader(writer.bytes[...])
-        guard case .frame(.appStart(let introduction)) = reader.next() else {
+        guard case .frame(.appStart(let hello)) = reader.next() else {
             throw BrokenPromise(description: "\(standing) cannot be read")
         }
-        return introduction.resumption
+        return hello.resumption
     }
 }

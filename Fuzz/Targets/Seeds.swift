@@ -28,15 +28,24 @@ public enum Seeds {
 
     private static var someFrames: [Frame] {
         let vote = MessageUnit(.reliable, number: 1, body: Array("vote".utf8)[...])
-        var named = MessageUnit(.latest, number: 300, body: [])
-        named.origin = String(repeating: "0a", count: 16)
-        named.destination = String(repeating: "b1", count: 16)
+        let empty = MessageUnit(.latest, number: 300, body: [])
+        var full = Hello(
+            name: "Dad's Car", resumption: standing, minorVersion: 3, silence: .seconds(30),
+            flags: AdvertisedFlags(critical: [.bond, .proof], ignorable: [.gatt]))
+        full.proof = Hello.Proof(kind: 1, data: [1, 2, 3])
+        var newer = full
+        newer.unknownPart = 200
+        let open = CircuitOpen(
+            circuit: 2, host: String(repeating: "0a", count: 16), hopsLeft: 3, innerMTU: 512,
+            passed: ["0badcafe", "c0ffee00"])
         return [
-            .appStart(Introduction(name: "Ana", resumption: standing)),
-            .selfInfo(Introduction(name: "Dad's Car", resumption: standing)), .refusal(.full),
-            .challenge(kind: 1, data: [2]),
-            .proof(kind: 1, data: [3]), .goodbye, .ping(1), .pong(1), .acknowledgement(300), .message(vote.bytes[...]),
-            .message(named.bytes[...]),
+            .appStart(Hello(name: "Ana", resumption: standing)),
+            .selfInfo(Hello(name: "Dad's Car", resumption: standing)), .refusal(.full),
+            .selfInfo(full), .appStart(newer), .challenge(kind: 1, round: 1, data: [2]),
+            .proof(kind: 1, round: 1, data: [3]), .circuitOpen(open), .circuitData(circuit: 2, sdu: [1, 2]),
+            .circuitCredit(circuit: 2, credits: 300), .circuitClose(circuit: 2, .loop), .goodbye, .ping(1), .pong(1),
+            .acknowledgement(300), .message(vote.bytes[...]),
+            .message(empty.bytes[...]),
             .fragment(Fragment(lane: .latest, position: .first(total: 5_000), data: [1, 2])),
             .fragment(Fragment(lane: .reliable, position: .next(offset: 2), data: [3])),
         ]
@@ -58,7 +67,7 @@ public enum Seeds {
 
     /// The packets of both handshakes, as they were on the air.
     private static func packets() throws -> [[UInt8]] {
-        var packets: [[UInt8]] = [HandshakePacket.clearRefusal(major: 1, .busy).bytes]
+        var packets: [[UInt8]] = [HandshakePacket.clearRefusal(major: ProtocolVersion.major, .busy).bytes]
         var known: [Peer.ID: MeshCore.Remembered] = [:]
         for _ in 0..<2 {
             var guest = try LinkedNode(.initiator, seed: 2, remembered: known)
@@ -89,7 +98,7 @@ public enum Seeds {
         let talk: [UInt8] = [7, 3, 1, 2, 3, 0, 11, 1, 0x8A, 11, 1, 7, 2, 1, 1, 1, 11, 1, 9, 50, 11, 1, 9, 50]
         let long: [UInt8] = [8, 200, 0, 8, 255, 1, 11, 1, 4, 255, 255, 0, 1, 0, 4, 20, 0, 1, 1, 0]
         let hostile: [UInt8] = [5, 0, 5, 1, 1, 5, 2, 1, 5, 3, 1, 6, 3, 1, 2, 3]
-        let built: [[UInt8]] = (0..<17).map { [1, 0, $0, 1, 0, 3, 1, 2, 3, 0, 0, 11, 1] }
+        let built: [[UInt8]] = (0..<21).map { [1, 0, $0, 1, 0, 3, 1, 2, 3, 11, 1] }
         let silence: [UInt8] = [9, 200, 9, 200, 11, 1]
         let leaving: [UInt8] = [7, 1, 1, 0, 11, 0]
         return said + built + [talk, long, hostile, silence, leaving]
@@ -97,16 +106,16 @@ public enum Seeds {
 
     /// Steps of `HandshakeTarget.Scene`, in each of its beginnings.
     private static func handshakes() -> [[UInt8]] {
-        let introduction: [UInt8] = [9, 1, 0, 0, 3] + Array("Ana".utf8)
-        let hello: [UInt8] = [2, 0, 0, 0, 3, 1] + introduction + [4, 0, 2, 7, 0]
-        let known: [UInt8] = [2, 1, 1] + introduction + [4, 0, 2, 7, 1]
-        let answer: [UInt8] = [3, 2] + introduction + [4, 0, 3, 7, 1, 7]
-        let late: [UInt8] = [3, 0, 0, 4, 2] + introduction
-        let damaged: [UInt8] = [5, 1] + introduction + [40, 3]
+        let introduced: [UInt8] = [9, 1, 0, 0, 3] + Array("Ana".utf8)
+        let hello: [UInt8] = [2, 0, 0, 0, 3, 1] + introduced + [4, 0, 2, 7, 0]
+        let known: [UInt8] = [2, 1, 1] + introduced + [4, 0, 2, 7, 1]
+        let answer: [UInt8] = [3, 2] + introduced + [4, 0, 3, 7, 1, 7]
+        let late: [UInt8] = [3, 0, 0, 4, 2] + introduced
+        let damaged: [UInt8] = [5, 1] + introduced + [40, 3]
         let noise: [UInt8] = [1, 0, 32] + [UInt8](repeating: 9, count: 32)
         let talks: [[UInt8]] = [
-            hello, known, answer, late, damaged, noise, [3, 1] + introduction, [4, 0, 3, 7, 1, 1], [0, 3, 6, 1, 6],
-            [6, 0, 2, 6, 0, 1, 3], [7, 255],
+            hello, known, answer, late, damaged, noise, [3, 1] + introduced, [4, 0, 3, 7, 1, 1], [0, 3, 6, 1, 6],
+            [6, 0, 2, 6, 0, 1, 3], [7, 255], [2, 1, 4] + introduced + [4, 0], [3, 4] + introduced,
         ]
         return (UInt8(0)..<6).flatMap { scene in talks.map { [scene] + $0 } }
     }

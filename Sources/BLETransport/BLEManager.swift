@@ -167,7 +167,7 @@ public actor BLEManager {
             if isStopped || hosting == nil {
                 channel.close()
             } else {
-                await outlet.send(.accepted(BLETransport(accepted: channel)))
+                await outlet.send(.accepted(BLETransport(accepted: channel, flags: radio.advertisedFlags)))
             }
         case .failed(let error):
             hasRadioFailed = true

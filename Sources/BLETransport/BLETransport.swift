@@ -9,6 +9,8 @@ import MeshProtocol
 public actor BLETransport: MeshTransport {
     /// The head of the identifier that the peripheral advertises; nil for a channel that was accepted.
     public nonisolated let expectedPeer: Peer.ID?
+    /// The flags that the peripheral advertises, or those of this side, for a channel that was accepted.
+    public nonisolated let advertisedFlags: AdvertisedFlags?
 
     /// Why this channel leads to no session, where the radio knows: what a guest's dial has ended with, or what speaks
     /// against a guest that has dialled.
@@ -25,12 +27,14 @@ public actor BLETransport: MeshTransport {
     /// with the head that was advertised will do.
     public init(peripheral: Peripheral, expecting: Peer.ID? = nil) {
         self.peripheral = peripheral
-        expectedPeer = expecting ?? peripheral.peer.id
+        expectedPeer = expecting ?? peripheral.sighting.advertisement.head
+        advertisedFlags = peripheral.sighting.advertisement.flags
     }
 
     /// A transport for a channel that somebody else has opened.
-    init(accepted channel: any RadioChannel) {
+    init(accepted channel: any RadioChannel, flags: AdvertisedFlags) {
         self.channel = channel
+        advertisedFlags = flags
         refusal = channel.refusal
         peripheral = nil
         expectedPeer = nil
@@ -43,9 +47,9 @@ public actor BLETransport: MeshTransport {
         guard let peripheral, !isClosed, dial == nil else {
             throw MeshTransportError.connectionFailed(reason: "this transport was used; make a new one")
         }
-        guard peripheral.version == ProtocolVersion.major else {
+        guard peripheral.isUnderstood else {
             throw MeshTransportError.connectionFailed(
-                reason: "the host speaks version \(peripheral.version) of the protocol, and this node speaks "
+                reason: "the host speaks another version of the protocol than this node, whose version is "
                     + "\(ProtocolVersion.major)")
         }
         let dial = Task { try await peripheral.radio.dial(peripheral.sighting.endpoint) }

@@ -12,8 +12,9 @@ public struct Peripheral: Hashable, Sendable {
     public var rssi: Int? { sighting.rssi }
     /// Hops from it to the host, 0 for the host itself.
     public var hops: Int { Int(sighting.advertisement.hops) }
-    /// The major version of the protocol that it speaks.
-    public var version: UInt8 { sighting.advertisement.version }
+    /// Whether this node can dial it: it speaks the same major version of the protocol, and asks for nothing that this
+    /// version does not know.
+    public var isUnderstood: Bool { sighting.advertisement.isUnderstood }
 
     let sighting: Sighting
     let radio: any Radio

@@ -44,7 +44,7 @@ extension MultipeerClient {
             await manager.linksChanged()
             if let expected { await outlet.send(.inviteFailed(peer: expected, InviteFailure(end, provedBy: proved))) }
         case .link(_, .acknowledged(let number, let peer)): await outlet.send(.acknowledged(upTo: number, by: peer))
-        case .link(_, .roundTrip): break
+        case .link(_, .admitted), .link(_, .roundTrip): break
         case .report(_, let peer, let report): await outlet.send(.link(peer, report))
         case .forgot(let peer): await outlet.send(.forgot(peer))
         }

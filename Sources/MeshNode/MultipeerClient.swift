@@ -150,7 +150,7 @@ public actor MultipeerClient {
             await outlet.send(.inviteFailed(peer: peer, .unknownPeer))
             return nil
         }
-        guard peripheral.version == ProtocolVersion.major else {
+        guard peripheral.isUnderstood else {
             await outlet.send(.inviteFailed(peer: peer, .refused(.version, by: nil)))
             return nil
         }

@@ -14,8 +14,9 @@ public enum Limits {
     public static let serviceTypeCharacters = 15
     /// A legacy advertisement or scan response: 31 bytes (Core specification, Vol 6, Part B, 2.3.1).
     public static let advertisementBytes = 31
-    /// Longest name in a scan response: 31 bytes less the two of its header.
-    public static let advertisedNameBytes = advertisementBytes - 2
+    /// Longest name in a scan response: 31 bytes less the two of its header, and less the nine that tell more of the node
+    /// (`docs/protocol.md`, "Advertisement").
+    public static let advertisedNameBytes = advertisementBytes - 2 - 9
     /// Longest identifier of a peer that is believed, in bytes. Ours have 32.
     public static let peerIDBytes = 64
 
@@ -27,8 +28,8 @@ public enum Limits {
     public static let leastSDUBytes = 512
     /// Largest message, in bytes: a snapshot of a full queue with everybody's votes.
     public static let messageBytes = 65_535
-    /// Bytes of a message's unit that are not the application's: flags, a number, two identifiers.
-    public static let unitHeaderBytes = 1 + 10 + 2 * 16
+    /// Bytes of a message's unit that are not the application's: flags and a number.
+    public static let unitHeaderBytes = 1 + 10
     /// Largest unit that is put together from fragments.
     public static let unitBytes = messageBytes + unitHeaderBytes
     /// Largest number of a message: what is counted can never overflow, and nobody gets there.
@@ -61,6 +62,8 @@ public enum Limits {
     /// Silence after an unanswered ping that makes a link dead although the link layer says nothing. With the ping's
     /// interval a peer that has stopped is noticed within three seconds.
     public static let pongTimeout: Duration = .seconds(2)
+    /// The longest silence that a peer may ask for: a phone that sleeps wakes for its links within a minute.
+    public static let longestSilence: Duration = .seconds(60)
     /// Pings that may be answered late: a round trip of this many seconds is still measured.
     public static let openPings = 16
     /// Silence after which the link layer drops a link: the kernel's default, and the virtual radio's.
@@ -68,6 +71,13 @@ public enum Limits {
     /// The virtual radio, and the simulator's, give up an attempt to connect after this long. (The kernel takes 40 s, seen
     /// in the radio lab; `RadioLimits` has what a dial over BlueZ takes.)
     public static let dialAttempt: Duration = .seconds(20)
+    /// Records that leave behind an answer before its receiver has shown that it is no replay: a snapshot of some
+    /// songs. Whoever replays a hello costs no more airtime than that.
+    public static let earlyRecords = 4
+    /// Circuits whose refusal waits to leave. Further ones are not answered: nobody honest opens many where none is taken.
+    public static let circuitRefusals = 8
+    /// Bytes of a responder's proof in its hello, so that an answer with it fits the smallest channel.
+    public static let proofBytes = 64
     /// Time a goodbye has to leave before the channel closes.
     public static let goodbyeTimeout: Duration = .milliseconds(300)
 

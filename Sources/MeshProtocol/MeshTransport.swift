@@ -8,6 +8,10 @@ public protocol MeshTransport: Sendable {
     /// The identifier, or the head of one, that the other side has advertised. Nil where nobody is expected.
     var expectedPeer: Peer.ID? { get async }
 
+    /// The flags of the advertisement that led here: heard by who dials, its own for who was dialled. Nil where nothing was
+    /// advertised.
+    var advertisedFlags: AdvertisedFlags? { get async }
+
     /// Opens the channel. It stays pending through a gap, until the radio gives up or the task is cancelled. On a
     /// transport that was accepted it returns at once. Throws `MeshTransportError`.
     func connect() async throws
@@ -34,6 +38,9 @@ public protocol MeshTransport: Sendable {
 extension MeshTransport {
     /// A transport without a link layer that anybody could tell of.
     public func linkCondition() async -> LinkCondition? { nil }
+
+    /// A transport that nothing was advertised for.
+    public var advertisedFlags: AdvertisedFlags? { nil }
 }
 
 /// Why a transport has no channel, or none any more.

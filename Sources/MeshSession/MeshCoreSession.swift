@@ -223,7 +223,7 @@ public actor MeshCoreSession {
         case .link(_, .received(let message)): await deliver(message)
         case .link(_, .acknowledged(let number, _)): tell(.acknowledged(upTo: number))
         case .link(_, .ended(_, let end)), .link(_, .failed(_, _, let end)): await ended(end)
-        case .link(_, .latestHasLeft), .link(_, .roundTrip), .forgot: break
+        case .link(_, .admitted), .link(_, .latestHasLeft), .link(_, .roundTrip), .forgot: break
         case .report(_, _, let report): tell(.linkReport(report))
         }
     }

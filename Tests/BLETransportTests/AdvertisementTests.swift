@@ -8,57 +8,82 @@ import Testing
 @Suite("What a host says of itself over the air")
 struct AdvertisementTests {
     static let advertisement = Advertisement(
-        service: ServiceType.democracyDJ.uuid,
-        peer: Peer(id: "c0ffee00112233445566778899aabbcc", name: "Dad's Car"), hops: 2)
+        service: ServiceType.democracyDJ.uuid, peer: Peer(id: "c0ffee00112233445566778899aabbcc", name: "Dad's Car"))
 
-    @Test("the payload is as the protocol's document says: version, PSM, hops, identifier")
+    private static func read(_ payload: [UInt8], _ localName: String) -> Advertisement? {
+        Advertisement(service: ServiceType.democracyDJ.uuid, payload: payload, localName: localName)
+    }
+
+    @Test("the payload is as the protocol's document says: version and critical flags, PSM, identifier")
     func payload() {
-        #expect(Self.advertisement.payload(psm: 0x83) == [0x10, 0x83, 2, 0xC0, 0xFF, 0xEE])
+        #expect(Self.advertisement.payload(psm: 0x83) == [0x20, 0x83, 0xC0, 0xFF, 0xEE, 0x00])
     }
 
-    @Test("a host that takes bonded boxes only says so by a flag, which others pass over")
-    func bond() throws {
+    @Test("a host that takes bonded boxes only says so by a flag, and one that asks for what is unknown is not dialled")
+    func critical() throws {
         var advertisement = Self.advertisement
-        advertisement.requiresBond = true
-        #expect(advertisement.payload(psm: 0x83) == [0x11, 0x83, 2, 0xC0, 0xFF, 0xEE])
-        let read = try #require(
-            Advertisement(
-                service: advertisement.service, payload: [0x1F, 0x83, 2, 0xC0, 0xFF, 0xEE], name: "Dad's Car"))
-        #expect(read.version == 1 && read.requiresBond)
+        advertisement.flags.critical = [.bond]
+        #expect(advertisement.payload(psm: 0x83) == [0x21, 0x83, 0xC0, 0xFF, 0xEE, 0x00])
+        let read = try #require(Self.read([0x21, 0x83, 0xC0, 0xFF, 0xEE, 0], "Dad's Car"))
+        #expect(read.version == 2 && read.flags.critical == [.bond] && read.isUnderstood)
+        for payload in [0x22, 0x24, 0x28, 0x10, 0x30] as [UInt8] {
+            #expect(try #require(Self.read([payload, 0x83, 0xC0, 0xFF, 0xEE, 0], "Dad's Car")).isUnderstood == false)
+        }
     }
 
-    @Test("with flags and service UUID it fills a legacy advertisement to the last byte")
+    @Test("with flags and service UUID it fills a legacy advertisement to the last byte, and the name a scan response")
     func size() {
         let flags = 3
         let uuid = 2 + 16
         let manufacturer = 4 + Advertisement.payloadBytes
         #expect(flags + uuid + manufacturer == Limits.advertisementBytes)
+        let long = Advertisement(
+            service: Self.advertisement.service,
+            peer: Peer(id: "c0ffee00112233445566778899aabbcc", name: String(repeating: "n", count: 60)))
+        #expect(2 + long.localName.utf8.count == Limits.advertisementBytes)
+        #expect(long.name.utf8.count == Limits.advertisedNameBytes)
+        var relay = long
+        relay.relayed = .init(hops: 1, idPrefix: [1, 2, 3, 4, 5])
+        #expect(2 + relay.localName.utf8.count == Limits.advertisementBytes)
     }
 
     @Test("what was advertised is what is read")
     func roundTrip() throws {
-        let read = try #require(
-            Advertisement(
-                service: Self.advertisement.service, payload: Self.advertisement.payload(psm: 0x80), name: "Dad's Car"))
-        #expect(read == Self.advertisement)
-        #expect(read.peer == Peer(id: "c0ffee", name: "Dad's Car"))
+        var advertised = Self.advertisement
+        let read = try #require(Self.read(advertised.payload(psm: 0x80), advertised.localName))
+        #expect(read == advertised)
+        #expect(read.peer == Peer(id: "c0ffee00", name: "Dad's Car"))
+        #expect(read.head == "c0ffee001122334455")
+        advertised.flags = AdvertisedFlags(critical: [.circuitsOnly], ignorable: [.relays, .gatt])
+        advertised.relayed = .init(hops: 2, idPrefix: [1, 2, 3, 4, 5])
+        let relay = try #require(Self.read(advertised.payload(psm: 0x80), advertised.localName))
+        #expect(relay == advertised && relay.hops == 2)
+    }
+
+    @Test("before the scan response was heard, and where it holds something else, there are eight digits and the name")
+    func withoutTail() throws {
+        let payload = Self.advertisement.payload(psm: 0x80)
+        for name in ["", "Dad's Car", "Dad's Car\u{1F}", "Dad's Car\u{1F}AAAA", "Dad's Car\u{1F}no base64"] {
+            let read = try #require(Self.read(payload, name))
+            #expect(read.head == "c0ffee00" && read.relayed == nil)
+            #expect(read.name == (name.isEmpty ? "" : "Dad's Car"))
+        }
     }
 
     @Test("foreign manufacturer data is not ours, and a PSM below the dynamic ones is none")
     func foreign() {
-        let service = ServiceType.democracyDJ.uuid
-        #expect(Advertisement(service: service, payload: [0x10, 0x80, 0, 1, 2], name: "") == nil)
-        #expect(Advertisement.psm(inPayload: [0x10, 0x7F, 0, 1, 2, 3]) == nil)
-        #expect(Advertisement.psm(inPayload: [0x10, 0xFF, 0, 1, 2, 3]) == 0xFF)
+        #expect(Self.read([0x20, 0x80, 0, 1, 2], "") == nil)
+        #expect(Advertisement.psm(inPayload: [0x20, 0x7F, 0, 1, 2, 3]) == nil)
+        #expect(Advertisement.psm(inPayload: [0x20, 0xFF, 0, 1, 2, 3]) == 0xFF)
     }
 
     @Test("An advertisement of any length and content is read within its bounds, or is not ours")
     func anything() {
-        let service = ServiceType.democracyDJ.uuid
         for length in 0...40 {
             for filler in UInt8.min ... .max {
                 let payload = [UInt8](repeating: filler, count: length)
-                let read = Advertisement(service: service, payload: payload, name: "Dad's Car")
+                let name = String(decoding: payload, as: UTF8.self) + "\u{1F}" + String(repeating: "A", count: length)
+                let read = Self.read(payload, name)
                 #expect((read != nil) == (length >= Advertisement.payloadBytes))
                 if let psm = Advertisement.psm(inPayload: payload) { #expect(psm >= 0x80 && length >= 6) }
             }

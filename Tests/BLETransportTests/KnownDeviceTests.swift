@@ -15,7 +15,7 @@ struct KnownDeviceTests {
         device.merge(
             DeviceChange(
                 address: RadioEndpoint(address: "00:00:00:00:00:01"), rssi: -50, name: "Dad's Car",
-                payload: [0x10, 0x80, 0, 1, 2, 3], services: services))
+                payload: [0x20, 0x80, 0, 1, 2, 3], services: services))
         return device
     }
 
@@ -37,7 +37,7 @@ struct KnownDeviceTests {
     func bond() {
         var host = device(services: [Self.service.description])
         #expect(host.sighting(of: Self.service)?.endpoint.requiresBond == false)
-        host.merge(DeviceChange(payload: [0x11, 0x80, 0, 1, 2, 3]))
+        host.merge(DeviceChange(payload: [0x21, 0x80, 0, 1, 2, 3]))
         #expect(host.sighting(of: Self.service)?.endpoint.requiresBond == true)
     }
 

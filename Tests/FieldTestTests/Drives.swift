@@ -25,7 +25,7 @@ enum Drives {
     }
 
     static func contact(_ phase: Contact.Phase, silence: Double? = nil, whole: Bool = true) -> Happening {
-        .contact(ContactRow(phase, Peer(id: whole ? car : String(car.prefix(6)), name: "Car"), silence: silence))
+        .contact(ContactRow(phase, Peer(id: whole ? car : Identity.head(of: car), name: "Car"), silence: silence))
     }
 
     static func link(_ rssi: Int?, resent: Int = 0) -> Happening {

@@ -8,18 +8,24 @@ import hashlib
 import uuid
 
 import pytest
-from roadmesh_peer import democracy_dj, document
 from roadmesh_peer.democracy_dj import Rejection, Why
 from roadmesh_peer.document import ANA, ANA_EPOCH, CAR, CAR_EPOCH, STATE
-from roadmesh_peer.noise_link import prologue
+from roadmesh_peer.noise_link import REKEY_EVERY, Direction, prologue, rekeyed
 from roadmesh_peer.wire import (
+    BONDED_ONLY,
     NAMESPACE,
+    RELAYS,
     SERVICE,
     Advertisement,
-    Introduction,
+    CircuitOpen,
+    Hello,
+    Tail,
     Unit,
     ack,
     app_start,
+    circuit_close,
+    circuit_credit,
+    circuit_data,
     fragments,
     frames,
     goodbye,
@@ -32,10 +38,14 @@ from roadmesh_peer.wire import (
 )
 
 
+# The key of the document's example of a rekey.
+KEY = "e61ef9919cde45dd5f82166404bd08e38bceb5dfdfded0a34c8df7ed542214d1"
+
+
 def test_the_reader_of_examples_reads_hexadecimal_and_no_words() -> None:
     assert document.hexadecimal("20 01                an added one").hex() == "2001"
     assert document.hexadecimal("message    0a 04   00 05  68 69      a reliable one").hex() == "0a0400056869"
-    assert document.hexadecimal("09 ff ff ff 10 80 00 f3 5e 56    version 1, f35e56…").hex() == "09ffffff108000f35e56"
+    assert document.hexadecimal("09 ff ff ff 20 80 f3 5e 56 16    version 2, f35e5616…").hex() == "09ffffff2080f35e5616"
     assert document.hexadecimal("12 7c").hex() == "127c"
     assert document.hexadecimal("a snapshot") == b""
 
@@ -53,13 +63,16 @@ def test_the_service() -> None:
 
 
 def test_the_advertisement() -> None:
-    advertisement = Advertisement(0x80, CAR.identifier[:3])
-    assert document.gives(b"\x09\xff\xff\xff" + bytes(advertisement) + b"\x02\x01\x06\x0a\x09Dad's Car")
+    advertisement = Advertisement(0x80, CAR.identifier[:4])
+    local_name = f"Dad's Car{Tail(CAR.identifier[4:9])}"
+    response = bytes((len(local_name) + 1, 0x09)) + local_name.encode()
+    assert document.gives(b"\x09\xff\xff\xff" + bytes(advertisement) + b"\x02\x01\x06" + response)
     assert Advertisement.read(bytes(advertisement) + b"more") == advertisement
-    bonded = dataclasses.replace(advertisement, bonded_only=True)
-    assert bytes(bonded)[0] == 0x11 and Advertisement.read(bytes(bonded)) == bonded
-    # Other flags are not looked at.
-    assert Advertisement.read(b"\x1e" + bytes(advertisement)[1:]) == advertisement
+    bonded = dataclasses.replace(advertisement, critical=BONDED_ONLY)
+    assert bytes(bonded)[0] == 0x21 and Advertisement.read(bytes(bonded)) == bonded
+    assert Tail.read(local_name) == ("Dad's Car", Tail(CAR.identifier[4:9]))
+    relay = Tail(ANA.identifier[4:9], RELAYS, 1, CAR.identifier[:5])
+    assert Tail.read(f"Ana{relay}") == ("Ana", relay) and len(str(relay)) == 17
 
 
 def test_the_service_of_boxes_that_want_to_bond() -> None:
@@ -69,19 +82,30 @@ def test_the_service_of_boxes_that_want_to_bond() -> None:
 @pytest.mark.parametrize(
     "frame",
     [
-        app_start(Introduction(ANA_EPOCH, "Ana")),
-        self_info(Introduction(CAR_EPOCH, "Dad's Car")),
+        app_start(Hello(ANA_EPOCH, "Ana")),
+        self_info(Hello(CAR_EPOCH, "Dad's Car")),
         refusal(1),
         goodbye(),
         ping(7),
         ack(3),
         message(Unit(b"hi", 5)),
+        CircuitOpen(2, CAR.identifier, 3, 512, (ANA.identifier[:4],)).frame(),
+        circuit_data(2, b"hi"),
+        circuit_credit(2, 8),
+        circuit_close(2, 1),
         message(Unit(democracy_dj.vote("s6"), 1)),
     ],
     ids=lambda frame: bytes(frame)[:12].hex(),
 )
 def test_the_frames(frame: object) -> None:
     assert document.gives(bytes(frame))  # type: ignore[call-overload]
+
+
+def test_the_record_after_the_last_of_a_key() -> None:
+    direction = Direction(bytes.fromhex(KEY), REKEY_EVERY - 1)
+    direction.seal(b"")
+    assert document.gives(rekeyed(bytes.fromhex(KEY)))
+    assert document.gives(direction.seal(b"A vote"))
 
 
 def test_the_numbers() -> None:
@@ -118,8 +142,9 @@ def test_the_snapshot_and_the_change() -> None:
 
 
 def test_what_is_written_is_read() -> None:
-    said = [app_start(Introduction(1, "é" * 124, 1 << 62, 2, 300)), ping(1 << 40), message(Unit(b"", 200, True))]
+    hello = Hello(1, "é" * 124, 1 << 62, 2, 300, 1, 30, 1, 6)
+    said = [app_start(hello), ping(1 << 40), message(Unit(b"", 200, True))]
     read = list(frames(b"".join(map(bytes, said))))
     assert read == said
-    assert Introduction.read(read[0].body) == Introduction(1, "é" * 124, 1 << 62, 2, 300)
+    assert Hello.read(read[0].body) == hello
     assert Unit.read(read[2].body) == Unit(b"", 200, True)

@@ -12,9 +12,9 @@ import statistics
 from collections.abc import Callable
 
 from roadmesh_peer.guest import Talk
-from roadmesh_peer.wire import Frame, Introduction, Unit, ack, message, ping, pong
 from roadmesh_program.measuring import resident
 from roadmesh_program.program import Program
+from roadmesh_peer.wire import Frame, Hello, Unit, ack, message, ping, pong
 
 FRAMES = int(os.environ.get("FLOOD", "20000"))
 FLOODERS = 8
@@ -77,7 +77,7 @@ def test_a_flood_of_frames_fills_no_memory_and_slows_nobody(
     flooders = []
     for number in range(FLOODERS):
         talk = call()
-        talk.join(lambda _, number=number: Introduction(7, f"Eve {number}"))  # type: ignore[misc]
+        talk.join(lambda _, number=number: Hello(7, f"Eve {number}"))  # type: ignore[misc]
         talk.say(ping(1))
         flooders.append(Flooder(talk, FRAMES // FLOODERS))
     for flooder in flooders:

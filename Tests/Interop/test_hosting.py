@@ -17,7 +17,7 @@ from roadmesh_peer.noise_link import ClearReason, Key, Packet
 from roadmesh_peer.virtual_air import ChannelClosed, HostRadio
 from roadmesh_peer.wire import (
     Frame,
-    Introduction,
+    Hello,
     Kind,
     Reason,
     Unit,
@@ -45,14 +45,14 @@ class Car:
 
     def called(self, key: Key | None = None) -> HostTalk:
         """Somebody has dialled. The key is the one that answers; what is advertised stays."""
-        return HostTalk(self.radio.accept(self.key.identifier[:3]), key or self.key)
+        return HostTalk(self.radio.accept(self.key.identifier), key or self.key)
 
-    def introduction(self, **standing: int) -> Introduction:
-        return Introduction(EPOCH, NAME, **standing)
+    def hello(self, **standing: int) -> Hello:
+        return Hello(EPOCH, NAME, **standing)
 
     def let_in(self, **standing: int) -> tuple[HostTalk, Caller]:
         talk = self.called()
-        return talk, talk.let_in(self.introduction(**standing))
+        return talk, talk.let_in(self.hello(**standing))
 
 
 @pytest.fixture
@@ -84,9 +84,9 @@ def bob_in(bob: Program, car: Car) -> In:
 
 def test_the_guest_joins_as_a_stranger_and_pings_at_once(bob: Program, car: Car) -> None:
     talk, caller = car.let_in()
-    assert not caller.known and caller.introduction.name == "Bob"
+    assert not caller.known and caller.hello.name == "Bob"
     assert identifier(caller.key).hex() == bob.seen("ready")[0]["peer"]["id"]
-    assert caller.introduction.first == 1 and caller.introduction.their_epoch == 0
+    assert caller.hello.first == 1 and caller.hello.their_epoch == 0
     assert talk.hear() == ping(1)
     assert bob.expect("peerConnected")["peer"] == {"id": car.key.identifier.hex(), "name": NAME}
 
@@ -141,21 +141,21 @@ def test_a_known_host_is_joined_in_one_round_trip_and_what_waits_comes_with_the_
     assert talk.hear_message().number == 1
     talk.channel.close()
     bob.expect("connection", state="reconnecting")
-    again, back = car.let_in(their_epoch=caller.introduction.epoch)
+    again, back = car.let_in(their_epoch=caller.hello.epoch)
     assert back.known and back.key == caller.key
-    standing = back.introduction
-    assert (standing.epoch, standing.first) == (caller.introduction.epoch, 1)
+    standing = back.hello
+    assert (standing.epoch, standing.first) == (caller.hello.epoch, 1)
     assert (standing.their_epoch, standing.delivered) == (EPOCH, 0)
     # Not acknowledged, so it comes again with its number.
     assert again.hear_message() == Unit(democracy_dj.vote("s6"), 1)
 
 
-def test_what_the_hosts_introduction_acknowledges_does_not_come_again(bob: Program, bob_in: In, car: Car) -> None:
+def test_what_the_hosts_hello_acknowledges_does_not_come_again(bob: Program, bob_in: In, car: Car) -> None:
     talk, caller, _ = bob_in
     bob.say("vote s6")
     assert talk.hear_message().number == 1
     talk.channel.close()
-    again, _ = car.let_in(their_epoch=caller.introduction.epoch, delivered=1)
+    again, _ = car.let_in(their_epoch=caller.hello.epoch, delivered=1)
     bob.say("vote s7")
     assert again.hear_message() == Unit(democracy_dj.vote("s7"), 2)
 
@@ -204,7 +204,7 @@ def test_a_refusal_is_told_and_the_guest_stays_away(answer: Frame, bob: Program,
         talk.closed()
     assert bob.expect("connection", state="failed")["error"].startswith("refused:")
     with pytest.raises(TimeoutError):
-        car.radio.accept(car.key.identifier[:3], timeout=1.0)
+        car.radio.accept(car.key.identifier, timeout=1.0)
 
 
 Spoil = Callable[[HostTalk], object]
@@ -212,8 +212,8 @@ Spoil = Callable[[HostTalk], object]
 SPOILED: dict[str, Spoil] = {
     "a record that was tampered with": lambda talk: talk.channel.send(tampered(talk)),
     "a goodbye in the clear": lambda talk: talk.channel.send(bytes(goodbye())),
-    "an appStart": lambda talk: talk.say(Frame(Kind.APP_START, bytes(Introduction(1, "x")))),
-    "another selfInfo": lambda talk: talk.say(Frame(Kind.SELF_INFO, bytes(Introduction(1, "x")))),
+    "an appStart": lambda talk: talk.say(Frame(Kind.APP_START, bytes(Hello(1, "x")))),
+    "another selfInfo": lambda talk: talk.say(Frame(Kind.SELF_INFO, bytes(Hello(1, "x")))),
     "a message after a missing one": lambda talk: talk.say(message(Unit(b"", 2))),
     "an ack of what was never sent": lambda talk: talk.say(ack(1)),
     "a challenge in the middle": lambda talk: talk.say(Frame(Kind.CHALLENGE, b"\x01")),

@@ -7,12 +7,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from roadmesh_program.fixtures import MakeGuest, StartHost
 from roadmesh_peer.guest import Guest, LinkEnded, Refused, Talk
 from roadmesh_peer.noise_link import ClearlyRefused, ClearReason, Forged, Key, Packet
-from roadmesh_peer.virtual_air import Heard, Radio
-from roadmesh_peer.wire import Introduction, Kind, Reader, Reason, identifier, ping
-from roadmesh_program.fixtures import MakeGuest, StartHost
 from roadmesh_program.program import Program
+from roadmesh_peer.virtual_air import Heard, Radio
+from roadmesh_peer.wire import Hello, Kind, Reader, Reason, identifier, ping
 
 # The handshake of a guest that comes back, both directions together, is to fit a few link-layer packets.
 KNOWN_HANDSHAKE = 320
@@ -20,8 +20,8 @@ KNOWN_HANDSHAKE = 320
 Call = Callable[..., Talk]
 
 
-def eve(name: str = "Eve") -> Callable[[bytes], Introduction]:
-    return lambda _: Introduction(1, name)
+def eve(name: str = "Eve") -> Callable[[bytes], Hello]:
+    return lambda _: Hello(1, name)
 
 
 def test_a_stranger_joins_sees_the_queue_votes_and_sees_the_vote(host: Program, make_guest: MakeGuest) -> None:
@@ -84,7 +84,7 @@ def test_a_guest_that_takes_the_host_for_another_is_told_so(call: Call, host: Pr
     talk = call()
     with pytest.raises(ClearlyRefused) as refused:
         talk.join(eve(), known=Key().public)
-    assert (refused.value.version, refused.value.reason) == (1, ClearReason.UNKNOWN_KEY)
+    assert (refused.value.version, refused.value.reason) == (2, ClearReason.UNKNOWN_KEY)
     talk.closed()
     assert not host.seen("peerConnected")
 
@@ -93,8 +93,8 @@ def test_the_host_is_who_its_advertisement_says(call: Call, heard: Heard, host: 
     talk = call()
     talk.join(eve())
     assert identifier(talk.host_key).hex() == host.seen("ready")[0]["peer"]["id"]
-    assert identifier(talk.host_key).startswith(heard.advertisement.head)
-    assert (heard.name, heard.advertisement.hops) == ("Dad's Car", 0)
+    assert identifier(talk.host_key).startswith(heard.head)
+    assert (heard.name, len(heard.head)) == ("Dad's Car", 9)
 
 
 def test_a_guest_of_another_application_does_not_get_in(call: Call, host: Program) -> None:

@@ -16,14 +16,19 @@ from roadmesh_peer.wire import (
     LARGEST_MESSAGE,
     LARGEST_SDU,
     LARGEST_UNIT,
+    MAJOR_VERSION,
+    CircuitOpen,
     Fragment,
     Frame,
-    Introduction,
+    Hello,
     Kind,
     Reader,
     Unit,
     ack,
     app_start,
+    circuit_close,
+    circuit_credit,
+    circuit_data,
     fragments,
     goodbye,
     identifier,
@@ -39,7 +44,7 @@ HALF_OPEN, HALF_OPEN_SECONDS = 8, 5.0
 
 Call = Callable[..., Talk]
 
-EVE = Introduction(1, "Eve")
+EVE = Hello(1, "Eve")
 
 
 @pytest.fixture(autouse=True)
@@ -143,12 +148,13 @@ BROKEN_FRAMES = {
     "a ping without a number": bytes(Frame(Kind.PING)),
     "a message without a number": bytes(Frame(Kind.MESSAGE, b"\x00")),
     "a message numbered 0": bytes(message(Unit(b"", 0))),
-    "an origin that is cut off": bytes(Frame(Kind.MESSAGE, b"\x02\x01" + bytes(15))),
+    "a circuit to a host that is cut off": bytes(Frame(Kind.CIRCUIT_OPEN, b"\x02" + bytes(15))),
+    "a credit without a number": bytes(Frame(Kind.CIRCUIT_CREDIT, b"\x02")),
     "another appStart": bytes(app_start(EVE)),
     "a selfInfo": bytes(self_info(EVE)),
     "a refusal": bytes(refusal(1)),
-    "a proof of nothing": bytes(Frame(Kind.PROOF, b"\x01")),
-    "a challenge": bytes(Frame(Kind.CHALLENGE, b"\x01")),
+    "a proof of nothing": bytes(Frame(Kind.PROOF, b"\x01\x01")),
+    "a challenge": bytes(Frame(Kind.CHALLENGE, b"\x01\x01")),
     "a message while one before it is missing": bytes(message(Unit(democracy_dj.vote("n9"), 2))),
     "an ack of what was never sent": bytes(ack(1)),
 }
@@ -191,18 +197,22 @@ def test_a_bad_fragment_ends_the_link(said: list[Frame], eve: Eve) -> None:
 
 
 def test_a_message_that_is_too_long_ends_the_link(eve: Eve) -> None:
-    # Its unit is within the limit of units, since it has no origin and destination.
+    # Its unit is within the limit of units, since its number is short.
     for piece in fragments(Unit(bytes(LARGEST_MESSAGE + 1), 1)):
         eve.talk.say(piece)
     eve.is_shown_the_door()
 
 
 def test_the_longest_message_is_taken(eve: Eve) -> None:
-    somebody = eve.talk.key.identifier
-    unit = Unit(bytes(LARGEST_MESSAGE), 1, origin=somebody, destination=identifier(eve.talk.host_key))
-    for piece in fragments(unit):
+    for piece in fragments(Unit(bytes(LARGEST_MESSAGE), 1)):
         eve.talk.say(piece)
     assert Reader(eve.talk.hear_of(Kind.ACK)).varint() == 1
+
+
+def test_who_asks_for_a_circuit_is_told_that_the_host_relays_nothing(eve: Eve) -> None:
+    host = identifier(eve.talk.host_key)
+    eve.talk.say(CircuitOpen(2, host, 3, 512).frame(), CircuitOpen(4, host, 3, 512).frame())
+    assert [eve.talk.hear_of(Kind.CIRCUIT_CLOSE) for _ in range(2)] == [b"\x02\x01", b"\x04\x01"]
 
 
 def test_an_sdu_that_is_too_long_ends_the_link(eve: Eve) -> None:
@@ -250,15 +260,15 @@ def test_a_vote_in_tiny_pieces_with_other_words_in_between_counts(eve: Eve) -> N
 
 
 def test_what_is_no_misbehaviour_is_passed_over(eve: Eve) -> None:
-    somebody = Key().identifier
     eve.talk.say(
         pong(99),
         Frame(0x66, bytes(300)),
-        message(Unit(democracy_dj.vote("n9"), 1, origin=somebody)),
-        message(Unit(democracy_dj.vote("n9"), 1, destination=somebody)),
+        circuit_data(2, b"to no circuit"),
+        circuit_credit(2, 1 << 40),
+        circuit_close(2, 99),
         message(Unit(b"\xff\xff no Protocol Buffers", 1)),
         message(Unit(b"", 2)),
-        message(Unit(democracy_dj.vote("n8"), 3, origin=eve.talk.key.identifier)),
+        Frame(Kind.MESSAGE, b"\xfe\x03" + democracy_dj.vote("n8")),
         ack(0),
     )
     eve.talk.say()
@@ -276,8 +286,8 @@ def test_what_is_no_misbehaviour_is_passed_over(eve: Eve) -> None:
         bytes((Packet.XX_2,)) + bytes(96),
         bytes((Packet.XX_3,)) + bytes(64),
         bytes((Packet.IK_2,)) + bytes(48),
-        bytes((Packet.CLEAR_REFUSAL, 1, ClearReason.BUSY)),
-        bytes((Packet.XX_1, 1)) + bytes(31),
+        bytes((Packet.CLEAR_REFUSAL, MAJOR_VERSION, ClearReason.BUSY)),
+        bytes((Packet.XX_1, MAJOR_VERSION)) + bytes(31),
         bytes((Packet.XX_1,)),
         b"\xff" * 2000,
     ],
@@ -297,12 +307,13 @@ BAD_PAYLOADS = {
     "another frame": bytes(ping(1)),
     "an unknown frame first": bytes(Frame(0x7F)) + bytes(app_start(EVE)),
     "a name that is cut off": bytes(Frame(Kind.APP_START, INTRODUCTION[:-1])),
-    "no name": bytes(Frame(Kind.APP_START, INTRODUCTION[:-4])),
+    "a name that comes twice": bytes(Frame(Kind.APP_START, INTRODUCTION + INTRODUCTION[-5:])),
+    "no conversation": bytes(Frame(Kind.APP_START, INTRODUCTION[-5:])),
     "a name that is no text": bytes(Frame(Kind.APP_START, INTRODUCTION[:-3] + b"\xff\xfe\xfd")),
-    "a name of 249 bytes": bytes(app_start(Introduction(1, "e" * 249))),
-    "a numbering from 0": bytes(app_start(Introduction(1, "Eve", first=0))),
-    "a numbering beyond all numbers": bytes(app_start(Introduction(1, "Eve", first=(1 << 62) + 2))),
-    "an epoch of 0": bytes(app_start(Introduction(0, "Eve"))),
+    "a name of 249 bytes": bytes(app_start(Hello(1, "e" * 249))),
+    "a numbering from 0": bytes(app_start(Hello(1, "Eve", first=0))),
+    "a numbering beyond all numbers": bytes(app_start(Hello(1, "Eve", first=(1 << 62) + 2))),
+    "an epoch of 0": bytes(app_start(Hello(0, "Eve"))),
 }
 
 
@@ -322,7 +333,7 @@ def test_whoever_introduces_himself_in_broken_words_is_hung_up_on(
 
 def test_a_key_of_low_order_gets_nobody_in(call: Call) -> None:
     talk = call()
-    talk.channel.send(bytes((Packet.XX_1, 1)) + bytes(32))
+    talk.channel.send(bytes((Packet.XX_1, MAJOR_VERSION)) + bytes(32))
     with pytest.raises(ChannelClosed):
         talk.receive_packet()
 
@@ -334,7 +345,7 @@ def test_the_ninth_at_the_door_is_told_that_the_host_is_busy_and_later_there_is_
     for talk in at_the_door[::2]:
         talk.greet()
     ninth = call()
-    assert ninth.clearly_refused() == (1, ClearReason.BUSY)
+    assert ninth.clearly_refused() == (MAJOR_VERSION, ClearReason.BUSY)
     assert monotonic() - began < HALF_OPEN_SECONDS - 1, "this machine is too slow to tell"
     ninth.closed()
     for talk in at_the_door:
@@ -349,7 +360,7 @@ def test_a_place_at_the_door_is_free_again_when_somebody_goes_or_comes_in(call: 
     at_the_door[0].join(lambda _: EVE)
     at_the_door[0].say(ping(1))
     newcomer = call()
-    newcomer.join(lambda _: Introduction(2, "Cy"))
+    newcomer.join(lambda _: Hello(2, "Cy"))
 
 
 def test_who_is_merely_answered_is_sent_away_after_five_seconds(call: Call, host_key: bytes, host: Program) -> None:

@@ -6,26 +6,25 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from roadmesh_peer import democracy_dj
 from roadmesh_peer.guest import Talk
 from roadmesh_peer.noise_link import Key
-from roadmesh_peer.wire import Introduction, Kind, Reader, Unit, ack, goodbye, message, ping
 from roadmesh_program.program import Program
+from roadmesh_peer.wire import Hello, Kind, Reader, Unit, ack, goodbye, message, ping
 
 EPOCH, OTHER_EPOCH = 0xA0A0, 0xB0B0
 
 Call = Callable[..., Talk]
-Enter = Callable[[Introduction], tuple[Talk, Introduction]]
+Enter = Callable[[Hello], tuple[Talk, Hello]]
 
 
 @pytest.fixture
 def enter(call: Call, host: Program) -> Enter:
-    """Comes in, always as the same guest, and with whatever introduction."""
+    """Comes in, always as the same guest, and with whatever hello."""
     key = Key()
 
-    def come_in(introduction: Introduction) -> tuple[Talk, Introduction]:
+    def come_in(hello: Hello) -> tuple[Talk, Hello]:
         talk = call(key)
-        answer = talk.join(lambda _: introduction).answer
+        answer = talk.join(lambda _: hello).answer
         talk.say(ping(1))
         host.expect("peerConnected")
         return talk, answer
@@ -55,12 +54,12 @@ def rejection_number(talk: Talk) -> int:
 
 
 def test_numbers_go_on_over_links(enter: Enter) -> None:
-    talk, answer = enter(Introduction(EPOCH, "Eve"))
+    talk, answer = enter(Hello(EPOCH, "Eve"))
     assert (answer.first, answer.their_epoch, answer.delivered) == (1, 0, 0)
     talk.say(vote("n1", 1), vote("n2", 2))
     await_ack(talk, 2)
     leave(talk)
-    talk, again = enter(Introduction(EPOCH, "Eve", first=3, their_epoch=answer.epoch))
+    talk, again = enter(Hello(EPOCH, "Eve", first=3, their_epoch=answer.epoch))
     assert (again.epoch, again.first) == (answer.epoch, 1)
     assert (again.their_epoch, again.delivered) == (EPOCH, 2)
     talk.say(vote("n3", 3))
@@ -68,30 +67,30 @@ def test_numbers_go_on_over_links(enter: Enter) -> None:
 
 
 def test_a_new_epoch_begins_where_it_says(enter: Enter, host: Program) -> None:
-    talk, _ = enter(Introduction(EPOCH, "Eve"))
+    talk, _ = enter(Hello(EPOCH, "Eve"))
     talk.say(vote("n1", 1))
     await_ack(talk, 1)
     leave(talk)
-    talk, _ = enter(Introduction(OTHER_EPOCH, "Eve", first=7))
+    talk, _ = enter(Hello(OTHER_EPOCH, "Eve", first=7))
     talk.say(vote("n2", 7))
     await_ack(talk, 7)
     assert host.expect("intent", songID="n2")["accepted"]
 
 
 def test_what_was_acknowledged_by_a_memory_that_is_lost_is_not_waited_for(enter: Enter) -> None:
-    talk, _ = enter(Introduction(EPOCH, "Eve"))
+    talk, _ = enter(Hello(EPOCH, "Eve"))
     leave(talk)
-    talk, _ = enter(Introduction(EPOCH, "Eve", first=10))
+    talk, _ = enter(Hello(EPOCH, "Eve", first=10))
     talk.say(vote("n2", 10))
     await_ack(talk, 10)
 
 
 def test_an_older_first_moves_nothing_back(enter: Enter, host: Program) -> None:
-    talk, _ = enter(Introduction(EPOCH, "Eve"))
+    talk, _ = enter(Hello(EPOCH, "Eve"))
     talk.say(vote("n1", 1), vote("n2", 2))
     await_ack(talk, 2)
     leave(talk)
-    talk, answer = enter(Introduction(EPOCH, "Eve", first=1))
+    talk, answer = enter(Hello(EPOCH, "Eve", first=1))
     assert answer.delivered == 2
     talk.say(vote("n1", 1), vote("n2", 2), vote("n3", 3))
     await_ack(talk, 3)
@@ -100,33 +99,33 @@ def test_an_older_first_moves_nothing_back(enter: Enter, host: Program) -> None:
 
 
 def test_a_host_whose_memory_has_gone_back_numbers_on(enter: Enter) -> None:
-    talk, answer = enter(Introduction(EPOCH, "Eve"))
+    talk, answer = enter(Hello(EPOCH, "Eve"))
     leave(talk)
-    talk, _ = enter(Introduction(EPOCH, "Eve", their_epoch=answer.epoch, delivered=5))
+    talk, _ = enter(Hello(EPOCH, "Eve", their_epoch=answer.epoch, delivered=5))
     talk.say(vote("no", 1))
     assert rejection_number(talk) == 6
     talk.say(ack(6))
 
 
 def test_delivered_of_another_epoch_is_not_looked_at(enter: Enter) -> None:
-    talk, answer = enter(Introduction(EPOCH, "Eve"))
+    talk, answer = enter(Hello(EPOCH, "Eve"))
     leave(talk)
-    talk, _ = enter(Introduction(EPOCH, "Eve", their_epoch=answer.epoch ^ 1, delivered=5))
+    talk, _ = enter(Hello(EPOCH, "Eve", their_epoch=answer.epoch ^ 1, delivered=5))
     talk.say(vote("no", 1))
     assert rejection_number(talk) == 1
 
 
 def test_a_rejection_is_kept_until_it_is_acknowledged(enter: Enter) -> None:
-    talk, answer = enter(Introduction(EPOCH, "Eve"))
+    talk, answer = enter(Hello(EPOCH, "Eve"))
     talk.say(vote("no", 1))
     assert rejection_number(talk) == 1
     leave(talk)
-    # Not acknowledged: it comes again. Acknowledged by the introduction: it does not.
-    talk, second = enter(Introduction(EPOCH, "Eve", first=2, their_epoch=answer.epoch))
+    # Not acknowledged: it comes again. Acknowledged by the hello: it does not.
+    talk, second = enter(Hello(EPOCH, "Eve", first=2, their_epoch=answer.epoch))
     assert second.first == 1
     assert rejection_number(talk) == 1
     leave(talk)
-    talk, _ = enter(Introduction(EPOCH, "Eve", first=2, their_epoch=answer.epoch, delivered=1))
+    talk, _ = enter(Hello(EPOCH, "Eve", first=2, their_epoch=answer.epoch, delivered=1))
     talk.say(vote("no", 2))
     assert rejection_number(talk) == 2
 
@@ -143,7 +142,7 @@ def test_latest_messages_are_numbered_by_link_and_old_ones_are_dropped(enter: En
             pass
         return unit.number, unit.body[0] >> 3
 
-    talk, _ = enter(Introduction(EPOCH, "Eve"))
+    talk, _ = enter(Hello(EPOCH, "Eve"))
     assert next_latest(talk) == (1, snapshot)
     # A request that comes while a snapshot leaves would be answered by that one, so each is asked for after a change.
     talk.say(vote("n1", 1))
@@ -155,7 +154,7 @@ def test_latest_messages_are_numbered_by_link_and_old_ones_are_dropped(enter: En
     talk.say(request(5), request(4), vote("n3", 3))
     assert next_latest(talk) == (5, change)
     leave(talk)
-    talk, _ = enter(Introduction(EPOCH, "Eve", first=4))
+    talk, _ = enter(Hello(EPOCH, "Eve", first=4))
     assert next_latest(talk) == (1, snapshot)
     talk.say(vote("n4", 4))
     assert next_latest(talk) == (2, change)

@@ -200,7 +200,7 @@ def test_a_message_that_comes_again_after_a_reconnection_is_dropped(ana: Guest, 
     ana.until_acknowledged()
     ana.lose_link()
     host.expect("peerDisconnected")
-    # A guest that has not heard the ack, and does not believe the introduction, sends both again.
+    # A guest that has not heard the ack, and does not believe the hello, sends both again.
     ana.join()
     ana.send(first)
     ana.send(second)
@@ -209,7 +209,7 @@ def test_a_message_that_comes_again_after_a_reconnection_is_dropped(ana: Guest, 
     assert [cast_count(host, song) for song in ("n5", "n6")] == [1, 1]
 
 
-def test_what_the_introduction_acknowledges_is_not_sent_again(ana: Guest, host: Program) -> None:
+def test_what_the_hello_acknowledges_is_not_sent_again(ana: Guest, host: Program) -> None:
     assert ana.talk
     # It votes, and is gone before it has heard of it.
     ana.vote("n5")

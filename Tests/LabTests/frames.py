@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from helpers import service_uuid
 from lab import Box, Closed, LabError, NotExpected, Stranger
-from roadmesh_peer.guest import Talk
 from roadmesh_peer.noise_link import Key
 from roadmesh_peer.virtual_air import ChannelClosed
-from roadmesh_peer.wire import Introduction, ping
+from roadmesh_peer.wire import Hello, ping
 
 EPOCH = 0x5EED
 
@@ -57,9 +56,9 @@ class LabTalk(Talk):
     def identity(self) -> str:
         return self.key.identifier.hex()
 
-    def enter(self, name: str) -> Introduction:
+    def enter(self, name: str) -> Hello:
         """Introduces itself, and waits to be let in. Returns how the host introduces itself."""
-        answer = self.join(lambda _: Introduction(EPOCH, name)).answer
+        answer = self.join(lambda _: Hello(EPOCH, name)).answer
         self.say(ping(1))
         return answer
 

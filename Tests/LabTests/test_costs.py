@@ -9,7 +9,7 @@ import pytest
 from frames import EPOCH, call
 from helpers import START, Figures, cast, hold, start_guests, start_host
 from lab import Box, Lab, Program
-from roadmesh_peer.wire import Introduction, goodbye
+from roadmesh_peer.wire import Hello, goodbye
 
 LARGEST_SDU = 2_221
 # A megabyte. l2test says how fast it was when all of it is there, so it sends a little more.
@@ -71,7 +71,7 @@ def test_bytes_of_a_handshake(road: Lab, car: Box, figures: Figures) -> None:
     stranger.closed()
     back = call(stranger.stranger, car, stranger.key)
     before = both_ways()
-    back.join(lambda _: Introduction(EPOCH, name), known=stranger.host_key)
+    back.join(lambda _: Hello(EPOCH, name), known=stranger.host_key)
     as_known = both_ways() - before
     figures.note(f"a known pair's handshake takes {as_known} bytes of the channel, both ways; limit {HANDSHAKE_BYTES}")
     figures.note(f"a stranger's takes {as_stranger}, with the first records, the queue in one of them")

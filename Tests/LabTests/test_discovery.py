@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import struct
 
 from helpers import START, await_joined, identity, service_uuid, start_host
@@ -37,7 +38,7 @@ def test_a_scan_lists_the_host_by_name_with_signal_strength_and_the_head_of_its_
     assert found, scanner.tail()
     assert found[-1]["rssi"] == -67
     assert found[-1]["hops"] == 0
-    assert found[-1]["peer"]["id"] == identity(host)[:6]
+    assert found[-1]["peer"]["id"] == identity(host)[:8]
     assert scanner.exit_code == 0
     assert scanner.events[-1]["event"] == "bye"
 
@@ -96,18 +97,18 @@ def test_the_advertisement_is_the_one_of_the_protocol_and_fits_31_bytes(road: La
     assert len(advertised) <= 31
     fields = structures(advertised)
     assert fields[COMPLETE_128_BIT_SERVICES][::-1].hex() == service_uuid().replace("-", "")
-    company, version_and_flags, psm, hops = struct.unpack("<HBBB", fields[MANUFACTURER_DATA][:5])
+    company, version_and_flags, psm = struct.unpack("<HBB", fields[MANUFACTURER_DATA][:4])
     assert company == TESTS_COMPANY
-    assert version_and_flags == 0x10
+    assert version_and_flags == 0x20
     assert 0x80 <= psm <= 0xFF
-    assert hops == 0
-    assert fields[MANUFACTURER_DATA][5:].hex() == identity(host)[:6]
+    assert fields[MANUFACTURER_DATA][4:].hex() == identity(host)[:8]
 
 
 def test_the_name_is_in_the_scan_response_and_cut_to_what_fits(road: Lab, car: Box) -> None:
     long_name = "The Grand Old Coach of the Northern Valley"
     host = start_host(car, name=long_name)
-    found = road.stranger("listener").find(service_uuid(), name=long_name[:29])
+    tail = base64.urlsafe_b64encode(bytes(1) + bytes.fromhex(identity(host)[8:18])).decode()
+    found = road.stranger("listener").find(service_uuid(), name=f"{long_name[:20]}\x1f{tail}")
     assert found["scanResponse"]
     # Whoever joins is told the whole name.
     assert host.expect_seen("ready")["peer"]["name"] == long_name

@@ -12,12 +12,12 @@ from conftest import clear, crashes
 from frames import EPOCH, LabTalk, call
 from helpers import START, await_joined, cast, identity, shows_peers, shows_vote, song_list, start_guests
 from lab import Box, Lab, Program
-from roadmesh_peer import democracy_dj
 from roadmesh_peer.noise_link import ClearReason, Handshake, Packet, prologue
 from roadmesh_peer.virtual_air import ChannelClosed
 from roadmesh_peer.wire import (
+    MAJOR_VERSION,
     Frame,
-    Introduction,
+    Hello,
     Kind,
     Reader,
     Unit,
@@ -117,7 +117,7 @@ def test_somebody_who_is_known_is_back_after_one_round_trip(stranger: LabTalk, p
     stranger.say(goodbye())
     stranger.closed()
     back = call(stranger.stranger, car, stranger.key)
-    joining = back.join(lambda _: Introduction(EPOCH, "Eve"), known=stranger.host_key)
+    joining = back.join(lambda _: Hello(EPOCH, "Eve"), known=stranger.host_key)
     assert [packet[0] for packet in joining.packets] == [Packet.IK_1, Packet.IK_2]
     # Connected with the first record, which is a vote here.
     song = next(songs)
@@ -131,7 +131,7 @@ def test_a_recorded_hello_connects_nobody(stranger: LabTalk, party: Party, car: 
     host, _ = party
     stranger.enter("Eve")
     back = call(stranger.stranger, car, stranger.key)
-    back.join(lambda _: Introduction(EPOCH, "Eve"), known=stranger.host_key)
+    back.join(lambda _: Hello(EPOCH, "Eve"), known=stranger.host_key)
     back.say(goodbye())
     back.closed()
     # The older link was replaced, the newer one has ended: all that there was to tell of the two is told.
@@ -179,7 +179,7 @@ def test_whoever_begins_with_the_wrong_packet_is_hung_up_on(stranger: LabTalk, c
         bytes(goodbye()),
         bytes((Packet.XX_2,)) + bytes(96),
         bytes((Packet.XX_3,)) + bytes(80),
-        bytes((Packet.XX_1, 1)) + bytes(20),
+        bytes((Packet.XX_1, MAJOR_VERSION)) + bytes(20),
     ):
         stranger.channel.send(first)
         stranger.closed()
@@ -188,16 +188,16 @@ def test_whoever_begins_with_the_wrong_packet_is_hung_up_on(stranger: LabTalk, c
 
 def test_whoever_introduces_himself_in_broken_words_is_hung_up_on(stranger: LabTalk, party: Party, car: Box) -> None:
     welcomed = len(party[0].seen("peerConnected"))
-    good = bytes(Introduction(EPOCH, "Eve"))
+    good = bytes(Hello(EPOCH, "Eve"))
     for payload in (
         b"",
         bytes(ping(1)),
         bytes(Frame(Kind.APP_START)),
         bytes(Frame(Kind.APP_START, good[:-2])),
         bytes(Frame(Kind.APP_START, good[:-3] + b"\xff\xff\xff")),
-        bytes(app_start(Introduction(EPOCH, "e" * 249))),
-        bytes(app_start(Introduction(0, "Eve"))),
-        bytes(app_start(Introduction(EPOCH, "Eve", first=0))),
+        bytes(app_start(Hello(EPOCH, "e" * 249))),
+        bytes(app_start(Hello(0, "Eve"))),
+        bytes(app_start(Hello(EPOCH, "Eve", first=0))),
     ):
         stranger.introduce(stranger.greet(), payload)
         with pytest.raises(ChannelClosed):
@@ -238,7 +238,7 @@ def test_whoever_speaks_another_version_is_told_so(stranger: LabTalk) -> None:
 
 def test_whoever_takes_the_host_for_another_is_told_so(stranger: LabTalk) -> None:
     other = Handshake(stranger.key, host_key=stranger.key.public)
-    stranger.send_packet(other.write(Packet.IK_1, bytes(app_start(Introduction(EPOCH, "Eve")))))
+    stranger.send_packet(other.write(Packet.IK_1, bytes(app_start(Hello(EPOCH, "Eve")))))
     assert stranger.clearly_refused() == (1, ClearReason.UNKNOWN_KEY)
     stranger.closed()
 

@@ -12,7 +12,7 @@ struct EdgeTests {
         var conversation = Conversation(epoch: 1)
         let theirs = Resumption(epoch: 2, first: 1, theirEpoch: 1, delivered: Limits.largestNumber)
         conversation.begin(with: theirs)
-        let introduction = Introduction(name: "Ana", resumption: conversation.resumption)
+        let introduction = Hello(name: "Ana", resumption: conversation.resumption)
         var reader = FrameReader(Road.bytes(.appStart(introduction))[...])
         #expect(reader.next() == .frame(.appStart(introduction)))
         // There is no number for another message, and none is taken that could not be read.

@@ -248,6 +248,26 @@ struct NoiseTests {
         #expect(opening.open(sealed[...]) == [])
     }
 
+    @Test(
+        "after 65,536 messages the key is the one that Noise makes of it, on both sides, as the other implementation has it"
+    )
+    func rekey() throws {
+        var (sealing, opening) = (cipher(), cipher())
+        for number in 0..<NoiseCipher.messagesPerKey {
+            let sealed = sealing.seal([])
+            #expect(opening.open(sealed[...]) == [], "\(number)")
+        }
+        let next = sealing.seal(Array("A vote".utf8))
+        // Written by Tests/Interop (test_document.py), which has its own.
+        #expect(Hex.text(next) == Self.firstAfterRekey)
+        var damaged = next
+        damaged[0] ^= 1
+        #expect(opening.open(damaged[...]) == nil)
+        #expect(opening.open(next[...]) == Array("A vote".utf8))
+    }
+
+    private static let firstAfterRekey = "b20ef0b54ca71d3a8e9c4d796dfb082b9109205fcf5b"
+
     @Test("the counter's low byte comes first")
     func counter() throws {
         var sealing = cipher()

@@ -8,7 +8,7 @@ import Testing
 struct ReconnectPolicyTests {
     static let car = Peer(id: "c0ffee00112233445566778899aabbcc", name: "Dad's Car")
     /// The car as an advertisement shows it.
-    static let heardCar = Peer(id: "c0ffee", name: "Dad's Car")
+    static let heardCar = Peer(id: "c0ffee00", name: "Dad's Car")
     static let bus = Peer(id: "b05b05", name: "Bus")
 
     /// A policy and its clock.
@@ -33,7 +33,7 @@ struct ReconnectPolicyTests {
     func first() {
         var guest = Guest(policy: ReconnectPolicy())
         #expect(guest.handle(.start) == [.browse, .show(.connecting)])
-        #expect(guest.handle(.heard(Self.heardCar)) == [.stopBrowsing, .invite("c0ffee")])
+        #expect(guest.handle(.heard(Self.heardCar)) == [.stopBrowsing, .invite("c0ffee00")])
         #expect(guest.handle(.heard(Self.bus)) == [])
         #expect(guest.handle(.linked(Self.car)) == [.show(.connected)])
     }
@@ -43,7 +43,7 @@ struct ReconnectPolicyTests {
         var guest = Guest(policy: ReconnectPolicy())
         _ = guest.handle(.start)
         _ = guest.handle(.heard(Self.heardCar))
-        #expect(guest.handle(.start) == [.cancelInvite("c0ffee"), .browse])
+        #expect(guest.handle(.start) == [.cancelInvite("c0ffee00"), .browse])
         #expect(guest.handle(.linked(Self.car)) == [.stopBrowsing, .show(.connected)])
         #expect(guest.handle(.linkLost) == [.show(.reconnecting(attempt: 1)), .invite(Self.car.id)])
         _ = guest.handle(.leave)
@@ -53,7 +53,7 @@ struct ReconnectPolicyTests {
     @Test(
         "a named host is waited for, and one named by its whole identifier has to prove that",
         arguments: [
-            ("Dad's Car", "c0ffee"), ("c0ffee", "c0ffee"),
+            ("Dad's Car", "c0ffee00"), ("c0ffee00", "c0ffee00"),
             ("c0ffee00112233445566778899aabbcc", "c0ffee00112233445566778899aabbcc"),
         ])
     func named(wanted: String, invited: Peer.ID) {
@@ -68,8 +68,8 @@ struct ReconnectPolicyTests {
         let name = "The longest name that anybody ever gave to a car"
         var guest = Guest(policy: ReconnectPolicy(wanted: name))
         _ = guest.handle(.start)
-        let heard = Peer(id: "c0ffee", name: String(name.prefix(29)))
-        #expect(guest.handle(.heard(heard)) == [.stopBrowsing, .invite("c0ffee")])
+        let heard = Peer(id: "c0ffee00", name: String(name.prefix(Limits.advertisedNameBytes)))
+        #expect(guest.handle(.heard(heard)) == [.stopBrowsing, .invite("c0ffee00")])
     }
 
     @Test("a lost host is dialled at once, and the dial stays pending")
@@ -127,7 +127,7 @@ struct ReconnectPolicyTests {
         #expect(guest.handle(.heard(Self.heardCar)) == [])
         #expect(guest.policy.deadline == .milliseconds(100))
         guest.now = .milliseconds(100)
-        #expect(guest.handle(.tick) == [.stopBrowsing, .invite("c0ffee")])
+        #expect(guest.handle(.tick) == [.stopBrowsing, .invite("c0ffee00")])
     }
 
     @Test("another host does not take the place of a lost one within the 30 seconds")
@@ -150,7 +150,7 @@ struct ReconnectPolicyTests {
             ])
         #expect(guest.handle(.heard(Self.heardCar)) == [])
         #expect(guest.handle(.start) == [.browse, .show(.connecting)])
-        #expect(guest.handle(.heard(Self.heardCar)) == [.stopBrowsing, .invite("c0ffee")])
+        #expect(guest.handle(.heard(Self.heardCar)) == [.stopBrowsing, .invite("c0ffee00")])
     }
 
     @Test("a host with no room is asked again by itself, less and less often, and no less often than once a minute")
@@ -256,7 +256,7 @@ struct ReconnectPolicyTests {
         var guest = Guest(policy: ReconnectPolicy(wanted: Self.car.id))
         _ = guest.handle(.start)
         _ = guest.handle(.heard(Self.heardCar))
-        _ = guest.handle(.refused(.full, by: "c0ffee99999999999999999999999999"))
+        _ = guest.handle(.refused(.full, by: "c0ffee00999999999999999999999999"))
         #expect(guest.handle(.heard(Self.heardCar)) == [.stopBrowsing, .invite(Self.car.id)])
     }
 

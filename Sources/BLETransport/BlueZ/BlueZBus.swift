@@ -98,7 +98,7 @@ actor BlueZBus {
         let payload = advertisement.payload(psm: psm)
         try await call { bus, timeout in
             advertisement.service.description.withCString { uuid in
-                advertisement.name.withCString { name in
+                advertisement.localName.withCString { name in
                     payload.withUnsafeBufferPointer { payload in
                         var contents = cbluez_advertisement(
                             uuid: uuid, company: Advertisement.company, manufacturer_data: payload.baseAddress,

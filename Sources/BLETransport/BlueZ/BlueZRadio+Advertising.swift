@@ -5,6 +5,11 @@ import Glibc
 import MeshProtocol
 
 extension BlueZRadio {
+    /// A radio that requires a bond says so.
+    public nonisolated var advertisedFlags: AdvertisedFlags {
+        AdvertisedFlags(critical: requiresBond ? [.bond] : [])
+    }
+
     /// Advertises through bluetoothd, and accepts channels on a dynamic PSM.
     public func advertise(_ advertisement: Advertisement, pace: AdvertisingPace) async throws(RadioError) {
         try listen()
@@ -84,7 +89,7 @@ extension BlueZRadio {
 
     private func registerAnew() async -> Result<Void, RadioError> {
         guard let bus, case (var advertisement, let pace)? = wantedAdvertisement else { return .success(()) }
-        advertisement.requiresBond = requiresBond
+        advertisement.flags.critical.formUnion(advertisedFlags.critical)
         do throws(BusFailure) {
             await unregister()
             advertisements += 1

@@ -45,11 +45,11 @@ struct KnownDevice {
     func sighting(of service: ServiceUUID) -> Sighting? {
         guard let address, let rssi, services.contains(service.description) || areServicesHidden,
             let psm = Advertisement.psm(inPayload: payload),
-            let advertisement = Advertisement(service: service, payload: payload, name: name)
+            let advertisement = Advertisement(service: service, payload: payload, localName: name)
         else { return nil }
         let endpoint = RadioEndpoint(
             address: address.address, addressKind: address.addressKind, psm: psm,
-            requiresBond: advertisement.requiresBond)
+            requiresBond: advertisement.flags.critical.contains(.bond))
         return Sighting(endpoint: endpoint, advertisement: advertisement, rssi: rssi)
     }
 }

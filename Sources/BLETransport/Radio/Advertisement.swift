@@ -1,66 +1,131 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import FoundationEssentials
 import MeshProtocol
 
 /// What a host says of itself over the air (`docs/protocol.md`, "Advertisement").
+///
+/// What has to be known before a dial is in the advertisement; the rest is in the scan response, behind the name.
 public struct Advertisement: Hashable, Sendable {
     /// The service it speaks.
     public var service: ServiceUUID
     /// Protocol version, 0 to 15.
     public var version: UInt8
-    /// Hops to the host: 0 for the host itself.
-    public var hops: UInt8
-    /// The host takes boxes only that it is bonded with. A hint to guests; the kernel and the host see to it.
-    public var requiresBond = false
-    /// The first three bytes of the node's identifier: a hint, no proof.
+    /// What it is. Hints; the sealed hello repeats them.
+    public var flags = AdvertisedFlags()
+    /// The first bytes of the identifier of who is dialled: a hint, no proof.
     public var idPrefix: [UInt8]
+    /// The bytes of the identifier after these; empty until the scan response was heard.
+    public var idRest: [UInt8]
+    /// For whom a relay takes circuits; nil for a host, and until the scan response was heard.
+    public var relayed: Relayed?
     /// The name in the scan response. Untrusted text; empty until the scan response was heard.
     public var name: String
 
+    /// The host behind a relay.
+    public struct Relayed: Hashable, Sendable {
+        /// Hops from the relay to it, at least 1.
+        public var hops: UInt8
+        /// The first `Advertisement.idRestBytes` bytes of its identifier.
+        public var idPrefix: [UInt8]
+    }
+
+    /// Hops to the host: 0 for the host itself.
+    public var hops: UInt8 { relayed?.hops ?? 0 }
+
     /// Bytes of `idPrefix`.
-    public static let idPrefixBytes = Identity.headDigits / 2
+    public static let idPrefixBytes = Identity.headBytes
+
+    /// Bytes of `idRest`, and of a relayed host's head.
+    public static let idRestBytes = 5
 
     /// The company identifier of the manufacturer data: the one set aside for tests, since RoadMesh has none assigned.
     static let company: UInt16 = 0xFFFF
 
     /// Bytes of manufacturer data. With flags (3), the UUID (18) and the header (4) they fill the 31 bytes.
-    static let payloadBytes = 6
+    static let payloadBytes = 2 + idPrefixBytes
 
-    /// What the node of this identifier and name advertises.
-    public init(service: ServiceUUID, peer: Peer, hops: UInt8 = 0) {
-        let prefix = Hex.bytes(peer.id.prefix(2 * Self.idPrefixBytes)) ?? []
+    /// What the node of this identifier and name advertises. An identifier that is none of ours, as at a pairing, is a head.
+    public init(service: ServiceUUID, peer: Peer) {
+        let id = Hex.bytes(peer.id) ?? []
         self.service = service
-        self.version = ProtocolVersion.major
-        self.hops = hops
-        self.idPrefix = prefix.count == Self.idPrefixBytes ? prefix : [0, 0, 0]
-        self.name = NodeName(untrusted: peer.name).advertised
+        version = ProtocolVersion.major
+        idPrefix = Array((id + [UInt8](repeating: 0, count: Self.idPrefixBytes)).prefix(Self.idPrefixBytes))
+        let rest = Array(id.dropFirst(Self.idPrefixBytes).prefix(Self.idRestBytes))
+        idRest = rest.count == Self.idRestBytes ? rest : []
+        name = NodeName(untrusted: peer.name).advertised
     }
 
     /// The peer as it can be known before it introduces itself.
     public var peer: Peer { Peer(id: Hex.text(idPrefix), name: NodeName(untrusted: name).text) }
 
-    /// The flag of a host that takes bonded boxes only.
-    private static let bondFlag: UInt8 = 1
+    /// As much of the identifier as was heard.
+    public var head: Peer.ID { Hex.text(idPrefix + idRest) }
 
-    /// The manufacturer data: version (high half of a byte) and flags (low half), PSM, hops, identifier.
+    /// Whether this node can dial it.
+    public var isUnderstood: Bool { version == ProtocolVersion.major && flags.areKnown }
+
+    // MARK: The advertisement
+
+    /// The manufacturer data: version (high half of a byte) and critical flags (low half), PSM, identifier.
     func payload(psm: UInt8) -> [UInt8] {
-        [version << 4 | (requiresBond ? Self.bondFlag : 0), psm, hops] + idPrefix
+        [version << 4 | flags.critical.rawValue & 0x0F, psm] + idPrefix
     }
 
-    /// Reads manufacturer data. Nil where it is not ours.
-    init?(service: ServiceUUID, payload: [UInt8], name: String) {
+    /// Reads manufacturer data, and the name of a scan response. Nil where the data are not ours.
+    init?(service: ServiceUUID, payload: [UInt8], localName: String) {
         guard payload.count >= Self.payloadBytes else { return nil }
         self.service = service
-        self.version = payload[0] >> 4
-        self.requiresBond = payload[0] & Self.bondFlag != 0
-        self.hops = payload[2]
-        self.idPrefix = Array(payload[3..<6])
-        self.name = name
+        version = payload[0] >> 4
+        flags.critical = AdvertisedFlags.Critical(rawValue: payload[0] & 0x0F)
+        idPrefix = Array(payload[2..<Self.payloadBytes])
+        (idRest, name) = ([], localName)
+        guard let mark = localName.unicodeScalars.lastIndex(of: Self.tailMark) else { return }
+        name = String(localName.unicodeScalars[..<mark])
+        let coded = String(localName.unicodeScalars[localName.unicodeScalars.index(after: mark)...])
+        if let tail = Self.decoded(coded) { read(tail) }
     }
 
     /// The PSM in manufacturer data: a dynamic LE PSM, 0x80 to 0xFF (Vol 3, Part A, 4.22).
     static func psm(inPayload payload: [UInt8]) -> UInt8? {
         guard payload.count >= payloadBytes, payload[1] >= 0x80 else { return nil }
         return payload[1]
+    }
+
+    // MARK: The scan response
+
+    /// Between the name and what follows it: no name has a control character.
+    private static let tailMark: Unicode.Scalar = "\u{1F}"
+
+    /// Characters behind the name of a host: the mark, and six bytes in base64.
+    static let tailBytes = 1 + 8
+
+    /// The name of the scan response: what people call the node, cut between characters to what is left of the room, and
+    /// what else there is to know of it.
+    var localName: String {
+        guard !idRest.isEmpty else { return name }
+        var tail = [flags.ignorable.rawValue] + idRest
+        if let relayed { tail += [relayed.hops] + relayed.idPrefix }
+        let coded = Self.coded(tail)
+        return NodeName.head(of: name, bytes: Limits.advertisementBytes - 2 - 1 - coded.utf8.count)
+            + String(Self.tailMark) + coded
+    }
+
+    private mutating func read(_ tail: [UInt8]) {
+        guard tail.count >= 1 + Self.idRestBytes else { return }
+        flags.ignorable = AdvertisedFlags.Ignorable(rawValue: tail[0])
+        idRest = Array(tail[1...Self.idRestBytes])
+        let relay = tail.dropFirst(1 + Self.idRestBytes)
+        guard let hops = relay.first, relay.count > Self.idRestBytes else { return }
+        relayed = Relayed(hops: hops, idPrefix: Array(relay.dropFirst().prefix(Self.idRestBytes)))
+    }
+
+    /// Base64 with the alphabet for addresses (RFC 4648, 5): six bytes are eight characters, without padding.
+    private static func coded(_ bytes: [UInt8]) -> String {
+        Data(bytes).base64EncodedString().replacing("+", with: "-").replacing("/", with: "_")
+    }
+
+    private static func decoded(_ text: String) -> [UInt8]? {
+        Data(base64Encoded: text.replacing("-", with: "+").replacing("_", with: "/")).map(Array.init)
     }
 }

@@ -13,6 +13,9 @@ public protocol Radio: Sendable {
     /// What happens on the air, for one listener. It ends with `close`.
     var events: AsyncStream<RadioEvent> { get }
 
+    /// The flags that every advertisement of this radio has.
+    var advertisedFlags: AdvertisedFlags { get }
+
     /// Finds and takes the adapter. Before anything else, once.
     func open() async throws(RadioError)
 
@@ -34,6 +37,11 @@ public protocol Radio: Sendable {
 
     /// Gives everything back. Channels close, `events` ends.
     func close() async
+}
+
+extension Radio {
+    /// Most radios ask for nothing.
+    public var advertisedFlags: AdvertisedFlags { AdvertisedFlags() }
 }
 
 /// A channel between two radios: SDUs in order, whole, with backpressure.

@@ -97,22 +97,23 @@ struct VirtualBeacon {
     var sender: String
     var payload: [UInt8]
     var service: ServiceUUID
-    var name: String
+    /// The name of the scan response, with what is behind it.
+    var localName: String
 
     private static let fixedBytes = Advertisement.payloadBytes + 16 + 1
 
     /// Largest beacon, in bytes.
-    static let maximumBytes = fixedBytes + VirtualAir.addressBytes + Limits.advertisedNameBytes
+    static let maximumBytes = fixedBytes + VirtualAir.addressBytes + Limits.advertisementBytes - 2
 
     var bytes: [UInt8] {
-        payload + service.bytes + [UInt8(sender.utf8.count)] + Array(sender.utf8) + Array(name.utf8)
+        payload + service.bytes + [UInt8(sender.utf8.count)] + Array(sender.utf8) + Array(localName.utf8)
     }
 
     init(sender: String, advertisement: Advertisement, psm: UInt8) {
         self.sender = sender
         self.payload = advertisement.payload(psm: psm)
         self.service = advertisement.service
-        self.name = advertisement.name
+        self.localName = advertisement.localName
     }
 
     /// Reads a beacon. Nil where it is none.
@@ -125,16 +126,16 @@ struct VirtualBeacon {
         let senderBytes = Int(bytes[Self.fixedBytes - 1])
         guard senderBytes <= VirtualAir.addressBytes, rest.count >= senderBytes,
             let sender = String(validating: rest.prefix(senderBytes), as: UTF8.self),
-            let name = String(validating: rest.dropFirst(senderBytes), as: UTF8.self)
+            let localName = String(validating: rest.dropFirst(senderBytes), as: UTF8.self)
         else { return nil }
         self.sender = sender
-        self.name = name
+        self.localName = localName
     }
 
     /// The sighting that a radio makes of it. Signal strength is not known: there is no signal.
     var sighting: Sighting? {
         guard let psm = Advertisement.psm(inPayload: payload),
-            let advertisement = Advertisement(service: service, payload: payload, name: name)
+            let advertisement = Advertisement(service: service, payload: payload, localName: localName)
         else { return nil }
         return Sighting(
             endpoint: RadioEndpoint(address: sender, psm: psm), advertisement: advertisement, rssi: nil)

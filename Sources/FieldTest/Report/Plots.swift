@@ -76,7 +76,7 @@ struct Plots {
         guard peers.count > 1 else { return "" }
         let entries = peers.enumerated().map { number, peer in
             "<li><span class=\"key line\(number % 6 + 1)\"></span>"
-                + "\(HTML.escaped(figures.names[peer] ?? String(peer.prefix(6))))</li>"
+                + "\(HTML.escaped(figures.names[peer] ?? Identity.head(of: peer)))</li>"
         }
         return "<ul class=\"legend\">\(entries.joined())</ul>"
     }

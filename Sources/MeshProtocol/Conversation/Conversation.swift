@@ -90,7 +90,8 @@ public struct Conversation: Sendable, Hashable {
         self.holdsUntilStored = holdsUntilStored
     }
 
-    /// A conversation as it was stored: all that is in it may leave. Nil where a conversation can never have been like that.
+    /// A conversation as it was stored: all that is in it may leave. Nil where a conversation can never have been like
+    /// that.
     public init?(restoring durable: Durable, holdsUntilStored: Bool = false) {
         let outboxBytes = durable.outbox.reduce(0) { $0 + $1.count }
         guard durable.epoch != 0, durable.lastNumber <= Limits.largestNumber, durable.accepted <= Limits.largestNumber,
@@ -152,8 +153,8 @@ public struct Conversation: Sendable, Hashable {
         if theirs.theirEpoch == epoch, plantedBug != .ignoresDelivered {
             acknowledged = catchUp(with: theirs.delivered)
         }
-        // The peer has begun anew; or what is missing was acknowledged by a state of ours that is lost, and will not come
-        // again.
+        // The peer has begun anew; or what is missing was acknowledged by a state of ours that is lost, and will not
+        // come again.
         if theirs.epoch != theirEpoch || theirs.first - 1 > delivered {
             theirEpoch = theirs.epoch
             delivered = theirs.first - 1
@@ -170,6 +171,12 @@ public struct Conversation: Sendable, Hashable {
         defer { lastNumber = max(lastNumber, number) }
         return acknowledge(upTo: min(number, lastNumber)) == .acknowledged
     }
+
+    /// Whether a state update was given to the present link.
+    var hasSentLatest: Bool { lastLatest > 0 }
+
+    /// The first state update of this link has gone with its answer.
+    mutating func countWelcome() { lastLatest = max(lastLatest, 1) }
 
     /// The link is gone. State updates were for it alone.
     mutating func pause() {
@@ -282,8 +289,8 @@ public struct Conversation: Sendable, Hashable {
     /// Names the numbering that the peer's messages have now.
     var peerEpoch: UInt32 { theirEpoch }
 
-    /// The application has made everything up to a number of an epoch of the peer's safe. The number to acknowledge, where
-    /// it has grown. A peer that has begun anew since has other messages by these numbers.
+    /// The application has made everything up to a number of an epoch of the peer's safe. The number to acknowledge,
+    /// where it has grown. A peer that has begun anew since has other messages by these numbers.
     mutating func accept(upTo number: UInt64, of epoch: UInt32) -> UInt64? {
         guard epoch == theirEpoch || plantedBug == .confirmsOldNumbers else { return nil }
         guard number > accepted, number <= delivered else { return nil }

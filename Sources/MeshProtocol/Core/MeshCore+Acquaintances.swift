@@ -9,30 +9,37 @@ extension MeshCore {
 
     /// What has to outlive the process of one peer.
     public func remembered(_ peer: Peer.ID) -> Remembered? {
-        guard let publicKey = acquaintances[peer]?.publicKey, let conversation = conversations[peer] else { return nil }
-        return Remembered(publicKey: publicKey, conversation: conversation.durable)
+        guard let known = acquaintances[peer], let conversation = conversations[peer] else { return nil }
+        return Remembered(publicKey: known.publicKey, conversation: conversation.durable, role: known.role)
     }
 
-    /// The one peer whose identifier begins like this, if it is one.
+    /// The one peer that this node has joined and whose identifier begins like this, if it is one. Who was only let in
+    /// here is no known responder: its key must not stand in the way of the one that is meant.
     func onlyAcquaintance(withHead head: String) -> Peer.ID? {
-        let found = acquaintances.keys.filter { $0.hasPrefix(head) }
-        return found.count == 1 ? found.first : nil
+        let found = acquaintances.filter { $0.value.role == .initiator && $0.key.hasPrefix(head) }
+        return found.count == 1 ? found.first?.key : nil
     }
 
     /// How this node introduces itself to a peer on a link.
-    mutating func introduce(to peer: Peer.ID, on id: LinkID) -> Introduction? {
-        guard let entropy = links[id]?.entropy else { return nil }
+    mutating func introduce(to peer: Peer.ID, on id: LinkID) -> Hello? {
+        guard let link = links[id] else { return nil }
+        let entropy = link.entropy
         let resumption = (conversations[peer] ?? newConversation(entropy)).resumption
         links[id]?.told = resumption.delivered
-        return Introduction(name: local.name, resumption: resumption)
+        let flags = link.machine.role == .responder ? link.advertised : nil
+        return Hello(
+            name: local.name, resumption: resumption, silence: silence, flags: flags ?? AdvertisedFlags())
     }
 
     /// A peer has proved its key. Returns who was forgotten for it.
-    mutating func meet(_ peer: Peer.ID, key: [UInt8], _ entropy: Entropy) -> Peer.ID? {
+    mutating func meet(_ peer: Peer.ID, key: [UInt8], as role: LinkRole, _ entropy: Entropy) -> Peer.ID? {
         defer { touch(peer) }
-        guard acquaintances[peer] == nil else { return nil }
+        guard acquaintances[peer] == nil else {
+            if role == .initiator { acquaintances[peer]?.role = .initiator }
+            return nil
+        }
         let forgotten = acquaintances.count >= Limits.conversations ? forgetLongestUnused() : nil
-        acquaintances[peer] = Acquaintance(publicKey: key, lastUse: 0)
+        acquaintances[peer] = Acquaintance(publicKey: key, role: role, lastUse: 0)
         conversations[peer] = newConversation(entropy)
         return forgotten
     }

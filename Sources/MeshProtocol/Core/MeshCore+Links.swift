@@ -2,6 +2,10 @@
 
 /// What happens on a link.
 public enum LinkEvent: Hashable, Sendable {
+    /// The answer that lets this peer in is about to leave: `MeshCore.welcome` can give it the first state update. Told
+    /// to responders. Before `connected` nothing shows that the peer is there and no replay, so nothing else may
+    /// follow.
+    case admitted(Peer)
     /// The link is up, and this is who is at its other end.
     case connected(Peer)
     /// A message has arrived. A reliable one is to be accepted (`MeshCore.accept`) when it is safe.
@@ -47,9 +51,9 @@ extension MeshCore {
         switch action {
         case .wake: return [.wake(id)]
         case .identified(let peer):
-            guard let introduction = introduce(to: peer, on: id) else { return [] }
-            return update(id) { $0.present(as: introduction) }
-        case .introduced(let peer, _): return answer(peer, on: id)
+            guard let hello = introduce(to: peer, on: id) else { return [] }
+            return update(id) { $0.present(as: hello) }
+        case .introduced(let peer, let hello): return answer(Peer(id: peer, name: hello.name), on: id)
         case .connected(let peer, let resumption): return connected(peer, resumption, on: id)
         case .received(let unit): return received(unit, on: id)
         case .acknowledged(let number): return acknowledged(upTo: number, on: id)
@@ -59,15 +63,16 @@ extension MeshCore {
         }
     }
 
-    private mutating func answer(_ peer: Peer.ID, on id: LinkID) -> [Action] {
+    private mutating func answer(_ peer: Peer, on id: LinkID) -> [Action] {
         if let reason = links[id]?.refusal { return update(id) { $0.refuse(reason) } }
-        switch admission.answer(peer, local: local.id, connected: linkOfPeer.keys) {
-        case .admit where plantedBug == .refusesReturning && linkOfPeer[peer] != nil:
+        switch admission.answer(peer.id, local: local.id, connected: linkOfPeer.keys) {
+        case .admit where plantedBug == .refusesReturning && linkOfPeer[peer.id] != nil:
             return update(id) { $0.refuse(.full) }
         case .refuse(let reason): return update(id) { $0.refuse(reason) }
         case .admit:
-            guard let introduction = introduce(to: peer, on: id) else { return [] }
-            let actions = update(id) { $0.admit(as: introduction) }
+            guard let hello = introduce(to: peer.id, on: id) else { return [] }
+            links[id]?.isAdmitted = true
+            let actions = [.tell(id, .admitted(peer))] + update(id) { $0.admit(as: hello) }
             guard plantedBug == .believesReplays else { return actions }
             return actions + update(id) { $0.confirmWithoutRecord() }
         }
@@ -89,11 +94,15 @@ extension MeshCore {
             }
             actions += update(old) { $0.end(.replaced) }
         }
-        if let forgotten = meet(peer.id, key: key, link.entropy) { actions.append(.forgot(forgotten)) }
+        if let forgotten = meet(peer.id, key: key, as: link.machine.role, link.entropy) {
+            actions.append(.forgot(forgotten))
+        }
         links[id]?.peer = peer.id
         linkOfPeer[peer.id] = id
         let acknowledged = conversations[peer.id]?.begin(with: resumption) == true
+        if link.isWelcomed { conversations[peer.id]?.countWelcome() }
         actions.append(.tell(id, .connected(peer)))
+        if link.machine.hasWelcomeLeft { actions.append(.tell(id, .latestHasLeft)) }
         if acknowledged {
             actions.append(.tell(id, .acknowledged(upTo: resumption.delivered, by: peer.id)))
         }
@@ -106,11 +115,6 @@ extension MeshCore {
 
     private mutating func received(_ unit: MessageUnit, on id: LinkID) -> [Action] {
         guard let peer = links[id]?.peer else { return [] }
-        // There are no relays yet: what is not between the two of us is nobody's here.
-        guard unit.origin ?? peer == peer, unit.destination ?? local.id == local.id else {
-            misaddressed += 1
-            return []
-        }
         switch conversations[peer]?.receive(unit) {
         case .new:
             let message = ReceivedMessage(

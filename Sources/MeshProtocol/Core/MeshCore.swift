@@ -46,12 +46,16 @@ public struct MeshCore: Sendable {
     public struct Remembered: Hashable, Sendable, Codable {
         /// Its public key: with it an initiator joins again in one round trip.
         public var publicKey: [UInt8]
+        /// Which side this node was: the initiator once it has dialled the peer and was let in. Only whom it has joined
+        /// like that is a known responder with its head.
+        public var role: LinkRole
         /// What is still to be said, and what was heard.
         public var conversation: Conversation.Durable
 
         /// A peer as a store has read it.
-        public init(publicKey: [UInt8], conversation: Conversation.Durable) {
+        public init(publicKey: [UInt8], conversation: Conversation.Durable, role: LinkRole = .initiator) {
             self.publicKey = publicKey
+            self.role = role
             self.conversation = conversation
         }
     }
@@ -67,12 +71,20 @@ public struct MeshCore: Sendable {
         var peer: Peer.ID?
         /// How far this side has said that it has got, when it introduced itself.
         var told: UInt64 = 0
+        /// The flags that the responder advertises: this side's own, or those that were heard.
+        var advertised: AdvertisedFlags?
+        /// The owner was told of the answer, which is about to leave.
+        var isAdmitted = false
+        /// A state update has gone with the answer (`welcome`).
+        var isWelcomed = false
         /// Its end was told: nothing follows.
         var isOver = false
     }
 
     struct Acquaintance: Sendable {
         var publicKey: [UInt8]
+        /// `Remembered.role`
+        var role: LinkRole
         /// Grows with each use of any, to find the longest unused.
         var lastUse: UInt64
     }
@@ -82,6 +94,7 @@ public struct MeshCore: Sendable {
     let identity: Identity
     private let prologue: [UInt8]
     let holdsUntilStored: Bool
+    let silence: Duration
 
     var links: [LinkID: Link] = [:]
     /// Which link leads to which connected peer.
@@ -100,25 +113,25 @@ public struct MeshCore: Sendable {
 
     /// What went wrong, by kind.
     public internal(set) var misbehaviours: [Misbehaviour: Int] = [:]
-    /// Messages for or from somebody else, which were dropped.
-    public internal(set) var misaddressed = 0
 
     /// A node that knows nobody, or those it has met before. What is remembered and cannot be is passed over, as are
     /// those beyond `Limits.conversations`. Where it holds until stored, a reliable message leaves only when `stored`
-    /// has told that it is on disk; a node without a disk sends them at once.
+    /// has told that it is on disk; a node without a disk sends them at once. `silence` is how long this node may have
+    /// to be silent.
     public init(
         identity: Identity, name: String, service: ServiceType, remembered: [Peer.ID: Remembered] = [:],
-        holdsUntilStored: Bool = false
+        holdsUntilStored: Bool = false, silence: Duration = Limits.pongTimeout
     ) {
         self.holdsUntilStored = holdsUntilStored
         self.identity = identity
         local = Peer(id: identity.peerID, name: name)
-        prologue = Array("RoadMesh".utf8) + [ProtocolVersion.major] + service.uuid.bytes
+        prologue = HandshakePacket.prologue(of: service)
+        self.silence = silence
         for (id, peer) in remembered.sorted(by: { $0.key < $1.key })
         where id == Identity.peerID(publicKey: peer.publicKey) && acquaintances.count < Limits.conversations {
             let restored = Conversation(restoring: peer.conversation, holdsUntilStored: holdsUntilStored)
             guard let conversation = restored else { continue }
-            acquaintances[id] = Acquaintance(publicKey: peer.publicKey, lastUse: 0)
+            acquaintances[id] = Acquaintance(publicKey: peer.publicKey, role: peer.role, lastUse: 0)
             conversations[id] = conversation
         }
     }
@@ -147,17 +160,18 @@ public struct MeshCore: Sendable {
     /// initiator that its channel speaks against is told the `refusal` when it has introduced itself.
     public mutating func opened(
         _ id: LinkID, as role: LinkRole, sendMTU: Int, expected: Peer.ID? = nil, refusal: RefusalReason? = nil,
-        entropy: Entropy, now: MeshInstant
+        advertised: AdvertisedFlags? = nil, entropy: Entropy, now: MeshInstant
     ) -> [Action] {
         let known = expected.flatMap { onlyAcquaintance(withHead: $0) }
         let keys = LinkMachine.Keys(
             local: identity, prologue: prologue, ephemeral: entropy.ephemeralKey, expected: expected,
-            expectedKey: known.flatMap { acquaintances[$0]?.publicKey })
+            expectedKey: known.flatMap { acquaintances[$0]?.publicKey },
+            heard: role == .initiator ? advertised : nil)
         let hasRoom = strangers < Limits.strangers || plantedBug == .countsNoStrangers
         let isCrowded = role == .responder && (!hasRoom || !handshakes.allows(now: now))
         links[id] = Link(
             machine: LinkMachine(role: role, keys: keys, now: now), entropy: entropy, expected: expected,
-            refusal: refusal)
+            refusal: refusal, advertised: advertised)
         let standing = known.flatMap { introduce(to: $0, on: id) }
         return update(id) { machine in
             if sendMTU < Limits.leastSDUBytes { return machine.end(.misbehaved(.smallChannel)) }
@@ -210,6 +224,22 @@ public struct MeshCore: Sendable {
         let outgoing = links[id]?.machine.nextSDU(limit: limit, from: &conversation)
         if let peer { conversations[peer] = conversation }
         return outgoing.map { ($0.sdu, $0.latestHasLeft ? [.tell(id, .latestHasLeft)] : []) }
+    }
+
+    /// Gives the first state update of a link to its answer, in reply to `LinkEvent.admitted`: it leaves right behind
+    /// the answer, in the same burst, sealed to the initiator's key, and is message number 1 of class latest on this
+    /// link. `latestHasLeft` is told for it once the link is up. Nothing happens where the answer is not just being
+    /// given, where it has its update already, or where the message is too long.
+    public mutating func welcome(_ body: [UInt8], on id: LinkID) -> [Action] {
+        guard body.count <= Limits.messageBytes, let link = links[id], link.isAdmitted, !link.isWelcomed, !link.isOver
+        else { return [] }
+        // Who is connected already may have been told something since.
+        if let peer = link.peer, conversations[peer]?.hasSentLatest != false { return [] }
+        let unit = MessageUnit(.latest, number: 1, body: body[...])
+        guard links[id]?.machine.welcome(with: unit) == true else { return [] }
+        links[id]?.isWelcomed = true
+        if let peer = link.peer { conversations[peer]?.countWelcome() }
+        return [.wake(id)]
     }
 
     // MARK: Messages

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A link's own frames that wait to leave. A peer can provoke pongs and acknowledgements without end, so of those only
-/// the newest waits; of the others there are a handful in a link's life.
+/// A link's own frames that wait to leave. A peer can provoke pongs, acknowledgements and refused circuits without end,
+/// so of the first two only the newest waits, and of the last a few; of the others there are a handful in a link's
+/// life.
 struct ControlFrames: Sendable {
     /// The answer to an initiator: the first frame of a link's first record.
     private var answers: [Frame] = []
@@ -9,10 +10,12 @@ struct ControlFrames: Sendable {
     private var ping: UInt64?
     private var pong: UInt64?
     private var acknowledgement: UInt64?
+    private var refusedCircuits: [Frame] = []
 
     /// How many wait.
     var count: Int {
-        answers.count + lastWords.count + [ping, pong, acknowledgement].count { $0 != nil }
+        answers.count + lastWords.count + refusedCircuits.count
+            + [ping, pong, acknowledgement].count { $0 != nil }
     }
 
     mutating func enqueue(_ frame: Frame) {
@@ -20,6 +23,7 @@ struct ControlFrames: Sendable {
         case .ping(let number): ping = number
         case .pong(let number): pong = number
         case .acknowledgement(let number): acknowledgement = max(number, acknowledgement ?? 0)
+        case .circuitClose: if refusedCircuits.count < Limits.circuitRefusals { refusedCircuits.append(frame) }
         case .goodbye, .refusal: lastWords.append(frame)
         default: answers.append(frame)
         }
@@ -31,6 +35,7 @@ struct ControlFrames: Sendable {
         if let number = acknowledgement { return take(.acknowledgement(number), room) { $0.acknowledgement = nil } }
         if let number = pong { return take(.pong(number), room) { $0.pong = nil } }
         if let number = ping { return take(.ping(number), room) { $0.ping = nil } }
+        if let frame = refusedCircuits.first { return take(frame, room) { $0.refusedCircuits.removeFirst() } }
         return lastWords.first.flatMap { take($0, room) { $0.lastWords.removeFirst() } }
     }
 

@@ -39,6 +39,8 @@ public enum Misbehaviour: Hashable, Sendable, CaseIterable {
     case badHandshake
     /// Another key than the one that this identifier, or the advertised head of it, stands for.
     case changedIdentity
+    /// The responder's sealed hello has critical flags that its advertisement did not have: somebody took them out.
+    case strippedAdvertisement
     /// An SDU that is no record of this link: in the clear, damaged, replayed or from somebody else.
     case forgedRecord
     /// A frame or a message that lacks what its type needs.

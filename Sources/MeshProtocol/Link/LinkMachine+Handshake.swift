@@ -3,20 +3,20 @@
 /// The handshake (`docs/protocol.md`, "Handshake"): a stranger's in three packets, a known responder's in two.
 extension LinkMachine {
     /// The channel has opened. An initiator that knows the responder's key introduces itself at once.
-    mutating func opened(as introduction: Introduction?) -> [Action] {
+    mutating func opened(as hello: Hello?) -> [Action] {
         guard role == .initiator else { return [] }
-        guard let key = keys.expectedKey, let introduction else { return greet() }
+        guard let key = keys.expectedKey, let hello else { return greet() }
         guard var handshake = handshake(.ik, as: .initiator, remote: key),
-            let noise = handshake.write(payload: Self.payload(.appStart(introduction)))
+            let noise = handshake.write(payload: Self.payload(.appStart(hello)))
         else { return end(.misbehaved(.badHandshake)) }
         phase = .recognising(handshake)
         return send(.knownHello(major: ProtocolVersion.major, noise: noise[...]))
     }
 
     /// The initiator introduces itself to the responder that it has identified.
-    mutating func present(as introduction: Introduction) -> [Action] {
+    mutating func present(as hello: Hello) -> [Action] {
         guard case .presenting(var handshake) = phase,
-            let noise = handshake.write(payload: Self.payload(.appStart(introduction))),
+            let noise = handshake.write(payload: Self.payload(.appStart(hello))),
             let key = handshake.remoteStatic
         else { return end(.misbehaved(.badHandshake)) }
         sealed = SealedChannel(handshake, role: role)
@@ -26,14 +26,14 @@ extension LinkMachine {
     }
 
     /// The responder takes the initiator in.
-    mutating func admit(as introduction: Introduction) -> [Action] {
+    mutating func admit(as hello: Hello) -> [Action] {
         guard case .admitting(let initiator) = phase else { return [] }
         guard initiator.handshake != nil else {
-            control.enqueue(.selfInfo(introduction))
+            control.enqueue(.selfInfo(hello))
             return connect(initiator) + [.wake]
         }
         phase = .confirming(initiator)
-        return reply(to: initiator, with: .selfInfo(introduction))
+        return reply(to: initiator, with: .selfInfo(hello))
     }
 
     /// The responder does not take the initiator in.
@@ -139,13 +139,15 @@ extension LinkMachine {
 
     private mutating func introduce(_ handshake: NoiseHandshake, _ payload: [UInt8], isFinished: Bool) -> [Action] {
         var frames = FrameReader(payload[...])
-        guard let key = handshake.remoteStatic, case .frame(.appStart(let introduction)) = frames.next() else {
+        guard let key = handshake.remoteStatic, case .frame(.appStart(let hello)) = frames.next() else {
             return end(.misbehaved(.badHandshake))
         }
         let id = Identity.peerID(publicKey: key)
         remoteKey = key
-        phase = .admitting(Initiator(id: id, introduction: introduction, handshake: isFinished ? nil : handshake))
-        return [.introduced(id, introduction)]
+        phase = .admitting(Initiator(id: id, hello: hello, handshake: isFinished ? nil : handshake))
+        // Who needs something to be known that this version does not know is told so.
+        if hello.unknownPart != nil { return refuse(.version) }
+        return [.introduced(id, hello)]
     }
 
     private mutating func reply(to initiator: Initiator, with answer: Frame) -> [Action] {
@@ -158,7 +160,7 @@ extension LinkMachine {
 
     /// The initiator is proved: messages flow.
     mutating func connect(_ initiator: Initiator) -> [Action] {
-        connect(to: Peer(id: initiator.id, name: initiator.introduction.name), initiator.introduction.resumption)
+        connect(to: initiator.id, initiator.hello)
     }
 
     /// For the simulator: see `PlantedBug.believesReplays`.
@@ -166,10 +168,12 @@ extension LinkMachine {
         if case .confirming(let initiator) = phase { connect(initiator) } else { [] }
     }
 
-    mutating func connect(to peer: Peer, _ resumption: Resumption) -> [Action] {
+    mutating func connect(to id: Peer.ID, _ hello: Hello) -> [Action] {
+        let peer = Peer(id: id, name: hello.name)
         self.peer = peer
         phase = .connected(peer)
-        return [.connected(peer, resumption)]
+        liveness.bear(silence: hello.silence)
+        return [.connected(peer, hello.resumption)]
     }
 
     // MARK: Parts

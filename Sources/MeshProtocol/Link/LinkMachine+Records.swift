@@ -29,14 +29,10 @@ extension LinkMachine {
 
     private mutating func received(_ frame: Frame, now: MeshInstant) -> [Action] {
         switch (phase, frame) {
-        case (.answering(let responder), .selfInfo(let introduction)):
-            // At once: a responder that knew our key waits for this to be sure that we are no replay.
-            control.enqueue(.ping(liveness.ask(now: now)))
-            return connect(to: Peer(id: responder, name: introduction.name), introduction.resumption) + [.wake]
+        case (.answering(let responder), .selfInfo(let hello)):
+            return accept(hello, of: responder, now: now)
         case (.answering, .refusal(let reason)): return end(.refused(reason))
-        case (.answering, .challenge):
-            control.enqueue(.goodbye)
-            return end(.refused(.challenge), afterLastWord: true)
+        case (.answering, .challenge): return leave(with: .refused(.challenge))
         case (.connected, .refusal(let reason)) where role == .initiator: return end(.refused(reason))
         case (.connected, .message(let unit)): return received(unit)
         case (.connected, .fragment(let fragment)): return received(fragment)
@@ -46,9 +42,31 @@ extension LinkMachine {
             return [.wake]
         case (.connected, .pong(let number)):
             return liveness.answered(number, now: now).map { [.roundTrip($0)] } ?? []
+        case (.connected, .circuitOpen(let open)):
+            control.enqueue(.circuitClose(circuit: open.circuit, .noRelay))
+            return [.wake]
+        // Of a circuit that was never there.
+        case (.connected, .circuitData), (.connected, .circuitCredit), (.connected, .circuitClose): return []
         case (_, .goodbye): return end(.goodbye)
         default: return end(.misbehaved(.unexpectedFrame))
         }
+    }
+
+    /// The responder has answered: the initiator is in.
+    private mutating func accept(_ hello: Hello, of responder: Peer.ID, now: MeshInstant) -> [Action] {
+        if hello.unknownPart != nil { return leave(with: .refused(.version)) }
+        if let heard = keys.heard, hello.flags.wereStripped(from: heard) {
+            return end(.misbehaved(.strippedAdvertisement))
+        }
+        // At once: a responder that knew our key waits for this to be sure that we are no replay.
+        control.enqueue(.ping(liveness.ask(now: now)))
+        return connect(to: responder, hello) + [.wake]
+    }
+
+    /// This side cannot do what the answer asks for.
+    private mutating func leave(with reason: LinkEnd) -> [Action] {
+        control.enqueue(.goodbye)
+        return end(reason, afterLastWord: true)
     }
 
     /// A unit is whole. One that came in fragments has to be of their lane's class, or it would get around the other's.
@@ -88,6 +106,9 @@ extension LinkMachine {
         if connectedPeer != nil {
             fill(&plaintext, to: room, lane: .reliable) { conversation?.nextReliable() }
             latestHasLeft = fill(&plaintext, to: room, lane: .latest) { conversation?.nextLatest() }
+        } else if case .confirming = phase, earlyRecords < Limits.earlyRecords {
+            if fill(&plaintext, to: room, lane: .latest, next: { nil }) { hasWelcomeLeft = true }
+            if !plaintext.bytes.isEmpty { earlyRecords += 1 }
         }
         guard !plaintext.bytes.isEmpty, let sdu = sealed?.seal(plaintext.bytes) else { return nil }
         return Outgoing(sdu: sdu, latestHasLeft: latestHasLeft)

@@ -22,7 +22,7 @@ struct LinkMachine: Sendable {
         /// The responder's identity is proved: answer with `present`. Initiators only.
         case identified(Peer.ID)
         /// The initiator is proved and has introduced itself: answer with `admit` or `refuse`. Responders only.
-        case introduced(Peer.ID, Introduction)
+        case introduced(Peer.ID, Hello)
         /// The link is up, with this peer.
         case connected(Peer, Resumption)
         /// A message has arrived.
@@ -62,7 +62,7 @@ struct LinkMachine: Sendable {
     /// An initiator that a responder knows the key of, and what it said.
     struct Initiator: Sendable {
         var id: Peer.ID
-        var introduction: Introduction
+        var hello: Hello
         /// The handshake that the answer belongs into, where it is not finished.
         var handshake: NoiseHandshake?
     }
@@ -82,6 +82,10 @@ struct LinkMachine: Sendable {
     var packets: [[UInt8]] = []
     var control = ControlFrames()
     var lanes: [MessageClass: Fragmenter] = [:]
+    /// Records that have left behind the answer to a hello that may be a replay.
+    var earlyRecords = 0
+    /// The state that went with the answer has left, before the link was up.
+    var hasWelcomeLeft = false
     var reassemblers: [MessageClass: Reassembler] = [.reliable: Reassembler(), .latest: Reassembler()]
     var liveness: Liveness
     var rate: RateLimit
@@ -96,6 +100,8 @@ struct LinkMachine: Sendable {
         var expected: Peer.ID?
         /// The key of the responder that was dialled, where it is known.
         var expectedKey: [UInt8]?
+        /// The flags that the responder was heard to advertise. Nil for responders, and where nothing was heard.
+        var heard: AdvertisedFlags?
     }
 
     /// A link whose channel has just opened.
@@ -198,6 +204,17 @@ struct LinkMachine: Sendable {
     mutating func end(_ reason: LinkEnd, afterLastWord: Bool = false) -> [Action] {
         phase = .ended
         return (afterLastWord ? [.wake] : []) + [.close(reason, afterLastWord: afterLastWord)]
+    }
+
+    /// Gives a state update to the answer that has just been made: it leaves right behind it. Whether there was one.
+    mutating func welcome(with unit: MessageUnit) -> Bool {
+        switch phase {
+        case .confirming, .connected: break
+        default: return false
+        }
+        guard lanes[.latest] == nil else { return false }
+        lanes[.latest] = Fragmenter(unit.bytes, lane: .latest)
+        return true
     }
 
     /// Acknowledges everything up to a number.

@@ -12,8 +12,12 @@ public struct Identity: Sendable {
     /// Bytes of an identifier.
     public static let idBytes = 16
 
-    /// Digits of an identifier that an advertisement has room for: its head.
-    public static let headDigits = 6
+    /// Bytes of an identifier that an advertisement has room for: its head. A scan response has some more
+    /// (`docs/protocol.md`, "Advertisement").
+    public static let headBytes = 4
+
+    /// Digits of a head: what people are shown, and compare.
+    public static let headDigits = 2 * headBytes
 
     /// The head of an identifier, or of a head.
     public static func head(of id: Peer.ID) -> Peer.ID { String(id.prefix(headDigits)) }

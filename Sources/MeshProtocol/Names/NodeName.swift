@@ -41,10 +41,17 @@ public struct NodeName: Hashable, Sendable {
     }
 
     /// The head of the name that fits a scan response (`Limits.advertisedNameBytes`), cut between characters.
-    public var advertised: String {
+    public var advertised: String { Self.head(of: text, bytes: Limits.advertisedNameBytes) }
+
+    /// The head of a text that has at most so many bytes of UTF-8: cut between characters, and within the first where not
+    /// even that one fits, as with an emoji of a family.
+    package static func head(of text: String, bytes: Int) -> String {
         var head = text
-        while head.utf8.count > Limits.advertisedNameBytes { head.removeLast() }
-        return head
+        while head.utf8.count > bytes { head.removeLast() }
+        guard head.isEmpty else { return head }
+        var scalars = text.unicodeScalars
+        while String(scalars).utf8.count > bytes { scalars.removeLast() }
+        return String(scalars)
     }
 
     private static func trim(_ text: String) -> String {

@@ -23,5 +23,5 @@ public struct Peer: Hashable, Sendable, Codable, Identifiable {
 
 extension Peer: CustomStringConvertible {
     /// The name with the head of the identifier, for logs.
-    public var description: String { "\(name) (\(id.prefix(6)))" }
+    public var description: String { "\(name) (\(Identity.head(of: id)))" }
 }

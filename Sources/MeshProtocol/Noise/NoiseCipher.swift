@@ -10,19 +10,24 @@ public struct NoiseCipher: Sendable {
     /// Bytes that sealing adds at the end.
     public static let tagBytes = 16
 
-    private let key: SymmetricKey
+    /// After this many messages the key becomes another one, on both sides (11.3, "Rekey"): who gets hold of a key
+    /// cannot read what came before.
+    static let messagesPerKey: UInt64 = 1 << 16
+
+    private var key: SymmetricKey
     private var counter: UInt64 = 0
 
     init(key: SymmetricKey) {
         self.key = key
     }
 
-    /// Encrypts the plaintext and appends the tag, which vouches for the `authenticating` bytes too. They do not travel.
+    /// Encrypts the plaintext and appends the tag, which vouches for the `authenticating` bytes too. They do not
+    /// travel.
     public mutating func seal(_ plaintext: [UInt8], authenticating: [UInt8] = []) -> [UInt8] {
         guard let nonce = nonce(),
             let box = try? ChaChaPoly.seal(plaintext, using: key, nonce: nonce, authenticating: authenticating)
         else { preconditionFailure("a link ends long before its counter does") }
-        counter += 1
+        count()
         return Array(box.combined.dropFirst(Self.nonceBytes))
     }
 
@@ -34,8 +39,21 @@ public struct NoiseCipher: Sendable {
                 nonce: nonce, ciphertext: sealed.dropLast(Self.tagBytes), tag: sealed.suffix(Self.tagBytes)),
             let plaintext = try? ChaChaPoly.open(box, using: key, authenticating: authenticating)
         else { return nil }
-        counter += 1
+        count()
         return Array(plaintext)
+    }
+
+    private mutating func count() {
+        counter += 1
+        if counter.isMultiple(of: Self.messagesPerKey) { rekey() }
+    }
+
+    /// Noise's REKEY (4.2): the first 32 bytes that the key makes of 32 zeros with the last nonce there is.
+    mutating func rekey() {
+        guard let last = try? ChaChaPoly.Nonce(data: [0, 0, 0, 0] + [UInt8](repeating: 0xFF, count: 8)),
+            let box = try? ChaChaPoly.seal([UInt8](repeating: 0, count: 32), using: key, nonce: last)
+        else { preconditionFailure("32 zeros can be sealed with any key") }
+        key = SymmetricKey(data: box.ciphertext)
     }
 
     private static let nonceBytes = 12

@@ -27,7 +27,7 @@ public struct Fragment: Hashable, Sendable {
     }
 
     init?(_ reader: inout WireReader) {
-        guard let flags = reader.byte(), let number = reader.count() else { return nil }
+        guard let flags = reader.byte(), let number = reader.varint().map(Int.init(clamping:)) else { return nil }
         lane = flags & Self.latestBit == 0 ? .reliable : .latest
         position = flags & Self.firstBit == 0 ? .next(offset: number) : .first(total: number)
         data = reader.rest

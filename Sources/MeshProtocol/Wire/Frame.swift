@@ -3,15 +3,16 @@
 /// What two nodes say to one another in a record (`docs/protocol.md`, "Frames").
 public enum Frame: Hashable, Sendable {
     /// The initiator introduces itself.
-    case appStart(Introduction)
+    case appStart(Hello)
     /// The responder introduces itself: the initiator is in.
-    case selfInfo(Introduction)
+    case selfInfo(Hello)
     /// The initiator is not in, or not any more, and why.
     case refusal(RefusalReason)
-    /// The responder wants something proved before it answers: the place of an admission step, such as a PIN.
-    case challenge(kind: UInt8, data: [UInt8])
+    /// The responder wants something proved before it answers: the place of an admission step, such as a PIN. One may
+    /// follow another, each with a `round` of its own.
+    case challenge(kind: UInt8, round: UInt8, data: [UInt8])
     /// The initiator's answer to a challenge.
-    case proof(kind: UInt8, data: [UInt8])
+    case proof(kind: UInt8, round: UInt8, data: [UInt8])
     /// The sender leaves, and says so.
     case goodbye
     /// Asks for a `pong` with the same number.
@@ -24,6 +25,14 @@ public enum Frame: Hashable, Sendable {
     case message(ArraySlice<UInt8>)
     /// A part of a message.
     case fragment(Fragment)
+    /// Asks for a circuit.
+    case circuitOpen(CircuitOpen)
+    /// An SDU of a circuit's inner link.
+    case circuitData(circuit: UInt64, sdu: [UInt8])
+    /// As many more SDUs are taken through a circuit.
+    case circuitCredit(circuit: UInt64, credits: UInt64)
+    /// A circuit is over, or was never there.
+    case circuitClose(circuit: UInt64, CircuitEnd)
 
     private enum Kind: UInt8 {
         case appStart = 1
@@ -37,6 +46,10 @@ public enum Frame: Hashable, Sendable {
         case acknowledgement = 9
         case message = 10
         case fragment = 11
+        case circuitOpen = 12
+        case circuitData = 13
+        case circuitCredit = 14
+        case circuitClose = 15
     }
 }
 
@@ -102,21 +115,23 @@ extension Frame {
 
     private func writeSmall(into body: inout WireWriter) -> Kind {
         switch self {
-        case .appStart(let introduction):
-            body.introduction(introduction)
+        case .appStart(let hello):
+            body.hello(hello)
             return .appStart
-        case .selfInfo(let introduction):
-            body.introduction(introduction)
+        case .selfInfo(let hello):
+            body.hello(hello)
             return .selfInfo
         case .refusal(let reason):
             body.byte(reason.rawValue)
             return .refusal
-        case .challenge(let kind, let data):
+        case .challenge(let kind, let round, let data):
             body.byte(kind)
+            body.byte(round)
             body.append(data)
             return .challenge
-        case .proof(let kind, let data):
+        case .proof(let kind, let round, let data):
             body.byte(kind)
+            body.byte(round)
             body.append(data)
             return .proof
         case .goodbye: return .goodbye
@@ -129,7 +144,31 @@ extension Frame {
         case .acknowledgement(let number):
             body.varint(number)
             return .acknowledgement
+        case .circuitOpen, .circuitData, .circuitCredit, .circuitClose: return writeCircuit(into: &body)
         case .message, .fragment: preconditionFailure("these are written without a copy")
+        }
+    }
+}
+
+extension Frame {
+    private func writeCircuit(into body: inout WireWriter) -> Kind {
+        switch self {
+        case .circuitOpen(let open):
+            body.circuitOpen(open)
+            return .circuitOpen
+        case .circuitData(let circuit, let sdu):
+            body.varint(circuit)
+            body.append(sdu)
+            return .circuitData
+        case .circuitCredit(let circuit, let credits):
+            body.varint(circuit)
+            body.varint(credits)
+            return .circuitCredit
+        case .circuitClose(let circuit, let end):
+            body.varint(circuit)
+            body.byte(end.rawValue)
+            return .circuitClose
+        default: preconditionFailure("no frame of a circuit")
         }
     }
 }
@@ -178,17 +217,29 @@ extension Frame {
     private static func read(_ kind: Kind, _ body: WireReader) -> Frame? {
         var body = body
         switch kind {
-        case .appStart: return body.introduction().map { .appStart($0) }
-        case .selfInfo: return body.introduction().map { .selfInfo($0) }
+        case .appStart: return body.hello().map { .appStart($0) }
+        case .selfInfo: return body.hello().map { .selfInfo($0) }
         case .refusal: return body.byte().map { .refusal(RefusalReason(rawValue: $0) ?? .unspecified) }
-        case .challenge: return body.byte().map { .challenge(kind: $0, data: Array(body.rest)) }
-        case .proof: return body.byte().map { .proof(kind: $0, data: Array(body.rest)) }
+        case .challenge:
+            guard let kind = body.byte(), let round = body.byte() else { return nil }
+            return .challenge(kind: kind, round: round, data: Array(body.rest))
+        case .proof:
+            guard let kind = body.byte(), let round = body.byte() else { return nil }
+            return .proof(kind: kind, round: round, data: Array(body.rest))
         case .goodbye: return .goodbye
         case .ping: return body.varint().map { .ping($0) }
         case .pong: return body.varint().map { .pong($0) }
         case .acknowledgement: return body.varint().map { .acknowledgement($0) }
         case .message: return .message(body.rest)
         case .fragment: return Fragment(&body).map { .fragment($0) }
+        case .circuitOpen: return body.circuitOpen().map { .circuitOpen($0) }
+        case .circuitData: return body.varint().map { .circuitData(circuit: $0, sdu: Array(body.rest)) }
+        case .circuitCredit:
+            guard let circuit = body.varint(), let credits = body.varint() else { return nil }
+            return .circuitCredit(circuit: circuit, credits: credits)
+        case .circuitClose:
+            guard let circuit = body.varint(), let end = body.byte() else { return nil }
+            return .circuitClose(circuit: circuit, CircuitEnd(rawValue: end) ?? .unspecified)
         }
     }
 }

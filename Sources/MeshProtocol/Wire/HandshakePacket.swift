@@ -6,11 +6,11 @@ public enum HandshakePacket: Hashable, Sendable {
     case strangerHello(major: UInt8, noise: ArraySlice<UInt8>)
     /// The responder's answer to it: its key.
     case strangerReply(noise: ArraySlice<UInt8>)
-    /// The initiator's key and introduction.
+    /// The initiator's key and hello.
     case strangerFinish(noise: ArraySlice<UInt8>)
     /// An initiator that knows the responder's key begins, and introduces itself at once.
     case knownHello(major: UInt8, noise: ArraySlice<UInt8>)
-    /// The responder's answer to it, with its own introduction.
+    /// The responder's answer to it, with its own hello.
     case knownReply(noise: ArraySlice<UInt8>)
     /// The responder does not go on. Nothing vouches for this packet.
     case clearRefusal(major: UInt8, ClearRefusal)
@@ -23,6 +23,20 @@ public enum HandshakePacket: Hashable, Sendable {
         case unknownKey = 5
         /// `Limits.strangers` handshakes are under way.
         case busy = 6
+    }
+
+    /// What a handshake is made on.
+    public enum Medium: UInt8, Hashable, Sendable {
+        /// A channel between the two.
+        case direct = 0
+        /// A circuit through relays.
+        case circuit = 1
+    }
+
+    /// What both sides put under their handshake: only nodes of one version and one application shake hands, and a
+    /// handshake that was made for a channel is worth nothing in a circuit.
+    public static func prologue(of service: ServiceType, on medium: Medium = .direct) -> [UInt8] {
+        Array("RoadMesh".utf8) + [ProtocolVersion.major, medium.rawValue] + service.uuid.bytes
     }
 
     private enum Kind: UInt8 {

@@ -8,22 +8,16 @@ public enum MessageClass: UInt8, Hashable, Sendable, Codable {
     case latest = 1
 }
 
-/// A message as it travels: who, to whom, which one, and the application's bytes (`docs/protocol.md`, "Messages").
+/// A message as it travels: which one, and the application's bytes (`docs/protocol.md`, "Messages").
 public struct MessageUnit: Hashable, Sendable {
     /// How it waits and whether it is sent again.
     public var messageClass: MessageClass
     /// Its number in its class, from 1, in the sender's epoch.
     public var number: UInt64
-    /// Who wrote it: nil for the sender at the other end of this link, which is the short way of naming it.
-    public var origin: Peer.ID?
-    /// For whom it is: nil for the receiver at this end of this link.
-    public var destination: Peer.ID?
     /// The application's bytes.
     public var body: ArraySlice<UInt8>
 
     private static let latestBit: UInt8 = 1
-    private static let originBit: UInt8 = 2
-    private static let destinationBit: UInt8 = 4
 
     /// A message between the two ends of a link.
     public init(_ messageClass: MessageClass, number: UInt64, body: ArraySlice<UInt8>) {
@@ -35,12 +29,8 @@ public struct MessageUnit: Hashable, Sendable {
     /// A unit's bytes.
     public var bytes: [UInt8] {
         var writer = WireWriter(reserving: body.count + Limits.unitHeaderBytes)
-        var flags: UInt8 = messageClass == .latest ? Self.latestBit : 0
-        if origin != nil { flags |= Self.originBit }
-        if destination != nil { flags |= Self.destinationBit }
-        writer.byte(flags)
+        writer.byte(messageClass == .latest ? Self.latestBit : 0)
         writer.varint(number)
-        for id in [origin, destination].compactMap(\.self) { writer.append(Hex.bytes(id) ?? []) }
         writer.append(body)
         return writer.bytes
     }
@@ -51,16 +41,7 @@ public struct MessageUnit: Hashable, Sendable {
         guard let flags = reader.byte(), let number = reader.varint(),
             (1...Limits.largestNumber).contains(number)
         else { return nil }
-        self.init(flags & Self.latestBit == 0 ? .reliable : .latest, number: number, body: [])
-        if flags & Self.originBit != 0 {
-            guard let id = reader.bytes(Identity.idBytes) else { return nil }
-            origin = Hex.text(id)
-        }
-        if flags & Self.destinationBit != 0 {
-            guard let id = reader.bytes(Identity.idBytes) else { return nil }
-            destination = Hex.text(id)
-        }
-        body = reader.rest
-        guard body.count <= Limits.messageBytes else { return nil }
+        guard reader.rest.count <= Limits.messageBytes else { return nil }
+        self.init(flags & Self.latestBit == 0 ? .reliable : .latest, number: number, body: reader.rest)
     }
 }

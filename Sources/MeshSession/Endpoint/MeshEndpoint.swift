@@ -62,6 +62,7 @@ public actor MeshEndpoint {
         let id = lastLink
         let sendMTU = min(await transport.sendMTU, Limits.sduBytes)
         let expected = await transport.expectedPeer
+        let advertised = await transport.advertisedFlags
         guard !isStopped else {
             await transport.close()
             return id
@@ -70,7 +71,8 @@ public actor MeshEndpoint {
         carry(id, over: transport, sendMTU: sendMTU) {
             perform(
                 core.opened(
-                    id, as: role, sendMTU: sendMTU, expected: expected, refusal: refusal, entropy: .random(),
+                    id, as: role, sendMTU: sendMTU, expected: expected, refusal: refusal, advertised: advertised,
+                    entropy: .random(),
                     now: now))
         }
         watchDeadline(of: id)

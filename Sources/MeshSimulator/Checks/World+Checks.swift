@@ -9,6 +9,7 @@ extension World {
         guard let place = nodes[node].links[link] else { return }
         let isInOrder: Bool
         switch event {
+        case .admitted: isInOrder = !place.isUp
         case .connected:
             isInOrder = !place.isUp
             nodes[node].links[link]?.isUp = true
@@ -58,7 +59,7 @@ extension World {
     /// joined with a key of its own can do more than that.
     mutating func checkAccusation(_ node: Int, _ how: Misbehaviour, _ channel: Int) {
         switch how {
-        case .badHandshake, .forgedRecord, .changedIdentity:
+        case .badHandshake, .forgedRecord, .changedIdentity, .strippedAdvertisement:
             guard channels[channel].isHonest else { return }
         case .malformedFrame, .unexpectedFrame, .badFragment, .missingMessage, .impossibleAcknowledgement,
             .smallChannel:

@@ -9,13 +9,19 @@ enum HostileFrames {
         [type] + varint(UInt64(body.count)) + body
     }
 
-    static func introduction(epoch: UInt32, first: UInt64, theirEpoch: UInt32, delivered: UInt64, name: String)
+    static func hello(epoch: UInt32, first: UInt64, theirEpoch: UInt32, delivered: UInt64, name: String)
         -> [UInt8]
     {
-        let text = Array(name.utf8)
-        let body =
-            [0] + integer(epoch) + varint(first) + integer(theirEpoch) + varint(delivered) + [UInt8(text.count)] + text
-        return frame(1, body)
+        let standing = integer(epoch) + varint(first) + integer(theirEpoch) + varint(delivered)
+        return frame(1, part(128, standing) + part(1, Array(name.utf8)))
+    }
+
+    /// A part of a hello.
+    static func part(_ type: UInt8, _ value: [UInt8]) -> [UInt8] { [type] + varint(UInt64(value.count)) + value }
+
+    /// Asks for a circuit to nobody.
+    static func circuitOpen(_ circuit: UInt64) -> [UInt8] {
+        frame(12, varint(circuit) + [UInt8](repeating: 7, count: 16) + [3] + varint(512) + [0])
     }
 
     static func ping(_ number: UInt64) -> [UInt8] { frame(7, varint(number)) }
@@ -24,9 +30,9 @@ enum HostileFrames {
 
     static let goodbye: [UInt8] = frame(6, [])
 
-    /// A reliable message, in another's name where there is an origin.
-    static func message(_ number: UInt64, origin: [UInt8] = [], body: [UInt8]) -> [UInt8] {
-        frame(10, [origin.isEmpty ? 0 : 2] + varint(number) + origin + body)
+    /// A reliable message.
+    static func message(_ number: UInt64, flags: UInt8 = 0, body: [UInt8]) -> [UInt8] {
+        frame(10, [flags] + varint(number) + body)
     }
 
     static func fragment(flags: UInt8, _ number: UInt64, _ data: [UInt8]) -> [UInt8] {

@@ -19,15 +19,15 @@ struct HostileScript {
 
     private let part: Part
     private let identity: Identity
-    private let introduction: [UInt8]
+    private let hello: [UInt8]
     private var handshake: NoiseHandshake?
     private var cipher: NoiseCipher?
     private var hasSpoken = false
 
-    init(_ part: Part, identity: Identity, ephemeral: [UInt8], introduction: [UInt8] = []) {
+    init(_ part: Part, identity: Identity, ephemeral: [UInt8], hello: [UInt8] = []) {
         self.part = part
         self.identity = identity
-        self.introduction = introduction
+        self.hello = hello
         let role: NoiseHandshake.Role
         switch part {
         case .joins: role = .initiator
@@ -38,7 +38,7 @@ struct HostileScript {
             .xx, as: role, prologue: Self.prologue, staticKey: identity.stored, ephemeralKey: ephemeral)
     }
 
-    private static let prologue = Array("RoadMesh".utf8) + [ProtocolVersion.major] + ServiceType.democracyDJ.uuid.bytes
+    private static let prologue = HandshakePacket.prologue(of: .democracyDJ)
 
     mutating func opened() -> [[UInt8]] {
         switch part {
@@ -70,7 +70,7 @@ struct HostileScript {
             return frames.compactMap { cipher?.seal($0) }
         }
         guard case .strangerReply(let noise) = HandshakePacket(sdu[...]), handshake?.read(noise) != nil,
-            let answer = handshake?.write(payload: introduction)
+            let answer = handshake?.write(payload: hello)
         else { return [] }
         cipher = handshake?.split().initiatorToResponder
         return [HandshakePacket.strangerFinish(noise: answer[...]).bytes]

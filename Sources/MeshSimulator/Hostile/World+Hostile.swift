@@ -31,9 +31,13 @@ extension World {
 
     /// What somebody says who has joined, each a record's plaintext.
     private mutating func misdeed() -> [[UInt8]] {
-        let claimed = Hex.bytes(nodes[random.below(nodes.count)].peer) ?? []
         switch random.below(11) {
-        case 0: return [HostileFrames.message(1, origin: claimed, body: Body.message(0, padding: 3))]
+        // Circuits that nobody takes, as many as fit, and what belongs into none.
+        case 0:
+            return [
+                (0..<80).flatMap { HostileFrames.circuitOpen(UInt64($0)) } + HostileFrames.frame(13, [1, 2, 3])
+                    + HostileFrames.frame(14, [1, 200]) + HostileFrames.frame(15, [1])
+            ]
         case 1:
             // What stands behind the misdeed in one record is not to be looked at.
             return [
@@ -80,12 +84,12 @@ extension World {
     private mutating func script(_ part: HostileScript.Part) -> Party {
         let numbers: [UInt64] = [0, 1, 7, Limits.largestNumber]
         let epoch = random.pick(nodes)?.core?.conversation(with: mallory.peerID)?.resumption.epoch
-        let introduction = HostileFrames.introduction(
+        let hello = HostileFrames.hello(
             epoch: UInt32(random.pick(1...3)), first: max(1, random.pick(numbers) ?? 1),
             theirEpoch: epoch ?? UInt32(random.below(9)), delivered: random.pick(numbers) ?? 0,
             name: nodes[random.below(nodes.count)].name)
         scripts.append(
-            HostileScript(part, identity: mallory, ephemeral: random.bytes(32), introduction: introduction))
+            HostileScript(part, identity: mallory, ephemeral: random.bytes(32), hello: hello))
         return .hostile(script: scripts.count - 1)
     }
 }

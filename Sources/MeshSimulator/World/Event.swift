@@ -84,6 +84,7 @@ extension LinkEvent {
     /// The event in a few words, without a message's bytes.
     var words: String {
         switch self {
+        case .admitted(let peer): "admitted \(peer)"
         case .connected(let peer): "connected to \(peer)"
         case .received(let message): "\(message.messageClass) message \(message.number)"
         case .acknowledged(let number, _): "acknowledged up to \(number)"
@@ -96,6 +97,7 @@ extension LinkEvent {
     /// Adds what a core has told to a hash.
     func fold(into hash: inout TraceHash) {
         switch self {
+        case .admitted(let peer): hash.add("admitted \(peer.id)")
         case .connected(let peer): hash.add("connected \(peer.id)")
         case .received(let message):
             hash.add([1, Int(message.number), Int(message.epoch), message.body.count])

@@ -68,7 +68,7 @@ extension World {
         case .ended(_, let end), .failed(_, _, let end):
             trace(node, "link \(link) (channel \(channel)) ends: \(end.words)")
             checkEnd(node, end, channel)
-        case .latestHasLeft, .roundTrip: break
+        case .admitted, .latestHasLeft, .roundTrip: break
         }
         if node > 0 { steer(node, link, event) }
     }

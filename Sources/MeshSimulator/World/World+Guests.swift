@@ -74,7 +74,7 @@ extension World {
             // Anybody can say no in the host's name as long as nothing is proved.
             default: steer(node, .dialFailed)
             }
-        case .received, .acknowledged, .latestHasLeft, .roundTrip: break
+        case .admitted, .received, .acknowledged, .latestHasLeft, .roundTrip: break
         }
     }
 

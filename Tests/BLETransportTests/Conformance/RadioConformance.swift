@@ -24,14 +24,16 @@ struct RadioConformance {
         let pair = try await RadioPair()
         _ = try await pair.sight()
         var changed = pair.advertisement
-        changed.hops = 7
+        changed.flags.critical = [.proof]
         try await pair.host.advertise(changed, pace: .slow)
         try await pair.guest.scan(for: RadioPair.service)
-        let hops = try await pair.guestEvents.first { event -> UInt8? in
-            guard case .heard(let sighting) = event, sighting.advertisement.hops == 7 else { return nil }
-            return sighting.advertisement.hops
+        let flags = try await pair.guestEvents.first { event -> AdvertisedFlags? in
+            guard case .heard(let sighting) = event, sighting.advertisement.flags.critical == [.proof] else {
+                return nil
+            }
+            return sighting.advertisement.flags
         }
-        #expect(hops == 7)
+        #expect(flags.areKnown == false)
         await pair.close()
     }
 

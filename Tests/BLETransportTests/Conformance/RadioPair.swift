@@ -27,7 +27,7 @@ struct RadioPair {
             guest = try VirtualRadio(air: air, address: "guest")
         }
         advertisement = Advertisement(
-            service: Self.service, peer: Peer(id: "c0ffee00112233445566778899aabbcc", name: "Dad's Car"), hops: 3)
+            service: Self.service, peer: Peer(id: "c0ffee00112233445566778899aabbcc", name: "Dad's Car"))
         hostEvents = EventQueue(host.events)
         guestEvents = EventQueue(guest.events)
         try await host.open()

@@ -93,10 +93,10 @@ struct DiscoveryAndConnectionTests {
 
     // MARK: Service configuration
 
-    @Test("the service type is democracy-dj, and discovery tells version 1")
+    @Test("the service type is democracy-dj, and discovery tells the protocol's version, which is 2 by now")
     func service() {
         #expect(ServiceType.democracyDJ.text == "democracy-dj")
-        #expect(ServiceType.democracyDJ.discoveryInfo == ["version": "1"])
+        #expect(ServiceType.democracyDJ.discoveryInfo == ["version": "2"])
     }
 
     @Test(

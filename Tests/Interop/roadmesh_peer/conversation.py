@@ -9,7 +9,7 @@ from __future__ import annotations
 import secrets
 from dataclasses import dataclass, field
 
-from .wire import Introduction, Unit
+from .wire import Hello, Unit
 
 
 class Impossible(Exception):
@@ -30,12 +30,12 @@ class Conversation:
     delivered: int = 0
     duplicates: int = 0
 
-    def introduction(self, name: str) -> Introduction:
+    def hello(self, name: str) -> Hello:
         first = self.outbox[0].number if self.outbox else self.last + 1
-        return Introduction(self.epoch, name, first, self.their_epoch, self.delivered)
+        return Hello(self.epoch, name, first, self.their_epoch, self.delivered)
 
-    def meet(self, other: Introduction) -> None:
-        """Reads the other side's introduction. What is left in the outbox then has to be sent again."""
+    def meet(self, other: Hello) -> None:
+        """Reads the other side's hello. What is left in the outbox then has to be sent again."""
         if other.their_epoch == self.epoch:
             if other.delivered > self.last:
                 self.outbox.clear()

@@ -20,7 +20,7 @@ from .document import ANA, ANA_EPOCH, CAR, CAR_EPOCH, STATE
 from .noise_link import Handshake, Packet, Records
 from .wire import (
     Frame,
-    Introduction,
+    Hello,
     Kind,
     Unit,
     ack,
@@ -78,36 +78,36 @@ class Link:
         self.steps: list[Step] = []
         self._records: dict[str, Records] = {}
 
-    def join_as_stranger(self, introduction: Introduction) -> None:
+    def join_as_stranger(self, hello: Hello) -> None:
         ana = Handshake(ANA, ephemeral=self._ephemeral[0])
         car = Handshake(CAR, ephemeral=self._ephemeral[1], initiator=False)
-        hello = ana.write(Packet.XX_1)
-        car.read(Packet.XX_1, hello)
+        begun = ana.write(Packet.XX_1)
+        car.read(Packet.XX_1, begun)
         reply = car.write(Packet.XX_2)
         ana.read(Packet.XX_2, reply)
         assert ana.their_key == CAR.public
-        frame = app_start(introduction)
+        frame = app_start(hello)
         finish = ana.write(Packet.XX_3, payload(frame))
         assert car.read(Packet.XX_3, finish) == payload(frame)
         assert car.their_key == ANA.public
         self.steps += [
-            Step(ANA_NAME, "XX-1", hello),
+            Step(ANA_NAME, "XX-1", begun),
             Step(CAR_NAME, "XX-2", reply),
             Step(ANA_NAME, "XX-3, with appStart", finish, (frame,), "connected to Ana"),
         ]
         self._begin_records(ana, car)
 
-    def join_as_known(self, introduction: Introduction, answer: Introduction) -> None:
+    def join_as_known(self, hello: Hello, answer: Hello) -> None:
         ana = Handshake(ANA, ephemeral=self._ephemeral[0], host_key=CAR.public)
         car = Handshake(CAR, ephemeral=self._ephemeral[1], known=True, initiator=False)
-        said, answered = app_start(introduction), self_info(answer)
-        hello = ana.write(Packet.IK_1, payload(said))
-        assert car.read(Packet.IK_1, hello) == payload(said)
+        said, answered = app_start(hello), self_info(answer)
+        begun = ana.write(Packet.IK_1, payload(said))
+        assert car.read(Packet.IK_1, begun) == payload(said)
         assert car.their_key == ANA.public
         reply = car.write(Packet.IK_2, payload(answered))
         assert ana.read(Packet.IK_2, reply) == payload(answered)
         self.steps += [
-            Step(ANA_NAME, "IK-1, with appStart", hello, (said,)),
+            Step(ANA_NAME, "IK-1, with appStart", begun, (said,)),
             Step(CAR_NAME, "IK-2, with selfInfo", reply, (answered,), "connected to Dad's Car"),
         ]
         self._begin_records(ana, car)
@@ -135,23 +135,23 @@ def name(frame: Frame) -> str:
 
 def links() -> list[list[Step]]:
     first = Link(1)
-    first.join_as_stranger(Introduction(ANA_EPOCH, ANA_NAME))
-    first.say(CAR_NAME, self_info(Introduction(CAR_EPOCH, CAR_NAME)), told="connected to Dad's Car")
+    first.join_as_stranger(Hello(ANA_EPOCH, ANA_NAME))
+    first.say(CAR_NAME, self_info(Hello(CAR_EPOCH, CAR_NAME)), told="connected to Dad's Car")
     first.say(ANA_NAME, ping(1))
     first.say(CAR_NAME, pong(1), told="round trip")
     first.say(ANA_NAME, goodbye(), told="goodbye from Ana")
 
     second = Link(2)
     second.join_as_known(
-        Introduction(ANA_EPOCH, ANA_NAME, their_epoch=CAR_EPOCH),
-        Introduction(CAR_EPOCH, CAR_NAME, their_epoch=ANA_EPOCH),
+        Hello(ANA_EPOCH, ANA_NAME, their_epoch=CAR_EPOCH),
+        Hello(CAR_EPOCH, CAR_NAME, their_epoch=ANA_EPOCH),
     )
+    state = message(Unit(democracy_dj.snapshot(STATE), 1, latest=True))
+    second.say(CAR_NAME, state, told="latest message 1")
     vote = message(Unit(democracy_dj.vote("s6"), 1))
     second.say(ANA_NAME, ping(1), vote, told="connected to Ana; reliable message 1")
-    state = message(Unit(democracy_dj.snapshot(STATE), 1, latest=True))
-    second.say(CAR_NAME, ack(1), pong(1), state, told="acknowledged up to 1; round trip; latest message 1")
     change = message(Unit(democracy_dj.new_voter(STATE, 0, ANA.identifier), 2, latest=True))
-    second.say(CAR_NAME, change, told="latest message 2")
+    second.say(CAR_NAME, ack(1), pong(1), change, told="acknowledged up to 1; round trip; latest message 2")
     second.say(ANA_NAME, goodbye(), told="goodbye from Ana")
     return [first.steps, second.steps]
 
@@ -186,8 +186,8 @@ it, frame by frame; after them, behind `→`, what its receiver now knows.
 **Link 1.** Ana is a stranger, is let in, and leaves.
 
 {block(first)}
-**Link 2.** Ana is known, and votes for s6. The vote, the snapshot and the change are those of
-[Democracy DJ](#messages-of-democracy-dj).
+**Link 2.** Ana is known, sees the state with the answer, and votes for s6. The vote, the snapshot and the change are
+those of [Democracy DJ](#messages-of-democracy-dj).
 
 {block(second)}
 """

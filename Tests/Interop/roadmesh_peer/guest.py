@@ -25,7 +25,7 @@ from .wire import (
     Assembly,
     Fragment,
     Frame,
-    Introduction,
+    Hello,
     Kind,
     Malformed,
     Reason,
@@ -61,7 +61,7 @@ class Joining:
 
     packets: list[bytes]
     """Those of the guest and of the host, one after another, without records."""
-    answer: Introduction
+    answer: Hello
 
     @property
     def handshake_bytes(self) -> int:
@@ -123,7 +123,7 @@ class Talk:
         self.records = handshake.records()
 
     def join(
-        self, introduction: Callable[[bytes], Introduction], known: bytes | None = None, head: bytes = b""
+        self, hello: Callable[[bytes], Hello], known: bytes | None = None, head: bytes = b""
     ) -> Joining:
         """The whole handshake: by IK where the host's key is known, else by XX.
 
@@ -131,12 +131,12 @@ class Talk:
         """
         if known is None:
             handshake = self.greet(head)
-            self.introduce(handshake, bytes(app_start(introduction(handshake.their_key))))
+            self.introduce(handshake, bytes(app_start(hello(handshake.their_key))))
         else:
-            self.recognise(known, bytes(app_start(introduction(known))))
+            self.recognise(known, bytes(app_start(hello(known))))
         answer = self.hear_any(Kind.SELF_INFO, Kind.REFUSAL, Kind.CHALLENGE, Kind.GOODBYE)
         if answer.kind == Kind.SELF_INFO:
-            return Joining(self.packets, Introduction.read(answer.body))
+            return Joining(self.packets, Hello.read(answer.body))
         if answer.kind == Kind.GOODBYE:
             raise LinkEnded
         raise Refused(answer.body[0] if answer.kind == Kind.REFUSAL else Reason.CHALLENGE)
@@ -212,14 +212,14 @@ class Guest:
     def join(self, host_name: str | None = None, timeout: float = PATIENCE) -> Joining:
         """Finds a host, dials it and is let in. What is not acknowledged is sent again."""
         heard = self.radio.listen(host_name, timeout)
-        head = heard.advertisement.head
+        head = heard.head
         candidates = [key for key in self.known_hosts if identifier(key).startswith(head)]
         known = candidates[0] if len(candidates) == 1 else None
         return self.join_on(self.radio.dial(heard), known, head)
 
     def join_on(self, channel: Channel, known: bytes | None = None, head: bytes = b"") -> Joining:
         talk = Talk(channel, self.key)
-        joining = talk.join(lambda host_key: self._conversation(host_key).introduction(self.name), known, head)
+        joining = talk.join(lambda host_key: self._conversation(host_key).hello(self.name), known, head)
         if talk.host_key not in self.known_hosts:
             self.known_hosts.append(talk.host_key)
         conversation = self._conversation(talk.host_key)
@@ -355,8 +355,6 @@ class Guest:
 
     def _take_unit(self, data: bytes) -> None:
         unit = Unit.read(data)
-        if unit.origin not in (None, self.host) or unit.destination not in (None, self.key.identifier):
-            return
         if unit.latest:
             if unit.number <= self._latest_heard:
                 return

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from .guest import PATIENCE, Talk
 from .noise_link import ClearReason, Handshake, Key, Packet
 from .virtual_air import Channel
-from .wire import MAJOR_VERSION, Frame, Introduction, Kind, Malformed, Unit, frames, message, pong, self_info
+from .wire import MAJOR_VERSION, Frame, Hello, Kind, Malformed, Unit, frames, message, pong, self_info
 
 
 def clear_refusal(reason: ClearReason, version: int = MAJOR_VERSION) -> bytes:
@@ -20,7 +20,7 @@ class Caller:
     """Who has called, and how it has introduced itself."""
 
     key: bytes
-    introduction: Introduction
+    hello: Hello
     known: bool
 
 
@@ -32,7 +32,7 @@ class HostTalk(Talk):
         self._answer: Handshake | None = None
 
     def meet(self) -> Caller:
-        """Hears the guest out, up to its introduction. The answer is due then."""
+        """Hears the guest out, up to its hello. The answer is due then."""
         packet = self.receive_packet()
         known = packet[0] == Packet.IK_1
         handshake = Handshake(self.key, known=known, initiator=False)
@@ -47,7 +47,7 @@ class HostTalk(Talk):
         first = next(frames(payload))
         if first.kind != Kind.APP_START:
             raise Malformed("no appStart")
-        return Caller(handshake.their_key, Introduction.read(first.body), known)
+        return Caller(handshake.their_key, Hello.read(first.body), known)
 
     def answer(self, frame: Frame) -> None:
         """In IK-2, or in the first record."""
@@ -57,9 +57,9 @@ class HostTalk(Talk):
         self.send_packet(self._answer.write(Packet.IK_2, bytes(frame)))
         self.begin_records(self._answer)
 
-    def let_in(self, introduction: Introduction) -> Caller:
+    def let_in(self, hello: Hello) -> Caller:
         caller = self.meet()
-        self.answer(self_info(introduction))
+        self.answer(self_info(hello))
         return caller
 
     # After that

@@ -13,7 +13,7 @@ from pathlib import Path
 from time import monotonic
 from typing import Protocol
 
-from .wire import LARGEST_SDU, SERVICE, Advertisement, Malformed, Reader, service_uuid, text
+from .wire import LARGEST_SDU, SERVICE, Advertisement, Malformed, Reader, Tail, service_uuid, text
 
 
 class Channel(Protocol):
@@ -38,6 +38,12 @@ class Heard:
     advertisement: Advertisement
     address: str
     name: str
+    tail: Tail | None
+
+    @property
+    def head(self) -> bytes:
+        """As much of the identifier as was heard."""
+        return self.advertisement.head + (self.tail.more_head if self.tail else b"")
 
 
 class SocketChannel:
@@ -108,7 +114,8 @@ class Radio:
             advertisement = Advertisement.read(reader.take(6))
             if uuid.UUID(bytes=reader.take(16)) != self._service:
                 return None
-            return Heard(advertisement, reader.text(), reader.rest().decode())
+            address = reader.text()
+            return Heard(advertisement, address, *Tail.read(reader.rest().decode()))
         except (Malformed, UnicodeDecodeError):
             return None
 
@@ -155,16 +162,18 @@ class HostRadio:
         self._listening.listen()
         self._speaking = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
 
-    def accept(self, head: bytes, timeout: float = 10.0) -> SocketChannel:
-        """Advertises, with this head of an identifier, until somebody dials."""
-        advertisement = bytes(Advertisement(self.PSM, head)) + self._service.bytes + text(self.address)
+    def accept(self, identifier: bytes, timeout: float = 10.0, critical: int = 0) -> SocketChannel:
+        """Advertises the head of an identifier until somebody dials."""
+        payload = bytes(Advertisement(self.PSM, identifier[:4], critical=critical))
+        advertisement = payload + self._service.bytes + text(self.address)
+        local_name = f"{self._name}{Tail(identifier[4:9])}".encode()
         deadline = monotonic() + timeout
         self._listening.settimeout(self.INTERVAL)
         while monotonic() < deadline:
             for ear in self.air.glob("*.ear"):
                 # Whoever has gone or does not keep up hears the next one.
                 with suppress(OSError):
-                    self._speaking.sendto(advertisement + self._name.encode(), socket.MSG_DONTWAIT, str(ear))
+                    self._speaking.sendto(advertisement + local_name, socket.MSG_DONTWAIT, str(ear))
             with suppress(TimeoutError):
                 return SocketChannel(self._listening.accept()[0], lambda: False)
         raise TimeoutError(f"nobody has dialled within {timeout:g} s")

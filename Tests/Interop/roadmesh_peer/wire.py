@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The bytes of docs/protocol.md, written from that document alone: fields, frames, introductions, units, fragments."""
+"""The bytes of docs/protocol.md, written from that document alone: fields, frames, hellos, units, fragments."""
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import struct
 import uuid
@@ -10,13 +11,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from enum import IntEnum
 
-MAJOR_VERSION = 1
+MAJOR_VERSION = 2
 NAMESPACE = uuid.UUID("6f1d3a52-8c0e-4b7a-9d15-2e54c1a7f0b3")
 SERVICE = "democracy-dj"
 
 LARGEST_NUMBER = 1 << 62
 LARGEST_MESSAGE = 65_535
-LARGEST_UNIT = LARGEST_MESSAGE + 43
+LARGEST_UNIT = LARGEST_MESSAGE + 11
 LARGEST_SDU = 2_221
 LONGEST_NAME = 248
 TAG_BYTES = 16
@@ -40,6 +41,10 @@ class Kind(IntEnum):
     ACK = 9
     MESSAGE = 10
     FRAGMENT = 11
+    CIRCUIT_OPEN = 12
+    CIRCUIT_DATA = 13
+    CIRCUIT_CREDIT = 14
+    CIRCUIT_CLOSE = 15
 
 
 class Reason(IntEnum):
@@ -172,8 +177,23 @@ def refusal(reason: int) -> Frame:
     return Frame(Kind.REFUSAL, bytes((reason,)))
 
 
+class Part(IntEnum):
+    """The parts of a hello. From 128 on, a reader has to know them."""
+
+    NAME = 1
+    MINOR_VERSION = 2
+    SILENCE = 3
+    PROOF = 4
+    CONVERSATION = 128
+    FLAGS = 129
+
+
+def part(kind: int, value: bytes) -> bytes:
+    return bytes((kind,)) + varint(len(value)) + value
+
+
 @dataclass(frozen=True)
-class Introduction:
+class Hello:
     """What a node tells of itself and of the conversation so far: the body of `appStart` and `selfInfo`."""
 
     epoch: int
@@ -182,37 +202,69 @@ class Introduction:
     their_epoch: int = 0
     delivered: int = 0
     minor_version: int = 0
+    silence: int = 2
+    """Seconds for which the sender may be silent, whatever it is asked."""
+    critical: int = 0
+    ignorable: int = 0
+    """The flags that the sender advertises."""
+    more: bytes = b""
+    """Further parts, as they are."""
 
     def __bytes__(self) -> bytes:
-        return (
-            bytes((self.minor_version,))
-            + struct.pack(">I", self.epoch)
+        standing = (
+            struct.pack(">I", self.epoch)
             + varint(self.first)
             + struct.pack(">I", self.their_epoch)
             + varint(self.delivered)
-            + text(self.name)
         )
+        out = part(Part.CONVERSATION, standing) + part(Part.NAME, self.name.encode())
+        if self.minor_version:
+            out += part(Part.MINOR_VERSION, bytes((self.minor_version,)))
+        if self.silence != 2:
+            out += part(Part.SILENCE, varint(self.silence))
+        if self.critical or self.ignorable:
+            out += part(Part.FLAGS, bytes((self.critical, self.ignorable)))
+        return out + self.more
 
     @classmethod
-    def read(cls, body: bytes) -> Introduction:
+    def read(cls, body: bytes) -> Hello:
+        parts: dict[int, bytes] = {}
         reader = Reader(body)
-        minor_version = reader.byte()
-        epoch = reader.integer()
-        first = reader.varint(1, LARGEST_NUMBER + 1)
-        their_epoch = reader.integer()
-        delivered = reader.varint(0, LARGEST_NUMBER)
-        name = reader.text(LONGEST_NAME)
+        while not reader.at_end:
+            kind, value = reader.byte(), reader.take(reader.varint())
+            if kind in parts:
+                raise Malformed(f"part {kind} comes twice")
+            parts[kind] = value
+        if unknown := [kind for kind in parts if kind >= 128 and kind not in iter(Part)]:
+            raise Malformed(f"part {unknown[0]} has to be known")
+        if Part.CONVERSATION not in parts:
+            raise Malformed("no standing of the conversation")
+        standing = Reader(parts[Part.CONVERSATION])
+        epoch = standing.integer()
+        first = standing.varint(1, LARGEST_NUMBER + 1)
+        their_epoch = standing.integer()
+        delivered = standing.varint(0, LARGEST_NUMBER)
+        name = parts.get(Part.NAME, b"")
         if epoch == 0:
             raise Malformed("an epoch of 0")
-        return cls(epoch, name, first, their_epoch, delivered, minor_version)
+        if len(name) > LONGEST_NAME:
+            raise Malformed(f"a name of {len(name)} bytes")
+        try:
+            text = name.decode()
+        except UnicodeDecodeError as error:
+            raise Malformed("no UTF-8") from error
+        minor_version = Reader(parts.get(Part.MINOR_VERSION, b"\0")).byte()
+        silence = Reader(parts.get(Part.SILENCE, b"\2")).varint()
+        flags = Reader(parts.get(Part.FLAGS, b"\0\0")).take(2)
+        return cls(epoch, text, first, their_epoch, delivered, minor_version, silence, flags[0], flags[1])
 
 
-def app_start(introduction: Introduction) -> Frame:
-    return Frame(Kind.APP_START, bytes(introduction))
+def app_start(hello: Hello) -> Frame:
+    return Frame(Kind.APP_START, bytes(hello))
 
 
-def self_info(introduction: Introduction) -> Frame:
-    return Frame(Kind.SELF_INFO, bytes(introduction))
+def self_info(hello: Hello) -> Frame:
+    return Frame(Kind.SELF_INFO, bytes(hello))
 
 
 # Units and fragments
@@ -225,21 +277,16 @@ class Unit:
     body: bytes
     number: int
     latest: bool = False
-    origin: bytes | None = None
-    destination: bytes | None = None
 
     def __bytes__(self) -> bytes:
-        flags = self.latest | (self.origin is not None) << 1 | (self.destination is not None) << 2
-        return bytes((flags,)) + varint(self.number) + (self.origin or b"") + (self.destination or b"") + self.body
+        return bytes((self.latest,)) + varint(self.number) + self.body
 
     @classmethod
     def read(cls, data: bytes) -> Unit:
         reader = Reader(data)
         flags = reader.byte()
         number = reader.varint(1, LARGEST_NUMBER)
-        origin = reader.take(16) if flags & 2 else None
-        destination = reader.take(16) if flags & 4 else None
-        return cls(reader.rest(), number, bool(flags & 1), origin, destination)
+        return cls(reader.rest(), number, bool(flags & 1))
 
 
 def message(unit: Unit) -> Frame:
@@ -306,7 +353,44 @@ class Assembly:
         return whole
 
 
+# Circuits
+
+
+@dataclass(frozen=True)
+class CircuitOpen:
+    """Asks a relay for a circuit to a host."""
+
+    circuit: int
+    host: bytes
+    hops_left: int
+    inner_mtu: int
+    passed: tuple[bytes, ...] = ()
+
+    def frame(self) -> Frame:
+        heads = bytes((len(self.passed),)) + b"".join(self.passed)
+        body = varint(self.circuit) + self.host + bytes((self.hops_left,)) + varint(self.inner_mtu) + heads
+        return Frame(Kind.CIRCUIT_OPEN, body)
+
+
+def circuit_data(circuit: int, sdu: bytes) -> Frame:
+    return Frame(Kind.CIRCUIT_DATA, varint(circuit) + sdu)
+
+
+def circuit_credit(circuit: int, credits: int) -> Frame:
+    return Frame(Kind.CIRCUIT_CREDIT, varint(circuit) + varint(credits))
+
+
+def circuit_close(circuit: int, reason: int) -> Frame:
+    return Frame(Kind.CIRCUIT_CLOSE, varint(circuit) + bytes((reason,)))
+
+
 # Advertisement
+
+HEAD_BYTES = 4
+MORE_HEAD_BYTES = 5
+BONDED_ONLY, PROOF_WANTED, CIRCUITS_ONLY = 1, 2, 4
+RELAYS, GATT, NO_ROOM = 1, 2, 4
+TAIL_MARK = "\x1f"
 
 
 @dataclass(frozen=True)
@@ -316,14 +400,42 @@ class Advertisement:
     psm: int
     head: bytes
     version: int = MAJOR_VERSION
-    hops: int = 0
-    bonded_only: bool = False
+    critical: int = 0
 
     def __bytes__(self) -> bytes:
-        return bytes((self.version << 4 | self.bonded_only, self.psm, self.hops)) + self.head
+        return bytes((self.version << 4 | self.critical, self.psm)) + self.head
 
     @classmethod
     def read(cls, payload: bytes) -> Advertisement:
         if len(payload) < 6 or payload[1] < 0x80:
             raise Malformed("an advertisement of somebody else")
-        return cls(payload[1], payload[3:6], payload[0] >> 4, payload[2], bool(payload[0] & 1))
+        return cls(payload[1], payload[2:6], payload[0] >> 4, payload[0] & 15)
+
+
+@dataclass(frozen=True)
+class Tail:
+    """What follows the name in the scan response."""
+
+    more_head: bytes
+    ignorable: int = 0
+    hops: int = 0
+    host_head: bytes = b""
+
+    def __str__(self) -> str:
+        relayed = bytes((self.hops,)) + self.host_head if self.host_head else b""
+        return TAIL_MARK + base64.urlsafe_b64encode(bytes((self.ignorable,)) + self.more_head + relayed).decode()
+
+    @classmethod
+    def read(cls, local_name: str) -> tuple[str, Tail | None]:
+        """A name in a scan response, taken apart."""
+        name, mark, coded = local_name.rpartition(TAIL_MARK)
+        if not mark:
+            return local_name, None
+        try:
+            reader = Reader(base64.b64decode(coded, altchars=b"-_", validate=True))
+            ignorable, more = reader.byte(), reader.take(MORE_HEAD_BYTES)
+            if reader.at_end:
+                return name, cls(more, ignorable)
+            return name, cls(more, ignorable, reader.byte(), reader.take(MORE_HEAD_BYTES))
+        except (ValueError, Malformed):
+            return name, None

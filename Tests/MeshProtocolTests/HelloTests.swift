@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+@testable import MeshProtocol
+
+/// What the two ends tell one another of themselves (`docs/protocol.md`, "Hello").
+@Suite("Hellos")
+struct HelloTests {
+    private static let standing = Resumption(epoch: 1, first: 1, theirEpoch: 0, delivered: 0)
+
+    private static func bytes(_ hello: Hello) -> [UInt8] {
+        var writer = WireWriter()
+        writer.hello(hello)
+        return writer.bytes
+    }
+
+    private static func read(_ bytes: [UInt8]) -> Hello? {
+        var reader = WireReader(bytes[...])
+        return reader.hello()
+    }
+
+    @Test("What is written is read, in any order, and what is unknown and ignorable is skipped")
+    func roundTrip() {
+        var hello = Hello(
+            name: "Ana", resumption: Self.standing, minorVersion: 3, silence: .seconds(30),
+            flags: AdvertisedFlags(critical: [.bond], ignorable: [.gatt, .noRoom]))
+        hello.proof = Hello.Proof(kind: 1, data: [2, 3])
+        #expect(Self.read(Self.bytes(hello)) == hello)
+        #expect(Self.read([99, 2, 1, 1] + Self.bytes(hello) + [98, 0]) == hello)
+        let (name, rest) = ([UInt8]([1, 3, 65, 110, 97]), Self.bytes(Hello(name: "", resumption: Self.standing)))
+        #expect(Self.read(name + rest.dropLast(2)) == Hello(name: "Ana", resumption: Self.standing))
+    }
+
+    @Test(
+        "A part that is cut off, comes twice or is out of its limits is malformed, and so is a hello without its conversation"
+    )
+    func malformed() {
+        let good = Self.bytes(Hello(name: "Ana", resumption: Self.standing))
+        for count in 1..<good.count where count != 12 { #expect(Self.read(Array(good.prefix(count))) == nil) }
+        #expect(Self.read(good + [1, 1, 65]) == nil)
+        #expect(Self.read([1, 3, 65, 110, 97]) == nil)
+        #expect(Self.read(good + [3, 0]) == nil)
+        #expect(Self.read(good + [129, 1, 0]) == nil)
+        #expect(Self.read(good + [4, 66, 1] + [UInt8](repeating: 0, count: 65)) == nil)
+    }
+
+    @Test("The silence that somebody asks for has its bounds")
+    func silenceBounds() {
+        let good = Self.bytes(Hello(name: "Ana", resumption: Self.standing))
+        #expect(Self.read(good + [3, 1, 0])?.silence == Limits.pongTimeout)
+        #expect(Self.read(good + [3, 1, 30])?.silence == .seconds(30))
+        let longest = [UInt8](repeating: 0xFF, count: 9) + [1]
+        #expect(Self.read(good + [3, 10] + longest)?.silence == Limits.longestSilence)
+    }
+
+    @Test(
+        "A guest with a part that has to be known and is not is told that the host speaks another version",
+        arguments: [true, false])
+    func unknownPart(knows: Bool) {
+        var road = Road()
+        if knows { road.cut(road.joined()) }
+        let id = road.newLink("Ana", "Car")
+        let entropies = (road.entropy(), road.entropy())
+        var hello = Hello(name: "Ana", resumption: Self.standing)
+        hello.unknownPart = 200
+        road.act("Car", on: id) { [mtu = road.sendMTU] in
+            $0.opened(id, as: .responder, sendMTU: mtu, entropy: entropies.0, now: .zero)
+        }
+        let keys = LinkMachine.Keys(
+            local: Road.identity(2), prologue: HandshakePacket.prologue(of: .democracyDJ),
+            ephemeral: entropies.1.ephemeralKey, expectedKey: knows ? Road.identity(1).publicKey : nil)
+        var guest = LinkMachine(role: .initiator, keys: keys, now: .zero)
+        var nobody: Conversation?
+        var actions = guest.opened(as: hello)
+        for _ in 0..<4 {
+            while let sdu = guest.nextSDU(limit: Limits.sduBytes, from: &nobody)?.sdu {
+                road.give(sdu, to: "Car", on: id)
+            }
+            road.pull("Car", id)
+            let sdus = road.wires[id]?.toGuest ?? []
+            road.wires[id]?.toGuest = []
+            for sdu in sdus { actions = guest.received(sdu, now: .zero) }
+            if case .identified? = actions.first { actions = guest.present(as: hello) }
+        }
+        #expect(actions == [.close(.refused(.version), afterLastWord: false)])
+        #expect(road.nodes["Car"]?.ends[id] == .refused(.version))
+        #expect(!road.isConnected("Car", to: "Ana"))
+    }
+
+    // MARK: Flags
+
+    /// A guest dials a host that advertises some flags, and has heard others.
+    private static func dial(_ road: inout Road, flags: AdvertisedFlags, heard: AdvertisedFlags?) -> MeshCore.LinkID {
+        let id = road.newLink("Ana", "Car")
+        let (entropies, head) = ((road.entropy(), road.entropy()), Identity.head(of: road.id("Car")))
+        road.act("Car", on: id) { [mtu = road.sendMTU] in
+            $0.opened(id, as: .responder, sendMTU: mtu, advertised: flags, entropy: entropies.0, now: .zero)
+        }
+        road.act("Ana", on: id) { [mtu = road.sendMTU] in
+            $0.opened(
+                id, as: .initiator, sendMTU: mtu, expected: head, advertised: heard, entropy: entropies.1, now: .zero)
+        }
+        road.settle()
+        return id
+    }
+
+    @Test(
+        "Critical flags that somebody has taken out of an advertisement show in the answer, and nobody is joined",
+        arguments: [true, false])
+    func stripped(knows: Bool) {
+        var road = Road()
+        if knows { road.cut(road.joined()) }
+        let flags = AdvertisedFlags(critical: [.bond], ignorable: [.gatt])
+        let stripped = Self.dial(&road, flags: flags, heard: AdvertisedFlags())
+        #expect(road.nodes["Ana"]?.ends[stripped] == .misbehaved(.strippedAdvertisement))
+        #expect(!road.isConnected("Ana", to: "Car"))
+        road.cut(stripped)
+        // Flags that say less are no reason, and neither are those that were added.
+        for heard in [flags, AdvertisedFlags(critical: [.bond, .proof]), nil] {
+            let id = Self.dial(&road, flags: flags, heard: heard)
+            #expect(road.isConnected("Ana", to: "Car"))
+            road.cut(id)
+        }
+    }
+
+    // MARK: Silence
+
+    @Test("A guest that sleeps is not dead after two seconds where it has said so, and is after the time it asked for")
+    func sleeps() {
+        var road = Road()
+        let identity = Road.identity(2)
+        road.nodes["Ana"] = Road.Node(
+            core: MeshCore(identity: identity, name: "Ana", service: .democracyDJ, silence: .seconds(30)))
+        let id = road.joined()
+        road.wires[id]?.isCut = true
+        // Only the host's clock moves: the guest is suspended.
+        func pass(_ time: Duration) {
+            let end = road.now + time
+            while let due = road.nodes["Car"]?.core.deadline(of: id), due <= end {
+                road.now = due
+                road.act("Car", on: id) { $0.tick(id, now: due) }
+            }
+            road.now = end
+        }
+        pass(.seconds(25))
+        #expect(road.nodes["Car"]?.ends[id] == nil)
+        pass(.seconds(30))
+        #expect(road.nodes["Car"]?.ends[id] == .silent)
+    }
+
+    // MARK: Circuits
+
+    @Test("Who asks for a circuit is told that nothing is relayed here, and what belongs to none is passed over")
+    func circuits() {
+        var road = Road()
+        let id = road.joined()
+        let open = CircuitOpen(circuit: 2, host: road.id("Car"), hopsLeft: 3, innerMTU: 512, passed: [])
+        road.say(
+            [
+                .circuitOpen(open), .circuitData(circuit: 2, sdu: [1]), .circuitCredit(circuit: 9, credits: 1),
+                .circuitClose(circuit: 2, .ended),
+            ], as: "Ana", on: id)
+        let record = road.nodes["Car"]?.core.nextSDU(for: id, limit: Limits.sduBytes)?.sdu ?? []
+        let plaintext = road.nodes["Ana"]?.core.links[id]?.machine.sealed?.open(record[...]) ?? []
+        var reader = FrameReader(plaintext[...])
+        #expect(reader.next() == .frame(.circuitClose(circuit: 2, .noRelay)))
+        #expect(reader.next() == nil)
+        #expect(road.isConnected("Car", to: "Ana"))
+        // Any number of them leaves some answers to be sent, and no more.
+        road.say([Frame](repeating: .circuitOpen(open), count: 60), as: "Ana", on: id)
+        #expect(road.nodes["Car"]?.core.footprint.ownFrames == Limits.circuitRefusals)
+    }
+}
