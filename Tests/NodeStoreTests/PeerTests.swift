@@ -21,6 +21,23 @@ extension StoreTests {
                     epoch: epoch, lastNumber: lastNumber, outbox: outbox, theirEpoch: theirEpoch, accepted: accepted))
         }
 
+        @Test("whether a node has dialled a peer, or was dialled, is remembered: who was once dialled stays so")
+        func roles() async throws {
+            let shelf = try Shelf()
+            defer { shelf.clear() }
+            let store = try shelf.open()
+            var known = remembered()
+            for (role, kept) in [
+                (LinkRole.responder, LinkRole.responder), (.initiator, .initiator), (.responder, .initiator),
+            ] {
+                known.role = role
+                let met = known
+                try await store.write(.with { $0.met = [.init(peer: ana.id, remembered: met)] })
+                #expect(try store.contents().remembered[ana.id]?.role == kept)
+            }
+            store.close()
+        }
+
         @Test(
             "a node that loses its power at any moment remembers what it had written, and nothing else",
             arguments: 1...10)

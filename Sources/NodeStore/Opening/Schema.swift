@@ -13,6 +13,7 @@ enum Schema {
             try db.execute(sql: host)
             try db.execute(sql: guest)
         }
+        migrator.registerMigration("2: who has dialled whom") { db in try db.execute(sql: roles) }
         return migrator
     }()
 
@@ -32,6 +33,14 @@ enum Schema {
             body BLOB NOT NULL,
             PRIMARY KEY (peer, number)
         ) STRICT;
+        """
+
+    /// `LinkRole` of this node. What an earlier version has written does not say it: a node that has only hosted has dialled
+    /// nobody.
+    private static let roles = """
+        ALTER TABLE peer ADD COLUMN role INTEGER NOT NULL DEFAULT 0 CHECK (role IN (0, 1));
+        UPDATE peer SET role = 1
+            WHERE EXISTS (SELECT 1 FROM hostState) AND NOT EXISTS (SELECT 1 FROM guestState);
         """
 
     private static let host = """

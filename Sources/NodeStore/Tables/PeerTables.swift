@@ -25,12 +25,13 @@ enum PeerTables {
         try db.run("DELETE FROM peer WHERE id = ? AND epoch <> ?", [peer, Int64(durable.epoch)])
         try db.run(
             """
-            INSERT INTO peer (id, publicKey, epoch, lastNumber, theirEpoch, accepted) VALUES (?, ?, ?, ?, ?, ?)
-            ON CONFLICT (id) DO UPDATE SET publicKey = excluded.publicKey WHERE publicKey <> excluded.publicKey
+            INSERT INTO peer (id, publicKey, epoch, lastNumber, theirEpoch, accepted, role) VALUES (?, ?, ?, ?, ?, ?, ?)
+            ON CONFLICT (id) DO UPDATE SET publicKey = excluded.publicKey, role = min(role, excluded.role)
+                WHERE publicKey <> excluded.publicKey OR role > excluded.role
             """,
             [
                 peer, Data(remembered.publicKey), Int64(durable.epoch), 0, Int64(durable.theirEpoch),
-                Int64(clamping: durable.accepted),
+                Int64(clamping: durable.accepted), Int64(remembered.role.rawValue),
             ])
         let count = min(UInt64(durable.outbox.count), durable.lastNumber)
         try trim(peer, upTo: durable.lastNumber - count, db)
@@ -85,7 +86,7 @@ enum PeerTables {
         }
         var remembered: [Peer.ID: MeshCore.Remembered] = [:]
         let peers = try Row.fetchCursor(
-            db, sql: "SELECT id, publicKey, epoch, lastNumber, theirEpoch, accepted FROM peer")
+            db, sql: "SELECT id, publicKey, epoch, lastNumber, theirEpoch, accepted, role FROM peer")
         while let row = try peers.next() {
             let peer: Peer.ID = try row.value(0)
             let outbox = outboxes[peer] ?? []
@@ -94,11 +95,13 @@ enum PeerTables {
                 theirEpoch: try row.value(4), accepted: try row.value(5))
             guard isWhole(outbox.map(\.number), upTo: durable.lastNumber), Conversation(restoring: durable) != nil
             else {
-                logger?.error("what is stored of \(peer.prefix(6)) cannot have been: this node begins anew with it")
+                logger?.error(
+                    "what is stored of \(Identity.head(of: peer)) cannot have been: this node begins anew with it")
                 continue
             }
             remembered[peer] = MeshCore.Remembered(
-                publicKey: Array(try row.value(1, as: Data.self)), conversation: durable)
+                publicKey: Array(try row.value(1, as: Data.self)), conversation: durable,
+                role: LinkRole(rawValue: try row.value(6)) ?? .responder)
         }
         return remembered
     }
