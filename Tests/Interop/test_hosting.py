@@ -8,14 +8,17 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from roadmesh_peer import democracy_dj
-from roadmesh_peer import protobuf as pb
+from roadmesh_program.fixtures import Start
 from roadmesh_peer.democracy_dj import Rejection, Why
 from roadmesh_peer.document import STATE
 from roadmesh_peer.hosting import Caller, HostTalk, Updates, clear_refusal
 from roadmesh_peer.noise_link import ClearReason, Key, Packet
+from roadmesh_program.program import Program
 from roadmesh_peer.virtual_air import ChannelClosed, HostRadio
 from roadmesh_peer.wire import (
+    BONDED_ONLY,
+    CIRCUITS_ONLY,
+    PROOF_WANTED,
     Frame,
     Hello,
     Kind,
@@ -25,11 +28,11 @@ from roadmesh_peer.wire import (
     goodbye,
     identifier,
     message,
+    part,
     ping,
     refusal,
+    self_info,
 )
-from roadmesh_program.fixtures import Start
-from roadmesh_program.program import Program
 
 EPOCH = 0xCA4
 
@@ -207,6 +210,48 @@ def test_a_refusal_is_told_and_the_guest_stays_away(answer: Frame, bob: Program,
         car.radio.accept(car.key.identifier, timeout=1.0)
 
 
+@pytest.mark.parametrize("critical", [PROOF_WANTED, CIRCUITS_ONLY, 8])
+def test_a_host_that_wants_something_known_that_the_guest_does_not_know_is_not_dialled(
+    critical: int, bob: Program, car: Car
+) -> None:
+    with pytest.raises(TimeoutError):
+        car.radio.accept(car.key.identifier, timeout=2.0, critical=critical)
+    assert bob.expect("notice")["code"] == "versionMismatch"
+
+
+def test_flags_that_were_taken_out_of_an_advertisement_show_in_the_hello(bob: Program, car: Car) -> None:
+    talk = car.called()
+    talk.let_in(dataclasses.replace(car.hello(), critical=BONDED_ONLY))
+    talk.closed()
+    assert not bob.seen("peerConnected")
+
+
+def test_an_answer_with_a_part_that_has_to_be_known_is_left(bob: Program, car: Car) -> None:
+    talk = car.called()
+    talk.let_in(dataclasses.replace(car.hello(), more=part(200, b"")))
+    assert talk.hear() == goodbye()
+    assert not bob.seen("peerConnected")
+
+
+def test_the_state_that_comes_with_the_answer_is_shown(bob: Program, car: Car) -> None:
+    # As a stranger, in the record of the answer.
+    talk = car.called()
+    caller = talk.meet()
+    talk.say(self_info(car.hello()), message(Unit(democracy_dj.snapshot(STATE), 1, latest=True)))
+    bob.expect("snapshot", revision=STATE.revision)
+    assert talk.hear() == ping(1)
+    talk.channel.close()
+    bob.expect("connection", state="reconnecting")
+    # As one that is known, in a record behind the answer, before it has said anything.
+    again = car.called()
+    assert again.meet().known
+    again.answer(self_info(car.hello(their_epoch=caller.hello.epoch)))
+    later = dataclasses.replace(STATE, revision=8)
+    again.say(message(Unit(democracy_dj.snapshot(later), 1, latest=True)))
+    bob.expect("snapshot", revision=8)
+    assert again.hear() == ping(1)
+
+
 Spoil = Callable[[HostTalk], object]
 
 SPOILED: dict[str, Spoil] = {
@@ -216,7 +261,7 @@ SPOILED: dict[str, Spoil] = {
     "another selfInfo": lambda talk: talk.say(Frame(Kind.SELF_INFO, bytes(Hello(1, "x")))),
     "a message after a missing one": lambda talk: talk.say(message(Unit(b"", 2))),
     "an ack of what was never sent": lambda talk: talk.say(ack(1)),
-    "a challenge in the middle": lambda talk: talk.say(Frame(Kind.CHALLENGE, b"\x01")),
+    "a challenge in the middle": lambda talk: talk.say(Frame(Kind.CHALLENGE, b"\x01\x01")),
     "silence": lambda talk: None,
 }
 
