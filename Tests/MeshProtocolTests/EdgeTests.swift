@@ -12,9 +12,9 @@ struct EdgeTests {
         var conversation = Conversation(epoch: 1)
         let theirs = Resumption(epoch: 2, first: 1, theirEpoch: 1, delivered: Limits.largestNumber)
         conversation.begin(with: theirs)
-        let introduction = Hello(name: "Ana", resumption: conversation.resumption)
-        var reader = FrameReader(Road.bytes(.appStart(introduction))[...])
-        #expect(reader.next() == .frame(.appStart(introduction)))
+        let hello = Hello(name: "Ana", resumption: conversation.resumption)
+        var reader = FrameReader(Road.bytes(.appStart(hello))[...])
+        #expect(reader.next() == .frame(.appStart(hello)))
         // There is no number for another message, and none is taken that could not be read.
         let sending = conversation.send([1], as: .reliable)
         #expect(sending == .full)

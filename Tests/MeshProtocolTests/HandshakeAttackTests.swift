@@ -187,10 +187,10 @@ struct HandshakeAttackTests {
     func stolenHostKey() throws {
         var road = Road()
         let thief = StolenKey(host: Road.identity(1), victim: Road.identity(2))
-        let introduction = Hello(
+        let hello = Hello(
             name: "Ana", resumption: Resumption(epoch: 1, first: 1, theirEpoch: 0, delivered: 0))
         let link = road.strangerLink()
-        road.give(try thief.knownHello(introduction), to: "Car", on: link)
+        road.give(try thief.knownHello(hello), to: "Car", on: link)
         road.pull("Car", link)
         // The host has answered: it takes this for Ana's hello, and waits for a record that only she can make.
         let answer = try #require(road.wires[link]?.toGuest.first)
@@ -208,7 +208,7 @@ private struct StolenKey {
     let host: Identity
     let victim: Identity
 
-    func knownHello(_ introduction: Hello) throws -> [UInt8] {
+    func knownHello(_ hello: Hello) throws -> [UInt8] {
         let hostKey = try Curve25519.KeyAgreement.PrivateKey(rawRepresentation: host.stored)
         let victimPublic = try Curve25519.KeyAgreement.PublicKey(rawRepresentation: victim.publicKey)
         let ephemeral = Curve25519.KeyAgreement.PrivateKey()
@@ -220,6 +220,6 @@ private struct StolenKey {
         try ephemeral.sharedSecretFromKeyAgreement(with: hostKey.publicKey).withUnsafeBytes { state.mixKey($0) }
         packet += state.encryptAndHash(victim.publicKey)
         try hostKey.sharedSecretFromKeyAgreement(with: victimPublic).withUnsafeBytes { state.mixKey($0) }
-        return packet + state.encryptAndHash(Road.bytes(.appStart(introduction)))
+        return packet + state.encryptAndHash(Road.bytes(.appStart(hello)))
     }
 }

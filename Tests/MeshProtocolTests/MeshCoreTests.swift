@@ -81,7 +81,7 @@ struct MeshCoreTests {
         road.dial()
         road.settle()
         #expect(road.texts(at: "Car") == ["one", "two"])
-        // The host has told in its introduction how far it had got, so not even the bytes went again.
+        // The host has told in its hello how far it had got, so not even the bytes went again.
         #expect(road.nodes["Ana"]?.core.conversation(with: road.id("Car"))?.resent == 0)
     }
 
