@@ -146,10 +146,19 @@ public final class NodeStore: Sendable {
                     try checkOpen(db)
                     // What the log has become is not for the database.
                     try checkFiles()
+                } catch {
+                    return logger.debug("the log is left alone: \(error)")
+                }
+                do {
                     _ = try db.checkpoint(mode)
-                    try noteFiles()
                 } catch {
                     logger.debug("the log stays as it is: \(error)")
+                }
+                // On a full disk it has written a part: that was nobody else.
+                do throws(NodeStoreError) {
+                    try noteFiles()
+                } catch {
+                    logger.error("\(error.cause)")
                 }
             }
         }

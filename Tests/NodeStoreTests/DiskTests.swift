@@ -54,6 +54,22 @@ extension StoreTests {
             #expect(try store.contents().guest == large.guest)
         }
 
+        @Test("a log that a full disk lets no room for is this store's own: with room again votes are taken")
+        func checkpointOnFullDisk() async throws {
+            guard let disk = try SmallDisk(bytes: 1 << 20) else {
+                return print("No file system can be mounted here: a checkpoint on a full disk is not tested.")
+            }
+            defer { disk.remove() }
+            let store = try Shelf(disk.folder).open()
+            // More than the database has room for, in the log already.
+            try await store.write(large)
+            disk.fill()
+            await store.checkpoint()
+            disk.makeRoom()
+            try await store.write(.with { $0.host = Sample.host(songs: 2, votes: 1) })
+            store.close()
+        }
+
         @Test("a full disk is no damage: the store says so at its start, and nothing is set aside")
         func fullAtStart() async throws {
             guard let disk = try SmallDisk(bytes: 1 << 20) else {
