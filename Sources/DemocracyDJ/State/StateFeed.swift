@@ -11,8 +11,9 @@ public struct StateFeed: Sendable {
     /// What happens.
     public enum Event: Hashable, Sendable {
         /// A link to a guest is up, maybe in the place of an older one. Whoever comes with a change of the state is told
-        /// after it (`stateChanged` first), so that the guest's first update has it.
-        case guestConnected(Peer.ID)
+        /// after it (`stateChanged` first), so that the guest's first update has it. `has` is the state that has left with
+        /// the answer to the guest (`present`), if one has.
+        case guestConnected(Peer.ID, has: HostSnapshot? = nil)
         /// A guest's link is gone.
         case guestGone(Peer.ID)
         /// The host's state is another one.
@@ -65,9 +66,10 @@ public struct StateFeed: Sendable {
         state.elapse(now - madeAt)
         madeAt = now
         switch event {
-        case .guestConnected(let id):
+        case .guestConnected(let id, let welcome):
             guests.removeAll { $0.id == id }
-            guests.append(Guest(id: id))
+            // That it has left is told as for any other update.
+            guests.append(Guest(id: id, sent: welcome, underWay: welcome == nil ? .nothing : .whole))
             return catchUp(guests.count - 1)
         case .guestGone(let id):
             guests.removeAll { $0.id == id }
@@ -95,6 +97,13 @@ public struct StateFeed: Sendable {
             guests[index].sent = nil
             return catchUp(index)
         }
+    }
+
+    /// The present state, for a guest whose answer is about to leave.
+    public mutating func present(now: MeshInstant) -> HostSnapshot {
+        state.elapse(now - madeAt)
+        madeAt = now
+        return state
     }
 
     /// Sends a guest what it lacks, where nothing is under way to it: the transport keeps one at a time.

@@ -95,7 +95,9 @@ extension Node {
     }
 
     private func dial(_ number: Int, _ peripheral: Peripheral, _ peer: Peer.ID) async {
-        let transport = BLETransport(peripheral: peripheral, expecting: peer)
+        // A head that was heard says less than what the radio knows of it.
+        let isWhole = peer.count == 2 * Identity.idBytes
+        let transport = BLETransport(peripheral: peripheral, expecting: isWhole ? peer : nil)
         do {
             try await transport.connect()
             dials[number] = nil
@@ -120,7 +122,7 @@ extension Node {
         switch event {
         case .discovered(let host):
             peripherals[host.peer.id] = host
-            take(.heard(host.peer, rssi: host.rssi, hops: host.hops, version: host.version))
+            take(.heard(host.peer, rssi: host.rssi, hops: host.hops, isUnderstood: host.isUnderstood))
         case .lost(let peer):
             peripherals[peer.id] = nil
             take(.unheard(peer))

@@ -208,10 +208,13 @@ public actor Node: Service, LinkCarrying {
     func open(_ transport: BLETransport, dial: Int? = nil) async {
         let sendMTU = min(await transport.sendMTU, Limits.sduBytes)
         let refusal = await transport.refusal
+        let expected = transport.expectedPeer
+        let advertised = transport.advertisedFlags
         guard !hasEnded else { return await transport.close() }
         lastLink += 1
         let opening = NodeCore.Opening(
-            dial == nil ? .responder : .initiator, sendMTU: sendMTU, dial: dial, refusal: refusal, entropy: .random())
+            dial == nil ? .responder : .initiator, sendMTU: sendMTU, dial: dial, expected: expected,
+            advertised: advertised, refusal: refusal, entropy: .random())
         carry(lastLink, over: transport, sendMTU: sendMTU) { take(.opened(lastLink, opening)) }
     }
 

@@ -28,33 +28,24 @@ struct Dials: Sendable {
         case link(MeshCore.LinkID)
     }
 
-    /// The version that each host speaks that was heard, by the head of its identifier. The radio's own table bounds it.
-    private var versions: [Peer.ID: UInt8] = [:]
-    private var names: [Peer.ID: Peer] = [:]
+    /// The hosts that were heard, by the head of their identifier, and whether this node speaks their version. The radio's
+    /// own table bounds it.
+    private var hosts: [Peer.ID: (peer: Peer, isUnderstood: Bool)] = [:]
     /// By the identifier, or the head of one, that was invited.
     private var dials: [Peer.ID: Dial] = [:]
     private var lastNumber = 0
 
     /// A host was heard.
-    mutating func heard(_ peer: Peer, version: UInt8) {
-        versions[peer.id] = version
-        names[peer.id] = peer
-    }
+    mutating func heard(_ peer: Peer, isUnderstood: Bool) { hosts[peer.id] = (peer, isUnderstood) }
 
     /// A host is not heard any more.
-    mutating func unheard(_ peer: Peer) {
-        versions[peer.id] = nil
-        names[peer.id] = nil
-    }
+    mutating func unheard(_ peer: Peer) { hosts[peer.id] = nil }
 
     /// A scan begins: what was heard before may be somewhere else now.
-    mutating func forgetHeard() {
-        versions = [:]
-        names = [:]
-    }
+    mutating func forgetHeard() { hosts = [:] }
 
     /// What a host that was heard advertises of itself.
-    func heard(_ id: Peer.ID) -> Peer? { names[Identity.head(of: id)] }
+    func heard(_ id: Peer.ID) -> Peer? { hosts[Identity.head(of: id)]?.peer }
 
     /// Who is dialled: one dial at a time is pending.
     var pending: Peer.ID? { dials.keys.min() }
@@ -63,9 +54,9 @@ struct Dials: Sendable {
     mutating func invite(_ peer: Peer.ID) -> Answer {
         guard dials[peer] == nil else { return .underWay }
         let head = Identity.head(of: peer)
-        guard let version = versions[head] else { return .failed(.unknownPeer) }
+        guard let host = hosts[head] else { return .failed(.unknownPeer) }
         // What refuses so is only an advertisement.
-        guard version == ProtocolVersion.major else { return .failed(.refused(.version, by: nil)) }
+        guard host.isUnderstood else { return .failed(.refused(.version, by: nil)) }
         lastNumber += 1
         dials[peer] = Dial(number: lastNumber)
         return .dial(lastNumber, head: head)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import DemocracyDJ
 import MeshProtocol
 
 /// What a node keeps of each of its links besides the protocol: what passed through it, and whether it is read.
@@ -10,6 +11,8 @@ struct LinkTable: Sendable {
         var heldUntil: MeshInstant?
         /// After how much silence the link layer gives it up, where it has told.
         var supervision: Duration?
+        /// The state that has left with the answer, until the link is up.
+        var welcome: HostSnapshot?
     }
 
     private var entries: [MeshCore.LinkID: Entry] = [:]
@@ -20,6 +23,14 @@ struct LinkTable: Sendable {
     mutating func opened(_ id: MeshCore.LinkID) { entries[id] = Entry() }
 
     mutating func closed(_ id: MeshCore.LinkID) { entries[id] = nil }
+
+    mutating func welcomed(_ id: MeshCore.LinkID, with state: HostSnapshot) { entries[id]?.welcome = state }
+
+    /// The state that has left with a link's answer. Once: it is the link's own afterwards.
+    mutating func takeWelcome(_ id: MeshCore.LinkID) -> HostSnapshot? {
+        defer { entries[id]?.welcome = nil }
+        return entries[id]?.welcome
+    }
 
     mutating func received(_ bytes: Int, on id: MeshCore.LinkID) { entries[id]?.report.receivedBytes += bytes }
 

@@ -29,6 +29,7 @@ extension NodeCore {
         case .cleared(let clearer): clear(by: clearer)
         case .steer(let event): steer(event)
         case .share(let event): share(event)
+        case .guestConnected(let peer, let id): share(.guestConnected(peer, has: links.takeWelcome(id)))
         case .accept(let message): apply(context.mesh.accept(upTo: message))
         case .release(let number, let peer): apply(context.mesh.stored(upTo: number, for: peer))
         case .disconnect(let peer): disconnect(peer)

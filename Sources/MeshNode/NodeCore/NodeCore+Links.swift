@@ -25,6 +25,12 @@ extension NodeCore {
         case .roundTrip(let time):
             links.answered(id, after: time)
             return emit(.measure(id))
+        // What it is to see leaves with the answer, and not one round trip later.
+        case .admitted:
+            guard let state = stateFeed?.present(now: context.now) else { return }
+            let welcome = context.mesh.welcome(MeshMessage.stateUpdate(state).encoded, on: id)
+            if !welcome.isEmpty { links.welcomed(id, with: state) }
+            return apply(welcome)
         case .connected(let peer):
             _ = dials.ended(id)
             show(.contact(Contact(.resumed, peer, at: configuration.origin + context.now)))
@@ -50,19 +56,17 @@ extension NodeCore {
 
     mutating func opened(_ id: MeshCore.LinkID, _ opening: Opening) {
         guard !hasEnded else { return emit(.close(id, afterFinalFrame: false)) }
-        var expected: Peer.ID?
         if let number = opening.dial {
             // It was taken back while the channel opened.
             guard let peer = dials.opened(number, id) else { return emit(.close(id, afterFinalFrame: false)) }
-            expected = peer
             let heard = dials.heard(peer) ?? Peer(id: peer, name: "")
             show(.contact(Contact(.dialled, heard, at: configuration.origin + context.now)))
         }
         links.opened(id)
         apply(
             context.mesh.opened(
-                id, as: opening.role, sendMTU: opening.sendMTU, expected: expected, refusal: opening.refusal,
-                entropy: opening.entropy, now: context.now))
+                id, as: opening.role, sendMTU: opening.sendMTU, expected: opening.expected, refusal: opening.refusal,
+                advertised: opening.advertised, entropy: opening.entropy, now: context.now))
         if opening.role == .responder { emit(.linksChanged) }
     }
 

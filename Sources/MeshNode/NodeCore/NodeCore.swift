@@ -19,9 +19,9 @@ public struct NodeCore: Sendable {
     public enum Event: Sendable {
         /// The radio hosts or scans for the first time: the node is ready.
         case started
-        /// A host is in range, or is heard again: signal strength in dBm where the radio knows it, hops to it, and the
-        /// major version that it speaks.
-        case heard(Peer, rssi: Int?, hops: Int, version: UInt8)
+        /// A host is in range, or is heard again: signal strength in dBm where the radio knows it, hops to it, and whether
+        /// this node speaks its version and knows what it asks for.
+        case heard(Peer, rssi: Int?, hops: Int, isUnderstood: Bool)
         /// A host that was heard is not heard any more.
         case unheard(Peer)
         /// The radio has a link without a channel on it yet; to this host, where it is known.
@@ -72,6 +72,10 @@ public struct NodeCore: Sendable {
         public var sendMTU: Int
         /// The dial that led here; nil for a channel that was accepted.
         public var dial: Int?
+        /// The identifier, or the head of one, that the host which was dialled has to prove.
+        public var expected: Peer.ID?
+        /// The flags that this host has advertised; nil where it was not heard.
+        public var advertised: AdvertisedFlags?
         /// Why whoever is at the other end is not taken in, whoever it is.
         public var refusal: RefusalReason?
         /// Random bytes for the link.
@@ -79,8 +83,11 @@ public struct NodeCore: Sendable {
 
         /// A channel.
         public init(
-            _ role: LinkRole, sendMTU: Int, dial: Int? = nil, refusal: RefusalReason? = nil, entropy: MeshCore.Entropy
+            _ role: LinkRole, sendMTU: Int, dial: Int? = nil, expected: Peer.ID? = nil,
+            advertised: AdvertisedFlags? = nil, refusal: RefusalReason? = nil, entropy: MeshCore.Entropy
         ) {
+            self.expected = expected
+            self.advertised = advertised
             self.role = role
             self.sendMTU = sendMTU
             self.dial = dial
@@ -286,8 +293,8 @@ public struct NodeCore: Sendable {
         case .writeFailed(let error): writeFailed(error)
         case .tick: tick()
         case .end: end()
-        case .heard(let peer, let rssi, _, let version):
-            dials.heard(peer, version: version)
+        case .heard(let peer, let rssi, _, let isUnderstood):
+            dials.heard(peer, isUnderstood: isUnderstood)
             waiting.append(.event(event))
             show(.contact(Contact(.heard, peer, at: configuration.origin + context.now, by: .sighting, rssi: rssi)))
         case .unheard(let peer):

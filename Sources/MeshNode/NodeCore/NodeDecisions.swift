@@ -28,6 +28,8 @@ enum Act: Sendable {
     case cleared(by: Problem.Clearer)
     case steer(ReconnectPolicy.Event)
     case share(StateFeed.Event)
+    /// A guest is there, on this link.
+    case guestConnected(Peer.ID, on: MeshCore.LinkID)
     case accept(ReceivedMessage)
     /// A reliable message that waits for the disk may leave.
     case release(number: UInt64, to: Peer.ID)
@@ -84,6 +86,7 @@ struct NodeDecisions: Sendable {
         case .event(let event): return decide(event, &context)
         case .link(let id, .latestHasLeft):
             return context.mesh.peer(on: id).map { [.share(.updateHasLeft($0.id))] } ?? []
+        case .link(let id, .connected(let peer)): return connected(peer, on: id, &context)
         case .link(_, let event): return decide(event, &context)
         case .inviteFailed(let failure): return inviteFailed(failure)
         case .forgot(let peer):
@@ -170,13 +173,12 @@ struct NodeDecisions: Sendable {
 
     private mutating func decide(_ event: LinkEvent, _ context: inout Context) -> [Act] {
         switch event {
-        case .connected(let peer): return connected(peer, &context)
         case .received(let message): return received(message, &context)
         case .acknowledged(let number, let peer):
             return context.memory.delivered(upTo: number, to: peer).flatMap {
                 ask(.multipeerEvent(.messageDelivered(.intent($0), to: peer)), &context)
             }
-        case .latestHasLeft, .roundTrip: return []
+        case .admitted, .connected, .latestHasLeft, .roundTrip: return []
         case .ended(let peer, let end): return ended(peer, end, &context)
         case .failed(let expected, let proved, let end):
             // Somebody else's dial, or one of ours that was taken back.
@@ -185,14 +187,14 @@ struct NodeDecisions: Sendable {
         }
     }
 
-    private mutating func connected(_ peer: Peer, _ context: inout Context) -> [Act] {
+    private mutating func connected(_ peer: Peer, on id: MeshCore.LinkID, _ context: inout Context) -> [Act] {
         // Somebody else than the host that this guest wants is nobody's host here, and the link ends.
         if app.guest != nil, !policy.accepts(peer) { return [.steer(.linked(peer))] }
         peers[peer.id] = peer
         context.memory.met(peer.id, context.mesh)
         return [.show(.peerConnected(peer)), .steer(.linked(peer))] + watch(.linked(peer.id), &context)
             + [.cleared(by: .linked)] + ask(.multipeerEvent(.peerConnected(peer)), &context)
-            + [.share(.guestConnected(peer.id))]
+            + [.guestConnected(peer.id, on: id)]
     }
 
     private mutating func received(_ message: ReceivedMessage, _ context: inout Context) -> [Act] {
