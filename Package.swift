@@ -96,7 +96,8 @@ let package = Package(
         .target(
             name: "MeshNode",
             dependencies: [
-                "BLETransport", "CoverArt", "MeshSession", "DemocracyDJ", "NodeStore", asyncAlgorithms, lifecycle, locks,
+                "BLETransport", "CoverArt", "MeshSession", "DemocracyDJ", "NodeStore", asyncAlgorithms, lifecycle,
+                locks,
                 logging,
             ],
             swiftSettings: strict),
@@ -104,7 +105,9 @@ let package = Package(
         .target(name: "CTagLib", linkerSettings: [.linkedLibrary("tag")]),
         .target(
             name: "MusicLibrary",
-            dependencies: ["CTagLib", "CoverArt", "MeshNode", "DemocracyDJ", "MeshProtocol", crypto, database, locks, logging],
+            dependencies: [
+                "CTagLib", "CoverArt", "MeshNode", "DemocracyDJ", "MeshProtocol", crypto, database, locks, logging,
+            ],
             swiftSettings: strict),
         .target(
             name: "MusicPlayer",
@@ -117,7 +120,8 @@ let package = Package(
         .target(
             name: "Dashboard",
             dependencies: [
-                "CQREncode", "CoverArt", "MeshNode", "MeshSession", "DemocracyDJ", "MeshProtocol", crypto, hummingbird, lifecycle,
+                "CQREncode", "CoverArt", "MeshNode", "MeshSession", "DemocracyDJ", "MeshProtocol", crypto, hummingbird,
+                lifecycle,
                 locks, logging, networking, networkTypes,
             ],
             resources: [.embedInCode("Page")],
@@ -156,7 +160,8 @@ let package = Package(
         .executableTarget(
             name: "roadmesh",
             dependencies: [
-                "BLETransport", "CoverArt", "Dashboard", "Diagnostics", "FieldTest", "HostIntegration", "MeshNode", "MusicLibrary",
+                "BLETransport", "CoverArt", "Dashboard", "Diagnostics", "FieldTest", "HostIntegration", "MeshNode",
+                "MusicLibrary",
                 "MusicPlayer", "NodeStore", "TerminalUI", lifecycle,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Subprocess", package: "swift-subprocess"),

@@ -8,6 +8,7 @@ import hashlib
 import uuid
 
 import pytest
+from roadmesh_peer import democracy_dj, document
 from roadmesh_peer.democracy_dj import Rejection, Why
 from roadmesh_peer.document import ANA, ANA_EPOCH, CAR, CAR_EPOCH, STATE
 from roadmesh_peer.noise_link import REKEY_EVERY, Direction, prologue, rekeyed
@@ -36,7 +37,6 @@ from roadmesh_peer.wire import (
     service_uuid,
     varint,
 )
-
 
 # The key of the document's example of a rekey.
 KEY = "e61ef9919cde45dd5f82166404bd08e38bceb5dfdfded0a34c8df7ed542214d1"

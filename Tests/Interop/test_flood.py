@@ -12,9 +12,9 @@ import statistics
 from collections.abc import Callable
 
 from roadmesh_peer.guest import Talk
+from roadmesh_peer.wire import Frame, Hello, Unit, ack, message, ping, pong
 from roadmesh_program.measuring import resident
 from roadmesh_program.program import Program
-from roadmesh_peer.wire import Frame, Hello, Unit, ack, message, ping, pong
 
 FRAMES = int(os.environ.get("FLOOD", "20000"))
 FLOODERS = 8

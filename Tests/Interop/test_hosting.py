@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from roadmesh_program.fixtures import Start
+from roadmesh_peer import democracy_dj
+from roadmesh_peer import protobuf as pb
 from roadmesh_peer.democracy_dj import Rejection, Why
 from roadmesh_peer.document import STATE
 from roadmesh_peer.hosting import Caller, HostTalk, Updates, clear_refusal
 from roadmesh_peer.noise_link import ClearReason, Key, Packet
-from roadmesh_program.program import Program
 from roadmesh_peer.virtual_air import ChannelClosed, HostRadio
 from roadmesh_peer.wire import (
     BONDED_ONLY,
@@ -33,6 +33,8 @@ from roadmesh_peer.wire import (
     refusal,
     self_info,
 )
+from roadmesh_program.fixtures import Start
+from roadmesh_program.program import Program
 
 EPOCH = 0xCA4
 

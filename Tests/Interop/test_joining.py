@@ -7,12 +7,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from roadmesh_program.fixtures import MakeGuest, StartHost
 from roadmesh_peer.guest import Guest, LinkEnded, Refused, Talk
 from roadmesh_peer.noise_link import ClearlyRefused, ClearReason, Forged, Key, Packet
-from roadmesh_program.program import Program
 from roadmesh_peer.virtual_air import Heard, Radio
 from roadmesh_peer.wire import Hello, Kind, Reader, Reason, identifier, ping
+from roadmesh_program.fixtures import MakeGuest, StartHost
+from roadmesh_program.program import Program
 
 # The handshake of a guest that comes back, both directions together, is to fit a few link-layer packets.
 KNOWN_HANDSHAKE = 320

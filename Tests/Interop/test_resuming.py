@@ -6,10 +6,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+from roadmesh_peer import democracy_dj
 from roadmesh_peer.guest import Talk
 from roadmesh_peer.noise_link import Key
-from roadmesh_program.program import Program
 from roadmesh_peer.wire import Hello, Kind, Reader, Unit, ack, goodbye, message, ping
+from roadmesh_program.program import Program
 
 EPOCH, OTHER_EPOCH = 0xA0A0, 0xB0B0
 

@@ -6,10 +6,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+from roadmesh_peer import democracy_dj
+from roadmesh_peer import protobuf as pb
 from roadmesh_peer.guest import Talk
 from roadmesh_peer.noise_link import CIRCUIT, ClearReason, Forged, Handshake, Key, Packet, prologue
-from roadmesh_program.program import Program
 from roadmesh_peer.wire import Frame, Hello, Kind, Reason, Unit, ack, app_start, message, part, ping
+from roadmesh_program.program import Program
 
 Call = Callable[..., Talk]
 

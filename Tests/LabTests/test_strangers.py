@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator
 
 import pytest
+from roadmesh_peer import democracy_dj
 from conftest import clear, crashes
 from frames import EPOCH, LabTalk, call
 from helpers import START, await_joined, cast, identity, shows_peers, shows_vote, song_list, start_guests

@@ -9,7 +9,7 @@ struct ReconnectPolicyTests {
     static let car = Peer(id: "c0ffee00112233445566778899aabbcc", name: "Dad's Car")
     /// The car as an advertisement shows it.
     static let heardCar = Peer(id: "c0ffee00", name: "Dad's Car")
-    static let bus = Peer(id: "b05b05", name: "Bus")
+    static let bus = Peer(id: "b05b0500", name: "Bus")
 
     /// A policy and its clock.
     struct Guest {
@@ -166,7 +166,7 @@ struct ReconnectPolicyTests {
             #expect(guest.handle(.heard(Self.heardCar)) == [])
             guest.now = guest.policy.deadline ?? .zero
             pauses.append(guest.now - refusedAt)
-            #expect(guest.handle(.tick) == [.stopBrowsing, .invite("c0ffee")])
+            #expect(guest.handle(.tick) == [.stopBrowsing, .invite("c0ffee00")])
         }
         #expect(pauses == [5, 10, 20, 40, 60, 60].map { .seconds($0) })
         #expect(guest.handle(.linked(Self.car)) == [.show(.connected)])
@@ -239,14 +239,14 @@ struct ReconnectPolicyTests {
         let name = "The longest name that anybody ever gave to a car"
         var guest = Guest(policy: ReconnectPolicy(wanted: name))
         _ = guest.handle(.start)
-        let liar = Peer(id: Self.bus.id, name: String(name.prefix(29)))
+        let liar = Peer(id: Self.bus.id, name: String(name.prefix(Limits.advertisedNameBytes)))
         _ = guest.handle(.heard(liar))
-        let proved = Peer(id: Self.bus.id + String(repeating: "0", count: 26), name: name + " 2")
+        let proved = Peer(id: Self.bus.id + String(repeating: "0", count: 24), name: name + " 2")
         #expect(guest.handle(.linked(proved)) == [.cancelInvite(proved.id), .browse])
         #expect(guest.handle(.heard(liar)) == [])
         #expect(
-            guest.handle(.heard(Peer(id: "c0ffee", name: String(name.prefix(29))))) == [
-                .stopBrowsing, .invite("c0ffee"),
+            guest.handle(.heard(Peer(id: "c0ffee00", name: String(name.prefix(Limits.advertisedNameBytes))))) == [
+                .stopBrowsing, .invite("c0ffee00"),
             ])
         #expect(guest.handle(.linked(Peer(id: Self.car.id, name: name))) == [.show(.connected)])
     }
