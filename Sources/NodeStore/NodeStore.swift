@@ -29,11 +29,16 @@ public final class NodeStore: Sendable {
     private let written: NIOLockedValueBox<WrittenState>
     /// The files as this store has left them; changed on the database's own queue.
     private let stamp: NIOLockedValueBox<DatabaseStamp>
+    /// For how long nothing is written before the log goes to the database; nil for tests, for which it never does.
+    private let idleTime: Duration?
     /// Waits until nothing was written for a while.
     private let idle = NIOLockedValueBox<Task<Void, Never>?>(nil)
 
-    private init(_ database: DatabaseQueue, folder: String, written: WrittenState, logger: Logger) {
+    private init(
+        _ database: DatabaseQueue, folder: String, written: WrittenState, idleTime: Duration?, logger: Logger
+    ) {
         self.database = database
+        self.idleTime = idleTime
         self.folder = folder
         self.logger = logger
         self.written = NIOLockedValueBox(written)
@@ -47,6 +52,13 @@ public final class NodeStore: Sendable {
     public static func open(
         folder: String, now: Date, logger: Logger = Logger(label: "roadmesh.store")
     ) throws(NodeStoreError) -> Opened {
+        try open(folder: folder, now: now, idleTime: StoreLimits.idleCheckpoint, logger: logger)
+    }
+
+    /// The same, for a test that says itself when the log goes to the database.
+    package static func open(
+        folder: String, now: Date, idleTime: Duration?, logger: Logger
+    ) throws(NodeStoreError) -> Opened {
         do {
             let files = DatabaseFiles(folder: folder)
             let opening = DatabaseOpening(files: files, migrator: Schema.migrator, now: now)
@@ -57,7 +69,7 @@ public final class NodeStore: Sendable {
             if let setAside {
                 logger.error("the database \(files.path) \(setAside.reason); it is now \(setAside.path)")
             }
-            let store = NodeStore(database, folder: folder, written: written, logger: logger)
+            let store = NodeStore(database, folder: folder, written: written, idleTime: idleTime, logger: logger)
             return Opened(store: store, setAside: setAside?.path)
         } catch {
             throw NodeStoreError(error, folder: folder)
@@ -165,9 +177,10 @@ public final class NodeStore: Sendable {
     }
 
     private func checkpointWhenIdle() {
+        guard let idleTime else { return }
         let next = Task { [weak self] in
             do {
-                try await Task.sleep(for: StoreLimits.idleCheckpoint)
+                try await Task.sleep(for: idleTime)
             } catch {
                 return
             }

@@ -65,7 +65,7 @@ struct TestNode {
     private func run(_ part: NodeCore.Part, _ role: NodeDescription.Role) throws -> Run {
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         let opened = try StateFolder(opening: folder)
-        let kept = try Kept(opened, logger: logger)
+        let kept = try Kept(opened, idleTime: nil, logger: logger)
         // Another one each time, as phones have it: who somebody is does not hang on it.
         let radio = try VirtualRadio(air: air, address: "a\(UInt32.random(in: 0 ... .max))")
         let peer = Peer(id: opened.identity.peerID, name: name)

@@ -25,10 +25,15 @@ public final class Kept: Sendable {
     public var libraryIndex: String { folder.path + "/library.sqlite" }
 
     /// Opens the database of a folder.
-    public init(_ folder: StateFolder, logger: Logger) throws(SetupProblem) {
+    public convenience init(_ folder: StateFolder, logger: Logger) throws(SetupProblem) {
+        try self.init(folder, idleTime: StoreLimits.idleCheckpoint, logger: logger)
+    }
+
+    /// The same, for a test that says itself when the database's log is emptied: one that is empty has room on a full disk.
+    package init(_ folder: StateFolder, idleTime: Duration?, logger: Logger) throws(SetupProblem) {
         self.folder = folder
         do throws(NodeStoreError) {
-            store = try NodeStore.open(folder: folder.path, now: Date(), logger: logger)
+            store = try NodeStore.open(folder: folder.path, now: Date(), idleTime: idleTime, logger: logger)
             contents = try store.store.contents()
         } catch {
             throw SetupProblem(
