@@ -143,21 +143,26 @@ def test_latest_messages_are_numbered_by_link_and_old_ones_are_dropped(enter: En
             pass
         return unit.number, unit.body[0] >> 3
 
-    talk, _ = enter(Hello(EPOCH, "Eve"))
-    assert next_latest(talk) == (1, snapshot)
+    def join(hello: Hello) -> Talk:
+        """Joins. The state left with the answer, and that somebody has joined is a change of it."""
+        talk, _ = enter(hello)
+        assert next_latest(talk) == (1, snapshot)
+        assert next_latest(talk) == (2, change)
+        return talk
+
+    talk = join(Hello(EPOCH, "Eve"))
     # A request that comes while a snapshot leaves would be answered by that one, so each is asked for after a change.
     talk.say(vote("n1", 1))
-    assert next_latest(talk) == (2, change)
+    assert next_latest(talk) == (3, change)
     talk.say(request(5))
-    assert next_latest(talk) == (3, snapshot)
+    assert next_latest(talk) == (4, snapshot)
     talk.say(vote("n2", 2))
-    assert next_latest(talk) == (4, change)
-    talk.say(request(5), request(4), vote("n3", 3))
     assert next_latest(talk) == (5, change)
+    talk.say(request(5), request(4), vote("n3", 3))
+    assert next_latest(talk) == (6, change)
     leave(talk)
-    talk, _ = enter(Hello(EPOCH, "Eve", first=4))
-    assert next_latest(talk) == (1, snapshot)
+    talk = join(Hello(EPOCH, "Eve", first=4))
     talk.say(vote("n4", 4))
-    assert next_latest(talk) == (2, change)
+    assert next_latest(talk) == (3, change)
     talk.say(request(1))
-    assert next_latest(talk) == (3, snapshot)
+    assert next_latest(talk) == (4, snapshot)
