@@ -10,6 +10,15 @@ public struct StoredNode: Hashable, Sendable {
     public var host: HostRecord?
     /// The guest's state; nil where this node has never been a guest.
     public var guest: GuestRecord?
+
+    /// What a node knows; nothing for one that begins.
+    public init(
+        remembered: [Peer.ID: MeshCore.Remembered] = [:], host: HostRecord? = nil, guest: GuestRecord? = nil
+    ) {
+        self.remembered = remembered
+        self.host = host
+        self.guest = guest
+    }
 }
 
 /// What a host must not forget: it goes on after a power cut where it was.

@@ -13,10 +13,8 @@ extension NodeCore {
         var happenings: [Happening]
         /// What is to be done once the disk has it.
         var acts: [Act]
-        /// What decides, as it was before.
-        var before: NodeDecisions
-        /// What is being written.
-        var batch: StoreBatch
+        /// What decides, and what it knows of the disk, as they were before.
+        var before: (decisions: NodeDecisions, memory: NodeMemory)
     }
 
     /// Takes what has gathered, as long as nothing waits for the disk.
@@ -30,7 +28,7 @@ extension NodeCore {
     }
 
     mutating func step(_ happenings: [Happening]) {
-        let before = decisions
+        let before = (decisions, context.memory)
         // A disk that has failed is asked again, whether there is something to write or not.
         if let storeOutage, storeOutage.retryAt <= context.now {
             context.memory.noteAll(decisions.app, now: context.now)
@@ -39,12 +37,10 @@ extension NodeCore {
         for happening in happenings { acts += decisions.decide(happening, &context) }
         context.memory.note(decisions.app, now: context.now)
         guard context.memory.isUrgent else { return perform(acts) }
-        let step = Step(happenings: happenings, acts: acts, before: before, batch: context.memory.pending)
-        writing = step
+        writing = Step(happenings: happenings, acts: acts, before: before)
         // A disk that has just failed is left alone for a while: what waits for it, waits, and the music does not.
         if let storeOutage, storeOutage.retryAt > context.now { return writeFailed(storeOutage.error) }
-        context.memory.isBeingWritten()
-        emit(.write(step.batch))
+        emit(.write(context.memory.takePending()))
     }
 
     /// The disk has it: now it leaves, is acknowledged and shown.
@@ -67,8 +63,9 @@ extension NodeCore {
     mutating func writeFailed(_ error: NodeStoreError) {
         guard let step = writing else { return }
         writing = nil
-        withdraw(step.batch)
-        decisions = step.before
+        for peer in context.memory.heldPeers { context.mesh.withdrawHeld(for: peer) }
+        (decisions, context.memory) = step.before
+        context.memory.drop()
         emit(.storeFailed(error, isFirst: storeOutage == nil))
         let isPausing = storeOutage.map { $0.retryAt > context.now } ?? false
         if !isPausing { storeOutage = (error, retryAt: context.now + NodeLimits.storeRetry) }
@@ -83,17 +80,6 @@ extension NodeCore {
             default: perform(decisions.decide(happening, &context))
             }
         }
-    }
-
-    /// What was given to conversations and could not be written is taken back.
-    private mutating func withdraw(_ batch: StoreBatch) {
-        for peer in Set(batch.outgoing.map(\.peer)) {
-            context.mesh.withdrawHeld(for: peer)
-            if let first = batch.outgoing.first(where: { $0.peer == peer }) {
-                context.memory.withdrawn(from: first.number, for: peer)
-            }
-        }
-        context.memory.drop()
     }
 
     private var wishesThatWait: [GuestFeature.Event] {

@@ -91,10 +91,11 @@ struct NodeMemory: Sendable {
         !pending.receipts.isEmpty || !pending.outgoing.isEmpty || pending.host != nil || pending.guest != nil
     }
 
-    /// What is pending is given to the disk.
-    mutating func isBeingWritten() {
+    /// What the next write takes along goes to the disk.
+    mutating func takePending() -> StoreBatch {
+        defer { pending = StoreBatch() }
         inFlight = pending
-        pending = StoreBatch()
+        return pending
     }
 
     /// What was given to the disk is on it.
@@ -104,10 +105,11 @@ struct NodeMemory: Sendable {
         inFlight = nil
     }
 
+    /// Whom messages are for that wait for the disk.
+    var heldPeers: Set<Peer.ID> { Set((pending.outgoing + (inFlight?.outgoing ?? [])).map(\.peer)) }
+
     /// The disk takes nothing: what others were to be told of is not kept, the rest waits.
     mutating func drop() {
-        if let inFlight { pending = inFlight }
-        inFlight = nil
         pending.receipts = []
         pending.outgoing = []
         pending.host = nil
@@ -139,11 +141,6 @@ struct NodeMemory: Sendable {
     /// A wish is on its way to a host.
     mutating func sent(_ intent: GuestIntent, number: UInt64, to peer: Peer.ID) {
         undelivered[peer, default: []].append((number, intent))
-    }
-
-    /// A wish was taken back before it left.
-    mutating func withdrawn(from number: UInt64, for peer: Peer.ID) {
-        undelivered[peer]?.removeAll { $0.number >= number }
     }
 
     /// A peer has everything up to a number: the wishes that this was about.
