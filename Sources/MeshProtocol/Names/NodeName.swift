@@ -40,8 +40,9 @@ public struct NodeName: Hashable, Sendable {
         self.text = UntrustedText.isVisible(kept) ? kept : "?"
     }
 
-    /// The head of the name that fits a scan response (`Limits.advertisedNameBytes`), cut between characters.
-    public var advertised: String { Self.head(of: text, bytes: Limits.advertisedNameBytes) }
+    /// The head of the name that fits a scan response (`Limits.advertisedNameBytes`), cut between characters, without the
+    /// space that a cut between words leaves: a receiver drops it.
+    public var advertised: String { Self.trim(Self.head(of: text, bytes: Limits.advertisedNameBytes)) }
 
     /// The head of a text that has at most so many bytes of UTF-8: cut between characters, and within the first where not
     /// even that one fits, as with an emoji of a family.
