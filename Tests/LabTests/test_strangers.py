@@ -214,7 +214,7 @@ def test_whoever_says_nothing_or_never_finishes_is_hung_up_on_after_five_seconds
     half_way = begin_again(stranger, car)
     half_way.greet()
     unfinished = begin_again(stranger, car)
-    unfinished.channel.begin_sdu(1000, b"\x01\x01" + bytes(100))
+    unfinished.channel.begin_sdu(1000, bytes([1, MAJOR_VERSION]) + bytes(100))
     vote_undisturbed(*party)
     for talk in (stranger, half_way, unfinished):
         talk.closed(HANDSHAKE_TIMEOUT + 2)
@@ -231,16 +231,16 @@ def test_a_guest_that_falls_silent_within_a_message_is_missed_like_any_other(str
 
 
 def test_whoever_speaks_another_version_is_told_so(stranger: LabTalk) -> None:
-    other = Handshake(stranger.key, prologue=prologue(version=2))
-    stranger.send_packet(other.write(Packet.XX_1, version=2))
-    assert stranger.clearly_refused() == (1, ClearReason.VERSION)
+    other = Handshake(stranger.key, prologue=prologue(version=MAJOR_VERSION + 1))
+    stranger.send_packet(other.write(Packet.XX_1, version=MAJOR_VERSION + 1))
+    assert stranger.clearly_refused() == (MAJOR_VERSION, ClearReason.VERSION)
     stranger.closed()
 
 
 def test_whoever_takes_the_host_for_another_is_told_so(stranger: LabTalk) -> None:
     other = Handshake(stranger.key, host_key=stranger.key.public)
     stranger.send_packet(other.write(Packet.IK_1, bytes(app_start(Hello(EPOCH, "Eve")))))
-    assert stranger.clearly_refused() == (1, ClearReason.UNKNOWN_KEY)
+    assert stranger.clearly_refused() == (MAJOR_VERSION, ClearReason.UNKNOWN_KEY)
     stranger.closed()
 
 
@@ -311,7 +311,7 @@ def test_a_crowd_that_only_blocks_the_door_does_not_keep_guests_out_for_long(
 ) -> None:
     host, guests = party
     crowd = [stranger, *(begin_again(stranger, car) for _ in range(HALF_OPEN + 4))]
-    assert crowd[-1].clearly_refused() == (1, ClearReason.BUSY)
+    assert crowd[-1].clearly_refused() == (MAJOR_VERSION, ClearReason.BUSY)
     vote_undisturbed(host, guests)
     newcomer = family.roadmesh("guest", "Cy", adapter="hci2")
     await_joined(newcomer, timeout=HANDSHAKE_TIMEOUT + 10)
