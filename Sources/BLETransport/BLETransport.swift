@@ -24,10 +24,11 @@ public actor BLETransport: MeshTransport {
     /// A transport that dials a peripheral.
     ///
     /// `expecting` is the identifier of the host that is to be there, where it is known; else whoever proves an identifier
-    /// with the head that was advertised will do.
+    /// with the head that was advertised will do. A shorter head says less than the one that was advertised, and adds nothing.
     public init(peripheral: Peripheral, expecting: Peer.ID? = nil) {
         self.peripheral = peripheral
-        expectedPeer = expecting ?? peripheral.sighting.advertisement.head
+        let head = peripheral.sighting.advertisement.head
+        expectedPeer = expecting.map { head.hasPrefix($0) ? head : $0 } ?? head
         advertisedFlags = peripheral.sighting.advertisement.flags
     }
 

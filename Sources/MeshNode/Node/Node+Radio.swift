@@ -95,9 +95,7 @@ extension Node {
     }
 
     private func dial(_ number: Int, _ peripheral: Peripheral, _ peer: Peer.ID) async {
-        // A head that was heard says less than what the radio knows of it.
-        let isWhole = peer.count == 2 * Identity.idBytes
-        let transport = BLETransport(peripheral: peripheral, expecting: isWhole ? peer : nil)
+        let transport = BLETransport(peripheral: peripheral, expecting: peer)
         do {
             try await transport.connect()
             dials[number] = nil
