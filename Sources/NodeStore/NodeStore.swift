@@ -144,8 +144,7 @@ public final class NodeStore: Sendable {
 
     /// The files are as this store has left them just now. Throws where they are others.
     private func noteFiles() throws(NodeStoreError) {
-        if let harm = stamp.withLockedValue(\.harmDuringWrite) { throw NodeStoreError(.vanished, cause: harm) }
-        stamp.withLockedValue { $0 = DatabaseStamp(folder + "/" + Self.fileName) }
+        if let harm = stamp.withLockedValue({ $0.noteWrite() }) { throw NodeStoreError(.vanished, cause: harm) }
     }
 
     /// Moves what is in the log to the database. It does nothing where that is not possible: it is done with a later write.

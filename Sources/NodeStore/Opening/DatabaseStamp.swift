@@ -40,14 +40,18 @@ struct DatabaseStamp: Sendable {
     }
 
     /// What somebody else has done to the files since; nil where that is nothing.
-    var harm: String? { difference(ignoresContent: false) }
+    var harm: String? { difference(to: DatabaseStamp(path), ignoresContent: false) }
 
-    /// What somebody else has done while this process wrote to them, as far as that can be told: whether they are still the
-    /// same files.
-    var harmDuringWrite: String? { difference(ignoresContent: true) }
-
-    private func difference(ignoresContent: Bool) -> String? {
+    /// This process has written to the files: they are as they are now. What somebody else has done meanwhile, as far as that
+    /// can be told: whether they are still the same files. Where they are not, nothing is noted.
+    mutating func noteWrite() -> String? {
         let now = DatabaseStamp(path)
+        if let harm = difference(to: now, ignoresContent: true) { return harm }
+        self = now
+        return nil
+    }
+
+    private func difference(to now: DatabaseStamp, ignoresContent: Bool) -> String? {
         for (before, after, name) in [(database, now.database, ""), (log, now.log, "-wal"), (index, now.index, "-shm")]
         {
             guard let before else { continue }
