@@ -63,8 +63,7 @@ public struct StateFeed: Sendable {
 
     /// Takes an event.
     public mutating func handle(_ event: Event, now: MeshInstant = .zero) -> [Action] {
-        state.elapse(now - madeAt)
-        madeAt = now
+        goOn(until: now)
         switch event {
         case .guestConnected(let id, let welcome):
             guests.removeAll { $0.id == id }
@@ -101,9 +100,14 @@ public struct StateFeed: Sendable {
 
     /// The present state, for a guest whose answer is about to leave.
     public mutating func present(now: MeshInstant) -> HostSnapshot {
+        goOn(until: now)
+        return state
+    }
+
+    /// What plays has gone on.
+    private mutating func goOn(until now: MeshInstant) {
         state.elapse(now - madeAt)
         madeAt = now
-        return state
     }
 
     /// Sends a guest what it lacks, where nothing is under way to it: the transport keeps one at a time.
