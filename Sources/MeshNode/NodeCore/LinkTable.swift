@@ -70,7 +70,8 @@ struct LinkTable: Sendable {
     /// When a link is due next: its own deadline, or the end of a pause in reading it. `isHeld` says that no link is read.
     func deadline(_ mesh: MeshCore, isHeld: Bool) -> MeshInstant? {
         entries.lazy.compactMap { id, entry in
-            [mesh.deadline(of: id), isHeld ? nil : entry.heldUntil].compactMap(\.self).min()
+            let pauseEnds = isHeld ? nil : entry.heldUntil
+            return mesh.deadline(of: id).map { min($0, pauseEnds ?? $0) } ?? pauseEnds
         }.min()
     }
 
