@@ -186,7 +186,8 @@ public struct NodeCore: Sendable {
     var activity = RadioActivity()
     /// A host's.
     var stateFeed: StateFeed?
-    private var jitter: Jitter
+    /// Spreads dials: nothing else depends on it.
+    private var jitter: SeededGenerator
 
     /// What has happened and waits for its step, in order.
     var waiting: [Happening] = []
@@ -214,7 +215,7 @@ public struct NodeCore: Sendable {
         var memory = NodeMemory(configuration.contents)
         decisions = NodeDecisions(configuration.part, configuration.description.peer, &memory)
         context = NodeDecisions.Context(mesh: mesh, memory: memory, now: .zero)
-        jitter = Jitter(seed: configuration.seed)
+        jitter = SeededGenerator(seed: configuration.seed)
     }
 
     // MARK: Events
@@ -273,7 +274,7 @@ public struct NodeCore: Sendable {
     mutating func show(_ event: NodeEvent) { actions.append(.show(event)) }
 
     /// A number from 0 to 1.
-    mutating func nextJitter() -> Double { jitter.next() }
+    mutating func nextJitter() -> Double { jitter.fraction() }
 
     private mutating func take(_ event: Event) {
         switch event {
@@ -353,22 +354,5 @@ public struct NodeCore: Sendable {
         for id in context.mesh.allLinks { apply(context.mesh.leave(id)) }
         context.memory.noteAll(decisions.app, now: context.now)
         emit(.write(context.memory.pending))
-    }
-}
-
-/// Random numbers that nothing depends on but how evenly dials are spread: SplitMix64.
-struct Jitter: Sendable {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    /// A number from 0 to 1.
-    mutating func next() -> Double {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var bits = state
-        bits = (bits ^ (bits >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        bits = (bits ^ (bits >> 27)) &* 0x94D0_49BB_1331_11EB
-        bits ^= bits >> 31
-        return Double(bits >> 11) / Double(UInt64(1) << 53)
     }
 }
