@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from helpers import START, Figures, start_host
 from lab import Box, Lab, Program
-from test_bad_starts import DENYING_POLICY, NOBODY, denied, switched_off
+from test_bad_starts import DENYING_POLICY, NOBODY, denied, expect_refusals, switched_off
 
 GOOD, UNAVAILABLE, CANNOT_CREATE, NOT_PERMITTED = 0, 69, 73, 77
 
@@ -194,6 +194,7 @@ def test_advertisements_that_are_all_taken(road: Lab, pair: Box) -> None:
         other.expect_line("Advertising object registered", timeout=START)
         taken += 1
     expect_cause(doctor(pair), "advertisingFull", UNAVAILABLE)
+    expect_refusals([pair.roadmesh("host", "x")], UNAVAILABLE, "--adapter", "sudo systemctl restart bluetooth")
 
 
 def test_a_second_adapter_that_hears_nothing(road: Lab, pair: Box) -> None:

@@ -68,8 +68,14 @@ struct BusFailure: Error, Sendable {
 
     /// As a radio's error.
     var radioError: RadioError {
-        RadioError(code, text.isEmpty ? name : text)
+        RadioError(code, name == Self.notPermitted ? Self.advertisingFull : text.isEmpty ? name : text)
     }
+
+    private static let notPermitted = "org.bluez.Error.NotPermitted"
+    /// bluetoothd counts the advertisement of a program that was killed while it asked for it until it ends itself
+    /// (`docs/bluez.md`).
+    private static let advertisingFull =
+        "bluetoothd has no advertisement left; \"sudo systemctl restart bluetooth\" frees those of programs that were killed"
 
     private var code: RadioError.Code {
         switch name {
@@ -79,7 +85,7 @@ struct BusFailure: Error, Sendable {
             "org.freedesktop.DBus.Error.Disconnected", "org.freedesktop.DBus.Error.NoReply":
             .serviceNotRunning
         case "org.freedesktop.DBus.Error.UnknownObject": .noAdapter
-        case "org.bluez.Error.NotPermitted", "org.bluez.Error.NotSupported",
+        case Self.notPermitted, "org.bluez.Error.NotSupported",
             "org.freedesktop.DBus.Error.UnknownMethod":
             .unsupported
         default: .failed
