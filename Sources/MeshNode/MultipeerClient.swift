@@ -2,240 +2,150 @@
 
 import AsyncAlgorithms
 import BLETransport
+import DemocracyDJ
 import Logging
 import MeshProtocol
 import MeshSession
 
-/// What a client reports.
-public enum ClientEvent: Sendable {
-    /// A host is in earshot, or is heard again: signal strength in dBm where the radio knows it, hops to it.
-    case discovered(Peer, rssi: Int?, hops: Int)
-    /// A host that was discovered is not heard any more.
-    case lost(Peer)
-    /// A link is up and introduced.
-    case connected(Peer)
-    /// A link that was up has ended.
-    case disconnected(Peer, LinkEnd)
-    /// A dial has ended without a link. `peer` is the identifier that was invited.
-    case inviteFailed(peer: Peer.ID, InviteFailure)
-    /// A message has arrived. A reliable one is to be accepted.
-    case received(ReceivedMessage)
-    /// A peer has every reliable message up to this number safe: what is stored of them can go.
-    case acknowledged(upTo: UInt64, by: Peer.ID)
-    /// A peer is not remembered any more, to make room for another: what is stored of it can go.
-    case forgot(Peer.ID)
-    /// The last state update for a peer has left: a newer one may be given.
-    case latestHasLeft(to: Peer.ID)
-    /// What a link is like, about once a second.
-    case link(Peer, LinkReport)
-    /// The radio has failed or recovered.
-    case radio(RadioCondition)
-}
-
-/// A node's way to everybody else: hosts to be found, links to be made, messages to be sent. It joins the radio's manager
-/// with the endpoint of the node's links, and decides nothing.
+/// The way to everybody else, for an application that keeps nothing: hosts to be found, links to be made, messages to be
+/// sent. A thin layer over the radio's manager and the endpoint of the links; `Node` is what has a store.
+///
+/// A client hosts or browses, once. What it sends waits in memory for a link, and is lost with the process.
 public actor MultipeerClient {
-    /// Everything that happens, for one listener. Whoever does not read it holds up the peers, not the memory.
-    public nonisolated let events: AsyncStream<ClientEvent>
+    /// Starts that cannot be.
+    public enum StartError: Error, Hashable, Sendable {
+        /// It was started before, or has stopped: a client is used once.
+        case used
+    }
 
-    let manager: BLEManager
-    let endpoint: MeshEndpoint
-    let outlet: AsyncChannel<ClientEvent>
-    let logger: Logger
+    private let radio: any Radio
+    private let identity: Identity
+    private let service: ServiceType
+    private let logger: Logger
+    private let outlet = AsyncChannel<MultipeerEvent>()
+    private let pulled: PulledEvents<AsyncChannel<MultipeerEvent>.AsyncIterator>
 
-    /// The hosts that were heard, by the head of their identifier.
-    var peripherals: [Peer.ID: Peripheral] = [:]
-    var invitations: [Peer.ID: Invitation] = [:]
-    private var lastInvitation = 0
-    /// Links of invitations that were up, or had failed, before their dial was told of them.
-    private var overEarly: Set<MeshCore.LinkID> = []
-    var peers: [MeshCore.LinkID: Peer] = [:]
+    private var manager: BLEManager?
+    private var endpoint: MeshEndpoint?
+    private var hosts: [Peer.ID: Peripheral] = [:]
+    private var peers: [Peer.ID: Peer] = [:]
     private var pumps: [Task<Void, Never>] = []
     private var isStopped = false
 
-    /// A client for one node on one radio, with what the node remembers of others. Where it holds until stored, a reliable
-    /// message leaves only when `stored` has told that it is on disk.
+    /// A client on a radio, with this key.
     public init(
-        radio: any Radio, identity: Identity, name: String, service: ServiceType = .democracyDJ,
-        remembered: [Peer.ID: MeshCore.Remembered] = [:], holdsUntilStored: Bool = false,
+        radio: any Radio, identity: Identity = .make(), service: ServiceType = .democracyDJ,
         logger: Logger = Logger(label: "roadmesh.client")
     ) {
-        self.logger = logger
-        manager = BLEManager(
-            radio: radio, local: Peer(id: identity.peerID, name: name), service: service, logger: logger)
-        endpoint = MeshEndpoint(
-            core: MeshCore(
-                identity: identity, name: name, service: service, remembered: remembered,
-                holdsUntilStored: holdsUntilStored),
-            logger: logger)
-        let outlet = AsyncChannel<ClientEvent>()
-        self.outlet = outlet
-        let iterator = PulledEvents(outlet)
-        events = AsyncStream { await iterator.next() }
+        (self.radio, self.identity, self.service, self.logger) = (radio, identity, service, logger)
+        pulled = PulledEvents(outlet)
     }
 
-    // MARK: Finding one another
+    /// Everything that happens, for one listener. Who does not read it holds up the peers, not the memory.
+    public nonisolated func events() -> AsyncStream<MultipeerEvent> { AsyncStream { [pulled] in await pulled.next() } }
 
-    /// Lets guests find this node and takes them in. Throws a `RadioError` where the radio cannot.
-    public func startHosting() async throws {
-        startPumps()
-        try await manager.startHosting()
-    }
+    /// Lets guests find this node under a name and takes them in. Throws a `RadioError` where the radio cannot.
+    public func startHosting(_ name: String) async throws { try await start(name).startHosting() }
 
-    /// Asks the radio again to let guests find this node.
-    public func tryAgain() async {
-        await manager.tryAgain()
-    }
+    /// Looks for hosts under a name. Throws a `RadioError` where the radio cannot.
+    public func startBrowsing(_ name: String) async throws { try await start(name).startBrowsing() }
 
-    /// Looks for hosts. Throws a `RadioError` where the radio cannot.
-    public func startBrowsing() async throws {
-        startPumps()
-        peripherals = [:]
-        try await manager.startBrowsing()
-    }
-
-    /// Stops looking for hosts. Links stay.
-    public func stopBrowsing() async {
-        await manager.stopBrowsing()
-    }
-
-    /// Links to a host that was discovered. It stays pending through a gap; `connected` or `inviteFailed` tells how it
-    /// ended.
-    public func invite(_ peer: Peer.ID) {
-        let isLinked = peers.values.contains { Identity.head(of: $0.id) == Identity.head(of: peer) }
-        guard !isStopped, invitations[peer] == nil, !isLinked else { return }
-        lastInvitation += 1
-        let number = lastInvitation
-        invitations[peer] = Invitation(number: number, task: Task { await self.dial(peer, number) })
-    }
-
-    /// An invitation, from the dial until the link is up or has failed.
-    struct Invitation {
-        let number: Int
-        let task: Task<Void, Never>
-        /// Its link, once there is one to shake hands on.
-        var link: MeshCore.LinkID?
-    }
-
-    private func dial(_ peer: Peer.ID, _ number: Int) async {
-        let link = await openLink(to: peer)
-        // A later invitation of the same peer is another one.
-        let isPresent = invitations[peer]?.number == number
-        guard let link else {
-            if isPresent { invitations[peer] = nil }
-            return
-        }
-        if overEarly.remove(link) != nil {
-            if isPresent { invitations[peer] = nil }
-        } else if isPresent {
-            invitations[peer]?.link = link
-        } else {
-            // It was taken back while the link opened.
-            await endpoint.leave(link)
-        }
-    }
-
-    /// A link of ours is up, or will never be: nothing is pending on it any more.
-    func invitationIsOver(_ link: MeshCore.LinkID) {
-        if let peer = invitations.first(where: { $0.value.link == link })?.key {
-            invitations[peer] = nil
-        } else if invitations.values.contains(where: { $0.link == nil }) {
-            overEarly.insert(link)
-        }
-    }
-
-    /// Dials. Nil where that led to no link; then it is told why.
-    private func openLink(to peer: Peer.ID) async -> MeshCore.LinkID? {
-        guard let peripheral = peripherals[Identity.head(of: peer)] else {
-            await outlet.send(.inviteFailed(peer: peer, .unknownPeer))
-            return nil
+    /// Dials a host that was discovered, and waits until there is a channel: through a gap, too. `.peerConnected` says that
+    /// the host has taken this node in, `.peerDisconnected` that it has not. Throws a `MeshTransportError`.
+    public func invite(_ peer: Peer) async throws {
+        guard let endpoint, let peripheral = hosts[Identity.head(of: peer.id)] else {
+            throw MeshTransportError.connectionFailed(reason: "\(peer) was not heard")
         }
         guard peripheral.isUnderstood else {
-            await outlet.send(.inviteFailed(peer: peer, .refused(.version, by: nil)))
-            return nil
+            throw MeshTransportError.connectionFailed(reason: "\(peer) speaks another version")
         }
-        let transport = BLETransport(peripheral: peripheral, expecting: peer)
-        do {
-            try await transport.connect()
-        } catch {
-            guard !Task.isCancelled, !isStopped else { return nil }
-            let refused = await transport.refusal.map { InviteFailure.refused($0, by: nil) }
-            await outlet.send(.inviteFailed(peer: peer, refused ?? .dialFailed("\(error)")))
-            return nil
+        let transport = BLETransport(peripheral: peripheral, expecting: peer.id)
+        try await transport.connect()
+        if isStopped || Task.isCancelled { return await transport.close() }
+        await endpoint.open(transport, as: .initiator)
+    }
+
+    /// Sends a message, to everybody who is connected where the peer is nil. State updates overtake one another; everything
+    /// else arrives once, in order. Throws a `SendError`, which is told as `.sendFailed` as well.
+    public func send(_ message: MeshMessage, to peer: Peer?) async throws {
+        var failure: SendError?
+        for receiver in peer.map({ [$0] }) ?? Array(peers.values) {
+            let isLatest = if case .stateUpdate = message { true } else { false }
+            let sending = await endpoint?.send(
+                message.encoded, as: isLatest ? .latest : .reliable, to: receiver.id)
+            if case .queued = sending { continue }
+            let error = SendError(sending == .full ? .full : .noLink, to: receiver)
+            logger.warning("a message was not sent: \(error)")
+            failure = error
+            await outlet.send(.sendFailed(message, error))
         }
-        guard !Task.isCancelled, !isStopped else {
-            await transport.close()
-            return nil
-        }
-        return await endpoint.open(transport, as: .initiator)
+        if let failure { throw failure }
     }
 
-    // MARK: Links and messages
-
-    /// Gives a message to the conversation with a peer, or with every connected one where `peer` is nil.
-    @discardableResult
-    public func send(
-        _ body: [UInt8], as messageClass: MessageClass = .reliable, to peer: Peer.ID?
-    ) async -> [Peer.ID: Conversation.Sending] {
-        var sendings: [Peer.ID: Conversation.Sending] = [:]
-        for receiver in peer.map({ [$0] }) ?? peers.values.map(\.id) {
-            sendings[receiver] = await endpoint.send(body, as: messageClass, to: receiver)
-        }
-        return sendings
-    }
-
-    /// Everything up to a number that was said to a peer is on disk, and may leave (`MeshCore.stored`).
-    public func stored(upTo number: UInt64, for peer: Peer.ID) async {
-        await endpoint.stored(upTo: number, for: peer)
-    }
-
-    /// What is held for a peer could not be stored, and is taken back (`MeshCore.withdrawHeld`). Returns how many messages
-    /// that were.
-    @discardableResult
-    public func withdrawHeld(for peer: Peer.ID) async -> Int {
-        await endpoint.withdrawHeld(for: peer)
-    }
-
-    /// What has to outlive the process of a peer (`MeshCore.remembered`). Nil where it was never met, or is forgotten.
-    public func remembered(_ peer: Peer.ID) async -> MeshCore.Remembered? {
-        await endpoint.remembered(peer)
-    }
-
-    /// A message is safe: its sender need not send it again.
-    public func accept(_ message: ReceivedMessage) async {
-        await endpoint.accept(upTo: message)
-    }
-
-    /// Ends the link with a peer, or gives up the invitation to it.
-    public func disconnect(_ peer: Peer.ID, refusing reason: RefusalReason? = nil) async {
-        // A host may have been invited by its head alone.
-        let key = invitations.keys.first { Identity.head(of: $0) == Identity.head(of: peer) }
-        let invitation = key.flatMap { invitations.removeValue(forKey: $0) }
-        invitation?.task.cancel()
-        if let link = invitation?.link { await endpoint.leave(link) }
-        await endpoint.disconnect(peer, refusing: reason)
-    }
-
-    /// Says goodbye to everybody, gives up radio and links, and ends `events`. A stopped client is not used again.
+    /// Says goodbye to everybody, gives up radio and links, and ends `events`.
     public func stop() async {
         guard !isStopped else { return }
         isStopped = true
         // First, so that nothing below waits for a listener that has gone.
         outlet.finish()
-        for invitation in invitations.values { invitation.task.cancel() }
-        await manager.stop()
-        await endpoint.stop()
-        await manager.close()
+        await manager?.stop()
+        await endpoint?.stop()
+        await manager?.close()
         for pump in pumps { await pump.value }
     }
 
     // MARK: What happens
 
-    private func startPumps() {
-        guard pumps.isEmpty, !isStopped else { return }
+    private func start(_ name: String) throws -> BLEManager {
+        guard manager == nil, !isStopped else { throw StartError.used }
+        let local = Peer(id: identity.peerID, name: name)
+        let manager = BLEManager(radio: radio, local: local, service: service, logger: logger)
+        let endpoint = MeshEndpoint(
+            core: MeshCore(identity: identity, name: name, service: service), logger: logger)
+        (self.manager, self.endpoint) = (manager, endpoint)
         pumps = [
             Task { for await event in manager.events { await self.received(event) } },
             Task { for await event in endpoint.events { await self.received(event) } },
         ]
+        return manager
+    }
+
+    private func received(_ event: BLEManagerEvent) async {
+        switch event {
+        case .discovered(let peripheral):
+            hosts[peripheral.peer.id] = peripheral
+            await outlet.send(.peerDiscovered(peripheral.peer))
+        case .lost(let peer):
+            hosts[peer.id] = nil
+            await outlet.send(.peerLost(peer))
+        case .accepted(let transport):
+            await endpoint?.open(transport, as: .responder, refusing: transport.refusal)
+            await manager?.linksChanged()
+        case .radio(.unavailable): await outlet.send(.networkUnavailable)
+        case .reached, .radio: break
+        }
+    }
+
+    private func received(_ event: EndpointEvent) async {
+        guard case .link(_, let event) = event else { return }
+        switch event {
+        case .connected(let peer):
+            peers[peer.id] = peer
+            await outlet.send(.peerConnected(peer))
+        case .received(let received):
+            if let peer = peers[received.peer], let message = MeshMessage(encoded: received.body) {
+                await outlet.send(.messageReceived(message, from: peer))
+            }
+            if received.messageClass == .reliable { await endpoint?.accept(upTo: received) }
+        case .ended(let peer, let end):
+            if end != .replaced { peers[peer.id] = nil }
+            await manager?.linksChanged()
+            await outlet.send(.peerDisconnected(peer, reason: DisconnectReason(end)))
+        case .failed(let expected?, _, let end):
+            await manager?.linksChanged()
+            await outlet.send(.peerDisconnected(Peer(id: expected, name: ""), reason: DisconnectReason(end)))
+        case .failed: await manager?.linksChanged()
+        case .admitted, .roundTrip, .latestHasLeft, .acknowledged: break
+        }
     }
 }

@@ -1,75 +1,77 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BLETransport
+import DemocracyDJ
+import MeshNode
 import MeshProtocol
-import MeshSession
 import TestSupport
 import Testing
 
-@testable import MeshNode
-
 /// A host and any number of guests on one virtual air.
-struct Party {
+private struct Party {
     let air: VirtualAir
+    let identity = Identity.make()
     let host: MultipeerClient
-    let hostEvents: EventQueue<ClientEvent>
+    let heard: EventQueue<MultipeerEvent>
 
-    static let identity = Identity.make()
-    static let car = Peer(id: identity.peerID, name: "Dad's Car")
+    var car: Peer { Peer(id: identity.peerID, name: "Dad's Car") }
 
-    init() async throws {
+    init(listens: Bool = true) async throws {
         air = try VirtualAir(directory: newFolder())
-        host = MultipeerClient(
-            radio: try VirtualRadio(air: air, address: "car"), identity: Self.identity, name: Self.car.name)
-        hostEvents = EventQueue(host.events)
-        try await host.startHosting()
+        host = MultipeerClient(radio: try VirtualRadio(air: air, address: "car"), identity: identity)
+        heard = EventQueue(listens ? host.events() : AsyncStream { nil })
+        try await host.startHosting("Dad's Car")
     }
 
     struct Guest {
         let peer: Peer
         let client: MultipeerClient
-        let events: EventQueue<ClientEvent>
+        let events: EventQueue<MultipeerEvent>
 
         func connected() async throws -> Peer {
-            try await events.first { if case .connected(let peer) = $0 { peer } else { nil } }
+            try await events.first { if case .peerConnected(let peer) = $0 { peer } else { nil } }
         }
 
-        func end() async throws -> LinkEnd {
-            try await events.first { if case .disconnected(_, let end) = $0 { end } else { nil } }
+        func disconnected() async throws -> DisconnectedPeer {
+            try await events.first { if case .peerDisconnected(let peer) = $0 { peer } else { nil } }
         }
 
-        func received() async throws -> ReceivedMessage {
-            try await events.first { if case .received(let message) = $0 { message } else { nil } }
+        func message() async throws -> MeshMessage {
+            try await events.first { if case .messageReceived(let message, _) = $0 { message } else { nil } }
         }
     }
 
     /// A guest that has heard the host.
-    func guest(_ identity: Identity = .make(), name: String = "Ana") async throws -> Guest {
-        let client = MultipeerClient(
-            radio: try VirtualRadio(air: air, address: "g\(UInt32.random(in: 0 ... .max))"), identity: identity,
-            name: name)
+    func guest(_ identity: Identity = .make(), name: String = "Santiago") async throws -> Guest {
+        let radio = try VirtualRadio(air: air, address: "g\(UInt32.random(in: 0 ... .max))")
+        let client = MultipeerClient(radio: radio, identity: identity)
         let guest = Guest(
-            peer: Peer(id: identity.peerID, name: name), client: client, events: EventQueue(client.events))
-        try await client.startBrowsing()
+            peer: Peer(id: identity.peerID, name: name), client: client, events: EventQueue(client.events()))
+        try await client.startBrowsing(name)
         let heard = try await guest.events.first { event -> Peer? in
-            if case .discovered(let peer, _, _) = event { peer } else { nil }
+            if case .peerDiscovered(let peer) = event { peer } else { nil }
         }
-        #expect(heard == Peer(id: Identity.head(of: Self.car.id), name: "Dad's Car"))
+        #expect(heard == Peer(id: Identity.head(of: car.id), name: "Dad's Car"))
         return guest
     }
 
     /// A guest that is in.
     func member(_ identity: Identity = .make()) async throws -> Guest {
         let guest = try await guest(identity)
-        await guest.client.invite(Identity.head(of: Self.car.id))
-        #expect(try await guest.connected() == Self.car)
+        try await guest.client.invite(car)
+        #expect(try await guest.connected() == car)
         return guest
     }
 
-    func hostReceived(from peer: Peer) async throws -> ReceivedMessage {
-        try await hostEvents.first { event -> ReceivedMessage? in
-            if case .received(let message) = event, message.peer == peer.id { message } else { nil }
+    func intent(from peer: Peer) async throws -> MeshMessage {
+        try await heard.first { event -> MeshMessage? in
+            if case .messageReceived(let message, from: peer) = event { message } else { nil }
         }
+    }
+
+    func end(_ guests: Guest...) async {
+        for guest in guests { await guest.client.stop() }
+        await host.stop()
     }
 
     /// Something that dials like a guest and then says what it likes.
@@ -85,38 +87,45 @@ struct Party {
     }
 }
 
+private func vote(_ song: Song.ID) -> MeshMessage { .intent(.vote(songID: song)) }
+
+private func queue(of count: Int) -> MeshMessage {
+    let songs = (0..<count).map {
+        Song(id: "s\($0)", title: "A song with a long name, number \($0)", artist: "The Milestones", duration: 200)
+    }
+    return .stateUpdate(
+        HostSnapshot(
+            epoch: 1, revision: 1, nowPlaying: nil, isPlaying: false, elapsed: 0,
+            queue: songs.map { QueueItem(song: $0, addedBy: String(repeating: "0", count: 32)) }, connectedPeers: [],
+            skipVoters: []))
+}
+
 /// One after the other: each watches folders for its radios, and the kernel lets a user watch 128 times at once.
-@Suite("Hosts and guests", .serialized, .timeLimit(.minutes(1)))
+@Suite("Hosts and guests of an application that keeps nothing", .serialized, .timeLimit(.minutes(1)))
 struct MultipeerClientTests {
     @Test("a guest finds a host, is taken in without a prompt, and both can talk")
     func talk() async throws {
         let party = try await Party()
         let ana = try await party.member()
-        let joined = try await party.hostEvents.first { event -> Peer? in
-            if case .connected(let peer) = event { peer } else { nil }
+        let joined = try await party.heard.first { event -> Peer? in
+            if case .peerConnected(let peer) = event { peer } else { nil }
         }
         #expect(joined == ana.peer)
-        await ana.client.send([1, 2, 3], to: Party.car.id)
-        #expect(try await party.hostReceived(from: ana.peer).body == [1, 2, 3])
-        await party.host.send([9], as: .latest, to: nil)
-        #expect(try await ana.received().body == [9])
-        await ana.client.stop()
-        await party.host.stop()
+        try await ana.client.send(vote("s1"), to: party.car)
+        #expect(try await party.intent(from: ana.peer) == vote("s1"))
+        try await party.host.send(queue(of: 1), to: nil)
+        #expect(try await ana.message() == queue(of: 1))
+        await party.end(ana)
     }
 
-    @Test("a message larger than an SDU arrives whole, and its leaving is told")
+    @Test("a state larger than an SDU arrives whole")
     func largeMessage() async throws {
         let party = try await Party()
         let ana = try await party.member()
-        let body = (0..<Limits.messageBytes).map { UInt8(truncatingIfNeeded: $0 &* 7) }
-        await party.host.send(body, as: .latest, to: ana.peer.id)
-        #expect(try await ana.received().body == body)
-        let left = try await party.hostEvents.first { event -> Peer.ID? in
-            if case .latestHasLeft(let peer) = event { peer } else { nil }
-        }
-        #expect(left == ana.peer.id)
-        await ana.client.stop()
-        await party.host.stop()
+        try #require(queue(of: 100).encoded.count > 2 * Limits.sduBytes)
+        try await party.host.send(queue(of: 100), to: ana.peer)
+        #expect(try await ana.message() == queue(of: 100))
+        await party.end(ana)
     }
 
     @Test("a guest that leaves says goodbye, and a host that stops does")
@@ -125,47 +134,31 @@ struct MultipeerClientTests {
         let ana = try await party.member()
         let bob = try await party.member()
         await ana.client.stop()
-        let end = try await party.hostEvents.first { event -> LinkEnd? in
-            if case .disconnected(let peer, let end) = event, peer == ana.peer { end } else { nil }
+        let gone = try await party.heard.first { event -> DisconnectedPeer? in
+            if case .peerDisconnected(let peer) = event { peer } else { nil }
         }
-        #expect(end == .goodbye)
+        #expect(gone.peer == ana.peer && gone.reason == .goodbye)
         await party.host.stop()
-        await party.hostEvents.end()
-        #expect(try await bob.end() == .goodbye)
+        await party.heard.end()
+        #expect(try await bob.disconnected().reason == .goodbye)
         await bob.client.stop()
         await bob.events.end()
     }
 
-    @Test("a guest that comes back by a new link replaces its ghost")
+    @Test("a guest that comes back by a new link replaces its ghost, and still hears the host")
     func replaced() async throws {
         let party = try await Party()
         let identity = Identity.make()
         let ana = try await party.member(identity)
         let again = try await party.member(identity)
-        let end = try await party.hostEvents.first { event -> LinkEnd? in
-            if case .disconnected(_, let end) = event { end } else { nil }
+        let gone = try await party.heard.first { event -> DisconnectedPeer? in
+            if case .peerDisconnected(let peer) = event { peer } else { nil }
         }
-        #expect(end == .replaced)
-        #expect(try await ana.end() == .linkLost)
-        await ana.client.stop()
-        await again.client.stop()
-        await party.host.stop()
-    }
-
-    @Test("a guest that was sent away is told so, and not taken in again")
-    func banned() async throws {
-        let party = try await Party()
-        let ana = try await party.member()
-        _ = try await party.hostEvents.first { if case .connected = $0 { true } else { nil } }
-        await party.host.disconnect(ana.peer.id, refusing: .banned)
-        #expect(try await ana.end() == .refused(.banned))
-        await ana.client.invite(Party.car.id)
-        let failure = try await ana.events.first { event -> InviteFailure? in
-            if case .inviteFailed(_, let failure) = event { failure } else { nil }
-        }
-        #expect(failure == .refused(.banned, by: Party.car.id))
-        await ana.client.stop()
-        await party.host.stop()
+        #expect(gone.reason == .replaced)
+        #expect(try await ana.disconnected().reason == .linkLost)
+        try await party.host.send(queue(of: 2), to: nil)
+        #expect(try await again.message() == queue(of: 2))
+        await party.end(ana, again)
     }
 
     @Test("a stranger's rubbish closes its own link, and the guests do not notice")
@@ -182,61 +175,51 @@ struct MultipeerClientTests {
                 #expect(error.code == .channelLost)
             }
         }
-        await ana.client.send([1], to: Party.car.id)
-        #expect(try await party.hostReceived(from: ana.peer).body == [1])
-        await ana.client.stop()
-        await party.host.stop()
+        try await ana.client.send(vote("s1"), to: party.car)
+        #expect(try await party.intent(from: ana.peer) == vote("s1"))
+        await party.end(ana)
     }
 
     @Test("a listener that does not listen holds the guests up, not the memory")
     func unreadEvents() async throws {
-        let air = try VirtualAir(directory: newFolder())
-        let host = MultipeerClient(
-            radio: try VirtualRadio(air: air, address: "car"), identity: Party.identity, name: Party.car.name)
-        try await host.startHosting()
-        let ana = MultipeerClient(
-            radio: try VirtualRadio(air: air, address: "ana"), identity: .make(), name: "Ana")
-        let anaEvents = EventQueue(ana.events)
-        try await ana.startBrowsing()
-        let heard = try await anaEvents.first { event -> Peer? in
-            if case .discovered(let peer, _, _) = event { peer } else { nil }
-        }
-        await ana.invite(heard.id)
-        // The host takes Ana in although nobody listens to it yet, and then holds her up.
-        let host2 = EventQueue(host.events)
-        let car = try await anaEvents.first { if case .connected(let peer) = $0 { peer } else { nil } }
+        let party = try await Party(listens: false)
+        // The host takes Santiago in although nobody listens to it yet, and then holds him up.
+        let guest = try await party.member()
         let count = 200
         for number in 0..<count {
-            await ana.send([UInt8(number)] + [UInt8](repeating: 0, count: 2_000), to: car.id)
+            try await guest.client.send(vote("s\(number)" + String(repeating: "x", count: 60)), to: party.car)
         }
+        let late = EventQueue(party.host.events())
         for number in 0..<count {
-            let message = try await host2.first { event -> ReceivedMessage? in
-                if case .received(let message) = event { message } else { nil }
+            let message = try await late.first { event -> MeshMessage? in
+                if case .messageReceived(let message, _) = event { message } else { nil }
             }
-            #expect(message.body.first == UInt8(number))
+            #expect(message == vote("s\(number)" + String(repeating: "x", count: 60)))
         }
-        await ana.stop()
-        await host.stop()
+        await party.end(guest)
     }
 
     @Test("an invitation to somebody who was never heard fails at once")
     func unknown() async throws {
         let party = try await Party()
         let ana = try await party.guest()
-        await ana.client.invite("0badc0de")
-        let failure = try await ana.events.first { event -> InviteFailure? in
-            if case .inviteFailed(_, let failure) = event { failure } else { nil }
+        await #expect(throws: MeshTransportError.self) {
+            try await ana.client.invite(Peer(id: "0badc0de", name: "Nobody"))
         }
-        #expect(failure == .unknownPeer)
-        await ana.client.stop()
-        await party.host.stop()
+        await party.end(ana)
     }
 
-    @Test("a message to somebody who was never met is not taken")
+    @Test("a message that nobody can get is told as an event, and thrown")
     func sendFailed() async throws {
         let party = try await Party()
-        #expect(await party.host.send([1], to: "nobody") == ["nobody": .noLink])
-        await party.host.stop()
+        let nobody = Peer(id: "nobody", name: "Nobody")
+        let error = SendError(.noLink, to: nobody)
+        async let told = party.heard.first { event -> SendError? in
+            if case .sendFailed(vote("s1"), let error) = event { error } else { nil }
+        }
+        await #expect(throws: error) { try await party.host.send(vote("s1"), to: nobody) }
+        #expect(try await told == error)
+        await party.end()
     }
 
     @Test("a stopped client is not used again, and stopping twice does no harm")
@@ -244,63 +227,35 @@ struct MultipeerClientTests {
         let party = try await Party()
         await party.host.stop()
         await party.host.stop()
-        await #expect(throws: RadioError.self) { try await party.host.startHosting() }
-    }
-
-    @Test("two who have nothing to say stay linked, and know their round trip")
-    func idle() async throws {
-        let party = try await Party()
-        let ana = try await party.member()
-        // Longer than the handshake's time, after which a link that nobody watches would end.
-        let start = ContinuousClock.now
-        for _ in 0..<6 {
-            let trip = try await ana.events.first { event -> Duration?? in
-                switch event {
-                case .link(_, let report): .some(report.roundTrip)
-                case .disconnected: .some(nil)
-                default: nil
-                }
-            }
-            _ = try #require(trip)
-        }
-        // About once a second: a timer that follows the deadline late makes it two.
-        #expect(ContinuousClock.now - start < .seconds(9))
-        await ana.client.stop()
-        await party.host.stop()
+        await #expect(throws: MultipeerClient.StartError.used) { try await party.host.startHosting("Dad's Car") }
     }
 
     @Test("a dead zone is a lost link, the pending dial is back when it ends, and what was cast in it arrives once")
     func deadZone() async throws {
         let party = try await Party()
         let ana = try await party.member()
-        await ana.client.send([1], to: Party.car.id)
-        let first = try await party.hostReceived(from: ana.peer)
-        await party.host.accept(first)
+        try await ana.client.send(vote("s1"), to: party.car)
+        #expect(try await party.intent(from: ana.peer) == vote("s1"))
         try party.air.cut()
-        #expect(try await ana.end() == .linkLost)
-        await ana.client.send([2], to: Party.car.id)
-        await ana.client.invite(Party.car.id)
+        #expect(try await ana.disconnected().reason == .linkLost)
+        try await ana.client.send(vote("s2"), to: party.car)
+        async let dial: Void = ana.client.invite(party.car)
         party.air.heal()
-        #expect(try await ana.connected() == Party.car)
-        #expect(try await party.hostReceived(from: ana.peer).body == [2])
-        await ana.client.send([3], to: Party.car.id)
-        #expect(try await party.hostReceived(from: ana.peer).body == [3])
-        await ana.client.stop()
-        await party.host.stop()
+        try await dial
+        #expect(try await ana.connected() == party.car)
+        #expect(try await party.intent(from: ana.peer) == vote("s2"))
+        try await ana.client.send(vote("s3"), to: party.car)
+        #expect(try await party.intent(from: ana.peer) == vote("s3"))
+        await party.end(ana)
     }
 
     @Test("a host that is not who was dialled is left")
     func changedIdentity() async throws {
         let party = try await Party()
         let ana = try await party.guest()
-        let head = Identity.head(of: Party.car.id)
-        let expected = head + String(repeating: "0", count: 32 - Identity.headDigits)
-        await ana.client.invite(expected)
-        let failure = try await ana.events.first { event -> InviteFailure? in
-            if case .inviteFailed(_, let failure) = event { failure } else { nil }
-        }
-        #expect(failure == .linkEnded(.misbehaved(.changedIdentity)))
-        await ana.client.stop()
-        await party.host.stop()
+        let other = Identity.head(of: party.car.id) + String(repeating: "0", count: 32 - Identity.headDigits)
+        try await ana.client.invite(Peer(id: other, name: "Dad's Car"))
+        #expect(try await ana.disconnected().id == other)
+        await party.end(ana)
     }
 }

@@ -28,6 +28,18 @@ public struct ErrorToast: Hashable, Sendable {
         shownAt = now
     }
 
+    /// A notice by its words, shown from `now` on: with a button, and until it is cleared where it is critical.
+    public init(
+        message: String, suggestion: String? = nil, buttonText: String = "Retry", isCritical: Bool = true,
+        now: MeshInstant = .zero
+    ) {
+        self.init(
+            showing: Notice(
+                code: "custom", cause: nil, message: message, suggestion: suggestion, button: buttonText,
+                critical: isCritical, dismissAfter: isCritical ? nil : DJLimits.passingNotice / .seconds(1)),
+            now: now)
+    }
+
     /// What happened.
     public var message: String { notice.message }
 

@@ -159,7 +159,8 @@ struct NodeDecisions: Sendable {
             web.insert(peer.id)
             peers[peer.id] = peer
             return [.show(.peerConnected(peer))] + ask(.host(.multipeerEvent(event)), &context)
-        case .peerDisconnected(let peer, let reason):
+        case .peerDisconnected(let gone):
+            let (peer, reason) = (gone.peer, gone.reason)
             guard web.remove(peer.id) != nil else { return [] }
             peers[peer.id] = nil
             return [.show(.peerDisconnected(peer, reason))] + ask(.host(.multipeerEvent(event)), &context)
@@ -263,15 +264,20 @@ struct NodeDecisions: Sendable {
         }
     }
 
+    private mutating func sendFailed(
+        _ message: MeshMessage, to peer: Peer.ID, _ cause: SendError.Cause, _ context: inout Context
+    ) -> [Act] {
+        let error = SendError(cause, to: peers[peer] ?? Peer(id: peer, name: ""))
+        return ask(.multipeerEvent(.sendFailed(message, error)), &context)
+    }
+
     /// Gives a reliable message to its conversation, which holds it until the disk has it.
     private mutating func stage(_ message: MeshMessage, to peer: Peer.ID, _ context: inout Context) -> [Act] {
         let body = message.encoded
-        guard !context.isWithoutStore, case .queued(let number) = context.mesh.send(body, as: .reliable, to: peer).0,
+        guard !context.isWithoutStore else { return sendFailed(message, to: peer, .notStored, &context) }
+        guard case .queued(let number) = context.mesh.send(body, as: .reliable, to: peer).0,
             let remembered = context.mesh.remembered(peer)
-        else {
-            let receiver = peers[peer] ?? Peer(id: peer, name: "")
-            return ask(.multipeerEvent(.sendFailed(message, to: receiver)), &context)
-        }
+        else { return sendFailed(message, to: peer, .full, &context) }
         context.memory.said(body, number: number, to: peer, remembered)
         if case .intent(let intent) = message { context.memory.sent(intent, number: number, to: peer) }
         return [.release(number: number, to: peer)]

@@ -120,9 +120,10 @@ struct GuestFeatureTests {
         connect()
         _ = guest.handle(.vote("s3"))
         #expect(
-            guest.handle(.multipeerEvent(.sendFailed(.intent(.vote(songID: "s3")), to: Example.host))) == [
-                .wishChanged(songID: "s3", .vote, .queued)
-            ])
+            guest.handle(.multipeerEvent(.sendFailed(.intent(.vote(songID: "s3")), SendError(.full, to: Example.host))))
+                == [
+                    .wishChanged(songID: "s3", .vote, .queued)
+                ])
         #expect(guest.handle(.multipeerEvent(.peerDisconnected(Example.host))) == [.reconnect(to: Example.host)])
         #expect(
             guest.handle(.multipeerEvent(.peerConnected(Example.host))) == [

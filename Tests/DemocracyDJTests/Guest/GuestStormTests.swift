@@ -89,7 +89,7 @@ struct GuestStormTests {
         case 6:
             return .messageReceived(.rejection(intent, dice.pick(RejectionReason.allCases) ?? .queueFull), from: peer)
         case 7: return .messageDelivered(.intent(intent), to: peer.id)
-        case 8: return .sendFailed(.intent(intent), to: peer)
+        case 8: return .sendFailed(.intent(intent), SendError(.full, to: peer))
         case 9: return .messageReceived(.searchResults(SearchResults(number: 1, songs: Example.songs)), from: peer)
         default: return dice.chance(50) ? .networkUnavailable : .messageReceived(.stateRequest, from: peer)
         }

@@ -105,10 +105,12 @@ struct WishTests {
     mutating func failedTwice() {
         join(voters: [Example.ana.id])
         _ = guest.handle(.takeBackVote("s3"))
-        let failed = GuestFeature.Event.multipeerEvent(.sendFailed(.intent(Self.takeBack), to: Example.host))
+        let failed = GuestFeature.Event.multipeerEvent(
+            .sendFailed(.intent(Self.takeBack), SendError(.full, to: Example.host)))
         #expect(guest.handle(failed) == [told(.takeBack, .queued)])
         #expect(guest.handle(failed) == [])
-        #expect(guest.handle(.multipeerEvent(.sendFailed(.intent(Self.vote), to: Example.host))) == [])
+        #expect(
+            guest.handle(.multipeerEvent(.sendFailed(.intent(Self.vote), SendError(.full, to: Example.host)))) == [])
         _ = guest.handle(.multipeerEvent(.peerDisconnected(Example.host)))
         join(voters: [Example.ana.id])
         for _ in 0..<3 { #expect(receive(.stateHeartbeat(epoch: 1, revision: 1)) == []) }

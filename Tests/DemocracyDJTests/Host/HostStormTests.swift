@@ -85,7 +85,7 @@ struct HostStormTests {
             let others: [MultipeerEvent] = [
                 .messageReceived(.stateRequest, from: guest), .messageReceived(.search(search), from: guest),
                 .messageReceived(.stateUpdate(host.snapshot), from: guest), .networkUnavailable, .sessionInvalidated,
-                .sendFailed(.stateRequest, to: guest), .peerDiscovered(guest), .peerLost(guest),
+                .sendFailed(.stateRequest, SendError(.full, to: guest)), .peerDiscovered(guest), .peerLost(guest),
             ]
             return dice.chance(10)
                 ? .command(.kick(guest.id)) : .multipeerEvent(dice.pick(others) ?? .networkUnavailable)

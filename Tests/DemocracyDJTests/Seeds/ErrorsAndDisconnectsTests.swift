@@ -64,7 +64,7 @@ struct ErrorsAndDisconnectsTests {
         next.isPlaying = false
         next.revision += 1
         let store = TestStore(full())
-        await store.send(.multipeerEvent(.sendFailed(.stateUpdate(snapshot), to: ana)))
+        await store.send(.multipeerEvent(.sendFailed(.stateUpdate(snapshot), SendError(.full, to: ana))))
         await store.send(.command(.pause), effects: [.broadcast(next)]) {
             $0.playingSince = nil
             $0.revision = 4
@@ -78,7 +78,7 @@ struct ErrorsAndDisconnectsTests {
         let vote = GuestIntent.vote(songID: "s3")
         let store = TestStore(guest)
         await store.send(
-            .multipeerEvent(.sendFailed(.intent(vote), to: host)),
+            .multipeerEvent(.sendFailed(.intent(vote), SendError(.full, to: host))),
             effects: [.wishChanged(songID: "s3", .vote, .queued)]
         ) {
             $0.wishes[0].progress = .waiting
@@ -105,7 +105,7 @@ struct ErrorsAndDisconnectsTests {
         var guest = joined()
         _ = guest.handle(.vote("s3"))
         let vote = GuestIntent.vote(songID: "s3")
-        _ = guest.handle(.multipeerEvent(.sendFailed(.intent(vote), to: host)))
+        _ = guest.handle(.multipeerEvent(.sendFailed(.intent(vote), SendError(.full, to: host))))
         let store = TestStore(guest)
         await store.send(
             .vote("s3"), effects: [.send(vote, to: host.id), .wishChanged(songID: "s3", .vote, .sent)]
@@ -288,7 +288,7 @@ struct ErrorsAndDisconnectsTests {
     func hostGoesOn() async {
         let store = TestStore(full())
         await store.send(.multipeerEvent(.networkUnavailable))
-        await store.send(.multipeerEvent(.sendFailed(.stateRequest, to: ana)))
+        await store.send(.multipeerEvent(.sendFailed(.stateRequest, SendError(.full, to: ana))))
     }
 
     @Test(

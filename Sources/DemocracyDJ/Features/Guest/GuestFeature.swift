@@ -155,11 +155,11 @@ public struct GuestFeature: Feature {
     private mutating func handle(_ event: MultipeerEvent) -> [Effect] {
         switch event {
         case .peerConnected(let peer): return connected(to: peer)
-        case .peerDisconnected(let peer, let reason): return disconnected(from: peer, reason)
+        case .peerDisconnected(let gone): return disconnected(from: gone.peer, gone.reason)
         case .messageReceived(let message, from: let peer):
             return state.host?.id == peer.id ? handle(message, from: peer) : []
         case .messageDelivered(.intent(let intent), to: let peer): return delivered(intent, to: peer)
-        case .sendFailed(.intent(let intent), to: let peer): return sendFailed(intent, to: peer.id)
+        case .sendFailed(.intent(let intent), let error): return sendFailed(intent, to: error.peer.id)
         case .messageDelivered, .sendFailed, .peerDiscovered, .peerLost, .networkUnavailable, .sessionInvalidated:
             return []
         }

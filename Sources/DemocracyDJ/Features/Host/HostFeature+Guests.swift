@@ -9,12 +9,11 @@ extension HostFeature {
         switch event {
         case .peerConnected(let peer):
             guard !state.banned.contains(peer.id) else { return [.disconnect(peer.id)] }
-            state.connectedPeers.removeAll { $0.id == peer.id }
+            state.connectedPeers.remove(id: peer.id)
             state.connectedPeers.append(peer)
             return changed(now: now)
-        case .peerDisconnected(let peer, reason: _):
-            guard state.connectedPeers.contains(where: { $0.id == peer.id }) else { return [] }
-            state.connectedPeers.removeAll { $0.id == peer.id }
+        case .peerDisconnected(let peer):
+            guard state.connectedPeers.remove(id: peer.id) != nil else { return [] }
             state.searches[peer.id] = nil
             state.skipVoters.removeAll { $0 == peer.id }
             // Of those that are left, more than half may have wanted it already.
