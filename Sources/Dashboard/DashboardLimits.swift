@@ -34,12 +34,16 @@ public enum DashboardLimits {
 
     // MARK: Streams
 
-    /// Streams of views in all: each web guest's two, and pages on the head unit.
-    static let streams = 96
-    /// Streams to one address, for phones behind one router.
+    /// Streams of all web guests: what each may have. The driver's have places of their own.
+    static let guestStreams = webGuests * streamsPerGuest
+    /// Streams of web guests to one address, for phones behind one router.
     static let streamsPerAddress = 40
-    /// Streams of one web guest: a second tab, and one that the phone has left behind. More end the oldest.
-    static let streamsPerGuest = 3
+    /// Streams of one web guest: a second tab, or one that the phone has left behind. More end the oldest.
+    static let streamsPerGuest = 2
+    /// Streams of who may see the node's own page: screens in the car, with several tabs each.
+    static let driverStreams = 32
+    /// Those of them to one address, so that a program that opens many leaves places to the driver.
+    static let driverStreamsPerAddress = 16
     /// Pause between two views of a stream: twenty a second look like at once, and more cost a phone its battery.
     static let viewPause: Duration = .milliseconds(50)
     /// Viewers with views of their own for which that pause is right; each more of this many makes it longer.

@@ -98,10 +98,6 @@ struct ConnectionTests {
     @Test("of one address or one guest are only so many")
     func streamLimits() throws {
         var streams = ViewStreams()
-        for _ in 0..<DashboardLimits.streamsPerAddress {
-            #expect(streams.open(.node, from: "a", now: .zero) != nil)
-        }
-        #expect(streams.open(.node, from: "a", now: .zero) == nil)
         let opened = streams.open(.webGuest("g"), from: "b", now: .zero)
         let first = try #require(opened)
         for _ in 1..<DashboardLimits.streamsPerGuest {
@@ -109,7 +105,27 @@ struct ConnectionTests {
         }
         #expect(streams.open(.webGuest("g"), from: "b", now: .zero)?.ends == first.id)
         #expect(streams.all(of: .webGuest("g")).count == DashboardLimits.streamsPerGuest)
+        var guests = 0
+        while streams.open(.webGuest("a\(guests)"), from: "a", now: .zero) != nil { guests += 1 }
+        #expect(guests == DashboardLimits.streamsPerAddress)
+        while streams.open(.webGuest("c\(guests)"), from: "c\(guests)", now: .zero) != nil { guests += 1 }
+        #expect(streams.count == DashboardLimits.guestStreams)
+    }
+
+    @Test("of the driver find a place however many the guests have open, also behind the driver's own router")
+    func driversPlaces() {
+        var streams = ViewStreams()
+        for guest in 0..<DashboardLimits.webGuests {
+            for _ in 0..<DashboardLimits.streamsPerGuest {
+                _ = streams.open(.webGuest("g\(guest)"), from: guest < 20 ? "router" : "a\(guest)", now: .zero)
+            }
+        }
+        #expect(streams.open(.node, from: "router", now: .zero) != nil)
+        var pages = 1
+        while streams.open(.node, from: "b", now: .zero) != nil { pages += 1 }
+        #expect(pages == 1 + DashboardLimits.driverStreamsPerAddress, "one address leaves places to the others")
+        #expect(streams.open(.node, from: "router", now: .zero) != nil)
         while streams.open(.node, from: "c\(streams.count)", now: .zero) != nil {}
-        #expect(streams.count == DashboardLimits.streams)
+        #expect(streams.all(of: .node).count == DashboardLimits.driverStreams)
     }
 }

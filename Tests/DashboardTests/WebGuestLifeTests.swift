@@ -143,7 +143,7 @@ struct WebGuestLifeTests {
         try await car.stop()
     }
 
-    @Test("a fourth page of it ends the first one, and the guest stays")
+    @Test("a page of it too many ends the first one, and the guest stays")
     func pages() async throws {
         let car = try await car()
         let browser = try await invited(to: car)

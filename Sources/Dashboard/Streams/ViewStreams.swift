@@ -43,18 +43,20 @@ struct ViewStreams: Sendable {
 
     func viewer(_ id: ID) -> Viewer? { streams[id]?.viewer }
 
-    /// Opens one. Nil where there are too many; `ends` is one of the same guest that has to go for it.
+    /// Opens one. Nil where there are too many; `ends` is one of the same guest that has to go for it. Guests and the
+    /// driver take no places of one another.
     mutating func open(_ viewer: Viewer, from address: String, now: MeshInstant) -> (id: ID, ends: ID?)? {
-        var ends: ID?
-        if viewer != .node {
-            let own = all(of: viewer)
-            if own.count >= DashboardLimits.streamsPerGuest { ends = own.first }
-        }
+        let isDriver = viewer == .node
+        let own = isDriver ? [] : all(of: viewer)
+        let ends = own.count < DashboardLimits.streamsPerGuest ? nil : own.first
         if let ends {
             streams[ends] = nil
         } else {
-            let ofAddress = streams.values.count { $0.address == address }
-            guard streams.count < DashboardLimits.streams, ofAddress < DashboardLimits.streamsPerAddress else {
+            let alike = streams.values.filter { ($0.viewer == .node) == isDriver }
+            let limit = isDriver ? DashboardLimits.driverStreams : DashboardLimits.guestStreams
+            let limitPerAddress =
+                isDriver ? DashboardLimits.driverStreamsPerAddress : DashboardLimits.streamsPerAddress
+            guard alike.count < limit, alike.count(where: { $0.address == address }) < limitPerAddress else {
                 return nil
             }
         }
