@@ -108,6 +108,12 @@ public enum DashboardLimits {
     static let pictureBytes = 4 << 20
     /// Covers in memory at once; others wait. Together 32 MiB at most.
     static let picturesAtOnce = 8
+    /// Requests for covers that wait for a place: those of several phones that show a queue for the first time.
+    static let waitingPictures = 64
+    /// How long one of them waits. A phone shows the song without its cover meanwhile.
+    static let pictureWait: Duration = .seconds(3)
+    /// What is given to a connection at a time, in bytes: less than what is worth waiting for, and a cover in few pieces.
+    static let pictureChunkBytes = 32 << 10
     /// How long a browser shows a cover without asking again, in seconds.
     static let pictureSeconds = 600
     /// Longest address in a QR code, in bytes: a code that a phone reads from an arm's length.

@@ -79,6 +79,7 @@ struct WebGuestLifeTests {
         let browser = try await invited(to: car)
         #expect(try await browser.command("vote", "s4").status == 401)
         #expect(try await browser.get("/api/search?q=song").status == 401)
+        #expect(try await browser.get("/art/s1").status == 401)
         #expect(try await join(browser).status == 204)
         for command in ["play", "pause", "end", "quit"] { #expect(try await browser.command(command).status == 400) }
         let kick = "{\"command\": \"kick\", \"peer\": \"x\"}"

@@ -31,7 +31,9 @@ struct DashboardRoutes {
 
     private static func file(_ file: PageFiles.File, _ request: Request) -> Response {
         // A program that was started anew may have another page.
-        answer(file.bytes, file.mediaType, file.entityTag, cacheControl: "no-cache", to: request)
+        answer(
+            ResponseBody(byteBuffer: file.bytes), file.mediaType, file.entityTag, cacheControl: "no-cache",
+            to: request)
     }
 
     private static func invitation(_ dashboard: Dashboard, _ context: DashboardContext) async throws -> Response {
@@ -49,28 +51,24 @@ struct DashboardRoutes {
         guard let songID = context.parameters.get("song").flatMap({ PercentCoding.decoded($0) }) else {
             return .refusing(404, "There is no such song.")
         }
-        let place = await pictures.place()
+        guard await dashboard.viewer(context.right) != nil else { throw Dashboard.Refusal.notJoined }
+        guard let place = await pictures.place(until: context.channel.closeFuture) else {
+            return .refusing(503, "Many covers are on their way. Try again in a moment.")
+        }
         guard let picture = await dashboard.picture(of: songID) else {
             return .refusing(404, "This song has no cover.")
         }
-        var response = answer(
-            ByteBuffer(bytes: picture.bytes), picture.mediaType, PageFiles.entityTag(picture.bytes),
+        return answer(
+            picture.body(place, on: context.channel.eventLoop), picture.mediaType, PageFiles.entityTag(picture.bytes),
             cacheControl: "private, max-age=\(DashboardLimits.pictureSeconds)", to: request)
-        let body = response.body
-        // It has its place in memory until the browser has it, or has gone.
-        response.body = ResponseBody(contentLength: body.contentLength) { writer in
-            try await body.write(writer)
-            withExtendedLifetime(place) {}
-        }
-        return response
     }
 
     private static func answer(
-        _ bytes: ByteBuffer, _ mediaType: String, _ entityTag: String, cacheControl: String, to request: Request
+        _ body: ResponseBody, _ mediaType: String, _ entityTag: String, cacheControl: String, to request: Request
     ) -> Response {
         let headers: HTTPFields = [.eTag: entityTag, .cacheControl: cacheControl]
         if request.headers[.ifNoneMatch] == entityTag { return Response(status: .notModified, headers: headers) }
-        var response = Response(status: .ok, headers: headers, body: ResponseBody(byteBuffer: bytes))
+        var response = Response(status: .ok, headers: headers, body: body)
         response.headers[.contentType] = mediaType
         return response
     }

@@ -3,7 +3,9 @@
 import CoverArt
 import DemocracyDJ
 import FoundationEssentials
+import Hummingbird
 import MeshNode
+import NIOCore
 import NIOPosix
 
 /// The covers that are in memory at a time.
@@ -22,21 +24,45 @@ actor Pictures {
     }
 
     private let limit: Int
+    private let patience: Duration
     private var taken = 0
-    private var waiting: [CheckedContinuation<Void, Never>] = []
+    private var asked = 0
+    private var waiting: [(number: Int, continuation: CheckedContinuation<Bool, Never>)] = []
 
-    init(limit: Int = DashboardLimits.picturesAtOnce) {
+    init(limit: Int = DashboardLimits.picturesAtOnce, patience: Duration = DashboardLimits.pictureWait) {
         self.limit = limit
+        self.patience = patience
     }
 
-    /// Takes a place; waits where all are taken.
-    func place() async -> Place {
-        if taken < limit { taken += 1 } else { await withCheckedContinuation { waiting.append($0) } }
-        return Place(self)
+    /// Takes a place; waits where all are taken. Nil where too many wait already, none comes free in time, or the
+    /// connection that it is for has `closed` meanwhile.
+    func place(until closed: EventLoopFuture<Void>) async -> Place? {
+        guard taken == limit else {
+            taken += 1
+            return Place(self)
+        }
+        guard waiting.count < DashboardLimits.waitingPictures else { return nil }
+        asked += 1
+        let number = asked
+        closed.whenComplete { _ in Task { await self.giveUp(number) } }
+        let alarm = Task {
+            try? await Task.sleep(for: patience)
+            giveUp(number)
+        }
+        defer { alarm.cancel() }
+        return await withCheckedContinuation { waiting.append((number, $0)) } ? Place(self) : nil
+    }
+
+    /// How many wait for a place.
+    var waitingCount: Int { waiting.count }
+
+    private func giveUp(_ number: Int) {
+        guard let index = waiting.firstIndex(where: { $0.number == number }) else { return }
+        waiting.remove(at: index).continuation.resume(returning: false)
     }
 
     private func release() {
-        if waiting.isEmpty { taken -= 1 } else { waiting.removeFirst().resume() }
+        if waiting.isEmpty { taken -= 1 } else { waiting.removeFirst().continuation.resume(returning: true) }
     }
 }
 
@@ -52,11 +78,30 @@ struct Picture: Sendable {
         self.bytes = bytes
     }
 
-    /// The picture in a file that the node has named; nil where it has gone meanwhile.
+    /// The picture in a file that the node has named; nil where it has gone meanwhile, or is too large.
     init?(path: String) async {
-        let read = try? await NIOThreadPool.singleton.runIfActive { FileManager.default.contents(atPath: path) }
+        let read = try? await NIOThreadPool.singleton.runIfActive { () -> [UInt8]? in
+            // Mapped, so that one cover is in memory once, and a file of any size costs nothing.
+            let file = try Data(contentsOf: URL(filePath: path), options: .mappedIfSafe)
+            return file.count <= DashboardLimits.pictureBytes ? Array(file) : nil
+        }
         guard let bytes = read.flatMap(\.self) else { return nil }
-        self.init(Array(bytes))
+        self.init(bytes)
+    }
+
+    /// The bytes for a connection on this loop, piece by piece: it holds few of them when the last is given to it.
+    func body(_ place: Pictures.Place, on loop: any EventLoop) -> ResponseBody {
+        ResponseBody(contentLength: bytes.count) { writer in
+            for start in stride(from: 0, to: bytes.count, by: DashboardLimits.pictureChunkBytes) {
+                let end = min(start + DashboardLimits.pictureChunkBytes, bytes.count)
+                try await writer.write(ByteBuffer(bytes: bytes[start..<end]))
+                // The writer learns from the loop that the phone does not read, and is faster than it.
+                try await loop.submit {}.get()
+            }
+            try await writer.finish(nil)
+            // It has its place in memory until the browser has it, or has gone.
+            withExtendedLifetime(place) {}
+        }
     }
 }
 
