@@ -42,25 +42,28 @@ extension Dashboard {
     // MARK: Commands
 
     /// Follows a command.
-    func follow(_ command: DashboardCommand, by viewer: ViewStreams.Viewer, from address: String) throws(Refusal) {
+    func follow(_ request: PageRequest, by viewer: ViewStreams.Viewer, from address: String) throws(Refusal) {
         guard commandRates.allows(viewer.name(address), now: now) else { throw .tooOften }
         guard node.hasRoom else {
             throw Refusal(status: 503, message: "The music box is busy with its disk. Try again in a moment.")
         }
+        guard let input = CommandReader(user(viewer)).input(of: request) else { throw .malformed }
+        switch (viewer, input) {
+        case (.node, _): node.put(input)
+        case (.webGuest(let id), .guest(let event)): carryOut(webGuests.want(event, by: id, now: now))
+        case (.webGuest(let id), .leave):
+            carryOut(webGuests.leave(id, now: now))
+            for stream in streams.all(of: viewer) { sinks[stream]?.yield() }
+        // A web guest is linked as long as it is heard: there is nothing to retry.
+        case (.webGuest, _): break
+        }
+    }
+
+    /// Whose commands a viewer has.
+    func user(_ viewer: ViewStreams.Viewer) -> NodeCommand.User {
         switch viewer {
-        case .node:
-            let input = description.role == .host ? command.forHost : command.forGuest
-            guard let input else { throw .malformed }
-            node.put(input)
-        case .webGuest(let id):
-            switch command.forWebGuest {
-            case .wish(let event): carryOut(webGuests.want(event, by: id, now: now))
-            case .leave:
-                carryOut(webGuests.leave(id, now: now))
-                for stream in streams.all(of: viewer) { sinks[stream]?.yield() }
-            case .nothing: break
-            case nil: throw .malformed
-            }
+        case .node: description.role == .host ? .driverPage : .guestPage
+        case .webGuest: .passenger
         }
     }
 

@@ -62,14 +62,10 @@ package struct NodeSession: Sendable {
     }
 
     private func showToProgram(_ node: Node, _ endOfInput: NodeInput?) async {
-        let (role, isRecorded) = (description.role, description.isRecorded)
+        let reader = CommandReader(description)
         let listening = Task {
             for await line in InputLines().lines() {
-                let input =
-                    isRecorded
-                    ? NodeInput(recordedLine: line, role)
-                    : role == .host ? NodeInput(hostLine: line) : NodeInput(guestLine: line)
-                if let input { await node.send(input) }
+                if let input = reader.input(ofProgram: line) { await node.send(input) }
             }
             if let endOfInput { await node.send(endOfInput) }
         }

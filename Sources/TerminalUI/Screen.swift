@@ -59,15 +59,20 @@ struct Screen {
         case .ready, .peerDiscovered, .peerLost, .intent, .artwork, .playback, .sentAway, .contact, .radio, .mark, .bye:
             break
         }
+        if case .intent(let intent, _, _) = event, let song = choice.library.first(where: { $0.id == intent.songID }) {
+            sentences.learn([song])
+        }
         return sentences.lines(event)
     }
 
     /// Takes a line that the person has typed.
     func take(_ line: String) -> [Action] {
-        switch TypedLine(line, node.role, choice, isRecorded: node.isRecorded) {
+        let reader = CommandReader(node)
+        return switch reader.meaning(ofTyped: line, choice) {
         case nil: []
-        case .help?: [.say(Vocabulary(node.role, isRecorded: node.isRecorded).help)]
+        case .help(let command)?: [.say(reader.help(command))]
         case .queue?: [.say(wholeQueue)]
+        case .completions(let lines)?: [.say(lines.isEmpty ? ["Nothing begins so."] : lines.map { "  \($0)" })]
         case .input(let input)?: [.send(input)]
         }
     }

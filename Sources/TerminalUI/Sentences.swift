@@ -17,7 +17,6 @@ struct Sentences {
 
     let role: NodeDescription.Role
     let local: Peer
-    private let isRecorded: Bool
     private let place: Place
     private(set) var names = ShownNames()
     private var last: HostSnapshot?
@@ -25,10 +24,12 @@ struct Sentences {
 
     init(_ node: NodeDescription, _ place: Place) {
         role = node.role
-        isRecorded = node.isRecorded
         local = node.peer
         self.place = place
     }
+
+    /// Takes the titles of songs that are told of next.
+    mutating func learn(_ songs: [Song]) { names.learn(songs) }
 
     /// What is said of an event: no line, or several.
     mutating func lines(_ event: NodeEvent) -> [String] {
@@ -46,6 +47,8 @@ struct Sentences {
         case .wish(_, _, .queued) where isConnected: []
         // A panel marks it in the queue.
         case .wish(_, _, .sent) where place == .abovePanel: []
+        // A notice says why, and what to do.
+        case .wish(_, .suggest, .rejected): []
         case .wish(let songID, let kind, let state): [kind.sentence(state, title: names.title(songID))]
         case .searchResults(let songs, let query): lines(songs, foundFor: query)
         case .intent(let intent, let peer, let rejected): lines(intent, peer, rejected)
@@ -67,8 +70,10 @@ struct Sentences {
     private func greeting(_ node: NodeDescription) -> [String] {
         switch node.role {
         case .host:
-            ["\(quoted(node.peer)) is on the air (\(node.radio)). Guests join by themselves."] + page(node) + [commands]
-        case .guest: ["\(node.peer.name) is looking for a host (\(node.radio))."] + page(node) + [commands]
+            ["\(quoted(node.peer)) is on the air (\(node.radio)). Guests join by themselves."] + page(node) + [
+                commands(node)
+            ]
+        case .guest: ["\(node.peer.name) is looking for a host (\(node.radio))."] + page(node) + [commands(node)]
         case .scan: ["Listening for hosts (\(node.radio))."]
         }
     }
@@ -77,8 +82,8 @@ struct Sentences {
         node.http.map { ["Its page for a browser: \($0)"] } ?? []
     }
 
-    private var commands: String {
-        let usages = Vocabulary(role, isRecorded: isRecorded).commands.map(\.usage).joined(separator: ", ")
+    private func commands(_ node: NodeDescription) -> String {
+        let usages = CommandReader(node).commands.map { $0.usage() }.joined(separator: ", ")
         return place == .lines ? "Commands: \(usages)." : "Type help for the commands; Ctrl-C stops."
     }
 

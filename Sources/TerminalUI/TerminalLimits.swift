@@ -8,8 +8,6 @@ enum TerminalLimits {
     static let rememberedNames = 2_000
     /// Notices that stay on view: more than two would push the queue away.
     static let standingNotices = 2
-    /// Songs or guests that are named where what was typed may mean several: a line's worth.
-    static let namedChoices = 4
     /// Narrowest terminal that lines are cut for; on a narrower one they wrap, as everything does there.
     static let leastColumns = 20
     /// What a terminal is taken for that does not tell its size: the size of the old ones.

@@ -149,7 +149,7 @@ def test_a_guest_wants_to_skip_where_that_is_allowed(box: StandIn, open_page: Op
     page.get_by_role("button", name="Skip").click()
     assert posted(box) == {"command": "skip"}
     box.show(guest_connected(skip={"allowed": True, "votes": 2, "needed": 3, "mine": True}))
-    expect(page.get_by_role("button", name="Skip, 2 of 3 votes")).to_have_attribute("aria-pressed", "true")
+    expect(page.get_by_role("button", name="You voted to skip (2 of 3)")).to_have_attribute("aria-pressed", "true")
     box.show(guest_connected(skip={"allowed": False, "votes": 0, "needed": 0, "mine": False}))
     expect(page.get_by_role("button", name="Skip")).to_be_hidden()
 
@@ -170,7 +170,7 @@ def test_everything_is_reached_with_the_keyboard_and_the_focus_is_seen(box: Stan
             page.evaluate("document.activeElement.getAttribute('aria-label') ?? document.activeElement.textContent")
         )
         assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") == "solid"
-    assert names[:4] == ["Change to night colours", "Leave the host", "Skip, 1 of 3 votes", "Up next8"]
+    assert names[:4] == ["Change to night colours", "Leave the host", "Vote to skip (1 of 3)", "Up next8"]
     assert names[5] == "Vote for Headlights, 0 votes"
     page.get_by_role("tab", name="Up next").focus()
     page.keyboard.press("ArrowRight")

@@ -104,7 +104,7 @@ struct DashboardViewTests {
         var view = node(.guest)
         _ = view.handle(.notice(Notice(.connectionLost(host: Car.host))), now: .zero)
         _ = view.handle(.notice(Notice(.radioOff)), now: .zero)
-        _ = view.handle(.notice(.cannotAdd("s9", .queueFull)), now: .zero)
+        _ = view.handle(.notice(Notice(.cannotAdd("s9", .queueFull))), now: .zero)
         _ = view.handle(.notice(Notice(.storageFull)), now: .zero)
         let shown = page(view).notices
         #expect(shown.map(\.kind) == [.banner, .banner, .toast, .toast])
@@ -166,7 +166,7 @@ struct DashboardViewTests {
         var view = node(.guest)
         _ = view.handle(.peerConnected(Car.host), now: .zero)
         #expect(page(view).skip.allowed)
-        _ = view.handle(.notice(.cannotSkip(.skippingNotAllowed)), now: .zero)
+        _ = view.handle(.notice(Notice(.cannotAdd("s1", .skippingNotAllowed))), now: .zero)
         _ = view.handle(.peerConnected(Car.host), now: .zero)
         #expect(!page(view).skip.allowed)
         _ = view.handle(.peerConnected(Self.bob), now: .zero)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import MeshNode
 import Testing
 
 @testable import Dashboard
@@ -18,6 +19,40 @@ struct PageFilesTests {
         for name in names {
             let bytes = try Data(contentsOf: URL(filePath: folder + name))
             #expect(served[name == "index.html" ? "/" : "/" + name].map { Array($0.readableBytesView) } == Array(bytes))
+        }
+    }
+    private static func text(_ path: String) -> String? {
+        PageFiles.all.first { $0.path == path }.map { String(decoding: $0.bytes.readableBytesView, as: UTF8.self) }
+    }
+
+    @Test("what stands on the page's buttons is what the table of commands says")
+    func titles() throws {
+        let script = try #require(Self.text("/commands.js"))
+        for (page, user) in [("host", NodeCommand.User.driverPage), ("guest", .guestPage)] {
+            let titles = CommandReader(user).titles.sorted { $0.key < $1.key }.map { "\($0.key): \"\($0.value)\"" }
+            #expect(script.contains("    \(page): { \(titles.joined(separator: ", ")) },\n"), "\(page): \(titles)")
+        }
+        #expect(CommandReader(.guestPage).titles == CommandReader(.passenger).titles)
+    }
+
+    @Test("no button of the page reaches nothing: what it posts is a command of the page that has it")
+    func buttons() throws {
+        let known = [NodeCommand.User.driverPage, .guestPage].map {
+            Set(CommandReader($0).commands.flatMap { [$0.word] + $0.aliases })
+        }
+        var posted: Set<String> = []
+        for file in PageFiles.all where file.path.hasSuffix(".js") {
+            let text = try #require(Self.text(file.path))
+            for match in text.matches(of: /box\.(?:command|wish)\((.*)/) {
+                // The words of a choice, such as `isPlaying ? "pause" : "play"`, up to the fields.
+                let words = match.1.prefix { $0 != "{" }.matches(of: /"([a-zA-Z]+)"/).map { String($0.1) }
+                posted.formUnion(words)
+            }
+        }
+        #expect(
+            posted.isSuperset(of: ["play", "pause", "skip", "add", "remove", "kick", "vote", "takeBack", "suggest"]))
+        for word in posted where word != "find" {
+            #expect(known.contains { $0.contains(word) }, "\(word) is no command")
         }
     }
 }

@@ -105,6 +105,9 @@ struct PairOfCores {
             }
         case .close(let id, _): for end in Side.allCases { feed(.channelClosed(id), to: end) }
         case .show(let event): shown[side.rawValue].append(event)
+        case .search(let request, let peer):
+            let songs = cores[side.rawValue].library?.songs.filter { $0.title.contains(request.words) } ?? []
+            feed(.found(SearchResults(number: request.number, songs: songs), for: peer), to: side)
         default: break
         }
     }
@@ -159,6 +162,34 @@ struct NodeCoreTests {
         pair.feed(.input(.guest(.vote("s2"))), to: .guest)
         #expect(pair.wishes == [.queued, .sent, .confirmed])
         #expect(pair.votes(for: "s2", at: .host) == 1 && pair.votes(for: "s2", at: .guest) == 1)
+    }
+
+    @Test("the person at the host looks for songs, and what is found is shown there alone")
+    func hostSearches() throws {
+        var pair = try PairOfCores()
+        pair.meet()
+        pair.feed(.input(.host(.search("Song 3"))), to: .host)
+        let found = pair.shown.map { events in
+            events.compactMap { event -> [String]? in
+                if case .searchResults(let songs, "Song 3") = event { songs.map(\.id) } else { nil }
+            }
+        }
+        #expect(found == [[["s3"]], []])
+        pair.feed(.input(.host(.search(String(repeating: "x", count: DJLimits.searchBytes + 1)))), to: .host)
+        #expect(pair.notices(at: .host) == ["searchTooLong"])
+    }
+
+    @Test("who retries where everything works is told so, and who has something to retry is not")
+    func nothingToRetry() throws {
+        var pair = try PairOfCores()
+        pair.feed(.input(.retry), to: .guest)
+        #expect(pair.notices(at: .guest) == [], "it looks for a host")
+        pair.meet()
+        for side in PairOfCores.Side.allCases { pair.feed(.input(.retry), to: side) }
+        #expect(pair.notices(at: .guest) == ["nothingToRetry"] && pair.notices(at: .host) == ["nothingToRetry"])
+        pair.feed(.radioFailed(.radioOff), to: .guest)
+        pair.feed(.input(.retry), to: .guest)
+        #expect(pair.notices(at: .guest) == ["nothingToRetry", "radioUnavailable"])
     }
 
     @Test("what a host's disk does not have yet is neither shown nor acknowledged, however long the disk takes")

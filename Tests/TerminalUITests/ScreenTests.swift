@@ -182,4 +182,26 @@ struct ScreenTests {
             screen.take("queue") == [.say(["Now playing: Mile 0 – M"] + (1...40).map { "  \($0). Mile \($0) – M" })])
         #expect(Car.anasScreen().take("queue") == [.say(["No queue is known yet."])])
     }
+    @Test func aHostReadsTheTitleOfWhatIsSuggestedAndNotItsId() {
+        var screen = Screen(Car.description(.host, Car.dad), .lines, library: Car.songs)
+        #expect(
+            screen.show(.intent(.suggestSong(songID: "s4"), from: Car.ana, rejected: nil), now: .zero)
+                == ["Ana suggests \"Road\"."])
+    }
+
+    @Test func aSuggestionThatIsRefusedIsToldOnce() {
+        var screen = Car.anasScreen(.snapshot(Car.snapshot(), isStale: false))
+        let told =
+            screen.show(.wish("x", .suggest, .rejected(.tooManySuggestions)), now: .zero)
+            + screen.show(.notice(Notice(.cannotAdd("Motel", .tooManySuggestions, waiting: 5))), now: .zero)
+        #expect(told == ["! You already have 5 songs waiting. Suggest again when one of them has played."])
+    }
+
+    @Test func whatATypedLineIsAboutIsShownAndNotSent() {
+        let screen = Car.anasScreen(.snapshot(Car.snapshot(), isStale: false))
+        #expect(screen.take("help leave") == [.say(["  leave  leaves the host and stays alone, until retry"])])
+        #expect(screen.take("vote road t\t") == [.say(["  vote Road Trip"])])
+        #expect(screen.take("vote x\t") == [.say(["Nothing begins so."])])
+        #expect(screen.take("vote 1") == [.send(.guest(.vote("s2")))])
+    }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import { titles } from "/commands.js";
 import { askingButton, signal } from "/controls.js";
 import { foreign, KeyedList, make, setLongText, setShown, setStyle, setText } from "/dom.js";
 import { icon } from "/icons.js";
@@ -33,7 +34,7 @@ function guestRow(box, isHost) {
     const details = make("p", "details", {}, strength.element, web, time);
     person.lastChild.append(details);
     const row = { guest: null, element: make("li", "person-row", {}, person) };
-    const words = { word: "Kick", label: "Kick", question: "" };
+    const words = { word: titles.host.kick, label: titles.host.kick, question: "" };
     const kick = isHost
         ? askingButton("out", "leave", words, box.announce, () => box.command("kick", { peer: row.guest.id }))
         : null;
@@ -46,7 +47,7 @@ function guestRow(box, isHost) {
         setText(time, typeof guest.roundTrip === "number" ? milliseconds(guest.roundTrip) : "");
         setShown(details, guest.isWeb || typeof guest.rssi === "number" || typeof guest.roundTrip === "number");
         const name = nameOf(guest);
-        kick?.update({ label: `Kick ${name}`, question: `Really kick ${name}?` });
+        kick?.update({ label: `${titles.host.kick} ${name}`, question: `Really kick ${name}?` });
     };
     return row;
 }

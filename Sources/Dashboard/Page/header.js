@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import { titles } from "/commands.js";
 import { askingButton, signal } from "/controls.js";
 import { foreign, make, setAttribute, setLongText, setShown, setText } from "/dom.js";
 import { icon, setIcon } from "/icons.js";
@@ -33,8 +34,8 @@ export class Header {
         this.#out?.element.remove();
         const isHost = role === "host";
         const words = isHost
-            ? { word: "End", label: "End the session", question: "Really end the session for everybody?" }
-            : { word: "Leave", label: "Leave the host", question: "Really leave the host?" };
+            ? { word: titles.host.end, label: "End the session", question: "Really end the session for everybody?" }
+            : { word: titles.guest.leave, label: "Leave the host", question: "Really leave the host?" };
         this.#out = askingButton("out", isHost ? "end" : "leave", words, box.announce, () => box.leave(isHost));
         this.buttons.append(this.#out.element);
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import { titles } from "/commands.js";
 import { button, cover, setButton, songWords, wishLine } from "/controls.js";
 import { foreign, make, setAttribute, setClass, setShown, setText } from "/dom.js";
 import { icon, setIcon } from "/icons.js";
@@ -25,8 +26,9 @@ export class Playing {
 
     constructor(section, box, isHost, onSearch) {
         Object.assign(this, { section, isHost });
-        this.play = button("main", "play", "Play", () => box.command(this.#view?.isPlaying ? "pause" : "play"), "play");
-        this.skip = button("main", "skip", "Skip", () => box.command("skip"), "skip");
+        this.play = button("main", "play", titles.host.play, () => box.command(this.#view?.isPlaying ? "pause" : "play"), "play");
+        this.skip = button(
+            "main", "skip", titles[isHost ? "host" : "guest"].skip, () => box.command("skip"), "skip");
         this.find = button("main only", "search", isHost ? "Add songs" : "Find a song", onSearch, "find");
         const buttons = make("div", "buttons", {}, ...(isHost ? [this.play] : []), this.skip, this.find);
         this.#asked.append(this.#asker, this.#votes);
@@ -87,17 +89,18 @@ export class Playing {
         setShown(this.skip, nowPlaying && (this.isHost || (skip?.allowed && view.connection === "connected")));
         if (this.isHost) {
             setShown(this.play, nowPlaying || view.queue.length);
-            setButton(this.play, view.isPlaying ? "pause" : "play", view.isPlaying ? "Pause" : "Play");
+            const next = view.isPlaying ? "pause" : "play";
+            setButton(this.play, next, titles.host[next]);
             const isWanted = skip?.votes > 0;
-            const label = isWanted ? `Skip. ${skip.votes} of ${skip.needed} votes are for it.` : "Skip";
-            setButton(this.skip, "skip", isWanted ? `Skip ${skip.votes}/${skip.needed}` : "Skip", label);
+            const word = titles.host.skip;
+            const label = isWanted ? `${word}. ${skip.votes} of ${skip.needed} votes are for it.` : word;
+            setButton(this.skip, "skip", isWanted ? `${word} ${skip.votes}/${skip.needed}` : word, label);
             setClass(this.skip, "wanted", isWanted);
             return;
         }
         if (!skip?.allowed) return;
-        const words = skip.mine ? "Skip wanted" : "Skip";
-        const label = `Skip, ${skip.votes} of ${skip.needed} votes`;
-        setButton(this.skip, skip.mine ? "check" : "skip", `${words} ${skip.votes}/${skip.needed}`, label);
+        const words = skip.mine ? "You voted to skip" : titles.guest.skip;
+        setButton(this.skip, skip.mine ? "check" : "skip", `${words} (${skip.votes} of ${skip.needed})`);
         setAttribute(this.skip, "aria-pressed", String(Boolean(skip.mine)));
     }
 

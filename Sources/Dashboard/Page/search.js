@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import { titles } from "/commands.js";
 import { button, cover, setButton, songWords, wishLine } from "/controls.js";
 import { KeyedList, make, setAttribute, setShown, setText } from "/dom.js";
 import { icon } from "/icons.js";
@@ -36,7 +37,7 @@ export class Search {
         });
         panel.append(form, this.#state, this.#found, this.#library);
         this.found = new KeyedList(this.#found, (song) => song.id, () => foundRow(box, isHost));
-        this.#say(isHost ? "Find a song of the library, and add it." : "Find a song of the host, and suggest it.");
+        this.#say(isHost ? "Search your music, and add songs." : "Search the car's music.");
     }
 
     update(view) {
@@ -106,7 +107,7 @@ function foundRow(box, isHost) {
     const words = songWords("p");
     const wish = wishLine();
     const row = { song: null };
-    const word = isHost ? "Add" : "Suggest";
+    const word = isHost ? titles.host.add : titles.guest.suggest;
     const add = button("word-button", "plus", word, () => {
         const { song } = row;
         if (add.getAttribute("aria-disabled")) return;

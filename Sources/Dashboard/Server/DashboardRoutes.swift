@@ -3,6 +3,7 @@
 import DemocracyDJ
 import HTTPTypes
 import Hummingbird
+import MeshNode
 import NIOCore
 
 /// What the dashboard answers, path by path, as `docs/dashboard.md` says it. The gate has let the request through.
@@ -141,7 +142,7 @@ struct DashboardRoutes {
         _ dashboard: Dashboard, _ request: Request, _ context: DashboardContext
     ) async throws -> Response {
         guard let viewer = await dashboard.viewer(context.right) else { throw Dashboard.Refusal.notJoined }
-        let command = try await body(DashboardCommand.self, of: request)
+        let command = try await body(PageRequest.self, of: request)
         try await dashboard.follow(command, by: viewer, from: context.address)
         return Response(status: .noContent)
     }

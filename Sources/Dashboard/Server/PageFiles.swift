@@ -40,6 +40,7 @@ enum PageFiles {
         .script("app.js", PackageResources.app_js),
         .script("box.js", PackageResources.box_js),
         .script("choosing.js", PackageResources.choosing_js),
+        .script("commands.js", PackageResources.commands_js),
         .script("controls.js", PackageResources.controls_js),
         .script("dashboard.js", PackageResources.dashboard_js),
         .script("dom.js", PackageResources.dom_js),

@@ -37,6 +37,8 @@ public enum DJLimits {
     public static let songsInARow = 2
     /// Longest search, in bytes: longer than any title and artist that people type.
     public static let searchBytes = 128
+    /// Songs or guests that are named where what was typed may mean several: a line's worth.
+    public static let namedChoices = 4
     /// Songs that a search finds: what a phone shows on two screens, in one message of some kilobytes.
     public static let searchResults = 20
     /// Searches of one guest a second that are answered: each goes through the whole library.

@@ -279,12 +279,12 @@ extension NetworkError {
             Problem(
                 "notConnected", "There is no host right now.",
                 "Votes and suggestions are kept and sent later; searching and skipping need a host.",
-                severity: .passes, raisedBy: .wish, clearedBy: [.time])
+                severity: .passes, raisedBy: .person, clearedBy: [.time])
         case .tooManyPendingVotes:
             Problem(
                 "tooManyPendingVotes", "\(DJLimits.pendingVotes) votes wait to be sent already.",
                 "Vote again when the connection is back.",
-                severity: .passes, raisedBy: .wish, clearedBy: [.time])
+                severity: .passes, raisedBy: .person, clearedBy: [.time])
         case .storageFull:
             Problem(
                 "storageFull", "The disk is full; nothing more can be kept.",

@@ -73,8 +73,10 @@ extension Notice {
     public static let outageCode = "radioUnavailable"
 
     /// An error, told to a person.
-    public init(_ error: NetworkError) {
-        let problem = error.problem
+    public init(_ error: NetworkError) { self.init(error.problem) }
+
+    /// A problem, told to a person.
+    public init(_ problem: Problem) {
         let (stays, isOutage) = (problem.severity != .passes, problem.severity == .outage)
         self.init(
             code: isOutage ? Self.outageCode : problem.code, cause: isOutage ? problem.code : nil,
@@ -99,12 +101,6 @@ extension Notice {
 }
 
 extension Notice {
-    /// A command line that is none.
-    public static func badCommand(_ line: String, expected: String) -> Notice {
-        passing(
-            "badCommand", "\"\(UntrustedText.shown(String(line.prefix(40))))\" is not a command.", "Try: \(expected).")
-    }
-
     /// The code of a drive that is not recorded any more.
     public static let notRecordedCode = "driveNotRecorded"
 
@@ -113,24 +109,6 @@ extension Notice {
         staying(
             notRecordedCode, "The drive is not recorded: \(cause).",
             "Make room, and make its folder writable. Everything else goes on.")
-    }
-
-    /// The song to remove is not there.
-    public static func notInQueue(_ songID: Song.ID) -> Notice {
-        passing("notQueued", "\"\(songID)\" is not in the queue.", "Use the id of a song in the queue.")
-    }
-
-    /// The guest to kick is not there.
-    public static func noSuchGuest(_ name: String) -> Notice {
-        passing("noSuchGuest", "No guest is called \"\(name)\".", "Use a guest's name or id.")
-    }
-
-    /// Several guests have that name.
-    public static func severalGuests(_ guests: [Peer]) -> Notice {
-        let ids = guests.prefix(3).map { Identity.head(of: $0.id) }.joined(separator: ", ")
-        return passing(
-            "severalGuests", "\(guests.count) guests are called \"\(guests.first?.name ?? "")\": \(ids).",
-            "Use these digits of the id of the one you mean.")
     }
 
     /// The radio has taken another adapter by itself.

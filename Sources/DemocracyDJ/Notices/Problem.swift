@@ -42,8 +42,8 @@ public struct Problem: Sendable {
         case reconnecting
         /// A host that says no.
         case refusal
-        /// A wish of the person that cannot be followed now.
-        case wish
+        /// What a person has typed or tapped, and cannot be followed.
+        case person
         /// A write to the store.
         case store
         /// The opening of the store.

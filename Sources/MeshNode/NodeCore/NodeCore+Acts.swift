@@ -34,6 +34,10 @@ extension NodeCore {
         case .release(let number, let peer): apply(context.mesh.stored(upTo: number, for: peer))
         case .disconnect(let peer): disconnect(peer)
         case .hostLeft(let host, let end): hostLeft(host, end)
+        case .retried(let isWell):
+            let told = screen.clear(by: .retried, now: context.now)
+            for event in told { show(event) }
+            if isWell, told.isEmpty { tell(Notice(.nothingToRetry)) }
         case .retryRadio: decisions.app.host != nil ? emit(.retryRadio) : scan()
         case .beginAnewNextTime: context.memory.noteEnd()
         case .answer(let number): emit(.answered(number))

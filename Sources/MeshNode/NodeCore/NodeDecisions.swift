@@ -37,6 +37,8 @@ enum Act: Sendable {
     /// The host has ended the link, or this guest has left it.
     case hostLeft(Peer, LinkEnd)
     case retryRadio
+    /// The person wants to have it tried again; `isWell` where the radio works, and there is a host.
+    case retried(isWell: Bool)
     /// The session is over: what is stored of it is not gone on with.
     case beginAnewNextTime
     case answer(Int)
@@ -109,7 +111,11 @@ struct NodeDecisions: Sendable {
         case .radioRecovered: return watch(.radioRecovered, &context)
         case .radioRepaired(let notice): return [.tell(notice)]
         case .input(let input): return decide(input, &context)
-        case .found(let results, let peer): return [.share(.answered(results, for: peer))]
+        case .found(let results, let peer):
+            guard let host = app.host, peer == host.local.id else { return [.share(.answered(results, for: peer))] }
+            // Another search of the same person may have come after it.
+            guard let search = host.state.search, search.number == results.number else { return [] }
+            return [.show(.searchResults(results.songs, query: search.words))]
         case .cover(let songID, let path): return [.show(.artwork(songID, path: path)), .cleared(by: .loaded)]
         case .coverFailed(let error): return [.tell(Notice(error))]
         case .asked(let number): return [.answer(number)]
@@ -135,7 +141,9 @@ struct NodeDecisions: Sendable {
             // What could be forgotten is refused.
             return context.isWithoutStore && event.isWish ? [] : ask(.guest(event), &context)
         // Whoever was refused and asks again is to be told again.
-        case .retry: return [.cleared(by: .retried)] + watch(.retry, &context) + [.steer(.start)]
+        case .retry:
+            let isWell = monitor.refusal == nil && (app.host != nil || app.guest?.state.host != nil)
+            return [.retried(isWell: isWell)] + watch(.retry, &context) + [.steer(.start)]
         case .leave:
             let goodbye = app.guest?.state.host.map { [Act.disconnect($0.id)] } ?? []
             return goodbye + [.cleared(by: .left), .steer(.leave)]

@@ -73,12 +73,13 @@ enum PairingLine: Hashable {
 
     /// Reads a line. Nil for an empty one.
     init?(_ line: String) {
-        guard let command = CommandLine(line) else { return nil }
-        switch command.line.lowercased() {
+        let line = line.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        switch line.lowercased() {
+        case "": return nil
         case "yes", "y", "accept": self = .answer(true)
         case "no", "n", "refuse": self = .answer(false)
         case "quit": self = .quit
-        default: self = .other(command.line)
+        default: self = .other(line)
         }
     }
 }

@@ -47,14 +47,14 @@ package struct PairingReporter {
         case (.programs, .waiting(let box)): emit(PairingObject("waiting", peer: .init(box)))
         case (.programs, .forgotten(let box)): emit(PairingObject("bondForgotten", peer: .init(box)))
         case (.programs, .nothingAsked):
-            notice(.passing("nothingAsked", "There are no digits to compare yet.", "Wait for them."))
+            notice(Notice(.nothingAsked))
         }
     }
 
     func badCommand(_ line: String) {
         switch form {
-        case .people: StandardOutput.write("! \(Notice.badCommand(line, expected: Self.usage).sentences)")
-        case .programs: notice(.badCommand(line, expected: Self.programUsage))
+        case .people: StandardOutput.write("! \(Notice(.badCommand(line, expected: Self.usage)).sentences)")
+        case .programs: notice(Notice(.badCommand(line, expected: Self.programUsage)))
         }
     }
 

@@ -64,7 +64,7 @@ struct RequestTests {
     mutating func impossible() {
         let long = String(repeating: "x", count: DJLimits.searchBytes)
         #expect(guest.handle(.search(long)).count == 1)
-        #expect(guest.handle(.search(long + "x")) == [.notice(.searchTooLong)])
+        #expect(guest.handle(.search(long + "x")) == [.notice(Notice(.searchTooLong))])
         _ = guest.handle(.multipeerEvent(.peerDisconnected(Example.host)))
         #expect(guest.handle(.search("one")) == [.notice(.notConnected)])
     }
@@ -124,14 +124,16 @@ struct RequestTests {
     @Test("a skip names the song that plays; without a host or a song there is nothing to skip")
     mutating func skip() {
         #expect(guest.handle(.skip) == [.send(.skip(songID: "s1"), to: Example.host.id)])
-        #expect(receive(.rejection(.skip(songID: "s1"), .notPlaying)) == [.notice(.cannotSkip(.notPlaying))])
         #expect(
-            receive(.rejection(.skip(songID: "s1"), .skippingNotAllowed)) == [.notice(.cannotSkip(.skippingNotAllowed))]
+            receive(.rejection(.skip(songID: "s1"), .notPlaying)) == [.notice(Notice(.cannotAdd("s1", .notPlaying)))])
+        #expect(
+            receive(.rejection(.skip(songID: "s1"), .skippingNotAllowed))
+                == [.notice(Notice(.cannotAdd("s1", .skippingNotAllowed)))]
         )
         var silent = Example.snapshot(6)
         silent.nowPlaying = nil
         _ = receive(.stateUpdate(silent))
-        #expect(guest.handle(.skip) == [.notice(.nothingPlays)])
+        #expect(guest.handle(.skip) == [.notice(Notice(.nothingPlays))])
         _ = guest.handle(.multipeerEvent(.peerDisconnected(Example.host)))
         #expect(guest.handle(.skip) == [.notice(.notConnected)])
     }

@@ -163,7 +163,7 @@ struct WishTests {
         _ = guest.handle(.suggest("new"))
         #expect(
             receive(.rejection(.suggestSong(songID: "new"), reason)) == [
-                .wishChanged(songID: "new", .suggest, .rejected(reason)), .notice(.cannotAdd("new", reason)),
+                .wishChanged(songID: "new", .suggest, .rejected(reason)), .notice(Notice(.cannotAdd("new", reason))),
             ])
     }
 }

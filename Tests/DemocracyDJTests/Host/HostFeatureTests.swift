@@ -184,7 +184,7 @@ struct HostFeatureTests {
         _ = host.handle(.multipeerEvent(.peerConnected(Example.ana)), now: .zero)
         #expect(host.handle(.command(.kick("Ana")), now: .zero) == [.disconnect(Example.ana.id)])
         #expect(host.handle(.command(.kick("ana")), now: .zero) == [.disconnect(Example.ana.id)])
-        #expect(host.handle(.command(.kick("Zoe")), now: .zero) == [.notice(.noSuchGuest("Zoe"))])
+        #expect(host.handle(.command(.kick("Zoe")), now: .zero) == [.notice(Notice(.noSuchGuest("Zoe")))])
     }
 
     @Test("a host's own messages, sent by a guest, change nothing")

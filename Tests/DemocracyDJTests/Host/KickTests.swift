@@ -68,7 +68,7 @@ struct KickTests {
         let twin = Peer(id: "b2b2b2b2", name: "Bob"), posing = Peer(id: "c3c3c3c3", name: Example.bob.id)
         for peer in [twin, posing] { _ = host.handle(.multipeerEvent(.peerConnected(peer)), now: .zero) }
         #expect(
-            host.handle(.command(.kick("Bob")), now: .zero) == [.notice(.severalGuests([Example.bob, twin]))])
+            host.handle(.command(.kick("Bob")), now: .zero) == [.notice(Notice(.severalGuests([Example.bob, twin])))])
         #expect(host.handle(.command(.kick(Example.bob.id)), now: .zero) == [.disconnect(Example.bob.id)])
     }
 }

@@ -10,8 +10,8 @@ struct NoticeBoardTests {
 
     static let off = Notice(.radioOff)
     static let lost = Notice(.connectionLost(host: Example.host))
-    static let typo = Notice.badCommand("vot", expected: "vote ID")
-    static let otherTypo = Notice.badCommand("wote", expected: "vote ID")
+    static let typo = Notice(.badCommand("vot", expected: "vote ID"))
+    static let otherTypo = Notice(.badCommand("wote", expected: "vote ID"))
 
     /// An event at a second, and what follows.
     typealias Row = (at: Double, event: NoticeBoard.Event, actions: [NoticeBoard.Action])

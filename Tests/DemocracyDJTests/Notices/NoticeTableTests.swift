@@ -9,13 +9,9 @@ import Testing
 struct NoticeTableTests {
     /// What is told and is no `NetworkError`: a person's own words that led to nothing.
     static let others: [Notice] =
-        [.badCommand("vot s3", expected: "vote ID")]
-        + RejectionReason.allCases.map { .cannotAdd("s3", $0) } + [.notInQueue("s3"), .noSuchGuest("Ana")]
-        + [
+        CommandProblem.every.map { Notice($0) } + [
             .notRecorded("the line is dead"), .songsMissing(3), .cannotBePlayed(title: "Headlights"),
             .cannotBePlayed(title: nil), .otherAdapter("hci1", insteadOf: "hci0"), .advertisingAgain,
-        ] + [
-            .severalGuests([Peer(id: "0a0a0a0a", name: "Ana"), Peer(id: "b1b1b1b1", name: "Ana")])
         ]
 
     /// A notice as `docs/using.md` has it.

@@ -80,7 +80,7 @@ extension GuestFeature {
 
     mutating func rejected(_ intent: GuestIntent, _ reason: RejectionReason) -> [Effect] {
         guard let index = state.wishes.firstIndex(where: { $0.intent == intent }) else {
-            if case .skip = intent { return [.notice(.cannotSkip(reason))] }
+            if case .skip = intent { return [.notice(Notice(.cannotAdd(intent.songID, reason)))] }
             // It was followed, and its song's turn has come.
             if reason == .cannotBePlayed { return [.notice(.cannotBePlayed(title: title(of: intent.songID)))] }
             return []
@@ -92,7 +92,10 @@ extension GuestFeature {
         }
         let wish = state.wishes.remove(at: index)
         let told = Effect.wishChanged(songID: wish.songID, wish.kind, .rejected(reason))
-        return wish.kind == .suggest ? [told, .notice(.cannotAdd(wish.songID, reason))] : [told]
+        guard wish.kind == .suggest else { return [told] }
+        let waiting = state.hostSnapshot?.queue.count { $0.addedBy == local.id } ?? 0
+        let name = title(of: wish.songID) ?? wish.songID
+        return [told, .notice(Notice(.cannotAdd(name, reason, waiting: waiting)))]
     }
 
     private func title(of songID: Song.ID) -> String? { state.hostSnapshot?.item(songID)?.title }

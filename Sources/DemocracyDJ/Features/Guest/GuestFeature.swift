@@ -137,7 +137,7 @@ public struct GuestFeature: Feature {
 
     private mutating func skip() -> [Effect] {
         guard let host = state.host else { return [.notice(.notConnected)] }
-        guard let song = state.hostSnapshot?.nowPlaying else { return [.notice(.nothingPlays)] }
+        guard let song = state.hostSnapshot?.nowPlaying else { return [.notice(Notice(.nothingPlays))] }
         return [.send(.skip(songID: song.id), to: host.id)]
     }
 
@@ -145,7 +145,7 @@ public struct GuestFeature: Feature {
         guard let host = state.host else { return [.notice(.notConnected)] }
         let request = SearchRequest(
             number: (state.search?.number ?? 0) &+ 1, words: words, asksForState: state.isWaitingForWhole)
-        guard request.isWithinLimits else { return [.notice(.searchTooLong)] }
+        guard request.isWithinLimits else { return [.notice(Notice(.searchTooLong))] }
         state.search = Search(number: request.number, words: words, isOpen: true)
         return [.request(.search(request), from: host.id)]
     }

@@ -8,7 +8,9 @@ extension HostFeature {
     mutating func handle(_ command: Command, now: MeshInstant) -> [Effect] {
         switch command {
         case .play:
-            guard state.nowPlaying != nil else { return playNext(now: now) }
+            guard state.nowPlaying != nil else {
+                return hasNext ? playNext(now: now) : [.notice(Notice(.nothingToPlay))]
+            }
             guard !state.isPlaying else { return [] }
             state.playingSince = now
             return changed(now: now)
@@ -17,13 +19,17 @@ extension HostFeature {
             state.playedBefore = state.elapsed(now)
             state.playingSince = nil
             return changed(now: now)
-        case .skip: return playNext(now: now)
+        case .skip:
+            return state.nowPlaying != nil || hasNext ? playNext(now: now) : [.notice(Notice(.nothingPlays))]
+        case .search(let words): return search(words)
         case .add(let songID):
-            if let reason = suggest(songID, by: local.id) { return [.notice(.cannotAdd(songID, reason))] }
+            if let reason = suggest(songID, by: local.id) {
+                return [.notice(Notice(.cannotAdd(library[songID]?.title ?? songID, reason)))]
+            }
             return changed(now: now)
         case .remove(let songID):
             guard state.queue.contains(where: { $0.item.id == songID }) else {
-                return [.notice(.notInQueue(songID))]
+                return [.notice(Notice(.notInQueue(songID)))]
             }
             state.queue.removeAll { $0.item.id == songID }
             return changed(now: now)
@@ -31,13 +37,23 @@ extension HostFeature {
         }
     }
 
+    private var hasNext: Bool { !state.queue.isEmpty || spare != nil }
+
+    /// The person at the head unit looks for songs: what is found is shown there, and told to nobody else.
+    private mutating func search(_ words: String) -> [Effect] {
+        let request = SearchRequest(number: (state.search?.number ?? 0) &+ 1, words: words)
+        guard request.isWithinLimits else { return [.notice(Notice(.searchTooLong))] }
+        state.search = request
+        return [.search(request, for: local.id)]
+    }
+
     /// An identifier goes before a name: a guest may call itself anything.
     private mutating func kick(_ name: String) -> [Effect] {
         let guests = state.connectedPeers
         let named = guests.first { $0.id == name }.map { [$0] } ?? guests.filter { $0.name == name }
         let meant = named.isEmpty ? guests.filter { $0.id.hasPrefix(name) && name.count >= Identity.headDigits } : named
-        guard let peer = meant.first else { return [.notice(.noSuchGuest(name))] }
-        guard meant.count == 1 else { return [.notice(.severalGuests(meant))] }
+        guard let peer = meant.first else { return [.notice(Notice(.noSuchGuest(name)))] }
+        guard meant.count == 1 else { return [.notice(Notice(.severalGuests(meant)))] }
         if !state.banned.contains(peer.id) { state.banned.append(peer.id) }
         if state.banned.count > DJLimits.bannedPeers { state.banned.removeFirst() }
         return [.disconnect(peer.id)]

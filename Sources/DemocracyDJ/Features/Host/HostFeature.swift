@@ -26,6 +26,8 @@ public struct HostFeature: Feature {
         case pause
         /// On to the next song.
         case skip
+        /// Look for songs of the library: `Effect.search` for this host itself.
+        case search(String)
         /// Put a song of the library into the queue.
         case add(Song.ID)
         /// Take a song out of the queue.
@@ -88,6 +90,8 @@ public struct HostFeature: Feature {
         public var added: Int
         /// How often each linked guest has searched.
         public var searches: [Peer.ID: RateLimit] = [:]
+        /// What the person at the head unit has looked for last.
+        public var search: SearchRequest?
         /// When guests are told next which state is the present one.
         public var nextHeartbeat: MeshInstant
 

@@ -4,26 +4,33 @@ import DemocracyDJ
 import MeshProtocol
 
 /// Decides which song or guest a person means, by what is on view: a number, an identifier, or the beginning of a name.
-struct SongChoice: Hashable {
+public struct SongChoice: Hashable, Sendable {
     /// What plays and what comes next, as it was shown last; nil before anything was.
-    var shown: HostSnapshot?
+    public var shown: HostSnapshot?
     /// What the last search has found.
-    var found: [Song] = []
+    public var found: [Song] = []
     /// The songs that a host can add; a guest does not know them.
-    var library: [Song] = []
+    public var library: [Song] = []
+
+    /// Nothing is on view.
+    public init(shown: HostSnapshot? = nil, found: [Song] = [], library: [Song] = []) {
+        self.shown = shown
+        self.found = found
+        self.library = library
+    }
 
     /// What a song is wanted for. It decides which list a number counts in.
-    enum Use {
+    public enum Use: Hashable, Sendable {
         /// A song of the queue.
         case queued
         /// A song that the last search has found; a beginning may also be that of a queued one.
         case suggested
-        /// A song of the host's library.
+        /// A song that the last search has found, or any of the host's library.
         case added
     }
 
     /// What was meant.
-    enum Meaning: Hashable {
+    public enum Meaning: Hashable, Sendable {
         /// This identifier: of a song on view, or as it was typed where nothing on view fits it.
         case id(String)
         /// One of several, by what they are called.
@@ -35,7 +42,7 @@ struct SongChoice: Hashable {
     }
 
     /// The song that a person means.
-    func song(_ text: String, for use: Use) -> Meaning {
+    public func song(_ text: String, for use: Use) -> Meaning {
         let known = known(for: use)
         if known.contains(where: { $0.id == text }) { return .id(text) }
         if let numbered = numbered(use), let number = Int(text), !text.hasPrefix("+") {
@@ -47,7 +54,7 @@ struct SongChoice: Hashable {
     }
 
     /// The guest that a person means.
-    func guest(_ text: String) -> Meaning {
+    public func guest(_ text: String) -> Meaning {
         let guests = shown?.connectedPeers ?? []
         if guests.contains(where: { $0.name == text || (text.count >= Identity.headDigits && $0.id.hasPrefix(text)) }) {
             return .id(text)
@@ -63,13 +70,14 @@ struct SongChoice: Hashable {
         use == .queued ? shown == nil : !text.contains(" ")
     }
 
-    private func known(for use: Use) -> [Song] {
+    /// The songs that can be named.
+    func known(for use: Use) -> [Song] {
         // What plays is in no queue, and the answer to a wish for it says so.
         let queue = (shown?.queue.map(\.song) ?? []) + [shown?.nowPlaying?.song].compactMap(\.self)
         return switch use {
         case .queued: queue
         case .suggested: unique(found + queue)
-        case .added: unique(library + queue)
+        case .added: unique(found + library + queue)
         }
     }
 
@@ -77,8 +85,7 @@ struct SongChoice: Hashable {
     private func numbered(_ use: Use) -> [Song]? {
         switch use {
         case .queued: shown?.queue.map(\.song)
-        case .suggested: found.isEmpty ? nil : found
-        case .added: nil
+        case .suggested, .added: found.isEmpty ? nil : found
         }
     }
 

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import MeshProtocol
+
+/// Why something that a person has typed or tapped leads to nothing. Each is one row of the table below, as those of
+/// `NetworkError` are; `docs/using.md`, "Notices", has the same rows.
+public enum CommandProblem: Hashable, Sendable {
+    /// What a command lacks that was typed alone.
+    public enum Missing: Hashable, Sendable, CaseIterable {
+        case song, guest, words
+    }
+
+    /// A line that is no command, or not as it is typed; and what is.
+    case badCommand(String, expected: String)
+    /// A command without what it is about.
+    case incomplete(String, Missing)
+    /// What was typed is the beginning of several names.
+    case severalMeant(String, [String])
+    /// No song of the queue is called so.
+    case notOnView(String)
+    /// No song that this node knows of is called so.
+    case notFound(String)
+    /// There is no such line in the list.
+    case noSuchLine(Int, of: Int)
+    /// Nothing is queued.
+    case emptyQueue
+    /// Nothing was looked for that a number could count in.
+    case nothingFoundYet
+    /// There are no guests.
+    case nobodyHere
+    /// The guest to send away is not there.
+    case noSuchGuest(String)
+    /// Several guests have that name.
+    case severalGuests([Peer])
+    /// The song to remove is not there.
+    case notInQueue(String)
+    /// A song cannot be put into the queue; `waiting` are those of the same guest in it.
+    case cannotAdd(String, RejectionReason, waiting: Int = 0)
+    /// There is no song to skip.
+    case nothingPlays
+    /// There is no song to play.
+    case nothingToPlay
+    /// Everything is connected and works.
+    case nothingToRetry
+    /// More words than any song has.
+    case searchTooLong
+    /// An answer of somebody who was not asked: in a pairing.
+    case nothingAsked
+
+    /// The row of this problem.
+    public var problem: Problem {
+        switch self {
+        case .badCommand(let line, let expected):
+            row("badCommand", "\"\(shown(line))\" is not a command.", "Try: \(expected).")
+        case .incomplete(let word, .song):
+            row(
+                "incompleteCommand", "\"\(word)\" needs a song.",
+                "Type \(word) and a number of the list, or the beginning of a title.")
+        case .incomplete(let word, .guest):
+            row(
+                "incompleteCommand", "\"\(word)\" needs a guest.", "Type \(word) and the beginning of the guest's name."
+            )
+        case .incomplete(let word, .words):
+            row("incompleteCommand", "\"\(word)\" needs a word or two.", "Type \(word) and the words.")
+        case .severalMeant(let text, let names):
+            row("severalMeant", "\"\(shown(text))\" may be \(list(names)).", "Type more of the name, or the number.")
+        case .notOnView(let text):
+            row(
+                "notQueued", "\"\(shown(text))\" is not in the queue.",
+                "Use a number of the list, or the beginning of a title in it.")
+        case .notFound(let text):
+            row("unknownSong", "\"\(shown(text))\" was not found yet.", "Look for it first: search \(shown(text))")
+        case .noSuchLine(let number, let count):
+            row("noSuchLine", "There is no line \(number).", "Use a number from 1 to \(count).")
+        case .emptyQueue:
+            row("emptyList", "The queue is empty.", "Look for a song first: search and a word of its title.")
+        case .nothingFoundYet:
+            row("emptyList", "Nothing is found yet.", "Look for a song first: search and a word of its title.")
+        case .nobodyHere: row("emptyList", "There are no guests.", nil)
+        case .noSuchGuest(let name):
+            row("noSuchGuest", "No guest is called \"\(shown(name))\".", "Use a guest's name or id.")
+        case .severalGuests(let guests):
+            row(
+                "severalGuests",
+                "\(guests.count) guests are called \"\(guests.first?.name ?? "")\": "
+                    + "\(guests.prefix(3).map { Identity.head(of: $0.id) }.joined(separator: ", ")).",
+                "Use these digits of the id of the one you mean.")
+        case .notInQueue(let song):
+            row("notQueued", "\"\(song)\" is not in the queue.", "Use the id of a song in the queue.")
+        case .cannotAdd(let song, let reason, let waiting): refusal(of: song, reason, waiting)
+        case .nothingPlays: row("nothingPlays", "Nothing plays, so there is nothing to skip.", nil)
+        case .nothingToPlay:
+            row("nothingToPlay", "There is no song to play.", "Add one: search and a word of its title.")
+        case .nothingToRetry: row("nothingToRetry", "Everything works; there is nothing to retry.", nil)
+        case .searchTooLong:
+            row("searchTooLong", "That is too long to look for.", "Use at most \(DJLimits.searchBytes) letters.")
+        case .nothingAsked: row("nothingAsked", "There are no digits to compare yet.", "Wait for them.")
+        }
+    }
+
+    private func refusal(of song: String, _ reason: RejectionReason, _ waiting: Int) -> Problem {
+        switch reason {
+        case .unknownSong: row("unknownSong", "There is no song \"\(song)\".", "Check the song's id.")
+        case .notQueued: row("notQueued", "\"\(song)\" is not in the queue.", "Suggest it first.")
+        case .alreadyPlayed: row("alreadyPlayed", "\"\(song)\" has been played.", "Suggest it to hear it again.")
+        case .alreadyVoted: row("alreadyVoted", "\"\(song)\" plays or is queued, and has that vote already.", nil)
+        case .notVoted: row("notVoted", "\"\(song)\" has no vote of yours.", nil)
+        case .queueFull: row("queueFull", "The queue is full.", "Try again after the next song.")
+        case .tooManySuggestions:
+            row(
+                "tooManySuggestions",
+                "You already have \(waiting == 0 ? "enough" : "\(waiting)") \(waiting == 1 ? "song" : "songs") waiting.",
+                "Suggest again when one of them has played.")
+        case .cannotBePlayed:
+            row(
+                "cannotBePlayed", "\"\(song)\" cannot be played: its file is damaged or of an unknown kind.",
+                "Choose another song.")
+        case .notPlaying: row("notPlaying", "The song that you wanted to skip does not play any more.", nil)
+        case .skippingNotAllowed:
+            row("skippingNotAllowed", "On this host only the driver skips songs.", "Ask the driver.")
+        }
+    }
+
+    private func row(_ code: String, _ sentence: String, _ suggestion: String?) -> Problem {
+        Problem(code, sentence, suggestion, severity: .passes, raisedBy: .person, clearedBy: [.time])
+    }
+
+    /// As much as fits a line, and nothing that a terminal would obey.
+    private func shown(_ text: String) -> String { UntrustedText.shown(String(text.prefix(40))) }
+
+    private func list(_ names: [String]) -> String {
+        let named = names.prefix(DJLimits.namedChoices).map { "\"\($0)\"" }
+        let others = names.count - named.count
+        return named.joined(separator: ", ") + (others > 0 ? " and \(others) more" : "")
+    }
+}
+
+extension Notice {
+    /// A command that leads to nothing, told to a person.
+    public init(_ problem: CommandProblem) { self.init(problem.problem) }
+}

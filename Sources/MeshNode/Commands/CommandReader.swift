@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DemocracyDJ
+import MeshProtocol
+
+/// Reads what one kind of user types, sends or taps, by the table of commands (`NodeCommand.all`).
+public struct CommandReader: Sendable {
+    /// The commands that this user has, in the order in which they are explained.
+    public let commands: [NodeCommand]
+
+    /// A reader for one kind of user.
+    public init(_ user: NodeCommand.User, isRecorded: Bool = false) {
+        commands = NodeCommand.all.filter { $0.users.contains(user) && (isRecorded || !$0.isForRecording) }
+    }
+
+    /// A reader for who types at a node, a person or a program.
+    public init(_ node: NodeDescription) {
+        self.init(node.role == .host ? .host : .guest, isRecorded: node.isRecorded)
+    }
+
+    // MARK: Programs and pages
+
+    /// Reads a line of a program. Nil for an empty one.
+    public func input(ofProgram line: String) -> NodeInput? {
+        guard let (word, rest) = Self.split(line) else { return nil }
+        if let command = commands.first(where: { $0.isNamed(word) && $0.isForPrograms }),
+            (command.parameter == nil) == rest.isEmpty, case .input(let input) = command.meaning(rest)
+        {
+            return input
+        }
+        let expected = commands.filter(\.isForPrograms).map { $0.usage(forProgram: true) }.joined(separator: ", ")
+        return .notice(
+            Notice(.badCommand([word, rest].filter { !$0.isEmpty }.joined(separator: " "), expected: expected)))
+    }
+
+    /// Reads the request of a page; nil where it is none of this page's commands.
+    public func input(of request: PageRequest) -> NodeInput? {
+        guard let command = commands.first(where: { $0.isNamed(request.command) }) else { return nil }
+        let argument: String? =
+            switch command.parameter {
+            case nil: ""
+            case .song: request.songID.flatMap { (1...DJLimits.songIDBytes).contains($0.utf8.count) ? $0 : nil }
+            case .guest: request.peer.flatMap { (1...Limits.peerIDBytes).contains($0.utf8.count) ? $0 : nil }
+            case .words, .command: nil
+            }
+        guard let argument, case .input(let input) = command.meaning(argument) else { return nil }
+        return input
+    }
+
+    /// What stands on the buttons of a page, by the word of the command.
+    public var titles: [String: String] {
+        Dictionary(commands.compactMap { command in command.title.map { (command.word, $0) } }) { first, _ in first }
+    }
+
+    // MARK: People
+
+    /// Reads a line that a person has typed, by what is on view. Nil for an empty one.
+    public func meaning(ofTyped line: String, _ choice: SongChoice) -> NodeCommand.Meaning? {
+        let spaced = UntrustedText.shown(String(line.map { $0.isWhitespace ? " " : $0 }))
+        // There is no line editor: whoever presses Tab, and then Enter, is shown what the line may become.
+        if line.last == "\t" {
+            return .completions(
+                completions(of: spaced, isNextBegun: line.dropLast().last?.isWhitespace == true, choice))
+        }
+        guard let (word, rest) = Self.split(spaced) else { return nil }
+        guard let command = commands.first(where: { $0.isNamed(word.lowercased()) }) else {
+            let expected = nearest(to: word).map { "\($0.usage()), or help" } ?? "help"
+            return .notice(.badCommand(rest.isEmpty ? word : "\(word) \(rest)", expected: expected))
+        }
+        switch command.parameter {
+        case nil where !rest.isEmpty: return .notice(.badCommand("\(word) \(rest)", expected: command.usage()))
+        case .command: return help(rest)
+        case .song, .guest, .words:
+            guard rest.isEmpty else { return command.meaning(of: rest, choice) }
+            if let problem = choice.emptyList(for: command.parameter) { return .notice(problem) }
+            return .notice(.incomplete(command.word, command.parameter?.missing ?? .words))
+        case nil: return command.meaning("")
+        }
+    }
+
+    private func help(_ word: String) -> NodeCommand.Meaning {
+        guard !word.isEmpty else { return .help(nil) }
+        guard let command = commands.first(where: { $0.isNamed(word.lowercased()) }) else {
+            return .notice(.badCommand(word, expected: nearest(to: word).map { "help \($0.word)" } ?? "help"))
+        }
+        return .help(command)
+    }
+
+    /// What each command does, a line each; or what one of them does.
+    public func help(_ command: NodeCommand? = nil) -> [String] {
+        // Who reads this has found `help`.
+        let explained = command.map { [$0] } ?? commands.filter { $0.word != "help" }
+        let column = (explained.map { $0.usage().count }.max() ?? 0) + 2
+        let lines = explained.map { command in
+            let usage = command.usage()
+            return "  " + usage + String(repeating: " ", count: column - usage.count) + command.does
+        }
+        guard let command else {
+            return lines + ["SONG is a number, the beginning of a title, or an id; help COMMAND says more."]
+        }
+        let others = command.aliases.isEmpty ? [] : ["The same: \(command.aliases.joined(separator: ", "))."]
+        guard case .song = command.parameter else { return lines + others }
+        return lines + others + ["SONG is a number of the list, the beginning of a title, or an id."]
+    }
+
+    /// The lines that a line which has only begun may become.
+    private func completions(of line: String, isNextBegun: Bool, _ choice: SongChoice) -> [String] {
+        let (first, rest) = Self.split(line) ?? ("", "")
+        let word = first.lowercased()
+        guard isNextBegun || !rest.isEmpty, let command = commands.first(where: { $0.isNamed(word) })
+        else { return commands.filter { $0.word.hasPrefix(word) }.map { $0.usage() } }
+        let names = command.parameter == .command ? commands.map(\.word) : choice.names(for: command.parameter)
+        return names.filter { $0.lowercased().hasPrefix(rest.lowercased()) }.map { "\(command.word) \($0)" }
+    }
+
+    /// The command that somebody meant who typed a word that is none; nil where it is like none.
+    private func nearest(to word: String) -> NodeCommand? {
+        let word = Array(word.lowercased().prefix(20))
+        let measured = commands.map { (command: $0, slips: Self.slips(word, Array($0.word))) }
+        // Of a short word, two wrong letters leave nothing to go by.
+        return measured.filter { $0.slips <= ($0.command.word.count > 4 ? 2 : 1) }.min { $0.slips < $1.slips }?.command
+    }
+
+    /// Letters to add, drop, change or swap with the next, until one word is the other: the optimal string alignment
+    /// distance.
+    private static func slips(_ one: [Character], _ other: [Character]) -> Int {
+        var before: [Int] = []
+        var last = Array(0...other.count)
+        for i in one.indices {
+            var next = [i + 1]
+            for j in other.indices {
+                var least = min(last[j] + (one[i] == other[j] ? 0 : 1), last[j + 1] + 1, next[j] + 1)
+                if i > 0, j > 0, one[i] == other[j - 1], one[i - 1] == other[j] {
+                    least = min(least, before[j - 1] + 1)
+                }
+                next.append(least)
+            }
+            (before, last) = (last, next)
+        }
+        return last[other.count]
+    }
+
+    /// A word, and what follows it.
+    private static func split(_ line: String) -> (word: String, rest: String)? {
+        let parts = line.split(maxSplits: 1, whereSeparator: \.isWhitespace)
+        return parts.first.map { (String($0), (parts.dropFirst().first ?? "").trimmingSpaces) }
+    }
+}
+
+/// A command as a page sends it.
+public struct PageRequest: Decodable, Hashable, Sendable {
+    /// The word of the command.
+    public var command: String
+    /// The song that it is about.
+    public var songID: Song.ID?
+    /// The guest that it is about.
+    public var peer: Peer.ID?
+}
+
+extension NodeCommand {
+    fileprivate func isNamed(_ word: String) -> Bool { self.word == word || aliases.contains(word) }
+
+    /// What it becomes with what a person has typed after its word.
+    fileprivate func meaning(of text: String, _ choice: SongChoice) -> Meaning {
+        let chosen: SongChoice.Meaning? =
+            switch parameter {
+            case .song(let use): choice.song(text, for: use)
+            case .guest: choice.guest(text)
+            case .words, .command, nil: nil
+            }
+        switch chosen {
+        case nil: return meaning(text)
+        case .id(let id): return meaning(id)
+        case .several(let names): return .notice(.severalMeant(text, names))
+        case .noSuchLine(let number, let count):
+            return .notice(choice.emptyList(for: parameter) ?? .noSuchLine(number, of: count))
+        case .nothing: return .notice(parameter == .song(.queued) ? .notOnView(text) : .notFound(text))
+        }
+    }
+}
+
+extension NodeCommand.Meaning {
+    fileprivate static func notice(_ problem: CommandProblem) -> NodeCommand.Meaning {
+        .input(.notice(Notice(problem)))
+    }
+}
+
+extension NodeCommand.Parameter {
+    fileprivate var missing: CommandProblem.Missing {
+        switch self {
+        case .song: .song
+        case .guest: .guest
+        case .words, .command: .words
+        }
+    }
+}
+
+extension SongChoice {
+    /// That there is nothing to choose from; nil where there is something.
+    fileprivate func emptyList(for parameter: NodeCommand.Parameter?) -> CommandProblem? {
+        switch parameter {
+        case .song(.queued): shown?.queue.isEmpty == true ? .emptyQueue : nil
+        case .song: found.isEmpty ? .nothingFoundYet : nil
+        case .guest: shown?.connectedPeers.isEmpty == true ? .nobodyHere : nil
+        case .words, .command, nil: nil
+        }
+    }
+
+    /// What can be named, as people type it.
+    fileprivate func names(for parameter: NodeCommand.Parameter?) -> [String] {
+        switch parameter {
+        case .song(let use): known(for: use).map { UntrustedText.shown($0.title) }
+        case .guest: (shown?.connectedPeers ?? []).map { UntrustedText.shown($0.name) }
+        case .words, .command, nil: []
+        }
+    }
+}
+
+extension StringProtocol {
+    fileprivate var trimmingSpaces: String {
+        var rest = self.drop(while: \.isWhitespace)
+        while rest.last?.isWhitespace == true { rest = rest.dropLast() }
+        return String(rest)
+    }
+}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DemocracyDJ
+import FoundationEssentials
+import MeshNode
+import Testing
+
+@Suite("What programs type, and what pages send")
+struct ProgramCommandTests {
+    private static func read(_ line: String, _ user: NodeCommand.User, isRecorded: Bool = false) -> NodeInput? {
+        CommandReader(user, isRecorded: isRecorded).input(ofProgram: line)
+    }
+
+    private static let hostLines: [(String, NodeInput)] = [
+        ("play", .host(.play)), ("  pause  ", .host(.pause)), ("skip", .host(.skip)),
+        ("search open road", .host(.search("open road"))), ("add s1", .host(.add("s1"))),
+        ("remove  s1 ", .host(.remove("s1"))), ("kick Little Bob", .host(.kick("Little Bob"))), ("retry", .retry),
+        ("end", .end), ("quit", .quit(.quit)),
+    ]
+
+    private static let guestLines: [(String, NodeInput)] = [
+        ("vote s1", .guest(.vote("s1"))), ("unvote s1", .guest(.takeBackVote("s1"))),
+        ("suggest s2", .guest(.suggest("s2"))), ("search open road", .guest(.search("open road"))),
+        ("skip", .guest(.skip)), ("retry", .retry), ("leave", .leave), ("quit", .quit(.quit)),
+    ]
+
+    @Test("a host's commands", arguments: hostLines)
+    func host(line: String, input: NodeInput) { #expect(Self.read(line, .host) == input) }
+
+    @Test("a guest's commands", arguments: guestLines)
+    func guest(line: String, input: NodeInput) { #expect(Self.read(line, .guest) == input) }
+
+    @Test("every command of a program is tested here, so that a new one is")
+    func complete() {
+        for (user, tested) in [(NodeCommand.User.host, Self.hostLines), (.guest, Self.guestLines)] {
+            let words = Set(tested.map { $0.0.split(separator: " ").first.map(String.init) ?? "" })
+            let shown = Set(["help", "queue"])
+            #expect(Set(CommandReader(user).commands.map(\.word)).subtracting(shown) == words)
+        }
+    }
+
+    @Test("a moment can be marked where the drive is recorded, and nowhere else")
+    func mark() {
+        for user in [NodeCommand.User.host, .guest] {
+            #expect(Self.read("mark tunnel \u{1B}[31min", user, isRecorded: true) == .mark("tunnel [31min"))
+            for (line, isRecorded) in [("mark", true), ("mark tunnel in", false)] {
+                guard case .notice = Self.read(line, user, isRecorded: isRecorded) else {
+                    Issue.record("\(line) was taken")
+                    return
+                }
+            }
+        }
+    }
+
+    @Test("an empty line is nothing", arguments: ["", "   ", "\t"])
+    func empty(line: String) {
+        #expect(Self.read(line, .host) == nil)
+        #expect(Self.read(line, .guest) == nil)
+    }
+
+    @Test(
+        "anything else is told to be no command, and changes nothing",
+        arguments: ["vote", "skip now", "Vote s1", "x", "help", "queue"])
+    func bad(line: String) {
+        guard case .notice(let notice) = Self.read(line, .guest) else {
+            Issue.record("\(line) was taken for a command")
+            return
+        }
+        #expect(notice.code == "badCommand")
+        #expect(
+            notice.suggestion
+                == "Try: vote ID, unvote ID, search WORDS, suggest ID, skip, retry, leave, quit.")
+    }
+
+    // MARK: Pages
+
+    private static func request(_ json: String) throws -> PageRequest {
+        try JSONDecoder().decode(PageRequest.self, from: Data(json.utf8))
+    }
+
+    @Test(
+        "a page has the commands of whoever looks at it, and no others",
+        arguments: [
+            (NodeCommand.User.driverPage, ["play", "pause", "skip", "add", "remove", "kick", "retry", "end"]),
+            (.guestPage, ["vote", "unvote", "suggest", "skip", "retry", "leave"]),
+            (.passenger, ["vote", "unvote", "suggest", "skip", "retry", "leave"]),
+        ])
+    func pages(user: NodeCommand.User, words: [String]) throws {
+        #expect(CommandReader(user).commands.map(\.word) == words)
+        for command in NodeCommand.all {
+            let request = try Self.request("{\"command\": \"\(command.word)\", \"songID\": \"s1\", \"peer\": \"ana\"}")
+            #expect((CommandReader(user).input(of: request) != nil) == words.contains(command.word), "\(command.word)")
+        }
+    }
+
+    @Test("a page's request without the song or the guest that it is about is none, nor one that is too long")
+    func incomplete() throws {
+        let long = String(repeating: "x", count: 65)
+        for json in [
+            "{\"command\": \"add\"}", "{\"command\": \"add\", \"songID\": \"\"}",
+            "{\"command\": \"remove\", \"songID\": \"\(long)\"}", "{\"command\": \"kick\", \"songID\": \"s1\"}",
+            "{\"command\": \"kick\", \"peer\": \"\(long)\"}", "{\"command\": \"quit\"}",
+        ] {
+            #expect(CommandReader(.driverPage).input(of: try Self.request(json)) == nil, "\(json)")
+        }
+        let takeBack = try Self.request("{\"command\": \"takeBack\", \"songID\": \"s1\"}")
+        #expect(CommandReader(.passenger).input(of: takeBack) == .guest(.takeBackVote("s1")))
+    }
+}

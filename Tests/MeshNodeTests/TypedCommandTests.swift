@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DemocracyDJ
+import MeshNode
+import MeshProtocol
+import Testing
+
+@Suite("What people type at the prompt")
+struct TypedCommandTests {
+    private static let dad = Peer(id: "dad", name: "Dad's Car")
+    private static let guests = [Peer(id: "ana", name: "Ana"), Peer(id: "bob", name: "Bob")]
+
+    private static let songs = [
+        Song(id: "s1", title: "Open Road", artist: "The Milestones", duration: 214),
+        Song(id: "s2", title: "Road Trip", artist: "Night Drivers", duration: 187),
+        Song(id: "3", title: "Rest Stop", artist: "Paper Maps", duration: 241),
+        Song(id: "s4", title: "Road", artist: "Coastline", duration: 198),
+    ]
+
+    private static let found = [
+        Song(id: "x7", title: "Hotel", artist: "A", duration: 1),
+        Song(id: "x8", title: "Motel", artist: "B", duration: 1),
+    ]
+
+    /// The first song plays, the others wait.
+    private static func snapshot(_ songs: [Song] = songs, guests: [Peer] = guests) -> HostSnapshot {
+        HostSnapshot(
+            epoch: 1, revision: 1, nowPlaying: songs.first.map { QueueItem(song: $0, addedBy: dad.id) },
+            isPlaying: true, queue: songs.dropFirst().map { QueueItem(song: $0, addedBy: dad.id) },
+            connectedPeers: guests)
+    }
+
+    private static let inCar = SongChoice(shown: snapshot(), library: songs)
+
+    private func read(
+        _ line: String, _ choice: SongChoice = inCar, as user: NodeCommand.User = .guest
+    ) -> NodeCommand.Meaning? {
+        CommandReader(user).meaning(ofTyped: line, choice)
+    }
+
+    private func notice(
+        _ line: String, _ choice: SongChoice = inCar, as user: NodeCommand.User = .guest
+    ) -> Notice? {
+        if case .input(.notice(let notice)) = read(line, choice, as: user) { notice } else { nil }
+    }
+
+    @Test(
+        "a song of the queue goes by its number, its id, its title, or the beginning of it",
+        arguments: [
+            ("vote 1", "s2"), ("vote s2", "s2"), ("vote road t", "s2"), ("Vote ROAD TRIP", "s2"), ("vote\trest", "3"),
+            ("vote 2", "3"),
+        ])
+    func song(line: String, id: String) {
+        #expect(read(line) == .input(.guest(.vote(id))))
+    }
+
+    @Test func anIdThatIsANumberGoesBeforeTheLineOfThatNumber() {
+        #expect(read("vote 3") == .input(.guest(.vote("3"))))
+    }
+
+    @Test func aWholeTitleGoesBeforeTheBeginningOfALongerOne() {
+        #expect(read("unvote road") == .input(.guest(.takeBackVote("s4"))))
+    }
+
+    @Test func aBeginningOfSeveralTitlesChangesNothingAndSaysWhichAreMeant() {
+        let notice = notice("vote r")
+        #expect(notice?.code == "severalMeant")
+        #expect(notice?.message == "\"r\" may be \"Road Trip\", \"Rest Stop\", \"Road\".")
+    }
+
+    @Test func aLineThatIsNotThereChangesNothingAndSaysWhichAre() {
+        for number in ["4", "0", "-1"] { #expect(notice("vote \(number)")?.code == "noSuchLine") }
+        #expect(notice("vote 4")?.message == "There is no line 4.")
+        #expect(notice("vote 4")?.suggestion == "Use a number from 1 to 3.")
+    }
+
+    @Test(
+        "with an empty queue a person is told what to type",
+        arguments: ["vote 1", "vote", "unvote", "unvote 3"])
+    func empty(line: String) {
+        let nothing = SongChoice(shown: Self.snapshot([]))
+        #expect(notice(line, nothing)?.message == "The queue is empty.")
+        #expect(notice(line, nothing)?.suggestion == "Look for a song first: search and a word of its title.")
+        #expect(notice("suggest", nothing)?.message == "Nothing is found yet.")
+        #expect(notice("remove", nothing, as: .host)?.message == "The queue is empty.")
+        #expect(
+            notice("kick", SongChoice(shown: Self.snapshot(guests: [])), as: .host)?.message == "There are no guests.")
+    }
+
+    @Test(
+        "a command that lacks what it is about says what to type after it",
+        arguments: [
+            ("vote", "\"vote\" needs a song.", "Type vote and a number of the list, or the beginning of a title."),
+            (
+                "Unvote", "\"unvote\" needs a song.",
+                "Type unvote and a number of the list, or the beginning of a title."
+            ),
+            ("search", "\"search\" needs a word or two.", "Type search and the words."),
+        ])
+    func incomplete(line: String, message: String, suggestion: String) {
+        #expect(notice(line)?.message == message && notice(line)?.suggestion == suggestion)
+        #expect(notice("kick", as: .host)?.message == "\"kick\" needs a guest.")
+    }
+
+    @Test func aSongThatIsNotQueuedGetsNoVoteThatWouldOnlyBeRefusedLater() {
+        #expect(notice("vote jazz")?.code == "notQueued")
+    }
+
+    @Test func beforeAnyQueueIsKnownAVoteIsTakenAsItIsTyped() {
+        #expect(read("vote s9", SongChoice()) == .input(.guest(.vote("s9"))))
+        #expect(read("vote 2", SongChoice()) == .input(.guest(.vote("2"))))
+    }
+
+    @Test func aSuggestionCountsInWhatWasFound() {
+        var choice = Self.inCar
+        choice.found = Self.found
+        #expect(read("suggest 2", choice) == .input(.guest(.suggest("x8"))))
+        #expect(read("suggest hot", choice) == .input(.guest(.suggest("x7"))))
+        #expect(notice("suggest 5", choice)?.code == "noSuchLine")
+        // A library has songs that this guest has never seen.
+        #expect(read("suggest x9", choice) == .input(.guest(.suggest("x9"))))
+        #expect(notice("suggest grand hotel", choice)?.suggestion == "Look for it first: search grand hotel")
+    }
+
+    @Test func aHostSearchesAndAddsByTheNumberOfWhatItHasFound() {
+        var choice = Self.inCar
+        #expect(read("search hot", choice, as: .host) == .input(.host(.search("hot"))))
+        choice.found = Self.found
+        #expect(read("add 2", choice, as: .host) == .input(.host(.add("x8"))))
+        #expect(read("add mot", choice, as: .host) == .input(.host(.add("x8"))))
+        #expect(notice("add 4", choice, as: .host)?.suggestion == "Use a number from 1 to 2.")
+    }
+
+    @Test func aHostAddsFromItsLibraryAndKicksByTheBeginningOfAName() {
+        let choice = SongChoice(shown: Self.snapshot([]), library: Self.songs)
+        #expect(read("add open", choice, as: .host) == .input(.host(.add("s1"))))
+        #expect(notice("add no such song", choice, as: .host)?.code == "unknownSong")
+        #expect(read("kick bo", choice, as: .host) == .input(.host(.kick("bob"))))
+        #expect(read("ban bo", choice, as: .host) == .input(.host(.kick("bob"))))
+        #expect(read("kick Carl", choice, as: .host) == .input(.host(.kick("Carl"))))
+    }
+
+    @Test(
+        "a slip of the fingers is answered with the command that was meant",
+        arguments: [
+            ("vot 2", "Try: vote SONG, or help."), ("ovte 2", "Try: vote SONG, or help."),
+            ("serach road", "Try: search WORDS, or help."), ("xylophone", "Try: help."), ("skip now", "Try: skip."),
+            ("play", "Try: help."), ("help vot", "Try: help vote."),
+        ])
+    func slips(line: String, suggestion: String) {
+        #expect(notice(line)?.code == "badCommand")
+        #expect(notice(line)?.suggestion == suggestion)
+    }
+
+    @Test func whatAnArrowKeyTypesIsShownWithoutItsEscapeCode() {
+        #expect(notice("\u{1B}[Avote 2")?.message == "\"[Avote 2\" is not a command.")
+    }
+
+    @Test(arguments: ["quit", "exit", "Exit"])
+    func aPersonStopsWithTheWordThatComesToMind(word: String) {
+        #expect(read(word) == .input(.quit(.quit)))
+    }
+
+    @Test(arguments: ["help", "?", "Help"])
+    func helpIsTheScreensOwn(word: String) {
+        #expect(read(word) == .help(nil))
+    }
+
+    @Test func helpExplainsOneCommandWhereOneIsNamed() throws {
+        guard case .help(let command?) = read("help vote") else {
+            Issue.record("it was not explained")
+            return
+        }
+        #expect(
+            CommandReader(.guest).help(command) == [
+                "  vote SONG  votes for a song in the queue; once is enough",
+                "SONG is a number of the list, the beginning of a title, or an id.",
+            ])
+    }
+
+    @Test(arguments: [NodeCommand.User.host, .guest])
+    func helpIsALineForEachCommandAndIsSeenWholeOnAnOldTerminal(user: NodeCommand.User) {
+        let reader = CommandReader(user)
+        #expect(reader.help().count == reader.commands.count)
+        #expect(reader.help().count + 12 <= 24)
+        #expect(reader.help().allSatisfy { $0.count < 80 })
+    }
+
+    @Test(
+        "Tab and Enter list what a line may become",
+        arguments: [
+            ("s\t", ["search WORDS", "suggest SONG", "skip"]),
+            ("vote r\t", ["vote Road Trip", "vote Rest Stop", "vote Road"]),
+            ("vote \t", ["vote Road Trip", "vote Rest Stop", "vote Road", "vote Open Road"]), ("vote x\t", []),
+            ("help un\t", ["help unvote"]),
+        ])
+    func completions(line: String, lines: [String]) {
+        #expect(read(line) == .completions(lines))
+        #expect(read("kick \t", as: .host) == .completions(["kick Ana", "kick Bob"]))
+    }
+
+    @Test(arguments: [NodeCommand.User.host, .guest])
+    func aMomentCanBeMarkedWhereTheDriveIsRecorded(user: NodeCommand.User) {
+        let recorded = CommandReader(user, isRecorded: true)
+        #expect(recorded.meaning(ofTyped: "mark tunnel in", Self.inCar) == .input(.mark("tunnel in")))
+        #expect(read("mark tunnel in", as: user) != .input(.mark("tunnel in")))
+        #expect(recorded.help().contains { $0.contains("mark WORDS") })
+    }
+
+    @Test(arguments: [NodeCommand.User.host, .guest])
+    func everyCommandThatIsExplainedIsOneThatTheNodeTakes(user: NodeCommand.User) {
+        for command in CommandReader(user).commands {
+            let line = command.usage().replacing("SONG", with: "s2").replacing("COMMAND", with: "quit")
+            if let notice = notice(line, as: user) { Issue.record("\(line): \(notice.message)") }
+        }
+    }
+}
