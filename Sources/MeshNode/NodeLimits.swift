@@ -1,14 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import MeshProtocol
+
 /// Limits of a running node, each with its reason.
 public enum NodeLimits {
     /// Events that wait for whoever shows them: a busy minute's worth.
     public static let outputEvents = 4_096
     /// Longest line of a program's input, in bytes.
     public static let inputLineBytes = 4_096
-    /// What may wait for a node before the links are not read any more: one write to the disk serves for all of it, and a
-    /// slow card takes a tenth of a second for one.
+    /// What may wait for a node of one peer before its link is not read any more, and of people and the radio before they
+    /// wait: what comes while a slow card writes for some seconds.
     static let waitingInputs = 64
+    /// The same in bytes: some of the largest messages there are.
+    static let waitingBytes = 2 * Limits.messageBytes
+    /// What a step takes of one peer: what a person taps in the fifth of a second, and what waits behind it for all guests
+    /// there can be is decided in some milliseconds.
+    static let turn = 2
+    /// For how long no more is read from a guest that wants more than a host follows (`DJLimits.wishesPerSecond`): shorter than
+    /// the silence after which it would take the host for gone.
+    static let hastePause: Duration = .seconds(1)
     /// How long after a write that has failed the disk is asked again. A person who deletes something sees the cure at once.
     static let storeRetry: Duration = .seconds(1)
     /// Longest words of a mark, in characters: they stand beside a plot on a phone.

@@ -45,6 +45,13 @@ public enum DJLimits {
     public static let searchesPerSecond = 4
     /// Searches that may come at once before that counts: somebody who looks for several songs from a list.
     public static let searchBurst = 8
+    /// Wishes of one guest a second that are followed: quick thumbs make some five. Each is a change of the state for
+    /// everybody.
+    public static let wishesPerSecond = 10
+    /// Wishes that may come at once before that counts: what somebody taps in a long tunnel.
+    public static let wishBurst = 50
+    /// Guests whose wishes are counted: more than are linked at a time. Those that are gone are forgotten beyond it.
+    public static let countedGuests = 256
     /// Guests that are kept out of a session: more than any session sends away.
     public static let bannedPeers = 256
     /// How often a host tells guests which state is the present one: a guest that has missed something without knowing it

@@ -105,4 +105,6 @@ public enum RejectionReason: String, Hashable, Sendable, Codable, CaseIterable {
     case cannotBePlayed
     /// The host does not let guests skip (`Fairness.majoritySkip`).
     case skippingNotAllowed
+    /// The guest wants more than a person taps (`DJLimits.wishesPerSecond`).
+    case tooFast
 }

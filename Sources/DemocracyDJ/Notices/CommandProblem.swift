@@ -115,6 +115,7 @@ public enum CommandProblem: Hashable, Sendable {
             row(
                 "cannotBePlayed", "\"\(song)\" cannot be played: its file is damaged or of an unknown kind.",
                 "Choose another song.")
+        case .tooFast: row("tooFast", "You tap faster than the host counts.", "Wait a few seconds, then tap again.")
         case .notPlaying: row("notPlaying", "The song that you wanted to skip does not play any more.", nil)
         case .skippingNotAllowed:
             row("skippingNotAllowed", "On this host only the driver skips songs.", "Ask the driver.")

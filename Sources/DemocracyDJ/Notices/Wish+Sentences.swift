@@ -33,6 +33,7 @@ extension RejectionReason {
         case .notPlaying: "it does not play any more"
         case .skippingNotAllowed: "only the driver skips songs here"
         case .cannotBePlayed: "it cannot be played"
+        case .tooFast: "you tap faster than the host counts"
         }
     }
 }

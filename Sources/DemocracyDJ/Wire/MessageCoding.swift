@@ -147,6 +147,7 @@ extension WireReason {
             case .notPlaying: .notPlaying
             case .skippingNotAllowed: .skippingNotAllowed
             case .cannotBePlayed: .cannotBePlayed
+            case .tooFast: .tooFast
             }
     }
 }
@@ -164,6 +165,7 @@ extension RejectionReason {
         case .notPlaying: self = .notPlaying
         case .skippingNotAllowed: self = .skippingNotAllowed
         case .cannotBePlayed: self = .cannotBePlayed
+        case .tooFast: self = .tooFast
         case .unspecified, .UNRECOGNIZED: return nil
         }
     }

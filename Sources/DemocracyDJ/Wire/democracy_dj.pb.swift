@@ -46,6 +46,7 @@ nonisolated enum WireReason: SwiftProtobuf.Enum, Swift.CaseIterable {
   case notPlaying // = 9
   case skippingNotAllowed // = 10
   case cannotBePlayed // = 11
+  case tooFast // = 12
   case UNRECOGNIZED(Int)
 
   init() {
@@ -65,6 +66,7 @@ nonisolated enum WireReason: SwiftProtobuf.Enum, Swift.CaseIterable {
     case 9: self = .notPlaying
     case 10: self = .skippingNotAllowed
     case 11: self = .cannotBePlayed
+    case 12: self = .tooFast
     default: self = .UNRECOGNIZED(rawValue)
     }
   }
@@ -82,6 +84,7 @@ nonisolated enum WireReason: SwiftProtobuf.Enum, Swift.CaseIterable {
     case .notPlaying: return 9
     case .skippingNotAllowed: return 10
     case .cannotBePlayed: return 11
+    case .tooFast: return 12
     case .UNRECOGNIZED(let i): return i
     }
   }
@@ -99,6 +102,7 @@ nonisolated enum WireReason: SwiftProtobuf.Enum, Swift.CaseIterable {
     .notPlaying,
     .skippingNotAllowed,
     .cannotBePlayed,
+    .tooFast,
   ]
 
 }
@@ -709,7 +713,7 @@ nonisolated struct WireVoterChange: Sendable {
 fileprivate nonisolated let _protobuf_package = "roadmesh.democracydj"
 
 nonisolated extension WireReason: SwiftProtobuf._ProtoNameProviding {
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0REASON_UNSPECIFIED\0\u{1}REASON_UNKNOWN_SONG\0\u{1}REASON_NOT_QUEUED\0\u{2}\u{2}REASON_ALREADY_VOTED\0\u{1}REASON_QUEUE_FULL\0\u{1}REASON_ALREADY_PLAYED\0\u{1}REASON_NOT_VOTED\0\u{1}REASON_TOO_MANY_SUGGESTIONS\0\u{1}REASON_NOT_PLAYING\0\u{1}REASON_SKIPPING_NOT_ALLOWED\0\u{1}REASON_CANNOT_BE_PLAYED\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0REASON_UNSPECIFIED\0\u{1}REASON_UNKNOWN_SONG\0\u{1}REASON_NOT_QUEUED\0\u{2}\u{2}REASON_ALREADY_VOTED\0\u{1}REASON_QUEUE_FULL\0\u{1}REASON_ALREADY_PLAYED\0\u{1}REASON_NOT_VOTED\0\u{1}REASON_TOO_MANY_SUGGESTIONS\0\u{1}REASON_NOT_PLAYING\0\u{1}REASON_SKIPPING_NOT_ALLOWED\0\u{1}REASON_CANNOT_BE_PLAYED\0\u{1}REASON_TOO_FAST\0")
 }
 
 nonisolated extension WireEnvelope: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {

@@ -36,7 +36,10 @@ struct LinkTable: Sendable {
 
     mutating func sent(_ bytes: Int, on id: MeshCore.LinkID) { entries[id]?.report.sentBytes += bytes }
 
-    mutating func hold(_ id: MeshCore.LinkID, until time: MeshInstant) { entries[id]?.heldUntil = time }
+    mutating func hold(_ id: MeshCore.LinkID, until time: MeshInstant) {
+        let earlier = entries[id]?.heldUntil ?? time
+        entries[id]?.heldUntil = max(time, earlier)
+    }
 
     func isHeld(_ id: MeshCore.LinkID, now: MeshInstant) -> Bool {
         entries[id]?.heldUntil.map { $0 > now } == true
@@ -67,11 +70,10 @@ struct LinkTable: Sendable {
 
     // MARK: Time
 
-    /// When a link is due next: its own deadline, or the end of a pause in reading it. `isHeld` says that no link is read.
-    func deadline(_ mesh: MeshCore, isHeld: Bool) -> MeshInstant? {
+    /// When a link is due next: its own deadline, or the end of a pause in reading it.
+    func deadline(_ mesh: MeshCore) -> MeshInstant? {
         entries.lazy.compactMap { id, entry in
-            let pauseEnds = isHeld ? nil : entry.heldUntil
-            return mesh.deadline(of: id).map { min($0, pauseEnds ?? $0) } ?? pauseEnds
+            mesh.deadline(of: id).map { min($0, entry.heldUntil ?? $0) } ?? entry.heldUntil
         }.min()
     }
 

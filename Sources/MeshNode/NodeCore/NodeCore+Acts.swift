@@ -7,8 +7,14 @@ import MeshSession
 // What was decided is performed.
 
 extension NodeCore {
+    /// Of several states that a step has led to only the last one is told: nobody could see the others. Who has come in the
+    /// same step finds it there.
     mutating func perform(_ acts: [Act]) {
-        for act in acts { perform(act) }
+        let states = acts.indices.filter { acts[$0].state != nil }
+        for (place, act) in acts.enumerated() {
+            if place == states.first, let state = acts[states[states.count - 1]].state { share(.stateChanged(state)) }
+            if act.state == nil || place == states.last { perform(act) }
+        }
         showWhatChanged()
     }
 
@@ -52,7 +58,6 @@ extension NodeCore {
     private mutating func perform(_ effect: HostFeature.Effect) {
         switch effect {
         case .broadcast(let snapshot):
-            share(.stateChanged(snapshot))
             show(.snapshot(snapshot, isStale: false))
             emit(.fetchCovers(snapshot.items.map(\.song)))
         case .send(_, let peer): share(.wholeRequested(peer))
@@ -64,6 +69,9 @@ extension NodeCore {
         case .reject(let intent, .cannotBePlayed, let peer):
             guard decisions.web.contains(peer), let passenger = decisions.peers[peer] else { break }
             show(.intent(intent, from: passenger, rejected: .cannotBePlayed))
+        // It sent much before it could know: no more of it is read for a while.
+        case .reject(_, .tooFast, let peer):
+            if let id = context.mesh.link(to: peer) { links.hold(id, until: context.now + NodeLimits.hastePause) }
         case .reject: break
         case .report(let intent, let peer, let rejected): show(.intent(intent, from: peer, rejected: rejected))
         case .disconnect(let peer):
@@ -171,4 +179,9 @@ extension NodeCore {
         if decisions.app.guest != nil, activity.links > 0 { activity.isDialling = false }
         if let event = screen.radioDoes(activity) { show(event) }
     }
+}
+
+extension Act {
+    /// The host's state, where this tells one.
+    fileprivate var state: HostSnapshot? { if case .effect(.host(.broadcast(let state))) = self { state } else { nil } }
 }

@@ -44,7 +44,10 @@ extension NodeCore {
                 lost: peer, end, supervision: links.supervision(of: id), at: configuration.origin + context.now)
             show(.contact(lost))
             emit(.linksChanged)
-        case .received, .acknowledged, .latestHasLeft: break
+        case .received(let message):
+            if let readable = message.readable(byHost: isHost) { waiting.append(.link(id, .received(readable))) }
+            return
+        case .acknowledged, .latestHasLeft: break
         }
         waiting.append(.link(id, event))
     }
@@ -105,6 +108,27 @@ extension NodeCore {
             apply(context.mesh.sendAway(peer, reason))
         } else if let id = context.mesh.link(to: peer) {
             apply(context.mesh.leave(id))
+        }
+    }
+}
+
+extension ReceivedMessage {
+    /// The message without what nobody here can read: of a reliable one its number is left, to be acknowledged in its turn.
+    fileprivate func readable(byHost: Bool) -> ReceivedMessage? {
+        if MeshMessage(encoded: body)?.isGuests == byHost { return self }
+        guard messageClass == .reliable else { return nil }
+        var number = self
+        number.body = []
+        return number
+    }
+}
+
+extension MeshMessage {
+    /// Whether guests say it, and not hosts.
+    fileprivate var isGuests: Bool {
+        switch self {
+        case .intent, .stateRequest, .search: true
+        case .stateUpdate, .stateChange, .rejection, .stateHeartbeat, .searchResults: false
         }
     }
 }

@@ -20,9 +20,8 @@ extension NodeCore {
     /// Takes what has gathered, as long as nothing waits for the disk.
     mutating func step() {
         while writing == nil, !waiting.isEmpty, hasStarted, !isQuitting {
-            let happenings = held + waiting
+            let happenings = held + waiting.takeTurn()
             held = []
-            waiting = []
             step(happenings)
         }
     }
@@ -55,7 +54,7 @@ extension NodeCore {
         }
         perform(step.acts)
         // What found no way to the disk when a link was there is tapped again, as it were.
-        if wasOut { waiting = wishesThatWait.map { .wish($0) } + waiting }
+        if wasOut { waiting.prepend(wishesThatWait.map { .wish($0) }) }
     }
 
     /// The disk takes nothing. The music goes on, and what peers have said waits, unacknowledged; what the person at this

@@ -189,8 +189,8 @@ public struct NodeCore: Sendable {
     /// Spreads dials: nothing else depends on it.
     private var jitter: SeededGenerator
 
-    /// What has happened and waits for its step, in order.
-    var waiting: [Happening] = []
+    /// What has happened and waits for its step.
+    var waiting = Inbox()
     /// The step whose write is under way.
     var writing: Step?
     /// Reliable messages that no disk has taken yet, the oldest first.
@@ -242,8 +242,7 @@ public struct NodeCore: Sendable {
 
     /// When `tick` is due. What is decided in steps waits while the disk is busy, however late it is.
     public var deadline: MeshInstant? {
-        let links = links.deadline(context.mesh, isHeld: !hasRoom)
-        return [links, screen.deadline, stepDeadline].compactMap(\.self).min()
+        [links.deadline(context.mesh), screen.deadline, stepDeadline].compactMap(\.self).min()
     }
 
     /// When a step is due although nothing has happened.
@@ -261,12 +260,13 @@ public struct NodeCore: Sendable {
     /// The songs that a host has.
     public var library: SongLibrary? { decisions.app.host?.library }
 
-    /// Whether the node takes more of what links and people have for it: whoever feeds it waits otherwise.
-    public var hasRoom: Bool { waiting.count < NodeLimits.waitingInputs || isQuitting }
+    /// Whether the node takes more of what people and the radio have for it: who feeds it waits otherwise.
+    public var hasRoom: Bool { waiting.hasRoom || isQuitting }
 
     /// Whether the next SDU of a link may be read.
     public func mayRead(_ id: MeshCore.LinkID, now: MeshInstant) -> Bool {
-        isQuitting || hasRoom && !links.isHeld(id, now: now)
+        isQuitting
+            || !links.isHeld(id, now: now) && context.mesh.peer(on: id).map { waiting.hasRoom(for: $0.id) } != false
     }
 
     mutating func emit(_ action: Action) { actions.append(action) }
@@ -349,7 +349,7 @@ public struct NodeCore: Sendable {
     private mutating func end() {
         isQuitting = true
         hasEnded = true
-        waiting = []
+        waiting.removeAll()
         for number in dials.cancelAll() { emit(.cancelDial(number)) }
         for id in context.mesh.allLinks { apply(context.mesh.leave(id)) }
         context.memory.noteAll(decisions.app, now: context.now)

@@ -25,6 +25,8 @@ class Why(IntEnum):
     TOO_MANY_SUGGESTIONS = 8
     NOT_PLAYING = 9
     SKIPPING_NOT_ALLOWED = 10
+    CANNOT_BE_PLAYED = 11
+    TOO_FAST = 12
 
 
 class DoesNotFit(Exception):

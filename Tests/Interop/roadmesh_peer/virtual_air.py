@@ -27,6 +27,10 @@ class Channel(Protocol):
     def close(self) -> None: ...
 
 
+# The longest that anybody here is held up by a reader who takes its time, in seconds.
+SENDING = 60.0
+
+
 class ChannelClosed(Exception):
     """The other side has closed the channel, or it is lost."""
 
@@ -55,6 +59,8 @@ class SocketChannel:
         self._held: list[bytes] = []
 
     def send(self, sdu: bytes) -> None:
+        # Not as short as the last `receive` has waited: a channel that is not read holds up who sends.
+        self._socket.settimeout(SENDING)
         try:
             self._socket.send(sdu)
         except (BrokenPipeError, ConnectionResetError) as error:

@@ -40,6 +40,8 @@ extension HostFeature {
     private mutating func handle(_ intent: GuestIntent, from peer: Peer, now: MeshInstant) -> [Effect] {
         // Something of it may still have been on its way when it was sent away.
         guard !state.banned.contains(peer.id) else { return [] }
+        // Told to nobody but the guest: a screen full of it would be what a flood is for.
+        guard mayWish(peer.id, now: now) else { return [.reject(intent, .tooFast, to: peer.id)] }
         let rejection =
             switch intent {
             case .vote(let songID): vote(for: songID, by: peer.id)
@@ -56,6 +58,16 @@ extension HostFeature {
         case .some(let reason):
             return [.report(intent, from: peer, rejected: reason), .reject(intent, reason, to: peer.id)]
         }
+    }
+
+    /// A wish costs everybody an update, so that nobody gets many of them; no person taps as fast.
+    private mutating func mayWish(_ peer: Peer.ID, now: MeshInstant) -> Bool {
+        if wishes[peer] == nil, wishes.count >= DJLimits.countedGuests {
+            let linked = Set(state.connectedPeers.map(\.id))
+            wishes = wishes.filter { linked.contains($0.key) }
+        }
+        let none = RateLimit(perSecond: DJLimits.wishesPerSecond, burst: DJLimits.wishBurst, now: now)
+        return wishes[peer, default: none].allows(now: now)
     }
 
     // MARK: Wishes. Each returns why it is not followed, or nil where it is.

@@ -114,6 +114,8 @@ public struct HostFeature: Feature {
     public let hasPlayer: Bool
     /// What the host knows.
     public internal(set) var state: State
+    /// How much each guest has wanted. It stays when a link ends: who comes again has wanted as much as before.
+    var wishes: [Peer.ID: RateLimit] = [:]
     /// What plays where the queue is empty. Chosen when a song begins, since a large library takes its time.
     var spare: Song?
 

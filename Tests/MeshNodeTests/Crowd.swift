@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DemocracyDJ
+import MeshProtocol
+import NodeStore
+import Testing
+
+@testable import MeshNode
+
+/// A host as a struct, and guests that know the protocol and no manners: what they say is up to a test. SDUs of the host
+/// arrive at once, and those of guests when the host may read.
+struct Crowd {
+    struct Guest {
+        var core: MeshCore
+        var link: MeshCore.LinkID?
+        /// What waits for the host to read.
+        var outgoing: [[UInt8]] = []
+        /// What the host has said.
+        var heard: [MeshMessage] = []
+        /// The last of its messages that the host has made safe.
+        var acknowledged: UInt64 = 0
+        var ends: [LinkEnd] = []
+
+        var id: Peer.ID { core.local.id }
+
+        /// Why the host did not follow its wishes.
+        var refusals: [RejectionReason] {
+            heard.compactMap { if case .rejection(_, let reason) = $0 { reason } else { nil } }
+        }
+    }
+
+    enum Disk { case takes, refuses, hangs }
+
+    private(set) var host: NodeCore
+    var guests: [Guest] = []
+    var disk = Disk.takes
+    private(set) var now: MeshInstant = .zero
+    private(set) var shown: [NodeEvent] = []
+    private(set) var writes = 0
+    private var isWriting = false
+    private var lastLink = 0
+
+    init(songs: Int = 5) throws {
+        let list = (1...songs).map { Song(id: "s\($0)", title: "Song \($0)", artist: "A", duration: 3_600) }
+        let car = try #require(Identity(stored: [UInt8](repeating: 1, count: Identity.storedBytes)))
+        host = NodeCore(
+            NodeCore.Configuration(
+                .host(Hosting(SongLibrary(list), wallClockSeconds: 1_000)),
+                NodeDescription(
+                    role: .host, peer: Peer(id: car.peerID, name: "Car"), radio: "none", service: .democracyDJ),
+                identity: car, contents: StoredNode(), origin: ContinuousClock().now, seed: 7))
+        feed(.started)
+    }
+
+    // MARK: Guests
+
+    /// Somebody joins with the identity of this seed. Returns its place.
+    @discardableResult
+    mutating func join(_ seed: UInt8, name: String = "Eve") throws -> Int {
+        let identity = try #require(Identity(stored: [UInt8](repeating: seed, count: Identity.storedBytes)))
+        guests.append(Guest(core: MeshCore(identity: identity, name: name, service: .democracyDJ)))
+        link(guests.count - 1)
+        return guests.count - 1
+    }
+
+    /// A guest's channel opens.
+    mutating func link(_ guest: Int) {
+        lastLink += 1
+        let id = lastLink
+        guests[guest].link = id
+        feed(.opened(id, NodeCore.Opening(.responder, sendMTU: Limits.sduBytes, entropy: entropy())))
+        let actions = guests[guest].core.opened(
+            id, as: .initiator, sendMTU: Limits.sduBytes, expected: host.context.mesh.local.id, entropy: entropy(),
+            now: now)
+        take(actions, of: guest)
+        settle()
+    }
+
+    /// A guest says something that is no part of the protocol's own.
+    mutating func say(_ message: MeshMessage, _ guest: Int) { say(message.encoded, guest) }
+
+    mutating func say(_ body: [UInt8], _ guest: Int) {
+        take(guests[guest].core.send(body, as: .reliable, to: host.context.mesh.local.id).1, of: guest)
+    }
+
+    /// The host reads what it may, of each guest in turn, until there is nothing more that it may read.
+    mutating func settle() {
+        while let guest = guests.indices.first(where: { mayBeRead($0) }) { read(guest) }
+    }
+
+    func mayBeRead(_ guest: Int) -> Bool {
+        guard let id = guests[guest].link, !guests[guest].outgoing.isEmpty else { return false }
+        return host.mayRead(id, now: now)
+    }
+
+    /// The host reads one SDU.
+    mutating func read(_ guest: Int) {
+        guard let id = guests[guest].link else { return }
+        feed(.received(guests[guest].outgoing.removeFirst(), on: id))
+    }
+
+    private mutating func take(_ actions: [MeshCore.Action], of guest: Int) {
+        for action in actions {
+            switch action {
+            case .wake(let id):
+                while let (sdu, more) = guests[guest].core.nextSDU(for: id, limit: Limits.sduBytes) {
+                    guests[guest].outgoing.append(sdu)
+                    take(more, of: guest)
+                }
+            case .tell(_, .received(let message)):
+                if let content = MeshMessage(encoded: message.body) { guests[guest].heard.append(content) }
+                take(guests[guest].core.accept(upTo: message), of: guest)
+            case .tell(_, .acknowledged(let number, _)): guests[guest].acknowledged = number
+            case .tell(_, .ended(_, let end)), .tell(_, .failed(_, _, let end)): guests[guest].ends.append(end)
+            case .close(let id, _):
+                guests[guest].link = nil
+                guests[guest].outgoing = []
+                feed(.channelClosed(id))
+                take(guests[guest].core.channelClosed(id), of: guest)
+            default: break
+            }
+        }
+    }
+
+    // MARK: The host
+
+    mutating func feed(_ event: NodeCore.Event) { perform(host.handle(event, now: now)) }
+
+    mutating func pass(_ time: Duration) {
+        let end = now + time
+        settle()
+        while let next = host.deadline, next <= end {
+            now = max(now, next)
+            feed(.tick)
+            settle()
+        }
+        now = end
+    }
+
+    /// A disk that hung goes on.
+    mutating func goOn() {
+        disk = .takes
+        while isWriting {
+            isWriting = false
+            feed(.written)
+        }
+        settle()
+    }
+
+    private mutating func perform(_ actions: [NodeCore.Action]) {
+        for action in actions {
+            switch action {
+            case .write:
+                writes += 1
+                switch disk {
+                case .takes: feed(.written)
+                case .refuses: feed(.writeFailed(NodeStoreError(.diskFull, cause: "a test")))
+                case .hangs: isWriting = true
+                }
+            case .wake(let id):
+                while let (sdu, more) = host.nextSDU(for: id, limit: Limits.sduBytes, now: now) {
+                    if let guest = guests.firstIndex(where: { $0.link == id }) {
+                        take(guests[guest].core.received(sdu, on: id, now: now), of: guest)
+                    }
+                    perform(more)
+                }
+            case .close(let id, _):
+                feed(.channelClosed(id))
+                if let guest = guests.firstIndex(where: { $0.link == id }) {
+                    guests[guest].link = nil
+                    guests[guest].outgoing = []
+                    take(guests[guest].core.channelClosed(id), of: guest)
+                }
+            case .show(let event): shown.append(event)
+            default: break
+            }
+        }
+    }
+
+    private func entropy() -> MeshCore.Entropy {
+        MeshCore.Entropy(
+            (0..<MeshCore.Entropy.byteCount).map { place in
+                UInt8(truncatingIfNeeded: lastLink &* 31 &+ place &* 7 &+ guests.count &+ Int(now / .milliseconds(1)))
+            })
+    }
+
+    // MARK: What people see
+
+    func votes(for songID: Song.ID) -> Int? { states.last?.item(songID)?.votes }
+
+    /// Each state that was shown.
+    var states: [HostSnapshot] {
+        shown.compactMap { if case .snapshot(let state, isStale: false) = $0 { state } else { nil } }
+    }
+
+    var notices: [String] { shown.compactMap { if case .notice(let notice) = $0 { notice.code } else { nil } } }
+}
