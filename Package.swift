@@ -216,7 +216,7 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "DashboardTests",
-            dependencies: ["Dashboard", "TestSupport", http, hummingbird, networking, networkTypes],
+            dependencies: ["Dashboard", "NodeStore", "TestSupport", http, hummingbird, networking, networkTypes],
             swiftSettings: strict),
         .testTarget(
             name: "HostIntegrationTests",

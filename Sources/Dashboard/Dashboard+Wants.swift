@@ -30,6 +30,14 @@ extension Dashboard {
         var waiter: CheckedContinuation<SearchAnswer, Never>
     }
 
+    /// A tap of a web guest that waits for the node's disk.
+    struct OpenTap {
+        var link: MeshCore.LinkID
+        var said: UInt64
+        /// Nil where the node has it.
+        var waiter: CheckedContinuation<Refusal?, Never>
+    }
+
     /// Who asks, by what the gate lets them do; nil for a passenger who has not joined.
     func viewer(_ right: Gate.Right) -> ViewStreams.Viewer? {
         switch right {
@@ -41,18 +49,16 @@ extension Dashboard {
 
     // MARK: Commands
 
-    /// Follows a command.
-    func follow(_ request: PageRequest, by viewer: ViewStreams.Viewer, from address: String) throws(Refusal) {
+    /// Follows a command. One of a web guest is followed when the node has it on its disk.
+    func follow(_ request: PageRequest, by viewer: ViewStreams.Viewer, from address: String) async throws(Refusal) {
         guard commandRates.allows(viewer.name(address), now: now) else { throw .tooOften }
-        guard node.hasRoom else {
-            throw Refusal(status: 503, message: "The music box is busy with its disk. Try again in a moment.")
-        }
+        guard feed.hasRoom else { throw .busy }
         guard let input = CommandReader(user(viewer)).input(of: request) else { throw .malformed }
         switch (viewer, input) {
-        case (.node, _): node.put(input)
-        case (.webGuest(let id), .guest(let event)): carryOut(webGuests.want(event, by: id, now: now))
+        case (.node, _): feed.put(input)
+        case (.webGuest(let id), .guest(let event)): try await want(event, event.songID, by: id)
         case (.webGuest(let id), .leave):
-            carryOut(webGuests.leave(id, now: now))
+            carryOut(webGuests.leave(id))
             for stream in streams.all(of: viewer) { sinks[stream]?.yield() }
         // A web guest is linked as long as it is heard: there is nothing to retry.
         case (.webGuest, _): break
@@ -67,8 +73,72 @@ extension Dashboard {
         }
     }
 
+    private func want(_ event: GuestFeature.Event, _ songID: Song.ID?, by id: Peer.ID) async throws(Refusal) {
+        try await link(id)
+        guard !webGuests.hasTooMuchWaiting(id) else { throw .busy }
+        guard let (tapped, actions) = webGuests.want(event, songID, by: id, now: now), let link = webGuests.link(id)
+        else { throw Refusal(LocalLink.Refused(.banned)) }
+        carryOut(actions)
+        switch tapped {
+        case .said(_, nil): break
+        case .said(_, .some(let number)):
+            if let refusal = await isSafe(number, on: link) { throw refusal }
+        case .refused(let notice): throw Refusal(status: 409, message: notice.message, reason: notice.code)
+        }
+    }
+
+    /// Waits until the node has on its disk what was said on a link. Why it has not; nil where it has.
+    private func isSafe(_ said: UInt64, on link: MeshCore.LinkID) async -> Refusal? {
+        lastNumber += 1
+        let number = lastNumber
+        let alarm = Task {
+            try? await pause(DashboardLimits.tapTime)
+            settle(number, .noAnswer)
+        }
+        defer { alarm.cancel() }
+        return await withCheckedContinuation { taps[number] = OpenTap(link: link, said: said, waiter: $0) }
+    }
+
+    func settle(_ tap: Int, _ refusal: Refusal?) { taps.removeValue(forKey: tap)?.waiter.resume(returning: refusal) }
+
+    // MARK: Web guests
+
+    /// Gives a guest a link that has none.
+    func link(_ id: Peer.ID) async throws(Refusal) {
+        if let peer = webGuests.unlinked(id) { try await link(peer) }
+    }
+
+    private func link(_ peer: Peer) async throws(Refusal) {
+        let link: LocalLink
+        do throws(LocalLink.Refused) {
+            link = try await node.join(peer)
+        } catch {
+            throw Refusal(error)
+        }
+        carryOut(webGuests.linked(peer, by: link.id, view.snapshot, now: now))
+        Task {
+            for await event in link.events { take(event, on: link.id, of: peer.id) }
+            // One that fell behind has lost it without a word.
+            take(.ended(.linkLost), on: link.id, of: peer.id)
+        }
+    }
+
+    private func take(_ event: LocalLink.Event, on link: MeshCore.LinkID, of id: Peer.ID) {
+        // First, so that a page that shows an answer shows what the host made of it.
+        if case .message(.stateUpdate(let state)) = event { show(view.catchUp(with: state, now: now)) }
+        carryOut(webGuests.handle(event, on: link, of: id, now: now))
+        for (number, tap) in taps where tap.link == link {
+            switch event {
+            case .acknowledged(tap.said): settle(number, nil)
+            case .ended(.refused(let reason)): settle(number, Refusal(LocalLink.Refused(reason)))
+            case .ended: settle(number, .noAnswer)
+            case .acknowledged, .message: break
+            }
+        }
+    }
+
     /// Lets a passenger in. Returns the session for the browser's cookie.
-    func join(key: String, name: String, from address: String) throws(Refusal) -> String {
+    func join(key: String, name: String, from address: String) async throws(Refusal) -> String {
         guard invites else { throw Refusal(status: 403, message: "This host does not invite by browser.") }
         guard joinRates.allows(address, now: now) else { throw .tooOften }
         guard let bytes = Hex.bytes(key), let identity = Identity(stored: bytes) else { throw .malformed }
@@ -82,12 +152,12 @@ extension Dashboard {
                 reason: "name")
         }
         let session = DashboardTokens.random()
-        do {
-            let peer = Peer(id: identity.peerID, name: checked.text)
-            carryOut(try webGuests.join(peer, session: session, now: now))
-        } catch {
-            throw Refusal(error)
+        let peer = Peer(id: identity.peerID, name: checked.text)
+        if webGuests.link(peer.id) == nil {
+            for case .leave(let link, let end) in webGuests.makeRoom(for: peer.id) { await node.leave(link, end) }
+            try await link(peer)
         }
+        carryOut(webGuests.joined(peer, session: session))
         return session
     }
 
@@ -112,10 +182,10 @@ extension Dashboard {
     private func askHost(_ words: String) async -> SearchAnswer {
         guard view.isConnected else { return .notConnected }
         for (number, search) in searches where search.words != words { answer(number, .overtaken) }
-        guard searches.count < DashboardLimits.waitingSearches, node.hasRoom else { return .noAnswer }
-        searchNumber += 1
-        let number = searchNumber
-        node.put(.guest(.search(words)))
+        guard searches.count < DashboardLimits.waitingSearches, feed.hasRoom else { return .noAnswer }
+        lastNumber += 1
+        let number = lastNumber
+        feed.put(.guest(.search(words)))
         let alarm = Task {
             try? await Task.sleep(for: DashboardLimits.searchTime)
             answer(number, .noAnswer)
@@ -152,13 +222,22 @@ extension Dashboard.Refusal {
     static let tooManyPages = Dashboard.Refusal(
         status: 503, message: "Too many pages of this music box are open. Close one, then try again.")
 
-    init(_ refusal: WebGuests.Refusal) {
-        let message =
-            switch refusal {
-            case .banned: WebGuests.banned
-            case .full: "As many guests as this music box has room for are here. Try again when somebody has left."
-            }
-        self.init(status: 403, message: message, reason: refusal.rawValue)
+    static let busy = Dashboard.Refusal(
+        status: 503, message: "The music box is busy with its disk. Try again in a moment.")
+
+    static let noAnswer = Dashboard.Refusal(
+        status: 504, message: "The music box has not stored it yet. Try again in a moment.")
+
+    init(_ refused: LocalLink.Refused) {
+        switch refused.reason {
+        case .banned: self.init(status: 403, message: WebGuests.banned, reason: "banned")
+        case .full:
+            self.init(
+                status: 403,
+                message: "As many guests as this music box has room for are here. Try again when somebody has left.",
+                reason: "full")
+        default: self.init(status: 503, message: "The music box is about to stop. Try again when it is back.")
+        }
     }
 }
 
@@ -168,6 +247,16 @@ extension ViewStreams.Viewer {
         switch self {
         case .node: "node " + address
         case .webGuest(let id): id
+        }
+    }
+}
+
+extension GuestFeature.Event {
+    /// The song that it is about, where it names one.
+    fileprivate var songID: Song.ID? {
+        switch self {
+        case .vote(let songID), .takeBackVote(let songID), .suggest(let songID): songID
+        case .skip, .search, .multipeerEvent: nil
         }
     }
 }

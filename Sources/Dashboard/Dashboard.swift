@@ -19,7 +19,7 @@ public actor Dashboard: Service {
     let description: NodeDescription
     let options: DashboardOptions
     let logger: Logger
-    /// For the time between two views of a stream.
+    /// For the time between two views of a stream, and until a tap is given up.
     let pause: Pause
     private let address: DashboardAddress
     private let events: AsyncStream<NodeEvent>
@@ -33,11 +33,15 @@ public actor Dashboard: Service {
     var versions = ViewVersions()
     var encoded: [ViewStreams.Viewer: EncodedView] = [:]
     var searches: [Int: OpenSearch] = [:]
-    var searchNumber = 0
+    /// Taps of web guests that the node has not on its disk yet.
+    var taps: [Int: OpenTap] = [:]
+    /// Tells searches and taps apart.
+    var lastNumber = 0
     var commandRates = Rates(perSecond: DashboardLimits.commandsPerSecond, burst: DashboardLimits.commandBurst)
     var searchRates = Rates(perSecond: DJLimits.searchesPerSecond, burst: DJLimits.searchBurst)
     var joinRates = Rates(perSecond: DashboardLimits.joinsPerSecond, burst: DashboardLimits.joinBurst)
-    let node: NodeFeed
+    let node: any PageNode
+    let feed: NodeFeed
     /// Called when the last stream has closed.
     var whenNobodyLooks: (@Sendable () -> Void)?
 
@@ -50,15 +54,14 @@ public actor Dashboard: Service {
         options: DashboardOptions = DashboardOptions(), logger: Logger
     ) {
         self.init(
-            events: node.events(), description: description, address: address, options: options, logger: logger
-        ) { await node.send($0) }
+            events: node.events(), description: description, address: address, options: options, logger: logger,
+            node: node)
     }
 
     init(
         events: AsyncStream<NodeEvent>, description: NodeDescription, address: DashboardAddress,
         options: DashboardOptions, logger: Logger,
-        pause: @escaping Pause = { try await Task.sleep(for: $0) },
-        send: @escaping @Sendable (NodeInput) async -> Void
+        pause: @escaping Pause = { try await Task.sleep(for: $0) }, node: any PageNode
     ) {
         self.events = events
         self.description = description
@@ -70,7 +73,8 @@ public actor Dashboard: Service {
             description,
             DashboardView.Surroundings(majoritySkip: options.majoritySkip, hasPictures: options.art != nil))
         webGuests = WebGuests(host: description.peer)
-        node = NodeFeed(send)
+        self.node = node
+        feed = NodeFeed(node)
     }
 
     /// The node's time, as structs are told it.
@@ -129,7 +133,7 @@ public actor Dashboard: Service {
     public func run() async throws {
         guard try await bind() != nil else { return }
         await withTaskGroup { group in
-            group.addTask { await self.node.run() }
+            group.addTask { await self.feed.run() }
             group.addTask { await self.watchTheTime() }
             for await event in events.cancelOnGracefulShutdown() { take(event) }
             group.cancelAll()
@@ -143,8 +147,9 @@ public actor Dashboard: Service {
 
     private func finish() async {
         _ = view.end("The music box has stopped.")
-        node.close()
+        feed.close()
         for search in searches.keys { answer(search, .noAnswer) }
+        for tap in taps.keys { settle(tap, .noAnswer) }
         publish()
         await streamsEnd()
         server?.door.close()
@@ -170,8 +175,6 @@ public actor Dashboard: Service {
     public func show(_ library: LibraryCount) { show(view.take(library)) }
 
     func take(_ event: NodeEvent) {
-        // First, so that a page that shows an answer shows what the host made of it.
-        carryOut(webGuests.handle(event, now: now))
         show(view.handle(event, now: now))
         if case .searchResults(let songs, let words) = event { found(songs, for: words) }
     }
@@ -202,7 +205,12 @@ public actor Dashboard: Service {
     func carryOut(_ actions: [WebGuests.Action]) {
         for action in actions {
             switch action {
-            case .send(let event): node.put(.web(event))
+            case .say(let said, let link):
+                feed.put { await $0.say(said.message, number: said.number, on: link) }
+            case .rename(let link, let peer): feed.put { await $0.rename(link, peer) }
+            case .leave(let link, let end):
+                for (number, tap) in taps where tap.link == link { settle(number, .notJoined) }
+                feed.put { await $0.leave(link, end) }
             case .changed(let id):
                 versions.changed(.webGuest(id))
                 for stream in streams.all(of: .webGuest(id)) { sinks[stream]?.yield() }

@@ -73,6 +73,10 @@ public enum DashboardLimits {
     static let rememberedRates = 512
     /// What waits for the node before commands are refused: a disk that hangs for seconds.
     static let waitingInputs = 512
+    /// What a web guest has said and the node has not on its disk yet: a page's kept taps.
+    static let waitingTaps = 64
+    /// How long a tap of a web guest waits until the node has it on its disk. The page gives up after 8 s.
+    static let tapTime: Duration = .seconds(5)
     /// How long a guest's host has for an answer to a search.
     static let searchTime: Duration = .seconds(5)
     /// Searches that wait for the host's answer: of all pages of one guest's node.
@@ -82,8 +86,8 @@ public enum DashboardLimits {
 
     // MARK: Web guests
 
-    /// Web guests of a host: twice as many as it has links by radio.
-    static let webGuests = 2 * Limits.guests
+    /// Web guests of a host: as many as its node lets in.
+    static let webGuests = Limits.vouchedGuests
     /// How long a web guest without a stream counts as present: a phone that sleeps between two songs.
     static let absence: Duration = .seconds(30)
     /// Sessions of one web guest: a phone that lost its cookie comes with a new one.

@@ -1,33 +1,50 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import NIOConcurrencyHelpers
+import DemocracyDJ
 import MeshNode
+import MeshProtocol
+import NIOConcurrencyHelpers
+
+/// What a page needs of its node.
+protocol PageNode: Sendable {
+    func send(_ input: NodeInput) async
+    func join(_ peer: Peer) async throws(LocalLink.Refused) -> LocalLink
+    func rename(_ id: MeshCore.LinkID, _ peer: Peer) async
+    func say(_ message: MeshMessage, number: UInt64, on id: MeshCore.LinkID) async
+    func leave(_ id: MeshCore.LinkID, _ end: LinkEnd) async
+}
+
+extension Node: PageNode {}
 
 /// What waits for the node, in order: a node that is at its disk keeps no page waiting.
 final class NodeFeed: Sendable {
-    private let send: @Sendable (NodeInput) async -> Void
-    private let inputs: AsyncStream<NodeInput>
-    private let sink: AsyncStream<NodeInput>.Continuation
+    typealias Work = @Sendable (any PageNode) async -> Void
+
+    private let node: any PageNode
+    private let works: AsyncStream<Work>
+    private let sink: AsyncStream<Work>.Continuation
     private let waiting = NIOLockedValueBox(0)
 
-    init(_ send: @escaping @Sendable (NodeInput) async -> Void) {
-        self.send = send
-        (inputs, sink) = AsyncStream.makeStream()
+    init(_ node: any PageNode) {
+        self.node = node
+        (works, sink) = AsyncStream.makeStream()
     }
 
-    /// Whether people may want more. What the server itself says, that somebody has come or gone, is always taken: there
-    /// are only so many web guests.
+    /// Whether people may want more. What the server itself says, that somebody has gone or has another name, is always
+    /// taken: there are only so many web guests.
     var hasRoom: Bool { waiting.withLockedValue { $0 } < DashboardLimits.waitingInputs }
 
-    func put(_ input: NodeInput) {
+    func put(_ input: NodeInput) { put { await $0.send(input) } }
+
+    func put(_ work: @escaping Work) {
         waiting.withLockedValue { $0 += 1 }
-        sink.yield(input)
+        sink.yield(work)
     }
 
     /// Hands over, until it is closed.
     func run() async {
-        for await input in inputs {
-            await send(input)
+        for await work in works {
+            await work(node)
             waiting.withLockedValue { $0 -= 1 }
         }
     }

@@ -65,7 +65,6 @@ public struct TimedEvent: Encodable, Sendable {
         case .playback(let playback): try encode(playback, &container)
         // Programs that want the songs themselves search for them.
         case .library(let library): try container.encode(library.songs.count, forKey: .songs)
-        case .sentAway(let peer): try container.encode(peer, forKey: .peer)
         case .notice(let notice): try notice.encode(to: encoder)
         case .noticeCleared(let code): try container.encode(code, forKey: .code)
         case .link(let peer, let report): try encode(peer, report, &container)
@@ -166,7 +165,6 @@ extension NodeEvent {
         case .intent: "intent"
         case .playback: "playback"
         case .library: "library"
-        case .sentAway: "sentAway"
         case .notice: "notice"
         case .noticeCleared: "noticeCleared"
         case .link: "link"

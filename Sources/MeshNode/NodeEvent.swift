@@ -32,8 +32,6 @@ public enum NodeEvent: Sendable {
     case playback(Playback)
     /// The host's library is another one.
     case library(SongLibrary)
-    /// A passenger that is linked by other means than the air is sent away, and not let in again.
-    case sentAway(Peer.ID)
     /// A person should know something.
     case notice(Notice)
     /// What a notice was about is cured.

@@ -6,6 +6,8 @@ import MeshProtocol
 public enum NodeLimits {
     /// Events that wait for whoever shows them: a busy minute's worth.
     public static let outputEvents = 4_096
+    /// Events of a link in this process that wait for who reads it: some seconds of votes from everybody at once.
+    static let linkEvents = 1_024
     /// Longest line of a program's input, in bytes.
     public static let inputLineBytes = 4_096
     /// What may wait for a node of one peer before its link is not read any more, and of people and the radio before they

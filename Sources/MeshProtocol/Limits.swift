@@ -44,6 +44,8 @@ public enum Limits {
 
     /// Guests of one host: a full bus row and then some; an adapter holds about as many links.
     public static let guests = 16
+    /// Guests of one host that a bearer vouches for: they cost the adapter nothing, and a bus has twice as many seats.
+    public static let vouchedGuests = 2 * guests
     /// Links whose handshake is not finished. Each takes a tenth of a second, so a full bus is through in two; each costs
     /// a host four Diffie-Hellman operations, so nobody may have it do many.
     public static let strangers = 8

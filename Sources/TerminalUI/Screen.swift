@@ -56,7 +56,7 @@ struct Screen {
         case .link(let peer, let report): links[peer.id] = report
         case .notice(let notice): take(notice)
         case .noticeCleared(let code): notices.removeAll { $0.code == code }
-        case .ready, .peerDiscovered, .peerLost, .intent, .artwork, .playback, .sentAway, .contact, .radio, .mark, .bye:
+        case .ready, .peerDiscovered, .peerLost, .intent, .artwork, .playback, .contact, .radio, .mark, .bye:
             break
         }
         if case .intent(let intent, _, _) = event, let song = choice.library.first(where: { $0.id == intent.songID }) {

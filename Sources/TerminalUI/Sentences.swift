@@ -54,7 +54,7 @@ struct Sentences {
         case .intent(let intent, let peer, let rejected): lines(intent, peer, rejected)
         case .notice(let notice): [Self.sentence(notice)]
         case .mark(let text): ["Marked: \(text)"]
-        case .noticeCleared, .link, .artwork, .playback, .library, .sentAway, .contact, .radio: []
+        case .noticeCleared, .link, .artwork, .playback, .library, .contact, .radio: []
         case .bye: ["Bye."]
         }
     }

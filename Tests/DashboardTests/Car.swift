@@ -4,6 +4,7 @@ import DemocracyDJ
 import Logging
 import MeshNode
 import MeshProtocol
+import NodeStore
 import TestSupport
 
 @testable import Dashboard
@@ -25,7 +26,7 @@ struct Car {
 
     init(
         role: NodeDescription.Role = .host, host address: String = "127.0.0.1",
-        options: DashboardOptions = DashboardOptions(), node: (@Sendable (NodeInput) async -> [NodeEvent])? = nil,
+        options: DashboardOptions = DashboardOptions(), node: HostInTheCar? = nil,
         pause: @escaping Dashboard.Pause = { try await Task.sleep(for: $0) }
     ) async throws {
         let (events, sink) = AsyncStream.makeStream(of: NodeEvent.self)
@@ -37,15 +38,12 @@ struct Car {
             events: events,
             description: NodeDescription(role: role, peer: peer, radio: "virtual car", service: .democracyDJ),
             address: .listen(host: address, port: 0), options: options,
-            logger: Self.quiet, pause: pause
-        ) { input in
-            heard.yield(input)
-            for event in await node?(input) ?? [] { sink.yield(event) }
-        }
+            logger: Self.quiet, pause: pause, node: HeardNode(node: node, heard: heard))
         self.dashboard = dashboard
         url = try await dashboard.bind() ?? ""
         port = Int(url.split(separator: ":")[2].prefix { $0.isNumber }) ?? 0
         running = Task { try await dashboard.run() }
+        await node?.start { sink.yield($0) }
     }
 
     func tell(_ events: NodeEvent...) { for event in events { self.events.yield(event) } }
@@ -67,36 +65,121 @@ extension Car {
         let dashboard = Dashboard(
             events: AsyncStream { nil },
             description: NodeDescription(role: .host, peer: host, radio: "virtual", service: .democracyDJ),
-            address: address, options: DashboardOptions(), logger: quiet
-        ) { _ in }
+            address: address, options: DashboardOptions(), logger: quiet,
+            node: HeardNode(node: nil, heard: AsyncStream.makeStream(of: NodeInput.self).continuation))
         return try await dashboard.bind()
     }
 }
 
-/// A host's decisions, in the place of its node.
-actor HostInTheCar {
-    private var feature = HostFeature(
-        local: Car.host, library: SongLibrary(Car.songs), fairness: Fairness(majoritySkip: true), epoch: 1, now: .zero)
+/// What a dashboard says to its node goes to the test as well.
+private struct HeardNode: PageNode {
+    let node: HostInTheCar?
+    let heard: AsyncStream<NodeInput>.Continuation
 
-    var snapshot: HostSnapshot { feature.snapshot }
+    func send(_ input: NodeInput) async {
+        heard.yield(input)
+        await node?.send(input)
+    }
 
-    func take(_ input: NodeInput) -> [NodeEvent] {
-        switch input {
-        case .web(let event): events(.multipeerEvent(event))
-        case .host(let command): events(.command(command))
-        default: []
+    func join(_ peer: Peer) async throws(LocalLink.Refused) -> LocalLink {
+        guard let node else { throw LocalLink.Refused(.ended) }
+        return try await node.join(peer)
+    }
+
+    func rename(_ id: MeshCore.LinkID, _ peer: Peer) async { await node?.rename(id, peer) }
+
+    func say(_ message: MeshMessage, number: UInt64, on id: MeshCore.LinkID) async {
+        await node?.say(message, number: number, on: id)
+    }
+
+    func leave(_ id: MeshCore.LinkID, _ end: LinkEnd) async { await node?.leave(id, end) }
+}
+
+/// A host's node as it decides, without a radio, and with a disk that does as a test says.
+actor HostInTheCar: PageNode {
+    enum Disk { case takes, hangs, refuses }
+
+    private var core: NodeCore
+    private var disk = Disk.takes
+    private var isWriting = false
+    private var shown: (@Sendable (NodeEvent) -> Void)?
+    private var links: [MeshCore.LinkID: AsyncStream<LocalLink.Event>.Continuation] = [:]
+    private var lastLink: MeshCore.LinkID = 0
+    private var now: MeshInstant = .seconds(1)
+
+    init() {
+        let identity = Identity.make()
+        let hosting = Hosting(SongLibrary(Car.songs), Fairness(majoritySkip: true), wallClockSeconds: 1)
+        core = NodeCore(
+            NodeCore.Configuration(
+                .host(hosting),
+                NodeDescription(role: .host, peer: Car.host, radio: "virtual car", service: .democracyDJ),
+                identity: identity, contents: StoredNode(), origin: .now, seed: 1))
+    }
+
+    func start(_ shown: @escaping @Sendable (NodeEvent) -> Void) {
+        self.shown = shown
+        take(.started)
+    }
+
+    /// From now on the disk does so; where it takes something again, what it kept waiting is there.
+    func disk(_ disk: Disk) {
+        self.disk = disk
+        guard disk == .takes else { return }
+        if isWriting {
+            isWriting = false
+            take(.written)
+        } else {
+            now += .seconds(2)
+            take(.tick)
         }
     }
 
-    private func events(_ event: HostFeature.Event) -> [NodeEvent] {
-        feature.handle(event, now: .seconds(1)).compactMap { effect in
-            switch effect {
-            case .broadcast(let snapshot): .snapshot(snapshot, isStale: false)
-            case .report(let intent, let peer, let rejected): .intent(intent, from: peer, rejected: rejected)
-            case .disconnect(let peer): .sentAway(peer)
-            case .notice(let notice): .notice(notice)
-            case .send, .heartbeat, .search, .reject: nil
+    func send(_ input: NodeInput) { take(.input(input)) }
+
+    func join(_ peer: Peer) throws(LocalLink.Refused) -> LocalLink {
+        lastLink += 1
+        let id = lastLink
+        let (events, sink) = AsyncStream.makeStream(of: LocalLink.Event.self)
+        links[id] = sink
+        let actions = take(.joined(id, peer))
+        for case .end(id, .refused(let reason)) in actions { throw LocalLink.Refused(reason) }
+        return LocalLink(id, events)
+    }
+
+    func rename(_ id: MeshCore.LinkID, _ peer: Peer) { take(.joined(id, peer)) }
+
+    func say(_ message: MeshMessage, number: UInt64, on id: MeshCore.LinkID) {
+        take(.said(message, number: number, on: id))
+    }
+
+    func leave(_ id: MeshCore.LinkID, _ end: LinkEnd) {
+        take(.left(id, end))
+        links.removeValue(forKey: id)?.finish()
+    }
+
+    @discardableResult
+    private func take(_ event: NodeCore.Event) -> [NodeCore.Action] {
+        let actions = core.handle(event, now: now)
+        for action in actions { perform(action) }
+        return actions
+    }
+
+    private func perform(_ action: NodeCore.Action) {
+        switch action {
+        case .write:
+            switch disk {
+            case .takes: take(.written)
+            case .hangs: isWriting = true
+            case .refuses: take(.writeFailed(NodeStoreError(.diskFull, cause: "a test")))
             }
+        case .deliver(let message, let id): links[id]?.yield(.message(message))
+        case .acknowledge(let number, let id): links[id]?.yield(.acknowledged(number))
+        case .end(let id, let end):
+            links[id]?.yield(.ended(end))
+            links.removeValue(forKey: id)?.finish()
+        case .show(let event): shown?(event)
+        default: break
         }
     }
 }

@@ -17,9 +17,7 @@ struct CrowdTests {
     private func car(
         pause: @escaping Dashboard.Pause = { try await Task.sleep(for: $0) }
     ) async throws -> Car {
-        let car = try await Car(node: { [host] in await host.take($0) }, pause: pause)
-        car.tell(.snapshot(await host.snapshot, isStale: false))
-        return car
+        try await Car(node: host, pause: pause)
     }
 
     /// A connection that sends something and reads nothing.

@@ -11,14 +11,14 @@ import Testing
 struct WebGuestLifeTests {
     private let host = HostInTheCar()
 
-    private func car() async throws -> Car {
+    private func car(
+        pause: @escaping Dashboard.Pause = { try await Task.sleep(for: $0) }
+    ) async throws -> Car {
         var options = DashboardOptions()
         options.webGuests = true
         options.majoritySkip = true
         options.search = { words, limit in SongLibrary(Car.songs).songs(matching: words, atMost: limit) }
-        let car = try await Car(options: options) { [host] in await host.take($0) }
-        car.tell(.snapshot(await host.snapshot, isStale: false))
-        return car
+        return try await Car(options: options, node: host, pause: pause)
     }
 
     private func invited(to car: Car) async throws -> Browser {
@@ -144,6 +144,40 @@ struct WebGuestLifeTests {
         try await car.stop()
     }
 
+    @Test("a vote is answered when the disk has it, and refused in words where it has not, and then it is not lost")
+    func disk() async throws {
+        // A tap is given up at once.
+        let car = try await car { if $0 != DashboardLimits.tapTime { try await Task.sleep(for: $0) } }
+        let browser = try await invited(to: car)
+        #expect(try await join(browser).status == 204)
+        let page = try await browser.page()
+        for (disk, song) in [(HostInTheCar.Disk.hangs, "s4"), (.refuses, "s5")] {
+            await host.disk(disk)
+            let early = try await browser.command("vote", song)
+            #expect(early.status == 504 && early.message?.contains("not stored it yet") == true)
+            #expect(try await page.view { $0.item(song)?.wish?.state == "sent" }.item(song)?.votes == 0)
+            await host.disk(.takes)
+            _ = try await page.view { $0.item(song)?.wish?.state == "confirmed" }
+            // The page taps again after a while; a second vote is not made of it.
+            while try await browser.command("vote", song).status == 504 {}
+            #expect(try await car.browser.page().view().item(song)?.votes == 1)
+        }
+        try await car.stop()
+    }
+
+    @Test("only so much of it waits for the disk, and what is beyond that is refused and not lost without a word")
+    func waiting() async throws {
+        let car = try await car()
+        let browser = try await invited(to: car)
+        #expect(try await join(browser).status == 204)
+        await host.disk(.hangs)
+        let id = try #require(await car.dashboard.webGuests.present.first)
+        for number in 0..<DashboardLimits.waitingTaps { await car.dashboard.tap("x\(number)", by: id) }
+        let answer = try await browser.command("vote", "s4")
+        #expect(answer.status == 503 && answer.message?.contains("busy with its disk") == true)
+        try await car.stop()
+    }
+
     @Test("a page of it too many ends the first one, and the guest stays")
     func pages() async throws {
         let car = try await car()
@@ -160,5 +194,12 @@ struct WebGuestLifeTests {
         #expect(try await browser.command("vote", "s6").status == 204)
         #expect(try await last.view { $0.item("s6")?.votes == 1 }.guests.count == 1)
         try await car.stop()
+    }
+}
+
+extension Dashboard {
+    /// A tap of a guest whose answer nobody waits for.
+    fileprivate func tap(_ songID: Song.ID, by id: Peer.ID) {
+        if let (_, actions) = webGuests.want(.suggest(songID), songID, by: id, now: now) { carryOut(actions) }
     }
 }

@@ -17,156 +17,149 @@ struct WebGuestsTests {
             queue: [QueueItem(song: Car.songs[0], addedBy: "h0", voters: voters)], connectedPeers: [mia])
     }
 
-    private func joined() throws -> WebGuests {
+    /// Mia is there, by link 1.
+    private func joined() -> WebGuests {
         var guests = WebGuests(host: Car.host)
-        _ = guests.handle(.snapshot(snapshot(1), isStale: false), now: .zero)
-        #expect(try guests.join(mia, session: "x", now: .zero) == [])
+        #expect(guests.linked(mia, by: 1, snapshot(1), now: .zero) == [.changed("m")])
+        #expect(guests.joined(mia, session: "x") == [])
         return guests
     }
 
-    private func vote(_ peer: Peer) -> WebGuests.Action {
-        .send(.messageReceived(.intent(.vote(songID: "s1")), from: peer))
+    private func vote(_ number: UInt64, on link: MeshCore.LinkID = 1) -> WebGuests.Action {
+        .say(WebGuest.Said(message: .intent(.vote(songID: "s1")), number: number), on: link)
+    }
+
+    private func state(_ revision: UInt64, voters: [Peer.ID] = []) -> LocalLink.Event {
+        .message(.stateUpdate(snapshot(revision, voters: voters)))
+    }
+
+    private func wants(_ event: GuestFeature.Event, _ songID: Song.ID, _ guests: inout WebGuests) -> [WebGuests.Action]
+    {
+        guests.want(event, songID, by: "m", now: .zero)?.actions ?? []
     }
 
     private func wish(_ guests: WebGuests) -> String? {
         guests.viewpoint("m")?.wishes.entry("s1")?.state.name
     }
 
-    @Test("are there from their first page on, and gone half a minute after the last")
+    @Test("are there as long as a page is open and half a minute after the last, and keep their place after that")
     func presence() throws {
-        var guests = try joined()
-        #expect(guests.present == [] && guests.guest(session: "x") == "m" && guests.guest(session: "y") == nil)
-        #expect(guests.opened("m", now: .seconds(1)) == [.send(.peerConnected(mia)), .changed("m")])
-        #expect(guests.present == ["m"])
-        #expect(guests.opened("m", now: .seconds(1)) == [])
+        var guests = joined()
+        #expect(guests.present == ["m"] && guests.guest(session: "x") == "m" && guests.guest(session: "y") == nil)
+        #expect(guests.unlinked("m") == nil)
+        guests.opened("m")
+        guests.opened("m")
         guests.closed("m", now: .seconds(10))
         #expect(guests.tick(now: .seconds(100)) == [])
         guests.closed("m", now: .seconds(100))
         #expect(guests.tick(now: .seconds(129)) == [])
-        #expect(guests.opened("m", now: .seconds(129)) == [])
+        guests.opened("m")
         guests.closed("m", now: .seconds(130))
-        #expect(guests.tick(now: .seconds(160)) == [.send(.peerDisconnected(mia, reason: .linkLost))])
+        #expect(guests.tick(now: .seconds(160)) == [.leave(1, .linkLost), .changed("m")])
         #expect(guests.tick(now: .seconds(200)) == [] && guests.present == [])
         // Its place and its session are kept, as long as nobody else needs them.
-        #expect(guests.guest(session: "x") == "m")
-        #expect(guests.opened("m", now: .seconds(201)).first == .send(.peerConnected(mia)))
+        #expect(guests.guest(session: "x") == "m" && guests.unlinked("m") == mia)
+        #expect(guests.linked(mia, by: 2, nil, now: .seconds(201)) == [.changed("m")])
+        #expect(guests.linked(mia, by: 3, nil, now: .seconds(201)) == [.leave(3, .goodbye)])
     }
 
     @Test("vote, and see where the vote is until the host shows it")
     func voting() throws {
-        var guests = try joined()
-        _ = guests.opened("m", now: .zero)
-        #expect(guests.want(.vote("s1"), by: "m", now: .zero) == [vote(mia), .changed("m")])
-        #expect(wish(guests) == "sent")
-        // A second tap does no harm.
-        #expect(guests.want(.vote("s1"), by: "m", now: .zero) == [.changed("m")])
-        #expect(
-            guests.handle(.intent(.vote(songID: "s1"), from: mia, rejected: nil), now: .zero) == [.changed("m")])
-        #expect(wish(guests) == "sent")
-        #expect(guests.handle(.snapshot(snapshot(2, voters: ["m"]), isStale: false), now: .zero) == [])
+        var guests = joined()
+        #expect(wants(.vote("s1"), "s1", &guests) == [vote(1), .changed("m")] && wish(guests) == "sent")
+        // A second tap does no harm, and waits for the same.
+        let asked = guests.want(.vote("s1"), "s1", by: "m", now: .zero)
+        let again = try #require(asked)
+        #expect(again.tapped == .said([], until: 1) && again.actions == [])
+        #expect(guests.handle(state(2, voters: ["m"]), on: 1, of: "m", now: .zero) == [.changed("m")])
         #expect(wish(guests) == "confirmed")
+        #expect(guests.handle(.acknowledged(1), on: 1, of: "m", now: .zero) == [])
         #expect(guests.tick(now: .seconds(5)) == [.changed("m")] && wish(guests) == nil)
     }
 
-    @Test("are told why a wish is not followed")
+    @Test("are told why a wish is not followed, and at once where it cannot even be asked")
     func rejection() throws {
-        var guests = try joined()
-        _ = guests.opened("m", now: .zero)
-        _ = guests.want(.suggest("s9"), by: "m", now: .zero)
-        _ = guests.handle(.intent(.suggestSong(songID: "s9"), from: mia, rejected: .queueFull), now: .zero)
+        var guests = joined()
+        _ = wants(.suggest("s9"), "s9", &guests)
+        _ = guests.handle(.message(.rejection(.suggestSong(songID: "s9"), .queueFull)), on: 1, of: "m", now: .zero)
         let viewpoint = try #require(guests.viewpoint("m"))
         #expect(viewpoint.wishes.entry("s9")?.state == .rejected(.queueFull))
         #expect(viewpoint.notices.current.map(\.code) == ["queueFull"])
+        // Nothing plays here.
+        let asked = guests.want(.skip, nil, by: "m", now: .zero)
+        let skip = try #require(asked)
+        #expect(skip.tapped == .refused(.nothingPlays) && skip.actions == [])
     }
 
     @Test("have their vote asked for once more where its song has left the queue before it was seen")
     func unshown() throws {
-        var guests = try joined()
-        _ = guests.opened("m", now: .zero)
-        _ = guests.want(.vote("s1"), by: "m", now: .zero)
-        _ = guests.handle(.intent(.vote(songID: "s1"), from: mia, rejected: nil), now: .zero)
-        #expect(guests.tick(now: .seconds(5)) == [.changed("m")])
-        #expect(guests.tick(now: .seconds(10)) == [vote(mia), .changed("m")])
-        _ = guests.handle(.intent(.vote(songID: "s1"), from: mia, rejected: .alreadyPlayed), now: .seconds(10))
+        var guests = joined()
+        _ = wants(.vote("s1"), "s1", &guests)
+        _ = guests.handle(.acknowledged(1), on: 1, of: "m", now: .zero)
+        let heartbeat = LocalLink.Event.message(.stateHeartbeat(epoch: 1, revision: 1))
+        #expect(guests.handle(heartbeat, on: 1, of: "m", now: .seconds(5)) == [])
+        #expect(guests.handle(heartbeat, on: 1, of: "m", now: .seconds(10)) == [vote(2)])
+        _ = guests.handle(
+            .message(.rejection(.vote(songID: "s1"), .alreadyPlayed)), on: 1, of: "m", now: .seconds(10))
         #expect(wish(guests) == "rejected")
     }
 
-    @Test("that only send are there as well, for as long")
-    func sendingOnly() throws {
-        var guests = try joined()
-        #expect(guests.want(.vote("s1"), by: "m", now: .seconds(50)).first == .send(.peerConnected(mia)))
-        #expect(guests.tick(now: .seconds(80)).contains(.send(.peerDisconnected(mia, reason: .linkLost))))
+    @Test("keep their link until what they have said is safe, and say again what was lost with one")
+    func safety() throws {
+        var guests = joined()
+        _ = wants(.vote("s1"), "s1", &guests)
+        #expect(guests.tick(now: .seconds(60)) == [], "the disk has not answered")
+        #expect(guests.handle(.ended(.linkLost), on: 1, of: "m", now: .seconds(61)) == [.changed("m")])
+        #expect(wish(guests) == "queued" && guests.present == [])
+        #expect(guests.linked(mia, by: 2, snapshot(1), now: .seconds(62)) == [vote(2, on: 2), .changed("m")])
+        // What the old link still has is not heard.
+        #expect(guests.handle(.acknowledged(2), on: 1, of: "m", now: .seconds(62)) == [])
+        _ = guests.handle(.acknowledged(2), on: 2, of: "m", now: .seconds(62))
+        #expect(guests.tick(now: .seconds(92)).first == .leave(2, .linkLost))
     }
 
-    @Test("keep what they wanted through an absence")
-    func absence() throws {
-        var guests = try joined()
-        _ = guests.opened("m", now: .zero)
-        guests.closed("m", now: .zero)
-        _ = guests.want(.vote("s1"), by: "m", now: .seconds(1))
-        _ = guests.tick(now: .seconds(30))
-        #expect(wish(guests) == "queued")
-        _ = guests.handle(.intent(.vote(songID: "s1"), from: mia, rejected: nil), now: .seconds(31))
-        _ = guests.handle(.snapshot(snapshot(2, voters: ["m"]), isStale: false), now: .seconds(31))
-        _ = guests.opened("m", now: .seconds(40))
-        #expect(wish(guests) == "confirmed")
-    }
-
-    @Test("that the driver sends away are told so, and are not let in again with that key")
+    @Test("that the driver sends away are told so, and nothing is heard of them")
     func banned() throws {
-        var guests = try joined()
-        _ = guests.opened("m", now: .zero)
-        #expect(
-            guests.handle(.sentAway("m"), now: .zero) == [
-                .send(.peerDisconnected(mia, reason: .refused)), .changed("m"),
-            ])
-        #expect(guests.viewpoint("m")?.ended != nil && guests.present == [])
-        #expect(guests.want(.vote("s1"), by: "m", now: .zero) == [])
-        #expect(guests.opened("m", now: .zero) == [])
-        #expect(throws: WebGuests.Refusal.banned) { try guests.join(mia, session: "z", now: .zero) }
-        // One that was sent away by an earlier run of the host learns it when it comes.
-        _ = guests.handle(.sentAway("n"), now: .zero)
-        #expect(throws: WebGuests.Refusal.banned) {
-            try guests.join(Peer(id: "n", name: "N"), session: "n", now: .zero)
-        }
+        var guests = joined()
+        #expect(guests.handle(.ended(.refused(.banned)), on: 1, of: "m", now: .zero) == [.changed("m")])
+        #expect(guests.viewpoint("m")?.ended != nil && guests.present == [] && guests.unlinked("m") == nil)
+        let heard = guests.want(.vote("s1"), "s1", by: "m", now: .zero)
+        #expect(heard == nil)
+        #expect(guests.guest(session: "x") == "m", "it keeps its own, to be told so")
     }
 
     @Test("that leave are gone at once, with their session")
     func leaving() throws {
-        var guests = try joined()
-        _ = guests.opened("m", now: .zero)
-        #expect(guests.leave("m", now: .zero) == [.send(.peerDisconnected(mia, reason: .goodbye))])
+        var guests = joined()
+        #expect(guests.leave("m") == [.leave(1, .goodbye)])
         #expect(guests.guest(session: "x") == nil && guests.viewpoint("m") == nil)
         guests.closed("m", now: .zero)
     }
 
     @Test("come with a new name or a new cookie and are the same guest")
     func again() throws {
-        var guests = try joined()
-        _ = guests.opened("m", now: .zero)
+        var guests = joined()
         let renamed = Peer(id: "m", name: "Mia M.")
-        #expect(try guests.join(renamed, session: "y", now: .zero) == [.send(.peerConnected(renamed)), .changed("m")])
+        #expect(guests.joined(renamed, session: "y") == [.rename(1, renamed), .changed("m")])
         #expect(guests.guest(session: "x") == "m" && guests.guest(session: "y") == "m")
-        #expect(guests.want(.vote("s1"), by: "m", now: .zero).first == vote(renamed))
-        for number in 0..<10 { _ = try guests.join(renamed, session: "s\(number)", now: .zero) }
+        for number in 0..<10 { _ = guests.joined(renamed, session: "s\(number)") }
         #expect(guests.guest(session: "x") == nil && guests.guest(session: "s9") == "m")
     }
 
-    @Test("find no room where all places are taken by those who look, and that of the longest absent otherwise")
+    @Test("get the place of who has been away the longest where all are taken, and never that of who looks")
     func full() throws {
         var guests = WebGuests(host: Car.host)
         let all = (0..<DashboardLimits.webGuests).map { Peer(id: "p\($0)", name: "P") }
         for (number, peer) in all.enumerated() {
-            _ = try guests.join(peer, session: peer.id, now: .seconds(number))
-            _ = guests.opened(peer.id, now: .seconds(number))
+            _ = guests.linked(peer, by: number, nil, now: .seconds(number))
+            _ = guests.joined(peer, session: peer.id)
+            guests.opened(peer.id)
         }
-        #expect(throws: WebGuests.Refusal.full) { try guests.join(mia, session: "x", now: .seconds(99)) }
+        #expect(guests.makeRoom(for: "m") == [] && guests.present.count == all.count)
         guests.closed("p5", now: .seconds(100))
         guests.closed("p4", now: .seconds(101))
-        #expect(
-            try guests.join(mia, session: "x", now: .seconds(102)) == [
-                .send(.peerDisconnected(all[5], reason: .linkLost))
-            ])
+        #expect(guests.makeRoom(for: "p4") == [], "it has a place")
+        #expect(guests.makeRoom(for: "m") == [.leave(5, .linkLost)])
         #expect(guests.guest(session: "p5") == nil && guests.guest(session: "p4") == "p4")
     }
 }

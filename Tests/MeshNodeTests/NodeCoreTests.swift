@@ -23,6 +23,8 @@ struct PairOfCores {
     private(set) var cores: [NodeCore]
     private(set) var shown: [[NodeEvent]] = [[], []]
     var disks: [Disk] = [.takes, .takes]
+    /// What the host has said on links that a test vouches for.
+    private(set) var said: [MeshCore.LinkID: [LocalLink.Event]] = [:]
     private(set) var now: MeshInstant = .zero
     private var hanging: [StoreBatch?] = [nil, nil]
     private var link = 0
@@ -30,7 +32,8 @@ struct PairOfCores {
     private var isFeeding = false
     private let head: Peer
 
-    init() throws {
+    /// Two nodes without a past, but for whom the host has sent away before.
+    init(banned: [Peer.ID] = []) throws {
         let songs = (1...5).map { Song(id: "s\($0)", title: "Song \($0)", artist: "A", duration: 3_600) }
         let car = try #require(Identity(stored: [UInt8](repeating: 1, count: Identity.storedBytes)))
         let ana = try #require(Identity(stored: [UInt8](repeating: 2, count: Identity.storedBytes)))
@@ -45,7 +48,8 @@ struct PairOfCores {
                 NodeCore.Configuration(
                     part, NodeDescription(role: role, peer: peer, radio: "none", service: .democracyDJ),
                     identity: identity,
-                    contents: StoredNode(), origin: ContinuousClock().now, seed: 7
+                    contents: StoredNode(host: banned.isEmpty ? nil : HostRecord(epoch: 1, banned: banned)),
+                    origin: ContinuousClock().now, seed: 7
                 ))
         }
         for side in Side.allCases { feed(.started, to: side) }
@@ -108,6 +112,9 @@ struct PairOfCores {
         case .search(let request, let peer):
             let songs = cores[side.rawValue].library?.songs.filter { $0.title.contains(request.words) } ?? []
             feed(.found(SearchResults(number: request.number, songs: songs), for: peer), to: side)
+        case .deliver(let message, let id): said[id, default: []].append(.message(message))
+        case .acknowledge(let number, let id): said[id, default: []].append(.acknowledged(number))
+        case .end(let id, let end): said[id, default: []].append(.ended(end))
         default: break
         }
     }
@@ -141,6 +148,14 @@ struct PairOfCores {
             return state.item(songID)?.votes
         }
         return nil
+    }
+
+    /// Who the host shows as being there.
+    var present: [String] {
+        for case .snapshot(let state, isStale: false) in shown[Side.host.rawValue].reversed() {
+            return state.connectedPeers.map(\.name)
+        }
+        return []
     }
 
     func notices(at side: Side) -> [String] {

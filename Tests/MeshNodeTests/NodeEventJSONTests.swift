@@ -77,7 +77,6 @@ struct NodeEventJSONTests {
                 #"{"at":1.5,"duration":null,"elapsed":0,"event":"playback","isPlaying":false,"songID":null}"#
             ),
             (.library(SongLibrary([song])), #"{"at":1.5,"event":"library","songs":1}"#),
-            (.sentAway("a1"), #"{"at":1.5,"event":"sentAway","peer":"a1"}"#),
             (
                 .wish("s1", .vote, .rejected(.notQueued)),
                 #"{"at":1.5,"event":"vote","reason":"notQueued","songID":"s1","state":"rejected","wish":"vote"}"#

@@ -172,7 +172,10 @@ struct MeshCoreTests {
     func refusals() {
         var road = Road(guests: ["Ana"] + (1...Limits.guests).map { "Guest \($0)" })
         let first = road.joined()
-        road.act("Car", on: first) { [id = road.id("Ana")] in $0.sendAway(id, .banned) }
+        road.act("Car", on: first) { [id = road.id("Ana")] in
+            $0.banned.insert(id)
+            return $0.sendAway(id, .banned)
+        }
         road.settle()
         #expect(road.nodes["Ana"]?.ends[first] == .refused(.banned))
         let again = road.dial()

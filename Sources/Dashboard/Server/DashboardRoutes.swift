@@ -78,9 +78,7 @@ struct DashboardRoutes {
 
     private static func events(_ dashboard: Dashboard, _ context: DashboardContext) async throws -> Response {
         guard let viewer = await dashboard.viewer(context.right) else { throw Dashboard.Refusal.notJoined }
-        guard let (id, signals) = await dashboard.openStream(viewer, from: context.address) else {
-            throw Dashboard.Refusal.tooManyPages
-        }
+        let (id, signals) = try await dashboard.openStream(viewer, from: context.address)
         // Also where not a byte of it can be written.
         context.channel.closeFuture.whenComplete { _ in Task { await dashboard.closeStream(id) } }
         let body = ResponseBody { writer in

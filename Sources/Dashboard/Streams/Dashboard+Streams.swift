@@ -15,15 +15,16 @@ extension Dashboard {
         case end
     }
 
-    /// Opens a stream; nil where there are too many. The signals say when it is worth asking for a frame.
+    /// Opens a stream. A web guest whose page it is has a link from then on. The signals say when it is worth asking for a frame.
     func openStream(
         _ viewer: ViewStreams.Viewer, from address: String
-    ) -> (id: ViewStreams.ID, signals: AsyncStream<Void>)? {
-        guard let (id, ends) = streams.open(viewer, from: address, now: now) else { return nil }
+    ) async throws(Refusal) -> (id: ViewStreams.ID, signals: AsyncStream<Void>) {
+        if case .webGuest(let guest) = viewer { try await link(guest) }
+        guard let (id, ends) = streams.open(viewer, from: address, now: now) else { throw .tooManyPages }
         // A view that is overtaken is not sent: one signal stands for all.
         let (signals, sink) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
         sinks[id] = sink
-        if case .webGuest(let guest) = viewer { carryOut(webGuests.opened(guest, now: now)) }
+        if case .webGuest(let guest) = viewer { webGuests.opened(guest) }
         if let ends { closed(ends, viewer) }
         sink.yield()
         return (id, signals)

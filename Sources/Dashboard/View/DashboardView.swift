@@ -100,7 +100,7 @@ struct DashboardView: Sendable {
             names.learn(peer)
             return .none
         case .bye(let reason): return end(Self.sentence(reason, own.role))
-        case .ready, .sentAway, .library, .contact, .radio, .mark: return .none
+        case .ready, .library, .contact, .radio, .mark: return .none
         }
     }
 
@@ -159,7 +159,13 @@ struct DashboardView: Sendable {
         return .now
     }
 
+    /// Takes a state of the host that a guest's link has brought, where it is newer than the one on view.
+    mutating func catchUp(with state: HostSnapshot, now: MeshInstant) -> Change {
+        snapshot.map { state.supersedes($0) } == false ? .none : take(state, isStale: false, now: now)
+    }
+
     private mutating func take(_ new: HostSnapshot, isStale: Bool, now: MeshInstant) -> Change {
+        guard new != snapshot || isStale != self.isStale else { return .none }
         for peer in new.connectedPeers { names.learn(peer) }
         names.learn(new.items.map(\.song))
         self.isStale = isStale

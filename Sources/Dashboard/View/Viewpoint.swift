@@ -3,7 +3,7 @@
 import MeshProtocol
 
 /// What of a view is not the same for everybody: who looks, and what is told to them alone.
-struct Viewpoint: Sendable {
+struct Viewpoint: Hashable, Sendable {
     let role: PageView.Role
     var me: Peer
     var connection: PageView.Connection

@@ -1,13 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import DemocracyDJ
+import MeshNode
 import MeshProtocol
 
 /// A passenger with a browser: what a guest's node decides by itself is decided here for it, by the same feature, over a
-/// link that is always there while it is.
+/// link of the host's node.
 struct WebGuest: Sendable {
-    private var feature: GuestFeature
+    /// Something to be said on its link, under a number that the node acknowledges.
+    struct Said: Hashable, Sendable {
+        var message: MeshMessage
+        var number: UInt64
+    }
+
+    /// What has come of a tap.
+    enum Tapped: Hashable, Sendable {
+        /// The node has it when it has acknowledged this number; nil where there is nothing to be had.
+        case said([Said], until: UInt64?)
+        /// It leads to nothing, and this is why.
+        case refused(Notice)
+    }
+
     private(set) var viewpoint: Viewpoint
+    /// Its link, while it counts as present.
+    private(set) var link: MeshCore.LinkID?
+    /// What it has said on it that the node has not made safe, the oldest first.
+    private(set) var unacknowledged: [Said] = []
+    private var feature: GuestFeature
+    private var lastNumber: UInt64 = 0
     private let host: Peer
 
     init(_ peer: Peer, host: Peer) {
@@ -16,28 +36,24 @@ struct WebGuest: Sendable {
         self.host = host
     }
 
-    /// Who it is.
-    var peer: Peer { viewpoint.me }
-
-    /// Whether it counts as present.
-    var isLinked: Bool { feature.state.host != nil }
-
-    /// Whether something that it wants is not shown by the host yet.
-    var hasOpenWishes: Bool { !feature.state.wishes.isEmpty }
-
     mutating func rename(_ name: String) { viewpoint.me.name = name }
 
-    /// It is there. What is to be said to the host for it.
-    mutating func connect(_ snapshot: HostSnapshot?, now: MeshInstant) -> [GuestIntent] {
+    /// It has a link. The state of the host that is on view here is its first; a newer one comes by the link.
+    mutating func connect(_ link: MeshCore.LinkID, _ snapshot: HostSnapshot?, now: MeshInstant) -> [Said] {
+        self.link = link
         viewpoint.connection = .connected
-        var said = take(.multipeerEvent(.peerConnected(host)), now: now)
-        if let snapshot { said += show(snapshot, now: now) }
-        return said
+        let said = take(.multipeerEvent(.peerConnected(host)), now: now)
+        return said + (snapshot.map { hear(.stateUpdate($0), now: now) } ?? [])
     }
 
-    /// It is gone.
+    /// Its link is gone; what is not safe has to be said again.
     mutating func disconnect(now: MeshInstant) {
+        link = nil
         viewpoint.connection = .disconnected
+        for said in unacknowledged where said.message.isKept {
+            _ = take(.multipeerEvent(.sendFailed(said.message, to: host)), now: now)
+        }
+        unacknowledged = []
         _ = take(.multipeerEvent(.peerDisconnected(host, reason: .linkLost)), now: now)
     }
 
@@ -48,47 +64,69 @@ struct WebGuest: Sendable {
     }
 
     /// The person wants something.
-    mutating func want(_ event: GuestFeature.Event, now: MeshInstant) -> [GuestIntent] { take(event, now: now) }
-
-    /// The host's state is another one.
-    mutating func show(_ snapshot: HostSnapshot, now: MeshInstant) -> [GuestIntent] {
-        hear(.stateUpdate(snapshot), now: now)
+    mutating func want(_ event: GuestFeature.Event, _ songID: Song.ID?, now: MeshInstant) -> Tapped {
+        let (said, notices) = decide(event, now: now)
+        if said.isEmpty, let notice = notices.last { return .refused(notice) }
+        for notice in notices { viewpoint.notices.tell(notice, now: now) }
+        // A second tap waits for what the first one has said.
+        let earlier = unacknowledged.last { songID != nil && $0.message.songID == songID }
+        return .said(said, until: (said.last ?? earlier)?.number)
     }
 
-    /// The host's state is this one still.
-    mutating func showAgain(_ snapshot: HostSnapshot, now: MeshInstant) -> [GuestIntent] {
-        hear(.stateHeartbeat(epoch: snapshot.epoch, revision: snapshot.revision), now: now)
-    }
-
-    /// The host has dealt with something that it wanted.
-    mutating func answered(_ intent: GuestIntent, _ rejected: RejectionReason?, now: MeshInstant) -> [GuestIntent] {
-        var said = take(.multipeerEvent(.messageDelivered(.intent(intent), to: host.id)), now: now)
-        switch rejected {
-        // It is as it is wanted; the next state shows that.
-        case nil, .alreadyVoted, .notVoted: break
-        case .some(let reason): said += hear(.rejection(intent, reason), now: now)
-        }
-        return said
-    }
-
-    /// Lets time pass; whether that has changed anything that is shown.
-    mutating func tick(now: MeshInstant) -> Bool { viewpoint.tick(now: now) }
-
-    private mutating func hear(_ message: MeshMessage, now: MeshInstant) -> [GuestIntent] {
+    /// The node says something.
+    mutating func hear(_ message: MeshMessage, now: MeshInstant) -> [Said] {
         take(.multipeerEvent(.messageReceived(message, from: host)), now: now)
     }
 
-    private mutating func take(_ event: GuestFeature.Event, now: MeshInstant) -> [GuestIntent] {
-        var said: [GuestIntent] = []
+    /// What it has said with this number is safe.
+    mutating func acknowledged(_ number: UInt64, now: MeshInstant) -> [Said] {
+        guard let place = unacknowledged.firstIndex(where: { $0.number == number }) else { return [] }
+        return take(
+            .multipeerEvent(.messageDelivered(unacknowledged.remove(at: place).message, to: host.id)), now: now)
+    }
+
+    /// Lets time pass.
+    mutating func tick(now: MeshInstant) { _ = viewpoint.tick(now: now) }
+
+    private mutating func take(_ event: GuestFeature.Event, now: MeshInstant) -> [Said] {
+        let (said, notices) = decide(event, now: now)
+        for notice in notices { viewpoint.notices.tell(notice, now: now) }
+        return said
+    }
+
+    private mutating func decide(_ event: GuestFeature.Event, now: MeshInstant) -> (said: [Said], notices: [Notice]) {
+        var said: [Said] = [], notices: [Notice] = []
         for effect in feature.handle(event, now: now) {
             switch effect {
-            case .send(let intent, _): said.append(intent)
+            case .send(let intent, _): said.append(say(.intent(intent)))
+            case .request(let message, _): said.append(say(message))
             case .wishChanged(let songID, let kind, let state): viewpoint.wishes.take(songID, kind, state, now: now)
-            case .notice(let notice): viewpoint.notices.tell(notice, now: now)
-            // The state is shown to everybody alike, it always comes whole, and the server steers the link.
-            case .show, .showResults, .request, .reconnect, .returnToStart: break
+            case .notice(let notice): notices.append(notice)
+            // The state is shown to everybody alike, and the server steers the link.
+            case .show, .showResults, .reconnect, .returnToStart: break
             }
         }
+        return (said, notices)
+    }
+
+    private mutating func say(_ message: MeshMessage) -> Said {
+        lastNumber += 1
+        let said = Said(message: message, number: lastNumber)
+        unacknowledged.append(said)
         return said
+    }
+}
+
+extension MeshMessage {
+    /// The song that a guest wants something of.
+    fileprivate var songID: Song.ID? { if case .intent(let intent) = self { intent.songID } else { nil } }
+
+    /// Whether it is a wish that is kept until the host has it.
+    fileprivate var isKept: Bool {
+        switch self {
+        case .intent(.skip): false
+        case .intent: true
+        default: false
+        }
     }
 }

@@ -4,22 +4,19 @@ import DemocracyDJ
 import MeshNode
 import MeshProtocol
 
-/// Decides who of the passengers with browsers is there, what the host hears of them, and who is not let in.
+/// Decides who of the passengers with browsers has a link of the node, and what is said on it. Whom the node lets in, the
+/// node decides.
 struct WebGuests: Sendable {
     /// What is to be done.
     enum Action: Hashable, Sendable {
-        /// Tell the host.
-        case send(MultipeerEvent)
+        /// Say this on a link.
+        case say(WebGuest.Said, on: MeshCore.LinkID)
+        /// The guest of a link has another name.
+        case rename(MeshCore.LinkID, Peer)
+        /// Give a link up.
+        case leave(MeshCore.LinkID, LinkEnd)
         /// What this guest sees is something else.
         case changed(Peer.ID)
-    }
-
-    /// Why somebody is not let in.
-    enum Refusal: String, Error, Hashable, Sendable {
-        /// The driver has sent this guest away.
-        case banned
-        /// There are as many as there may be.
-        case full
     }
 
     private struct Entry: Sendable {
@@ -32,9 +29,6 @@ struct WebGuests: Sendable {
 
     private let host: Peer
     private var entries: [Peer.ID: Entry] = [:]
-    private var banned = RecentTable<Peer.ID, Void>(limit: DJLimits.bannedPeers)
-    private var snapshot: HostSnapshot?
-    private var nextHeartbeat: MeshInstant = .zero
 
     /// Nobody is there yet.
     init(host: Peer) {
@@ -42,10 +36,24 @@ struct WebGuests: Sendable {
     }
 
     /// Who is there.
-    var present: Set<Peer.ID> { Set(entries.values.filter(\.guest.isLinked).map(\.guest.peer.id)) }
+    var present: Set<Peer.ID> { Set(entries.filter { $0.value.guest.link != nil }.keys) }
+
+    /// The link of a guest that is there.
+    func link(_ id: Peer.ID) -> MeshCore.LinkID? { entries[id]?.guest.link }
 
     /// What a guest sees by itself; nil for nobody of these.
     func viewpoint(_ id: Peer.ID) -> Viewpoint? { entries[id]?.guest.viewpoint }
+
+    /// A guest that has no link and is to have one again.
+    func unlinked(_ id: Peer.ID) -> Peer? {
+        guard let guest = entries[id]?.guest, guest.link == nil, guest.viewpoint.ended == nil else { return nil }
+        return guest.viewpoint.me
+    }
+
+    /// Whether a guest has said as much as may wait for the node at a time.
+    func hasTooMuchWaiting(_ id: Peer.ID) -> Bool {
+        (entries[id]?.guest.unacknowledged.count ?? 0) >= DashboardLimits.waitingTaps
+    }
 
     /// Whose session it is. A guest that was sent away keeps its own, to be told so.
     func guest(session: String) -> Peer.ID? {
@@ -59,40 +67,43 @@ struct WebGuests: Sendable {
 
     // MARK: Coming and going
 
-    /// Somebody wants to join, by a key that only they have; `session` is a new one for their browser.
-    mutating func join(_ peer: Peer, session: String, now: MeshInstant) throws(Refusal) -> [Action] {
-        guard banned[peer.id] == nil else { throw .banned }
-        var actions: [Action] = []
-        if entries[peer.id] == nil {
-            if entries.count >= DashboardLimits.webGuests { actions += try makeRoom(now: now) }
-            entries[peer.id] = Entry(guest: WebGuest(peer, host: host), absentSince: now)
-        }
-        if var entry = entries[peer.id] {
-            entry.sessions = (entry.sessions + [session]).suffix(DashboardLimits.sessionsPerGuest)
-            let hasNewName = entry.guest.peer.name != peer.name
-            entry.guest.rename(peer.name)
-            entries[peer.id] = entry
-            // The host shows a guest by the name that it came with.
-            if hasNewName, entry.guest.isLinked { actions += [.send(.peerConnected(peer)), .changed(peer.id)] }
-        }
-        return actions
+    /// Before the node is asked for somebody new: where all places are taken, who has been away the longest gives up its
+    /// own, but nobody who has a stream.
+    mutating func makeRoom(for id: Peer.ID) -> [Action] {
+        guard entries[id] == nil, entries.count >= DashboardLimits.webGuests else { return [] }
+        let absent = entries.filter { $0.value.streams == 0 }
+        let oldest = absent.min { ($0.value.absentSince ?? .zero) < ($1.value.absentSince ?? .zero) }
+        return oldest.map { leave($0.key, .linkLost) } ?? []
     }
 
-    /// Whoever has been away the longest gives up the place, but nobody who has a stream.
-    private mutating func makeRoom(now: MeshInstant) throws(Refusal) -> [Action] {
-        let absent = entries.filter { $0.value.streams == 0 }
-        guard let oldest = absent.min(by: { ($0.value.absentSince ?? now) < ($1.value.absentSince ?? now) }) else {
-            throw .full
-        }
-        return leave(oldest.key, .linkLost, now: now)
+    /// The node has let a guest in by this link. A link too many of the same guest is given up.
+    mutating func linked(
+        _ peer: Peer, by link: MeshCore.LinkID, _ snapshot: HostSnapshot?, now: MeshInstant
+    ) -> [Action] {
+        var entry = entries[peer.id] ?? Entry(guest: WebGuest(peer, host: host))
+        guard entry.guest.link == nil else { return [.leave(link, .goodbye)] }
+        if entry.guest.viewpoint.ended != nil { entry.guest = WebGuest(peer, host: host) }
+        if entry.streams == 0 { entry.absentSince = now }
+        entries[peer.id] = entry
+        return with(peer.id) { $0.connect(link, snapshot, now: now) }
+    }
+
+    /// Somebody who has a link has joined, by a key that only they have; `session` is a new one for their browser.
+    mutating func joined(_ peer: Peer, session: String) -> [Action] {
+        guard var entry = entries[peer.id] else { return [] }
+        entry.sessions = (entry.sessions + [session]).suffix(DashboardLimits.sessionsPerGuest)
+        let hasNewName = entry.guest.viewpoint.me.name != peer.name
+        entry.guest.rename(peer.name)
+        entries[peer.id] = entry
+        // The host shows a guest by the name that it came with.
+        guard hasNewName, let link = entry.guest.link else { return [] }
+        return [.rename(link, peer), .changed(peer.id)]
     }
 
     /// A page of this guest is open.
-    mutating func opened(_ id: Peer.ID, now: MeshInstant) -> [Action] {
-        guard entries[id] != nil else { return [] }
+    mutating func opened(_ id: Peer.ID) {
         entries[id]?.streams += 1
         entries[id]?.absentSince = nil
-        return link(id, now: now)
     }
 
     /// A page of this guest is not open any more.
@@ -102,41 +113,39 @@ struct WebGuests: Sendable {
         if streams == 1 { entries[id]?.absentSince = now }
     }
 
-    /// Something that it sends is a sign of life too.
-    private mutating func link(_ id: Peer.ID, now: MeshInstant) -> [Action] {
-        guard var entry = entries[id], !entry.guest.isLinked, entry.guest.viewpoint.ended == nil else { return [] }
-        let said = entry.guest.connect(snapshot, now: now)
-        if entry.streams == 0 { entry.absentSince = now }
-        entries[id] = entry
-        return [.send(.peerConnected(entry.guest.peer))] + sent(said, by: entry.guest.peer) + [.changed(id)]
-    }
-
     /// The person has enough.
-    mutating func leave(_ id: Peer.ID, _ reason: DisconnectReason = .goodbye, now: MeshInstant) -> [Action] {
-        guard let entry = entries.removeValue(forKey: id) else { return [] }
-        return entry.guest.isLinked ? [.send(.peerDisconnected(entry.guest.peer, reason: reason))] : []
+    mutating func leave(_ id: Peer.ID, _ end: LinkEnd = .goodbye) -> [Action] {
+        entries.removeValue(forKey: id)?.guest.link.map { [.leave($0, end)] } ?? []
     }
 
     // MARK: What they want, and what becomes of it
 
-    /// A guest wants something.
-    mutating func want(_ event: GuestFeature.Event, by id: Peer.ID, now: MeshInstant) -> [Action] {
-        let linked = link(id, now: now)
-        guard let entry = entries[id], entry.guest.viewpoint.ended == nil else { return linked }
-        return linked + with(id) { $0.want(event, now: now) } + [.changed(id)]
+    /// A guest wants something. Nil where it is nobody who may.
+    mutating func want(
+        _ event: GuestFeature.Event, _ songID: Song.ID?, by id: Peer.ID, now: MeshInstant
+    ) -> (tapped: WebGuest.Tapped, actions: [Action])? {
+        guard entries[id]?.guest.link != nil else { return nil }
+        var tapped = WebGuest.Tapped.said([], until: nil)
+        let actions = with(id) { guest in
+            tapped = guest.want(event, songID, now: now)
+            return if case .said(let said, _) = tapped { said } else { [] }
+        }
+        return (tapped, actions)
     }
 
-    /// Takes what the host's node tells.
-    mutating func handle(_ event: NodeEvent, now: MeshInstant) -> [Action] {
-        switch event {
-        case .snapshot(let snapshot, _):
-            self.snapshot = snapshot
-            return entries.keys.sorted().flatMap { id in with(id) { $0.show(snapshot, now: now) } }
-        case .intent(let intent, let peer, let rejected):
-            guard entries[peer.id] != nil else { return [] }
-            return with(peer.id) { $0.answered(intent, rejected, now: now) } + [.changed(peer.id)]
-        case .sentAway(let id): return sendAway(id, now: now)
-        default: return []
+    /// The node says something on a guest's link.
+    mutating func handle(
+        _ event: LocalLink.Event, on link: MeshCore.LinkID, of id: Peer.ID, now: MeshInstant
+    ) -> [Action] {
+        guard entries[id]?.guest.link == link else { return [] }
+        return with(id) { guest in
+            switch event {
+            case .message(let message): return guest.hear(message, now: now)
+            case .acknowledged(let number): return guest.acknowledged(number, now: now)
+            case .ended(.refused(.banned)): guest.end(Self.banned, now: now)
+            case .ended: guest.disconnect(now: now)
+            }
+            return []
         }
     }
 
@@ -146,50 +155,29 @@ struct WebGuests: Sendable {
         return ([notice.message] + [notice.suggestion].compactMap(\.self)).joined(separator: " ")
     }
 
-    private mutating func sendAway(_ id: Peer.ID, now: MeshInstant) -> [Action] {
-        banned[id] = ()
-        guard let entry = entries[id] else { return [] }
-        let wasLinked = entry.guest.isLinked
-        entries[id]?.guest.end(Self.banned, now: now)
-        return (wasLinked ? [.send(.peerDisconnected(entry.guest.peer, reason: .refused))] : []) + [.changed(id)]
-    }
-
-    /// Lets time pass.
+    /// Lets time pass. A guest that is gone keeps its place and what it wanted until another needs the place; its link
+    /// stays until the node has what was said on it.
     mutating func tick(now: MeshInstant) -> [Action] {
-        var actions: [Action] = []
-        for id in entries.keys.sorted() {
-            if let since = entries[id]?.absentSince, now >= since + DashboardLimits.absence {
-                actions += drop(id, now: now)
-            } else if entries[id]?.guest.tick(now: now) == true {
-                actions.append(.changed(id))
+        entries.keys.sorted().flatMap { id -> [Action] in
+            guard let entry = entries[id] else { return [] }
+            let isGone = entry.absentSince.map { now >= $0 + DashboardLimits.absence } ?? false
+            let given = isGone && entry.guest.unacknowledged.isEmpty ? entry.guest.link : nil
+            let changed = with(id) { guest in
+                guest.tick(now: now)
+                if given != nil { guest.disconnect(now: now) }
+                return []
             }
+            return (given.map { [.leave($0, .linkLost)] } ?? []) + changed
         }
-        return actions + beat(now: now)
     }
 
-    /// A guest that is gone keeps its place and what it wanted until another needs the place.
-    private mutating func drop(_ id: Peer.ID, now: MeshInstant) -> [Action] {
-        guard let guest = entries[id]?.guest, guest.isLinked else { return [] }
-        entries[id]?.guest.disconnect(now: now)
-        return [.send(.peerDisconnected(guest.peer, reason: .linkLost))]
-    }
-
-    /// As a host does by radio: a wish whose song has left the queue meanwhile is asked for anew.
-    private mutating func beat(now: MeshInstant) -> [Action] {
-        guard let snapshot, now >= nextHeartbeat else { return [] }
-        nextHeartbeat = now + DJLimits.stateHeartbeat
-        let waiting = entries.filter { $0.value.guest.isLinked && $0.value.guest.hasOpenWishes }.keys.sorted()
-        return waiting.flatMap { id in with(id) { $0.showAgain(snapshot, now: now) } + [.changed(id)] }
-    }
-
-    private mutating func with(_ id: Peer.ID, _ body: (inout WebGuest) -> [GuestIntent]) -> [Action] {
+    private mutating func with(_ id: Peer.ID, _ body: (inout WebGuest) -> [WebGuest.Said]) -> [Action] {
         guard var entry = entries[id] else { return [] }
+        let before = entry.guest.viewpoint
         let said = body(&entry.guest)
         entries[id] = entry
-        return sent(said, by: entry.guest.peer)
-    }
-
-    private func sent(_ said: [GuestIntent], by peer: Peer) -> [Action] {
-        said.map { .send(.messageReceived(.intent($0), from: peer)) }
+        let link = entry.guest.link
+        return said.compactMap { said in link.map { .say(said, on: $0) } }
+            + (entry.guest.viewpoint == before ? [] : [.changed(id)])
     }
 }

@@ -35,6 +35,11 @@ extension Node {
             dials.removeValue(forKey: number)?.cancel()
         case .wake(let id): wake(id)
         case .close(let id, let afterFinalFrame): close(id, afterFinalFrame: afterFinalFrame)
+        case .deliver(let message, let id): tell(.message(message), on: id)
+        case .acknowledge(let number, let id): tell(.acknowledged(number), on: id)
+        case .end(let id, let end):
+            tell(.ended(end), on: id)
+            localLinks.removeValue(forKey: id)?.finish()
         case .measure(let id): measure(id)
         case .write(let batch): write(batch)
         case .search(let request, let peer): find(request, for: peer)

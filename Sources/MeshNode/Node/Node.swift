@@ -30,6 +30,7 @@ public actor Node: Service, LinkCarrying {
     var dialled: [Int: Peripheral] = [:]
     var dials: [Int: Task<Void, Never>] = [:]
     private var lastLink: MeshCore.LinkID = 0
+    var localLinks: [MeshCore.LinkID: AsyncStream<LocalLink.Event>.Continuation] = [:]
     /// What the radio is asked for, one thing after another.
     let radioWork: AsyncStream<RadioWork>.Continuation
     private let radioWorks: AsyncStream<RadioWork>
@@ -43,7 +44,7 @@ public actor Node: Service, LinkCarrying {
     private var lastQuestion = 0
     let quit: AsyncStream<ByeReason>.Continuation
     private let quits: AsyncStream<ByeReason>
-    private var hasEnded = false
+    private(set) var hasEnded = false
 
     /// A node that goes on where an earlier run with this store has ended. Without a prefetcher there are no covers.
     public init(
@@ -160,6 +161,7 @@ public actor Node: Service, LinkCarrying {
         hasEnded = true
         for asker in askers.values { asker.finish() }
         askers = [:]
+        for link in localLinks.values { link.finish() }
         sink.finish()
         radioWork.finish()
         covers.finish()
@@ -174,7 +176,7 @@ public actor Node: Service, LinkCarrying {
         perform(core.handle(event, now: clock.now))
     }
 
-    private func perform(_ actions: [NodeCore.Action]) {
+    func perform(_ actions: [NodeCore.Action]) {
         for action in actions { perform(action) }
         if !hasEnded { clock.wake(at: core.deadline) }
         resumeWaiting()
@@ -211,11 +213,16 @@ public actor Node: Service, LinkCarrying {
         let expected = transport.expectedPeer
         let advertised = transport.advertisedFlags
         guard !hasEnded else { return await transport.close() }
-        lastLink += 1
+        let id = newLink()
         let opening = NodeCore.Opening(
             dial == nil ? .responder : .initiator, sendMTU: sendMTU, dial: dial, expected: expected,
             advertised: advertised, refusal: refusal, entropy: .random())
-        carry(lastLink, over: transport, sendMTU: sendMTU) { take(.opened(lastLink, opening)) }
+        carry(id, over: transport, sendMTU: sendMTU) { take(.opened(id, opening)) }
+    }
+
+    func newLink() -> MeshCore.LinkID {
+        lastLink += 1
+        return lastLink
     }
 
     // MARK: Waiting

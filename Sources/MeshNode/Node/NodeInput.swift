@@ -12,8 +12,6 @@ public enum NodeInput: Hashable, Sendable {
     case player(PlayerReport)
     /// The head unit's library is another one.
     case library(SongLibrary)
-    /// A passenger that is linked by other means than the air, such as a browser: it connects, it goes, it wants something.
-    case web(MultipeerEvent)
     /// Look for the host again, or try the radio again, now.
     case retry
     /// A guest leaves its host and stays alone.

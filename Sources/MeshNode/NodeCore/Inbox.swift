@@ -69,7 +69,12 @@ struct Inbox: Sendable {
 }
 
 extension Happening {
-    fileprivate var link: MeshCore.LinkID? { if case .link(let id, _) = self { id } else { nil } }
+    fileprivate var link: MeshCore.LinkID? {
+        switch self {
+        case .link(let id, _), .joined(let id, _), .left(let id, _, _), .said(_, _, on: let id, by: _): id
+        case .event, .inviteFailed, .forgot, .wish: nil
+        }
+    }
 
     /// Whose it is, where a peer has brought it about.
     fileprivate var peer: Peer.ID? {
@@ -77,9 +82,8 @@ extension Happening {
         case .link(_, .admitted(let peer)), .link(_, .connected(let peer)), .link(_, .ended(let peer, _)): peer.id
         case .link(_, .received(let message)): message.peer
         case .link(_, .acknowledged(_, let peer)), .forgot(let peer): peer
-        case .event(.input(.web(.messageReceived(_, from: let peer)))),
-            .event(.input(.web(.peerConnected(let peer)))), .event(.input(.web(.peerDisconnected(let peer, _)))):
-            peer.id
+        case .joined(_, let peer): peer.id
+        case .left(_, let peer, _), .said(_, _, on: _, by: let peer): peer
         case .link, .event, .inviteFailed, .wish: nil
         }
     }

@@ -13,6 +13,8 @@ struct LinkTable: Sendable {
         var supervision: Duration?
         /// The state that has left with the answer, until the link is up.
         var welcome: HostSnapshot?
+        /// Who is at the other end, where the link's bearer vouches for it and no handshake proves it.
+        var vouched: Peer?
     }
 
     private var entries: [MeshCore.LinkID: Entry] = [:]
@@ -20,9 +22,17 @@ struct LinkTable: Sendable {
     /// How many channels are open.
     var count: Int { entries.count }
 
-    mutating func opened(_ id: MeshCore.LinkID) { entries[id] = Entry() }
+    mutating func opened(_ id: MeshCore.LinkID, vouched: Peer? = nil) { entries[id] = Entry(vouched: vouched) }
 
     mutating func closed(_ id: MeshCore.LinkID) { entries[id] = nil }
+
+    /// Who is at the other end of a link that a bearer vouches for.
+    func vouched(on id: MeshCore.LinkID) -> Peer? { entries[id]?.vouched }
+
+    /// The links that a bearer vouches for, in their order, and who is at their other ends.
+    var vouched: [(id: MeshCore.LinkID, peer: Peer.ID)] {
+        entries.compactMap { id, entry in entry.vouched.map { (id, $0.id) } }.sorted { $0.id < $1.id }
+    }
 
     mutating func welcomed(_ id: MeshCore.LinkID, with state: HostSnapshot) { entries[id]?.welcome = state }
 

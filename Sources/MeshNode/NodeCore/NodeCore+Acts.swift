@@ -37,6 +37,9 @@ extension NodeCore {
         case .share(let event): share(event)
         case .guestConnected(let peer, let id): share(.guestConnected(peer, has: links.takeWelcome(id)))
         case .accept(let message): apply(context.mesh.accept(upTo: message))
+        case .acknowledge(let number, let id):
+            if links.vouched(on: id) != nil { emit(.acknowledge(number, on: id)) }
+        case .deliver(let message, let id): deliver(message, on: id)
         case .release(let number, let peer): apply(context.mesh.stored(upTo: number, for: peer))
         case .disconnect(let peer): disconnect(peer)
         case .hostLeft(let host, let end): hostLeft(host, end)
@@ -58,24 +61,26 @@ extension NodeCore {
     private mutating func perform(_ effect: HostFeature.Effect) {
         switch effect {
         case .broadcast(let snapshot):
+            deliver(.stateUpdate(snapshot))
             show(.snapshot(snapshot, isStale: false))
             emit(.fetchCovers(snapshot.items.map(\.song)))
-        case .send(_, let peer): share(.wholeRequested(peer))
+        case .send(let snapshot, let peer):
+            share(.wholeRequested(peer))
+            deliver(.stateUpdate(snapshot), to: peer)
         case .heartbeat:
             share(.heartbeat)
+            if let state = decisions.app.host?.state {
+                deliver(.stateHeartbeat(epoch: state.epoch, revision: state.revision))
+            }
             context.memory.noteAll(decisions.app, now: context.now)
         case .search(let request, let peer): emit(.search(request, for: peer))
-        // On its way since it was decided. A passenger without a radio is told here of what `report` does not say.
-        case .reject(let intent, .cannotBePlayed, let peer):
-            guard decisions.web.contains(peer), let passenger = decisions.peers[peer] else { break }
-            show(.intent(intent, from: passenger, rejected: .cannotBePlayed))
         // It sent much before it could know: no more of it is read for a while.
         case .reject(_, .tooFast, let peer):
             if let id = context.mesh.link(to: peer) { links.hold(id, until: context.now + NodeLimits.hastePause) }
+        // On its way since it was decided.
         case .reject: break
         case .report(let intent, let peer, let rejected): show(.intent(intent, from: peer, rejected: rejected))
-        case .disconnect(let peer):
-            if decisions.web.contains(peer) { show(.sentAway(peer)) } else { disconnect(peer, refusing: .banned) }
+        case .disconnect(let peer): disconnect(peer, refusing: .banned)
         case .notice(let notice): tell(notice)
         }
     }
@@ -173,7 +178,7 @@ extension NodeCore {
     /// Tells what is heard and what the radio does, where it is something else than what was told last.
     mutating func showWhatChanged() {
         if let heard = decisions.app.host?.playback(now: context.now), let event = screen.hears(heard) { show(event) }
-        activity.links = decisions.peers.count - decisions.web.count
+        activity.links = decisions.presence.overRadio
         activity.isAdvertising = decisions.app.host != nil
         // A dial that has become a link is none any more.
         if decisions.app.guest != nil, activity.links > 0 { activity.isDialling = false }

@@ -80,6 +80,36 @@ extension NodeCore {
         show(.link(peer, report))
     }
 
+    // MARK: Links that their bearer vouches for
+
+    mutating func joined(_ id: MeshCore.LinkID, _ peer: Peer) {
+        let others = Set(links.vouched.map(\.peer))
+        let answer =
+            isHost && !isQuitting
+            ? context.mesh.answer(vouchedFor: peer.id, connected: others) : .refuse(.ended)
+        if case .refuse(let reason) = answer { return emit(.end(id, .refused(reason))) }
+        links.opened(id, vouched: peer)
+        waiting.append(.joined(id, peer))
+    }
+
+    mutating func left(_ id: MeshCore.LinkID, _ end: LinkEnd) {
+        guard let peer = links.vouched(on: id) else { return }
+        links.closed(id)
+        waiting.append(.left(id, peer.id, end))
+    }
+
+    mutating func deliver(_ message: MeshMessage, on id: MeshCore.LinkID) {
+        if links.vouched(on: id) != nil { emit(.deliver(message, on: id)) }
+    }
+
+    /// To one peer that a bearer vouches for, or to all of them.
+    mutating func deliver(_ message: MeshMessage, to peer: Peer.ID? = nil) {
+        for link in links.vouched where peer == nil || link.peer == peer { emit(.deliver(message, on: link.id)) }
+    }
+
+    /// Bans are the host's, and every bearer is told of them here.
+    mutating func keepOut() { context.mesh.banned = Set(decisions.app.host?.state.banned ?? []) }
+
     // MARK: Dials
 
     mutating func invite(_ peer: Peer.ID) {
@@ -97,7 +127,7 @@ extension NodeCore {
         waiting.append(.inviteFailed(refusal.map { .refused($0, by: nil) } ?? .dialFailed("no channel opened")))
     }
 
-    /// Ends the link with a peer, or gives up the dial to it.
+    /// Ends every link with a peer, or gives up the dial to it.
     mutating func disconnect(_ peer: Peer.ID, refusing reason: RefusalReason? = nil) {
         switch dials.cancel(peer) {
         case .dial(let number): emit(.cancelDial(number))
@@ -105,7 +135,12 @@ extension NodeCore {
         case nil: break
         }
         if let reason {
+            keepOut()
             apply(context.mesh.sendAway(peer, reason))
+            for link in links.vouched where link.peer == peer {
+                emit(.end(link.id, .refused(reason)))
+                left(link.id, .refused(reason))
+            }
         } else if let id = context.mesh.link(to: peer) {
             apply(context.mesh.leave(id))
         }

@@ -72,11 +72,12 @@ extension NodeCore {
         context.isWithoutStore = true
         defer { context.isWithoutStore = false }
         for happening in step.happenings {
-            switch happening {
-            case .link(_, .received(let message)) where message.messageClass == .reliable: hold(happening, message.peer)
-            case .event(.input(.web(.messageReceived))): holdFromWeb(happening)
-            case .wish: break
-            default: perform(decisions.decide(happening, &context))
+            if let sender = happening.awaitsAcknowledgement {
+                hold(happening, sender)
+            } else if case .wish = happening {
+                continue
+            } else {
+                perform(decisions.decide(happening, &context))
             }
         }
     }
@@ -93,13 +94,7 @@ extension NodeCore {
 
     /// Nobody honest has more than an outbox full of unacknowledged messages.
     private mutating func hold(_ happening: Happening, _ peer: Peer.ID) {
-        let count = held.count { if case .link(_, .received(let message)) = $0 { message.peer == peer } else { false } }
-        if count < Limits.outboxMessages { held.append(happening) }
-    }
-
-    /// Browsers ask again less patiently than radios: what is beyond an outbox's worth of all of them is lost to them.
-    private mutating func holdFromWeb(_ happening: Happening) {
-        let count = held.count { if case .event = $0 { true } else { false } }
+        let count = held.count { $0.awaitsAcknowledgement == peer }
         if count < Limits.outboxMessages { held.append(happening) }
     }
 }

@@ -40,6 +40,12 @@ public struct NodeCore: Sendable {
         case received([UInt8], on: MeshCore.LinkID)
         /// A channel is closed.
         case channelClosed(MeshCore.LinkID)
+        /// A bearer that vouches for its peers has linked one, or one of its links has another name: no handshake follows.
+        case joined(MeshCore.LinkID, Peer)
+        /// The peer of such a link says something, which is acknowledged by this number when it is safe.
+        case said(MeshMessage, number: UInt64, on: MeshCore.LinkID)
+        /// Such a link is over.
+        case left(MeshCore.LinkID, LinkEnd)
         /// What the radio knows of a link: the answer to `measure`.
         case measured(MeshCore.LinkID, rssi: Int?, LinkCondition?)
         /// The disk has what the last `write` gave it.
@@ -114,6 +120,12 @@ public struct NodeCore: Sendable {
         case wake(MeshCore.LinkID)
         /// Close a channel; after what `nextSDU` still has, where it has a final frame.
         case close(MeshCore.LinkID, afterFinalFrame: Bool)
+        /// Tell this to the peer of a link that its bearer vouches for.
+        case deliver(MeshMessage, on: MeshCore.LinkID)
+        /// What was said on such a link with this number is safe.
+        case acknowledge(UInt64, on: MeshCore.LinkID)
+        /// Such a link is over, or was never let in: nothing follows on it.
+        case end(MeshCore.LinkID, LinkEnd)
         /// Ask the radio for a link's signal strength and condition: `measured`.
         case measure(MeshCore.LinkID)
         /// Write this as one transaction: `written` or `writeFailed`. One write at a time is asked for.
@@ -216,6 +228,7 @@ public struct NodeCore: Sendable {
         decisions = NodeDecisions(configuration.part, configuration.description.peer, &memory)
         context = NodeDecisions.Context(mesh: mesh, memory: memory, now: .zero)
         jitter = SeededGenerator(seed: configuration.seed)
+        keepOut()
     }
 
     // MARK: Events
@@ -288,6 +301,11 @@ public struct NodeCore: Sendable {
         case .channelClosed(let id):
             apply(context.mesh.channelClosed(id))
             links.closed(id)
+        case .joined(let id, let peer): joined(id, peer)
+        case .said(let message, let number, let id):
+            guard let peer = links.vouched(on: id) else { break }
+            waiting.append(.said(message, number, on: id, by: peer.id))
+        case .left(let id, let end): left(id, end)
         case .measured(let id, let rssi, let condition): measured(id, rssi, condition)
         case .dialFailed(let number, let refusal): dialFailed(number, refusal)
         case .written: written()
@@ -335,7 +353,6 @@ public struct NodeCore: Sendable {
         if let host = decisions.app.host {
             stateFeed = StateFeed(host.snapshot, now: context.now)
             emit(.fetchCovers(host.snapshot.items.map(\.song)))
-            for peer in host.state.banned { apply(context.mesh.sendAway(peer, .banned)) }
             show(.snapshot(host.snapshot, isStale: false))
         }
         if let guest = decisions.app.guest {
@@ -352,6 +369,7 @@ public struct NodeCore: Sendable {
         waiting.removeAll()
         for number in dials.cancelAll() { emit(.cancelDial(number)) }
         for id in context.mesh.allLinks { apply(context.mesh.leave(id)) }
+        for (id, _) in links.vouched { emit(.end(id, .goodbye)) }
         context.memory.noteAll(decisions.app, now: context.now)
         emit(.write(context.memory.pending))
     }

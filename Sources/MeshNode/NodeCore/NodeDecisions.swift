@@ -8,11 +8,26 @@ import MeshSession
 enum Happening: Sendable {
     case event(NodeCore.Event)
     case link(MeshCore.LinkID, LinkEvent)
+    /// A link that its bearer vouches for is up, or has another name.
+    case joined(MeshCore.LinkID, Peer)
+    /// Something was said on such a link, with this number.
+    case said(MeshMessage, UInt64, on: MeshCore.LinkID, by: Peer.ID)
+    /// Such a link is over.
+    case left(MeshCore.LinkID, Peer.ID, LinkEnd)
     case inviteFailed(InviteFailure)
     /// A peer is not remembered any more.
     case forgot(Peer.ID)
     /// Something that found no way to the disk before is wanted again.
     case wish(GuestFeature.Event)
+
+    /// The peer that waits until this is safe, if one does.
+    var awaitsAcknowledgement: Peer.ID? {
+        switch self {
+        case .link(_, .received(let message)) where message.messageClass == .reliable: message.peer
+        case .said(_, _, on: _, let peer): peer
+        default: nil
+        }
+    }
 }
 
 /// What is to be done once the disk has what was decided.
@@ -31,6 +46,10 @@ enum Act: Sendable {
     /// A guest is there, on this link.
     case guestConnected(Peer.ID, on: MeshCore.LinkID)
     case accept(ReceivedMessage)
+    /// The same, on a link that its bearer vouches for.
+    case acknowledge(UInt64, on: MeshCore.LinkID)
+    /// Tell something on such a link.
+    case deliver(MeshMessage, on: MeshCore.LinkID)
     /// A reliable message that waits for the disk may leave.
     case release(number: UInt64, to: Peer.ID)
     case disconnect(Peer.ID)
@@ -53,10 +72,7 @@ struct NodeDecisions: Sendable {
     private(set) var monitor = NetworkMonitor()
     /// A guest's way to its host. What it decides is performed at once: it moves only when a step's acts do.
     var policy: ReconnectPolicy
-    /// The peers that are linked.
-    private(set) var peers: [Peer.ID: Peer] = [:]
-    /// Those of them that are linked by other means than the air.
-    private(set) var web: Set<Peer.ID> = []
+    private(set) var presence = Presence()
     private var inRange: Set<Peer.ID> = []
 
     /// What decides for a node of this kind, as an earlier run has left it.
@@ -81,6 +97,8 @@ struct NodeDecisions: Sendable {
         var now: MeshInstant
         /// What is decided now cannot be written: nothing may leave that would have to be.
         var isWithoutStore = false
+        /// The link that its bearer vouches for on which something was asked just now.
+        var asking: MeshCore.LinkID?
     }
 
     mutating func decide(_ happening: Happening, _ context: inout Context) -> [Act] {
@@ -89,7 +107,19 @@ struct NodeDecisions: Sendable {
         case .link(let id, .latestHasLeft):
             return context.mesh.peer(on: id).map { [.share(.updateHasLeft($0.id))] } ?? []
         case .link(let id, .connected(let peer)): return connected(peer, on: id, &context)
-        case .link(_, let event): return decide(event, &context)
+        case .link(let id, let event): return decide(event, on: id, &context)
+        case .joined(let id, let peer): return joined(id, peer, &context)
+        case .said(let message, let number, let id, let peer):
+            context.asking = id
+            defer { context.asking = nil }
+            return ask(.host(.multipeerEvent(.messageReceived(message, from: known(peer)))), &context)
+                + [.acknowledge(number, on: id)]
+        case .left(let id, let peer, let end):
+            let gone = known(peer)
+            guard presence.unlinked(peer, by: id) == true else { return [] }
+            let reason = DisconnectReason(end)
+            return [.show(.peerDisconnected(gone, reason))]
+                + ask(.multipeerEvent(.peerDisconnected(gone, reason: reason)), &context)
         case .inviteFailed(let failure): return inviteFailed(failure)
         case .forgot(let peer):
             context.memory.forget(peer)
@@ -126,8 +156,8 @@ struct NodeDecisions: Sendable {
             return watch(.tick, &context) + (isDue ? ask(.host(.tick), &context) : []) + [.steer(.tick)]
         case .started: return [.begin]
         // The links' own, and what is dealt with at once.
-        case .reached, .opened, .dialFailed, .received, .channelClosed, .measured, .written, .writeFailed,
-            .end:
+        case .reached, .opened, .dialFailed, .received, .channelClosed, .joined, .said, .left, .measured, .written,
+            .writeFailed, .end:
             return []
         }
     }
@@ -149,7 +179,6 @@ struct NodeDecisions: Sendable {
             return goodbye + [.cleared(by: .left), .steer(.leave)]
         case .player(let report): return ask(.host(.player(report)), &context)
         case .library(let library): return ask(.host(.library(library)), &context) + [.show(.library(library))]
-        case .web(let event): return decideWeb(event, &context)
         case .end: return ask(.endSession, &context) + [.beginAnewNextTime, .quit(.quit)]
         case .notice(let notice): return [.tell(notice)]
         case .cured(let code): return [.clear(code)]
@@ -158,29 +187,11 @@ struct NodeDecisions: Sendable {
         }
     }
 
-    /// The host feature knows no difference. What the links of those without a radio say about the radio is nothing.
-    private mutating func decideWeb(_ event: MultipeerEvent, _ context: inout Context) -> [Act] {
-        guard app.host != nil else { return [] }
-        switch event {
-        case .peerConnected(let peer):
-            guard peers[peer.id] == nil || web.contains(peer.id) else { return [] }
-            web.insert(peer.id)
-            peers[peer.id] = peer
-            return [.show(.peerConnected(peer))] + ask(.host(.multipeerEvent(event)), &context)
-        case .peerDisconnected(let gone):
-            let (peer, reason) = (gone.peer, gone.reason)
-            guard web.remove(peer.id) != nil else { return [] }
-            peers[peer.id] = nil
-            return [.show(.peerDisconnected(peer, reason))] + ask(.host(.multipeerEvent(event)), &context)
-        case .messageReceived(.intent, from: let peer):
-            return web.contains(peer.id) ? ask(.host(.multipeerEvent(event)), &context) : []
-        default: return []
-        }
-    }
-
     // MARK: Links
 
-    private mutating func decide(_ event: LinkEvent, _ context: inout Context) -> [Act] {
+    private mutating func decide(
+        _ event: LinkEvent, on id: MeshCore.LinkID, _ context: inout Context
+    ) -> [Act] {
         switch event {
         case .received(let message): return received(message, &context)
         case .acknowledged(let number, let peer):
@@ -188,7 +199,7 @@ struct NodeDecisions: Sendable {
                 ask(.multipeerEvent(.messageDelivered(.intent($0), to: peer)), &context)
             }
         case .admitted, .connected, .latestHasLeft, .roundTrip: return []
-        case .ended(let peer, let end): return ended(peer, end, &context)
+        case .ended(let peer, let end): return ended(peer, on: id, end, &context)
         case .failed(let expected, let proved, let end):
             // Somebody else's dial, or one of ours that was taken back.
             guard expected != nil, end != .left else { return [] }
@@ -199,34 +210,44 @@ struct NodeDecisions: Sendable {
     private mutating func connected(_ peer: Peer, on id: MeshCore.LinkID, _ context: inout Context) -> [Act] {
         // Somebody else than the host that this guest wants is nobody's host here, and the link ends.
         if app.guest != nil, !policy.accepts(peer) { return [.steer(.linked(peer))] }
-        peers[peer.id] = peer
+        let isNews = presence.linked(peer, by: id, isVouched: false)
         context.memory.met(peer.id, context.mesh)
-        return [.show(.peerConnected(peer)), .steer(.linked(peer))] + watch(.linked(peer.id), &context)
-            + [.cleared(by: .linked)] + ask(.multipeerEvent(.peerConnected(peer)), &context)
+        return (isNews ? [.show(.peerConnected(peer))] : []) + [.steer(.linked(peer))]
+            + watch(.linked(peer.id), &context) + [.cleared(by: .linked)]
+            + (isNews ? ask(.multipeerEvent(.peerConnected(peer)), &context) : [])
             + [.guestConnected(peer.id, on: id)]
     }
 
+    /// A bearer vouches for a guest. What its link says about the radio is nothing.
+    private mutating func joined(_ id: MeshCore.LinkID, _ peer: Peer, _ context: inout Context) -> [Act] {
+        let isNews = presence.linked(peer, by: id, isVouched: true)
+        let told = isNews ? ask(.host(.multipeerEvent(.peerConnected(peer))), &context) : []
+        let state = app.host.map { [Act.deliver(.stateUpdate($0.snapshot), on: id)] } ?? []
+        return (isNews ? [.show(.peerConnected(peer))] : []) + told + state
+    }
+
+    /// Who has left since may still have said something that counts.
+    private func known(_ id: Peer.ID) -> Peer { presence[id] ?? Peer(id: id, name: "") }
+
     private mutating func received(_ message: ReceivedMessage, _ context: inout Context) -> [Act] {
-        // Whoever has left since may still have said something that counts.
-        let peer = peers[message.peer] ?? Peer(id: message.peer, name: "")
         var acts: [Act] = []
         if let content = MeshMessage(encoded: message.body) {
-            acts = ask(.multipeerEvent(.messageReceived(content, from: peer)), &context)
+            acts = ask(.multipeerEvent(.messageReceived(content, from: known(message.peer))), &context)
         }
         guard message.messageClass == .reliable else { return acts }
         context.memory.received(message, context.mesh)
         return acts + [.accept(message)]
     }
 
-    private mutating func ended(_ peer: Peer, _ end: LinkEnd, _ context: inout Context) -> [Act] {
-        guard peers.removeValue(forKey: peer.id) != nil else { return [] }
+    private mutating func ended(
+        _ peer: Peer, on id: MeshCore.LinkID, _ end: LinkEnd, _ context: inout Context
+    ) -> [Act] {
+        guard let isLast = presence.unlinked(peer.id, by: id) else { return [] }
         let reason = DisconnectReason(end)
-        let isLost = reason == .linkLost
-        let decided =
-            watch(isLost ? .linkLost(peer.id) : .unlinked(peer.id), &context)
-            + ask(.multipeerEvent(.peerDisconnected(peer, reason: reason)), &context)
-        return [.share(.guestGone(peer.id)), .show(.peerDisconnected(peer, reason))]
-            + decided.map { act in
+        let watched = watch(reason == .linkLost ? .linkLost(peer.id) : .unlinked(peer.id), &context)
+        let told = isLast ? ask(.multipeerEvent(.peerDisconnected(peer, reason: reason)), &context) : []
+        return [.share(.guestGone(peer.id))] + (isLast ? [.show(.peerDisconnected(peer, reason))] : [])
+            + (watched + told).map { act in
                 // Here is why the host is gone.
                 if case .effect(.guest(.returnToStart(let host, _))) = act { .hostLeft(host, end) } else { act }
             }
@@ -236,7 +257,7 @@ struct NodeDecisions: Sendable {
         switch failure {
         case .refused(let reason, .some(let host)):
             [
-                .cleared(by: .refused), .tell(Notice(NetworkError(reason, by: peers[host]))),
+                .cleared(by: .refused), .tell(Notice(NetworkError(reason, by: presence[host]))),
                 .steer(.refused(reason, by: host)),
             ]
         // Anybody can say that in the host's name, so it is told, and tried again.
@@ -264,8 +285,8 @@ struct NodeDecisions: Sendable {
     private mutating func ask(_ event: AppFeature.Event, _ context: inout Context) -> [Act] {
         app.handle(event, now: context.now).flatMap { effect -> [Act] in
             switch effect {
-            case .host(.reject(let intent, let reason, let peer)) where !web.contains(peer):
-                [.effect(effect)] + stage(.rejection(intent, reason), to: peer, &context)
+            case .host(.reject(let intent, let reason, let peer)):
+                reject(.rejection(intent, reason), to: peer, &context)
             case .guest(.send(let intent, let peer)): [.effect(effect)] + stage(.intent(intent), to: peer, &context)
             default: [.effect(effect)]
             }
@@ -275,8 +296,15 @@ struct NodeDecisions: Sendable {
     private mutating func sendFailed(
         _ message: MeshMessage, to peer: Peer.ID, _ cause: SendError.Cause, _ context: inout Context
     ) -> [Act] {
-        let error = SendError(cause, to: peers[peer] ?? Peer(id: peer, name: ""))
+        let error = SendError(cause, to: known(peer))
         return ask(.multipeerEvent(.sendFailed(message, error)), &context)
+    }
+
+    /// By the link that has asked; what nobody has asked for just now, by every link that the peer has.
+    private mutating func reject(_ rejection: MeshMessage, to peer: Peer.ID, _ context: inout Context) -> [Act] {
+        let vouched = context.asking.map { [$0] } ?? presence.vouched(peer)
+        let isByRadio = context.asking == nil && (presence.isOverRadio(peer) || vouched.isEmpty)
+        return vouched.map { .deliver(rejection, on: $0) } + (isByRadio ? stage(rejection, to: peer, &context) : [])
     }
 
     /// Gives a reliable message to its conversation, which holds it until the disk has it.

@@ -209,9 +209,19 @@ public struct MeshCore: Sendable {
         update(id) { $0.leave() }
     }
 
-    /// The responder sends an initiator away; where it is banned, for as long as the responder runs.
+    /// Who is kept out. Links that are up are not touched by it: `sendAway`.
+    public var banned: Set<Peer.ID> {
+        get { admission.banned }
+        set { admission.banned = newValue }
+    }
+
+    /// What a peer is answered that a bearer vouches for which has linked these `connected` already.
+    public func answer(vouchedFor peer: Peer.ID, connected: some Collection<Peer.ID>) -> Admission.Answer {
+        admission.answer(peer, local: local.id, connected: connected, limit: Limits.vouchedGuests)
+    }
+
+    /// The responder sends an initiator away.
     public mutating func sendAway(_ peer: Peer.ID, _ reason: RefusalReason) -> [Action] {
-        if reason == .banned { admission.ban(peer) }
         guard let id = linkOfPeer[peer] else { return [] }
         return update(id) { $0.sendAway(reason) }
     }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Decides whom a responder takes in. There is no prompt: everybody who fits is welcome.
+/// Decides whom a node takes in, by whatever bearer. There is no prompt: everybody who fits is welcome.
 public struct Admission: Sendable {
-    private var banned: Set<Peer.ID> = []
+    /// Who is kept out. What sends people away remembers them, and says so here.
+    var banned: Set<Peer.ID> = []
 
     /// What a responder answers.
     public enum Answer: Hashable, Sendable {
@@ -15,16 +16,12 @@ public struct Admission: Sendable {
     /// An admission that has sent nobody away.
     public init() {}
 
-    /// Sends an initiator away for as long as this responder runs.
-    public mutating func ban(_ peer: Peer.ID) {
-        // Who is banned was an initiator: one person's thumb bounds this set, but a limit is a limit.
-        guard banned.count < Limits.conversations else { return }
-        banned.insert(peer)
-    }
-
-    /// Answers an initiator that has introduced itself.
-    public func answer(_ peer: Peer.ID, local: Peer.ID, connected: some Collection<Peer.ID>) -> Answer {
+    /// Answers a peer that is known for sure. `connected` are those that its bearer has linked already, `limit` is how many
+    /// that may be.
+    public func answer(
+        _ peer: Peer.ID, local: Peer.ID, connected: some Collection<Peer.ID>, limit: Int = Limits.guests
+    ) -> Answer {
         if banned.contains(peer) || peer == local { return .refuse(.banned) }
-        return connected.contains(peer) || connected.count < Limits.guests ? .admit : .refuse(.full)
+        return connected.contains(peer) || connected.count < limit ? .admit : .refuse(.full)
     }
 }

@@ -106,6 +106,8 @@ public actor MeshEndpoint {
     /// Ends the link with a peer with a goodbye, or with a refusal.
     public func disconnect(_ peer: Peer.ID, refusing reason: RefusalReason? = nil) {
         if let reason {
+            // One person's thumb bounds this set, but a limit is a limit.
+            if reason == .banned, core.banned.count < Limits.conversations { core.banned.insert(peer) }
             perform(core.sendAway(peer, reason))
         } else if let id = core.link(to: peer) {
             perform(core.leave(id))

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DemocracyDJ
+import MeshProtocol
+
+/// A link of a running node that ends in this process: its bearer vouches for the peer, such as a page that has asked a
+/// browser for its key.
+public struct LocalLink: Sendable {
+    /// What the node says on it.
+    public enum Event: Hashable, Sendable {
+        /// A message for the peer.
+        case message(MeshMessage)
+        /// What the peer has said with this number is safe.
+        case acknowledged(UInt64)
+        /// It is over. Nothing follows.
+        case ended(LinkEnd)
+    }
+
+    /// Why a peer is not let in.
+    public struct Refused: Error, Hashable, Sendable {
+        /// The reason that any guest is told.
+        public var reason: RefusalReason
+
+        /// A refusal.
+        public init(_ reason: RefusalReason) { self.reason = reason }
+    }
+
+    /// Names it among the node's links.
+    public let id: MeshCore.LinkID
+    /// What the node says, in order. Who does not read it loses the link.
+    public let events: AsyncStream<Event>
+
+    /// A link of this number.
+    public init(_ id: MeshCore.LinkID, _ events: AsyncStream<Event>) {
+        self.id = id
+        self.events = events
+    }
+}
+
+extension Node {
+    /// Links a peer that the caller vouches for.
+    public func join(_ peer: Peer) throws(LocalLink.Refused) -> LocalLink {
+        guard !hasEnded else { throw LocalLink.Refused(.ended) }
+        let id = newLink()
+        let (events, sink) = AsyncStream.makeStream(
+            of: LocalLink.Event.self, bufferingPolicy: .bufferingOldest(NodeLimits.linkEvents))
+        localLinks[id] = sink
+        let actions = core.handle(.joined(id, peer), now: clock.now)
+        perform(actions)
+        for case .end(id, .refused(let reason)) in actions { throw LocalLink.Refused(reason) }
+        return LocalLink(id, events)
+    }
+
+    /// The peer of a link has another name.
+    public func rename(_ id: MeshCore.LinkID, _ peer: Peer) { take(.joined(id, peer)) }
+
+    /// Says something for the peer of a link, and returns when the node has room for more. It is acknowledged by this
+    /// number when the disk has what came of it.
+    public func say(_ message: MeshMessage, number: UInt64, on id: MeshCore.LinkID) async {
+        take(.said(message, number: number, on: id))
+        await untilRoom()
+    }
+
+    /// A link is over: its peer has left, or is not heard any more.
+    public func leave(_ id: MeshCore.LinkID, _ end: LinkEnd) {
+        take(.left(id, end))
+        localLinks.removeValue(forKey: id)?.finish()
+    }
+
+    /// Who falls so far behind has lost the link: nothing is left out of what it says.
+    func tell(_ event: LocalLink.Event, on id: MeshCore.LinkID) {
+        guard case .dropped? = localLinks[id]?.yield(event) else { return }
+        leave(id, .linkLost)
+    }
+}

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DemocracyDJ
+import MeshProtocol
+import Testing
+
+@testable import MeshNode
+
+@Suite("Guests that a bearer vouches for, such as those with a browser")
+struct VouchedGuestTests {
+    private let mia = Peer(id: String(repeating: "c3", count: 16), name: "Mia")
+
+    private func vote(_ songID: Song.ID, _ number: UInt64, on link: MeshCore.LinkID) -> NodeCore.Event {
+        .said(.intent(.vote(songID: songID)), number: number, on: link)
+    }
+
+    /// The guest of the pair, as its own node has it.
+    private func ana(_ pair: PairOfCores) -> Peer { pair.cores[1].context.mesh.local }
+
+    @Test("a vote is acknowledged when the disk has it and not before, and is shown to everybody")
+    func acknowledgement() throws {
+        var pair = try PairOfCores()
+        pair.meet()
+        pair.feed(.joined(100, mia), to: .host)
+        #expect(pair.present == ["Ana", "Mia"])
+        pair.disks[PairOfCores.Side.host.rawValue] = .hangs
+        pair.feed(vote("s4", 1, on: 100), to: .host)
+        #expect(pair.said[100]?.contains(.acknowledged(1)) == false && pair.votes(for: "s4", at: .host) == 0)
+        pair.goOn(.host)
+        #expect(pair.said[100]?.last == .acknowledged(1))
+        #expect(pair.votes(for: "s4", at: .host) == 1 && pair.votes(for: "s4", at: .guest) == 1)
+        let states = pair.said[100]?.filter { if case .message(.stateUpdate) = $0 { true } else { false } }
+        #expect(states?.last == pair.said[100]?.dropLast().last, "the state came before the acknowledgement")
+    }
+
+    @Test("a vote that the disk refuses waits without an answer, and counts once when there is room")
+    func fullDisk() throws {
+        var pair = try PairOfCores()
+        pair.feed(.joined(100, mia), to: .host)
+        pair.disks[PairOfCores.Side.host.rawValue] = .refuses
+        pair.feed(vote("s4", 1, on: 100), to: .host)
+        #expect(pair.notices(at: .host) == ["storageFull"] && pair.said[100]?.contains(.acknowledged(1)) == false)
+        pair.disks[PairOfCores.Side.host.rawValue] = .takes
+        pair.pass(.seconds(5))
+        #expect(pair.votes(for: "s4", at: .host) == 1)
+        #expect(pair.said[100]?.filter { $0 == .acknowledged(1) }.count == 1)
+    }
+
+    @Test("what is more than may wait for a disk is never acknowledged")
+    func bounded() throws {
+        var pair = try PairOfCores()
+        pair.feed(.joined(100, mia), to: .host)
+        pair.disks[PairOfCores.Side.host.rawValue] = .refuses
+        let numbers = 1...UInt64(Limits.outboxMessages + 10)
+        // The first of them has something to be written, and the others stand behind it.
+        for number in numbers { pair.feed(vote("s\(number + 3)", number, on: 100), to: .host) }
+        pair.disks[PairOfCores.Side.host.rawValue] = .takes
+        pair.pass(.seconds(5))
+        let safe = numbers.filter { pair.said[100]?.contains(.acknowledged($0)) == true }
+        #expect(safe == Array(numbers.prefix(Limits.outboxMessages)))
+    }
+
+    @Test("a refusal is told on the link that has asked, and no other")
+    func rejection() throws {
+        var pair = try PairOfCores()
+        pair.feed(.joined(100, mia), to: .host)
+        pair.feed(.joined(101, ana(pair)), to: .host)
+        pair.feed(vote("nothing", 1, on: 100), to: .host)
+        let told = LocalLink.Event.message(.rejection(.vote(songID: "nothing"), .unknownSong))
+        #expect(pair.said[100]?.suffix(2) == [told, .acknowledged(1)])
+        #expect(pair.said[101]?.contains(told) == false)
+    }
+
+    @Test("one key over radio and browser is one guest, and there as long as one of its links is")
+    func oneKey() throws {
+        var pair = try PairOfCores()
+        pair.feed(.joined(100, ana(pair)), to: .host)
+        pair.meet()
+        #expect(pair.present == ["Ana"])
+        pair.feed(.left(100, .goodbye), to: .host)
+        #expect(pair.present == ["Ana"], "its radio is still there")
+        pair.feed(.joined(101, ana(pair)), to: .host)
+        pair.feed(.input(.leave), to: .guest)
+        #expect(pair.present == ["Ana"], "its page is still there")
+        pair.feed(.left(101, .linkLost), to: .host)
+        #expect(pair.present == [])
+    }
+
+    @Test("a guest that came by page and radio and has left the page can be kicked")
+    func kickedAfterLeavingThePage() throws {
+        var pair = try PairOfCores()
+        pair.feed(.joined(100, ana(pair)), to: .host)
+        pair.meet()
+        pair.feed(.left(100, .goodbye), to: .host)
+        pair.feed(.input(.guest(.vote("s4"))), to: .guest)
+        #expect(pair.votes(for: "s4", at: .host) == 1)
+        pair.feed(.input(.host(.kick("Ana"))), to: .host)
+        #expect(pair.present == [] && pair.notices(at: .host) == [])
+        #expect(pair.notices(at: .guest).contains("kicked"))
+    }
+
+    @Test("a kick ends every link of a key, and keeps it out on every bearer")
+    func kicked() throws {
+        var pair = try PairOfCores()
+        pair.meet()
+        pair.feed(.joined(100, ana(pair)), to: .host)
+        pair.feed(.input(.host(.kick("Ana"))), to: .host)
+        #expect(pair.present == [] && pair.said[100]?.last == .ended(.refused(.banned)))
+        #expect(pair.notices(at: .guest) == ["kicked"])
+        pair.feed(vote("s4", 1, on: 100), to: .host)
+        pair.feed(.joined(101, ana(pair)), to: .host)
+        #expect(pair.said[101] == [.ended(.refused(.banned))])
+        pair.feed(.input(.retry), to: .guest)
+        pair.meet()
+        #expect(pair.present == [] && pair.votes(for: "s4", at: .host) == 0)
+    }
+
+    @Test("who was kicked by page alone is kept out by radio, also after the host was started again")
+    func bannedBefore() throws {
+        let id = ana(try PairOfCores()).id
+        var pair = try PairOfCores(banned: [id])
+        pair.meet()
+        #expect(pair.present == [] && pair.notices(at: .guest).contains("kicked"))
+        pair.feed(.joined(100, Peer(id: id, name: "Somebody")), to: .host)
+        #expect(pair.said[100] == [.ended(.refused(.banned))])
+    }
+
+    @Test("as many are let in as there are places for, radio or not, and one that leaves makes room")
+    func full() throws {
+        var pair = try PairOfCores()
+        for number in 0..<Limits.vouchedGuests {
+            pair.feed(.joined(100 + number, Peer(id: "p\(number)", name: "P\(number)")), to: .host)
+        }
+        pair.feed(.joined(200, mia), to: .host)
+        #expect(pair.said[200] == [.ended(.refused(.full))])
+        pair.meet()
+        #expect(pair.present.count == Limits.vouchedGuests + 1, "the radio has places of its own")
+        // A second link of somebody who is there takes no place.
+        pair.feed(.joined(201, Peer(id: "p0", name: "P0")), to: .host)
+        #expect(pair.said[201]?.contains(.ended(.refused(.full))) == false)
+        for link in [100, 201] { pair.feed(.left(link, .goodbye), to: .host) }
+        pair.feed(.joined(202, mia), to: .host)
+        #expect(pair.present.contains("Mia"))
+    }
+
+    @Test("a new name is shown, and the end of the host is told on every link")
+    func nameAndEnd() throws {
+        var pair = try PairOfCores()
+        pair.feed(.joined(100, mia), to: .host)
+        pair.feed(.joined(100, Peer(id: mia.id, name: "Mia M.")), to: .host)
+        #expect(pair.present == ["Mia M."])
+        pair.feed(.end, to: .host)
+        #expect(pair.said[100]?.last == .ended(.goodbye))
+    }
+}
