@@ -184,7 +184,7 @@ let package = Package(
         .target(name: "DemocracyDJTesting", dependencies: ["DemocracyDJ", differences], swiftSettings: strict),
 
         // What tests of several modules have in common.
-        .target(name: "TestSupport", path: "Tests/Support", swiftSettings: strict),
+        .target(name: "TestSupport", dependencies: ["DemocracyDJ"], path: "Tests/Support", swiftSettings: strict),
         // Rules that the sources keep, read as text.
         .testTarget(name: "ArchitectureTests", swiftSettings: strict),
         .testTarget(
@@ -195,7 +195,8 @@ let package = Package(
             name: "MeshSessionTests", dependencies: ["MeshSession", "BLETransport", "TestSupport"],
             swiftSettings: strict),
         .testTarget(
-            name: "DemocracyDJTests", dependencies: ["DemocracyDJ", "DemocracyDJTesting", "MeshSimulator", locks],
+            name: "DemocracyDJTests",
+            dependencies: ["DemocracyDJ", "DemocracyDJTesting", "MeshSimulator", "TestSupport", locks],
             swiftSettings: strict),
         .testTarget(
             name: "NodeStoreTests",

@@ -13,6 +13,8 @@ public struct ArtworkFeed: Sendable {
         case loaded(url: String, path: String)
         /// A picture could not be had.
         case failed(url: String, NetworkError)
+        /// The person wants to have it tried again, and to be told what comes of it.
+        case retry
         /// Time has passed: see `deadline`.
         case tick
     }
@@ -39,6 +41,8 @@ public struct ArtworkFeed: Sendable {
     private var shown: [Song.ID: String] = [:]
     /// In the order in which they were told of.
     private var told: [String] = []
+    /// The person has asked for what is being loaded.
+    private var isAsked = false
 
     /// A feed that knows of no song yet.
     public init() {
@@ -66,7 +70,13 @@ public struct ArtworkFeed: Sendable {
             guard states[url] != nil else { return [] }
             states[url] = .failed(at: now)
             return tell(error, of: url)
-        case .tick: return loadMissing(now: now)
+        case .retry:
+            states = states.filter { if case .failed = $0.value { false } else { true } }
+            (told, isAsked) = ([], true)
+            return loadMissing(now: now)
+        case .tick:
+            isAsked = false
+            return loadMissing(now: now)
         }
     }
 
@@ -99,8 +109,8 @@ public struct ArtworkFeed: Sendable {
     }
 
     private mutating func tell(_ error: NetworkError, of url: String) -> [Action] {
-        // In a dead zone it is neither news nor anybody's fault.
-        if case .offline = error { return [] }
+        // In a dead zone it is neither news nor anybody's fault, but an answer.
+        if case .offline = error, !isAsked { return [] }
         guard !told.contains(url) else { return [] }
         told.append(url)
         if told.count > limits.toldFailures { told.removeFirst() }

@@ -33,6 +33,12 @@ public actor ArtworkPrefetcher {
     /// The songs that are shown, the one that plays first. It costs nothing to say it again.
     public func show(_ songs: [Song]) { handle(.songs(songs)) }
 
+    /// Loads again what could not be had, at once, and tells what comes of it.
+    public func retry() async {
+        await loader.forgetFailures()
+        handle(.retry)
+    }
+
     /// Breaks off what is being loaded, and ends the output.
     public func shutdown() async {
         isClosed = true

@@ -78,7 +78,7 @@ public actor HeadUnit: Service {
     }
 
     private func take(_ problem: PlayerProblem?) async {
-        await node.send(problem.map { .notice($0.notice) } ?? .cured(code: PlayerProblem.noticeCode))
+        await node.send(problem.map { .notice(Notice($0)) } ?? .cured(code: PlayerProblem.noSound.problem.code))
     }
 
     private func take(_ command: MediaCommand) async {

@@ -47,7 +47,7 @@ struct LibraryNews: Sendable {
     private mutating func tell(_ problem: LibraryProblem) -> [NodeInput] {
         var inputs: [NodeInput] = told.map { [.cured(code: $0)] } ?? []
         told = problem.code
-        inputs.append(.notice(problem.notice))
+        inputs.append(.notice(Notice(problem.problem)))
         if problem.isAbsence, isPlaying {
             pauses = true
             inputs.append(.host(.pause))
@@ -70,15 +70,6 @@ extension LibraryProblem {
         switch self {
         case .folderMissing, .folderAway, .folderUnreadable: true
         case .noSongs, .tooMuch, .unreadableFiles, .notWatched, .indexUnusable: false
-        }
-    }
-
-    /// The problem, told to a person. What the music goes on with is told in passing.
-    var notice: Notice {
-        switch self {
-        case .tooMuch, .unreadableFiles, .notWatched: .passing(code, message, suggestion)
-        case .folderMissing, .folderAway, .folderUnreadable, .noSongs, .indexUnusable:
-            .staying(code, message, suggestion)
         }
     }
 }

@@ -91,8 +91,6 @@ public enum ByeReason: String, Hashable, Sendable, Codable {
     case terminated
     /// A program's input ended, and it is a guest.
     case endOfInput
-    /// The transport has ended under it.
-    case transportEnded
 }
 
 /// RoadMesh's own version.

@@ -15,39 +15,4 @@ public protocol MusicPlayer: Sendable {
 }
 
 /// Why nothing is to be heard, though it should.
-public enum PlayerProblem: Hashable, Sendable {
-    /// The player cannot be started, and why.
-    case cannotStart(String)
-    /// The player ends again and again, and how.
-    case keepsEnding(String)
-    /// There is nothing that takes the sound.
-    case noSound
-    /// One song after the other cannot be played.
-    case songsFail
-}
-
-extension PlayerProblem {
-    /// The code of every player's notice: one takes the place of another, and one cure is enough.
-    public static let noticeCode = "playerFailed"
-
-    /// The problem, told to a person.
-    public var notice: Notice { .staying(Self.noticeCode, message, suggestion) }
-
-    private var message: String {
-        switch self {
-        case .cannotStart(let cause): "The player mpv cannot be started (\(cause)). There is no music."
-        case .keepsEnding(let cause): "The player mpv ends again and again (\(cause)). The music stops and starts."
-        case .noSound: "No loudspeaker takes the sound. The song waits where it is."
-        case .songsFail: "One song after the other cannot be played. The next ones are tried more slowly."
-        }
-    }
-
-    private var suggestion: String {
-        switch self {
-        case .cannotStart: "Install it with: sudo apt install mpv. Or do without sound: --player none."
-        case .keepsEnding: "It is started again by itself. If that does not help, update mpv."
-        case .noSound: "Plug a loudspeaker or sound card in, or switch it on. It goes on by itself."
-        case .songsFail: "Make sure the disk or stick with the music is plugged in and its files are whole."
-        }
-    }
-}
+public typealias PlayerProblem = HeadUnitProblem

@@ -66,7 +66,19 @@ struct ArtworkFeedTests {
         #expect(handle(&feed, .failed(url: "u", .serverMaintenance), at: 16) == [])
     }
 
-    @Test("being offline is never told, and the failure that comes after it is")
+    @Test("who asks to have it tried again is told at once what comes of it, also that there is no Internet")
+    func askedFor() {
+        var feed = ArtworkFeed()
+        _ = handle(&feed, .songs([song("a", "u")]))
+        #expect(handle(&feed, .failed(url: "u", .rateLimited)) == ["tell rateLimited u"])
+        #expect(handle(&feed, .retry, at: 1) == ["load u"])
+        #expect(handle(&feed, .failed(url: "u", .offline), at: 2) == ["tell offline u"])
+        // What is tried by itself is told no more.
+        #expect(handle(&feed, .tick, at: 20) == ["load u"])
+        #expect(handle(&feed, .failed(url: "u", .offline), at: 21) == [])
+    }
+
+    @Test("being offline is told to nobody who has not asked, and the failure that comes after it is")
     func offline() {
         var feed = ArtworkFeed()
         _ = handle(&feed, .songs([song("a", "u")]))

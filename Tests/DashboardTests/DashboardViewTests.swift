@@ -4,6 +4,7 @@ import DemocracyDJ
 import MeshNode
 import MeshProtocol
 import MeshSession
+import TestSupport
 import Testing
 
 @testable import Dashboard
@@ -117,7 +118,7 @@ struct DashboardViewTests {
         #expect(view.handle(.noticeCleared(code: "connectionLost"), now: .seconds(6)) == .now)
         #expect(view.handle(.noticeCleared(code: "connectionLost"), now: .seconds(6)) == .none)
         #expect(page(view).notices.map(\.code) == ["storageFull", Notice.outageCode])
-        for number in 0..<50 { _ = view.handle(.notice(.passing("c\(number)", "What.")), now: .seconds(7)) }
+        for problem in CommandProblem.every { _ = view.handle(.notice(Notice(problem)), now: .seconds(7)) }
         #expect(page(view).notices.count == DJLimits.notices)
         #expect(page(view).notices.first?.code == "storageFull")
     }

@@ -87,9 +87,9 @@ struct NodeEventJSONTests {
                     + #""songID":"s1"}"#
             ),
             (
-                .notice(.passing("x", "Y.")),
-                #"{"at":1.5,"button":null,"cause":null,"code":"x","critical":false,"dismissAfter":5,"event":"notice","#
-                    + #""message":"Y.","suggestion":null}"#
+                .notice(Notice(.nothingPlays)),
+                #"{"at":1.5,"button":null,"cause":null,"code":"nothingPlays","critical":false,"dismissAfter":5,"event":"notice","#
+                    + #""message":"Nothing plays, so there is nothing to skip.","suggestion":null}"#
             ),
             (
                 .wish("s1", .suggest, .sent),

@@ -2,6 +2,7 @@
 
 import DemocracyDJ
 import MeshProtocol
+import NodeStore
 import Testing
 
 @testable import MeshNode
@@ -118,7 +119,7 @@ struct VouchedGuestTests {
     @Test("who was kicked by page alone is kept out by radio, also after the host was started again")
     func bannedBefore() throws {
         let id = ana(try PairOfCores()).id
-        var pair = try PairOfCores(banned: [id])
+        var pair = try PairOfCores(left: HostRecord(epoch: 1, banned: [id]))
         pair.meet()
         #expect(pair.present == [] && pair.notices(at: .guest).contains("kicked"))
         pair.feed(.joined(100, Peer(id: id, name: "Somebody")), to: .host)

@@ -58,8 +58,8 @@ struct MPVDeathTests {
         try await PlayerRig.with(executable: "/nowhere/mpv") { rig in
             try rig.folder.write("a", seconds: 60)
             await rig.want("a")
-            let notice = try await rig.problems.first { $0?.notice }
-            #expect(notice.message.hasPrefix("The player mpv cannot be started"))
+            let problem = try await rig.problems.first { $0?.problem }
+            #expect(problem.sentence.hasPrefix("The player mpv cannot be started"))
         }
     }
 

@@ -192,7 +192,6 @@ struct DashboardView: Sendable {
 
     private static func sentence(_ reason: ByeReason, _ role: PageView.Role) -> String {
         switch (reason, role) {
-        case (.transportEnded, _): "The radio has gone, and this node with it. Start it again."
         case (_, .guest): "This guest has stopped. Its votes are kept for the next start."
         case (_, _): "The music box has stopped. The next start goes on with the queue."
         }

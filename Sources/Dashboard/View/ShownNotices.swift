@@ -58,8 +58,7 @@ extension Notice {
     private static let bannerCodes: Set<String> = Set(
         ([
             .networkUnavailable, .connectionLost(host: nobody), .hostNotFound(host: nobody), .hostEnded(host: nobody),
-            .hostFull, .refused, .kicked, .wrongPIN, .versionMismatch, .proofRequired, .bondRequired,
-            .sessionInvalidated,
+            .hostFull, .refused, .kicked, .versionMismatch, .proofRequired, .bondRequired,
         ] as [NetworkError]).map { Notice($0).code })
 
     private static let nobody = Peer(id: "", name: "")

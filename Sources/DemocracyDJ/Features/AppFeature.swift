@@ -123,7 +123,7 @@ public struct AppFeature: Feature {
         switch event {
         case .endSession: [.stop]
         // Fatal: there is nothing left to come back to.
-        case .multipeerEvent(.sessionInvalidated): [.stop, .show(.sessionInvalidated)]
+        case .multipeerEvent(.sessionInvalidated): [.stop]
         default: nil
         }
     }

@@ -101,10 +101,10 @@ public enum CommandProblem: Hashable, Sendable {
     private func refusal(of song: String, _ reason: RejectionReason, _ waiting: Int) -> Problem {
         switch reason {
         case .unknownSong: row("unknownSong", "There is no song \"\(song)\".", "Check the song's id.")
-        case .notQueued: row("notQueued", "\"\(song)\" is not in the queue.", "Suggest it first.")
-        case .alreadyPlayed: row("alreadyPlayed", "\"\(song)\" has been played.", "Suggest it to hear it again.")
         case .alreadyVoted: row("alreadyVoted", "\"\(song)\" plays or is queued, and has that vote already.", nil)
-        case .notVoted: row("notVoted", "\"\(song)\" has no vote of yours.", nil)
+        // Of a suggestion no host of ours says that.
+        case .notQueued, .alreadyPlayed, .notVoted:
+            row("notTaken", "The host did not take \"\(song)\": \(reason.clause).", nil)
         case .queueFull: row("queueFull", "The queue is full.", "Try again after the next song.")
         case .tooManySuggestions:
             row(
@@ -134,9 +134,4 @@ public enum CommandProblem: Hashable, Sendable {
         let others = names.count - named.count
         return named.joined(separator: ", ") + (others > 0 ? " and \(others) more" : "")
     }
-}
-
-extension Notice {
-    /// A command that leads to nothing, told to a person.
-    public init(_ problem: CommandProblem) { self.init(problem.problem) }
 }

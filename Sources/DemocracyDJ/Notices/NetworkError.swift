@@ -68,16 +68,12 @@ public enum NetworkError: Error, Sendable {
     case refused
     /// The host has sent this guest away.
     case kicked
-    /// The PIN is not the host's.
-    case wrongPIN
     /// The host speaks another version.
     case versionMismatch
     /// The host wants something proved that this version cannot prove.
     case proofRequired
     /// The host takes bonded boxes only.
     case bondRequired
-    /// The session is over for good.
-    case sessionInvalidated
     /// A wish that cannot wait for a host.
     case notConnected
     /// `DJLimits.pendingVotes` wait already.
@@ -250,11 +246,6 @@ extension NetworkError {
                 "kicked", "The host has removed you from this session.",
                 "You can join again when the driver starts a new session.",
                 severity: .stays, raisedBy: .refusal, clearedBy: [.linked, .retried])
-        case .wrongPIN:
-            Problem(
-                "wrongPIN", "The host does not accept this PIN.",
-                "Ask the driver for the PIN, and type it anew.",
-                button: .now("Enter PIN"), severity: .stays, raisedBy: .nothing, clearedBy: [.linked, .retried])
         case .versionMismatch:
             Problem(
                 "versionMismatch", "The host speaks another version of RoadMesh.",
@@ -270,11 +261,6 @@ extension NetworkError {
                 "bondRequired", "This host takes only boxes that it is bonded with.",
                 "Run roadmesh pair on both boxes, then retry. If they were bonded before, one of them has forgotten.",
                 button: .now("Retry"), severity: .stays, raisedBy: .refusal, clearedBy: [.linked, .retried])
-        case .sessionInvalidated:
-            Problem(
-                "sessionInvalidated", "This session is over for good.",
-                "Choose a host again.",
-                button: .now("Find a Host"), severity: .stays, raisedBy: .client, clearedBy: [.retried])
         case .notConnected:
             Problem(
                 "notConnected", "There is no host right now.",
@@ -313,7 +299,7 @@ extension NetworkError {
         case .storageDamaged(let path):
             Problem(
                 "storageDamaged", "What was kept cannot be read. It was put aside as \(path).",
-                "Voting goes on without it. Keep that file for whoever can mend it.",
+                "Voting goes on without it. Keep that file for somebody who can repair it.",
                 button: .now("OK"), severity: .stays, raisedBy: .opening, clearedBy: [.retried])
         }
     }

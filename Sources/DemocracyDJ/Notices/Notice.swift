@@ -50,21 +50,6 @@ public struct Notice: Hashable, Sendable, Codable {
         try container.encode(critical, forKey: .critical)
         try container.encode(dismissAfter, forKey: .dismissAfter)
     }
-
-    /// A notice that goes by itself after five seconds.
-    public static func passing(_ code: String, _ message: String, _ suggestion: String? = nil) -> Notice {
-        Notice(
-            code: code, message: message, suggestion: suggestion, button: nil, critical: false,
-            dismissAfter: DJLimits.passingNotice / .seconds(1), clearedBy: [.time])
-    }
-
-    /// A notice that stays until it is cured.
-    public static func staying(
-        _ code: String, _ message: String, _ suggestion: String? = nil, button: String? = nil
-    ) -> Notice {
-        Notice(
-            code: code, message: message, suggestion: suggestion, button: button, critical: true, dismissAfter: nil)
-    }
 }
 
 extension Notice {
@@ -75,7 +60,13 @@ extension Notice {
     /// An error, told to a person.
     public init(_ error: NetworkError) { self.init(error.problem) }
 
-    /// A problem, told to a person.
+    /// A command that leads to nothing, told to a person.
+    public init(_ problem: CommandProblem) { self.init(problem.problem) }
+
+    /// A problem of the head unit, told to a person.
+    public init(_ problem: HeadUnitProblem) { self.init(problem.problem) }
+
+    /// A row of the tables, told to a person.
     public init(_ problem: Problem) {
         let (stays, isOutage) = (problem.severity != .passes, problem.severity == .outage)
         self.init(
@@ -101,28 +92,6 @@ extension Notice {
 }
 
 extension Notice {
-    /// The code of a drive that is not recorded any more.
-    public static let notRecordedCode = "driveNotRecorded"
-
-    /// The disk takes nothing of the drive that is recorded; `cause` is what the system says.
-    public static func notRecorded(_ cause: String) -> Notice {
-        staying(
-            notRecordedCode, "The drive is not recorded: \(cause).",
-            "Make room, and make its folder writable. Everything else goes on.")
-    }
-
-    /// The radio has taken another adapter by itself.
-    public static func otherAdapter(_ new: String, insteadOf old: String) -> Notice {
-        passing(
-            "radioMended", "\(old) is gone or does not answer; \(new) is used now.",
-            "To choose one yourself: --adapter names it.")
-    }
-
-    /// The radio had stopped to advertise, and does so again.
-    public static let advertisingAgain = passing(
-        "radioMended", "New guests could not find this host for a moment; now they can again.",
-        "Who is here already has noticed nothing. If it comes often, use another adapter.")
-
     /// A wish that cannot wait for a link.
     public static let notConnected = Notice(.notConnected)
 

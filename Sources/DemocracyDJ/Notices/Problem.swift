@@ -46,12 +46,12 @@ public struct Problem: Sendable {
         case person
         /// A write to the store.
         case store
-        /// The opening of the store.
+        /// The start of the node: what an earlier run has left.
         case opening
-        /// The radio's client, which has ended by itself.
-        case client
-        /// Nothing in this version: the name is kept for what comes or was.
-        case nothing
+        /// A host, which tells what became of a song.
+        case host
+        /// The head unit around the node: what plays, the library, the recording.
+        case headUnit
     }
 
     /// What clears problems.
@@ -74,6 +74,8 @@ public struct Problem: Sendable {
         case written
         /// Something has been loaded from the web.
         case loaded
+        /// What has raised it says that it is over (`NoticeBoard.Event.cured`).
+        case recovered
     }
 
     /// A name for programs, the same in every version.

@@ -101,7 +101,7 @@ public actor DriveRecording: Service {
         do throws(NodeStoreError) {
             try await store.append(batch, to: number, isEnd: isEnd)
             written += batch.count
-            if isFailing { await node.send(.cured(code: Notice.notRecordedCode)) }
+            if isFailing { await node.send(.cured(code: HeadUnitProblem.driveNotRecorded("").problem.code)) }
             isFailing = false
         } catch {
             waiting = batch + waiting
@@ -109,7 +109,7 @@ public actor DriveRecording: Service {
             isFailing = true
             logger.error("the drive is not recorded: \(error)")
             // A node that has ended shows nothing more, and takes nothing.
-            if !hasEnded { await node.send(.notice(.notRecorded(error.cause))) }
+            if !hasEnded { await node.send(.notice(Notice(.driveNotRecorded(error.cause)))) }
         }
     }
 

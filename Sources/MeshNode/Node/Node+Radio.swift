@@ -44,6 +44,7 @@ extension Node {
         case .write(let batch): write(batch)
         case .search(let request, let peer): find(request, for: peer)
         case .fetchCovers(let songs): covers.yield(songs)
+        case .retryCovers: if let artwork { Task { await artwork.retry() } }
         case .show(let event): sink.yield(event)
         // Each kind once as a warning: who misbehaves does it often.
         case .misbehaved(let how, let who, let count):
@@ -118,7 +119,6 @@ extension Node {
             await received(event)
             await untilRoom()
         }
-        take(.transportEnded)
     }
 
     private func received(_ event: BLEManagerEvent) async {

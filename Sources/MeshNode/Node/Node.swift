@@ -117,7 +117,7 @@ public actor Node: Service, LinkCarrying {
         defer { for feeder in feeders { feeder.cancel() } }
         let reason = await withGracefulShutdownHandler {
             for await reason in quits { return reason }
-            return .transportEnded
+            return .terminated
         } onGracefulShutdown: {
             Task { await self.send(.quit(.terminated)) }
         }

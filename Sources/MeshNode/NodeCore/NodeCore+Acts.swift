@@ -46,6 +46,7 @@ extension NodeCore {
         case .retried(let isWell):
             let told = screen.clear(by: .retried, now: context.now)
             for event in told { show(event) }
+            emit(.retryCovers)
             if isWell, told.isEmpty { tell(Notice(.nothingToRetry)) }
         case .retryRadio: decisions.app.host != nil ? emit(.retryRadio) : scan()
         case .beginAnewNextTime: context.memory.noteEnd()

@@ -64,8 +64,6 @@ public struct NodeCore: Sendable {
         case tick
         /// Somebody asks whether the node still steps: `answered` comes when everything before is dealt with.
         case asked(Int)
-        /// The transport has ended under the node.
-        case transportEnded
         /// The node is to end: goodbyes leave, and the last state is written.
         case end
     }
@@ -130,6 +128,8 @@ public struct NodeCore: Sendable {
         case measure(MeshCore.LinkID)
         /// Write this as one transaction: `written` or `writeFailed`. One write at a time is asked for.
         case write(StoreBatch)
+        /// Load again what could not be loaded from the web, now: the person asks for it.
+        case retryCovers
         /// Look through the host's library: `found`.
         case search(SearchRequest, for: Peer.ID)
         /// These songs are on view, the one that plays first: have their covers at hand.
@@ -324,8 +324,7 @@ public struct NodeCore: Sendable {
             guard let invited = dials.pending else { break }
             let host = peer ?? Peer(id: invited, name: "")
             show(.contact(Contact(.heard, host, at: configuration.origin + context.now, by: .link)))
-        case .radioFailed, .radioRecovered, .radioRepaired, .input, .found, .cover, .coverFailed, .asked,
-            .transportEnded:
+        case .radioFailed, .radioRecovered, .radioRepaired, .input, .found, .cover, .coverFailed, .asked:
             waiting.append(.event(event))
         }
     }
@@ -349,7 +348,7 @@ public struct NodeCore: Sendable {
     mutating func begin() {
         show(.ready(configuration.description))
         if let path = configuration.setAside { tell(Notice(.storageDamaged(setAside: path))) }
-        if context.memory.missingSongs > 0 { tell(.songsMissing(context.memory.missingSongs)) }
+        if context.memory.missingSongs > 0 { tell(Notice(.songsMissing(context.memory.missingSongs))) }
         if let host = decisions.app.host {
             stateFeed = StateFeed(host.snapshot, now: context.now)
             emit(.fetchCovers(host.snapshot.items.map(\.song)))

@@ -149,8 +149,6 @@ struct NodeDecisions: Sendable {
         case .cover(let songID, let path): return [.show(.artwork(songID, path: path)), .cleared(by: .loaded)]
         case .coverFailed(let error): return [.tell(Notice(error))]
         case .asked(let number): return [.answer(number)]
-        case .transportEnded:
-            return ask(.multipeerEvent(.sessionInvalidated), &context) + [.quit(.transportEnded)]
         case .tick:
             let isDue = app.deadline.map { $0 <= context.now } == true
             return watch(.tick, &context) + (isDue ? ask(.host(.tick), &context) : []) + [.steer(.tick)]

@@ -50,8 +50,8 @@ extension Notice {
     /// What a radio has mended by itself, told to a person.
     public init(_ mending: RadioMending) {
         switch mending {
-        case .otherAdapter(let old, let new): self = .otherAdapter(new, insteadOf: old)
-        case .advertising: self = .advertisingAgain
+        case .otherAdapter(let old, let new): self.init(HeadUnitProblem.otherAdapter(new, insteadOf: old))
+        case .advertising: self.init(HeadUnitProblem.advertisingAgain)
         }
     }
 }

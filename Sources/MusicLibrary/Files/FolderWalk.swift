@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import DemocracyDJ
 import Glibc
 
 /// What is in a folder and in those below it. Links are followed, after everything else, and each folder is entered once:

@@ -103,7 +103,7 @@ public actor MPVPlayer: MusicPlayer, Service {
         case .send(let command, let number): send(command, number)
         case .report(let report): reportSink.yield(report)
         case .tell(let problem):
-            logger.notice("\(problem.map { $0.notice.message } ?? "The music is to be heard again.")")
+            logger.notice("\(problem.map { $0.problem.sentence } ?? "The music is to be heard again.")")
             problemSink.yield(problem)
         }
     }

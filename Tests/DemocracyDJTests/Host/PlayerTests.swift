@@ -87,7 +87,7 @@ struct PlayerTests {
             effects.dropLast() == [
                 .reject(.vote(songID: "s3"), .cannotBePlayed, to: Example.ana.id),
                 .reject(.vote(songID: "s3"), .cannotBePlayed, to: Example.bob.id),
-                .notice(.cannotBePlayed(title: "Song 3")),
+                .notice(Notice(.songFailed(title: "Song 3"))),
             ])
         #expect(host.snapshot.nowPlaying?.id == "s2")
         #expect(wish(.suggestSong(songID: "s3"), by: Example.otherBob).last?.isRejection(.cannotBePlayed) == true)

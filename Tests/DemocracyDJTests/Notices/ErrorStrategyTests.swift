@@ -2,6 +2,7 @@
 
 import DemocracyDJ
 import MeshProtocol
+import TestSupport
 import Testing
 
 /// The rows of the document on an error-handling strategy, and of "Network Lost" in the one on disconnects, each held

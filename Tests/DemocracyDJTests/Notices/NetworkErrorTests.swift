@@ -3,6 +3,7 @@
 import DemocracyDJ
 import FoundationEssentials
 import MeshProtocol
+import TestSupport
 import Testing
 
 @Suite("What can go wrong, told to a person")
@@ -59,8 +60,8 @@ struct NetworkErrorTests {
                 "noAdapter", "blocked", "adapterSilent", "adapterDead", "serviceNotRunning", "notPermitted",
                 "unsupported", "airUnusable",
                 "radioFailed",
-                "networkUnavailable", "hostNotFound", "hostFull", "refused", "wrongPIN", "versionMismatch",
-                "proofRequired", "bondRequired", "sessionInvalidated", "storageDamaged",
+                "networkUnavailable", "hostNotFound", "hostFull", "refused", "versionMismatch",
+                "proofRequired", "bondRequired", "storageDamaged",
             ])
         let later = NetworkError.every.filter { Notice($0).followUp != nil }
         #expect(later == [.connectionLost(host: Example.host)])

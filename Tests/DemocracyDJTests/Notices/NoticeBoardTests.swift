@@ -10,6 +10,16 @@ struct NoticeBoardTests {
 
     static let off = Notice(.radioOff)
     static let lost = Notice(.connectionLost(host: Example.host))
+    /// With codes of their own, and none that the tests name.
+    static let passing = [
+        Notice(.notConnected), Notice(.tooManyPendingVotes), Notice(.nothingPlays), Notice(.nothingToPlay),
+        Notice(.nothingToRetry), Notice(.searchTooLong), Notice(.emptyQueue),
+    ]
+    static let staying = [
+        Notice(.storageFull), Notice(.storageReadOnly), Notice(.storageBusy), Notice(.storageVanished),
+        Notice(.offline),
+        Notice(.hostFull), Notice(.refused),
+    ]
     static let typo = Notice(.badCommand("vot", expected: "vote ID"))
     static let otherTypo = Notice(.badCommand("wote", expected: "vote ID"))
 
@@ -116,21 +126,21 @@ struct NoticeBoardTests {
     @Test("on a full board the oldest that would pass anyway makes room")
     mutating func full() {
         _ = board.handle(.tell(Self.off), now: .zero)
-        for number in 1..<DJLimits.notices { _ = board.handle(.tell(.passing("p\(number)", "P.")), now: .zero) }
+        for notice in Self.passing.prefix(DJLimits.notices - 1) { _ = board.handle(.tell(notice), now: .zero) }
         #expect(board.current.count == DJLimits.notices)
-        #expect(board.handle(.tell(Self.typo), now: .zero) == [.clear("p1"), .show(Self.typo)])
-        #expect(board.handle(.tell(Self.lost), now: .zero) == [.clear("p2"), .show(Self.lost)])
+        #expect(board.handle(.tell(Self.typo), now: .zero) == [.clear(Self.passing[0].code), .show(Self.typo)])
+        #expect(board.handle(.tell(Self.lost), now: .zero) == [.clear(Self.passing[1].code), .show(Self.lost)])
         #expect(board.current.first == Self.off)
         #expect(board.current.count == DJLimits.notices)
     }
 
     @Test("where everything on the board stays, the oldest goes, and a passing one finds its place all the same")
     mutating func crowded() {
-        for number in 1..<DJLimits.notices { _ = board.handle(.tell(.staying("s\(number)", "S.")), now: .zero) }
+        for notice in Self.staying.prefix(DJLimits.notices - 1) { _ = board.handle(.tell(notice), now: .zero) }
         #expect(board.handle(.tell(Self.typo), now: .zero) == [.show(Self.typo)])
-        #expect(board.handle(.tell(Self.off), now: .zero) == [.clear("s1"), .show(Self.off)])
+        #expect(board.handle(.tell(Self.off), now: .zero) == [.clear(Self.staying[0].code), .show(Self.off)])
         #expect(
-            board.handle(.tell(.passing("p", "P.")), now: .zero) == [.clear("badCommand"), .show(.passing("p", "P."))])
+            board.handle(.tell(Self.passing[0]), now: .zero) == [.clear("badCommand"), .show(Self.passing[0])])
         #expect(board.current.count == DJLimits.notices)
     }
 }

@@ -3,17 +3,11 @@
 import DemocracyDJ
 import FoundationEssentials
 import MeshProtocol
+import TestSupport
 import Testing
 
 @Suite("The table of notices")
 struct NoticeTableTests {
-    /// What is told and is no `NetworkError`: a person's own words that led to nothing.
-    static let others: [Notice] =
-        CommandProblem.every.map { Notice($0) } + [
-            .notRecorded("the line is dead"), .songsMissing(3), .cannotBePlayed(title: "Headlights"),
-            .cannotBePlayed(title: nil), .otherAdapter("hci1", insteadOf: "hci0"), .advertisingAgain,
-        ]
-
     /// A notice as `docs/using.md` has it.
     static func row(_ notice: Notice) -> String {
         let code = notice.cause.map { "`\(notice.code)`, `\($0)`" } ?? "`\(notice.code)`"
@@ -28,7 +22,7 @@ struct NoticeTableTests {
         let text = String(decoding: try Data(contentsOf: URL(filePath: manual)), as: UTF8.self)
         let section = try #require(text.split(separator: "\n## ").first { $0.hasPrefix("Notices\n") })
         let written = section.split(separator: "\n").map(String.init).filter { $0.hasPrefix("| `") }
-        let told = (NetworkError.every.map { Notice($0) } + Self.others).map(Self.row)
+        let told = Problem.every.map { Self.row(Notice($0)) }
         for row in Set(told).subtracting(written).sorted() { Issue.record("docs/using.md lacks:\n\(row)") }
         for row in Set(written).subtracting(told).sorted() {
             Issue.record("nothing tells what docs/using.md has:\n\(row)")
@@ -38,38 +32,33 @@ struct NoticeTableTests {
 
     // MARK: Raised and cleared
 
-    @Test("every problem is raised by something and cleared by something", arguments: NetworkError.every)
-    func raisedAndCleared(error: NetworkError) {
-        let problem = error.problem
+    @Test(
+        "every problem is cleared by something, and a button is there only for what a tap can clear",
+        arguments: Problem.every.indices)
+    func cleared(index: Int) {
+        let problem = Problem.every[index]
         #expect(!problem.clearedBy.isEmpty)
         #expect(problem.clearedBy.contains(.time) == (problem.severity == .passes))
-        #expect(
-            (problem.raisedBy == .nothing) == (problem.code == "wrongPIN"), "the manual says what nothing tells yet")
         // What a tap clears has a button, or goes by other ways too.
         #expect(problem.button != nil || problem.clearedBy != [.retried])
     }
 
-    @Test("whatever raises and clears problems has one", arguments: Problem.Raiser.allCases)
+    @Test("what raises problems raises one at least", arguments: Problem.Raiser.allCases)
     func raisers(raiser: Problem.Raiser) {
-        #expect(NetworkError.every.contains { $0.problem.raisedBy == raiser })
+        #expect(Problem.every.contains { $0.raisedBy == raiser })
     }
 
     @Test("what has happened clears the problems that it ends, and no others", arguments: Problem.Clearer.allCases)
     func clearers(clearer: Problem.Clearer) {
         var isOfUse = false
-        for error in NetworkError.every {
+        for problem in Problem.every {
             var board = NoticeBoard()
-            _ = board.handle(.tell(Notice(error)), now: .zero)
+            _ = board.handle(.tell(Notice(problem)), now: .zero)
             let cleared = board.handle(.cleared(by: clearer), now: .zero)
-            let isMeant = error.problem.clearedBy.contains(clearer)
-            #expect(cleared == (isMeant ? [.clear(Notice(error).code)] : []))
+            let isMeant = problem.clearedBy.contains(clearer)
+            #expect(cleared == (isMeant ? [.clear(Notice(problem).code)] : []))
             isOfUse = isOfUse || isMeant
         }
         #expect(isOfUse)
-    }
-
-    @Test("a person's own words that led to nothing go by themselves", arguments: others)
-    func passing(notice: Notice) {
-        #expect(notice.critical || notice.clearedBy == [.time])
     }
 }

@@ -292,12 +292,12 @@ struct ErrorsAndDisconnectsTests {
     }
 
     @Test(
-        "sessionInvalidated is fatal: a host and a guest are back at the start, and are told", arguments: [true, false])
+        "sessionInvalidated is fatal: a host and a guest are back at the start", arguments: [true, false])
     func sessionInvalidated(hosts: Bool) async {
         var app = AppFeature()
         _ = app.handle(hosts ? .startHosting(full()) : .startJoining(joined()), now: .zero)
         let store = TestStore(app)
-        await store.send(.multipeerEvent(.sessionInvalidated), effects: [.stop, .show(.sessionInvalidated)]) {
+        await store.send(.multipeerEvent(.sessionInvalidated), effects: [.stop]) {
             $0 = .choosing
         }
     }

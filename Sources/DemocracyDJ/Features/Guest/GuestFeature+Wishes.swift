@@ -82,7 +82,7 @@ extension GuestFeature {
         guard let index = state.wishes.firstIndex(where: { $0.intent == intent }) else {
             if case .skip = intent { return [.notice(Notice(.cannotAdd(intent.songID, reason)))] }
             // It was followed, and its song's turn has come.
-            if reason == .cannotBePlayed { return [.notice(.cannotBePlayed(title: title(of: intent.songID)))] }
+            if reason == .cannotBePlayed { return [.notice(Notice(.songFailed(title: title(of: intent.songID))))] }
             return []
         }
         // It may be the answer to an earlier wish of that kind, since taken back: `settleUnshown` asks for one that counts.

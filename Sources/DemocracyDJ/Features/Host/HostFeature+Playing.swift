@@ -114,7 +114,7 @@ extension HostFeature {
         chooseSpare()
         let askers = state.connectedPeers.map(\.id).filter { $0 == item.addedBy || item.voters.contains($0) }
         let told = askers.map { Effect.reject(.vote(songID: item.id), .cannotBePlayed, to: $0) }
-        return told + [.notice(.cannotBePlayed(title: item.title))]
+        return told + [.notice(Notice(.songFailed(title: item.title)))]
             + playNext(now: now, pauses: !state.isPlaying)
     }
 

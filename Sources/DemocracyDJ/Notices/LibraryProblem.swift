@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import MeshProtocol
+
+/// What is wrong with a music library: each is one row of the table below. All but `indexUnusable` end by themselves.
+public enum LibraryProblem: Error, Hashable, Sendable {
+    /// The folder is not there. The songs stay in the list, since a stick comes back.
+    case folderMissing(path: String)
+    /// The folder is empty, and not the one that it was: a stick that was pulled leaves such a one. The songs stay in the
+    /// list.
+    case folderAway(path: String)
+    /// The folder cannot be looked into. The songs stay in the list.
+    case folderUnreadable(path: String, cause: String)
+    /// There is no song in the folder.
+    case noSongs(path: String)
+    /// The folder has more songs, folders or levels than the library takes; the others are left out.
+    case tooMuch(path: String)
+    /// Some files could not be read as music; the first of them by name.
+    case unreadableFiles(count: Int, example: String)
+    /// Changes are not told by the system, but looked for now and then.
+    case notWatched(path: String, cause: String)
+    /// The index can be neither used nor made anew.
+    case indexUnusable(path: String, cause: String)
+
+    /// The row of this problem. What the music goes on with is told in passing.
+    public var problem: Problem {
+        switch self {
+        case .folderMissing(let path):
+            row(
+                "libraryMissing", "The music folder \(shown(path)) is not there, so its songs cannot play.",
+                "Plug the stick in again; its songs are back by themselves.")
+        case .folderAway(let path):
+            row(
+                "libraryAway", "The music folder \(shown(path)) is empty now, so its songs cannot play.",
+                "Plug the stick in again; its songs are back by themselves.")
+        case .folderUnreadable(let path, let cause):
+            row(
+                "libraryUnreadable",
+                "The music folder \(shown(path)) cannot be read (\(cause)), so its songs may not play.",
+                "Let this user read it, or try another stick.")
+        case .noSongs(let path):
+            row(
+                "libraryEmpty", "There is no music in the folder \(shown(path)), so nothing can be chosen.",
+                "Copy music into it; it is found by itself.")
+        case .tooMuch(let path):
+            row(
+                "libraryTooLarge",
+                "The music folder \(shown(path)) has more in it than the library takes; some of its songs are left out.",
+                "Put what is not music elsewhere, or choose a smaller folder.", passes: true)
+        case .unreadableFiles(1, let example):
+            row(
+                "libraryFilesUnreadable", "The file \(shown(example)) cannot be read as music; it is left out.",
+                "Try it in another player, and copy it again where it is broken.", passes: true)
+        case .unreadableFiles(let count, let example):
+            row(
+                "libraryFilesUnreadable",
+                "\(count) files cannot be read as music, such as \(shown(example)); they are left out.",
+                "Try them in another player, and copy them again where they are broken.", passes: true)
+        case .notWatched(let path, let cause):
+            row(
+                "libraryNotWatched", "New songs in \(shown(path)) are noticed only every few minutes (\(cause)).",
+                "Raise the system's limit: sudo sysctl fs.inotify.max_user_watches=65536.", passes: true)
+        case .indexUnusable(let path, let cause):
+            row(
+                "libraryIndexUnusable", "The list of songs cannot be kept in \(shown(path)) (\(cause)).",
+                "Make room on that disk, and let this user write there.")
+        }
+    }
+
+    private func row(_ code: String, _ sentence: String, _ suggestion: String, passes: Bool = false) -> Problem {
+        Problem(
+            code, sentence, suggestion, severity: passes ? .passes : .stays, raisedBy: .headUnit,
+            clearedBy: passes ? [.time] : [.recovered])
+    }
+
+    /// A name for programs.
+    public var code: String { problem.code }
+
+    /// What happened and what it means, for a person.
+    public var message: String { problem.sentence }
+
+    /// What to do, for a person.
+    public var suggestion: String { problem.suggestion ?? "" }
+
+    /// File names are somebody else's words.
+    private func shown(_ path: String) -> String { UntrustedText.shown(path) }
+}

@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DemocracyDJ
+import MeshProtocol
+import MeshSession
+import NodeStore
+import TestSupport
+import Testing
+
+@testable import MeshNode
+
+/// Every row of what people are told of, in a running node: what raises it is done, and it is told; what clears it is done,
+/// and it ends; its button is pressed, and something is done about it.
+@Suite("What people are told, in a running node")
+struct ProblemTableTests {
+    private typealias Side = PairOfCores.Side
+
+    /// A node in which something is told.
+    private struct Told {
+        var pair: PairOfCores
+        var side: PairOfCores.Side
+    }
+
+    private static let stranger = Peer(id: String(repeating: "9", count: 32), name: "Other Car")
+
+    @Test(
+        "every problem with the network, the host and the disk is raised, cleared, and helped by its button",
+        arguments: NetworkError.every)
+    func network(error: NetworkError) throws {
+        try check(error.problem) { try Self.raise(error) }
+    }
+
+    @Test("every command that leads to nothing is answered, and the answer goes", arguments: CommandProblem.every)
+    func command(problem: CommandProblem) throws {
+        try check(problem.problem) { try Self.raise(problem) }
+    }
+
+    @Test("every problem of the head unit is told, and ends", arguments: HeadUnitProblem.every)
+    func headUnit(problem: HeadUnitProblem) throws {
+        try check(problem.problem) { try Self.raise(problem) }
+    }
+
+    @Test("every problem of the library is told, and ends", arguments: LibraryProblem.every)
+    func library(problem: LibraryProblem) throws {
+        try check(problem.problem) {
+            Told(pair: try Self.fed(.input(.notice(Notice(problem.problem))), to: .host), side: .host)
+        }
+    }
+
+    /// Raises a problem for each way in which it is cleared, and once for its button.
+    private func check(_ problem: Problem, _ raise: () throws -> Told) throws {
+        let code = Notice(problem).code
+        for clearer in problem.clearedBy {
+            var told = try raise()
+            let notices = told.pair.shown[told.side.rawValue].compactMap { event -> Notice? in
+                if case .notice(let notice) = event { notice } else { nil }
+            }
+            let notice = try #require(
+                notices.last { $0.code == code }, "nothing raises \(code): \(notices.map(\.code))")
+            #expect(notice.message == problem.sentence || Self.isAboutSomethingElse(problem))
+            #expect(!told.pair.cleared(at: told.side).contains(code))
+            Self.clear(problem, by: clearer, &told)
+            #expect(told.pair.cleared(at: told.side).contains(code), "\(clearer) does not clear \(code)")
+        }
+        guard problem.button != nil else { return }
+        var told = try raise()
+        let before = told.pair.performed[told.side.rawValue].count
+        told.pair.feed(.input(.retry), to: told.side)
+        let performed = told.pair.performed[told.side.rawValue][before...]
+        let isCleared = told.pair.cleared(at: told.side).contains(code)
+        let isHelped = performed.contains { action in
+            switch (problem.raisedBy, action) {
+            case (.covers, .retryCovers), (.radio, .retryRadio), (.monitor, .retryRadio): true
+            case (.radio, .startRadio), (.link, .startRadio), (.reconnecting, .startRadio), (.refusal, .startRadio):
+                true
+            case (.link, .dial), (.reconnecting, .dial), (.refusal, .dial): true
+            default: false
+            }
+        }
+        #expect(isHelped || isCleared && problem.clearedBy == [.retried], "the button of \(code) reaches nothing")
+    }
+
+    /// Who it is about is another than in the list.
+    private static func isAboutSomethingElse(_ problem: Problem) -> Bool {
+        ["connectionLost", "hostNotFound", "hostEnded", "storageFailed", "radioMended"].contains(problem.code)
+    }
+
+    private static func fed(_ event: NodeCore.Event, to side: Side) throws -> PairOfCores {
+        var pair = try PairOfCores()
+        pair.meet()
+        pair.feed(event, to: side)
+        return pair
+    }
+
+    // MARK: What raises them
+
+    private static func raise(_ error: NetworkError) throws -> Told {
+        var pair = try PairOfCores()
+        switch error.problem.raisedBy {
+        case .covers: pair.feed(.coverFailed(error), to: .host)
+        case .radio: pair.feed(.radioFailed(error), to: .host)
+        case .monitor:
+            let guests = ["1", "2"].map { Peer(id: String(repeating: $0, count: 32), name: $0) }
+            pair.happen(guests.enumerated().map { .link(90 + $0, .connected($1)) }, to: .host)
+            pair.happen(guests.enumerated().map { .link(90 + $0, .ended($1, .linkLost)) }, to: .host)
+        case .link, .reconnecting:
+            pair.meet()
+            if case .hostEnded = error {
+                pair.feed(.input(.end), to: .host)
+                pair.feed(.end, to: .host)
+            } else {
+                pair.loseLink()
+                if case .hostNotFound = error { pair.pass(.seconds(31)) }
+            }
+        case .refusal:
+            pair.refusal = RefusalReason.allCases.first { NetworkError($0) == error }
+            pair.meet()
+        case .person:
+            // More votes than may wait, or one search, without a host.
+            let isFull = error == .tooManyPendingVotes
+            for number in 0...(isFull ? DJLimits.pendingVotes : 0) where isFull {
+                pair.feed(.input(.guest(.vote("v\(number)"))), to: .guest)
+            }
+            if !isFull { pair.feed(.input(.guest(.search("road"))), to: .guest) }
+        case .store:
+            let codes: [NodeStoreError.Code] = [.diskFull, .readOnly, .busy, .vanished, .failed]
+            pair.diskError = try #require(
+                codes.first { NetworkError(NodeStoreError($0, cause: "a test")).code == error.code })
+            pair.meet()
+            pair.disks[Side.guest.rawValue] = .refuses
+            pair.feed(.input(.guest(.vote("s2"))), to: .guest)
+        case .opening:
+            guard case .storageDamaged(let path) = error else { break }
+            pair = try PairOfCores(setAside: path)
+            return Told(pair: pair, side: .host)
+        case .host, .headUnit: break
+        }
+        let isHosts = [.covers, .radio, .monitor].contains(error.problem.raisedBy)
+        return Told(pair: pair, side: isHosts ? .host : .guest)
+    }
+
+    /// What a person types that is answered so; nil for what takes more than a line.
+    private static func line(_ problem: CommandProblem) -> (user: NodeCommand.User, line: String)? {
+        switch problem {
+        case .badCommand(let line, _): (.guest, line)
+        case .incomplete(let word, .guest): (.host, word)
+        case .incomplete(let word, _): (.guest, word)
+        case .severalMeant(let text, _): (.guest, "vote \(text)")
+        case .notOnView(let text): (.guest, "vote \(text)")
+        case .notFound(let text): (.guest, "suggest \(text)")
+        case .noSuchLine(let number, _): (.guest, "vote \(number)")
+        case .emptyQueue: (.guest, "vote")
+        case .nothingFoundYet: (.guest, "suggest")
+        case .nobodyHere, .noSuchGuest: (.host, "kick")
+        default: nil
+        }
+    }
+
+    private static func raise(_ problem: CommandProblem) throws -> Told {
+        if let (user, line) = line(problem), problem != .noSuchGuest("Ana") {
+            let songs = ["Road Trip", "Rest Stop", "Open Road"].map {
+                QueueItem(song: Song(id: $0.lowercased(), title: $0, artist: "A", duration: 1), addedBy: "dad")
+            }
+            let isEmpty = problem == .emptyQueue
+            let view = SongChoice(
+                shown: HostSnapshot(
+                    epoch: 1, revision: 1, nowPlaying: nil, isPlaying: false, queue: isEmpty ? [] : songs,
+                    connectedPeers: problem == .nobodyHere ? [] : [stranger]))
+            guard case .input(let input)? = CommandReader(user).meaning(ofTyped: line, view) else {
+                Issue.record("\(line) is not answered")
+                return Told(pair: try PairOfCores(), side: .guest)
+            }
+            return Told(pair: try fed(.input(input), to: .guest), side: .guest)
+        }
+        switch problem {
+        case .noSuchGuest(let name):
+            var pair = try PairOfCores()
+            pair.feed(.input(.host(.kick(name))), to: .host)
+            return Told(pair: pair, side: .host)
+        case .severalGuests(let guests):
+            var pair = try PairOfCores()
+            pair.happen(guests.enumerated().map { .link(90 + $0, .connected($1)) }, to: .host)
+            pair.feed(.input(.host(.kick(guests[0].name))), to: .host)
+            return Told(pair: pair, side: .host)
+        case .notInQueue(let song): return Told(pair: try fed(.input(.host(.remove(song))), to: .host), side: .host)
+        case .cannotAdd(let song, let reason, _): return Told(pair: try refused(song, reason), side: .guest)
+        case .nothingPlays, .nothingToPlay:
+            var pair = try PairOfCores(songs: 0)
+            pair.feed(.input(.host(problem == .nothingPlays ? .skip : .play)), to: .host)
+            return Told(pair: pair, side: .host)
+        case .nothingToRetry: return Told(pair: try fed(.input(.retry), to: .guest), side: .guest)
+        case .searchTooLong:
+            let words = String(repeating: "x", count: DJLimits.searchBytes + 1)
+            return Told(pair: try fed(.input(.guest(.search(words))), to: .guest), side: .guest)
+        // A pairing has no node: it tells the row itself.
+        case .nothingAsked: return Told(pair: try fed(.input(.notice(Notice(problem))), to: .host), side: .host)
+        default:
+            Issue.record("nothing raises \(problem)")
+            return Told(pair: try PairOfCores(), side: .guest)
+        }
+    }
+
+    /// A host that does not follow a wish, for a reason of its own where it can have it; else one of a foreign host.
+    private static func refused(_ song: Song.ID, _ reason: RejectionReason) throws -> PairOfCores {
+        switch reason {
+        case .tooManySuggestions:
+            var pair = try PairOfCores(songs: 8, opens: 0)
+            pair.meet()
+            for number in 2...7 { pair.feed(.input(.guest(.suggest("s\(number)"))), to: .guest) }
+            return pair
+        case .unknownSong: return try fed(.input(.guest(.suggest(song))), to: .guest)
+        case .skippingNotAllowed: return try fed(.input(.guest(.skip)), to: .guest)
+        case .notPlaying:
+            var pair = try fed(.tick, to: .host)
+            pair.say(.rejection(.skip(songID: song), reason))
+            return pair
+        default:
+            var pair = try PairOfCores()
+            pair.meet()
+            // The host's own answer waits for its disk.
+            pair.disks[Side.host.rawValue] = .hangs
+            pair.feed(.input(.host(.pause)), to: .host)
+            pair.feed(.input(.guest(.suggest(song))), to: .guest)
+            pair.say(.rejection(.suggestSong(songID: song), reason))
+            return pair
+        }
+    }
+
+    private static func raise(_ problem: HeadUnitProblem) throws -> Told {
+        switch problem {
+        case .songFailed(title: nil):
+            var pair = try fed(.tick, to: .host)
+            pair.say(.rejection(.vote(songID: "s9"), .cannotBePlayed))
+            return Told(pair: pair, side: .guest)
+        case .songFailed: return Told(pair: try fed(.input(.player(.failed("s1"))), to: .host), side: .host)
+        case .songsMissing(let count):
+            let queue = (1...count).map { QueuedRecord(songID: "gone\($0)", addedBy: "ana", added: Int64($0)) }
+            let left = HostRecord(epoch: 1, queue: queue + [QueuedRecord(songID: "s2", addedBy: "ana", added: 9)])
+            return Told(pair: try PairOfCores(left: left), side: .host)
+        case .otherAdapter, .advertisingAgain:
+            return Told(pair: try fed(.radioRepaired(Notice(problem)), to: .host), side: .host)
+        case .cannotStart, .keepsEnding, .noSound, .songsFail, .driveNotRecorded:
+            return Told(pair: try fed(.input(.notice(Notice(problem))), to: .host), side: .host)
+        }
+    }
+
+    // MARK: What clears them
+
+    private static func clear(_ problem: Problem, by clearer: Problem.Clearer, _ told: inout Told) {
+        let side = told.side
+        switch clearer {
+        case .time: told.pair.pass(.seconds(6))
+        // Nobody says that an outage is over which nobody has reported.
+        case .radioWorks where problem.raisedBy == .monitor: told.pair.pass(DJLimits.inferredOutage + .seconds(1))
+        case .radioWorks: told.pair.feed(.radioRecovered, to: side)
+        case .linked:
+            let other = told.pair.cores[side.other.rawValue].configuration.description.peer
+            let peer = side == .guest ? Peer(id: other.id, name: "Car") : stranger
+            told.pair.happen([.link(99, .connected(peer))], to: side)
+        case .left: told.pair.feed(.input(.leave), to: side)
+        case .refused: told.pair.happen([.inviteFailed(.refused(.full, by: stranger.id))], to: side)
+        case .gaveUp: told.pair.pass(.seconds(31))
+        case .retried: told.pair.feed(.input(.retry), to: side)
+        case .written:
+            told.pair.disks[side.rawValue] = .takes
+            told.pair.pass(.seconds(5))
+        case .loaded: told.pair.feed(.cover("s1", path: "/tmp/cover"), to: side)
+        case .recovered: told.pair.feed(.input(.cured(code: problem.code)), to: side)
+        }
+    }
+}

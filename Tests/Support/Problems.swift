@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DemocracyDJ
+import MeshProtocol
+
+// One of each row of what people are told of. A new case does not compile until it has a place here.
+
+extension NetworkError {
+    package struct Cause: Error, CustomStringConvertible {
+        package var description = "the line is dead"
+
+        package init() {}
+    }
+
+    /// One of each case. A new case does not compile until `next` has a place for it.
+    package static let every: [NetworkError] = Array(sequence(first: .invalidURL, next: \.next))
+
+    private var next: NetworkError? {
+        switch self {
+        case .invalidURL: .requestFailed(Cause())
+        case .requestFailed: .invalidResponse
+        case .invalidResponse: .httpError(statusCode: 404)
+        case .httpError: .decodingError(Cause())
+        case .decodingError: .noData
+        case .noData: .offline
+        case .offline: .emptyData
+        case .emptyData: .serverMaintenance
+        case .serverMaintenance: .rateLimited
+        case .rateLimited: .radioOff
+        case .radioOff: .noAdapter
+        case .noAdapter: .blocked(bySwitch: false)
+        case .blocked(bySwitch: false): .blocked(bySwitch: true)
+        case .blocked(bySwitch: true): .adapterSilent
+        case .adapterSilent: .adapterDead
+        case .adapterDead: .serviceNotRunning
+        case .serviceNotRunning: .notPermitted
+        case .notPermitted: .unsupported(cause: "no free advertising slot")
+        case .unsupported: .airUnusable(cause: "/tmp/air")
+        case .airUnusable: .radioFailed(cause: "the line is dead")
+        case .radioFailed: .networkUnavailable
+        case .networkUnavailable: .connectionLost(host: Self.host)
+        case .connectionLost: .hostNotFound(host: Self.host)
+        case .hostNotFound: .hostEnded(host: Self.host)
+        case .hostEnded: .hostFull
+        case .hostFull: .refused
+        case .refused: .kicked
+        case .kicked: .versionMismatch
+        case .versionMismatch: .proofRequired
+        case .proofRequired: .bondRequired
+        case .bondRequired: .notConnected
+        case .notConnected: .tooManyPendingVotes
+        case .tooManyPendingVotes: .storageFull
+        case .storageFull: .storageReadOnly
+        case .storageReadOnly: .storageBusy
+        case .storageBusy: .storageVanished
+        case .storageVanished: .storageFailed(cause: "the line is dead")
+        case .storageFailed: .storageDamaged(setAside: "/tmp/store.damaged")
+        case .storageDamaged: nil
+        }
+    }
+    private static let host = Peer(id: "host", name: "Dad's Car")
+}
+
+extension CommandProblem {
+    /// One of each row. A new case does not compile until `next` has a place for it.
+    package static let every: [CommandProblem] = {
+        var all: [CommandProblem] = []
+        for problem in sequence(first: CommandProblem.badCommand("vot s3", expected: "vote ID"), next: \.next) {
+            switch problem {
+            case .incomplete:
+                all += [.incomplete("vote", .song), .incomplete("kick", .guest), .incomplete("search", .words)]
+            case .cannotAdd(let song, _, _):
+                all += RejectionReason.allCases.map { CommandProblem.cannotAdd(song, $0, waiting: 5) }
+            default: all.append(problem)
+            }
+        }
+        return all
+    }()
+
+    private var next: CommandProblem? {
+        switch self {
+        case .badCommand: .incomplete("vote", .song)
+        case .incomplete: .severalMeant("r", ["Road Trip", "Rest Stop"])
+        case .severalMeant: .notOnView("jazz")
+        case .notOnView: .notFound("hot jazz")
+        case .notFound: .noSuchLine(4, of: 3)
+        case .noSuchLine: .emptyQueue
+        case .emptyQueue: .nothingFoundYet
+        case .nothingFoundYet: .nobodyHere
+        case .nobodyHere: .noSuchGuest("Ana")
+        case .noSuchGuest: .severalGuests([Peer(id: "0a0a0a0a", name: "Ana"), Peer(id: "b1b1b1b1", name: "Ana")])
+        case .severalGuests: .notInQueue("s9")
+        case .notInQueue: .cannotAdd("s9", .unknownSong)
+        case .cannotAdd: .nothingPlays
+        case .nothingPlays: .nothingToPlay
+        case .nothingToPlay: .nothingToRetry
+        case .nothingToRetry: .searchTooLong
+        case .searchTooLong: .nothingAsked
+        case .nothingAsked: nil
+        }
+    }
+}
+
+extension HeadUnitProblem {
+    package static let every: [HeadUnitProblem] =
+        Array(
+            sequence(first: .cannotStart("the line is dead"), next: \.next)) + [.songFailed(title: nil)]
+
+    private var next: HeadUnitProblem? {
+        switch self {
+        case .cannotStart: .keepsEnding("the line is dead")
+        case .keepsEnding: .noSound
+        case .noSound: .songsFail
+        case .songsFail: .songFailed(title: "Song 1")
+        case .songFailed: .songsMissing(3)
+        case .songsMissing: .driveNotRecorded("the line is dead")
+        case .driveNotRecorded: .otherAdapter("hci1", insteadOf: "hci0")
+        case .otherAdapter: .advertisingAgain
+        case .advertisingAgain: nil
+        }
+    }
+}
+
+extension LibraryProblem {
+    package static let every: [LibraryProblem] =
+        Array(sequence(first: .folderMissing(path: stick), next: \.next)) + [
+            .unreadableFiles(count: 1, example: "a.mp3")
+        ]
+
+    private static let stick = "/media/stick"
+
+    private var next: LibraryProblem? {
+        switch self {
+        case .folderMissing: .folderAway(path: Self.stick)
+        case .folderAway: .folderUnreadable(path: Self.stick, cause: "the line is dead")
+        case .folderUnreadable: .noSongs(path: Self.stick)
+        case .noSongs: .tooMuch(path: Self.stick)
+        case .tooMuch: .unreadableFiles(count: 2, example: "a.mp3")
+        case .unreadableFiles: .notWatched(path: Self.stick, cause: "the line is dead")
+        case .notWatched: .indexUnusable(path: Self.stick, cause: "the line is dead")
+        case .indexUnusable: nil
+        }
+    }
+}
+
+extension Problem {
+    /// Every row.
+    package static let every: [Problem] =
+        NetworkError.every.map(\.problem) + CommandProblem.every.map(\.problem) + HeadUnitProblem.every.map(\.problem)
+        + LibraryProblem.every.map(\.problem)
+}
