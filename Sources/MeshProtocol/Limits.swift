@@ -59,6 +59,9 @@ public enum Limits {
     /// Time a host that was dialled has for its answer. Shorter, since a guest whose channel has gone astray in the kernel
     /// (`docs/bluez.md`) gets nowhere before it dials again.
     public static let answerTimeout: Duration = .seconds(3)
+    /// Frames, and records, that are taken before the answer that opens a link: the answer is the first there is, and what a
+    /// later version may put in front of it is little. Nobody who has not answered yet may have this side open records.
+    public static let framesBeforeAnswer = 16
     /// How often a live link is asked for an answer, to know its round trip and that somebody is there.
     public static let pingInterval: Duration = .seconds(1)
     /// Silence after an unanswered ping that makes a link dead although the link layer says nothing. With the ping's

@@ -3,9 +3,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from time import monotonic
 
 import pytest
 from roadmesh_peer import democracy_dj
@@ -302,3 +305,25 @@ def test_what_the_guest_cannot_read_it_passes_over(bob: Program, bob_in: In) -> 
         talk.say(Frame(0x70, body))
     updates.send(democracy_dj.snapshot(dataclasses.replace(STATE, revision=5)))
     bob.expect("snapshot", revision=5)
+
+
+def processor_time(pid: int) -> float:
+    """Seconds that a process has computed."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def test_a_host_that_talks_and_does_not_answer_is_left_at_once_and_costs_nothing(
+    bob: Program, car: Car, measured: list[str]
+) -> None:
+    talk = car.called()
+    talk.meet()
+    before, began = processor_time(bob.pid), monotonic()
+    with contextlib.suppress(ChannelClosed):
+        for _ in range(17):
+            talk.say(*[Frame(200)] * 60)
+    talk.closed()
+    took, computed = monotonic() - began, processor_time(bob.pid) - before
+    measured.append(f"a host that talks before it answers: left after {took * 1e3:.0f} ms, {computed:.2f} s of computing")
+    assert took < 1
+    assert computed < 0.5

@@ -161,6 +161,24 @@ struct HandshakeAttackTests {
         #expect(!road.isConnected("Ana", to: "Car"))
     }
 
+    @Test("Who talks before it answers is heard out for sixteen frames, and not for three seconds")
+    func talkBeforeTheAnswer() {
+        for frames in [Limits.framesBeforeAnswer - 1, Limits.framesBeforeAnswer] {
+            var road = Road()
+            let id = road.dial()
+            for _ in 0..<3 { road.step(id) }
+            #expect(road.nodes["Ana"]?.core.links[id]?.machine.isHalfOpen == true)
+            // The record counts as one more.
+            let plaintext = [UInt8]((0..<frames).flatMap { _ in [200, 0] as [UInt8] })
+            let record = road.nodes["Car"]?.core.links[id]?.machine.sealed?.seal(plaintext) ?? []
+            road.give(record, to: "Ana", on: id)
+            road.settle()
+            let isTooMuch = frames == Limits.framesBeforeAnswer
+            #expect(road.nodes["Ana"]?.ends[id] == (isTooMuch ? .misbehaved(.unexpectedFrame) : nil))
+            #expect(road.isConnected("Ana", to: "Car") == !isTooMuch)
+        }
+    }
+
     @Test("A refusal that nobody has proved names nobody")
     func unprovedRefusal() {
         var road = Road()

@@ -23,6 +23,10 @@ extension LinkMachine {
             case .malformed: actions += end(.misbehaved(.malformedFrame))
             }
         }
+        if !hasEnded, connectedPeer == nil {
+            framesBeforeAnswer += count
+            if framesBeforeAnswer > Limits.framesBeforeAnswer { actions += end(.misbehaved(.unexpectedFrame)) }
+        }
         if !hasEnded, let until = rate.take(count, now: now) { actions.append(.holdReading(until: until)) }
         return actions
     }

@@ -89,6 +89,8 @@ struct LinkMachine: Sendable {
     var reassemblers: [MessageClass: Reassembler] = [.reliable: Reassembler(), .latest: Reassembler()]
     var liveness: Liveness
     var rate: RateLimit
+    /// Frames and records that have come before the link was up.
+    var framesBeforeAnswer = 0
 
     /// What a link needs to know of its node, and of the node it dials.
     struct Keys: Sendable {
