@@ -18,6 +18,14 @@ public enum NodeLimits {
     /// What a step takes of one peer: what a person taps in the fifth of a second, and what waits behind it for all guests
     /// there can be is decided in some milliseconds.
     static let turn = 2
+    /// What a message costs that waits for a disk that is out, besides its body.
+    static let heldMessage = 128
+    /// Bytes of one peer that wait for a disk that is out: some four hundred votes. What comes beyond them is not
+    /// acknowledged, and comes again when the disk is back.
+    static let heldBytes = 64 << 10
+    /// Bytes of all peers that wait for it: as much as all that can be linked have. Those who have left go first, since an
+    /// identity costs nothing.
+    static let allHeldBytes = Limits.guests * heldBytes
     /// For how long no more is read from a guest that wants more than a host follows (`DJLimits.wishesPerSecond`): shorter than
     /// the silence after which it would take the host for gone.
     static let hastePause: Duration = .seconds(1)

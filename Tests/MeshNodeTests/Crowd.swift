@@ -37,6 +37,8 @@ struct Crowd {
     private(set) var now: MeshInstant = .zero
     private(set) var shown: [NodeEvent] = []
     private(set) var writes = 0
+    /// How often the host was woken by its clock.
+    private(set) var ticks = 0
     private var isWriting = false
     private var lastLink = 0
 
@@ -81,6 +83,15 @@ struct Crowd {
 
     mutating func say(_ body: [UInt8], _ guest: Int) {
         take(guests[guest].core.send(body, as: .reliable, to: host.context.mesh.local.id).1, of: guest)
+    }
+
+    /// A guest goes without a word.
+    mutating func leave(_ guest: Int) {
+        guard let id = guests[guest].link else { return }
+        guests[guest].link = nil
+        guests[guest].outgoing = []
+        feed(.channelClosed(id))
+        take(guests[guest].core.channelClosed(id), of: guest)
     }
 
     /// The host reads what it may, of each guest in turn, until there is nothing more that it may read.
@@ -131,6 +142,7 @@ struct Crowd {
         settle()
         while let next = host.deadline, next <= end {
             now = max(now, next)
+            ticks += 1
             feed(.tick)
             settle()
         }

@@ -88,6 +88,8 @@ extension Happening {
         }
     }
 
-    /// What a peer's message takes.
-    var byteCount: Int { if case .link(_, .received(let message)) = self { message.body.count } else { 0 } }
+    /// What a peer has sent.
+    var message: ReceivedMessage? { if case .link(_, .received(let message)) = self { message } else { nil } }
+
+    fileprivate var byteCount: Int { message?.body.count ?? 0 }
 }

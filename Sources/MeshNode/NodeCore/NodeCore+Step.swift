@@ -20,13 +20,13 @@ extension NodeCore {
     /// Takes what has gathered, as long as nothing waits for the disk.
     mutating func step() {
         while writing == nil, !waiting.isEmpty, hasStarted, !isQuitting {
-            let happenings = held + waiting.takeTurn()
-            held = []
-            step(happenings)
+            step(waiting.takeTurn())
         }
     }
 
     mutating func step(_ happenings: [Happening]) {
+        // Behind what waits already: nothing may be acknowledged before that.
+        let happenings = storeOutage == nil ? happenings : happenings.filter { !holdsBack($0) }
         let before = (decisions, context.memory)
         // A disk that has failed is asked again, whether there is something to write or not.
         if let storeOutage, storeOutage.retryAt <= context.now {
@@ -53,8 +53,11 @@ extension NodeCore {
             clear(by: .written)
         }
         perform(step.acts)
+        guard wasOut else { return }
+        waiting.prepend(held.takeAll())
+        apply(context.mesh.askForDeclined())
         // What found no way to the disk when a link was there is tapped again, as it were.
-        if wasOut { waiting.prepend(wishesThatWait.map { .wish($0) }) }
+        waiting.prepend(wishesThatWait.map { .wish($0) })
     }
 
     /// The disk takes nothing. The music goes on, and what peers have said waits, unacknowledged; what the person at this
@@ -72,14 +75,19 @@ extension NodeCore {
         context.isWithoutStore = true
         defer { context.isWithoutStore = false }
         for happening in step.happenings {
-            if let sender = happening.awaitsAcknowledgement {
-                hold(happening, sender)
-            } else if case .wish = happening {
-                continue
-            } else {
-                perform(decisions.decide(happening, &context))
-            }
+            if case .wish = happening { continue }
+            if !holdsBack(happening) { perform(decisions.decide(happening, &context)) }
         }
+    }
+
+    /// Whether this is something that waits for a disk that is out, unacknowledged.
+    private mutating func holdsBack(_ happening: Happening) -> Bool {
+        switch happening {
+        case .link(_, .received(let message)) where message.messageClass == .reliable: hold(happening, message)
+        case .said(let message, _, on: _, by: let peer): hold(happening, said: message, by: peer)
+        default: return false
+        }
+        return true
     }
 
     private var wishesThatWait: [GuestFeature.Event] {
@@ -92,9 +100,23 @@ extension NodeCore {
         }
     }
 
-    /// Nobody honest has more than an outbox full of unacknowledged messages.
-    private mutating func hold(_ happening: Happening, _ peer: Peer.ID) {
-        let count = held.count { $0.awaitsAcknowledgement == peer }
-        if count < Limits.outboxMessages { held.append(happening) }
+    /// A message waits for the disk, unacknowledged. What there is no room for comes again when there is: all who are linked
+    /// have room, and of those who have left the one with the most goes.
+    private mutating func hold(_ happening: Happening, _ message: ReceivedMessage) {
+        guard !context.mesh.hasDeclined(message) else { return }
+        guard held.hasRoom(for: message) else { return context.mesh.decline(message) }
+        while !held.hasRoomInAll(for: message) {
+            let first = held.removeMost { [mesh = context.mesh] in $0 != message.peer && mesh.link(to: $0) == nil }
+            guard let first else { return context.mesh.decline(message) }
+            context.mesh.decline(first)
+        }
+        held.append(happening)
+    }
+
+    /// What is said on a link that its bearer vouches for. What there is no room for is not acknowledged, and nobody says it
+    /// again.
+    private mutating func hold(_ happening: Happening, said message: MeshMessage, by peer: Peer.ID) {
+        let cost = message.encoded.count
+        if held.hasRoom(forSaid: cost, by: peer) { held.append(happening, said: cost, by: peer) }
     }
 }

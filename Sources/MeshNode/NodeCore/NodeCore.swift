@@ -206,7 +206,7 @@ public struct NodeCore: Sendable {
     /// The step whose write is under way.
     var writing: Step?
     /// Reliable messages that no disk has taken yet, the oldest first.
-    var held: [Happening] = []
+    var held = HeldMessages()
     /// Why the disk took nothing, and when it is asked again; nil where it takes what it is given.
     var storeOutage: (error: NodeStoreError, retryAt: MeshInstant)?
     /// The radio works for the first time: until then everything waits.

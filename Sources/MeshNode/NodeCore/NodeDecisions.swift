@@ -19,15 +19,6 @@ enum Happening: Sendable {
     case forgot(Peer.ID)
     /// Something that found no way to the disk before is wanted again.
     case wish(GuestFeature.Event)
-
-    /// The peer that waits until this is safe, if one does.
-    var awaitsAcknowledgement: Peer.ID? {
-        switch self {
-        case .link(_, .received(let message)) where message.messageClass == .reliable: message.peer
-        case .said(_, _, on: _, let peer): peer
-        default: nil
-        }
-    }
 }
 
 /// What is to be done once the disk has what was decided.
@@ -228,6 +219,7 @@ struct NodeDecisions: Sendable {
     private func known(_ id: Peer.ID) -> Peer { presence[id] ?? Peer(id: id, name: "") }
 
     private mutating func received(_ message: ReceivedMessage, _ context: inout Context) -> [Act] {
+        guard !context.mesh.hasDeclined(message) else { return [] }
         var acts: [Act] = []
         if let content = MeshMessage(encoded: message.body) {
             acts = ask(.multipeerEvent(.messageReceived(content, from: known(message.peer))), &context)

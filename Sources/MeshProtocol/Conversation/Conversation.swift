@@ -45,7 +45,7 @@ public struct Conversation: Sendable, Hashable {
     enum Arrival: Hashable, Sendable {
         /// It is new: the application gets it.
         case new
-        /// It was here before.
+        /// It was here before; or one before it was given back, and it comes again with that.
         case duplicate
         /// One before it is missing, which no honest peer lets happen.
         case gap
@@ -71,6 +71,8 @@ public struct Conversation: Sendable, Hashable {
     private var delivered: UInt64 = 0
     private var accepted: UInt64 = 0
     private var theirLatest: UInt64 = 0
+    /// One of the peer's messages was given back: nothing reliable is taken before the next link, which brings it again.
+    private(set) var isDeclining = false
 
     /// Messages that were sent again on a later link.
     public private(set) var resent = 0
@@ -146,6 +148,7 @@ public struct Conversation: Sendable, Hashable {
     @discardableResult
     mutating func begin(with theirs: Resumption) -> Bool {
         isLinked = true
+        isDeclining = false
         handedOver = 0
         lastLatest = 0
         if plantedBug != .keepsLatestNumbers { theirLatest = 0 }
@@ -274,6 +277,7 @@ public struct Conversation: Sendable, Hashable {
             guard unit.number > theirLatest else { return duplicate() }
             theirLatest = unit.number
         case .reliable:
+            guard !isDeclining else { return .duplicate }
             guard unit.number > delivered else { return plantedBug == .keepsDuplicates ? .new : duplicate() }
             guard unit.number == delivered + 1 else { return .gap }
             delivered = unit.number
@@ -285,6 +289,17 @@ public struct Conversation: Sendable, Hashable {
         duplicates += 1
         return .duplicate
     }
+
+    /// A message that has arrived cannot be kept: it and what follows it are as if they had not come, and come again with
+    /// the next link.
+    mutating func decline(_ number: UInt64, of epoch: UInt32) {
+        guard epoch == theirEpoch, number > accepted, number <= delivered else { return }
+        delivered = number - 1
+        isDeclining = true
+    }
+
+    /// Whether a message is one that was given back, or one behind it.
+    func hasDeclined(_ number: UInt64, of epoch: UInt32) -> Bool { epoch == theirEpoch && number > delivered }
 
     /// Names the numbering that the peer's messages have now.
     var peerEpoch: UInt32 { theirEpoch }

@@ -287,6 +287,25 @@ public struct MeshCore: Sendable {
     /// Bytes that wait for all the peers there are.
     private var unacknowledgedBytes: Int { conversations.values.reduce(0) { $0 + $1.unacknowledgedBytes } }
 
+    /// The application cannot keep a peer's reliable message: it is never acknowledged, and comes again with the next link,
+    /// as does what follows it.
+    public mutating func decline(_ message: ReceivedMessage) {
+        conversations[message.peer]?.decline(message.number, of: message.epoch)
+    }
+
+    /// Whether a reliable message was declined, or one before it.
+    public func hasDeclined(_ message: ReceivedMessage) -> Bool {
+        message.messageClass == .reliable
+            && conversations[message.peer]?.hasDeclined(message.number, of: message.epoch) == true
+    }
+
+    /// What was declined can be kept now: the links of those who have sent it end, so that they come back with it.
+    public mutating func askForDeclined() -> [Action] {
+        linkOfPeer.filter { conversations[$0.key]?.isDeclining == true }.values.sorted().flatMap { id in
+            update(id) { $0.end(.linkLost) }
+        }
+    }
+
     /// The application has made a peer's reliable messages up to this one safe: they are acknowledged.
     public mutating func accept(upTo message: ReceivedMessage) -> [Action] {
         guard message.messageClass == .reliable,

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DemocracyDJ
+import MeshProtocol
+import Testing
+
+@testable import MeshNode
+
+@Suite("What is said while the disk is out")
+struct HeldMessagesTests {
+    /// As long as a guest's wish can be.
+    static let longest = MeshMessage.intent(.vote(songID: String(repeating: "x", count: DJLimits.songIDBytes)))
+
+    @Test("a guest's share is bounded; what is beyond it is not acknowledged, and comes again when the disk is back")
+    func share() throws {
+        var car = try Crowd()
+        let eve = try car.join(2)
+        car.disk = .refuses
+        for _ in 0..<Limits.outboxMessages { car.say(Self.longest, eve) }
+        car.pass(.seconds(5))
+        #expect(car.guests[eve].outgoing.isEmpty && car.guests[eve].acknowledged == 0)
+        #expect(car.host.held.allBytes <= NodeLimits.heldBytes)
+        car.disk = .takes
+        car.pass(.seconds(120))
+        #expect(car.guests[eve].ends == [.linkLost], "it is to come back, and has more to say")
+        #expect(car.guests[eve].acknowledged < UInt64(Limits.outboxMessages))
+        car.link(eve)
+        car.pass(.seconds(120))
+        #expect(car.guests[eve].acknowledged == UInt64(Limits.outboxMessages))
+    }
+
+    @Test(
+        "identities that come by one after another have no more room than all guests, and no guest's vote is lost for them"
+    )
+    func all() throws {
+        var car = try Crowd()
+        let ana = try car.join(2, name: "Ana")
+        car.disk = .refuses
+        for seed in UInt8(10)..<28 {
+            let eve = try car.join(seed)
+            for _ in 0..<Limits.outboxMessages { car.say(Self.longest, eve) }
+            car.pass(.seconds(1))
+            car.leave(eve)
+        }
+        car.say(.intent(.vote(songID: "s3")), ana)
+        car.pass(.seconds(5))
+        #expect(car.host.held.allBytes <= NodeLimits.allHeldBytes)
+        car.disk = .takes
+        car.pass(.seconds(60))
+        #expect(car.votes(for: "s3") == 1 && car.guests[ana].acknowledged == 1)
+    }
+}
