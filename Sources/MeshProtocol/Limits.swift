@@ -71,6 +71,11 @@ public enum Limits {
     public static let longestSilence: Duration = .seconds(60)
     /// Pings that may be answered late: a round trip of this many seconds is still measured.
     public static let openPings = 16
+    /// Times that a live link of a peer is replaced by a newer one within `replacementTime` before these are two nodes with
+    /// one identity: each throws the other out within a tenth of a second, and no guest that flickers comes back as fast.
+    public static let replacements = 5
+    /// See `replacements`; and for how long both are kept out then, so that either hears why.
+    public static let replacementTime: Duration = .seconds(10)
     /// Silence after which the link layer drops a link: the kernel's default, and the virtual radio's.
     public static let supervisionTimeout: Duration = .milliseconds(420)
     /// The virtual radio, and the simulator's, give up an attempt to connect after this long. (The kernel takes 40 s, seen

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,8 +13,8 @@ from roadmesh_peer.guest import Guest, LinkEnded, Refused, Talk
 from roadmesh_peer.noise_link import ClearlyRefused, ClearReason, Forged, Key, Packet
 from roadmesh_peer.virtual_air import Heard, Radio
 from roadmesh_peer.wire import Hello, Kind, Reader, Reason, identifier, ping
-from roadmesh_program.fixtures import MakeGuest, StartHost
-from roadmesh_program.program import Program
+from roadmesh_program.fixtures import MakeGuest, Start, StartHost
+from roadmesh_program.program import NotExpected, Program
 
 # The handshake of a guest that comes back, both directions together, is to fit a few link-layer packets.
 KNOWN_HANDSHAKE = 320
@@ -176,3 +178,25 @@ def test_a_name_that_cannot_be_shown_becomes_one_that_can(call: Call, host: Prog
         talk.join(eve(name))
         talk.say(ping(1))
         assert host.expect("peerConnected")["peer"]["name"] == shown
+
+
+def test_two_programs_with_one_identity_are_both_told_and_do_not_throw_each_other_out(
+    host: Program, start: Start, tmp_path: Path
+) -> None:
+    first = start("guest", "Bob", "bob")
+    first.expect("connection", state="connected")
+    assert first.end() == 0
+    shutil.copytree(tmp_path / "bob", tmp_path / "copy")
+    guests = [start("guest", "Bob", address) for address in ("bob", "copy")]
+    for guest in guests:
+        guest.expect("notice", code="sameIdentity")
+    host.expect("notice", code="twins")
+    # For ten seconds either is told; then the one whose person tries again is in, and alone.
+    for _ in range(10):
+        guests[0].say("retry")
+        with contextlib.suppress(NotExpected):
+            guests[0].expect("connection", state="connected", timeout=2)
+            break
+    else:
+        raise AssertionError("nobody is let in any more")
+    assert len(host.seen("peerConnected")) <= 10, "they have not thrown each other out for long"

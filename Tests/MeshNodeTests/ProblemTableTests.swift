@@ -82,7 +82,7 @@ struct ProblemTableTests {
 
     /// Who it is about is another than in the list.
     private static func isAboutSomethingElse(_ problem: Problem) -> Bool {
-        ["connectionLost", "hostNotFound", "hostEnded", "storageFailed", "radioMended"].contains(problem.code)
+        ["connectionLost", "hostNotFound", "hostEnded", "storageFailed", "radioMended", "hostKeyChanged"].contains(problem.code)
     }
 
     private static func fed(_ event: NodeCore.Event, to side: Side) throws -> PairOfCores {
@@ -110,6 +110,10 @@ struct ProblemTableTests {
                 pair.feed(.end, to: .host)
             } else {
                 pair.loseLink()
+                let host = pair.cores[0].configuration.description.peer.id
+                if case .hostKeyChanged = error {
+                    pair.happen([.link(99, .failed(host, nil, .misbehaved(.changedIdentity)))], to: .guest)
+                }
                 if case .hostNotFound = error { pair.pass(.seconds(31)) }
             }
         case .refusal:
@@ -239,6 +243,10 @@ struct ProblemTableTests {
             return Told(pair: try PairOfCores(left: left), side: .host)
         case .otherAdapter, .advertisingAgain:
             return Told(pair: try fed(.radioRepaired(Notice(problem)), to: .host), side: .host)
+        case .twins:
+            var pair = try PairOfCores()
+            pair.happen([.link(99, .connected(stranger)), .link(99, .ended(stranger, .refused(.twin)))], to: .host)
+            return Told(pair: pair, side: .host)
         case .cannotStart, .keepsEnding, .noSound, .songsFail, .driveNotRecorded:
             return Told(pair: try fed(.input(.notice(Notice(problem))), to: .host), side: .host)
         }

@@ -179,6 +179,74 @@ struct HandshakeAttackTests {
         }
     }
 
+    @Test("A node that has joined two hosts with one head takes no third for either")
+    func twoOfOneHead() {
+        var road = Road(guests: ["Ana"])
+        let cars = (3...UInt8.max).filter { Road.identity($0).peerID.hasPrefix(road.id("Car").prefix(1)) }
+        for (name, seed) in zip(["Bus", "Thief"], cars) { road.add(name, seed: seed) }
+        let head = String(road.id("Car").prefix(1))
+        for name in ["Car", "Bus"] {
+            let id = road.dial("Ana", name)
+            road.settle()
+            road.cut(id)
+        }
+        let id = road.dial("Ana", "Thief", expecting: head)
+        road.settle()
+        #expect(road.nodes["Ana"]?.ends[id] == .misbehaved(.changedIdentity))
+        road.cut(id)
+        road.dial("Ana", "Bus", expecting: head)
+        road.settle()
+        #expect(road.isConnected("Ana", to: "Bus"))
+    }
+
+    @Test(
+        "Two nodes with one identity do not throw each other out for ever: both are told, and then one alone is let in")
+    func twins() {
+        var road = Road()
+        road.add("Copy", seed: 2)
+        #expect(road.id("Copy") == road.id("Ana"))
+        var previous: MeshCore.LinkID?
+        var dials = 0
+        while dials < 50, road.nodes["Ana"]?.ends.values.contains(.refused(.twin)) != true {
+            let id = road.dial(dials % 2 == 0 ? "Ana" : "Copy")
+            dials += 1
+            road.settle()
+            if let previous { road.cut(previous) }
+            previous = id
+            road.advance(by: .milliseconds(80))
+        }
+        #expect(dials == Limits.replacements + 1)
+        #expect(road.nodes["Copy"]?.ends.values.contains(.refused(.twin)) == true)
+        let id = road.dial("Copy")
+        road.settle()
+        #expect(road.nodes["Copy"]?.ends[id] == .refused(.twin), "a program that comes back by itself is told as well")
+        road.advance(by: Limits.replacementTime)
+        road.dial("Copy")
+        road.settle()
+        #expect(road.isConnected("Copy", to: "Car"))
+    }
+
+    @Test("A guest whose links break five times in ten seconds is no twin")
+    func flickering() {
+        var road = Road()
+        for _ in 0..<8 {
+            let id = road.dial()
+            road.settle()
+            #expect(road.isConnected("Ana", to: "Car"))
+            road.advance(by: .seconds(1))
+            road.cut(id)
+        }
+    }
+
+    @Test("A node with the host's own identity is told that it is a copy")
+    func hostsTwin() {
+        var road = Road()
+        road.add("Copy", seed: 1)
+        let id = road.dial("Copy")
+        road.settle()
+        #expect(road.nodes["Copy"]?.ends[id] == .refused(.twin))
+    }
+
     @Test("A refusal that nobody has proved names nobody")
     func unprovedRefusal() {
         var road = Road()

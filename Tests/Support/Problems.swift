@@ -45,7 +45,9 @@ extension NetworkError {
         case .hostFull: .refused
         case .refused: .kicked
         case .kicked: .versionMismatch
-        case .versionMismatch: .proofRequired
+        case .versionMismatch: .hostKeyChanged(host: Self.host)
+        case .hostKeyChanged: .sameIdentity
+        case .sameIdentity: .proofRequired
         case .proofRequired: .bondRequired
         case .bondRequired: .notConnected
         case .notConnected: .tooManyPendingVotes
@@ -116,7 +118,8 @@ extension HeadUnitProblem {
         case .songsMissing: .driveNotRecorded("the line is dead")
         case .driveNotRecorded: .otherAdapter("hci1", insteadOf: "hci0")
         case .otherAdapter: .advertisingAgain
-        case .advertisingAgain: nil
+        case .advertisingAgain: .twins(Peer(id: "0a", name: "Ana"))
+        case .twins: nil
         }
     }
 }

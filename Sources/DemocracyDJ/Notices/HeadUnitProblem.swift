@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import MeshProtocol
+
 /// What goes wrong around a node, in the head unit: with what plays, with what is recorded, with what was queued; and what
 /// the radio has repaired by itself. Each is one row of the table below.
 public enum HeadUnitProblem: Hashable, Sendable {
@@ -21,6 +23,8 @@ public enum HeadUnitProblem: Hashable, Sendable {
     case otherAdapter(String, insteadOf: String)
     /// The radio had stopped to advertise, and does so again.
     case advertisingAgain
+    /// Two nodes have one identity, as a copied memory card makes them. Neither is let in for a while.
+    case twins(Peer)
 
     /// The row of this problem. One problem of the player takes the place of another.
     public var problem: Problem {
@@ -63,6 +67,11 @@ public enum HeadUnitProblem: Hashable, Sendable {
             passing(
                 "radioMended", "New guests could not find this host for a moment; now they can again.",
                 "Who is here already has noticed nothing. If it comes often, use another adapter.", raisedBy: .radio)
+        case .twins(let peer):
+            passing(
+                "twins", "Two devices have the identity of \(peer.name): one of them is a copy.",
+                "On one of the two, remove the file identity from its state folder, and start it again.",
+                raisedBy: .link)
         }
     }
 

@@ -74,6 +74,10 @@ public enum NetworkError: Error, Sendable {
     case proofRequired
     /// The host takes bonded boxes only.
     case bondRequired
+    /// A host that was joined before has proved another key.
+    case hostKeyChanged(host: Peer)
+    /// Another node has this node's identity.
+    case sameIdentity
     /// A wish that cannot wait for a host.
     case notConnected
     /// `DJLimits.pendingVotes` wait already.
@@ -260,6 +264,17 @@ extension NetworkError {
             Problem(
                 "bondRequired", "This host takes only boxes that it is bonded with.",
                 "Run roadmesh pair on both boxes, then retry. If they were bonded before, one of them has forgotten.",
+                button: .now("Retry"), severity: .stays, raisedBy: .refusal, clearedBy: [.linked, .retried])
+        case .hostKeyChanged(let host):
+            Problem(
+                "hostKeyChanged", "\(host.asHost(startsSentence: true)) has another key than when it was joined.",
+                "Somebody may use its name. If it is the right host, forget the old key; votes for it are lost.",
+                button: .now("Forget Key"), severity: .stays, raisedBy: .link,
+                clearedBy: [.linked, .retried, .left], about: [host.id, host.name])
+        case .sameIdentity:
+            Problem(
+                "sameIdentity", "Another device has the identity of this one: one of them is a copy.",
+                "On one of the two, remove the file identity from its state folder, and start it again.",
                 button: .now("Retry"), severity: .stays, raisedBy: .refusal, clearedBy: [.linked, .retried])
         case .notConnected:
             Problem(

@@ -42,6 +42,7 @@ extension NodeCore {
         case .deliver(let message, let id): deliver(message, on: id)
         case .release(let number, let peer): apply(context.mesh.stored(upTo: number, for: peer))
         case .disconnect(let peer): disconnect(peer)
+        case .forgetHost(let head): apply(context.mesh.forget(withHead: head))
         case .hostLeft(let host, let end): hostLeft(host, end)
         case .retried(let isWell):
             let told = screen.clear(by: .retried, now: context.now)

@@ -44,6 +44,8 @@ enum Act: Sendable {
     /// A reliable message that waits for the disk may leave.
     case release(number: UInt64, to: Peer.ID)
     case disconnect(Peer.ID)
+    /// What was joined under this head of an identifier is forgotten.
+    case forgetHost(Peer.ID)
     /// The host has ended the link, or this guest has left it.
     case hostLeft(Peer, LinkEnd)
     case retryRadio
@@ -65,6 +67,8 @@ struct NodeDecisions: Sendable {
     var policy: ReconnectPolicy
     private(set) var presence = Presence()
     private var inRange: Set<Peer.ID> = []
+    /// The host, or its head, that has proved another key than the one that was joined before: a tap on Retry forgets that.
+    private var changedKey: Peer.ID?
 
     /// What decides for a node of this kind, as an earlier run has left it.
     init(_ part: NodeCore.Part, _ local: Peer, _ memory: inout NodeMemory) {
@@ -161,8 +165,10 @@ struct NodeDecisions: Sendable {
             return context.isWithoutStore && event.isWish ? [] : ask(.guest(event), &context)
         // Whoever was refused and asks again is to be told again.
         case .retry:
+            defer { changedKey = nil }
             let isWell = monitor.refusal == nil && (app.host != nil || app.guest?.state.host != nil)
-            return [.retried(isWell: isWell)] + watch(.retry, &context) + [.steer(.start)]
+            return [.retried(isWell: isWell)] + watch(.retry, &context) + (changedKey.map { [.forgetHost($0)] } ?? [])
+                + [.steer(.start)]
         case .leave:
             let goodbye = app.guest?.state.host.map { [Act.disconnect($0.id)] } ?? []
             return goodbye + [.cleared(by: .left), .steer(.leave)]
@@ -188,10 +194,18 @@ struct NodeDecisions: Sendable {
                 ask(.multipeerEvent(.messageDelivered(.intent($0), to: peer)), &context)
             }
         case .admitted, .connected, .latestHasLeft, .roundTrip: return []
-        case .ended(let peer, let end): return ended(peer, on: id, end, &context)
+        case .ended(let peer, let end):
+            let twin = app.host != nil && end == .refused(.twin) ? [Act.tell(Notice(.twins(peer)))] : []
+            return ended(peer, on: id, end, &context) + twin
+        case .failed(_, let proved?, .refused(.twin)) where app.host != nil && proved == context.mesh.local.id:
+            return [.tell(Notice(.twins(context.mesh.local)))]
         case .failed(let expected, let proved, let end):
             // Somebody else's dial, or one of ours that was taken back.
-            guard expected != nil, end != .left else { return [] }
+            guard let expected, end != .left else { return [] }
+            if end == .misbehaved(.changedIdentity), !context.mesh.joined(withHead: expected).isEmpty {
+                changedKey = expected
+                return [.tell(Notice(.hostKeyChanged(host: Peer(id: expected, name: "")))), .steer(.dialFailed)]
+            }
             return inviteFailed(InviteFailure(end, provedBy: proved))
         }
     }
@@ -199,6 +213,7 @@ struct NodeDecisions: Sendable {
     private mutating func connected(_ peer: Peer, on id: MeshCore.LinkID, _ context: inout Context) -> [Act] {
         // Somebody else than the host that this guest wants is nobody's host here, and the link ends.
         if app.guest != nil, !policy.accepts(peer) { return [.steer(.linked(peer))] }
+        changedKey = nil
         let isNews = presence.linked(peer, by: id, isVouched: false)
         context.memory.met(peer.id, context.mesh)
         return (isNews ? [.show(.peerConnected(peer))] : []) + [.steer(.linked(peer))]

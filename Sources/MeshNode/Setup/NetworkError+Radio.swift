@@ -41,6 +41,7 @@ extension NetworkError {
         case .ended: self = .hostEnded(host: host ?? Peer(id: "", name: ""))
         case .challenge: self = .proofRequired
         case .bond: self = .bondRequired
+        case .twin: self = .sameIdentity
         case .unspecified: self = .refused
         }
     }

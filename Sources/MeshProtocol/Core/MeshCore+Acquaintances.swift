@@ -16,8 +16,23 @@ extension MeshCore {
     /// The one peer that this node has joined and whose identifier begins like this, if it is one. Who was only let in
     /// here is no known responder: its key must not stand in the way of the one that is meant.
     func onlyAcquaintance(withHead head: String) -> Peer.ID? {
-        let found = acquaintances.filter { $0.value.role == .initiator && $0.key.hasPrefix(head) }
-        return found.count == 1 ? found.first?.key : nil
+        let found = joined(withHead: head)
+        return found.count == 1 ? found.first : nil
+    }
+
+    /// The peers that this node has joined and whose identifiers begin like this: nobody else is taken for one of them.
+    public func joined(withHead head: String) -> [Peer.ID] {
+        acquaintances.lazy.filter { $0.value.role == .initiator && $0.key.hasPrefix(head) }.map(\.key).sorted()
+    }
+
+    /// Forgets the peers that this node has joined and whose identifiers begin like this, with what was to be said to them:
+    /// another key may be theirs now.
+    public mutating func forget(withHead head: String) -> [Action] {
+        joined(withHead: head).filter { linkOfPeer[$0] == nil }.map { peer in
+            acquaintances[peer] = nil
+            conversations[peer] = nil
+            return .forgot(peer)
+        }
     }
 
     /// How this node introduces itself to a peer on a link.

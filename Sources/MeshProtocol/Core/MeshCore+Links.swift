@@ -65,7 +65,7 @@ extension MeshCore {
 
     private mutating func answer(_ peer: Peer, on id: LinkID) -> [Action] {
         if let reason = links[id]?.refusal { return update(id) { $0.refuse(reason) } }
-        switch admission.answer(peer.id, local: local.id, connected: linkOfPeer.keys) {
+        switch admission.answer(peer.id, local: local.id, connected: linkOfPeer.keys, now: now) {
         case .admit where plantedBug == .refusesReturning && linkOfPeer[peer.id] != nil:
             return update(id) { $0.refuse(.full) }
         case .refuse(let reason): return update(id) { $0.refuse(reason) }
@@ -81,7 +81,8 @@ extension MeshCore {
     private mutating func connected(_ peer: Peer, _ resumption: Resumption, on id: LinkID) -> [Action] {
         guard let link = links[id], let key = link.machine.remoteKey else { return [] }
         // Those who were proved at the same time may have taken the last place since.
-        if case .refuse(let reason) = admission.answer(peer.id, local: local.id, connected: linkOfPeer.keys),
+        if case .refuse(let reason) = admission.answer(
+            peer.id, local: local.id, connected: linkOfPeer.keys, now: now),
             link.machine.role == .responder
         {
             return update(id) { $0.sendAway(reason) }
@@ -89,6 +90,11 @@ extension MeshCore {
         var actions: [Action] = []
         // The same peer by a newer link: the older one is dead even if it does not know yet.
         if let old = linkOfPeer[peer.id], old != id, plantedBug != .keepsOldLink {
+            if links[old]?.machine.isAnswering == true { admission.replace(peer.id, now: now) }
+            // Both are told.
+            if admission.isTwin(peer.id, now: now), link.machine.role == .responder {
+                return update(old) { $0.sendAway(.twin) } + update(id) { $0.sendAway(.twin) }
+            }
             if plantedBug == .keepsFragments, let half = links[old]?.machine.reassemblers {
                 links[id]?.machine.reassemblers = half
             }

@@ -103,6 +103,8 @@ public struct MeshCore: Sendable {
     var acquaintances: [Peer.ID: Acquaintance] = [:]
     var conversations: [Peer.ID: Conversation] = [:]
     var admission = Admission()
+    /// When something was last heard of the outside.
+    var now = MeshInstant.zero
     /// Grows with each use of an acquaintance.
     var uses: UInt64 = 0
     /// Handshakes that others have begun.
@@ -162,10 +164,12 @@ public struct MeshCore: Sendable {
         _ id: LinkID, as role: LinkRole, sendMTU: Int, expected: Peer.ID? = nil, refusal: RefusalReason? = nil,
         advertised: AdvertisedFlags? = nil, entropy: Entropy, now: MeshInstant
     ) -> [Action] {
+        self.now = now
         let known = expected.flatMap { onlyAcquaintance(withHead: $0) }
         let keys = LinkMachine.Keys(
             local: identity, prologue: prologue, ephemeral: entropy.ephemeralKey, expected: expected,
             expectedKey: known.flatMap { acquaintances[$0]?.publicKey },
+            joined: expected.map { joined(withHead: $0) } ?? [],
             heard: role == .initiator ? advertised : nil)
         let hasRoom = strangers < Limits.strangers || plantedBug == .countsNoStrangers
         let isCrowded = role == .responder && (!hasRoom || !handshakes.allows(now: now))
@@ -181,7 +185,8 @@ public struct MeshCore: Sendable {
 
     /// An SDU has arrived on a link.
     public mutating func received(_ sdu: [UInt8], on id: LinkID, now: MeshInstant) -> [Action] {
-        update(id) { $0.received(sdu, now: now) }
+        self.now = now
+        return update(id) { $0.received(sdu, now: now) }
     }
 
     /// A link's channel is closed: nothing of the link is left.

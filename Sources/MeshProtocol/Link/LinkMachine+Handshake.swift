@@ -87,7 +87,9 @@ extension LinkMachine {
             return end(.misbehaved(.badHandshake))
         }
         let id = Identity.peerID(publicKey: key)
-        guard keys.expected.map({ id.hasPrefix($0) }) != false else { return end(.misbehaved(.changedIdentity)) }
+        guard keys.expected.map({ id.hasPrefix($0) }) != false, keys.joined.isEmpty || keys.joined.contains(id) else {
+            return end(.misbehaved(.changedIdentity))
+        }
         phase = .presenting(handshake)
         return [.identified(id)]
     }

@@ -102,6 +102,8 @@ struct LinkMachine: Sendable {
         var expected: Peer.ID?
         /// The key of the responder that was dialled, where it is known.
         var expectedKey: [UInt8]?
+        /// Those who were joined before and may be the responder that was dialled: nobody else is then.
+        var joined: [Peer.ID] = []
         /// The flags that the responder was heard to advertise. Nil for responders, and where nothing was heard.
         var heard: AdvertisedFlags?
     }
@@ -120,6 +122,9 @@ struct LinkMachine: Sendable {
     var connectedPeer: Peer? {
         if case .connected(let peer) = phase { peer } else { nil }
     }
+
+    /// Whether the peer has answered everything that it was asked.
+    var isAnswering: Bool { connectedPeer != nil && liveness.isAnswered }
 
     /// Whether the handshake is still under way.
     var isHalfOpen: Bool {

@@ -35,6 +35,9 @@ struct Liveness: Sendable {
         askedAt.map { min(nextPing, $0 + silence) } ?? nextPing
     }
 
+    /// Whether something has arrived since the last ping.
+    var isAnswered: Bool { askedAt == nil }
+
     /// Something has arrived.
     mutating func heard() {
         askedAt = nil

@@ -69,6 +69,8 @@ public enum RefusalReason: UInt8, Hashable, Sendable, Codable, CaseIterable {
     case challenge = 5
     /// The responder takes boxes only that it is bonded with.
     case bond = 6
+    /// Two nodes have the initiator's identity, or it is the responder's own.
+    case twin = 7
 }
 
 // MARK: Writing

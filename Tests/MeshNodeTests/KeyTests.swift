@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DemocracyDJ
+import MeshProtocol
+import NodeStore
+import Testing
+
+@testable import MeshNode
+
+/// Keys that are not what people think they are.
+@Suite("Hosts with another key, and keys of two nodes")
+struct KeyTests {
+    /// A guest that has joined a host before.
+    struct Guest {
+        var core: NodeCore
+        let host: Identity
+        var shown: [NodeEvent] = []
+        var forgotten: [Peer.ID] = []
+        private var dial: Int?
+        private var link = 0
+        private var now: MeshInstant = .zero
+
+        init() throws {
+            host = try #require(Identity(stored: [UInt8](repeating: 1, count: Identity.storedBytes)))
+            let ana = try #require(Identity(stored: [UInt8](repeating: 2, count: Identity.storedBytes)))
+            let conversation = Conversation.Durable(epoch: 1, lastNumber: 0, outbox: [], theirEpoch: 0, accepted: 0)
+            let joined = MeshCore.Remembered(publicKey: host.publicKey, conversation: conversation)
+            core = NodeCore(
+                NodeCore.Configuration(
+                    .guest(wanted: nil),
+                    NodeDescription(
+                        role: .guest, peer: Peer(id: ana.peerID, name: "Ana"), radio: "none", service: .democracyDJ),
+                    identity: ana, contents: StoredNode(remembered: [host.peerID: joined]),
+                    origin: ContinuousClock().now, seed: 7))
+            feed(.started)
+        }
+
+        var head: Peer { Peer(id: Identity.head(of: host.peerID), name: "Car") }
+
+        var notices: [String] { shown.compactMap { if case .notice(let notice) = $0 { notice.code } else { nil } } }
+
+        /// The host is heard and dialled, and a channel opens. Returns what the guest says first.
+        mutating func dialled() throws -> HandshakePacket {
+            now += .seconds(10)
+            feed(.tick)
+            feed(.heard(head, rssi: nil, hops: 0, isUnderstood: true))
+            let number = try #require(dial)
+            dial = nil
+            link += 1
+            let entropy = MeshCore.Entropy([UInt8](repeating: UInt8(link), count: MeshCore.Entropy.byteCount))
+            feed(
+                .opened(
+                    link,
+                    NodeCore.Opening(
+                        .initiator, sendMTU: Limits.sduBytes, dial: number, expected: head.id, entropy: entropy)))
+            let first = core.nextSDU(for: link, limit: Limits.sduBytes, now: now)
+            let sdu = try #require(first?.0)
+            let packet = HandshakePacket(sdu[...])
+            return try #require(packet)
+        }
+
+        mutating func hear(_ packet: HandshakePacket) {
+            feed(.received(packet.bytes, on: link))
+            feed(.channelClosed(link))
+        }
+
+        mutating func feed(_ event: NodeCore.Event) {
+            for action in core.handle(event, now: now) {
+                switch action {
+                case .write(let batch):
+                    forgotten += batch.forgotten
+                    feed(.written)
+                case .dial(let number, _, _): dial = number
+                case .show(let event): shown.append(event)
+                default: break
+                }
+            }
+        }
+    }
+
+    @Test("a guest whose host proves another key is told so, and the old key is forgotten where its person says so")
+    func changed() throws {
+        var guest = try Guest()
+        let first = try guest.dialled()
+        guard case .knownHello = first else { return #expect(Bool(false), "it does not know its host") }
+        guest.hear(.clearRefusal(major: ProtocolVersion.major, .unknownKey))
+        #expect(guest.notices == ["hostKeyChanged"])
+        let second = try guest.dialled()
+        guard case .knownHello = second else { return #expect(Bool(false), "nobody has said that it may forget") }
+        guest.hear(.clearRefusal(major: ProtocolVersion.major, .unknownKey))
+        #expect(guest.notices == ["hostKeyChanged"], "it is told once")
+        guest.feed(.input(.retry))
+        let third = try guest.dialled()
+        guard case .strangerHello = third else { return #expect(Bool(false), "the old key is still in the way") }
+    }
+
+    @Test("people at a host are told of two nodes with one identity")
+    func twins() throws {
+        var car = try Crowd()
+        for _ in 0...Limits.replacements { try car.join(2, name: "Ana") }
+        #expect(car.notices == ["twins"])
+        #expect(car.guests.suffix(2).map(\.ends) == [[.refused(.twin)], [.refused(.twin)]])
+    }
+
+    @Test("a half-open link ends in its time while the disk hangs, and takes none of the processor's")
+    func halfOpen() throws {
+        var car = try Crowd()
+        let ana = try car.join(2, name: "Ana")
+        car.disk = .hangs
+        car.say(.intent(.vote(songID: "s2")), ana)
+        car.settle()
+        let entropy = MeshCore.Entropy([UInt8](repeating: 99, count: MeshCore.Entropy.byteCount))
+        car.feed(.opened(99, NodeCore.Opening(.responder, sendMTU: Limits.sduBytes, entropy: entropy)))
+        let ticks = car.ticks
+        car.pass(Limits.handshakeTimeout)
+        #expect(car.ticks - ticks < 20)
+        #expect(!car.host.context.mesh.allLinks.contains(99))
+    }
+}
