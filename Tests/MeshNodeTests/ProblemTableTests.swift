@@ -112,7 +112,7 @@ struct ProblemTableTests {
                 pair.loseLink()
                 let host = pair.cores[0].configuration.description.peer.id
                 if case .hostKeyChanged = error {
-                    pair.happen([.link(99, .failed(host, nil, .misbehaved(.changedIdentity)))], to: .guest)
+                    pair.happen([.link(99, .failed(expected: host, proved: nil, .misbehaved(.changedIdentity)))], to: .guest)
                 }
                 if case .hostNotFound = error { pair.pass(.seconds(31)) }
             }
