@@ -162,6 +162,8 @@ public actor MeshCoreSession {
     /// Says goodbye and closes the transport. Safe at any time, again, and from several tasks.
     public func stop() async {
         finish(showing: .disconnected, MeshCoreError.sessionOver)
+        // Of a start that has failed as well: nobody waits for anything any more.
+        show(.disconnected)
         // A link closes its transport when the goodbye is out; a dial is given up at once.
         if link == nil { await transport.close() }
         await endpoint.stop()

@@ -121,6 +121,17 @@ struct NodeCoreTests {
         #expect(isTold)
     }
 
+    @Test("a guest that has given its host up is not for ever on its way back to it")
+    func gaveUp() throws {
+        var pair = try PairOfCores()
+        pair.meet()
+        pair.loseLink()
+        #expect(pair.cores[1].decisions.app.guest?.state.connectionStatus == .reconnecting)
+        pair.pass(.seconds(31))
+        #expect(pair.notices(at: .guest).last == "hostNotFound")
+        #expect(pair.cores[1].decisions.app.guest?.state.connectionStatus == .choosing)
+    }
+
     @Test("a session that was ended begins anew, and a guest hears that it was")
     func ended() throws {
         var pair = try PairOfCores()

@@ -151,6 +151,7 @@ extension NodeCore {
             // The notice of a lost connection brings its button by itself.
             case .offerRetry: break
             case .giveUp(let host):
+                waiting.append(.wish(.gaveUp))
                 clear(by: .gaveUp)
                 tell(Notice(.hostNotFound(host: host)))
             }

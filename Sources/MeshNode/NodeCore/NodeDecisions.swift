@@ -171,7 +171,7 @@ struct NodeDecisions: Sendable {
                 + [.steer(.start)]
         case .leave:
             let goodbye = app.guest?.state.host.map { [Act.disconnect($0.id)] } ?? []
-            return goodbye + [.cleared(by: .left), .steer(.leave)]
+            return goodbye + ask(.guest(.gaveUp), &context) + [.cleared(by: .left), .steer(.leave)]
         case .player(let report): return ask(.host(.player(report)), &context)
         case .library(let library): return ask(.host(.library(library)), &context) + [.show(.library(library))]
         case .end: return ask(.endSession, &context) + [.beginAnewNextTime, .quit(.quit)]
@@ -336,7 +336,7 @@ extension GuestFeature.Event {
     fileprivate var isWish: Bool {
         switch self {
         case .vote, .takeBackVote, .suggest, .skip: true
-        case .multipeerEvent, .search: false
+        case .multipeerEvent, .search, .gaveUp: false
         }
     }
 }

@@ -110,6 +110,30 @@ struct MeshCoreSessionTests {
         await road.close()
     }
 
+    /// It leads nowhere.
+    private struct DeadTransport: MeshTransport {
+        let expectedPeer: Peer.ID? = nil
+        let sendMTU = 0
+        func connect() async throws { throw MeshTransportError.connectionFailed(reason: "nobody is there") }
+        func send(_ sdu: [UInt8]) async throws {}
+        func receive() async throws -> [UInt8]? { nil }
+        func signalStrength() async -> Int? { nil }
+        func close() async {}
+    }
+
+    @Test("a session whose start has failed is disconnected when it is stopped")
+    func stopAfterFailure() async throws {
+        let session = MeshCoreSession(transport: DeadTransport())
+        await #expect(throws: MeshTransportError.self) { try await session.start() }
+        var failed: [ConnectionState] = []
+        for await state in session.connectionState { failed.append(state) }
+        #expect(failed == [.failed(.connectionFailed(reason: "nobody is there"))])
+        await session.stop()
+        var stopped: [ConnectionState] = []
+        for await state in session.connectionState { stopped.append(state) }
+        #expect(stopped == [.disconnected])
+    }
+
     @Test("the other side's goodbye ends the session, its events and its states")
     func goodbye() async throws {
         let road = try await Road()

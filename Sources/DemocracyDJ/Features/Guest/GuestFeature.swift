@@ -18,6 +18,8 @@ public struct GuestFeature: Feature {
         case skip
         /// The person looks for songs in the host's library.
         case search(String)
+        /// The host that was lost is not waited for any longer.
+        case gaveUp
     }
 
     /// What is to be done.
@@ -126,7 +128,14 @@ public struct GuestFeature: Feature {
         case .suggest(let songID): cast(.suggest, songID)
         case .skip: skip()
         case .search(let words): search(words)
+        case .gaveUp: gaveUp()
         }
+    }
+
+    /// What is kept for the host stays with it.
+    private mutating func gaveUp() -> [Effect] {
+        if state.connectionStatus == .reconnecting { state.connectionStatus = .choosing }
+        return []
     }
 
     /// What plays has gone on; while the host is out of reach nobody knows.
