@@ -40,8 +40,11 @@ extension PlayerPolicy {
             silences += 1
             loadAt = now + pause(afterSilences: silences)
             keepPlace(now)
+            // What nobody hears does not go on.
+            let place = resumeAt ?? (belief.elapsed < limits.beginning ? .zero : belief.elapsed)
+            let waits = isCurrentWanted ? [Action.report(.waits(entry.song, at: place))] : []
             // Or it would try the next one, in vain.
-            return stop(now) + tell(.noSound)
+            return stop(now) + waits + tell(.noSound)
         // It ends, which it will say, or it has the next file from us.
         case .stopped: return []
         }

@@ -82,6 +82,7 @@ struct PlayerStory {
         case .kill: return ("kill", nil)
         case .find(let song): return (nil, .found(song, path: missing.contains(song) ? nil : "/\(song)"))
         case .report(.elapsed(let song, let place)): return ("\(song) is at \(place / .seconds(1))", nil)
+        case .report(.waits(let song, let place)): return ("\(song) waits at \(place / .seconds(1))", nil)
         case .report(.ended(let song)): return ("\(song) has ended", nil)
         case .report(.failed(let song)): return ("\(song) has failed", nil)
         case .tell(let problem): return (problem.map { "tell \($0)" } ?? "cured", nil)

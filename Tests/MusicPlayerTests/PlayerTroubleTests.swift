@@ -106,11 +106,11 @@ struct PlayerTroubleTests {
     @Test("where nothing takes the sound the song waits, is tried again, and a person is told until it is heard")
     func noSound() {
         var story = playing(at: 30)
-        #expect(story.end(1, .noSound) == ["stop", "tell noSound"])
+        #expect(story.end(1, .noSound) == ["stop", "a waits at 30.0", "tell noSound"])
         #expect(story.tick(0.5).prefix(1) == ["load /a at 30.0"])
         _ = story.begin(3)
         #expect(story.noPlace() == [])
-        #expect(story.end(3, .noSound) == ["stop"])
+        #expect(story.end(3, .noSound) == ["stop", "a waits at 30.0"])
         #expect(story.tick(1.4) == [])
         #expect(story.tick(1.5).prefix(1) == ["load /a at 30.0"])
         _ = story.begin(5)

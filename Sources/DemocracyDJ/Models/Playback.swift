@@ -36,6 +36,8 @@ public struct Playback: Hashable, Sendable {
 public enum PlayerReport: Hashable, Sendable {
     /// For how long it has played. Said when it begins, and now and then.
     case elapsed(Song.ID, MeshInstant)
+    /// It cannot be heard now, and waits at this place for something that it can be heard on.
+    case waits(Song.ID, at: MeshInstant)
     /// It has been played to its end.
     case ended(Song.ID)
     /// It cannot be played, or not to its end.

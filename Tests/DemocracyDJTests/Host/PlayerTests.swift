@@ -43,6 +43,21 @@ struct PlayerTests {
         #expect(host.snapshot.elapsed == 0)
     }
 
+    @Test("a song that nobody can hear stands still for everybody, and goes on where it is heard again")
+    mutating func noSound() {
+        _ = handle(.player(.elapsed("s1", .seconds(30))), at: 30)
+        #expect(!handle(.player(.waits("s1", at: .seconds(31))), at: 31).isEmpty, "everybody is told")
+        #expect(handle(.player(.waits("s1", at: .seconds(31))), at: 40).isEmpty, "once")
+        #expect(!host.snapshot.isPlaying && host.snapshot.elapsed == 31)
+        #expect(host.playback(now: .seconds(90)).elapsed == .seconds(31))
+        #expect(host.playback(now: .seconds(90)).isPlaying, "the player goes on trying")
+        #expect(!handle(.player(.elapsed("s1", .seconds(31))), at: 95).isEmpty)
+        #expect(host.snapshot.isPlaying && host.playback(now: .seconds(96)).elapsed == .seconds(32))
+        _ = handle(.player(.waits("s1", at: .seconds(40))), at: 104)
+        _ = handle(.command(.skip), at: 110)
+        #expect(host.playback(now: .seconds(112)).elapsed == .seconds(2), "of another song nothing is known yet")
+    }
+
     @Test("what plays next is the queue's first song, as it is at that moment")
     mutating func next() {
         connect(Example.ana, Example.bob)

@@ -96,7 +96,14 @@ extension HostFeature {
             guard state.nowPlaying?.id == songID else { return [] }
             state.playedBefore = elapsed
             if state.isPlaying { state.playingSince = now }
-            return []
+            guard state.waitsForSound else { return [] }
+            state.waitsForSound = false
+            return changed(now: now)
+        case .waits(let songID, let elapsed):
+            guard state.nowPlaying?.id == songID, !state.waitsForSound else { return [] }
+            state.playedBefore = elapsed
+            state.waitsForSound = true
+            return changed(now: now)
         case .ended(let songID):
             guard state.nowPlaying?.id == songID else { return [] }
             return playNext(now: now)
@@ -146,6 +153,7 @@ extension HostFeature {
         state.nowPlaying = item
         state.turns += 1
         state.playedBefore = .zero
+        state.waitsForSound = false
         state.playingSince = pauses ? nil : now
         state.skipVoters = []
         state.played.removeAll { $0 == item.id }

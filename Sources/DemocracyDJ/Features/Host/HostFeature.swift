@@ -70,6 +70,8 @@ public struct HostFeature: Feature {
         public var playedBefore: MeshInstant
         /// See `playedBefore`.
         public var playingSince: MeshInstant?
+        /// It is to play, and nothing is there that it can be heard on: its time stands still.
+        public var waitsForSound = false
         /// What plays next, first to last.
         public var queue: [QueuedSong]
         /// The guests that are linked.
@@ -100,7 +102,7 @@ public struct HostFeature: Feature {
 
         /// For how long the present song has played.
         public func elapsed(_ now: MeshInstant) -> MeshInstant {
-            playedBefore + (playingSince.map { now - $0 } ?? .zero)
+            playedBefore + (waitsForSound ? .zero : playingSince.map { now - $0 } ?? .zero)
         }
     }
 
@@ -168,7 +170,8 @@ public struct HostFeature: Feature {
     /// What guests see, as it was when it changed last.
     public var snapshot: HostSnapshot {
         HostSnapshot(
-            epoch: state.epoch, revision: state.revision, nowPlaying: state.nowPlaying, isPlaying: state.isPlaying,
+            epoch: state.epoch, revision: state.revision, nowPlaying: state.nowPlaying,
+            isPlaying: state.isPlaying && !state.waitsForSound,
             elapsed: state.elapsed(state.changedAt) / .seconds(1), queue: state.queue.map(\.item),
             connectedPeers: state.connectedPeers, skipVoters: state.skipVoters)
     }
