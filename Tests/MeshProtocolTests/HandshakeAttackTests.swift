@@ -247,6 +247,17 @@ struct HandshakeAttackTests {
         #expect(road.nodes["Copy"]?.ends[id] == .refused(.twin))
     }
 
+    @Test("A channel that was closed as soon as it was open is no misbehaviour")
+    func closedAtOnce() {
+        var road = Road()
+        road.sendMTU = 0
+        let id = road.dial()
+        #expect(road.nodes["Car"]?.ends[id] == .linkLost && road.nodes["Car"]?.core.misbehaviours.isEmpty == true)
+        road.sendMTU = Limits.leastSDUBytes - 1
+        let small = road.dial()
+        #expect(road.nodes["Car"]?.ends[small] == .misbehaved(.smallChannel))
+    }
+
     @Test("A refusal that nobody has proved names nobody")
     func unprovedRefusal() {
         var road = Road()

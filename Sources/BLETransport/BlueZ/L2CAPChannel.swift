@@ -39,9 +39,9 @@ final class L2CAPChannel: RadioChannel {
     ) {
         self.whenClosed = NIOLockedValueBox(whenClosed)
         var info = cbluez_link_info()
-        // Where the kernel does not tell, the least that every LE channel takes (Vol 3, Part A, 4.22).
-        let isTold = cbluez_l2cap_link_info(descriptor, &info) == 0 && info.send_mtu > 0
-        sendMTU = isTold ? min(Int(info.send_mtu), Limits.sduBytes) : 23
+        // The kernel does not tell of a channel that was closed as soon as it was open: nothing can be sent on it.
+        let isTold = cbluez_l2cap_link_info(descriptor, &info) == 0
+        sendMTU = isTold ? min(Int(info.send_mtu), Limits.sduBytes) : 0
         handle = info.handle
         self.link = link
         self.endpoint = endpoint

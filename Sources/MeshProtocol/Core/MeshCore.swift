@@ -178,6 +178,8 @@ public struct MeshCore: Sendable {
             refusal: refusal, advertised: advertised)
         let standing = known.flatMap { introduce(to: $0, on: id) }
         return update(id) { machine in
+            // It is closed already, and that is no misbehaviour.
+            if sendMTU == 0 { return machine.end(.linkLost) }
             if sendMTU < Limits.leastSDUBytes { return machine.end(.misbehaved(.smallChannel)) }
             return isCrowded ? machine.turnAway() : machine.opened(as: standing)
         }
