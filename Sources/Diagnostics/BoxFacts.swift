@@ -6,6 +6,8 @@ import NodeStore
 
 /// What a box is like apart from its radios. Nothing in it is judged.
 public struct BoxFacts: Hashable, Sendable {
+    /// What `uname -v` tells of its kernel: Debian's own version stands there.
+    public var kernel: String
     /// Its clock.
     public var clock: ClockFacts
     /// The folder that the node keeps itself in.
@@ -16,7 +18,8 @@ public struct BoxFacts: Hashable, Sendable {
     public var user: UInt32
 
     /// Facts.
-    public init(clock: ClockFacts, folder: FolderCondition, disk: DiskFacts, user: UInt32) {
+    public init(kernel: String = "", clock: ClockFacts, folder: FolderCondition, disk: DiskFacts, user: UInt32) {
+        self.kernel = kernel
         self.clock = clock
         self.folder = folder
         self.disk = disk
@@ -51,9 +54,17 @@ extension BoxFacts {
     /// Looks at this box, and at a folder of it. Changes nothing.
     public static func collect(folder path: String) -> Self {
         BoxFacts(
-            clock: .now, folder: FolderCondition(lookingAt: path), disk: DiskFacts(of: FolderCondition.nearest(path)),
+            kernel: kernelVersion, clock: .now, folder: FolderCondition(lookingAt: path),
+            disk: DiskFacts(of: FolderCondition.nearest(path)),
             user: geteuid())
     }
+}
+
+/// What the kernel says of itself.
+private var kernelVersion: String {
+    var names = utsname()
+    guard uname(&names) == 0 else { return "" }
+    return withUnsafeBytes(of: names.version) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
 }
 
 extension ClockFacts {

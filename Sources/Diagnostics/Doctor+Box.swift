@@ -3,6 +3,11 @@
 import NodeStore
 
 extension Finding {
+    /// Of the kernel.
+    public enum Kernel: String, Hashable, Sendable, CaseIterable {
+        case kernel, kernelUnsound
+    }
+
     /// Of the clock.
     public enum Clock: String, Hashable, Sendable, CaseIterable {
         case clock, clockWrong, clockAlone
@@ -28,6 +33,25 @@ extension Doctor {
     /// Room on a disk, in bytes, with which a node has all it wants for long: covers (64 MiB), the database with its log
     /// (some 20 MiB), and recordings.
     private static let comfortableDisk = 128 << 20
+
+    /// Debian's kernels that can panic when a link or an adapter goes (`docs/bluez.md`), and the last one before them.
+    private static let unsoundKernels = ["6.1.191", "6.1.192"]
+    private static let soundKernel = "6.1.190"
+
+    var kernelFindings: [Finding] {
+        let words = box.kernel.split { $0 == " " || $0 == "-" }.map(String.init)
+        guard let version = Self.unsoundKernels.first(where: { words.contains($0) }) else {
+            return [Finding(.kernel(.kernel), .good, "The kernel is none of those that are known to panic.")]
+        }
+        return [
+            Finding(
+                .kernel(.kernelUnsound), .worthKnowing, "The kernel, Linux \(version), can panic when a link is lost.",
+                meaning:
+                    "Anybody in range can set that off, and the box restarts. Linux \(Self.soundKernel) has not got the "
+                    + "fault. What is installed:",
+                command: "dpkg --list 'linux-image-*'")
+        ]
+    }
 
     var clockFindings: [Finding] {
         guard box.clock.seconds >= Self.earliest else {

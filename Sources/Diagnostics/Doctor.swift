@@ -22,7 +22,7 @@ public struct Doctor: Sendable {
 
     /// What can be told without trying anything.
     public var findings: [Finding] {
-        (radio.map(findings(on:)) ?? []) + clockFindings + stateFindings + diskFindings
+        (radio.map(findings(on:)) ?? []) + kernelFindings + clockFindings + stateFindings + diskFindings
     }
 
     /// The adapters that a live test is worth making with: the one to be used first. None where something that is

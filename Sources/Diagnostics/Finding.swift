@@ -16,7 +16,7 @@ public struct Finding: Hashable, Sendable {
 
     /// What it is about.
     public enum Area: String, Hashable, Sendable, CaseIterable {
-        case adapter, controller, bluetoothd, permissions, advertising, roles, audio, clock, state, disk, air
+        case adapter, controller, bluetoothd, permissions, advertising, roles, audio, kernel, clock, state, disk, air
     }
 
     /// What it is, by what it is about. What there is to say of an area stands beside the checks that say it.
@@ -28,6 +28,7 @@ public struct Finding: Hashable, Sendable {
         case advertising(Advertising)
         case roles(Roles)
         case audio(Audio)
+        case kernel(Kernel)
         case clock(Clock)
         case state(State)
         case disk(Disk)
@@ -65,7 +66,8 @@ public struct Finding: Hashable, Sendable {
         switch area {
         case .permissions: return .notPermitted
         case .state, .disk: return .cannotCreate
-        case .adapter, .controller, .bluetoothd, .advertising, .roles, .audio, .clock, .air: return .unavailable
+        case .adapter, .controller, .bluetoothd, .advertising, .roles, .audio, .kernel, .clock, .air:
+            return .unavailable
         }
     }
 }
@@ -81,6 +83,7 @@ extension Finding.Kind: CaseIterable {
         all += Finding.Advertising.allCases.map(Self.advertising)
         all += Finding.Roles.allCases.map(Self.roles)
         all += Finding.Audio.allCases.map(Self.audio)
+        all += Finding.Kernel.allCases.map(Self.kernel)
         all += Finding.Clock.allCases.map(Self.clock)
         all += Finding.State.allCases.map(Self.state)
         all += Finding.Disk.allCases.map(Self.disk)
@@ -97,6 +100,7 @@ extension Finding.Kind: CaseIterable {
         case .advertising(let found): (.advertising, found.rawValue)
         case .roles(let found): (.roles, found.rawValue)
         case .audio(let found): (.audio, found.rawValue)
+        case .kernel(let found): (.kernel, found.rawValue)
         case .clock(let found): (.clock, found.rawValue)
         case .state(let found): (.state, found.rawValue)
         case .disk(let found): (.disk, found.rawValue)

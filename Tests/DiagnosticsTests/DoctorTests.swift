@@ -131,6 +131,7 @@ struct DoctorTests {
     ]
 
     static let boxFaults = [
+        Fault(.kernel(.kernelUnsound), .worthKnowing, 0) { $0.box.kernel = "#1 SMP Debian 6.1.192-1 (2026-01-02)" },
         Fault(.clock(.clockWrong), .broken, 69) { $0.box.clock = ClockFacts(seconds: 3_600, isKept: false) },
         Fault(.clock(.clockAlone), .worthKnowing, 0) { $0.box.clock.isKept = false },
         Fault(.state(.stateReadOnly), .broken, 73) {
@@ -189,7 +190,7 @@ struct DoctorTests {
         var doctor = Self.healthy()
         doctor.radio = nil
         #expect(doctor.adaptersToTry == [])
-        #expect(Set(doctor.findings.map(\.area)) == [.clock, .state, .disk])
+        #expect(Set(doctor.findings.map(\.area)) == [.kernel, .clock, .state, .disk])
     }
 
     @Test("the adapter that is wanted is tried first")
