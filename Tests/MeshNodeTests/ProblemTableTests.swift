@@ -82,7 +82,8 @@ struct ProblemTableTests {
 
     /// Who it is about is another than in the list.
     private static func isAboutSomethingElse(_ problem: Problem) -> Bool {
-        ["connectionLost", "hostNotFound", "hostEnded", "storageFailed", "radioMended", "hostKeyChanged"].contains(problem.code)
+        ["connectionLost", "hostNotFound", "hostEnded", "storageFailed", "radioMended", "hostKeyChanged"].contains(
+            problem.code)
     }
 
     private static func fed(_ event: NodeCore.Event, to side: Side) throws -> PairOfCores {
@@ -112,7 +113,8 @@ struct ProblemTableTests {
                 pair.loseLink()
                 let host = pair.cores[0].configuration.description.peer.id
                 if case .hostKeyChanged = error {
-                    pair.happen([.link(99, .failed(expected: host, proved: nil, .misbehaved(.changedIdentity)))], to: .guest)
+                    pair.happen(
+                        [.link(99, .failed(expected: host, proved: nil, .misbehaved(.changedIdentity)))], to: .guest)
                 }
                 if case .hostNotFound = error { pair.pass(.seconds(31)) }
             }

@@ -60,7 +60,8 @@ struct NetworkErrorTests {
                 "noAdapter", "blocked", "adapterSilent", "adapterDead", "serviceNotRunning", "notPermitted",
                 "unsupported", "airUnusable",
                 "radioFailed",
-                "networkUnavailable", "hostNotFound", "hostFull", "refused", "versionMismatch", "hostKeyChanged", "sameIdentity",
+                "networkUnavailable", "hostNotFound", "hostFull", "refused", "versionMismatch", "hostKeyChanged",
+                "sameIdentity",
                 "proofRequired", "bondRequired", "storageDamaged",
             ])
         let later = NetworkError.every.filter { Notice($0).followUp != nil }
