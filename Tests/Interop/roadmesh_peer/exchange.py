@@ -183,7 +183,7 @@ The private keys: the static ones of RFC 7748, 6.1, and an ephemeral one for eac
 Each SDU has a line that says who sends it, and its bytes behind `|`. Before them, behind `=`, stands what is sealed in
 it, frame by frame; after them, behind `→`, what its receiver now knows.
 
-**Link 1.** Ana is a stranger, is let in, and leaves.
+**Link 1.** Ana is unknown, is admitted, and leaves.
 
 {block(first)}
 **Link 2.** Ana is known, sees the state with the answer, and votes for s6. The vote, the snapshot and the change are
