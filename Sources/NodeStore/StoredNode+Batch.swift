@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import MeshProtocol
+
+// What a batch makes of what is stored, without a disk: the simulator's nodes keep what they know like that.
+
+extension StoredNode {
+    /// Becomes what `NodeStore.contents` returns after `NodeStore.write` of this batch. Throws, and stays as it is, where
+    /// the store would throw: for a gap in an outbox, or a queue that has a song twice.
+    package mutating func apply(_ batch: StoreBatch) throws(NodeStoreError) {
+        var next = self
+        for peer in batch.forgotten { next.remembered[peer] = nil }
+        for met in batch.met { next.keep(met.peer, met.remembered) }
+        for receipt in batch.receipts { next.take(receipt) }
+        for outgoing in batch.outgoing { try next.take(outgoing) }
+        for acknowledged in batch.acknowledged {
+            next.remembered[acknowledged.peer]?.conversation.trim(upTo: acknowledged.upTo)
+        }
+        if let host = batch.host {
+            guard Set(host.queue.map(\.songID)).count == host.queue.count else {
+                throw NodeStoreError(.failed, cause: "the queue has a song twice")
+            }
+            next.host = host
+        }
+        if let guest = batch.guest { next.guest = guest }
+        self = next
+    }
+
+    /// See `PeerTables.keep`.
+    private mutating func keep(_ peer: Peer.ID, _ remembered: MeshCore.Remembered) {
+        let durable = remembered.conversation
+        var row = self.remembered[peer] ?? remembered
+        if self.remembered[peer]?.conversation.epoch != durable.epoch {
+            row = remembered
+            row.conversation.outbox = []
+            row.conversation.lastNumber = 0
+        }
+        row.publicKey = remembered.publicKey
+        if remembered.role == .initiator { row.role = .initiator }
+        row.conversation.trim(upTo: durable.lastNumber - min(UInt64(durable.outbox.count), durable.lastNumber))
+        self.remembered[peer] = row
+    }
+
+    private mutating func take(_ receipt: StoreBatch.Receipt) {
+        keep(receipt.peer, receipt.remembered)
+        guard var conversation = remembered[receipt.peer]?.conversation else { return }
+        let isSameEpoch = conversation.theirEpoch == receipt.epoch
+        conversation.accepted = isSameEpoch ? max(conversation.accepted, receipt.number) : receipt.number
+        conversation.theirEpoch = receipt.epoch
+        remembered[receipt.peer]?.conversation = conversation
+    }
+
+    private mutating func take(_ outgoing: StoreBatch.Outgoing) throws(NodeStoreError) {
+        keep(outgoing.peer, outgoing.remembered)
+        guard let last = remembered[outgoing.peer]?.conversation.lastNumber, outgoing.number > last else { return }
+        guard outgoing.number == last + 1 else {
+            throw NodeStoreError(.failed, cause: "message \(outgoing.number) follows \(last) in an outbox")
+        }
+        remembered[outgoing.peer]?.conversation.outbox.append(outgoing.body)
+        remembered[outgoing.peer]?.conversation.lastNumber = outgoing.number
+    }
+}
+
+extension Conversation.Durable {
+    /// The peer has everything up to a number, and no message gets one of these again.
+    fileprivate mutating func trim(upTo number: UInt64) {
+        let first = lastNumber - UInt64(outbox.count) + 1
+        if number >= first { outbox.removeFirst(min(outbox.count, Int(clamping: number - first) + 1)) }
+        lastNumber = max(lastNumber, number)
+    }
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import MeshProtocol
+import Testing
+
+@testable import NodeStore
+
+extension StoreTests {
+    @Suite("A store in memory, as the simulator has it")
+    struct BatchTests {
+        @Test(
+            "any batches lead to the same contents in memory as on the disk, and are refused alike", arguments: 1...12)
+        func sameContents(seed: UInt64) async throws {
+            let shelf = try Shelf()
+            defer { shelf.clear() }
+            var dice = Dice(seed: seed)
+            var store = try shelf.open()
+            var memory = StoredNode()
+            var refused = 0
+            for _ in 0..<60 {
+                let batch = anyBatch(after: memory, &dice)
+                let before = memory
+                let isTaken = (try? memory.apply(batch)) != nil
+                let isWritten = (try? await store.write(batch)) != nil
+                #expect(isTaken == isWritten)
+                if !isTaken {
+                    refused += 1
+                    #expect(memory == before)
+                }
+                #expect(try store.contents() == memory)
+                if dice.chance(10) {
+                    store.close()
+                    store = try shelf.open()
+                }
+            }
+            #expect((1..<40).contains(refused) && !memory.remembered.isEmpty)
+            store.close()
+        }
+
+        /// Of each field something, in part about the same peers, and now and then what no store takes.
+        private func anyBatch(after memory: StoredNode, _ dice: inout Dice) -> StoreBatch {
+            var batch = StoreBatch()
+            for _ in 0..<dice.below(3) where dice.chance(30) { batch.forget(anyPeer(&dice)) }
+            for _ in 0..<dice.below(3) {
+                let (peer, known) = anyRemembered(&dice)
+                batch.met.append(.init(peer: peer, remembered: known))
+            }
+            for _ in 0..<dice.below(4) {
+                let (peer, known) = anyRemembered(&dice)
+                batch.receipts.append(
+                    .init(peer: peer, epoch: UInt32(dice.below(3)), number: UInt64(dice.below(9)), remembered: known))
+            }
+            for _ in 0..<dice.below(5) {
+                let (peer, known) = anyRemembered(&dice)
+                // What the outbox has by then, so that most numbers follow.
+                var so = memory
+                try? so.apply(batch)
+                try? so.apply(.with { $0.receipts = [.init(peer: peer, epoch: 0, number: 0, remembered: known)] })
+                let last = so.remembered[peer]?.conversation.lastNumber ?? 0
+                let number = dice.chance(95) ? last + UInt64(dice.below(2)) : last + 2
+                batch.outgoing.append(
+                    .init(peer: peer, number: number, body: dice.bytes(dice.below(20)), remembered: known))
+            }
+            for _ in 0..<dice.below(3) {
+                batch.acknowledged.append(.init(peer: anyPeer(&dice), upTo: UInt64(dice.below(9))))
+            }
+            if dice.chance(40) { batch.host = Sample.anyHost(&dice) }
+            if dice.chance(5), let item = batch.host?.queue.first { batch.host?.queue.append(item) }
+            if dice.chance(40) { batch.guest = Sample.anyGuest(&dice) }
+            return batch
+        }
+
+        private func anyPeer(_ dice: inout Dice) -> Peer.ID { Sample.peer(dice.below(4)).id }
+
+        private func anyRemembered(_ dice: inout Dice) -> (Peer.ID, MeshCore.Remembered) {
+            let number = dice.below(4)
+            let last = dice.below(7)
+            return (
+                Sample.peer(number).id,
+                MeshCore.Remembered(
+                    publicKey: Sample.peer(number).key,
+                    conversation: Conversation.Durable(
+                        epoch: UInt32(1 + dice.below(5) / 4), lastNumber: UInt64(last),
+                        outbox: (0..<dice.below(last + 1)).map { _ in [] }, theirEpoch: UInt32(dice.below(3)),
+                        accepted: UInt64(dice.below(9))),
+                    role: dice.chance(50) ? .initiator : .responder)
+            )
+        }
+    }
+}
