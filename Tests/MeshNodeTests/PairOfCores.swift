@@ -22,6 +22,8 @@ struct PairOfCores {
 
     private(set) var cores: [NodeCore]
     private(set) var shown: [[NodeEvent]] = [[], []]
+    /// What their disks have.
+    private(set) var stored = [StoredNode(), StoredNode()]
     var disks: [Disk] = [.takes, .takes]
     /// What a disk that refuses says.
     var diskError = NodeStoreError.Code.diskFull
@@ -39,6 +41,7 @@ struct PairOfCores {
     private var coming: [(NodeCore.Event, Side)] = []
     private var isFeeding = false
     private let head: Peer
+    private var configurations: [NodeCore.Configuration]
 
     /// `songs` is how many the library has, `opens` how many of them are queued by themselves, and `left` what an earlier
     /// run of the host has left.
@@ -55,15 +58,15 @@ struct PairOfCores {
             (.host(Hosting(SongLibrary(songs), opens: opens, wallClockSeconds: 1_000)), .host, car, "Car"),
             (.guest(wanted: nil), .guest, ana, "Ana"),
         ]
-        cores = parts.map { part, role, identity, name in
+        stored[0].host = left
+        configurations = parts.map { part, role, identity, name in
             let peer = Peer(id: identity.peerID, name: name)
-            return NodeCore(
-                NodeCore.Configuration(
-                    part, NodeDescription(role: role, peer: peer, radio: "none", service: .democracyDJ),
-                    identity: identity,
-                    contents: StoredNode(host: role == .host ? left : nil), setAside: setAside,
-                    origin: ContinuousClock().now, seed: 7))
+            return NodeCore.Configuration(
+                part, NodeDescription(role: role, peer: peer, radio: "none", service: .democracyDJ),
+                identity: identity, contents: StoredNode(host: role == .host ? left : nil), setAside: setAside,
+                origin: ContinuousClock().now, seed: 7)
         }
+        cores = configurations.map { NodeCore($0) }
         for side in Side.allCases { feed(.started, to: side) }
     }
 
@@ -93,6 +96,15 @@ struct PairOfCores {
         now = end
     }
 
+    /// A node's power goes, and comes back: it knows what its disk has.
+    mutating func restart(_ side: Side) throws {
+        (hanging[side.rawValue], disks[side.rawValue]) = (nil, .takes)
+        configurations[side.rawValue].contents = stored[side.rawValue]
+        cores[side.rawValue] = NodeCore(configurations[side.rawValue])
+        if link > 0 { feed(.channelClosed(link), to: side.other) }
+        shown[side.rawValue] = []
+    }
+
     /// The tunnel: the channel closes, and nobody says why.
     mutating func loseLink() {
         isReachable = false
@@ -120,9 +132,9 @@ struct PairOfCores {
     /// A disk that hangs goes on.
     mutating func goOn(_ side: Side) {
         disks[side.rawValue] = .takes
-        guard hanging[side.rawValue] != nil else { return }
+        guard let batch = hanging[side.rawValue] else { return }
         hanging[side.rawValue] = nil
-        feed(.written, to: side)
+        write(batch, to: side)
     }
 
     private mutating func perform(_ actions: [NodeCore.Action], of side: Side) {
@@ -134,7 +146,7 @@ struct PairOfCores {
         switch action {
         case .write(let batch):
             switch disks[side.rawValue] {
-            case .takes: feed(.written, to: side)
+            case .takes: write(batch, to: side)
             case .refuses: feed(.writeFailed(NodeStoreError(diskError, cause: "a test")), to: side)
             case .hangs: hanging[side.rawValue] = batch
             }
@@ -154,6 +166,15 @@ struct PairOfCores {
         case .end(let id, let end): said[id, default: []].append(.ended(end))
         default: break
         }
+    }
+
+    private mutating func write(_ batch: StoreBatch, to side: Side) {
+        do {
+            try stored[side.rawValue].apply(batch)
+        } catch {
+            Issue.record(error)
+        }
+        feed(.written, to: side)
     }
 
     private mutating func open(_ dial: Int) {

@@ -105,6 +105,7 @@ struct NodeDecisions: Sendable {
         case .link(let id, let event): return decide(event, on: id, &context)
         case .joined(let id, let peer): return joined(id, peer, &context)
         case .said(let message, let number, let id, let peer):
+            if case .choosing = app.state { return [] }
             context.asking = id
             defer { context.asking = nil }
             return ask(.host(.multipeerEvent(.messageReceived(message, from: known(peer)))), &context)
@@ -174,7 +175,10 @@ struct NodeDecisions: Sendable {
             return goodbye + ask(.guest(.gaveUp), &context) + [.cleared(by: .left), .steer(.leave)]
         case .player(let report): return ask(.host(.player(report)), &context)
         case .library(let library): return ask(.host(.library(library)), &context) + [.show(.library(library))]
-        case .end: return ask(.endSession, &context) + [.beginAnewNextTime, .quit(.quit)]
+        case .end:
+            // What was decided before it in this step is kept, since the power may go before the end is written.
+            context.memory.note(app, now: context.now)
+            return ask(.endSession, &context) + [.beginAnewNextTime, .quit(.quit)]
         case .notice(let notice): return [.tell(notice)]
         case .cured(let code): return [.clear(code)]
         case .mark(let text): return [.show(.mark(text))]
@@ -235,6 +239,8 @@ struct NodeDecisions: Sendable {
 
     private mutating func received(_ message: ReceivedMessage, _ context: inout Context) -> [Act] {
         guard !context.mesh.hasDeclined(message) else { return [] }
+        // The session is over, and nothing counts any more: it is not acknowledged, and its sender keeps it.
+        if case .choosing = app.state { return [] }
         var acts: [Act] = []
         if let content = MeshMessage(encoded: message.body) {
             acts = ask(.multipeerEvent(.messageReceived(content, from: known(message.peer))), &context)
