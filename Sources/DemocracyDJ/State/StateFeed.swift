@@ -148,9 +148,9 @@ public struct StateFeed: Sendable {
         if let update = updates[base.revision], !update.isSample { return update }
         var update = whole
         if let change = HostChange(from: base, to: state) {
-            let limit = wholeBytes ?? whole.encoded.count
-            wholeBytes = limit
-            if MeshMessage.stateChange(change).encoded.count < limit { update = .stateChange(change) }
+            let size = MeshMessage.stateChange(change).encoded.count
+            if size >= state.leastBytes { wholeBytes = wholeBytes ?? whole.encoded.count }
+            if size < wholeBytes ?? state.leastBytes { update = .stateChange(change) }
         }
         updates[base.revision] = update
         return update

@@ -68,6 +68,7 @@ extension HostSnapshot {
     /// This state, or as much of it as one message has room for. Only a full queue of the longest titles, or of very
     /// many votes, gets there: what is far down the queue is missed least.
     var fitted: HostSnapshot {
+        guard mostBytes > DJLimits.messageBytes else { return self }
         var snapshot = self
         while MeshMessage.stateUpdate(snapshot).bytes.count > DJLimits.messageBytes {
             if !snapshot.queue.isEmpty {
@@ -79,6 +80,32 @@ extension HostSnapshot {
             }
         }
         return snapshot
+    }
+}
+
+extension HostSnapshot {
+    /// Bytes that it takes as a message, at most. Counted, since with the votes of a bus making it takes a while: a number of
+    /// two bytes for each vote, 17 for each peer once, 32 for what stands around a song's texts.
+    private var mostBytes: Int {
+        var named = Set(connectedPeers.map(\.id)).union(skipVoters)
+        for item in items {
+            named.formUnion(item.voters)
+            named.insert(item.addedBy)
+        }
+        let number = named.count < 1 << 14 ? 2 : 5
+        let peers = named.reduce(0) { $0 + ($1.utf8.count == 32 ? 17 : $1.utf8.count + 3) }
+        let guests = connectedPeers.reduce(0) { $0 + $1.name.utf8.count + 12 }
+        return 64 + peers + guests + number * skipVoters.count
+            + items.reduce(0) { $0 + 32 + $1.song.textBytes + number * $1.voters.count }
+    }
+
+    /// Bytes that it takes at least.
+    var leastBytes: Int { items.reduce(0) { $0 + $1.song.textBytes + $1.voters.count } }
+}
+
+extension Song {
+    fileprivate var textBytes: Int {
+        id.utf8.count + title.utf8.count + artist.utf8.count + (albumArtURL?.utf8.count ?? 0)
     }
 }
 
