@@ -77,7 +77,7 @@ extension Dashboard {
         try await link(id)
         guard !webGuests.hasTooMuchWaiting(id) else { throw .busy }
         guard let (tapped, actions) = webGuests.want(event, songID, by: id, now: now), let link = webGuests.link(id)
-        else { throw Refusal(LocalLink.Refused(.banned)) }
+        else { throw Refusal(.banned) }
         carryOut(actions)
         switch tapped {
         case .said(_, nil): break
@@ -105,15 +105,20 @@ extension Dashboard {
 
     /// Gives a guest a link that has none.
     func link(_ id: Peer.ID) async throws(Refusal) {
-        if let peer = webGuests.unlinked(id) { try await link(peer) }
+        if let peer = webGuests.unlinked(id) { try await link(peer, isNew: false) }
     }
 
-    private func link(_ peer: Peer) async throws(Refusal) {
+    private func link(_ peer: Peer, isNew: Bool) async throws(Refusal) {
         let link: LocalLink
-        do throws(LocalLink.Refused) {
+        do throws(RefusalReason) {
             link = try await node.join(peer)
         } catch {
             throw Refusal(error)
+        }
+        guard isNew || webGuests.viewpoint(peer.id) != nil else {
+            // It has left meanwhile.
+            await node.leave(link.id, .goodbye)
+            throw .notJoined
         }
         carryOut(webGuests.linked(peer, by: link.id, view.snapshot, now: now))
         Task {
@@ -130,7 +135,7 @@ extension Dashboard {
         for (number, tap) in taps where tap.link == link {
             switch event {
             case .acknowledged(tap.said): settle(number, nil)
-            case .ended(.refused(let reason)): settle(number, Refusal(LocalLink.Refused(reason)))
+            case .ended(.refused(let reason)): settle(number, Refusal(reason))
             case .ended: settle(number, .noAnswer)
             case .acknowledged, .message: break
             }
@@ -155,7 +160,7 @@ extension Dashboard {
         let peer = Peer(id: identity.peerID, name: checked.text)
         if webGuests.link(peer.id) == nil {
             for case .leave(let link, let end) in webGuests.makeRoom(for: peer.id) { await node.leave(link, end) }
-            try await link(peer)
+            try await link(peer, isNew: true)
         }
         carryOut(webGuests.joined(peer, session: session))
         return session
@@ -228,8 +233,8 @@ extension Dashboard.Refusal {
     static let noAnswer = Dashboard.Refusal(
         status: 504, message: "The music box has not stored it yet. Try again in a moment.")
 
-    init(_ refused: LocalLink.Refused) {
-        switch refused.reason {
+    init(_ reason: RefusalReason) {
+        switch reason {
         case .banned: self.init(status: 403, message: WebGuests.banned, reason: "banned")
         case .full:
             self.init(

@@ -81,8 +81,8 @@ private struct HeardNode: PageNode {
         await node?.send(input)
     }
 
-    func join(_ peer: Peer) async throws(LocalLink.Refused) -> LocalLink {
-        guard let node else { throw LocalLink.Refused(.ended) }
+    func join(_ peer: Peer) async throws(RefusalReason) -> LocalLink {
+        guard let node else { throw .ended }
         return try await node.join(peer)
     }
 
@@ -137,13 +137,13 @@ actor HostInTheCar: PageNode {
 
     func send(_ input: NodeInput) { take(.input(input)) }
 
-    func join(_ peer: Peer) throws(LocalLink.Refused) -> LocalLink {
+    func join(_ peer: Peer) throws(RefusalReason) -> LocalLink {
         lastLink += 1
         let id = lastLink
         let (events, sink) = AsyncStream.makeStream(of: LocalLink.Event.self)
         links[id] = sink
         let actions = take(.joined(id, peer))
-        for case .end(id, .refused(let reason)) in actions { throw LocalLink.Refused(reason) }
+        for case .end(id, .refused(let reason)) in actions { throw reason }
         return LocalLink(id, events)
     }
 

@@ -34,7 +34,7 @@ struct LocalLinkTests {
         #expect(try await again.snapshot().item("s4")?.voters == [Self.ana.id])
         try await again.stop()
         try await guest.stop()
-        await #expect(throws: LocalLink.Refused(.ended)) { try await again.node.join(Self.ana) }
+        await #expect(throws: RefusalReason.ended) { try await again.node.join(Self.ana) }
     }
 
     @Test("who is kicked is told so, and not let in again")
@@ -44,7 +44,7 @@ struct LocalLinkTests {
         await host.node.send(.host(.kick("Ana")))
         let end = try await EventQueue(link.events).first { if case .ended(let end) = $0 { end } else { nil } }
         #expect(end == .refused(.banned))
-        await #expect(throws: LocalLink.Refused(.banned)) { try await host.node.join(Self.ana) }
+        await #expect(throws: RefusalReason.banned) { try await host.node.join(Self.ana) }
         try await host.stop()
     }
 

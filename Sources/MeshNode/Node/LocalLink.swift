@@ -16,15 +16,6 @@ public struct LocalLink: Sendable {
         case ended(LinkEnd)
     }
 
-    /// Why a peer is not let in.
-    public struct Refused: Error, Hashable, Sendable {
-        /// The reason that any guest is told.
-        public var reason: RefusalReason
-
-        /// A refusal.
-        public init(_ reason: RefusalReason) { self.reason = reason }
-    }
-
     /// Names it among the node's links.
     public let id: MeshCore.LinkID
     /// What the node says, in order. Who does not read it loses the link.
@@ -38,21 +29,24 @@ public struct LocalLink: Sendable {
 }
 
 extension Node {
-    /// Links a peer that the caller vouches for.
-    public func join(_ peer: Peer) throws(LocalLink.Refused) -> LocalLink {
-        guard !hasEnded else { throw LocalLink.Refused(.ended) }
+    /// Links a peer that the caller vouches for. Throws what any guest is told that is not let in.
+    public func join(_ peer: Peer) throws(RefusalReason) -> LocalLink {
+        guard !hasEnded else { throw .ended }
         let id = newLink()
         let (events, sink) = AsyncStream.makeStream(
             of: LocalLink.Event.self, bufferingPolicy: .bufferingOldest(NodeLimits.linkEvents))
         localLinks[id] = sink
         let actions = core.handle(.joined(id, peer), now: clock.now)
         perform(actions)
-        for case .end(id, .refused(let reason)) in actions { throw LocalLink.Refused(reason) }
+        for case .end(id, .refused(let reason)) in actions { throw reason }
         return LocalLink(id, events)
     }
 
-    /// The peer of a link has another name.
-    public func rename(_ id: MeshCore.LinkID, _ peer: Peer) { take(.joined(id, peer)) }
+    /// The peer of a link has another name. Returns when the node has room for more.
+    public func rename(_ id: MeshCore.LinkID, _ peer: Peer) async {
+        take(.joined(id, peer))
+        await untilRoom()
+    }
 
     /// Says something for the peer of a link, and returns when the node has room for more. It is acknowledged by this
     /// number when the disk has what came of it.

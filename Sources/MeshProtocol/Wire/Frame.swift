@@ -54,7 +54,7 @@ public enum Frame: Hashable, Sendable {
 }
 
 /// Why a responder does not take an initiator in.
-public enum RefusalReason: UInt8, Hashable, Sendable, Codable, CaseIterable {
+public enum RefusalReason: UInt8, Error, Hashable, Sendable, Codable, CaseIterable {
     /// A reason that this version does not know.
     case unspecified = 0
     /// `Limits.guests` are there already.
