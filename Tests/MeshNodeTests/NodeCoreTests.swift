@@ -141,6 +141,46 @@ struct NodeCoreTests {
         #expect(pair.notices(at: .guest) == ["hostEnded"])
     }
 
+    @Test("a vote that is decided together with the end of the session is on the disk before it is shown")
+    func voteAndEnd() throws {
+        var pair = try PairOfCores()
+        pair.meet()
+        pair.disks[PairOfCores.Side.host.rawValue] = .hangs
+        pair.feed(.input(.host(.pause)), to: .host)
+        pair.feed(.input(.guest(.vote("s2"))), to: .guest)
+        pair.feed(.input(.end), to: .host)
+        pair.goOn(.host)
+        #expect(pair.wishes == [.queued, .sent])
+        #expect(pair.stored[0].host?.queue.first { $0.songID == "s2" }?.voters.count == 1)
+    }
+
+    @Test("a vote that comes after the end of the session is not acknowledged: its sender keeps it")
+    func voteAfterEnd() throws {
+        var pair = try PairOfCores()
+        pair.meet()
+        pair.disks[PairOfCores.Side.host.rawValue] = .hangs
+        pair.feed(.input(.host(.pause)), to: .host)
+        pair.feed(.input(.end), to: .host)
+        pair.feed(.input(.guest(.vote("s2"))), to: .guest)
+        pair.goOn(.host)
+        #expect(pair.cores[1].mesh.conversation(with: pair.cores[0].mesh.local.id)?.unacknowledged == 1)
+        #expect(pair.stored[1].guest?.wishes.map(\.songID) == ["s2"])
+    }
+
+    @Test("who was sent away is not let in while a host that starts again writes for the first time")
+    func bannedAtTheStart() throws {
+        var pair = try PairOfCores()
+        pair.meet()
+        let guest = pair.cores[1].mesh.local.id
+        pair.feed(.input(.host(.kick(guest))), to: .host)
+        try pair.restart(.host)
+        pair.disks[PairOfCores.Side.host.rawValue] = .hangs
+        pair.feed(.started, to: .host)
+        pair.feed(.input(.retry), to: .guest)
+        pair.meet()
+        #expect(pair.cores[0].mesh.link(to: guest) == nil && pair.cores[1].mesh.connectedPeers.isEmpty)
+    }
+
     @Test("what a person wants while a node hears a disk out waits in a bounded place, and the links go on")
     func bounded() throws {
         var pair = try PairOfCores()
