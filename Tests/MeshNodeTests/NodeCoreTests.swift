@@ -181,6 +181,24 @@ struct NodeCoreTests {
         #expect(pair.cores[0].mesh.link(to: guest) == nil && pair.cores[1].mesh.connectedPeers.isEmpty)
     }
 
+    @Test("a wish that found the outbox full leaves as soon as there is room, not with the next link")
+    func fullOutbox() throws {
+        var pair = try PairOfCores()
+        pair.meet()
+        pair.disks[PairOfCores.Side.host.rawValue] = .hangs
+        pair.feed(.input(.host(.pause)), to: .host)
+        for _ in 0..<Limits.outboxMessages / 2 {
+            pair.feed(.input(.guest(.vote("s2"))), to: .guest)
+            pair.feed(.input(.guest(.takeBackVote("s2"))), to: .guest)
+        }
+        pair.feed(.input(.guest(.vote("s3"))), to: .guest)
+        #expect(pair.cores[1].app.guest?.state.wishes.last?.progress == .waiting, "there is no room for it")
+        pair.goOn(.host)
+        pair.pass(.seconds(1))
+        let wish = pair.cores[1].app.guest?.state.wishes.first { $0.songID == "s3" }
+        #expect(wish?.progress != .waiting, "the host's answer to so many is another matter")
+    }
+
     @Test("what a person wants while a node hears a disk out waits in a bounded place, and the links go on")
     func bounded() throws {
         var pair = try PairOfCores()

@@ -220,16 +220,15 @@ public struct NodeCore: Sendable {
     /// A node that goes on where an earlier run has ended.
     public init(_ configuration: Configuration) {
         self.configuration = configuration
-        var mesh = MeshCore(
+        let mesh = MeshCore(
             identity: configuration.identity, name: configuration.description.peer.name,
             service: configuration.description.service, remembered: configuration.contents.remembered,
             holdsUntilStored: true)
         var memory = NodeMemory(configuration.contents)
         decisions = NodeDecisions(configuration.part, configuration.description.peer, &memory)
-        // Nobody who was sent away is let in while the first write is under way.
-        for peer in decisions.app.host?.state.banned ?? [] { _ = mesh.sendAway(peer, .banned) }
         context = NodeDecisions.Context(mesh: mesh, memory: memory, now: .zero)
         jitter = SeededGenerator(seed: configuration.seed)
+        // Also while the first write is under way.
         keepOut()
     }
 

@@ -69,13 +69,20 @@ extension GuestFeature {
         return wasSent ? [.wishChanged(songID: intent.songID, state.wishes[index].kind, .queued)] : []
     }
 
-    mutating func delivered(_ intent: GuestIntent, to peer: Peer.ID) -> [Effect] {
+    mutating func delivered(_ intent: GuestIntent, to peer: Peer.ID) {
         guard state.known?.id == peer, let index = state.wishes.firstIndex(where: { $0.isAbout(intent) }),
             state.wishes[index].undelivered > 0
-        else { return [] }
+        else { return }
         state.wishes[index].undelivered -= 1
         state.wishes[index].statesSinceDelivery = 0
-        return []
+    }
+
+    /// What the transport had no room for goes as soon as there is some, not with the next link.
+    mutating func handOverWaiting() -> [Effect] {
+        guard state.host != nil, let index = state.wishes.firstIndex(where: { $0.progress == .waiting }) else {
+            return []
+        }
+        return handOver(index)
     }
 
     mutating func rejected(_ intent: GuestIntent, _ reason: RejectionReason) -> [Effect] {

@@ -167,7 +167,9 @@ public struct GuestFeature: Feature {
         case .peerDisconnected(let gone): return disconnected(from: gone.peer, gone.reason)
         case .messageReceived(let message, from: let peer):
             return state.host?.id == peer.id ? handle(message, from: peer) : []
-        case .messageDelivered(.intent(let intent), to: let peer): return delivered(intent, to: peer)
+        case .messageDelivered(.intent(let intent), to: let peer):
+            delivered(intent, to: peer)
+            return handOverWaiting()
         case .sendFailed(.intent(let intent), let error): return sendFailed(intent, to: error.peer.id)
         case .messageDelivered, .sendFailed, .peerDiscovered, .peerLost, .networkUnavailable, .sessionInvalidated:
             return []
