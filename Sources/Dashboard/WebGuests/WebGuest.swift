@@ -51,7 +51,7 @@ struct WebGuest: Sendable {
         link = nil
         viewpoint.connection = .disconnected
         for said in unacknowledged where said.message.isKept {
-            _ = take(.multipeerEvent(.sendFailed(said.message, to: host)), now: now)
+            _ = take(.multipeerEvent(.sendFailed(said.message, SendError(.noLink, to: host))), now: now)
         }
         unacknowledged = []
         _ = take(.multipeerEvent(.peerDisconnected(host, reason: .linkLost)), now: now)
