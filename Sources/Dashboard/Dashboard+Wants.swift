@@ -17,7 +17,7 @@ extension Dashboard {
 
     /// What has become of a search.
     enum SearchAnswer: Hashable, Sendable {
-        case songs([PageView.FoundSong])
+        case songs([NodeView.FoundSong])
         case notConnected
         /// Another search has taken its place: the host answers the last one only.
         case overtaken
@@ -209,7 +209,7 @@ extension Dashboard {
         searches.removeValue(forKey: number)?.waiter.resume(returning: answer)
     }
 
-    private func found(_ songs: [Song]) -> [PageView.FoundSong] {
+    private func found(_ songs: [Song]) -> [NodeView.FoundSong] {
         view.learn(songs)
         return songs.prefix(DJLimits.searchResults).map { view.found($0) }
     }

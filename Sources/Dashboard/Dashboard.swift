@@ -25,7 +25,7 @@ public actor Dashboard: Service {
     private let events: AsyncStream<NodeEvent>
     private let origin = ContinuousClock.now
 
-    var view: DashboardView
+    var view: NodeWatch
     var webGuests: WebGuests
     var streams = ViewStreams()
     /// Wakes whoever sends a stream.
@@ -69,9 +69,11 @@ public actor Dashboard: Service {
         self.options = options
         self.logger = logger
         self.pause = pause
-        view = DashboardView(
+        view = NodeWatch(
             description,
-            DashboardView.Surroundings(majoritySkip: options.majoritySkip, hasPictures: options.art != nil))
+            NodeWatch.Surroundings(
+                majoritySkip: options.majoritySkip, hasPictures: options.art != nil,
+                pictureAddress: { "/art/" + PercentCoding.encoded($0) }))
         webGuests = WebGuests(host: description.peer)
         self.node = node
         feed = NodeFeed(node)
@@ -120,11 +122,11 @@ public actor Dashboard: Service {
         (error as? IOError).map { String(cString: strerror($0.errnoCode)) } ?? "\(error)"
     }
 
-    private func invitation(_ base: String) -> PageView.Invitation? {
+    private func invitation(_ base: String) -> NodeView.Invitation? {
         guard description.role == .host, invites || options.pin != nil else { return nil }
         let url = invites ? base + "/join?token=\(options.tokens.guest)" : nil
         let name = UntrustedText.shown(description.peer.name)
-        return PageView.Invitation(name: name, pin: options.pin, url: url, qr: url == nil ? nil : "/invitation.svg")
+        return NodeView.Invitation(name: name, pin: options.pin, url: url, qr: url == nil ? nil : "/invitation.svg")
     }
 
     // MARK: Running
@@ -187,7 +189,7 @@ public actor Dashboard: Service {
         for sink in sinks.values { sink.yield() }
     }
 
-    func show(_ change: DashboardView.Change) {
+    func show(_ change: NodeWatch.Change) {
         switch change {
         case .none: break
         case .soon: isWorthAPage = true

@@ -97,15 +97,6 @@ public enum DashboardLimits {
 
     // MARK: The view
 
-    /// Names and titles that are remembered for what is no longer on view: a drive's worth.
-    static let rememberedNames = 1_024
-    /// Songs whose covers' files are remembered: a queue's, several times over.
-    static let rememberedPictures = 512
-    /// Hosts in earshot that are shown: what a person can choose from.
-    static let shownHosts = 16
-    /// How long a wish that was followed or not stays marked: as long as a passing notice.
-    static let settledWish: Duration = DJLimits.passingNotice
-
     // MARK: Pictures
 
     /// Largest cover that is sent, in bytes: what the node loads at most.

@@ -46,7 +46,7 @@ struct LibraryNews: Sendable {
 
     private mutating func tell(_ problem: LibraryProblem) -> [NodeInput] {
         var inputs: [NodeInput] = told.map { [.cured(code: $0)] } ?? []
-        told = problem.code
+        told = problem.problem.code
         inputs.append(.notice(Notice(problem.problem)))
         if problem.isAbsence, isPlaying {
             pauses = true

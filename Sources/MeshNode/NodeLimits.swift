@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import DemocracyDJ
 import MeshProtocol
 
 /// Limits of a running node, each with its reason.
@@ -39,4 +40,12 @@ public enum NodeLimits {
     public static let lastWords: Duration = .milliseconds(400)
     /// How long a node that ends waits for its radio: a goodbye takes 0.3 s, and the whole end is to take less than two.
     static let farewell: Duration = .milliseconds(1_500)
+    /// Names and titles that are remembered for what is no longer on view: a drive's worth.
+    static let rememberedNames = 1_024
+    /// Songs whose covers' files are remembered: a queue's, several times over.
+    static let rememberedPictures = 512
+    /// Hosts in earshot that are shown: what a person can choose from.
+    static let shownHosts = 16
+    /// How long a wish that was followed or not stays marked: as long as a passing notice.
+    static let settledWish: Duration = DJLimits.passingNotice
 }

@@ -108,7 +108,7 @@ extension MusicLibrary {
         guard new != problem else { return }
         problem = new
         mailbox.tell(new.map { .problem($0) } ?? .recovered)
-        if let new { logger.notice("\(new.message)") }
+        if let new { logger.notice("\(new.problem.sentence)") }
     }
 }
 

@@ -69,7 +69,7 @@ package struct NodeSession: Sendable {
             }
             if let endOfInput { await node.send(endOfInput) }
         }
-        await report(node.output, with: reporter(description, isJSON: isJSON, remark: remark))
+        await report(node.output, of: description, isJSON: true, remark: remark)
         listening.cancel()
     }
 

@@ -25,8 +25,9 @@ struct Panel: Hashable {
     init(_ screen: Screen, _ size: TerminalSize, now: MeshInstant) {
         let columns = max(size.columns, TerminalLimits.leastColumns) - 1
         let room = max(min(size.rows / 2 - 1, size.rows - Self.rowsForOthers), 1)
-        let head = screen.head(now: now)
-        let rows = screen.rows(columns)
+        let text = screen.text(now)
+        let head = screen.head(text, columns, now: now)
+        let rows = text.map { screen.rows($0, columns) } ?? []
         // Where there is little room, the top of the queue goes before the names of the guests.
         var lines = Array(head.prefix(max(room - min(rows.count, 2), 1)))
         let left = room - lines.count
@@ -47,70 +48,63 @@ struct Panel: Hashable {
 
 extension Screen {
     /// What stands above the queue.
-    fileprivate func head(now: MeshInstant) -> [Panel.Line] {
+    fileprivate func head(_ text: ViewText?, _ columns: Int, now: MeshInstant) -> [Panel.Line] {
         var lines = [status(now: now)]
-        lines += notices.map { notice in
+        lines += watch.own.notices.current.filter(\.critical).suffix(TerminalLimits.standingNotices).map { notice in
             Panel.Line(text: "! \(notice.message)\(notice.button == nil ? "" : " [retry]")", style: .warning)
         }
-        guard let queue else { return lines }
-        let marks = queue.playingMarks
-        lines.append(Panel.Line(text: queue.playing + (marks.isEmpty ? "" : "  \(marks)"), style: .strong))
-        lines.append(guests(queue))
+        guard let text else { return lines }
+        lines.append(Panel.Line(text: Self.twoColumns(text.playing, text.playingMarks, columns), style: .strong))
+        lines.append(guests(text))
         return lines
     }
 
     /// The queue, and what was suggested and is not in it yet.
-    fileprivate func rows(_ columns: Int) -> [Panel.Line] {
-        let queued = (queue?.rows ?? []).map { row in
+    fileprivate func rows(_ text: ViewText, _ columns: Int) -> [Panel.Line] {
+        let queued = text.rows.map { row in
             Panel.Line(
                 text: Self.twoColumns("\(row.number < 10 ? " " : "")\(row.number). \(row.song)", row.marks, columns))
         }
-        let known = Set((choice.shown?.queue ?? []).map(\.id))
-        let others = wishes.wishes.filter { !known.contains($0.songID) }.map { wish in
-            Panel.Line(text: Self.twoColumns(" –  \(names.title(wish.songID))", wish.words, columns), style: .faint)
+        let others = text.others.map { other in
+            Panel.Line(text: Self.twoColumns(" –  \(other.title)", other.marks, columns), style: .faint)
         }
-        return queued + others
+        return queued.isEmpty && others.isEmpty ? [Panel.Line(text: text.emptyQueue, style: .faint)] : queued + others
     }
 
-    /// What is marked stays legible where a title is long.
+    /// What is marked stays legible where a title is long, as long as most of the line is the title's.
     private static func twoColumns(_ song: String, _ marks: String, _ columns: Int) -> String {
         guard !marks.isEmpty else { return song }
-        let left = max(columns - ShownText.width(marks) - 2, columns / 3)
+        let left = max(columns - ShownText.width(marks) - 2, columns * 2 / 3)
         return ShownText.cut(song, to: left) + "  " + marks
     }
 
     private func status(now: MeshInstant) -> Panel.Line {
-        guard node.role == .guest else {
-            return Panel.Line(text: "\"\(node.peer.name)\" is on the air (\(node.radio))", style: .faint)
-        }
-        let name = host.map { "\"\($0.name)\"" } ?? "the host"
-        switch connection {
+        let node = watch.node
+        let name = watch.host.map { "\"\($0.name)\"" } ?? "the host"
+        switch watch.own.connection {
+        case .hosting: return Panel.Line(text: "\"\(node.peer.name)\" is on the air (\(node.radio))", style: .faint)
         case .connected:
-            let link = host.flatMap { links[$0.id] }.map(LinkView.longWords) ?? ""
-            let stale = isStale ? "  stale" : ""
+            let link = watch.host.flatMap { watch.links[$0.id] }.map(LinkView.longWords) ?? ""
+            let stale = watch.isStale ? "  stale" : ""
             return Panel.Line(text: "Connected to \(name)  \(link)\(stale)", style: .faint)
         case .reconnecting: return Panel.Line(text: "Reconnecting to \(name)\(stale(now))", style: .warning)
         case .connecting: return Panel.Line(text: "Looking for a host\(stale(now))", style: .warning)
-        case .disconnected:
-            return Panel.Line(text: "Not connected\(stale(now)); type retry to look for a host", style: .warning)
-        case .failed:
+        case .disconnected, .failed:
             return Panel.Line(text: "Not connected\(stale(now)); type retry to look for a host", style: .warning)
         }
     }
 
     /// What is on view is old, and for how long.
     private func stale(_ now: MeshInstant) -> String {
-        guard isStale, choice.shown != nil else { return "" }
-        return lostAt.map { ", \((now - $0).components.seconds) s; the queue is stale" } ?? "; the queue is stale"
+        guard watch.isStale, watch.snapshot != nil else { return "" }
+        return watch.lostAt.map { ", \((now - $0).components.seconds) s; the queue is stale" } ?? "; the queue is stale"
     }
 
     /// Who is there, at a host with the links to them.
-    private func guests(_ queue: QueueView) -> Panel.Line {
-        guard node.role == .host, let guests = choice.shown?.connectedPeers, !guests.isEmpty else {
-            return Panel.Line(text: queue.guests)
-        }
-        let shown = guests.map { guest in
-            let link = links[guest.id].map(LinkView.words) ?? ""
+    private func guests(_ text: ViewText) -> Panel.Line {
+        guard watch.node.role == .host, !text.view.guests.isEmpty else { return Panel.Line(text: text.guests) }
+        let shown = text.view.guests.map { guest in
+            let link = watch.links[guest.id].map(LinkView.words) ?? ""
             return guest.name + (link.isEmpty ? "" : " \(link)")
         }
         return Panel.Line(text: "Guests: \(shown.joined(separator: " · "))")

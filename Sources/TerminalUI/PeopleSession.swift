@@ -99,7 +99,7 @@ package actor PeopleSession {
     }
 
     private func take(_ line: String) async {
-        let actions = screen.take(line)
+        let actions = screen.take(line, now: now)
         entered(actions.flatMap { action -> [String] in if case .say(let lines) = action { lines } else { [] } })
         for case .send(let input) in actions { await node.send(input) }
     }

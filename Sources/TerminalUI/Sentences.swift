@@ -15,25 +15,25 @@ struct Sentences {
         case abovePanel
     }
 
-    let role: NodeDescription.Role
-    let local: Peer
     private let place: Place
-    private(set) var names = ShownNames()
+    /// What the node is like.
+    private(set) var watch: NodeWatch
     private var last: HostSnapshot?
-    private var isConnected = false
 
     init(_ node: NodeDescription, _ place: Place) {
-        role = node.role
-        local = node.peer
+        watch = NodeWatch(node)
         self.place = place
     }
 
-    /// Takes the titles of songs that are told of next.
-    mutating func learn(_ songs: [Song]) { names.learn(songs) }
+    private var role: NodeDescription.Role { watch.node.role }
+
+    /// Takes the title of a song that is told of next.
+    mutating func learn(_ song: Song?) { if let song { watch.learn([song]) } }
 
     /// What is said of an event: no line, or several.
-    mutating func lines(_ event: NodeEvent) -> [String] {
-        switch event {
+    mutating func lines(_ event: NodeEvent, now: MeshInstant) -> [String] {
+        _ = watch.handle(event, now: now)
+        return switch event {
         case .ready(let node): greeting(node)
         case .peerDiscovered(let peer, let rssi, _):
             ["Heard \(quoted(peer))\(rssi.map { ", \($0) dBm" } ?? "")."]
@@ -42,19 +42,21 @@ struct Sentences {
         // A guest is told by a notice, which says what to do as well.
         case .peerDisconnected(let peer, let reason): role == .host ? [farewell(peer, reason)] : []
         case .connection(let state): lines(state)
-        case .snapshot(let snapshot, let isStale): lines(snapshot, isStale: isStale)
+        case .snapshot(let snapshot, let isStale): lines(snapshot, isStale: isStale, now: now)
         // Linked, it is on its way in the same instant.
-        case .wish(_, _, .queued) where isConnected: []
+        case .wish(_, _, .queued) where watch.own.connection == .connected: []
         // A panel marks it in the queue.
         case .wish(_, _, .sent) where place == .abovePanel: []
         // A notice says why, and what to do.
         case .wish(_, .suggest, .rejected): []
-        case .wish(let songID, let kind, let state): [kind.sentence(state, title: names.title(songID))]
+        case .wish(let songID, let kind, let state): [kind.sentence(state, title: watch.names.quoted(songID))]
         case .searchResults(let songs, let query): lines(songs, foundFor: query)
         case .intent(let intent, let peer, let rejected): lines(intent, peer, rejected)
         case .notice(let notice): [Self.sentence(notice)]
         case .mark(let text): ["Marked: \(text)"]
         case .noticeCleared, .link, .artwork, .playback, .library, .contact, .radio: []
+        case .bye where role == .scan:
+            [watch.hosts.count == 1 ? "1 host is in reach." : "\(watch.hosts.count) hosts are in reach."]
         case .bye: ["Bye."]
         }
     }
@@ -100,9 +102,8 @@ struct Sentences {
         }
     }
 
-    private mutating func lines(_ state: ConnectionState) -> [String] {
-        isConnected = state == .connected
-        return switch state {
+    private func lines(_ state: ConnectionState) -> [String] {
+        switch state {
         case .reconnecting(let attempt) where attempt > 1: ["Trying again (attempt \(attempt))…"]
         case .connecting where last != nil: ["Looking for a host…"]
         case .disconnected where last != nil: ["Not connected."]
@@ -112,8 +113,7 @@ struct Sentences {
 
     // MARK: The host's state
 
-    private mutating func lines(_ snapshot: HostSnapshot, isStale: Bool) -> [String] {
-        names.learn(snapshot)
+    private mutating func lines(_ snapshot: HostSnapshot, isStale: Bool, now: MeshInstant) -> [String] {
         defer { last = snapshot }
         guard place == .lines else { return [] }
         // Who has come and gone was said already.
@@ -122,30 +122,29 @@ struct Sentences {
         {
             return []
         }
-        let view = QueueView(snapshot, local: local, names: names)
+        let text = ViewText(view: watch.view(now: now))
         let hidden = snapshot.queue.count - TerminalLimits.shownSongs
-        return (isStale ? ["What you saw last:"] : []) + ["", view.playing, view.guests]
-            + (snapshot.queue.isEmpty ? ["The queue is empty."] : [])
-            + view.rows.prefix(TerminalLimits.shownSongs).map {
-                "  \($0.number). [\($0.id)] \($0.song)\($0.plainMarks)"
+        return (isStale ? ["What you saw last:"] : []) + ["", text.playing, text.guests]
+            + (snapshot.queue.isEmpty ? [text.emptyQueue] : [])
+            + text.rows.prefix(TerminalLimits.shownSongs).map {
+                "  \($0.number). [\($0.id)] \($0.song)\($0.votes.map { "  \($0)" } ?? "")"
             }
             + (hidden > 0 ? ["  … and \(hidden) more"] : []) + [""]
     }
 
-    private mutating func lines(_ songs: [Song], foundFor query: String) -> [String] {
-        names.learn(songs)
+    private func lines(_ songs: [Song], foundFor query: String) -> [String] {
         guard !songs.isEmpty else { return ["Nothing found for \"\(query)\"."] }
         return ["Found for \"\(query)\":"]
             + songs.enumerated().map { index, song in
                 let id = place == .lines ? "[\(UntrustedText.shown(song.id))] " : ""
-                return "  \(index + 1). \(id)\(QueueView.line(song))"
+                return "  \(index + 1). \(id)\(ViewText.line(song.title, song.artist))"
             }
     }
 
     // MARK: Wishes
 
     private func lines(_ intent: GuestIntent, _ peer: Peer, _ rejected: RejectionReason?) -> [String] {
-        let title = names.title(intent.songID)
+        let title = watch.names.quoted(intent.songID)
         return switch (intent, rejected) {
         case (.vote, nil): ["\(peer.name) votes for \(title)."]
         case (.takeBackVote, nil): ["\(peer.name) takes the vote for \(title) back."]

@@ -4,8 +4,6 @@
 enum TerminalLimits {
     /// Songs of the queue that are shown at a time: what fits a small terminal. `queue` shows the others.
     static let shownSongs = 10
-    /// Titles and names that are remembered for sentences about what has left the queue: several sessions' worth.
-    static let rememberedNames = 2_000
     /// Notices that stay on view: more than two would push the queue away.
     static let standingNotices = 2
     /// Narrowest terminal that lines are cut for; on a narrower one they wrap, as everything does there.

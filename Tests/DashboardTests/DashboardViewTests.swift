@@ -1,21 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import DemocracyDJ
-import MeshNode
 import MeshProtocol
 import MeshSession
 import TestSupport
 import Testing
 
 @testable import Dashboard
+@testable import MeshNode
 
 @Suite("What the page shows")
 struct DashboardViewTests {
     private static let ana = Peer(id: "a", name: "Ana"), bob = Peer(id: "b", name: "Bob")
 
-    private func node(_ role: NodeDescription.Role) -> DashboardView {
+    private func node(_ role: NodeDescription.Role) -> NodeWatch {
         let peer = role == .host ? Car.host : Self.ana
-        return DashboardView(NodeDescription(role: role, peer: peer, radio: "virtual car", service: .democracyDJ))
+        return NodeWatch(
+            NodeDescription(role: role, peer: peer, radio: "virtual car", service: .democracyDJ),
+            NodeWatch.Surroundings(pictureAddress: { "/art/" + PercentCoding.encoded($0) }))
     }
 
     private func snapshot(
@@ -27,7 +29,7 @@ struct DashboardViewTests {
             connectedPeers: peers, skipVoters: skipVoters)
     }
 
-    private func page(_ view: DashboardView, at seconds: Int = 0, web: Set<Peer.ID> = []) -> PageView {
+    private func page(_ view: NodeWatch, at seconds: Int = 0, web: Set<Peer.ID> = []) -> NodeView {
         view.page(for: view.own, webGuests: web, version: 7, now: .seconds(seconds))
     }
 
@@ -211,7 +213,7 @@ struct DashboardViewTests {
             _ = view.handle(.wish("s\(number)", .vote, .queued), now: .zero)
             _ = view.handle(.artwork("s\(number)", path: "/p"), now: .zero)
         }
-        #expect(page(view).hosts.count == DashboardLimits.shownHosts)
+        #expect(page(view).hosts.count == NodeLimits.shownHosts)
         #expect(view.own.wishes.entries.count == DJLimits.pendingVotes)
         #expect(view.names.name("p0") == nil && view.names.name("p4999") == "P")
         #expect(view.picture("s0") == nil && view.picture("s4999") == "/p")

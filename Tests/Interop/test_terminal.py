@@ -73,10 +73,10 @@ def test_what_arrives_does_not_touch_what_is_being_typed(host: Program, ana: Per
         host.say("pause" if number % 2 else "play")
         host.say(f"remove n{number}")
     host.expect("snapshot", queue=[])
-    ana.look(lambda: len(ana.panel) == 3, "an empty queue")
+    ana.look(lambda: len(ana.panel) == 4 and ana.panel[-1].startswith("The queue is empty."), "an empty queue")
     assert ana.prompt == "> vote mi"
     ana.type("\x7f\x7f8\n")
-    ana.see("> vote 8", "! The list is empty.")
+    ana.see("> vote 8", "! The queue is empty.")
 
 
 def test_what_is_said_comes_in_above_the_prompt(start: Callable[..., Program], sit: Sit) -> None:
@@ -110,7 +110,7 @@ def test_what_the_log_says_comes_in_above_the_prompt_too(host: Program, sit: Sit
 
 def test_help_explains_every_command_and_a_slip_is_told_from_one(ana: Person) -> None:
     ana.enter("?")
-    ana.see("> ?", "  vote SONG", "  unvote SONG", "  search WORDS", "  leave", "  help", "  quit")
+    ana.see("> ?", "  vote SONG", "  unvote SONG", "  search WORDS", "  leave", "  quit", "help COMMAND says more.")
     ana.enter("vot 2")
     ana.see('! "vot 2" is not a command. Try: vote SONG, or help.')
 

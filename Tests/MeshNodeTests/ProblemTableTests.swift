@@ -149,8 +149,7 @@ struct ProblemTableTests {
     private static func line(_ problem: CommandProblem) -> (user: NodeCommand.User, line: String)? {
         switch problem {
         case .badCommand(let line, _): (.guest, line)
-        case .incomplete(let word, .guest): (.host, word)
-        case .incomplete(let word, _): (.guest, word)
+        case .incomplete(let word, _, _): (word == "kick" ? .host : .guest, word)
         case .severalMeant(let text, _): (.guest, "vote \(text)")
         case .notOnView(let text): (.guest, "vote \(text)")
         case .notFound(let text): (.guest, "suggest \(text)")

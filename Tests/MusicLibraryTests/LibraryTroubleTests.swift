@@ -112,12 +112,12 @@ struct LibraryTroubleTests {
         let problem = #expect(throws: LibraryProblem.self) {
             try MusicLibrary(folder: "/tmp", database: "/proc/library.sqlite")
         }
-        #expect(problem?.code == "libraryIndexUnusable")
-        #expect(problem?.message.contains("/proc/library.sqlite") == true)
+        #expect(problem?.problem.code == "libraryIndexUnusable")
+        #expect(problem?.problem.sentence.contains("/proc/library.sqlite") == true)
     }
 
     @Test("a folder's name in a sentence has nothing in it that a terminal obeys")
     func shownPath() {
-        #expect(LibraryProblem.noSongs(path: "/a\u{1B}[2J").message.contains("/a[2J"))
+        #expect(LibraryProblem.noSongs(path: "/a\u{1B}[2J").problem.sentence.contains("/a[2J"))
     }
 }

@@ -70,7 +70,11 @@ extension CommandProblem {
         for problem in sequence(first: CommandProblem.badCommand("vot s3", expected: "vote ID"), next: \.next) {
             switch problem {
             case .incomplete:
-                all += [.incomplete("vote", .song), .incomplete("kick", .guest), .incomplete("search", .words)]
+                all += [
+                    .incomplete("vote", needs: "a song", type: "a number of the list, or the beginning of a title"),
+                    .incomplete("kick", needs: "a guest", type: "the beginning of the guest's name"),
+                    .incomplete("search", needs: "a word or two", type: "the words"),
+                ]
             case .cannotAdd(let song, _, _):
                 all += RejectionReason.allCases.map { CommandProblem.cannotAdd(song, $0, waiting: 5) }
             default: all.append(problem)
@@ -81,7 +85,7 @@ extension CommandProblem {
 
     private var next: CommandProblem? {
         switch self {
-        case .badCommand: .incomplete("vote", .song)
+        case .badCommand: .incomplete("vote", needs: "", type: "")
         case .incomplete: .severalMeant("r", ["Road Trip", "Rest Stop"])
         case .severalMeant: .notOnView("jazz")
         case .notOnView: .notFound("hot jazz")

@@ -22,7 +22,7 @@ struct ScreenTests {
         #expect(
             screen.panel() == [
                 "Connected to \"Dad's Car\"  ▂▄▆· -68 dBm 12 ms",
-                "Now playing: Open Road – The Milestones  1 wants to skip it",
+                "Now playing: Open Road – The Milestones  0:00 / 3:34 · 1 wants to skip it",
                 "Guests: Ana, Bob",
                 " 1. Road Trip – Night Drivers  2 votes (yours too)",
                 " 2. Rest Stop – Paper Maps  1 vote (yours) · Bob asked",
@@ -51,7 +51,8 @@ struct ScreenTests {
         ])
     func skips(voters: [String], words: String) {
         let screen = Car.anasScreen(.snapshot(Car.snapshot { $0.skipVoters = voters }, isStale: false))
-        #expect(screen.panel()[1] == "Now playing: Open Road – The Milestones  \(words)")
+        let wide = screen.panel(TerminalSize(columns: 100, rows: 24))
+        #expect(wide[1] == "Now playing: Open Road – The Milestones  0:00 / 3:34 · \(words)")
     }
 
     @Test func aHostSeesTheLinkToEachGuest() {
@@ -124,7 +125,7 @@ struct ScreenTests {
 
     @Test func aNoticeThatGoesByItselfIsSaidAndDoesNotStay() {
         var screen = Car.anasScreen()
-        #expect(screen.show(.notice(.notConnected), now: .zero).count == 1)
+        #expect(screen.show(.notice(Notice(.notConnected)), now: .zero).count == 1)
         #expect(screen.panel().count == 1)
     }
 
@@ -203,5 +204,48 @@ struct ScreenTests {
         #expect(screen.take("vote road t\t") == [.say(["  vote Road Trip"])])
         #expect(screen.take("vote x\t") == [.say(["Nothing begins so."])])
         #expect(screen.take("vote 1") == [.send(.guest(.vote("s2")))])
+    }
+    @Test func howFarTheSongIsGoesOnByItselfAndStopsInAPause() {
+        func playing(_ seconds: Double, isPlaying: Bool = true) -> Screen {
+            Car.anasScreen(
+                .snapshot(
+                    Car.snapshot {
+                        $0.elapsed = seconds
+                        $0.isPlaying = isPlaying
+                    }, isStale: false))
+        }
+        #expect(playing(61).panel(now: .seconds(8))[1] == "Now playing: Open Road – The Milestones  1:09 / 3:34")
+        #expect(playing(61, isPlaying: false).panel(now: .seconds(8))[1].hasSuffix("1:01 / 3:34"))
+        #expect(playing(61).panel(now: .seconds(900))[1].hasSuffix("3:34 / 3:34"))
+    }
+
+    @Test func anEmptyQueueSaysWhatToType() {
+        let nothing = NodeEvent.snapshot(Car.snapshot([Car.songs[0]]), isStale: false)
+        let hint = "The queue is empty. Type search and a word of a title, then suggest 1."
+        #expect(Car.anasScreen(nothing).panel().last == hint)
+        #expect(
+            Car.anasScreen(nothing).take("queue").contains(.say(["Now playing: Open Road – The Milestones", hint])))
+        var host = Screen(Car.description(.host, Car.dad), .abovePanel)
+        _ = host.show(nothing, now: .zero)
+        #expect(host.panel().last == "The queue is empty. Type search and a word of a title, then add 1.")
+    }
+
+    @Test func aNarrowWindowKeepsTheTitle() {
+        let screen = Car.anasScreen(
+            .snapshot(Car.snapshot { $0.queue[0].voters = ["bob", "ana"] }, isStale: false),
+            .wish("s2", .takeBack, .sent))
+        for line in screen.panel(TerminalSize(columns: 34, rows: 24)).suffix(3) {
+            #expect(["Road Trip", "Rest Stop", "Road"].contains { line.contains($0) }, "\(line)")
+        }
+        #expect(screen.panel(TerminalSize(columns: 34, rows: 24))[1].hasPrefix("Now playing: Open Ro"))
+    }
+    @Test(arguments: [(0, "0 hosts are in reach."), (1, "1 host is in reach."), (2, "2 hosts are in reach.")])
+    func aScanEndsWithHowManyHostsThereAre(count: Int, sentence: String) {
+        var screen = Screen(Car.description(.scan, Car.ana), .lines)
+        for number in 0..<count {
+            _ = screen.show(
+                .peerDiscovered(Peer(id: "h\(number)", name: "Car \(number)"), rssi: nil, hops: 0), now: .zero)
+        }
+        #expect(screen.show(.bye(.quit), now: .zero) == [sentence])
     }
 }

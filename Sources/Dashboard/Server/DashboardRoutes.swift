@@ -113,7 +113,7 @@ struct DashboardRoutes {
     // MARK: What people want
 
     private struct FoundSongs: Encodable {
-        var songs: [PageView.FoundSong]
+        var songs: [NodeView.FoundSong]
     }
 
     private struct JoinRequest: Decodable {

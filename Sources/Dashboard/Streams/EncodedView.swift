@@ -11,7 +11,7 @@ struct EncodedView: Sendable {
     let madeAt: MeshInstant
     let frame: ByteBuffer
 
-    init(_ view: PageView, now: MeshInstant) throws {
+    init(_ view: NodeView, now: MeshInstant) throws {
         version = view.version
         madeAt = now
         frame = ByteBuffer(bytes: Array("event: view\ndata: ".utf8) + (try JSONLine.bytes(view)) + [10, 10])

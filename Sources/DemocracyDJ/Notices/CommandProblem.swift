@@ -5,15 +5,10 @@ import MeshProtocol
 /// Why something that a person has typed or tapped leads to nothing. Each is one row of the table below, as those of
 /// `NetworkError` are; `docs/using.md`, "Notices", has the same rows.
 public enum CommandProblem: Hashable, Sendable {
-    /// What a command lacks that was typed alone.
-    public enum Missing: Hashable, Sendable, CaseIterable {
-        case song, guest, words
-    }
-
     /// A line that is no command, or not as it is typed; and what is.
     case badCommand(String, expected: String)
-    /// A command without what it is about.
-    case incomplete(String, Missing)
+    /// A command without what it is about; and what to type after it.
+    case incomplete(String, needs: String, type: String)
     /// What was typed is the beginning of several names.
     case severalMeant(String, [String])
     /// No song of the queue is called so.
@@ -52,16 +47,8 @@ public enum CommandProblem: Hashable, Sendable {
         switch self {
         case .badCommand(let line, let expected):
             row("badCommand", "\"\(shown(line))\" is not a command.", "Try: \(expected).")
-        case .incomplete(let word, .song):
-            row(
-                "incompleteCommand", "\"\(word)\" needs a song.",
-                "Type \(word) and a number of the list, or the beginning of a title.")
-        case .incomplete(let word, .guest):
-            row(
-                "incompleteCommand", "\"\(word)\" needs a guest.", "Type \(word) and the beginning of the guest's name."
-            )
-        case .incomplete(let word, .words):
-            row("incompleteCommand", "\"\(word)\" needs a word or two.", "Type \(word) and the words.")
+        case .incomplete(let word, let need, let type):
+            row("incompleteCommand", "\"\(word)\" needs \(need).", "Type \(word) and \(type).")
         case .severalMeant(let text, let names):
             row("severalMeant", "\"\(shown(text))\" may be \(list(names)).", "Type more of the name, or the number.")
         case .notOnView(let text):

@@ -73,15 +73,6 @@ public enum LibraryProblem: Error, Hashable, Sendable {
             clearedBy: passes ? [.time] : [.recovered])
     }
 
-    /// A name for programs.
-    public var code: String { problem.code }
-
-    /// What happened and what it means, for a person.
-    public var message: String { problem.sentence }
-
-    /// What to do, for a person.
-    public var suggestion: String { problem.suggestion ?? "" }
-
     /// File names are somebody else's words.
     private func shown(_ path: String) -> String { UntrustedText.shown(path) }
 }

@@ -104,110 +104,74 @@ extension NetworkError {
     public var problem: Problem {
         switch self {
         case .invalidURL:
-            Problem(
-                "invalidURL", "That is not an address of the web.",
-                "Correct the address in the song list.",
-                severity: .passes, raisedBy: .covers, clearedBy: [.time])
+            cover("invalidURL", "That is not an address of the web.", "Correct the address in the song list.")
         case .requestFailed(let cause):
-            Problem(
-                "requestFailed", "The request did not get through: \(words(of: cause)).",
-                "The votes do not need it. Covers come when there is reception again.",
-                button: .now("Try Again"), severity: .passes, raisedBy: .covers, clearedBy: [.time])
+            cover(
+                again: true, "requestFailed", "The request did not get through: \(words(of: cause)).",
+                "The votes do not need it. Covers come when there is reception again.")
         case .invalidResponse:
-            Problem(
+            cover(
                 "invalidResponse", "The server's answer makes no sense.",
-                "Check that the address in the song list leads to a picture.",
-                severity: .passes, raisedBy: .covers, clearedBy: [.time])
+                "Check that the address in the song list leads to a picture.")
         case .httpError(let statusCode):
-            Problem(
-                "httpError", sentence(statusCode: statusCode),
-                suggestion(statusCode: statusCode),
-                button: .now("Try Again"), severity: .passes, raisedBy: .covers, clearedBy: [.time])
+            cover(again: true, "httpError", sentence(statusCode: statusCode), suggestion(statusCode: statusCode))
         case .decodingError(let cause):
-            Problem(
+            cover(
                 "decodingError", "The server's answer cannot be read: \(words(of: cause)).",
-                "Check that the address in the song list leads to a picture.",
-                severity: .passes, raisedBy: .covers, clearedBy: [.time])
-        case .noData:
-            Problem(
-                "noData", "The server sent nothing.",
-                "Try again in a moment.",
-                button: .now("Try Again"), severity: .passes, raisedBy: .covers, clearedBy: [.time])
+                "Check that the address in the song list leads to a picture.")
+        case .noData: cover(again: true, "noData", "The server sent nothing.", "Try again in a moment.")
         case .offline:
-            Problem(
-                "offline", "There is no Internet here.",
-                "The votes do not need it. Covers come when there is reception again.",
-                button: .now("Try Again"), severity: .stays, raisedBy: .covers, clearedBy: [.loaded, .retried])
-        case .emptyData:
-            Problem(
-                "emptyData", "The server has nothing to show.",
-                nil,
-                severity: .passes, raisedBy: .covers, clearedBy: [.time])
+            cover(
+                again: true, stays: true, "offline", "There is no Internet here.",
+                "The votes do not need it. Covers come when there is reception again.")
+        case .emptyData: cover("emptyData", "The server has nothing to show.", nil)
         case .serverMaintenance:
-            Problem(
-                "serverMaintenance", "The server is down for maintenance.",
-                "Try again in a few minutes; music and votes go on without it.",
-                button: .now("Try Again"), severity: .stays, raisedBy: .covers, clearedBy: [.loaded, .retried])
+            cover(
+                again: true, stays: true, "serverMaintenance", "The server is down for maintenance.",
+                "Try again in a few minutes; music and votes go on without it.")
         case .rateLimited:
-            Problem(
-                "rateLimited", "The server was asked too often, and wants a pause.",
-                "Wait a minute, then try again.",
-                button: .now("Try Again"), severity: .stays, raisedBy: .covers, clearedBy: [.loaded, .retried])
-        case .radioOff:
-            Problem(
-                "radioOff", "Bluetooth is switched off.",
-                "Switch it on: bluetoothctl power on.",
-                button: .now("Check Again"), severity: .outage, raisedBy: .radio, clearedBy: [.radioWorks])
+            cover(
+                again: true, stays: true, "rateLimited", "The server was asked too often, and wants a pause.",
+                "Wait a minute, then try again.")
+        case .radioOff: outage("radioOff", "Bluetooth is switched off.", "Switch it on: bluetoothctl power on.")
         case .noAdapter:
-            Problem(
-                "noAdapter", "There is no Bluetooth adapter.",
-                "Plug it in; it is used as soon as it is there.",
-                button: .now("Check Again"), severity: .outage, raisedBy: .radio, clearedBy: [.radioWorks])
+            outage("noAdapter", "There is no Bluetooth adapter.", "Plug it in; it is used as soon as it is there.")
         case .blocked(bySwitch: true):
-            Problem(
+            outage(
                 "blocked", "A switch on this box keeps Bluetooth off.",
-                "Flip the switch; the radio comes back by itself.",
-                button: .now("Check Again"), severity: .outage, raisedBy: .radio, clearedBy: [.radioWorks])
+                "Flip the switch; the radio comes back by itself.")
         case .blocked(bySwitch: false):
-            Problem(
+            outage(
                 "blocked", "Bluetooth is blocked on this box (rfkill).",
-                "Lift the block: sudo rfkill unblock bluetooth.",
-                button: .now("Check Again"), severity: .outage, raisedBy: .radio, clearedBy: [.radioWorks])
+                "Lift the block: sudo rfkill unblock bluetooth.")
         case .adapterSilent:
-            Problem(
+            outage(
                 "adapterSilent", "The Bluetooth adapter has stopped answering.",
-                "Wait a moment: it is being switched off and on.",
-                button: .now("Check Again"), severity: .outage, raisedBy: .radio, clearedBy: [.radioWorks])
+                "Wait a moment: it is being switched off and on.")
         case .adapterDead:
-            Problem(
+            outage(
                 "adapterDead", "The Bluetooth adapter does not answer, not even after a reset.",
-                "Pull it out and put it in again; one that is built in needs this box restarted.",
-                button: .now("Check Again"), severity: .outage, raisedBy: .radio, clearedBy: [.radioWorks])
+                "Pull it out and put it in again; one that is built in needs this box restarted.")
         case .serviceNotRunning:
-            Problem(
+            outage(
                 "serviceNotRunning", "The Bluetooth service, bluetoothd, is not running.",
-                "Start it: sudo systemctl start bluetooth.",
-                button: .now("Check Again"), severity: .outage, raisedBy: .radio, clearedBy: [.radioWorks])
+                "Start it: sudo systemctl start bluetooth.")
         case .notPermitted:
-            Problem(
+            outage(
                 "notPermitted", "This user may not use Bluetooth.",
-                "Join the group: sudo usermod -aG bluetooth $USER, and log in again.",
-                button: .now("Check Again"), severity: .outage, raisedBy: .radio, clearedBy: [.radioWorks])
+                "Join the group: sudo usermod -aG bluetooth $USER, and log in again.")
         case .unsupported(let cause):
-            Problem(
+            outage(
                 "unsupported", "This Bluetooth adapter cannot do it: \(cause).",
-                "Use another adapter: --adapter names it.",
-                button: .now("Check Again"), severity: .outage, raisedBy: .radio, clearedBy: [.radioWorks])
+                "Use another adapter: --adapter names it.")
         case .airUnusable(let cause):
-            Problem(
+            outage(
                 "airUnusable", "The virtual radio cannot use its folder: \(cause).",
-                "Let this user write to it; the radio comes back by itself.",
-                button: .now("Check Again"), severity: .outage, raisedBy: .radio, clearedBy: [.radioWorks])
+                "Let this user write to it; the radio comes back by itself.")
         case .radioFailed(let cause):
-            Problem(
+            outage(
                 "radioFailed", "The radio does not work: \(cause).",
-                "Make sure that Bluetooth is on and bluetoothd runs: systemctl status bluetooth.",
-                button: .now("Check Again"), severity: .outage, raisedBy: .radio, clearedBy: [.radioWorks])
+                "Make sure that Bluetooth is on and bluetoothd runs: systemctl status bluetooth.")
         case .networkUnavailable:
             Problem(
                 "networkUnavailable", "Everybody was lost at once.",
@@ -240,31 +204,24 @@ extension NetworkError {
                 "hostFull", "The host has no room for another guest.",
                 "You join by yourself when somebody has left.",
                 button: .now("Retry"), severity: .stays, raisedBy: .refusal, clearedBy: [.linked, .retried, .left])
-        case .refused:
-            Problem(
-                "refused", "The host does not take you in.",
-                "Ask the driver why, then retry.",
-                button: .now("Retry"), severity: .stays, raisedBy: .refusal, clearedBy: [.linked, .retried])
+        case .refused: refusal("refused", "The host does not take you in.", "Ask the driver why, then retry.")
         case .kicked:
             Problem(
                 "kicked", "The host has removed you from this session.",
                 "You can join again when the driver starts a new session.",
                 severity: .stays, raisedBy: .refusal, clearedBy: [.linked, .retried])
         case .versionMismatch:
-            Problem(
+            refusal(
                 "versionMismatch", "The host speaks another version of RoadMesh.",
-                "Install the same version on both boxes, then retry.",
-                button: .now("Retry"), severity: .stays, raisedBy: .refusal, clearedBy: [.linked, .retried])
+                "Install the same version on both boxes, then retry.")
         case .proofRequired:
-            Problem(
+            refusal(
                 "proofRequired", "The host asks for something that this version of RoadMesh cannot give.",
-                "Install the host's version of RoadMesh, then retry.",
-                button: .now("Retry"), severity: .stays, raisedBy: .refusal, clearedBy: [.linked, .retried])
+                "Install the host's version of RoadMesh, then retry.")
         case .bondRequired:
-            Problem(
+            refusal(
                 "bondRequired", "This host takes only boxes that it is bonded with.",
-                "Run roadmesh pair on both boxes, then retry. If they were bonded before, one of them has forgotten.",
-                button: .now("Retry"), severity: .stays, raisedBy: .refusal, clearedBy: [.linked, .retried])
+                "Run roadmesh pair on both boxes, then retry. If they were bonded before, one of them has forgotten.")
         case .hostKeyChanged(let host):
             Problem(
                 "hostKeyChanged", "\(host.asHost(startsSentence: true)) has another key than when it was joined.",
@@ -287,36 +244,54 @@ extension NetworkError {
                 "Vote again when the connection is back.",
                 severity: .passes, raisedBy: .person, clearedBy: [.time])
         case .storageFull:
-            Problem(
+            disk(
                 "storageFull", "The disk is full; nothing more can be kept.",
-                "Make room: df -h shows which disk is full.",
-                severity: .stays, raisedBy: .store, clearedBy: [.written])
+                "Make room: df -h shows which disk is full.")
         case .storageReadOnly:
-            Problem(
+            disk(
                 "storageReadOnly", "The disk cannot be written to; nothing more can be kept.",
-                "Make it writable, or start with another folder: --state names it.",
-                severity: .stays, raisedBy: .store, clearedBy: [.written])
+                "Make it writable, or start with another folder: --state names it.")
         case .storageBusy:
-            Problem(
+            disk(
                 "storageBusy", "Another program is using the database; nothing can be kept meanwhile.",
-                "Close that program; it goes on by itself then.",
-                severity: .stays, raisedBy: .store, clearedBy: [.written])
+                "Close that program; it goes on by itself then.")
         case .storageVanished:
-            Problem(
+            disk(
                 "storageVanished", "This node's files were removed or changed; nothing more can be kept.",
-                "Put them back where they were, or quit and start again: votes may be missing then.",
-                severity: .stays, raisedBy: .store, clearedBy: [.written])
+                "Put them back where they were, or quit and start again: votes may be missing then.")
         case .storageFailed(let cause):
-            Problem(
-                "storageFailed", "The disk does not work: \(cause).",
-                "Save what is on it, and replace it.",
-                severity: .stays, raisedBy: .store, clearedBy: [.written])
+            disk("storageFailed", "The disk does not work: \(cause).", "Save what is on it, and replace it.")
         case .storageDamaged(let path):
             Problem(
                 "storageDamaged", "What was kept cannot be read. It was put aside as \(path).",
                 "Voting goes on without it. Keep that file for somebody who can repair it.",
                 button: .now("OK"), severity: .stays, raisedBy: .opening, clearedBy: [.retried])
         }
+    }
+
+    /// A cover that cannot be had: `again` gives it a button, and it `stays` until one can, or goes by itself.
+    private func cover(
+        again: Bool = false, stays: Bool = false, _ code: String, _ sentence: String, _ suggestion: String?
+    ) -> Problem {
+        Problem(
+            code, sentence, suggestion, button: again ? .now("Try Again") : nil, severity: stays ? .stays : .passes,
+            raisedBy: .covers, clearedBy: stays ? [.loaded, .retried] : [.time])
+    }
+
+    private func outage(_ code: String, _ sentence: String, _ suggestion: String) -> Problem {
+        Problem(
+            code, sentence, suggestion, button: .now("Check Again"), severity: .outage, raisedBy: .radio,
+            clearedBy: [.radioWorks])
+    }
+
+    private func refusal(_ code: String, _ sentence: String, _ suggestion: String) -> Problem {
+        Problem(
+            code, sentence, suggestion, button: .now("Retry"), severity: .stays, raisedBy: .refusal,
+            clearedBy: [.linked, .retried])
+    }
+
+    private func disk(_ code: String, _ sentence: String, _ suggestion: String) -> Problem {
+        Problem(code, sentence, suggestion, severity: .stays, raisedBy: .store, clearedBy: [.written])
     }
 
     private func sentence(statusCode: Int) -> String {

@@ -90,11 +90,3 @@ extension Notice {
         return later
     }
 }
-
-extension Notice {
-    /// A wish that cannot wait for a link.
-    public static let notConnected = Notice(.notConnected)
-
-    /// Too many votes wait.
-    public static let tooManyPendingVotes = Notice(.tooManyPendingVotes)
-}

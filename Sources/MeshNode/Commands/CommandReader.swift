@@ -59,8 +59,9 @@ public struct CommandReader: Sendable {
         let spaced = UntrustedText.shown(String(line.map { $0.isWhitespace ? " " : $0 }))
         // There is no line editor: whoever presses Tab, and then Enter, is shown what the line may become.
         if line.last == "\t" {
-            return .completions(
-                completions(of: spaced, isNextBegun: line.dropLast().last?.isWhitespace == true, choice))
+            let isNextBegun = line.dropLast().last?.isWhitespace == true
+            let lines = completions(of: spaced, isNextBegun: isNextBegun, choice).map { "  \($0)" }
+            return .lines(lines.isEmpty ? ["Nothing begins so."] : lines)
         }
         guard let (word, rest) = Self.split(spaced) else { return nil }
         guard let command = commands.first(where: { $0.isNamed(word.lowercased()) }) else {
@@ -73,17 +74,17 @@ public struct CommandReader: Sendable {
         case .song, .guest, .words:
             guard rest.isEmpty else { return command.meaning(of: rest, choice) }
             if let problem = choice.emptyList(for: command.parameter) { return .notice(problem) }
-            return .notice(.incomplete(command.word, command.parameter?.missing ?? .words))
+            return .notice(command.incomplete)
         case nil: return command.meaning("")
         }
     }
 
     private func help(_ word: String) -> NodeCommand.Meaning {
-        guard !word.isEmpty else { return .help(nil) }
+        guard !word.isEmpty else { return .lines(help()) }
         guard let command = commands.first(where: { $0.isNamed(word.lowercased()) }) else {
             return .notice(.badCommand(word, expected: nearest(to: word).map { "help \($0.word)" } ?? "help"))
         }
-        return .help(command)
+        return .lines(help(command))
     }
 
     /// What each command does, a line each; or what one of them does.
@@ -115,10 +116,16 @@ public struct CommandReader: Sendable {
 
     /// The command that somebody meant who typed a word that is none; nil where it is like none.
     private func nearest(to word: String) -> NodeCommand? {
+        let meant = Self.nearest(to: word, among: commands.map(\.word))
+        return commands.first { $0.word == meant }
+    }
+
+    /// The one of these words that somebody meant who typed another; nil where it is like none of them.
+    package static func nearest(to word: String, among words: [String]) -> String? {
         let word = Array(word.lowercased().prefix(20))
-        let measured = commands.map { (command: $0, slips: Self.slips(word, Array($0.word))) }
+        let measured = words.map { (word: $0, slips: slips(word, Array($0))) }
         // Of a short word, two wrong letters leave nothing to go by.
-        return measured.filter { $0.slips <= ($0.command.word.count > 4 ? 2 : 1) }.min { $0.slips < $1.slips }?.command
+        return measured.filter { $0.slips <= ($0.word.count > 4 ? 2 : 1) }.min { $0.slips < $1.slips }?.word
     }
 
     /// Letters to add, drop, change or swap with the next, until one word is the other: the optimal string alignment
@@ -160,6 +167,15 @@ public struct PageRequest: Decodable, Hashable, Sendable {
 extension NodeCommand {
     fileprivate func isNamed(_ word: String) -> Bool { self.word == word || aliases.contains(word) }
 
+    /// That it was typed alone.
+    fileprivate var incomplete: CommandProblem {
+        switch parameter {
+        case .song: .incomplete(word, needs: "a song", type: "a number of the list, or the beginning of a title")
+        case .guest: .incomplete(word, needs: "a guest", type: "the beginning of the guest's name")
+        case .words, .command, nil: .incomplete(word, needs: "a word or two", type: "the words")
+        }
+    }
+
     /// What it becomes with what a person has typed after its word.
     fileprivate func meaning(of text: String, _ choice: SongChoice) -> Meaning {
         let chosen: SongChoice.Meaning? =
@@ -182,16 +198,6 @@ extension NodeCommand {
 extension NodeCommand.Meaning {
     fileprivate static func notice(_ problem: CommandProblem) -> NodeCommand.Meaning {
         .input(.notice(Notice(problem)))
-    }
-}
-
-extension NodeCommand.Parameter {
-    fileprivate var missing: CommandProblem.Missing {
-        switch self {
-        case .song: .song
-        case .guest: .guest
-        case .words, .command: .words
-        }
     }
 }
 

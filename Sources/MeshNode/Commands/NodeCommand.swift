@@ -36,12 +36,10 @@ public struct NodeCommand: Sendable {
     public enum Meaning: Hashable, Sendable {
         /// The node is told.
         case input(NodeInput)
-        /// Whoever shows the node explains this command; nil for all of them.
-        case help(NodeCommand?)
+        /// These lines are shown: what commands do, or what the line may become.
+        case lines([String])
         /// Whoever shows the node shows the whole queue.
         case queue
-        /// Whoever shows the node lists what the line may become.
-        case completions([String])
     }
 
     /// How it is typed.
@@ -125,7 +123,7 @@ public struct NodeCommand: Sendable {
         ) { .input(.mark(UntrustedText.shown($0, atMost: NodeLimits.markCharacters))) },
         NodeCommand("queue", people, "shows the whole queue") { _ in .queue },
         NodeCommand("help", people, or: ["?"], of: .command, "says what each command does, or one of them") { _ in
-            .help(nil)
+            .lines([])
         },
         NodeCommand("quit", people, or: ["exit"], "stops; the next start goes on with the queue and the votes") { _ in
             .input(.quit(.quit))
@@ -145,17 +143,4 @@ public struct NodeCommand: Sendable {
 
     /// Whether programs have it: what is only shown is shown to people.
     var isForPrograms: Bool { if case .input = meaning("") { true } else { false } }
-}
-
-extension NodeCommand: Hashable {
-    /// Two commands are one where the same people type the same word.
-    public static func == (one: NodeCommand, other: NodeCommand) -> Bool {
-        one.word == other.word && one.users == other.users
-    }
-
-    /// Hashes what `==` compares.
-    public func hash(into hasher: inout Hasher) {
-        hasher.combine(word)
-        hasher.combine(users)
-    }
 }

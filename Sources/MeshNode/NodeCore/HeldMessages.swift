@@ -6,6 +6,9 @@ import MeshProtocol
 struct HeldMessages: Sendable {
     private var happenings: [Happening] = []
     private var bytes: [Peer.ID: Int] = [:]
+    /// Whether there are none.
+    var isEmpty: Bool { happenings.isEmpty }
+
     /// What all of them take.
     private(set) var allBytes = 0
     /// The same of links that their bearer vouches for: who is there by such a link has room as well.

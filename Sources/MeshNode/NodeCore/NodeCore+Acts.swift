@@ -115,7 +115,7 @@ extension NodeCore {
         case .returnToStart: break
         // Where the radio is out, that is what the person has to know.
         case .notice(let notice):
-            tell(notice == .notConnected ? decisions.monitor.refusal.map { Notice($0) } ?? notice : notice)
+            tell(notice == Notice(.notConnected) ? decisions.monitor.refusal.map { Notice($0) } ?? notice : notice)
         }
     }
 

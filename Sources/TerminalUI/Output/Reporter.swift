@@ -1,24 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import FoundationEssentials
 import MeshNode
 
-/// Shows what a node tells.
-package protocol Reporter {
-    /// An event of the node.
-    mutating func show(_ event: NodeEvent)
-    /// Something about this run that is no event of the node.
-    mutating func remark(_ sentence: String)
-}
-
-/// Shows every event until the node has stopped.
-package func report(_ events: AsyncStream<NodeEvent>, with reporter: any Reporter) async {
-    var reporter = reporter
-    for await event in events { reporter.show(event) }
-}
-
-/// Who shows the events of a node, to a program or to a person, with what is to be said before.
-package func reporter(_ node: NodeDescription, isJSON: Bool, remark: String?) -> any Reporter {
-    var reporter: any Reporter = isJSON ? JSONReporter() : TerminalReporter(node)
-    if let remark { reporter.remark(remark) }
-    return reporter
+/// Shows a node's events until it has stopped: to a program as one JSON object a line, to a person in sentences. `remark`
+/// is something about this run that is no event of the node, and is said first.
+package func report(
+    _ events: AsyncStream<NodeEvent>, of node: NodeDescription, isJSON: Bool, remark: String?
+) async {
+    if let remark { isJSON ? StandardError.write("roadmesh: \(remark)") : StandardOutput.write(remark) }
+    var sentences = Sentences(node, .lines)
+    for await event in events {
+        if isJSON {
+            StandardOutput.write(JSONLine.text(TimedEvent(event, at: Date().timeIntervalSince1970)))
+        } else {
+            for line in sentences.lines(event, now: .zero) { StandardOutput.write(line) }
+        }
+    }
 }

@@ -96,7 +96,9 @@ package struct PairingReporter {
 
     // MARK: Objects
 
-    private func notice(_ notice: Notice) { JSONReporter().show(.notice(notice)) }
+    private func notice(_ notice: Notice) {
+        StandardOutput.write(JSONLine.text(TimedEvent(.notice(notice), at: Date().timeIntervalSince1970)))
+    }
 
     private func emit(_ object: PairingObject) { StandardOutput.write(JSONLine.text(object)) }
 }

@@ -8,7 +8,7 @@ import TerminalUI
 struct ScanCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(commandName: "scan", abstract: "List the hosts in reach.")
 
-    @Option(help: ArgumentHelp("How long to listen.", valueName: "n"))
+    @Option(parsing: .unconditional, help: ArgumentHelp("How long to listen.", valueName: "n"))
     var seconds = 5.0
 
     @OptionGroup var options: NodeOptions
@@ -20,8 +20,9 @@ struct ScanCommand: AsyncParsableCommand {
         }
         let node = try options.scanNode()
         let scan = ScanNode(description: node.description, manager: node.manager)
-        let reporter = options.reporter(for: node)
-        let reporting = Task { await report(scan.output, with: reporter) }
+        let reporting = Task {
+            await report(scan.output, of: node.description, isJSON: options.json, remark: node.remark)
+        }
         do {
             let heard = try await scan.run(for: .seconds(seconds))
             await reporting.value

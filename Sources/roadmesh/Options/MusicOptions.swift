@@ -62,7 +62,7 @@ extension MusicSource {
                 if showsProgress { StandardError.write("Reading the music folder: \($0) of \($1)") }
             }
         } catch {
-            throw SetupProblem(.cannotCreate, "\(error.message) \(error.suggestion)")
+            throw SetupProblem(.cannotCreate, "\(error.problem.sentence) \(error.problem.suggestion ?? "")")
         }
     }
 }

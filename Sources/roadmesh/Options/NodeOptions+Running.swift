@@ -25,11 +25,6 @@ extension NodeOptions {
         // The folder's lock goes with the last use of it: the node has had it until here.
         withExtendedLifetime(parts.kept) {}
     }
-
-    /// Who shows the events of a node, with what is to be said before.
-    func reporter(for node: Node) -> any Reporter {
-        TerminalUI.reporter(node.description, isJSON: json, remark: node.remark)
-    }
 }
 
 extension SetupProblem {

@@ -222,6 +222,6 @@ struct GuestFeatureTests {
     @Test("votes are kept up to a limit, and the person is told")
     mutating func tooMany() {
         for number in 0..<DJLimits.pendingVotes { _ = guest.handle(.vote("x\(number)")) }
-        #expect(guest.handle(.vote("one more")) == [.notice(.tooManyPendingVotes)])
+        #expect(guest.handle(.vote("one more")) == [.notice(Notice(.tooManyPendingVotes))])
     }
 }

@@ -66,7 +66,7 @@ struct RequestTests {
         #expect(guest.handle(.search(long)).count == 1)
         #expect(guest.handle(.search(long + "x")) == [.notice(Notice(.searchTooLong))])
         _ = guest.handle(.multipeerEvent(.peerDisconnected(Example.host)))
-        #expect(guest.handle(.search("one")) == [.notice(.notConnected)])
+        #expect(guest.handle(.search("one")) == [.notice(Notice(.notConnected))])
     }
 
     @Test("a search dies with its link: an answer on the next one is not shown")
@@ -135,6 +135,6 @@ struct RequestTests {
         _ = receive(.stateUpdate(silent))
         #expect(guest.handle(.skip) == [.notice(Notice(.nothingPlays))])
         _ = guest.handle(.multipeerEvent(.peerDisconnected(Example.host)))
-        #expect(guest.handle(.skip) == [.notice(.notConnected)])
+        #expect(guest.handle(.skip) == [.notice(Notice(.notConnected))])
     }
 }

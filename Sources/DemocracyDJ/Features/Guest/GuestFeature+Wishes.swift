@@ -30,7 +30,7 @@ extension GuestFeature {
             if state.isCurrent { return [.wishChanged(songID: songID, kind, wish.answerAtOnce)] }
             wish.needsDelivery = true
         }
-        guard state.wishes.count < DJLimits.pendingVotes else { return [.notice(.tooManyPendingVotes)] }
+        guard state.wishes.count < DJLimits.pendingVotes else { return [.notice(Notice(.tooManyPendingVotes))] }
         return add(wish)
     }
 
@@ -58,7 +58,7 @@ extension GuestFeature {
     // MARK: What becomes of them
 
     mutating func sendFailed(_ intent: GuestIntent, to peer: Peer.ID) -> [Effect] {
-        if case .skip = intent { return [.notice(.tooManyPendingVotes)] }
+        if case .skip = intent { return [.notice(Notice(.tooManyPendingVotes))] }
         guard state.known?.id == peer, let index = state.wishes.firstIndex(where: { $0.isAbout(intent) }),
             state.wishes[index].undelivered > 0
         else { return [] }

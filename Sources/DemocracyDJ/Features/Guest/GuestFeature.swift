@@ -145,13 +145,13 @@ public struct GuestFeature: Feature {
     }
 
     private mutating func skip() -> [Effect] {
-        guard let host = state.host else { return [.notice(.notConnected)] }
+        guard let host = state.host else { return [.notice(Notice(.notConnected))] }
         guard let song = state.hostSnapshot?.nowPlaying else { return [.notice(Notice(.nothingPlays))] }
         return [.send(.skip(songID: song.id), to: host.id)]
     }
 
     private mutating func search(_ words: String) -> [Effect] {
-        guard let host = state.host else { return [.notice(.notConnected)] }
+        guard let host = state.host else { return [.notice(Notice(.notConnected))] }
         let request = SearchRequest(
             number: (state.search?.number ?? 0) &+ 1, words: words, asksForState: state.isWaitingForWhole)
         guard request.isWithinLimits else { return [.notice(Notice(.searchTooLong))] }

@@ -4,19 +4,19 @@ import DemocracyDJ
 import MeshProtocol
 
 /// A table that forgets what was put in longest ago.
-struct RecentTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+package struct RecentTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private let limit: Int
     private var values: [Key: (value: Value, turn: Int)] = [:]
     private var turn = 0
 
-    init(limit: Int) {
+    package init(limit: Int) {
         self.limit = limit
     }
 
-    var count: Int { values.count }
+    package var count: Int { values.count }
 
     /// A value; putting in nil takes the one that is there out.
-    subscript(key: Key) -> Value? {
+    package subscript(key: Key) -> Value? {
         get { values[key]?.value }
         set {
             turn += 1
@@ -30,26 +30,26 @@ struct RecentTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 }
 
 /// What people and songs are called, also those that are no longer on view.
-struct KnownNames: Sendable {
-    private var people = RecentTable<Peer.ID, String>(limit: DashboardLimits.rememberedNames)
-    private var titles = RecentTable<Song.ID, String>(limit: DashboardLimits.rememberedNames)
+package struct KnownNames: Sendable {
+    private var people = RecentTable<Peer.ID, String>(limit: NodeLimits.rememberedNames)
+    private var titles = RecentTable<Song.ID, String>(limit: NodeLimits.rememberedNames)
 
     /// What a peer is called.
-    func name(_ id: Peer.ID) -> String? { people[id] }
+    package func name(_ id: Peer.ID) -> String? { people[id] }
 
     /// What a song is called.
-    func title(_ id: Song.ID) -> String? { titles[id] }
+    package func title(_ id: Song.ID) -> String? { titles[id] }
 
     /// A song for a sentence: its title in quotation marks, or its identifier in brackets.
-    func quoted(_ id: Song.ID) -> String {
+    package func quoted(_ id: Song.ID) -> String {
         titles[id].map { "\"\($0)\"" } ?? "[\(UntrustedText.shown(id))]"
     }
 
-    mutating func learn(_ peer: Peer) {
+    package mutating func learn(_ peer: Peer) {
         if !peer.name.isEmpty { people[peer.id] = UntrustedText.shown(peer.name) }
     }
 
-    mutating func learn(_ songs: some Sequence<Song>) {
+    package mutating func learn(_ songs: some Sequence<Song>) {
         for song in songs { titles[song.id] = UntrustedText.shown(song.title) }
     }
 }

@@ -4,7 +4,7 @@ import DemocracyDJ
 import MeshProtocol
 
 /// The notices on a page, each with a number that it alone has: a page remembers which ones were dismissed.
-struct ShownNotices: Hashable, Sendable {
+package struct ShownNotices: Hashable, Sendable {
     private struct Entry: Hashable, Sendable {
         var id: Int
         var notice: Notice
@@ -15,10 +15,10 @@ struct ShownNotices: Hashable, Sendable {
     private var last = 0
 
     /// The oldest first.
-    var current: [PageView.ShownNotice] {
+    package var current: [NodeView.ShownNotice] {
         entries.map { entry in
             let notice = entry.notice
-            return PageView.ShownNotice(
+            return NodeView.ShownNotice(
                 id: entry.id, code: notice.code, message: UntrustedText.shown(notice.message),
                 suggestion: notice.suggestion.map(UntrustedText.shown), button: notice.button,
                 critical: notice.critical, dismissAfter: notice.dismissAfter, kind: notice.isBanner ? .banner : .toast)
@@ -26,7 +26,7 @@ struct ShownNotices: Hashable, Sendable {
     }
 
     /// Shows one, in the place of what has the same code.
-    mutating func tell(_ notice: Notice, now: MeshInstant) {
+    package mutating func tell(_ notice: Notice, now: MeshInstant) {
         last += 1
         let goes = notice.dismissAfter.map { now + .seconds($0) }
         entries.removeAll { $0.notice.code == notice.code }
@@ -37,14 +37,14 @@ struct ShownNotices: Hashable, Sendable {
     }
 
     /// What it was about is over; whether it was shown.
-    mutating func clear(_ code: String) -> Bool {
+    package mutating func clear(_ code: String) -> Bool {
         let before = entries.count
         entries.removeAll { $0.notice.code == code }
         return entries.count != before
     }
 
     /// Lets time pass; whether that has changed anything.
-    mutating func tick(now: MeshInstant) -> Bool {
+    package mutating func tick(now: MeshInstant) -> Bool {
         let before = entries.count
         entries.removeAll { $0.goes.map { $0 <= now } ?? false }
         return entries.count != before

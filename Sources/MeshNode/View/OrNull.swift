@@ -2,14 +2,14 @@
 
 /// A field that is written as a null where it has no value, not left out.
 @propertyWrapper
-struct OrNull<Value: Encodable & Hashable & Sendable>: Encodable, Hashable, Sendable {
-    var wrappedValue: Value?
+package struct OrNull<Value: Encodable & Hashable & Sendable>: Encodable, Hashable, Sendable {
+    package var wrappedValue: Value?
 
-    init(wrappedValue: Value?) {
+    package init(wrappedValue: Value?) {
         self.wrappedValue = wrappedValue
     }
 
-    func encode(to encoder: any Encoder) throws {
+    package func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(wrappedValue)
     }

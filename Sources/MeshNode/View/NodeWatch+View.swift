@@ -3,15 +3,15 @@
 import DemocracyDJ
 import MeshProtocol
 
-// The page for one who looks.
+// The view for one who looks.
 
-extension DashboardView {
-    /// The page, as it is now. `webGuests` are those who are linked by a browser.
-    func page(for viewpoint: Viewpoint, webGuests: Set<Peer.ID>, version: Int, now: MeshInstant) -> PageView {
+extension NodeWatch {
+    /// The view, as it is now. `webGuests` are those who are linked by a browser.
+    package func page(for viewpoint: Viewpoint, webGuests: Set<Peer.ID>, version: Int, now: MeshInstant) -> NodeView {
         let items = Items(self, viewpoint)
         let shown = snapshot?.connectedPeers ?? []
         let isOwn = viewpoint.role != .webGuest
-        return PageView(
+        return NodeView(
             version: version, role: viewpoint.role, me: Self.person(viewpoint.me),
             host: (isOwn ? host : node.peer).map(Self.person),
             radio: node.radio.hasPrefix("virtual") ? "virtual" : "bluez", connection: viewpoint.connection,
@@ -24,73 +24,76 @@ extension DashboardView {
             library: isOwn ? library : nil, ended: viewpoint.ended ?? own.ended)
     }
 
+    /// The view of the person at the node.
+    package func view(now: MeshInstant) -> NodeView { page(for: own, webGuests: [], version: 0, now: now) }
+
     /// A song that was found, as the page shows it.
-    func found(_ song: Song) -> PageView.FoundSong {
-        PageView.FoundSong(
+    package func found(_ song: Song) -> NodeView.FoundSong {
+        NodeView.FoundSong(
             id: song.id, title: UntrustedText.shown(song.title), artist: UntrustedText.shown(song.artist),
             duration: song.duration, art: art(song.id))
     }
 
     /// Where a song's cover is to be had, if anywhere.
     fileprivate func art(_ songID: Song.ID) -> String? {
-        surroundings.hasPictures || picture(songID) != nil ? "/art/" + PercentCoding.encoded(songID) : nil
+        surroundings.hasPictures || picture(songID) != nil ? surroundings.pictureAddress?(songID) : nil
     }
 
-    private static func person(_ peer: Peer) -> PageView.Person {
-        PageView.Person(id: peer.id, name: UntrustedText.shown(peer.name))
+    private static func person(_ peer: Peer) -> NodeView.Person {
+        NodeView.Person(id: peer.id, name: UntrustedText.shown(peer.name))
     }
 
-    private func guest(_ peer: Peer, isWeb: Bool, isMe: Bool) -> PageView.Guest {
+    private func guest(_ peer: Peer, isWeb: Bool, isMe: Bool) -> NodeView.Guest {
         let link = links[peer.id]
-        return PageView.Guest(
+        return NodeView.Guest(
             id: peer.id, name: UntrustedText.shown(peer.name), rssi: link?.rssi,
             // As much as a person reads: a tenth of a millisecond more is no news.
             roundTrip: link?.roundTrip.map { ($0 / .milliseconds(1)).rounded() }, isWeb: isWeb, isMe: isMe)
     }
 
-    private func skip(_ viewpoint: Viewpoint) -> PageView.Skip {
+    private func skip(_ viewpoint: Viewpoint) -> NodeView.Skip {
         let voters = snapshot?.skipVoters ?? [], present = snapshot?.connectedPeers.count ?? 0
-        return PageView.Skip(
+        return NodeView.Skip(
             allowed: surroundings.majoritySkip ?? !viewpoint.mayNotSkip, votes: voters.count,
             needed: present / 2 + 1, mine: voters.contains(viewpoint.me.id))
     }
 
-    private func otherWishes(_ viewpoint: Viewpoint) -> [PageView.OtherWish] {
+    private func otherWishes(_ viewpoint: Viewpoint) -> [NodeView.OtherWish] {
         viewpoint.wishes.entries.filter { snapshot?.item($0.songID) == nil }.map { entry in
             let mark = mark(entry)
-            return PageView.OtherWish(
+            return NodeView.OtherWish(
                 songID: entry.songID, title: names.title(entry.songID), kind: mark.kind, state: mark.state,
                 reason: mark.reason, sentence: mark.sentence)
         }
     }
 
-    fileprivate func mark(_ entry: ShownWishes.Entry) -> PageView.WishMark {
+    fileprivate func mark(_ entry: ShownWishes.Entry) -> NodeView.WishMark {
         var reason: RejectionReason?
         if case .rejected(let why) = entry.state { reason = why }
-        return PageView.WishMark(
+        return NodeView.WishMark(
             kind: entry.kind, state: entry.state.name, reason: reason,
             sentence: entry.kind.sentence(entry.state, title: names.quoted(entry.songID)))
     }
 
     /// The songs of a queue, for one who looks.
     private struct Items {
-        let view: DashboardView
+        let view: NodeWatch
         let me: Peer.ID
         /// The newest about each song.
         let wishes: [Song.ID: ShownWishes.Entry]
 
-        init(_ view: DashboardView, _ viewpoint: Viewpoint) {
+        init(_ view: NodeWatch, _ viewpoint: Viewpoint) {
             self.view = view
             me = viewpoint.me.id
             wishes = Dictionary(viewpoint.wishes.entries.map { ($0.songID, $0) }) { _, newer in newer }
         }
 
-        func item(_ item: QueueItem) -> PageView.Item {
-            PageView.Item(
+        func item(_ item: QueueItem) -> NodeView.Item {
+            NodeView.Item(
                 id: item.id, title: UntrustedText.shown(item.title), artist: UntrustedText.shown(item.artist),
                 duration: item.duration, art: view.art(item.id), addedBy: item.addedBy,
                 addedByName: view.names.name(item.addedBy), votes: item.votes,
-                voters: item.voters.map { PageView.Person(id: $0, name: view.names.name($0)) },
+                voters: item.voters.map { NodeView.Person(id: $0, name: view.names.name($0)) },
                 mine: item.voters.contains(me), wish: wishes[item.id].map(view.mark))
         }
     }

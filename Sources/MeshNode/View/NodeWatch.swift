@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import DemocracyDJ
-import MeshNode
 import MeshProtocol
 import MeshSession
 
-/// Makes what the page shows of what a node tells: an event goes in, and says how soon it is worth a new page.
-struct DashboardView: Sendable {
+/// Makes the view of a node of what it tells: an event goes in, and says how soon it is worth showing.
+package struct NodeWatch: Sendable {
     /// What an event means to those who look.
-    enum Change: Int, Comparable, Sendable {
+    package enum Change: Int, Comparable, Sendable {
         /// Nothing that is shown.
         case none
         /// Something that need not be seen at once.
@@ -16,40 +15,54 @@ struct DashboardView: Sendable {
         /// Something that somebody waits for.
         case now
 
-        static func < (one: Change, other: Change) -> Bool { one.rawValue < other.rawValue }
+        package static func < (one: Change, other: Change) -> Bool { one.rawValue < other.rawValue }
     }
 
     /// What is known beside the node's events.
-    struct Surroundings: Sendable {
+    package struct Surroundings: Sendable {
         /// Whether guests can skip; nil where that is the host's secret.
         var majoritySkip: Bool?
         /// Whether there may be covers of songs whose file no event has named.
         var hasPictures = false
-        var invitation: PageView.Invitation?
+        /// Where a cover is to be had; nil where covers are not shown.
+        var pictureAddress: (@Sendable (Song.ID) -> String)?
+        package var invitation: NodeView.Invitation?
+
+        /// Nothing but the node's events is known.
+        package init(
+            majoritySkip: Bool? = nil, hasPictures: Bool = false,
+            pictureAddress: (@Sendable (Song.ID) -> String)? = nil
+        ) {
+            self.majoritySkip = majoritySkip
+            self.hasPictures = hasPictures
+            self.pictureAddress = pictureAddress
+        }
     }
 
     /// For how long the present song had played at a time of this node.
-    struct Progress: Sendable {
+    package struct Progress: Sendable {
         var elapsed: Double
         var at: MeshInstant
     }
 
-    let node: NodeDescription
-    var surroundings: Surroundings
+    package let node: NodeDescription
+    package var surroundings: Surroundings
     /// The node's own.
-    private(set) var own: Viewpoint
-    private(set) var names = KnownNames()
-    private(set) var snapshot: HostSnapshot?
-    private(set) var isStale = false
-    private(set) var progress = Progress(elapsed: 0, at: .zero)
-    private(set) var host: Peer?
-    private(set) var hosts: [PageView.HeardHost] = []
-    private(set) var links: [Peer.ID: LinkReport] = [:]
-    private(set) var library: LibraryCount?
-    private var pictures = RecentTable<Song.ID, String>(limit: DashboardLimits.rememberedPictures)
+    package private(set) var own: Viewpoint
+    package private(set) var names = KnownNames()
+    package private(set) var snapshot: HostSnapshot?
+    package private(set) var isStale = false
+    package private(set) var progress = Progress(elapsed: 0, at: .zero)
+    package private(set) var host: Peer?
+    /// Since when the host is lost.
+    package private(set) var lostAt: MeshInstant?
+    package private(set) var hosts: [NodeView.HeardHost] = []
+    package private(set) var links: [Peer.ID: LinkReport] = [:]
+    package private(set) var library: LibraryCount?
+    private var pictures = RecentTable<Song.ID, String>(limit: NodeLimits.rememberedPictures)
 
     /// A node that has not told anything yet.
-    init(_ node: NodeDescription, _ surroundings: Surroundings = Surroundings()) {
+    package init(_ node: NodeDescription, _ surroundings: Surroundings = Surroundings()) {
         self.node = node
         self.surroundings = surroundings
         let isHost = node.role == .host
@@ -58,15 +71,15 @@ struct DashboardView: Sendable {
     }
 
     /// The file of a song's cover, as the node has named it.
-    func picture(_ songID: Song.ID) -> String? { pictures[songID] }
+    package func picture(_ songID: Song.ID) -> String? { pictures[songID] }
 
     /// Whether the node has a host to ask.
-    var isConnected: Bool { own.connection == .connected || own.connection == .hosting }
+    package var isConnected: Bool { own.connection == .connected || own.connection == .hosting }
 
     // MARK: Events
 
     /// Takes an event.
-    mutating func handle(_ event: NodeEvent, now: MeshInstant) -> Change {
+    package mutating func handle(_ event: NodeEvent, now: MeshInstant) -> Change {
         switch event {
         case .peerDiscovered(let peer, let rssi, _): return heard(peer, rssi)
         case .peerLost(let peer):
@@ -76,7 +89,7 @@ struct DashboardView: Sendable {
         case .peerDisconnected(let peer, _):
             links[peer.id] = nil
             return .now
-        case .connection(let state): return take(state)
+        case .connection(let state): return take(state, now: now)
         case .snapshot(let snapshot, let isStale): return take(snapshot, isStale: isStale, now: now)
         case .wish(let songID, let kind, let state):
             own.wishes.take(songID, kind, state, now: now)
@@ -105,30 +118,30 @@ struct DashboardView: Sendable {
     }
 
     /// Takes how much of the library has been read.
-    mutating func take(_ count: LibraryCount) -> Change {
+    package mutating func take(_ count: LibraryCount) -> Change {
         guard count != library else { return .none }
         defer { library = count }
         return library == nil || count.scanned == nil ? .now : .soon
     }
 
     /// Takes the titles of songs that were found.
-    mutating func learn(_ songs: [Song]) { names.learn(songs) }
+    package mutating func learn(_ songs: [Song]) { names.learn(songs) }
 
     /// Nothing follows.
-    mutating func end(_ sentence: String) -> Change {
+    package mutating func end(_ sentence: String) -> Change {
         guard own.ended == nil else { return .none }
         own.ended = sentence
         return .now
     }
 
     /// Lets time pass.
-    mutating func tick(now: MeshInstant) -> Change { own.tick(now: now) ? .now : .none }
+    package mutating func tick(now: MeshInstant) -> Change { own.tick(now: now) ? .now : .none }
 
     private mutating func heard(_ peer: Peer, _ rssi: Int?) -> Change {
-        let host = PageView.HeardHost(id: peer.id, name: UntrustedText.shown(peer.name), rssi: rssi)
+        let host = NodeView.HeardHost(id: peer.id, name: UntrustedText.shown(peer.name), rssi: rssi)
         guard let place = hosts.firstIndex(where: { $0.id == peer.id }) else {
             hosts.append(host)
-            if hosts.count > DashboardLimits.shownHosts { hosts.removeFirst() }
+            if hosts.count > NodeLimits.shownHosts { hosts.removeFirst() }
             return .now
         }
         guard hosts[place] != host else { return .none }
@@ -145,14 +158,9 @@ struct DashboardView: Sendable {
         return .now
     }
 
-    private mutating func take(_ state: ConnectionState) -> Change {
-        switch state {
-        case .disconnected: own.connection = .disconnected
-        case .connecting: own.connection = .connecting
-        case .connected: own.connection = .connected
-        case .reconnecting: own.connection = .reconnecting
-        case .failed: own.connection = .failed
-        }
+    private mutating func take(_ state: ConnectionState, now: MeshInstant) -> Change {
+        if state == .connected { lostAt = nil } else if own.connection == .connected { lostAt = now }
+        own.connection = NodeView.Connection(rawValue: state.name) ?? .failed
         if case .reconnecting(let attempt) = state { own.attempt = attempt } else { own.attempt = 0 }
         // Linked again, it is from before the gap until the host has told its state.
         if state != .connected { isStale = snapshot != nil }
@@ -184,13 +192,13 @@ struct DashboardView: Sendable {
     }
 
     /// For how long the present song has played, in seconds. Through a gap the host plays on.
-    func elapsed(_ now: MeshInstant) -> Double {
+    package func elapsed(_ now: MeshInstant) -> Double {
         guard let snapshot, let item = snapshot.nowPlaying else { return 0 }
         let since = snapshot.isPlaying ? (now - progress.at) / .seconds(1) : 0
         return min(progress.elapsed + since, max(item.duration, 0))
     }
 
-    private static func sentence(_ reason: ByeReason, _ role: PageView.Role) -> String {
+    private static func sentence(_ reason: ByeReason, _ role: NodeView.Role) -> String {
         switch (reason, role) {
         case (_, .guest): "This guest has stopped. Its votes are kept for the next start."
         case (_, _): "The music box has stopped. The next start goes on with the queue."

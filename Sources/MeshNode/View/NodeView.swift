@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DemocracyDJ
+import MeshProtocol
+
+/// What a node is like: what plays, the queue, who is there, what this person wants, what there is to tell. A terminal
+/// and the pages show it, and as JSON it is the document that `docs/dashboard.md` describes. What is not there is a null, not a
+/// missing field.
+package struct NodeView: Encodable, Hashable, Sendable {
+    /// Who looks.
+    package enum Role: String, Hashable, Sendable, Encodable {
+        /// The person at the host's box.
+        case host
+        /// The person at a guest's box.
+        case guest
+        /// A passenger with a browser.
+        case webGuest
+    }
+
+    /// Where the node stands with its host.
+    package enum Connection: String, Hashable, Sendable, Encodable {
+        case hosting, connected, connecting, reconnecting, disconnected, failed
+    }
+
+    package struct Person: Encodable, Hashable, Sendable {
+        package var id: Peer.ID
+        @OrNull package var name: String?
+    }
+
+    package struct Item: Encodable, Hashable, Sendable {
+        package var id: Song.ID
+        package var title: String
+        package var artist: String
+        package var duration: Double
+        @OrNull package var art: String?
+        package var addedBy: Peer.ID
+        @OrNull package var addedByName: String?
+        package var votes: Int
+        package var voters: [Person]
+        package var mine: Bool
+        @OrNull package var wish: WishMark?
+    }
+
+    package struct WishMark: Encodable, Hashable, Sendable {
+        package var kind: Wish.Kind
+        package var state: String
+        @OrNull package var reason: RejectionReason?
+        @OrNull package var sentence: String?
+    }
+
+    /// A wish about a song that is not in the queue.
+    package struct OtherWish: Encodable, Hashable, Sendable {
+        package var songID: Song.ID
+        @OrNull package var title: String?
+        package var kind: Wish.Kind
+        package var state: String
+        @OrNull package var reason: RejectionReason?
+        @OrNull package var sentence: String?
+    }
+
+    package struct Guest: Encodable, Hashable, Sendable {
+        package var id: Peer.ID
+        package var name: String
+        /// In dBm.
+        @OrNull package var rssi: Int?
+        /// In milliseconds.
+        @OrNull package var roundTrip: Double?
+        package var isWeb: Bool
+        package var isMe: Bool
+    }
+
+    /// A song that a search has found.
+    package struct FoundSong: Encodable, Hashable, Sendable {
+        package var id: Song.ID
+        package var title: String
+        package var artist: String
+        package var duration: Double
+        @OrNull package var art: String?
+    }
+
+    package struct HeardHost: Encodable, Hashable, Sendable {
+        package var id: Peer.ID
+        package var name: String
+        @OrNull package var rssi: Int?
+    }
+
+    package struct Skip: Encodable, Hashable, Sendable {
+        package var allowed: Bool
+        package var votes: Int
+        package var needed: Int
+        package var mine: Bool
+    }
+
+    package struct ShownNotice: Encodable, Hashable, Sendable {
+        package enum Kind: String, Hashable, Sendable, Encodable {
+            case banner, toast
+        }
+
+        package var id: Int
+        package var code: String
+        package var message: String
+        @OrNull package var suggestion: String?
+        @OrNull package var button: String?
+        package var critical: Bool
+        @OrNull package var dismissAfter: Double?
+        package var kind: Kind
+    }
+
+    package struct Invitation: Encodable, Hashable, Sendable {
+        package var name: String
+        @OrNull package var pin: String?
+        @OrNull package var url: String?
+        @OrNull package var qr: String?
+
+        package init(name: String, pin: String?, url: String?, qr: String?) {
+            self.name = name
+            self.pin = pin
+            self.url = url
+            self.qr = qr
+        }
+    }
+
+    package var version: Int
+    package var role: Role
+    package var me: Person
+    @OrNull package var host: Person?
+    package var radio: String
+    package var connection: Connection
+    package var attempt: Int
+    package var isStale: Bool
+    @OrNull package var nowPlaying: Item?
+    package var isPlaying: Bool
+    /// In seconds, at the moment of sending.
+    package var elapsed: Double
+    package var queue: [Item]
+    package var wishes: [OtherWish]
+    package var guests: [Guest]
+    package var hosts: [HeardHost]
+    package var skip: Skip
+    package var notices: [ShownNotice]
+    @OrNull package var invitation: Invitation?
+    @OrNull package var library: LibraryCount?
+    @OrNull package var ended: String?
+}
