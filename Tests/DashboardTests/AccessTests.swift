@@ -13,11 +13,11 @@ struct AccessTests {
             ("127.0.0.1:0", .listen(host: "127.0.0.1", port: 0)),
             ("localhost:8080", .listen(host: "127.0.0.1", port: 8080)),
             ("0.0.0.0:80", .listen(host: "0.0.0.0", port: 80)), ("[::1]:8080", .listen(host: "::1", port: 8080)),
-            ("none", .none),
+            ("8080", .listen(host: "127.0.0.1", port: 8080)), ("none", .none),
         ]
         for (text, address) in good { #expect(try DashboardAddress(parsing: text) == address) }
         let bad = [
-            "": "no port", "8080": "no port", "127.0.0.1": "no port", "127.0.0.1:": "from 0 to 65535",
+            "": "no port", "80800": "from 0 to 65535", "127.0.0.1": "no port", "127.0.0.1:": "from 0 to 65535",
             "127.0.0.1:65536": "from 0 to 65535", "127.0.0.1:-1": "from 0 to 65535", "::1:8080": "brackets",
             ":8080": "nothing before", "car.example:80": "a name", "127.0.0.1:http": "from 0 to 65535",
         ]

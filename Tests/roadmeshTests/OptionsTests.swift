@@ -26,4 +26,30 @@ struct OptionsTests {
     func names(name: String) {
         #expect { try checkedName(name) } throws: { ($0 as? SetupProblem)?.exitCode == .usage }
     }
+    @Test(
+        "a command line that goes wrong is answered with what was meant",
+        arguments: [
+            (["hots", "Car"], "There is no command \"hots\". Did you mean host?"),
+            (["dance"], "There is no command \"dance\". There are host, guest, scan, demo, doctor, pair, fieldtest."),
+            (
+                ["host", "Dads", "Car"],
+                "A name of more than one word stands in quotation marks: roadmesh host \"Dads Car\""
+            ),
+        ])
+    func meant(arguments: [String], sentence: String) {
+        #expect { try RoadMesh.parsed(arguments) } throws: { error in
+            guard let problem = error as? SetupProblem else { return false }
+            return problem.sentence == sentence && problem.exitCode == .usage
+        }
+    }
+
+    @Test(
+        "a number below zero is told to be wrong, and not taken for an option",
+        arguments: ["songs-in-a-row", "open-suggestions"])
+    func negative(option: String) throws {
+        let fairness = try FairnessOptions.parse(["--\(option)", "-1"])
+        #expect { try fairness.policies } throws: {
+            ($0 as? SetupProblem)?.sentence == "A number of songs is 0 or more; 0 means that any number is fine."
+        }
+    }
 }

@@ -18,7 +18,7 @@ public enum DashboardAddress: Hashable, Sendable {
     /// This box alone, at a port that is free.
     public static let standard = DashboardAddress.listen(host: "127.0.0.1", port: 0)
 
-    /// Reads `127.0.0.1:8080`, `[::1]:8080`, `localhost:8080`, or `none`.
+    /// Reads `127.0.0.1:8080`, `[::1]:8080`, `localhost:8080`, `8080` for this box alone, or `none`.
     public init(parsing text: String) throws(Problem) {
         guard text != "none" else {
             self = .none
@@ -29,6 +29,8 @@ public enum DashboardAddress: Hashable, Sendable {
                 description: "The address \"\(text.prefix(60))\" \(what); write a numeric address of this box and a "
                     + "port, like 127.0.0.1:8080, 0.0.0.0:8080 or [::1]:8080, or none.")
         }
+        let isPort = !text.isEmpty && text.allSatisfy { $0.isASCII && $0.isNumber }
+        let text = isPort ? "localhost:\(text)" : text
         guard let colon = text.lastIndex(of: ":") else { throw problem("has no port") }
         let digits = text[text.index(after: colon)...]
         guard !digits.isEmpty, digits.allSatisfy({ $0.isASCII && $0.isNumber }), let port = Int(digits),

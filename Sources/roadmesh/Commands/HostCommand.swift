@@ -61,10 +61,13 @@ struct HostCommand: AsyncParsableCommand {
 
 /// How a host weighs its guests' wishes.
 struct FairnessOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("Suggestions of one guest that may wait at a time; 0 for any number.", valueName: "n"))
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Suggestions of one guest that may wait at a time; 0 for any number.", valueName: "n"))
     var openSuggestions = DJLimits.openSuggestions
 
     @Option(
+        parsing: .unconditional,
         help: ArgumentHelp(
             "Songs of one guest in a row while another guest's song waits; 0 for any number.", valueName: "n"))
     var songsInARow = DJLimits.songsInARow
