@@ -171,7 +171,9 @@ let package = Package(
             swiftSettings: strict),
 
         // A car full of nodes in virtual time, for tests.
-        .target(name: "MeshSimulator", dependencies: ["MeshProtocol", "MeshSession"], swiftSettings: strict),
+        .target(
+            name: "MeshSimulator",
+            dependencies: ["DemocracyDJ", "MeshNode", "MeshProtocol", "NodeStore"], swiftSettings: strict),
         .executableTarget(
             name: "mesh-simulator",
             dependencies: [
@@ -202,7 +204,9 @@ let package = Package(
             name: "NodeStoreTests",
             dependencies: ["NodeStore", "MeshProtocol", "MeshSimulator", "TestSupport", database],
             swiftSettings: strict),
-        .testTarget(name: "MeshSimulatorTests", dependencies: ["MeshSimulator"], swiftSettings: strict),
+        .testTarget(
+            name: "MeshSimulatorTests", dependencies: ["MeshSimulator", "DemocracyDJ", "MeshProtocol", "NodeStore"],
+            exclude: ["PlantedBugs"], swiftSettings: strict),
         .testTarget(
             name: "CoverArtTests", dependencies: ["CoverArt", "TestSupport", http, networking, networkTypes],
             swiftSettings: strict),

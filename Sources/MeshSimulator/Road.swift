@@ -64,7 +64,7 @@ extension World {
             schedule(.rangeEnds(guest: 1), at: gap.lowerBound)
             schedule(.rangeReturns(guest: 1), at: gap.upperBound)
         }
-        for vote in road.votes { schedule(.casts, at: vote) }
+        for vote in road.votes { schedule(.votes, at: vote) }
     }
 
     /// The road leads out of reach. The link layer tells after the supervision timeout.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import DemocracyDJ
 import MeshProtocol
 
 /// A world before it begins: who is there, what the air is like, and what will go wrong. All of it comes from the seed.
@@ -23,7 +24,7 @@ public struct Scenario: Hashable, Sendable {
         case adapter
         /// A node's clock leaps.
         case clockLeap
-        /// A node says goodbye and comes back.
+        /// A guest's person leaves the host and comes back.
         case leave
         /// Somebody changes what a channel carries.
         case tamper
@@ -31,6 +32,14 @@ public struct Scenario: Hashable, Sendable {
         case intruder
         /// Somebody answers in the host's place.
         case impostor
+        /// A disk refuses all writes for a while, or answers none.
+        case disk
+        /// A node ends as it should, and starts again.
+        case quit
+        /// The driver ends the session: the next one begins with an empty queue, and everybody is welcome.
+        case session
+        /// The driver sends a guest away.
+        case kick
 
         /// Many of them, in words.
         public var sentence: String {
@@ -42,10 +51,14 @@ public struct Scenario: Hashable, Sendable {
             case .loseStore: "lost stores"
             case .adapter: "adapters gone"
             case .clockLeap: "clock jumps"
-            case .leave: "goodbyes"
+            case .leave: "guests that left"
             case .tamper: "tamperings"
             case .intruder: "visits of intruders"
             case .impostor: "impostors"
+            case .disk: "disks out of order"
+            case .quit: "ends and starts"
+            case .session: "ends of the session"
+            case .kick: "guests sent away"
             }
         }
     }
@@ -62,10 +75,22 @@ public struct Scenario: Hashable, Sendable {
     public let patience: Duration = .seconds(60)
     /// Milliseconds between two faults.
     public let faultPause: ClosedRange<Int>
-    /// How often somebody casts messages.
-    public let casts: Int
-    /// Messages that are cast at one time, at most.
+    /// How often somebody does something.
+    public let acts: Int
+    /// Wishes of one person at a time, at most.
     public let burst: Int
+    /// Songs that people want something of: the fewer, the more wishes meet.
+    public let favourites: Int
+    /// Songs of the library.
+    public let songs: Int
+    /// Songs that a new session queues by itself.
+    public let opens: Int
+    /// How long a song is.
+    public let songLength: Duration
+    /// Whether a player says when a song is over.
+    public let hasPlayer: Bool
+    /// How wishes are weighed.
+    public let fairness: Fairness
     /// Milliseconds that an SDU is on its way.
     public let latency: ClosedRange<Int>
     /// Milliseconds until a node gets to send.
@@ -78,17 +103,16 @@ public struct Scenario: Hashable, Sendable {
     public let writeTime: ClosedRange<Int>
     /// How many dials in a hundred fail.
     public let failingDials: Int
-    /// How many messages in a hundred are longer than one record.
-    public let longMessages: Int
-    /// Bytes of the longest message.
-    public let longest: Int
     /// Milliseconds between a kill and the next start.
     public let downTime: ClosedRange<Int>
     /// The road that the guest is driven along. Nil where chance alone decides what goes wrong.
     public let road: Road?
 
     /// What a seed stands for. `nodes` overrides how many there are.
-    public init(seed: UInt64, nodes wanted: Int? = nil) {
+    public init(seed: UInt64, nodes: Int? = nil) { self.init(seed: seed, nodes: nodes, faults: nil) }
+
+    /// The same with these faults, for tests.
+    init(seed: UInt64, nodes wanted: Int? = nil, faults wantedFaults: [Fault]?) {
         // Another stream than the world's, so that what is overridden here changes nothing there.
         var random = SeededGenerator(seed: seed ^ 0x5CE7_A210_5CE7_A210)
         let share = random.below(100)
@@ -100,14 +124,23 @@ public struct Scenario: Hashable, Sendable {
             }
         self.seed = seed
         nodes = min(max(wanted ?? drawn, 2), Limits.guests)
-        faults = Fault.allCases.filter { _ in random.chance(50) }
+        let drawnFaults = Fault.allCases.filter { _ in random.chance(50) }
+        faults = wantedFaults ?? drawnFaults
         faultsEnd = .seconds(random.pick(nodes > 7 ? 8...14 : 10...25))
         let pause = random.pick(100...1_500)
         faultPause = pause / 4...pause
-        // In a few worlds more is said than an outbox holds. All else is fast there, so that it arrives in time.
+        // In a few worlds more is wished for than an outbox holds. All else is fast there, so that it arrives in time.
         let isTalkative = random.chance(3)
-        burst = isTalkative ? 2 * Limits.outboxMessages : random.pick([1, 2, 12]) ?? 1
-        casts = isTalkative ? 3 : random.pick(10...60) / (burst > 2 ? 4 : 1)
+        burst = isTalkative ? 2 * Limits.outboxMessages : random.pick([1, 3, 8]) ?? 1
+        acts = isTalkative ? 3 : random.pick(10...60) / (burst > 3 ? 2 : 1)
+        favourites = isTalkative ? 2 : random.pick([1, 2, 5, 10]) ?? 2
+        songs = favourites + random.pick(0...6)
+        opens = random.pick(0...songs)
+        hasPlayer = random.chance(40)
+        songLength = random.chance(25) ? .seconds(random.pick(2...20)) : .seconds(3_600)
+        fairness = Fairness(
+            openSuggestions: random.pick([nil, 1, 5]) ?? nil, songsInARow: random.pick([nil, 1, 2]) ?? nil,
+            majoritySkip: random.chance(50))
         let latest = isTalkative ? 4 : random.pick([4, 20, 150]) ?? 4
         latency = 1...latest
         pullDelay = 0...(isTalkative ? 1 : random.pick([1, 10, 300]) ?? 1)
@@ -116,10 +149,6 @@ public struct Scenario: Hashable, Sendable {
         sduLimits = (0..<Limits.guests).map { _ in random.pick(limits) ?? Limits.sduBytes }
         writeTime = 0...(random.pick(nodes > 4 ? [1, 30, 400] : [1, 30, 400, 1_500]) ?? 1)
         failingDials = random.pick([0, 5, 30]) ?? 0
-        // Not more than the slowest air carries in time.
-        let isSlow = latest == 150 || pullDelay.upperBound == 300
-        longMessages = isTalkative ? 0 : random.pick(isSlow ? [0, 10] : [0, 10, 40]) ?? 0
-        longest = latest == 4 && credits > 3 ? Limits.messageBytes - Body.headerBytes : 9_000
         downTime = random.chance(50) ? 10...300 : 100...3_000
         road = nil
     }
@@ -133,8 +162,14 @@ public struct Scenario: Hashable, Sendable {
         faults = []
         faultsEnd = road.length
         faultPause = 1_000...1_000
-        casts = 0
+        acts = 0
         burst = 1
+        favourites = 10
+        songs = 20
+        opens = 20
+        songLength = .seconds(86_000)
+        hasPlayer = false
+        fairness = Fairness()
         // A connection interval of 30 to 50 ms, as the kernel asks for.
         latency = 5...50
         pullDelay = 0...10
@@ -142,8 +177,6 @@ public struct Scenario: Hashable, Sendable {
         sduLimits = [Int](repeating: Limits.sduBytes, count: Limits.guests)
         writeTime = 0...30
         failingDials = 1
-        longMessages = 0
-        longest = 9_000
         downTime = 100...3_000
     }
 }

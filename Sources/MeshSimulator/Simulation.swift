@@ -6,33 +6,23 @@ import MeshProtocol
 public struct Simulation: Sendable {
     /// What is there and what will go wrong.
     public let scenario: Scenario
-    private let bug: PlantedBug?
 
     /// The world of a seed. `nodes` overrides how many there are, from 2 to 16.
     public init(seed: UInt64, nodes: Int? = nil) {
-        self.init(seed: seed, nodes: nodes, bug: nil)
+        scenario = Scenario(seed: seed, nodes: nodes)
     }
+
+    /// A world, for tests.
+    init(_ scenario: Scenario) { self.scenario = scenario }
 
     /// The world of a seed in which a guest is driven along a road.
     public init(seed: UInt64, road: Road) {
-        self.init(seed: seed, road: road, bug: nil)
-    }
-
-    /// The same, with a bug planted in both nodes.
-    package init(seed: UInt64, road: Road, bug: PlantedBug?) {
         scenario = Scenario(seed: seed, road: road)
-        self.bug = bug
-    }
-
-    /// The same, with a bug planted in every node.
-    package init(seed: UInt64, nodes: Int? = nil, bug: PlantedBug?) {
-        scenario = Scenario(seed: seed, nodes: nodes)
-        self.bug = bug
     }
 
     /// Runs it to its end. `log` gets a line for everything that happens.
     public func run(log: ((String) -> Void)? = nil) -> Outcome {
-        var world = World(scenario, bug: bug, log: log)
+        var world = World(scenario, log: log)
         world.run()
         return Outcome(
             scenario: scenario, hash: world.hash.value, violation: world.violation, figures: world.figures)
@@ -83,14 +73,14 @@ public struct Figures: Hashable, Sendable {
     public var connections = 0
     /// SDUs that arrived.
     public var sdus = 0
-    /// Reliable messages that an application has cast.
-    public var cast = 0
-    /// Those of them that the receiver's application has made safe.
-    public var safe = 0
-    /// Those of them that went with a disk that was lost, the sender's or the receiver's.
-    public var lost = 0
-    /// Those of them that were not taken, or whose sender died before it was told that they were.
-    public var refused = 0
+    /// What people have wished of a song.
+    public var wishes = 0
+    /// Those of them whose people were told that they are fulfilled.
+    public var confirmed = 0
+    /// Those of them whose people were told that they are not.
+    public var rejected = 0
+    /// Writes that a disk has refused.
+    public var refusedWrites = 0
     /// Faults that happened, by kind.
     public var faults: [Scenario.Fault: Int] = [:]
     /// From the end of the faults until everybody was connected and everything had arrived. Of many runs, the longest.
@@ -105,10 +95,10 @@ public struct Figures: Hashable, Sendable {
         sum.time += more.time
         sum.connections += more.connections
         sum.sdus += more.sdus
-        sum.cast += more.cast
-        sum.safe += more.safe
-        sum.lost += more.lost
-        sum.refused += more.refused
+        sum.wishes += more.wishes
+        sum.confirmed += more.confirmed
+        sum.rejected += more.rejected
+        sum.refusedWrites += more.refusedWrites
         sum.faults.merge(more.faults, uniquingKeysWith: +)
         sum.recovery = max(sum.recovery, more.recovery)
     }

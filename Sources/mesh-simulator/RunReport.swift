@@ -11,7 +11,6 @@ struct RunReport {
     private static let lastLines = 25
 
     let nodes: Int?
-    let bug: PlantedBug?
     let printsHashes: Bool
     private(set) var failures = 0
     private var worlds = 0
@@ -21,9 +20,8 @@ struct RunReport {
     private var slowest: (recovery: Duration, seed: UInt64) = (.zero, 0)
     private var hash = TraceHash()
 
-    init(nodes: Int?, bug: PlantedBug?, printsHashes: Bool) {
+    init(nodes: Int?, printsHashes: Bool) {
         self.nodes = nodes
-        self.bug = bug
         self.printsHashes = printsHashes
     }
 
@@ -53,15 +51,14 @@ struct RunReport {
               \(violation.who) at \(violation.time.inSeconds(6)): \(violation.what)
               The last that happened there:
             """)
-        let simulation = Simulation(seed: scenario.seed, nodes: scenario.nodes, bug: bug)
+        let simulation = Simulation(seed: scenario.seed, nodes: scenario.nodes)
         for line in simulation.lastLines(Self.lastLines) { print("    \(line)") }
         print("  Run it again: \(command)")
     }
 
     /// The command that runs one seed again. With the number of nodes, which makes it independent of how many it draws.
     private func command(_ scenario: Scenario) -> String {
-        let plant = bug.map { " --plant \($0.rawValue)" } ?? ""
-        return "mesh-simulator --seeds \(scenario.seed) --nodes \(scenario.nodes)\(plant) --trace"
+        "mesh-simulator --seeds \(scenario.seed) --nodes \(scenario.nodes) --trace"
     }
 
     func finish(after time: Duration) {
@@ -74,8 +71,8 @@ struct RunReport {
             \(worlds.grouped) \(worlds == 1 ? "world" : "worlds") of \(nodes) ran in \(time.inSeconds(1)), \
             for \(total.time.inSeconds(0)) of their own time and \(total.steps.grouped) steps.
             \((total.connections / 2).grouped) links came up and carried \(total.sdus.grouped) SDUs. \
-            \(total.cast.grouped) messages were cast, \(total.safe.grouped) of them arrived, \
-            \(total.lost.grouped) went with a disk that was lost, and \(total.refused.grouped) were not taken.
+            \(total.wishes.grouped) wishes were made, \(total.confirmed.grouped) were confirmed, \(total.rejected.grouped) rejected, \
+            and disks refused \(total.refusedWrites.grouped) writes.
             What went wrong: \(faults.isEmpty ? "nothing" : faults.joined(separator: ", ")).
             """)
         if slowest.recovery > .zero {
@@ -87,12 +84,10 @@ struct RunReport {
     }
 
     private var verdict: String {
-        switch (bug, failures) {
-        case (nil, 0): "Every promise held."
-        case (let bug?, 0): "The planted bug \(bug.rawValue) was not found."
-        case (let bug?, _): "The planted bug \(bug.rawValue) was found."
-        case (nil, 1): "A promise was broken in one world."
-        case (nil, _): "A promise was broken in \(failures.grouped) worlds."
+        switch failures {
+        case 0: "Every promise held."
+        case 1: "A promise was broken in one world."
+        default: "A promise was broken in \(failures.grouped) worlds."
         }
     }
 

@@ -1,144 +1,157 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import DemocracyDJ
+import MeshProtocol
+import NodeStore
 import Testing
 
 @testable import MeshSimulator
 
-@Suite("What is promised about messages")
+@Suite("The ledger of messages")
 struct LedgerTests {
-    static let host = 0
-    static let ana = 1
-    static let ben = 2
+    private var ledger = Ledger()
+    private var disks: [Peer.ID: StoredNode] = ["ana": StoredNode(), "car": StoredNode()]
 
-    /// A ledger with so many messages from Ana to the host, all of them on Ana's disk.
-    private func ledger(_ count: Int) -> Ledger {
-        var ledger = Ledger()
-        for _ in 0..<count {
-            let message = ledger.cast(from: Self.ana, to: Self.host)
-            ledger.taken(message)
+    private static func remembered(_ epoch: UInt32) -> MeshCore.Remembered {
+        MeshCore.Remembered(
+            publicKey: [],
+            conversation: Conversation.Durable(epoch: epoch, lastNumber: 0, outbox: [], theirEpoch: 0, accepted: 0))
+    }
+
+    private mutating func write(_ node: Peer.ID, _ fill: (inout StoreBatch) -> Void) throws -> [Promise] {
+        var batch = StoreBatch()
+        fill(&batch)
+        let before = try #require(disks[node])
+        try disks[node]?.apply(batch)
+        return ledger.commit(batch, of: node, before: before, disk: { disks[$0] }).map(\.0)
+    }
+
+    private mutating func says(_ number: UInt64, _ intent: GuestIntent = .vote(songID: "s1")) throws -> [Promise] {
+        try write("ana") {
+            let body = MeshMessage.intent(intent).encoded
+            $0.outgoing = [.init(peer: "car", number: number, body: body, remembered: Self.remembered(7))]
         }
-        return ledger
     }
 
-    @Test("A message that is given, made safe and acknowledged keeps every promise")
-    func kept() {
-        var ledger = ledger(1)
-        #expect(ledger.missing == [0])
-        #expect(ledger.heard(0, by: Self.host) == nil)
-        #expect(ledger.safe(0) == nil)
-        #expect(ledger.acknowledged(0) == nil)
-        #expect(ledger.missing.isEmpty)
+    private mutating func hears(_ number: UInt64) throws -> [Promise] {
+        try write("car") {
+            $0.receipts = [.init(peer: "ana", epoch: 7, number: number, remembered: Self.remembered(3))]
+        }
     }
 
-    @Test("An acknowledgement of what is not on the receiver's disk is noticed")
-    func acknowledgedButLost() {
-        var ledger = ledger(1)
-        #expect(ledger.heard(0, by: Self.host) == nil)
-        #expect(ledger.acknowledged(0) == .acknowledgedButLost)
+    @Test("what was sent, and is written where it has arrived, breaks nothing, and is known by its number")
+    mutating func inOrder() throws {
+        #expect(try says(1) == [] && says(2, .takeBackVote(songID: "s1")) == [])
+        #expect(try hears(1) == [] && hears(2) == [])
+        var batch = StoreBatch()
+        batch.receipts = [.init(peer: "ana", epoch: 7, number: 2, remembered: Self.remembered(3))]
+        let intents = ledger.intents(in: batch, of: "car")
+        #expect(intents.map(\.intent) == [.takeBackVote(songID: "s1")] && intents.map(\.guest) == ["ana"])
+        let disk = try #require(disks["car"])
+        #expect(ledger.acknowledged(upTo: 2, from: "ana", to: "car", epoch: 7, disk: disk) == nil)
+        #expect(ledger.acknowledged(upTo: 3, from: "ana", to: "car", epoch: 7, disk: disk)?.0 == .acknowledgedButLost)
     }
 
-    @Test("A message that comes twice is noticed, while the application lives and after a restart")
-    func twice() {
-        var ledger = ledger(2)
-        #expect(ledger.heard(0, by: Self.host) == nil)
-        #expect(ledger.heard(0, by: Self.host) == .deliveredTwice)
-        #expect(ledger.safe(0) == nil)
-        ledger.restarted(Self.host)
-        #expect(ledger.heard(0, by: Self.host) == .deliveredTwice)
-        #expect(ledger.safe(0) == .deliveredTwice)
+    @Test("a message that is written twice, or before an earlier one, or before its sender's disk has it, is noticed")
+    mutating func outOfOrder() throws {
+        _ = try (says(1), says(2), says(3))
+        #expect(try hears(1) == [] && hears(1) == [.deliveredTwice])
+        #expect(try hears(3) == [.leftOut])
+        #expect(try hears(4) == [.toldTooEarly])
     }
 
-    @Test("What was given and not made safe is given again after a restart")
-    func againAfterRestart() {
-        var ledger = ledger(1)
-        #expect(ledger.heard(0, by: Self.host) == nil)
-        ledger.restarted(Self.host)
-        #expect(ledger.heard(0, by: Self.host) == nil)
-        #expect(ledger.safe(0) == nil)
+    @Test("what went with a disk is excused, and what it had acknowledged as well")
+    mutating func lostStore() throws {
+        _ = try (says(1), says(2), hears(1), hears(2))
+        ledger.lostStore("car", try #require(disks["car"]))
+        disks["car"] = StoredNode()
+        #expect(ledger.acknowledged(upTo: 2, from: "ana", to: "car", epoch: 7, disk: StoredNode()) == nil)
+        #expect(ledger.acknowledged(upTo: 3, from: "ana", to: "car", epoch: 7, disk: StoredNode()) != nil)
+        _ = try says(3)
+        #expect(try hears(3) == [])
+    }
+}
+
+@Suite("The story of the host's state")
+struct StoryTests {
+    private var story: Story = {
+        var story = Story(Scenario(seed: 1, faults: []))
+        story.peers = ["car", "ana", "ben"]
+        return story
+    }()
+    private var host = HostRecord(
+        epoch: 5, nowPlaying: "s0", isPlaying: true,
+        queue: [
+            QueuedRecord(songID: "s0", addedBy: "car", added: 0),
+            QueuedRecord(songID: "s1", addedBy: "car", added: 1, voters: ["ana"]),
+            QueuedRecord(songID: "s2", addedBy: "car", added: 2),
+        ])
+
+    /// What is found when the host writes this with these messages.
+    private mutating func after(
+        _ intents: [(guest: Peer.ID, intent: GuestIntent)] = [], _ change: (inout HostRecord) -> Void
+    ) -> Set<Promise> {
+        let before = host
+        change(&host)
+        return Set(story.committed(before, host, intents, at: .seconds(1)).map(\.0))
     }
 
-    @Test("A message that comes after a later one of the same sender is noticed")
-    func order() {
-        var ledger = ledger(2)
-        #expect(ledger.heard(1, by: Self.host) == nil)
-        #expect(ledger.heard(0, by: Self.host) == .deliveredTwice)
+    @Test("a vote counts once with its message, and no vote comes or goes without one")
+    mutating func votes() {
+        #expect(after([("ben", .vote(songID: "s1"))]) { $0.queue[1].voters = ["ana", "ben"] } == [])
+        #expect(after([("ben", .takeBackVote(songID: "s1"))]) { $0.queue[1].voters = ["ana"] } == [])
+        #expect(after { $0.queue[1].voters = [] } == [.wrongVote])
+        #expect(after([("ben", .vote(songID: "s1"))]) { _ in } == [.wrongVote])
+        #expect(after { $0.queue[1].voters = ["ana", "ana"] } == [.wrongVote])
+        #expect(after { $0.queue[1].voters = ["eve"] } == [.wrongVote])
     }
 
-    @Test("A message that is left out is noticed when the next is safe")
-    func leftOut() {
-        var ledger = ledger(2)
-        #expect(ledger.heard(1, by: Self.host) == nil)
-        #expect(ledger.safe(1) == .leftOut)
+    @Test("the last of a guest's wishes in one write counts")
+    mutating func lastWish() {
+        let wishes: [(guest: Peer.ID, intent: GuestIntent)] = [
+            ("ben", .vote(songID: "s1")), ("ben", .takeBackVote(songID: "s1")), ("ben", .suggestSong(songID: "s1")),
+        ]
+        #expect(after(wishes) { $0.queue[1].voters = ["ana", "ben"] } == [])
+        #expect(after(wishes.dropLast()) { _ in } == [.wrongVote])
     }
 
-    @Test("Two senders do not wait for one another")
-    func twoSenders() {
-        var ledger = ledger(1)
-        let bens = ledger.cast(from: Self.ben, to: Self.host)
-        ledger.taken(bens)
-        #expect(ledger.heard(bens, by: Self.host) == nil)
-        #expect(ledger.safe(bens) == nil)
-        #expect(ledger.heard(0, by: Self.host) == nil)
-        #expect(ledger.safe(0) == nil)
+    @Test("songs come and go because somebody wants it")
+    mutating func queue() {
+        let new = QueuedRecord(songID: "s9", addedBy: "ben", added: 9)
+        #expect(after([("ben", .suggestSong(songID: "s9"))]) { $0.queue.append(new) } == [])
+        #expect(after { $0.queue.removeLast() } == [.wrongQueue])
+        #expect(after { $0.queue.append(new) } == [.wrongQueue])
+        story.causes = [.host(.remove("s9"))]
+        story.beginWrite(0)
+        #expect(after { $0.queue.removeLast() } == [])
     }
 
-    @Test("What nobody has cast, or not to this receiver, is noticed")
-    func forged() {
-        var ledger = ledger(1)
-        #expect(ledger.heard(7, by: Self.host) == .forged)
-        #expect(ledger.heard(0, by: Self.ben) == .forged)
+    @Test("whoever was sent away stays so, until the session ends")
+    mutating func bans() {
+        #expect(after { $0.banned = ["ben"] } == [.wrongQueue])
+        #expect(after { $0.banned = [] } == [.banForgotten])
+        story.causes = [.host(.kick("ben"))]
+        story.beginWrite(0)
+        #expect(after { $0.banned = ["ben"] } == [])
+        #expect(after { $0 = HostRecord(epoch: 5) } == [.wrongQueue])
     }
 
-    @Test("Nothing is promised about a message that was not taken")
-    func refused() {
-        var ledger = Ledger()
-        let refused = ledger.cast(from: Self.ana, to: Self.host)
-        ledger.refused(refused)
-        ledger.taken(refused)
-        let next = ledger.cast(from: Self.ana, to: Self.host)
-        ledger.taken(next)
-        #expect(ledger.missing == [next])
-        #expect(ledger.heard(next, by: Self.host) == nil)
-        #expect(ledger.safe(next) == nil)
+    @Test("a run of the host never has the epoch of an earlier one")
+    mutating func epochs() {
+        #expect(after { $0.epoch = 6 } == [])
+        #expect(after { $0.epoch = 4 } == [.epochReused])
     }
 
-    @Test("What goes with a sender's disk is not missed, and what it casts afterwards is")
-    func sendersDisk() {
-        var ledger = ledger(2)
-        #expect(ledger.heard(0, by: Self.host) == nil)
-        #expect(ledger.safe(0) == nil)
-        ledger.lostStore(Self.ana)
-        #expect(ledger.missing.isEmpty)
-        let next = ledger.cast(from: Self.ana, to: Self.host)
-        ledger.taken(next)
-        #expect(ledger.missing == [next])
-        #expect(ledger.acknowledged(next) == .acknowledgedButLost)
-    }
-
-    @Test("A receiver that has lost its disk may be given again what it had")
-    func receiversDisk() {
-        var ledger = ledger(1)
-        #expect(ledger.heard(0, by: Self.host) == nil)
-        #expect(ledger.safe(0) == nil)
-        ledger.lostStore(Self.host)
-        ledger.restarted(Self.host)
-        #expect(ledger.heard(0, by: Self.host) == nil)
-        #expect(ledger.safe(0) == nil)
-        // Its acknowledgement may have been on its way when the disk went.
-        #expect(ledger.acknowledged(0) == nil)
-    }
-
-    @Test("What was cast is counted as arrived, lost with a disk or not taken")
-    func counts() {
-        var ledger = ledger(2)
-        _ = ledger.heard(0, by: Self.host)
-        _ = ledger.safe(0)
-        ledger.lostStore(Self.ana)
-        let refused = ledger.cast(from: Self.ana, to: Self.host)
-        ledger.refused(refused)
-        var figures = Figures()
-        ledger.count(into: &figures)
-        #expect(figures.cast == 3)
-        #expect([figures.safe, figures.lost, figures.refused] == [1, 1, 1])
+    @Test("a vote that was confirmed and not wished away again stays")
+    mutating func confirmed() {
+        var snapshot = HostSnapshot(
+            epoch: 5, revision: 1, nowPlaying: nil, isPlaying: true,
+            queue: [QueueItem(song: story.library.songs[0], addedBy: "car", voters: ["ana"])], connectedPeers: [])
+        snapshot.queue[0].song.id = "s1"
+        _ = after { $0.queue.append(QueuedRecord(songID: "s3", addedBy: "car", added: 3)) }
+        story.wished("ana", "s1", at: .zero)
+        story.showed(snapshot, at: .seconds(1))
+        #expect(story.answered("ana", "s1", .takeBack, .confirmed, seeing: snapshot)?.0 == .falseAnswer)
+        #expect(story.answered("ana", "s1", .vote, .confirmed, seeing: snapshot) == nil)
     }
 }

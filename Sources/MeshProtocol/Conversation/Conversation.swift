@@ -81,9 +81,6 @@ public struct Conversation: Sendable, Hashable {
     /// Whether there is a link.
     public private(set) var isLinked = false
 
-    /// For the simulator: see `PlantedBug`.
-    var plantedBug: PlantedBug?
-
     /// A conversation that has not begun. `epoch` is random and not 0. Where it holds until stored, a reliable message
     /// leaves only when `stored` has told that it is on disk.
     public init(epoch: UInt32, holdsUntilStored: Bool = false) {
@@ -151,11 +148,9 @@ public struct Conversation: Sendable, Hashable {
         isDeclining = false
         handedOver = 0
         lastLatest = 0
-        if plantedBug != .keepsLatestNumbers { theirLatest = 0 }
+        theirLatest = 0
         var acknowledged = false
-        if theirs.theirEpoch == epoch, plantedBug != .ignoresDelivered {
-            acknowledged = catchUp(with: theirs.delivered)
-        }
+        if theirs.theirEpoch == epoch { acknowledged = catchUp(with: theirs.delivered) }
         // The peer has begun anew; or what is missing was acknowledged by a state of ours that is lost, and will not
         // come again.
         if theirs.epoch != theirEpoch || theirs.first - 1 > delivered {
@@ -185,8 +180,7 @@ public struct Conversation: Sendable, Hashable {
     mutating func pause() {
         isLinked = false
         handedOver = 0
-        if plantedBug != .keepsLatest { latest = nil }
-        if plantedBug == .dropsOutbox { (outbox, lastStored) = ([], lastNumber) }
+        latest = nil
     }
 
     // MARK: Sending
@@ -202,7 +196,7 @@ public struct Conversation: Sendable, Hashable {
             return .queued(number: lastLatest)
         case .reliable:
             let fits = outbox.count < Limits.outboxMessages && outboxBytes + body.count <= Limits.outboxBytes
-            guard fits || plantedBug == .growsOutbox, lastNumber < Limits.largestNumber else { return .full }
+            guard fits, lastNumber < Limits.largestNumber else { return .full }
             lastNumber += 1
             if !holdsUntilStored { lastStored = lastNumber }
             outbox.append(body)
@@ -278,7 +272,7 @@ public struct Conversation: Sendable, Hashable {
             theirLatest = unit.number
         case .reliable:
             guard !isDeclining else { return .duplicate }
-            guard unit.number > delivered else { return plantedBug == .keepsDuplicates ? .new : duplicate() }
+            guard unit.number > delivered else { return duplicate() }
             guard unit.number == delivered + 1 else { return .gap }
             delivered = unit.number
         }
@@ -307,8 +301,7 @@ public struct Conversation: Sendable, Hashable {
     /// The application has made everything up to a number of an epoch of the peer's safe. The number to acknowledge,
     /// where it has grown. A peer that has begun anew since has other messages by these numbers.
     mutating func accept(upTo number: UInt64, of epoch: UInt32) -> UInt64? {
-        guard epoch == theirEpoch || plantedBug == .confirmsOldNumbers else { return nil }
-        guard number > accepted, number <= delivered else { return nil }
+        guard epoch == theirEpoch, number > accepted, number <= delivered else { return nil }
         accepted = number
         return accepted
     }

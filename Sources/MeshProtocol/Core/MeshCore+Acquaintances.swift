@@ -60,10 +60,7 @@ extension MeshCore {
     }
 
     private func newConversation(_ entropy: Entropy) -> Conversation {
-        var conversation = Conversation(
-            epoch: plantedBug == .keepsEpoch ? 1 : entropy.epoch, holdsUntilStored: holdsUntilStored)
-        conversation.plantedBug = plantedBug
-        return conversation
+        Conversation(epoch: entropy.epoch, holdsUntilStored: holdsUntilStored)
     }
 
     mutating func touch(_ peer: Peer.ID) {

@@ -47,7 +47,7 @@ extension MeshCore {
 
     private mutating func translate(_ action: LinkMachine.Action, on id: LinkID) -> [Action] {
         // What stands behind the end in one record is not looked at, whoever has ended the link.
-        guard links[id]?.isOver == false || plantedBug == .tellsAfterEnd else { return [] }
+        guard links[id]?.isOver == false else { return [] }
         switch action {
         case .wake: return [.wake(id)]
         case .identified(let peer):
@@ -66,15 +66,11 @@ extension MeshCore {
     private mutating func answer(_ peer: Peer, on id: LinkID) -> [Action] {
         if let reason = links[id]?.refusal { return update(id) { $0.refuse(reason) } }
         switch admission.answer(peer.id, local: local.id, connected: linkOfPeer.keys, now: now) {
-        case .admit where plantedBug == .refusesReturning && linkOfPeer[peer.id] != nil:
-            return update(id) { $0.refuse(.full) }
         case .refuse(let reason): return update(id) { $0.refuse(reason) }
         case .admit:
             guard let hello = introduce(to: peer.id, on: id) else { return [] }
             links[id]?.isAdmitted = true
-            let actions = [.tell(id, .admitted(peer))] + update(id) { $0.admit(as: hello) }
-            guard plantedBug == .believesReplays else { return actions }
-            return actions + update(id) { $0.confirmWithoutRecord() }
+            return [.tell(id, .admitted(peer))] + update(id) { $0.admit(as: hello) }
         }
     }
 
@@ -89,14 +85,11 @@ extension MeshCore {
         }
         var actions: [Action] = []
         // The same peer by a newer link: the older one is dead even if it does not know yet.
-        if let old = linkOfPeer[peer.id], old != id, plantedBug != .keepsOldLink {
+        if let old = linkOfPeer[peer.id], old != id {
             if links[old]?.machine.isAnswering == true { admission.replace(peer.id, now: now) }
             // Both are told.
             if admission.isTwin(peer.id, now: now), link.machine.role == .responder {
                 return update(old) { $0.sendAway(.twin) } + update(id) { $0.sendAway(.twin) }
-            }
-            if plantedBug == .keepsFragments, let half = links[old]?.machine.reassemblers {
-                links[id]?.machine.reassemblers = half
             }
             actions += update(old) { $0.end(.replaced) }
         }
@@ -126,9 +119,7 @@ extension MeshCore {
             let message = ReceivedMessage(
                 peer: peer, messageClass: unit.messageClass, number: unit.number,
                 epoch: conversations[peer]?.peerEpoch ?? 0, body: Array(unit.body))
-            let actions: [Action] = [.tell(id, .received(message))]
-            guard plantedBug == .acknowledgesUnstored, unit.messageClass == .reliable else { return actions }
-            return actions + update(id) { $0.acknowledge(upTo: unit.number) }
+            return [.tell(id, .received(message))]
         case .duplicate, nil: return []
         case .gap: return update(id) { $0.end(.misbehaved(.missingMessage)) }
         }

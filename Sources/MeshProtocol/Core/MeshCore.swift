@@ -110,8 +110,6 @@ public struct MeshCore: Sendable {
     /// Handshakes that others have begun.
     private var handshakes = RateLimit(
         perSecond: Limits.handshakesPerSecond, burst: Limits.handshakeBurst, now: .zero)
-    /// For the simulator: see `PlantedBug`.
-    var plantedBug: PlantedBug?
 
     /// What went wrong, by kind.
     public internal(set) var misbehaviours: [Misbehaviour: Int] = [:]
@@ -171,8 +169,7 @@ public struct MeshCore: Sendable {
             expectedKey: known.flatMap { acquaintances[$0]?.publicKey },
             joined: expected.map { joined(withHead: $0) } ?? [],
             heard: role == .initiator ? advertised : nil)
-        let hasRoom = strangers < Limits.strangers || plantedBug == .countsNoStrangers
-        let isCrowded = role == .responder && (!hasRoom || !handshakes.allows(now: now))
+        let isCrowded = role == .responder && (strangers >= Limits.strangers || !handshakes.allows(now: now))
         links[id] = Link(
             machine: LinkMachine(role: role, keys: keys, now: now), entropy: entropy, expected: expected,
             refusal: refusal, advertised: advertised)
@@ -194,7 +191,7 @@ public struct MeshCore: Sendable {
     /// A link's channel is closed: nothing of the link is left.
     public mutating func channelClosed(_ id: LinkID) -> [Action] {
         let actions = update(id) { $0.channelClosed() }
-        if plantedBug != .keepsLinks { links[id] = nil }
+        links[id] = nil
         return actions
     }
 
@@ -319,7 +316,6 @@ public struct MeshCore: Sendable {
             let accepted = conversations[message.peer]?.accept(upTo: message.number, of: message.epoch),
             let id = linkOfPeer[message.peer]
         else { return [] }
-        let number = plantedBug == .acknowledgesOneTooMany ? accepted + 1 : accepted
-        return update(id) { $0.acknowledge(upTo: number) }
+        return update(id) { $0.acknowledge(upTo: accepted) }
     }
 }

@@ -165,11 +165,6 @@ extension LinkMachine {
         connect(to: initiator.id, initiator.hello)
     }
 
-    /// For the simulator: see `PlantedBug.believesReplays`.
-    mutating func confirmWithoutRecord() -> [Action] {
-        if case .confirming(let initiator) = phase { connect(initiator) } else { [] }
-    }
-
     mutating func connect(to id: Peer.ID, _ hello: Hello) -> [Action] {
         let peer = Peer(id: id, name: hello.name)
         self.peer = peer

@@ -1,117 +1,99 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What was promised about each message, and what has become of it. It sees what an all-knowing bookkeeper would, and
-/// says when a promise is broken.
+import DemocracyDJ
+import MeshProtocol
+import NodeStore
+
+/// The reliable messages of all nodes, as their disks have them: what was sent, and what has arrived. It sees what somebody
+/// would who knows everything, and says when a promise is broken.
 struct Ledger {
-    struct Message {
-        let sender: Int
-        let receiver: Int
-        /// Its place among the messages of the two.
-        let place: Int
-        /// Its sender was told that it is taken.
-        var isTaken = false
-        /// The receiver's application has it on disk.
-        var isSafe = false
-        /// Its sender was told that it has arrived.
-        var isAcknowledged = false
-        /// It went with somebody's disk: nothing is promised about it any more.
-        var isExcused = false
-        /// The core has not taken it: nothing is promised about it.
-        var isRefused = false
-        /// It was safe once, whatever has become of the disk.
-        var hasArrived = false
+    typealias Finding = (Promise, String)
+
+    /// The messages of one numbering of a sender's for a receiver.
+    private struct Stream: Hashable {
+        var sender: Peer.ID
+        var receiver: Peer.ID
+        var epoch: UInt32
     }
 
-    struct Pair: Hashable {
-        var sender: Int
-        var receiver: Int
+    private struct Pair: Hashable {
+        var sender: Peer.ID
+        var receiver: Peer.ID
     }
 
-    private(set) var messages: [Message] = []
-    private var places: [Pair: [Int]] = [:]
-    /// The place of the last message that a living application has been given.
-    private var lastHeard: [Pair: Int] = [:]
+    /// What was on a sender's disk, by number.
+    private var sent: [Stream: [UInt64: [UInt8]]] = [:]
+    /// Up to here a receiver may have acknowledged what went with its disk.
+    private var lost: [Stream: UInt64] = [:]
+    /// One of the two has lost its disk: gaps are no wonder.
+    private var losers: Set<Peer.ID> = []
+    /// In these numberings whoever means no good sends nothing that may be heard.
+    var mute: (sender: Peer.ID, epoch: UInt32)?
 
-    mutating func cast(from sender: Int, to receiver: Int) -> Int {
-        let pair = Pair(sender: sender, receiver: receiver)
-        let message = messages.count
-        messages.append(Message(sender: sender, receiver: receiver, place: places[pair, default: []].count))
-        places[pair, default: []].append(message)
-        return message
+    /// The body of a message that is, or was, on its sender's disk.
+    func body(_ number: UInt64, from sender: Peer.ID, to receiver: Peer.ID, epoch: UInt32) -> [UInt8]? {
+        sent[Stream(sender: sender, receiver: receiver, epoch: epoch)]?[number]
     }
 
-    /// Its sender is told that a message is on disk, unless it was refused.
-    mutating func taken(_ message: Int) {
-        messages[message].isTaken = !messages[message].isRefused
-    }
-
-    /// It could not be taken, and its sender is told so.
-    mutating func refused(_ message: Int) {
-        messages[message].isRefused = true
-    }
-
-    /// A receiver's application has been given a message.
-    mutating func heard(_ message: Int, by receiver: Int) -> Promise? {
-        guard messages.indices.contains(message), messages[message].receiver == receiver else { return .forged }
-        let entry = messages[message]
-        let pair = Pair(sender: entry.sender, receiver: receiver)
-        defer { lastHeard[pair] = max(entry.place, lastHeard[pair] ?? -1) }
-        guard entry.place > lastHeard[pair] ?? -1 else { return .deliveredTwice }
-        return nil
-    }
-
-    /// A receiver's application has a message on disk.
-    mutating func safe(_ message: Int) -> Promise? {
-        let entry = messages[message]
-        guard !entry.isSafe else { return .deliveredTwice }
-        messages[message].isSafe = true
-        messages[message].hasArrived = true
-        for earlier in places[Pair(sender: entry.sender, receiver: entry.receiver), default: []].prefix(entry.place)
-            .reversed()
-        {
-            if messages[earlier].isSafe { break }
-            if messages[earlier].isTaken, !messages[earlier].isExcused { return .leftOut }
-        }
-        return nil
-    }
-
-    /// A sender was told that a message has arrived.
-    mutating func acknowledged(_ message: Int) -> Promise? {
-        messages[message].isAcknowledged = true
-        return messages[message].isSafe || messages[message].isExcused ? nil : .acknowledgedButLost
-    }
-
-    /// A node is up again and knows what its disk knows.
-    mutating func restarted(_ node: Int) {
-        for (pair, messages) in places where pair.receiver == node {
-            lastHeard[pair] = messages.last { self.messages[$0].isSafe }.map { self.messages[$0].place } ?? -1
+    /// What a guest wants with the messages of a batch's receipts, in order.
+    func intents(in batch: StoreBatch, of receiver: Peer.ID) -> [(guest: Peer.ID, intent: GuestIntent)] {
+        batch.receipts.compactMap { receipt in
+            let body = body(receipt.number, from: receipt.peer, to: receiver, epoch: receipt.epoch)
+            guard let body, case .intent(let intent)? = MeshMessage(encoded: body) else { return nil }
+            return (receipt.peer, intent)
         }
     }
 
-    /// A node's disk is gone: what it had to say, and what it has told others that it has.
-    mutating func lostStore(_ node: Int) {
-        for index in messages.indices {
-            if messages[index].sender == node, !messages[index].isSafe { messages[index].isExcused = true }
-            guard messages[index].receiver == node else { continue }
-            if messages[index].isAcknowledged { messages[index].isExcused = true }
-            if messages[index].isSafe {
-                messages[index].isSafe = false
-                // Its acknowledgement may be on its way.
-                messages[index].isExcused = true
+    /// A node's write is on its disk. `before` is what the disk had, `disk` what others' disks have; nil for a stranger.
+    mutating func commit(
+        _ batch: StoreBatch, of node: Peer.ID, before: StoredNode, disk: (Peer.ID) -> StoredNode?
+    ) -> [Finding] {
+        for message in batch.outgoing {
+            let stream = Stream(sender: node, receiver: message.peer, epoch: message.remembered.conversation.epoch)
+            sent[stream, default: [:]][message.number] = message.body
+        }
+        var heard: [Stream: UInt64] = [:]
+        var findings: [Finding] = []
+        for receipt in batch.receipts {
+            let stream = Stream(sender: receipt.peer, receiver: node, epoch: receipt.epoch)
+            if let mute, mute == (receipt.peer, receipt.epoch) {
+                findings.append((.outOfOrder, "message \(receipt.number) behind the end of its link"))
+            }
+            // Whoever is no node of this world may count as it likes.
+            guard let sender = disk(receipt.peer) else { continue }
+            let known = before.remembered[receipt.peer]?.conversation
+            let last = heard[stream] ?? (known?.theirEpoch == receipt.epoch ? known?.accepted : nil)
+            heard[stream] = receipt.number
+            let isExcused = losers.contains(receipt.peer) || losers.contains(node)
+            if let last, receipt.number <= last {
+                findings.append((.deliveredTwice, "message \(receipt.number) after \(last)"))
+            } else if receipt.number != (last ?? 0) + 1, !isExcused {
+                findings.append((.leftOut, "message \(receipt.number) after \(last ?? 0)"))
+            }
+            let theirs = sender.remembered[node]?.conversation
+            if !isExcused, theirs?.epoch != receipt.epoch || theirs.map({ $0.lastNumber < receipt.number }) != false {
+                findings.append((.toldTooEarly, "message \(receipt.number) is not on its sender's disk"))
             }
         }
+        return findings
     }
 
-    /// How many there were, and what has become of them.
-    func count(into figures: inout Figures) {
-        figures.cast = messages.count
-        figures.safe = messages.count { $0.hasArrived }
-        figures.lost = messages.count { $0.isTaken && !$0.hasArrived && $0.isExcused }
-        figures.refused = messages.count { !$0.isTaken && !$0.hasArrived }
+    /// A sender takes everything up to a number for arrived. `disk` is the receiver's.
+    func acknowledged(
+        upTo number: UInt64, from sender: Peer.ID, to receiver: Peer.ID, epoch: UInt32, disk: StoredNode
+    ) -> Finding? {
+        let theirs = disk.remembered[sender]?.conversation
+        let safe = theirs?.theirEpoch == epoch ? theirs?.accepted ?? 0 : 0
+        let excused = lost[Stream(sender: sender, receiver: receiver, epoch: epoch)] ?? 0
+        return number <= max(safe, excused) ? nil : (.acknowledgedButLost, "message \(number), and \(safe) are safe")
     }
 
-    /// What has not arrived and should have.
-    var missing: [Int] {
-        messages.indices.filter { messages[$0].isTaken && !messages[$0].isSafe && !messages[$0].isExcused }
+    /// A node's disk is gone, and with it what it had told others that it has.
+    mutating func lostStore(_ node: Peer.ID, _ disk: StoredNode) {
+        losers.insert(node)
+        for (peer, known) in disk.remembered {
+            let stream = Stream(sender: peer, receiver: node, epoch: known.conversation.theirEpoch)
+            lost[stream] = max(lost[stream] ?? 0, known.conversation.accepted)
+        }
     }
 }

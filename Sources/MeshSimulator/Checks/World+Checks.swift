@@ -1,57 +1,64 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import DemocracyDJ
+import MeshNode
 import MeshProtocol
+import NodeStore
 
-/// What is looked after besides the messages.
+/// What is checked of links and of what nodes keep in memory, and whether everything is in order in the end.
 extension World {
-    /// A link comes up once, and ends once. Everything that is told of it is told in between.
-    mutating func checkOrder(_ node: Int, _ link: MeshCore.LinkID, _ event: LinkEvent) {
-        guard let place = nodes[node].links[link] else { return }
-        let isInOrder: Bool
-        switch event {
-        case .admitted: isInOrder = !place.isUp
-        case .connected:
-            isInOrder = !place.isUp
-            nodes[node].links[link]?.isUp = true
-        case .failed:
-            isInOrder = !place.isUp
-            nodes[node].links[link]?.hasEnded = true
-        case .ended:
-            isInOrder = place.isUp
-            nodes[node].links[link]?.hasEnded = true
-        case .received, .acknowledged, .latestHasLeft, .roundTrip: isInOrder = place.isUp
+    /// A node has dealt with something; `link` is the one that it was about.
+    mutating func check(_ node: Int, _ link: MeshCore.LinkID?) {
+        checkMemory(of: node)
+        checkScreen(node)
+        checkCleared()
+        guard let link, let place = nodes[node].links[link], let peer = nodes[node].core?.mesh.peer(on: link) else {
+            return
         }
-        guard !isInOrder || place.hasEnded else { return }
-        broken(.outOfOrder, nodes[node].name, "\(event.words) on link \(link), channel \(place.channel)")
+        if !place.isUp {
+            nodes[node].links[link]?.isUp = true
+            checkConnected(node, place, peer)
+        }
+        checkAcknowledged(node, peer.id)
+    }
+
+    /// What a node takes for arrived is on its receiver's disk.
+    private mutating func checkAcknowledged(_ node: Int, _ peer: Peer.ID) {
+        guard let conversation = nodes[node].core?.mesh.conversation(with: peer)?.resumption,
+            let receiver = nodes.firstIndex(where: { $0.peer == peer })
+        else { return }
+        let finding = ledger.acknowledged(
+            upTo: conversation.first - 1, from: nodes[node].peer, to: peer, epoch: conversation.epoch,
+            disk: nodes[receiver].disk)
+        if let (promise, what) = finding { broken(promise, nodes[node].name, what) }
     }
 
     /// Whoever a link is up with has to be at its other end, and nowhere else. A guest has dialled the host, and wants no
-    /// other; whoever joins a host is welcome, as themselves.
-    mutating func checkConnected(_ node: Int, _ place: SimulatedLink, _ peer: Peer) {
+    /// other; whoever joins a host is welcome, as themselves, unless it was sent away.
+    private mutating func checkConnected(_ node: Int, _ place: SimulatedLink, _ peer: Peer) {
+        figures.connections += 1
+        trace(node, "channel \(place.channel) is up with \(peer)")
         let other = channels[place.channel].ends[1 - place.end].node.map { nodes[$0].peer } ?? mallory.peerID
         if other != peer.id || node > 0 && peer.id != nodes[0].peer {
             broken(.falsePeer, nodes[node].name, "\(peer) on channel \(place.channel)")
         }
-        let links = nodes[node].links.values.filter { !$0.isClosing }.count { link in
-            nodes[node].core?.peer(on: channels[link.channel].ends[link.end].link)?.id == peer.id
+        let links = nodes[node].links.filter { !$0.value.isClosing }.keys.count { link in
+            nodes[node].core?.mesh.peer(on: link)?.id == peer.id
         }
         if links > 1 { broken(.linkedTwice, nodes[node].name, "\(peer)") }
+        if node == 0, nodes[0].disk.host?.banned.contains(peer.id) == true {
+            broken(.banForgotten, "Car", "\(peer) is linked")
+        }
     }
 
-    /// Whether a link had a reason to end like that.
-    mutating func checkEnd(_ node: Int, _ end: LinkEnd, _ channel: Int) {
-        switch end {
-        case .misbehaved(let how): checkAccusation(node, how, channel)
-        case .silent, .handshakeTimeout:
-            let place = channels[channel]
-            guard place.isHonest, !place.isDisturbed, !place.isBroken else { return }
-            broken(.givenUp, nodes[node].name, "\(end.words) on channel \(channel)")
-        case .refused(let reason):
-            // There is room for everybody, and hosts here send guests away with this reason only.
-            guard reason != .ended, channels[channel].isHonest else { return }
-            broken(.givenUp, nodes[node].name, "\(end.words) on channel \(channel)")
-        case .left, .goodbye, .replaced, .busy, .linkLost: break
-        }
+    /// A node closes a channel. Where it has found the link silent, something has kept the channel from carrying.
+    mutating func checkGivenUp(_ node: Int, _ place: SimulatedLink) {
+        guard silent == node else { return }
+        silent = nil
+        let channel = channels[place.channel]
+        guard channel.isHonest, !channel.isDisturbed, !channel.isBroken, nodes[0].core != nil, !nodes[0].isEnding
+        else { return }
+        broken(.givenUp, nodes[node].name, "a silent link on channel \(place.channel)")
     }
 
     /// Two nodes that keep to the protocol have nothing to accuse one another of. Where somebody has changed what a channel
@@ -70,8 +77,8 @@ extension World {
     }
 
     /// What a peer has a hand in stays within its limits.
-    mutating func checkMemory(of node: Int) {
-        guard let footprint = nodes[node].core?.footprint else { return }
+    private mutating func checkMemory(of node: Int) {
+        guard let footprint = nodes[node].core?.mesh.footprint else { return }
         let amounts = [
             // Nothing of a link is left when its channel is gone.
             ("links", footprint.links, nodes[node].links.count),
@@ -90,6 +97,12 @@ extension World {
         }
     }
 
+    /// The host has another state on its disk.
+    mutating func checkCommitted(_ before: HostRecord?, _ after: HostRecord, _ batch: StoreBatch) {
+        let intents = ledger.intents(in: batch, of: nodes[0].peer)
+        for (promise, what) in story.committed(before, after, intents, at: now) { broken(promise, "Car", what) }
+    }
+
     // MARK: When the faults have stopped
 
     /// Everything is as it should be from now on.
@@ -99,10 +112,14 @@ extension World {
         outOfReach = []
         impostorUntil = now
         for node in nodes.indices {
-            nodes[node].hasAdapter = true
+            (nodes[node].refusesUntil, nodes[node].hangsUntil) = (now, now)
+            adapterReturns(node)
             schedule(.starts(node: node), after: random.time(0...500))
+            // Somebody who has left, or was refused, wants to be in again.
+            if node > 0 { schedule(.retries(node: node), after: random.time(1_000...3_000)) }
+            // What was not to be had from the web is to be had.
+            schedule(.tells(node: node, life: nodes[node].life, .cover("s0", path: "cover")), after: .seconds(2))
         }
-        broadcast()
         schedule(.looks, after: .milliseconds(100))
     }
 
@@ -118,23 +135,39 @@ extension World {
 
     /// What is still to happen, in words; empty when nothing is.
     func whatIsMissing() -> String {
-        for guest in 1..<nodes.count {
-            let name = nodes[guest].name
-            guard isLinked(0, to: guest), isLinked(guest, to: 0) else {
-                return "\(name) and the host are not connected"
+        guard let host = nodes[0].core, !nodes[0].isEnding else { return "the host is down" }
+        if nodes[0].writing != nil { return "the host is writing" }
+        let banned = nodes[0].disk.host?.banned ?? []
+        for guest in nodes.dropFirst() {
+            guard let core = guest.core, !guest.isEnding else { return "\(guest.name) is down" }
+            if let waiting = waitsInPeace(guest) { return waiting }
+            let isLinked = host.mesh.link(to: guest.peer) != nil && core.mesh.link(to: nodes[0].peer) != nil
+            if banned.contains(guest.peer) {
+                if isLinked { return "\(guest.name) is linked, and was sent away" }
+                continue
             }
-            for (node, other) in [(0, guest), (guest, 0)] {
-                let waiting = nodes[node].core?.conversation(with: nodes[other].peer)?.unacknowledged ?? 0
-                if waiting > 0 { return "\(waiting) messages from \(nodes[node].name) to \(nodes[other].name)" }
-                if !nodes[node].writes.isEmpty { return "\(nodes[node].name) is writing" }
+            guard isLinked else { return "\(guest.name) and the host are not connected" }
+            for (node, other) in [(host, guest.peer), (core, nodes[0].peer)] {
+                let waiting = node.mesh.conversation(with: other)?.unacknowledged ?? 0
+                if waiting > 0 { return "\(waiting) messages to \(Identity.head(of: other))" }
             }
-            if nodes[guest].lastRevision != revision { return "\(name) has not got the host's state" }
+            if let wish = core.app.guest?.state.wishes.first { return "\(guest.name) has no answer to \(wish)" }
+            if let open = guest.screen.wishes.first(where: { !$0.value.state.isAnswer }) {
+                return "\(guest.name) was told no end of \(open)"
+            }
+            if guest.screen.snapshot?.still != host.app.host?.snapshot.still {
+                return "\(guest.name) has not got the host's state"
+            }
         }
-        let missing = ledger.missing
-        return missing.isEmpty ? "" : "messages \(missing) have not arrived"
+        for node in nodes {
+            if let notice = node.screen.notices.keys.first(where: { !banned.contains(node.peer) || $0 != "kicked" }) {
+                return "\(node.name) still shows \(notice)"
+            }
+        }
+        return ""
     }
 
-    private func isLinked(_ node: Int, to other: Int) -> Bool {
-        nodes[node].core?.link(to: nodes[other].peer) != nil
+    private func waitsInPeace(_ guest: SimulatedNode) -> String? {
+        guest.writing == nil && guest.inputs.isEmpty ? nil : "\(guest.name) is writing"
     }
 }

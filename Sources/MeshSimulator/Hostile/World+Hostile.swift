@@ -24,14 +24,25 @@ extension World {
         case 2: part = .says([[1, ProtocolVersion.major] + random.bytes(32)])
         case 3: part = .says([HostileFrames.ping(1), HostileFrames.message(1, body: [1]), HostileFrames.goodbye])
         case 4: part = .says(random.pick(recordings[0]) ?? [])
-        default: part = .joins(frames: misdeed())
+        default:
+            let (frames, isMute) = misdeed()
+            return script(.joins(frames: frames), epoch: isMute ? Self.muteEpoch : nil)
         }
         return script(part)
     }
 
-    /// What somebody says who has joined, each a record's plaintext.
-    private mutating func misdeed() -> [[UInt8]] {
-        switch random.below(11) {
+    /// In this epoch of its own whoever joins says nothing that may be heard.
+    static let muteEpoch: UInt32 = 9
+
+    /// What somebody says who has joined, each a record's plaintext; and whether none of it is to be looked at, since it
+    /// stands behind a misdeed or a goodbye.
+    private mutating func misdeed() -> (frames: [[UInt8]], isMute: Bool) {
+        let kind = random.below(11)
+        return (misdeed(kind), kind == 1 || kind == 8)
+    }
+
+    private mutating func misdeed(_ kind: Int) -> [[UInt8]] {
+        switch kind {
         // Circuits that nobody takes, as many as fit, and what belongs into none.
         case 0:
             return [
@@ -39,7 +50,6 @@ extension World {
                     + HostileFrames.frame(14, [1, 200]) + HostileFrames.frame(15, [1])
             ]
         case 1:
-            // What stands behind the misdeed in one record is not to be looked at.
             return [
                 HostileFrames.message(5, body: [9]) + HostileFrames.message(1, body: [1])
                     + HostileFrames.acknowledgement(Limits.largestNumber)
@@ -81,11 +91,11 @@ extension World {
         return script(part)
     }
 
-    private mutating func script(_ part: HostileScript.Part) -> Party {
+    private mutating func script(_ part: HostileScript.Part, epoch mute: UInt32? = nil) -> Party {
         let numbers: [UInt64] = [0, 1, 7, Limits.largestNumber]
-        let epoch = random.pick(nodes)?.core?.conversation(with: mallory.peerID)?.resumption.epoch
+        let epoch = random.pick(nodes)?.core?.mesh.conversation(with: mallory.peerID)?.resumption.epoch
         let hello = HostileFrames.hello(
-            epoch: UInt32(random.pick(1...3)), first: max(1, random.pick(numbers) ?? 1),
+            epoch: mute ?? UInt32(random.pick(1...3)), first: max(1, random.pick(numbers) ?? 1),
             theirEpoch: epoch ?? UInt32(random.below(9)), delivered: random.pick(numbers) ?? 0,
             name: nodes[random.below(nodes.count)].name)
         scripts.append(

@@ -42,6 +42,8 @@ struct Channel {
     var isBroken = false
     /// Something has kept it from carrying what it should, or a node's clock has leapt meanwhile: it may go silent.
     var isDisturbed = false
+    /// The host's state when its end opened: what its guest is shown over it is no older.
+    var stateAtOpen: StateVersion?
     /// Somebody has changed what it carries: that the protocol is broken on it is nobody's fault.
     var isTampered = false
 

@@ -1,45 +1,52 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import DemocracyDJ
+import MeshNode
 import MeshProtocol
-import MeshSession
+import NodeStore
 
-/// A node of a world: what it is made of, what it has on disk, and what it knows while it lives.
+/// A node of a world: a `NodeCore`, what it has on disk, and what its people were shown.
 struct SimulatedNode {
     let index: Int
     let identity: Identity
     let name: String
     let peer: Peer.ID
 
-    /// What outlives a kill.
-    var store = Store()
+    // What outlives a kill.
+    var disk = StoredNode()
+    /// The disk takes nothing before this time.
+    var refusesUntil: Duration = .zero
+    /// The disk answers nothing before this time.
+    var hangsUntil: Duration = .zero
     /// Which life it is in; it begins a new one with each start.
     var life = 0
     /// Nil while it is down.
-    var core: MeshCore?
+    var core: NodeCore?
     var hasAdapter = true
     /// Never used twice, whatever happens.
     var lastLink: MeshCore.LinkID = 0
-    /// How far its clock is ahead of the world's.
+    /// How far its clock is ahead of the world's: it begins at zero with each life, and leaps.
     var clockLead: Duration = .zero
 
     // What goes with its life.
     var links: [MeshCore.LinkID: SimulatedLink] = [:]
-    /// The numbers of what it has to say to others, and which messages they are.
-    var numbered: [Peer.ID: [NumberedMessage]] = [:]
-    /// What is to be written, in order. The first is being written.
-    var writes: [Write] = []
-    var policy = ReconnectPolicy()
-    var policyTimer: Duration?
-    var isBrowsing = false
-    /// Grows with each dial; the present one where `isDialling`.
-    var dial = 0
-    var isDialling = false
-    /// Whom it dials: an identifier, or the head of one.
-    var dialled: Peer.ID = ""
-    /// A guest's link of the present dial.
-    var currentLink: MeshCore.LinkID?
-    /// The revision of the state update that was last heard on the present link.
-    var lastRevision = 0
+    /// What is being written.
+    var writing: StoreBatch?
+    /// What is to be written last of all, once the node ends.
+    var final: StoreBatch?
+    var isEnding = false
+    /// When its deadline is, by its own clock.
+    var timer: Duration?
+    var isScanning = false
+    /// Whom it dials: an identifier, or the head of one, by the dial's number.
+    var dials: [Int: Peer.ID] = [:]
+    /// SDUs that it does not read yet: their channels, and the ends that have sent them.
+    var unread: [(channel: Int, from: Int)] = []
+    /// What people and the player have for it, and it has no room for yet.
+    var inputs: [NodeInput] = []
+    /// The radio has said that it does not work, and nothing since.
+    var isRadioOut = false
+    var screen = Screen()
 
     var isHost: Bool { index == 0 }
 
@@ -48,13 +55,14 @@ struct SimulatedNode {
         life += 1
         core = nil
         links = [:]
-        numbered = [:]
-        writes = []
-        policyTimer = nil
-        isBrowsing = false
-        isDialling = false
-        currentLink = nil
-        lastRevision = 0
+        (writing, final, isEnding) = (nil, nil, false)
+        timer = nil
+        isScanning = false
+        dials = [:]
+        unread = []
+        inputs = []
+        isRadioOut = false
+        screen = Screen()
     }
 }
 
@@ -62,14 +70,22 @@ struct SimulatedNode {
 struct SimulatedLink {
     var channel: Int
     var end: Int
-    /// When its timer is due, by the node's clock.
-    var timer: Duration?
-    /// Not read before this time, by the node's clock.
-    var heldUntil: Duration?
-    /// The core has told that it is up.
+    /// It was seen to be up.
     var isUp = false
-    /// The core has told of its end.
-    var hasEnded = false
     /// The core has said that its channel is to be closed.
     var isClosing = false
+}
+
+/// What the people at a node were shown in its present life.
+struct Screen {
+    /// By code, and since when each is on view.
+    var notices: [String: (notice: Notice, since: Duration)] = [:]
+    var snapshot: HostSnapshot?
+    /// The snapshot came over the present link.
+    var isCurrent = false
+    /// What was told last of each song's wish.
+    var wishes: [Song.ID: (kind: Wish.Kind, state: WishState)] = [:]
+    var linked: Set<Peer.ID> = []
+    /// What is to be heard.
+    var playing: Song.ID?
 }

@@ -2,8 +2,64 @@
 
 import MeshProtocol
 
-/// Channels: they open, carry SDUs and close, and their two ends learn it at different times.
+/// The air: hosts are heard and dialled; channels open, carry SDUs and close, and their two ends learn it at different times.
 extension World {
+    // MARK: Scans and dials
+
+    mutating func hears(_ node: Int) {
+        schedule(.hears(node: node), after: random.time(100...500))
+        guard nodes[node].core != nil, nodes[node].isScanning, isReachable(node), nodes[node].hasAdapter,
+            !nodes[node].isEnding
+        else { return }
+        let host = Peer(id: Identity.head(of: nodes[0].peer), name: nodes[0].name)
+        feed(.heard(host, rssi: -60, hops: 0, isUnderstood: true), node)
+    }
+
+    /// Whether the host can be dialled from where a guest is.
+    func isReachable(_ node: Int) -> Bool {
+        !outOfReach.contains(node) && nodes[0].core != nil && !nodes[0].isEnding && nodes[0].hasAdapter
+    }
+
+    mutating func dial(_ node: Int, _ dial: Int, _ host: Peer.ID) {
+        nodes[node].dials[dial] = host
+        trace(node, "dial \(dial)")
+        let life = nodes[node].life
+        schedule(.dials(node: node, life: life, dial: dial), after: random.time(10...100))
+        schedule(.dialFails(node: node, life: life, dial: dial), after: Limits.dialAttempt)
+    }
+
+    mutating func dials(_ node: Int, _ life: Int, _ dial: Int) {
+        guard nodes[node].life == life, nodes[node].dials[dial] != nil else { return }
+        guard nodes[node].hasAdapter else { return dialFails(node, life, dial) }
+        guard isReachable(node) else {
+            schedule(.dials(node: node, life: life, dial: dial), after: random.time(50...300))
+            return
+        }
+        if !isQuiet, random.chance(scenario.failingDials) {
+            // Half of them at once, and half of them hang.
+            let time = random.chance(50) ? 0...100 : 500...4_000
+            schedule(.dialFails(node: node, life: life, dial: dial), after: random.time(time))
+            return
+        }
+        let isFooled = now < impostorUntil && random.chance(50)
+        let host = isFooled ? impostor() : .node(0, life: nodes[0].life)
+        let channel = open(.node(node, life: life), host, dial: dial)
+        guard isFooled || random.chance(3) else { return }
+        if isFooled { return schedule(.hostileLeaves(channel: channel, end: 1), after: random.time(500...6_000)) }
+        // The channel stands for the host alone, and the guest is never told.
+        channels[channel].ends[0].isClosed = true
+        channels[channel].isDisturbed = true
+        schedule(.dialFails(node: node, life: life, dial: dial), after: random.time(0...2_000))
+    }
+
+    mutating func dialFails(_ node: Int, _ life: Int, _ dial: Int) {
+        guard nodes[node].life == life, nodes[node].dials.removeValue(forKey: dial) != nil else { return }
+        trace(node, "dial \(dial) fails")
+        if !nodes[node].isEnding { feed(.dialFailed(dial, refusal: nil), node) }
+    }
+
+    // MARK: Channels
+
     /// A channel comes up between two parties. Each end is told in its own time.
     @discardableResult
     mutating func open(_ dialler: Party, _ acceptor: Party, dial: Int = 0) -> Int {
@@ -22,7 +78,7 @@ extension World {
             channels[channel].ends[end].isOpen = true
             for sdu in scripts[script].opened() { put(sdu, channel, end) }
         case .node(let node, let life):
-            guard nodes[node].life == life, nodes[node].core != nil, isWanted(channel, end, node) else {
+            guard nodes[node].life == life, !nodes[node].isEnding, isWanted(channel, end, node) else {
                 closes(channel, end)
                 return
             }
@@ -37,7 +93,7 @@ extension World {
 
     /// A guest has not given up its dial, and a host has a place among its channels.
     private func isWanted(_ channel: Int, _ end: Int, _ node: Int) -> Bool {
-        end == 1 || nodes[node].isDialling && nodes[node].dial == channels[channel].ends[0].dial
+        end == 1 || nodes[node].dials[channels[channel].ends[0].dial] != nil
     }
 
     /// One end has an SDU for the other.
@@ -59,8 +115,10 @@ extension World {
             channels[channel].ends[from].early += 1
             return
         }
-        if let wait = holdUp(receiver) {
-            schedule(.arrives(channel: channel, from: from), after: wait)
+        if let node = receiver.node, nodes[node].core?.mayRead(receiver.link, now: localTime(of: node)) == false {
+            // Its silence is noticed at the other end; only here it is known to be this one's doing.
+            channels[channel].isDisturbed = true
+            nodes[node].unread.append((channel, from))
             return
         }
         let sdu = channels[channel].ends[from].underway.removeFirst()
@@ -73,15 +131,8 @@ extension World {
             for answer in scripts[script].received(sdu) { put(answer, channel, 1 - from) }
         case .node(let node, let life):
             guard nodes[node].life == life else { return }
-            act(node, on: receiver.link) { $0.received(sdu, on: receiver.link, now: $1) }
+            feed(.received(sdu, on: receiver.link), node, on: receiver.link)
         }
-    }
-
-    /// How long a node does not read from a link yet.
-    private func holdUp(_ end: Channel.End) -> Duration? {
-        guard let node = end.node, let until = nodes[node].links[end.link]?.heldUntil else { return nil }
-        let wait = until - localTime(of: node)
-        return wait > .zero ? wait : nil
     }
 
     /// A node looks for something to send when it comes to it.
@@ -100,10 +151,12 @@ extension World {
         let link = channels[channel].ends[end].link
         let limit = sduLimit(channel, end)
         while channels[channel].ends[end].underway.count < scenario.credits {
-            guard let (sdu, actions) = nodes[node].core?.nextSDU(for: link, limit: limit) else { return }
+            let time = localTime(of: node)
+            guard let (sdu, actions) = nodes[node].core?.nextSDU(for: link, limit: limit, now: time) else { return }
             if sdu.count > limit { broken(.overLimit, nodes[node].name, "an SDU of \(sdu.count) bytes") }
             put(sdu, channel, end)
-            carryOut(actions, node)
+            perform(actions, node)
+            goOn(node)
         }
     }
 
@@ -130,7 +183,7 @@ extension World {
             dialFails(node, life, channels[channel].ends[end].dial)
             return
         }
-        act(node, on: link) { core, _ in core.channelClosed(link) }
+        feed(.channelClosed(link), node, on: link)
         nodes[node].links[link] = nil
     }
 

@@ -26,7 +26,18 @@ extension World {
             schedule(.starts(node: node), after: random.time(scenario.downTime))
         case .adapter: adapter(node)
         case .clockLeap: leap(node, random.time(100...12_000))
-        case .leave: leaves(node, guest)
+        case .leave:
+            say(.leave, guest)
+            schedule(.retries(node: guest), after: random.time(200...4_000))
+        case .disk:
+            let time = now + random.time(500...6_000)
+            trace(node, "its disk takes nothing for a while")
+            if random.chance(50) { nodes[node].refusesUntil = time } else { nodes[node].hangsUntil = time }
+        case .quit: say(.quit(.terminated), node)
+        case .session: if random.chance(30) { say(.end, 0) }
+        case .kick:
+            guard random.chance(25) else { return }
+            say(.host(.kick(nodes[guest].peer)), 0)
         case .tamper: tamper()
         case .intruder: intrude()
         case .impostor:
@@ -62,6 +73,7 @@ extension World {
         guard nodes[node].core != nil, nodes[node].hasAdapter else { return }
         trace(node, "its adapter is gone")
         nodes[node].hasAdapter = false
+        loseRadio(node)
         for channel in livingChannels {
             for end in 0...1 where channels[channel].ends[end].node == node {
                 channels[channel].isBroken = true
@@ -74,27 +86,16 @@ extension World {
         schedule(.adapterReturns(node: node), after: random.time(200...5_000))
     }
 
-    /// A guest leaves and comes back, or the host ends its link with a guest.
-    private mutating func leaves(_ node: Int, _ guest: Int) {
-        if node == 0 {
-            guard let link = nodes[0].core?.link(to: nodes[guest].peer) else { return }
-            if random.chance(30) {
-                trace(0, "sends \(nodes[guest].name) away")
-                let peer = nodes[guest].peer
-                act(0, on: link) { core, _ in core.sendAway(peer, .ended) }
-            } else {
-                trace(0, "says goodbye to \(nodes[guest].name)")
-                act(0, on: link) { core, _ in core.leave(link) }
-            }
-            return
-        }
-        guard nodes[node].core != nil else { return }
-        trace(node, "leaves")
-        let link = nodes[node].currentLink
-        nodes[node].currentLink = nil
-        if let link { act(node, on: link) { core, _ in core.leave(link) } }
-        steer(node, .leave)
-        schedule(.retries(node: node), after: random.time(200...4_000))
+    mutating func loseRadio(_ node: Int) {
+        nodes[node].isRadioOut = true
+        tell(.radioFailed(.noAdapter), node, after: 0...100)
+    }
+
+    mutating func adapterReturns(_ node: Int) {
+        nodes[node].hasAdapter = true
+        guard nodes[node].isRadioOut else { return }
+        nodes[node].isRadioOut = false
+        tell(.radioRecovered, node, after: 100...200)
     }
 
     /// Somebody changes, repeats or leaves out what is under way on a channel, as nobody on the real link layer easily can.

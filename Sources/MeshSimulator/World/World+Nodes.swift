@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import DemocracyDJ
+import MeshNode
 import MeshProtocol
-import MeshSession
+import NodeStore
 
-/// Nodes: they start and are killed, and what their cores decide is carried out, as `MeshEndpoint` does it.
+/// Nodes: they start, end and are killed, and what their cores decide is performed, as the actor `Node` does it.
 extension World {
     /// The time of a node's own clock.
     func localTime(of node: Int) -> MeshInstant { now + nodes[node].clockLead }
@@ -13,26 +15,33 @@ extension World {
     mutating func starts(_ node: Int) {
         guard nodes[node].core == nil else { return }
         nodes[node].life += 1
-        nodes[node].clockLead = random.time(0...100_000)
-        var core = MeshCore(
-            identity: nodes[node].identity, name: nodes[node].name, service: .democracyDJ,
-            remembered: nodes[node].store.rows.mapValues(\.remembered),
-            holdsUntilStored: bug != .leavesUnstored)
-        core.plant(bug)
-        nodes[node].core = core
-        nodes[node].numbered = nodes[node].store.rows.mapValues(\.numbered)
-        ledger.restarted(node)
+        nodes[node].clockLead = .zero - now
+        nodes[node].core = NodeCore(
+            NodeCore.Configuration(
+                node == 0 ? .host(hosting) : .guest(wanted: nil),
+                NodeDescription(
+                    role: node == 0 ? .host : .guest, peer: Peer(id: nodes[node].peer, name: nodes[node].name),
+                    radio: "simulated", service: .democracyDJ),
+                identity: nodes[node].identity, contents: nodes[node].disk, origin: Self.origin, seed: random.next()))
         trace(node, "starts")
-        guard !nodes[node].isHost else { return }
-        nodes[node].policy = ReconnectPolicy()
-        steer(node, .start)
+        if node == 0 { story.hostStarts() }
+        feed(.started, node)
+        if !nodes[node].hasAdapter { loseRadio(node) }
     }
 
     /// A node is gone at once. What it was writing is on its disk, or not.
     mutating func kill(_ node: Int, losingStore: Bool = false) {
         guard nodes[node].core != nil else { return }
         trace(node, losingStore ? "is killed, and its store is lost" : "is killed")
-        if let torn = nodes[node].writes.first, random.chance(50) { commit(torn, node) }
+        if let torn = nodes[node].writing, random.chance(50) { commit(torn, node) }
+        dies(node)
+        guard losingStore else { return }
+        ledger.lostStore(nodes[node].peer, nodes[node].disk)
+        nodes[node].disk = StoredNode()
+        story.lostStore(node)
+    }
+
+    private mutating func dies(_ node: Int) {
         for link in nodes[node].links.keys.sorted() {
             guard let place = nodes[node].links[link] else { continue }
             channels[place.channel].ends[place.end].isClosed = true
@@ -43,10 +52,29 @@ extension World {
             schedule(.closes(channel: place.channel, end: 1 - place.end), after: random.time(0...500))
         }
         nodes[node].die()
-        if losingStore {
-            nodes[node].store = Store()
-            ledger.lostStore(node)
+    }
+
+    /// A node says goodbye and writes what it knows, as `Node.end` does it.
+    mutating func ends(_ node: Int, _ life: Int) {
+        guard nodes[node].life == life, !nodes[node].isEnding else { return }
+        trace(node, "ends")
+        nodes[node].isEnding = true
+        let time = localTime(of: node)
+        let actions = nodes[node].core?.handle(.end, now: time) ?? []
+        perform(actions, node)
+        schedule(.gone(node: node, life: life), after: random.time(300...1_500))
+    }
+
+    mutating func gone(_ node: Int, _ life: Int) {
+        guard nodes[node].life == life else { return }
+        trace(node, "is gone")
+        if nodes[node].refusesUntil <= now, nodes[node].hangsUntil <= now {
+            if let batch = nodes[node].writing { commit(batch, node) }
+            story.beginWrite(node)
+            if let batch = nodes[node].final { commit(batch, node) }
         }
+        dies(node)
+        schedule(.starts(node: node), after: random.time(scenario.downTime))
     }
 
     // MARK: Links
@@ -55,101 +83,192 @@ extension World {
     mutating func begin(_ node: Int, _ channel: Int, _ end: Int) {
         nodes[node].lastLink += 1
         let link = nodes[node].lastLink
+        let dial = end == 0 ? channels[channel].ends[0].dial : nil
         channels[channel].ends[end].link = link
+        if node == 0 { channels[channel].stateAtOpen = story.lastShown }
         nodes[node].links[link] = SimulatedLink(channel: channel, end: end)
-        let entropy = MeshCore.Entropy(random.bytes(MeshCore.Entropy.byteCount))
-        let mtu = sduLimit(channel, end)
-        var expected: Peer.ID?
-        if end == 0 {
-            nodes[node].isDialling = false
-            nodes[node].currentLink = link
-            expected = nodes[node].dialled
-        }
-        act(node, on: link) {
-            $0.opened(
-                link, as: end == 0 ? .initiator : .responder, sendMTU: mtu, expected: expected, entropy: entropy,
-                now: $1)
-        }
+        let opening = NodeCore.Opening(
+            end == 0 ? .initiator : .responder, sendMTU: sduLimit(channel, end), dial: dial,
+            expected: dial.flatMap { nodes[node].dials.removeValue(forKey: $0) },
+            entropy: MeshCore.Entropy(random.bytes(MeshCore.Entropy.byteCount)))
+        feed(.opened(link, opening), node, on: link)
     }
 
-    /// A core decides something, and it is carried out.
-    mutating func act(
-        _ node: Int, on link: MeshCore.LinkID? = nil, _ decide: (inout MeshCore, MeshInstant) -> [MeshCore.Action]
-    ) {
+    // MARK: Events
+
+    /// A node takes an event, and what it decides is performed. `link` is the one that it is about.
+    mutating func feed(_ event: NodeCore.Event, _ node: Int, on link: MeshCore.LinkID? = nil) {
         let time = localTime(of: node)
-        // Taken out and put back, so that it is not copied.
-        guard var core = nodes[node].core.take() else { return }
-        let actions = decide(&core, time)
-        nodes[node].core = core
-        carryOut(actions, node)
-        if let link { refreshTimer(node, link) }
-        checkMemory(of: node)
+        guard let actions = nodes[node].core?.handle(event, now: time) else { return }
+        perform(actions, node, on: link)
+        goOn(node, link)
+        if case .written = event { checkWritten(node) }
     }
 
-    /// Carries out what a core has decided. What it tells is listened to when the rest is done.
-    mutating func carryOut(_ actions: [MeshCore.Action], _ node: Int) {
-        var told: [(MeshCore.LinkID, LinkEvent)] = []
-        for action in actions {
-            switch action {
-            case .wake(let link):
-                guard let place = nodes[node].links[link] else { continue }
-                wakes(place.channel, place.end)
-            case .tell(let link, let event): told.append((link, event))
-            case .holdReading(let link, let until): nodes[node].links[link]?.heldUntil = until
-            case .close(let link, let afterLastWord):
-                guard let place = nodes[node].links[link] else { continue }
-                nodes[node].links[link]?.isClosing = true
-                let delay = afterLastWord ? Limits.goodbyeTimeout : random.time(0...5)
-                schedule(.shuts(channel: place.channel, end: place.end), after: delay)
-                refreshTimer(node, link)
-            // Worlds are smaller than what a node remembers.
-            case .forgot: continue
-            }
+    /// What waits for a node gets its turn, and what has come of it is looked at.
+    mutating func goOn(_ node: Int, _ link: MeshCore.LinkID? = nil) {
+        while nodes[node].core?.hasRoom == true, !nodes[node].isEnding, !nodes[node].inputs.isEmpty {
+            let input = nodes[node].inputs.removeFirst()
+            note(input, node)
+            let time = localTime(of: node)
+            let actions = nodes[node].core?.handle(.input(input), now: time) ?? []
+            perform(actions, node)
         }
-        for (link, event) in told {
-            hear(node, link, event)
-            refreshTimer(node, link)
+        readAgain(node)
+        check(node, link)
+        story.settle(isAtRest: nodes[node].core?.isAtRest == true)
+        refreshTimer(node)
+    }
+
+    /// What was not read because the node had no room is read.
+    private mutating func readAgain(_ node: Int) {
+        guard !nodes[node].unread.isEmpty, nodes[node].core?.hasRoom == true else { return }
+        let time = localTime(of: node)
+        let ready = nodes[node].unread.filter { place in
+            nodes[node].core?.mayRead(channels[place.channel].ends[1 - place.from].link, now: time) != false
         }
+        nodes[node].unread.removeAll { place in ready.contains { $0 == place } }
+        for place in ready { schedule(.arrives(channel: place.channel, from: place.from), after: .zero) }
+    }
+
+    /// A person, a player or a page has something for a node.
+    mutating func say(_ input: NodeInput, _ node: Int) {
+        guard nodes[node].core != nil, !nodes[node].isEnding else { return }
+        trace(node, "is told \(input.words)")
+        nodes[node].inputs.append(input)
+        goOn(node)
+    }
+
+    mutating func perform(_ actions: [NodeCore.Action], _ node: Int, on link: MeshCore.LinkID? = nil) {
+        for action in actions { perform(action, node, link) }
+    }
+
+    private mutating func perform(_ action: NodeCore.Action, _ node: Int, _ link: MeshCore.LinkID?) {
+        let life = nodes[node].life
+        switch action {
+        case .startRadio: nodes[node].isScanning = node > 0
+        case .stopScanning: nodes[node].isScanning = false
+        case .retryRadio, .linksChanged, .answered: break
+        case .dial(let number, _, let expecting): dial(node, number, expecting)
+        case .cancelDial(let dial): nodes[node].dials[dial] = nil
+        case .wake(let id):
+            if let place = nodes[node].links[id] { wakes(place.channel, place.end) }
+        case .close(let id, let afterFinalFrame): close(node, id, afterFinalFrame: afterFinalFrame)
+        case .measure(let id):
+            tell(.measured(id, rssi: random.pick(-90 ... -40), nil), node, after: 0...50)
+        case .write(let batch):
+            if nodes[node].isEnding { nodes[node].final = batch } else { write(batch, node) }
+        case .search(let request, let peer):
+            let songs = hosting.library.songs(matching: request.words, atMost: DJLimits.searchResults)
+            tell(.found(SearchResults(number: request.number, songs: songs), for: peer), node, after: 0...100)
+        case .fetchCovers(let songs):
+            guard let song = songs.first, random.chance(20) else { break }
+            let isThere = isQuiet || random.chance(50)
+            tell(isThere ? .cover(song.id, path: "cover") : .coverFailed(.rateLimited), node, after: 10...500)
+        case .show(let event): shows(event, node)
+        case .misbehaved(let how, _, _):
+            if let place = link.flatMap({ nodes[node].links[$0] }) { checkAccusation(node, how, place.channel) }
+        case .storeFailed: break
+        case .quit: schedule(.ends(node: node, life: life), after: random.time(0...20))
+        }
+    }
+
+    /// What is around a node has something for it, a while later.
+    mutating func tell(_ event: NodeCore.Event, _ node: Int, after delay: ClosedRange<Int>) {
+        schedule(.tells(node: node, life: nodes[node].life, event), after: random.time(delay))
+    }
+
+    mutating func tells(_ node: Int, _ life: Int, _ event: NodeCore.Event) {
+        guard nodes[node].life == life, !nodes[node].isEnding else { return }
+        feed(event, node)
+    }
+
+    private mutating func close(_ node: Int, _ link: MeshCore.LinkID, afterFinalFrame: Bool) {
+        guard let place = nodes[node].links[link], !place.isClosing else { return }
+        nodes[node].links[link]?.isClosing = true
+        checkGivenUp(node, place)
+        let delay = afterFinalFrame ? Limits.goodbyeTimeout : random.time(0...5)
+        schedule(.shuts(channel: place.channel, end: place.end), after: delay)
+    }
+
+    // MARK: The disk
+
+    private mutating func write(_ batch: StoreBatch, _ node: Int) {
+        if nodes[node].writing != nil { broken(.toldTooEarly, nodes[node].name, "two writes at a time") }
+        nodes[node].writing = batch
+        story.beginWrite(node)
+        let wait = max(.zero, nodes[node].hangsUntil - now)
+        schedule(.written(node: node, life: nodes[node].life), after: wait + random.time(scenario.writeTime))
+    }
+
+    mutating func written(_ node: Int, _ life: Int) {
+        guard nodes[node].life == life, let batch = nodes[node].writing else { return }
+        nodes[node].writing = nil
+        if now < nodes[node].refusesUntil {
+            trace(node, "its disk refuses a write")
+            figures.refusedWrites += 1
+            guard !nodes[node].isEnding else { return }
+            feed(.writeFailed(NodeStoreError(.diskFull, cause: "no space is left")), node)
+            return checkRefused(node)
+        }
+        commit(batch, node)
+        if !nodes[node].isEnding {
+            if node == 0 { story.expect(batch, ledger) }
+            feed(.written, node)
+        }
+    }
+
+    /// A write is on disk, whether its node lives or not.
+    mutating func commit(_ batch: StoreBatch, _ node: Int) {
+        let before = nodes[node].disk
+        do {
+            try nodes[node].disk.apply(batch)
+        } catch {
+            return broken(.leftOut, nodes[node].name, "no store takes its write: \(error)")
+        }
+        for finding in ledger.commit(
+            batch, of: nodes[node].peer, before: before,
+            disk: { id in
+                nodes.first { $0.peer == id }?.disk
+            })
+        {
+            broken(finding.0, nodes[node].name, finding.1)
+        }
+        guard node == 0, let record = nodes[0].disk.host else { return }
+        checkCommitted(before.host, record, batch)
     }
 
     // MARK: Time
 
-    mutating func timer(_ node: Int, _ life: Int, _ link: MeshCore.LinkID, _ due: Duration) {
-        guard nodes[node].life == life, nodes[node].links[link]?.timer == due else { return }
-        nodes[node].links[link]?.timer = nil
-        let time = localTime(of: node)
-        if let until = nodes[node].links[link]?.heldUntil, until > time {
-            // As long as a link is not read, its silence is ours.
-            act(node, on: link) { core, now in
-                core.heardNothingByChoice(on: link, now: now)
-                return []
-            }
-        } else {
-            act(node, on: link) { $0.tick(link, now: $1) }
-        }
+    mutating func tick(_ node: Int, _ life: Int, _ due: Duration) {
+        guard nodes[node].life == life, nodes[node].timer == due, !nodes[node].isEnding else { return }
+        nodes[node].timer = nil
+        feed(.tick, node)
     }
 
-    /// Sets a link's timer anew where its deadline has changed.
-    mutating func refreshTimer(_ node: Int, _ link: MeshCore.LinkID) {
-        guard let place = nodes[node].links[link] else { return }
-        let due = nodes[node].core?.deadline(of: link)
-        guard due != place.timer else { return }
-        nodes[node].links[link]?.timer = due
+    /// Sets a node's timer again where its deadline has changed.
+    mutating func refreshTimer(_ node: Int) {
+        guard let core = nodes[node].core else { return }
+        let due = core.deadline
+        guard due != nodes[node].timer else { return }
+        nodes[node].timer = due
         guard let due else { return }
-        let event = Event.timer(node: node, life: nodes[node].life, link: link, due: due)
-        schedule(event, at: due - nodes[node].clockLead)
+        // Whose time has come and is not dealt with would spin for ever here, and a core would burn in the car.
+        let isSpinning = due <= localTime(of: node)
+        spins = isSpinning ? spins + 1 : 0
+        if spins > 10_000 { broken(.overLimit, nodes[node].name, "10,000 ticks without end at one time") }
+        schedule(.tick(node: node, life: nodes[node].life, due: due), at: due - nodes[node].clockLead)
     }
 
     /// A node's clock leaps forward: whatever it waits for comes sooner.
     mutating func leap(_ node: Int, _ time: Duration) {
+        guard nodes[node].core != nil else { return }
         trace(node, "its clock leaps by \(time)")
         nodes[node].clockLead += time
         for link in nodes[node].links.keys.sorted() {
             if let place = nodes[node].links[link] { channels[place.channel].isDisturbed = true }
-            nodes[node].links[link]?.timer = nil
-            refreshTimer(node, link)
         }
-        nodes[node].policyTimer = nil
-        refreshPolicyTimer(node)
+        nodes[node].timer = nil
+        refreshTimer(node)
     }
 }

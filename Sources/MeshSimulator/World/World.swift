@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import DemocracyDJ
 import MeshProtocol
-import MeshSession
 
 /// A host, its guests, the air between them and whoever else is there, in virtual time.
 ///
-/// It carries out what each node's `MeshCore` and `ReconnectPolicy` decide, as `MeshEndpoint` and `GuestNode` do, and a
-/// bookkeeper looks at everything that happens. One generator draws all random numbers, in the order of events, so a
-/// seed is a run.
+/// It performs what each `NodeCore` decides, as the actor `Node` does, and looks at everything that happens. One generator
+/// draws all random numbers, in the order of events, so a seed is a run.
 struct World {
     let scenario: Scenario
-    let bug: PlantedBug?
     /// Called with a line for everything that happens, where somebody wants to see it.
     let log: ((String) -> Void)?
+    /// What a node's times are told from. No decision depends on it.
+    static let origin = ContinuousClock().now
 
     var random: SeededGenerator
     var hash = TraceHash()
@@ -21,6 +21,7 @@ struct World {
     var nodes: [SimulatedNode] = []
     var channels: [Channel] = []
     var ledger = Ledger()
+    var story: Story
     var violation: Violation?
     var figures = Figures()
 
@@ -34,16 +35,22 @@ struct World {
     var scripts: [HostileScript] = []
     /// What somebody has recorded of those who dial, and of those who answer. The latest last.
     var recordings: [[[[UInt8]]]] = [[], []]
-    /// The host's state.
-    var revision = 1
+    /// Timers in a row that were due at once.
+    var spins = 0
+    /// Votes of the road so far.
+    var roadVotes = 0
+    /// What has just been told that clears notices, and where.
+    var cleared: [(node: Int, clearer: Problem.Clearer)] = []
+    /// The node that has just found a link silent.
+    var silent: Int?
     var isQuiet = false
     var isSettled = false
 
-    init(_ scenario: Scenario, bug: PlantedBug?, log: ((String) -> Void)?) {
+    init(_ scenario: Scenario, log: ((String) -> Void)?) {
         self.scenario = scenario
-        self.bug = bug
         self.log = log
         random = SeededGenerator(seed: scenario.seed)
+        story = Story(scenario)
         mallory = Self.identity(&random)
         for index in 0..<scenario.nodes {
             let identity = Self.identity(&random)
@@ -52,6 +59,7 @@ struct World {
                     index: index, identity: identity, name: index == 0 ? "Car" : "Guest \(index)",
                     peer: identity.peerID))
         }
+        story.peers = nodes.map(\.peer)
         prepare()
     }
 
@@ -68,8 +76,8 @@ struct World {
             if node > 0 { schedule(.hears(node: node), after: random.time(0...500)) }
         }
         if let road = scenario.road { prepare(road) }
-        let casting = Int(scenario.faultsEnd.components.seconds) * 1_000
-        for _ in 0..<scenario.casts { schedule(.casts, after: random.time(500...casting)) }
+        let acting = Int(scenario.faultsEnd.components.seconds) * 1_000
+        for _ in 0..<scenario.acts { schedule(.acts, after: random.time(500...acting)) }
         if !scenario.faults.isEmpty { schedule(.fault, after: random.time(1_000...2_000)) }
         schedule(.quiet, after: scenario.faultsEnd)
     }
@@ -98,7 +106,6 @@ struct World {
             handle(entry.event)
         }
         figures.time = now
-        ledger.count(into: &figures)
     }
 
     private mutating func handle(_ event: Event) {
@@ -107,20 +114,24 @@ struct World {
         case .closes(let channel, let end), .shuts(let channel, let end): closes(channel, end)
         case .arrives(let channel, let from): arrives(channel, from)
         case .pulls(let channel, let end): pulls(channel, end)
-        case .timer(let node, let life, let link, let due): timer(node, life, link, due)
         case .hears(let node): hears(node)
         case .dials(let node, let life, let dial): dials(node, life, dial)
         case .dialFails(let node, let life, let dial): dialFails(node, life, dial)
-        case .policyTimer(let node, let life, let due): policyTimer(node, life, due)
-        case .retries(let node): retries(node)
+        case .tick(let node, let life, let due): tick(node, life, due)
         case .written(let node, let life): written(node, life)
-        case .casts: casts()
+        case .tells(let node, let life, let event): tells(node, life, event)
         case .starts(let node): starts(node)
+        case .ends(let node, let life): ends(node, life)
+        case .gone(let node, let life): gone(node, life)
+        case .acts: acts()
+        case .says(let node, let input): say(input, node)
+        case .votes: votes()
+        case .retries(let node): retries(node)
         case .fault: fault()
         case .rangeReturns(let guest): outOfReach.remove(guest)
         case .rangeEnds(let guest): leavesRange(guest)
         case .directionReturns(let channel, let from): directionReturns(channel, from)
-        case .adapterReturns(let node): nodes[node].hasAdapter = true
+        case .adapterReturns(let node): adapterReturns(node)
         case .hostileLeaves(let channel, let end): closes(channel, end)
         case .quiet: quiet()
         case .looks: looks()

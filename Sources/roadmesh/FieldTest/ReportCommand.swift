@@ -82,9 +82,7 @@ extension SimulatedDrive.Result {
         let gaps = figures.faults[.tunnel] ?? 0
         let driven =
             "Driven \(runs == 1 ? "once" : "\(runs) times"): \(gaps) gaps, \(figures.connections / 2) links, "
-            + "\(figures.cast) messages cast, \(figures.safe) arrived"
-            + (figures.refused > 0
-                ? "; \(figures.refused) were never told to be taken, so nothing was promised of them." : ".")
+            + "\(figures.wishes) wishes, \(figures.confirmed) confirmed, \(figures.rejected) rejected."
         guard let violation else { return [driven, "Every promise held: nothing was lost, and nothing came twice."] }
         return [
             driven,

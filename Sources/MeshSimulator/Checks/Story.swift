@@ -1,0 +1,362 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DemocracyDJ
+import MeshNode
+import MeshProtocol
+import NodeStore
+
+/// Which of the host's states one is.
+struct StateVersion: Hashable, Comparable {
+    var epoch: UInt32
+    var revision: UInt64
+
+    init(_ snapshot: HostSnapshot) { (epoch, revision) = (snapshot.epoch, snapshot.revision) }
+
+    static func < (one: StateVersion, other: StateVersion) -> Bool {
+        (one.epoch, one.revision) < (other.epoch, other.revision)
+    }
+}
+
+/// The host's state from one write to the next, held against what was wished and said in between: two states that follow
+/// one another differ by that and by nothing else, across ends and power cuts as well.
+struct Story {
+    typealias Finding = (Promise, String)
+
+    /// Somebody, and a song that they want something of.
+    private struct Wisher: Hashable {
+        var guest: Peer.ID
+        var song: Song.ID
+    }
+
+    let library: SongLibrary
+    private let scenario: Scenario
+    /// The nodes of this world, the host first.
+    var peers: [Peer.ID] = []
+    /// What was said at the head unit since the last write began.
+    var causes: [NodeInput] = []
+    /// The driver has ended the session.
+    var isEnded = false
+    /// What was said before the write that is under way, or before one that the disk has refused.
+    private var causesOfWrite: [NodeInput] = []
+    /// Somebody has wanted to skip what plays.
+    private var skipIsWanted = false
+
+    private(set) var lastShown: StateVersion?
+    /// What the host has shown, and when. Several where a run has the epoch of one whose disk was lost.
+    private var shown: [StateVersion: [(state: HostSnapshot, at: Duration)]] = [:]
+    /// Since when each song is queued, or plays, without a break.
+    private var queuedSince: [Song.ID: Duration] = [:]
+    /// What a guest's person wants and has no answer to, and since when.
+    private var wishedSince: [Wisher: Duration] = [:]
+    /// When a guest's last message about a song was safe with the host.
+    private var heardAt: [Wisher: Duration] = [:]
+    /// What a guest was told is so, and since which of the host's states.
+    private var settled: [Wisher: (kind: Wish.Kind, at: Duration)] = [:]
+    /// What guests were told just now: it counts where nothing that they have wished since waits for a disk.
+    private var told: [Wisher: (kind: Wish.Kind, at: Duration)] = [:]
+    /// Who was ever sent away, or was to be.
+    var kicked: Set<Peer.ID> = []
+    /// What the host is to tell of what has just been written.
+    private var expected: [Peer.ID: [GuestIntent]] = [:]
+
+    init(_ scenario: Scenario) {
+        self.scenario = scenario
+        // Titles as long as they may be, so that states are put together from several SDUs.
+        library = SongLibrary(
+            (0..<scenario.songs).map { number in
+                Song(
+                    id: Self.songID(number),
+                    title: "Song \(number) " + String(repeating: "la ", count: number % 3 * 20),
+                    artist: "Band \(number)", duration: scenario.songLength / .seconds(1))
+            })
+    }
+
+    static func songID(_ number: Int) -> Song.ID { "s\(number)" }
+
+    // MARK: What is said
+
+    /// A guest's person wants something of a song.
+    mutating func wished(_ guest: Peer.ID, _ song: Song.ID, at now: Duration) {
+        let wisher = Wisher(guest: guest, song: song)
+        settled[wisher] = nil
+        if wishedSince[wisher] == nil { wishedSince[wisher] = now }
+    }
+
+    /// A guest's wish waits for its answer: what it was told of an earlier one does not count any more.
+    mutating func waits(_ guest: Peer.ID, _ song: Song.ID, at now: Duration) {
+        told[Wisher(guest: guest, song: song)] = nil
+        wished(guest, song, at: now)
+    }
+
+    /// A node's write begins.
+    mutating func beginWrite(_ node: Int) {
+        guard node == 0 else { return }
+        causesOfWrite += causes
+        causes = []
+    }
+
+    /// A run of the host begins: what it has not written is forgotten.
+    mutating func hostStarts() {
+        (causes, causesOfWrite, expected, lastShown, isEnded) = ([], [], [:], nil, false)
+    }
+
+    /// A node's disk is gone. A guest's old wishes may still be on their way then.
+    mutating func lostStore(_ node: Int) {
+        settled = settled.filter { node > 0 && $0.key.guest != peers[node] }
+        wishedSince = wishedSince.filter { $0.key.guest != peers[node] }
+        if node == 0 { queuedSince = [:] }
+    }
+
+    // MARK: What the host tells
+
+    /// The host has written messages: each is to be told of now, once and in order.
+    mutating func expect(_ batch: StoreBatch, _ ledger: Ledger) {
+        expected = [:]
+        // What somebody says who is sent away counts, or not.
+        for (guest, intent) in ledger.intents(in: batch, of: peers[0]) where !kicked.contains(guest) {
+            expected[guest, default: []].append(intent)
+        }
+    }
+
+    mutating func told(_ intent: GuestIntent, of guest: Peer.ID) -> Finding? {
+        guard peers.contains(guest), !kicked.contains(guest),
+            expected[guest]?.isEmpty != false || expected[guest]?.first != intent
+        else {
+            if expected[guest]?.isEmpty == false { expected[guest]?.removeFirst() }
+            return nil
+        }
+        return (.deliveredTwice, "\(intent) is followed, and not written just before")
+    }
+
+    /// What was written and not told of.
+    mutating func leftOver() -> Finding? {
+        defer { expected = [:] }
+        guard let (guest, intents) = expected.first(where: { !$0.value.isEmpty }) else { return nil }
+        return (.leftOut, "\(intents) of \(Identity.head(of: guest)) are on the disk, and nobody was told")
+    }
+
+    mutating func showed(_ snapshot: HostSnapshot, at now: Duration) {
+        let version = StateVersion(snapshot)
+        lastShown = version
+        shown[version, default: []].append((snapshot.still, now))
+    }
+
+    /// Whether the host has shown a state.
+    func hasShown(_ snapshot: HostSnapshot) -> Bool {
+        shown[StateVersion(snapshot)]?.contains { $0.state == snapshot.still } == true
+    }
+
+    // MARK: What guests are told
+
+    /// A guest is told what has become of its wish; `snapshot` is what it sees.
+    mutating func answered(
+        _ guest: Peer.ID, _ song: Song.ID, _ kind: Wish.Kind, _ state: WishState, seeing snapshot: HostSnapshot?
+    ) -> Finding? {
+        let wisher = Wisher(guest: guest, song: song)
+        let since = wishedSince.removeValue(forKey: wisher)
+        let item = snapshot?.item(song)
+        let hasVote = item?.voters.contains(guest) == true
+        switch (state, kind) {
+        case (.confirmed, .vote), (.confirmed, .takeBack):
+            if hasVote != (kind == .vote) { return (.falseAnswer, "\(kind) of \(song) is confirmed, and not shown") }
+            if let snapshot, let at = shown[StateVersion(snapshot)]?.first?.at { told[wisher] = (kind, at) }
+        case (.confirmed, .suggest):
+            let isHeard = heardAt[wisher].map { $0 >= since ?? .zero } == true
+            if !hasVote, item?.addedBy != guest, !isHeard {
+                return (.falseAnswer, "\(song) is said to be queued, and the host has never heard of it")
+            }
+        case (.rejected(.notQueued), .vote), (.rejected(.alreadyPlayed), .vote):
+            if let since, let queued = queuedSince[song], queued <= since {
+                return (.falseAnswer, "a vote for \(song) is rejected, and it was queued all the time")
+            }
+        default: break
+        }
+        return nil
+    }
+
+    /// A node has dealt with something.
+    mutating func settle(isAtRest: Bool) {
+        if isAtRest, !told.isEmpty { settled.merge(told) { $1 } }
+        told = [:]
+    }
+
+    // MARK: One state and the next
+
+    /// The host has another state on its disk.
+    mutating func committed(
+        _ before: HostRecord?, _ after: HostRecord, _ intents: [(guest: Peer.ID, intent: GuestIntent)],
+        at now: Duration
+    ) -> [Finding] {
+        defer { causesOfWrite = [] }
+        var findings: [Finding] = []
+        for (guest, intent) in intents { heardAt[Wisher(guest: guest, song: intent.songID)] = now }
+        if let before, before.epoch > after.epoch {
+            findings.append((.epochReused, "\(after.epoch) after \(before.epoch)"))
+        }
+        guard let before, !before.isOver, !after.isOver else {
+            if let before, !before.isOver, !isEnded {
+                findings.append((.wrongQueue, "the session is over, and nobody has ended it"))
+            }
+            queuedSince = Dictionary(uniqueKeysWithValues: after.queue.map { ($0.songID, now) })
+            (settled, skipIsWanted) = ([:], false)
+            return findings
+        }
+        if intents.contains(where: { if case .skip = $0.intent { true } else { false } }) { skipIsWanted = true }
+        let mayPlayNext = mayPlayNext
+        let unbroken = Set(
+            after.queue.filter { isUnbroken($0, before, after, intents, mayPlayNext: mayPlayNext) }.map(\.songID))
+        findings += playing(before, after, mayPlayNext)
+        for item in after.queue {
+            findings += votes(item, before, after, intents, isUnbroken: unbroken.contains(item.songID))
+            if !unbroken.contains(item.songID) { queuedSince[item.songID] = now }
+        }
+        queuedSince = queuedSince.filter { entry in after.queue.contains { $0.songID == entry.key } }
+        findings += bans(before, after) + order(after) + confirmed(after)
+        if before.nowPlaying != after.nowPlaying { skipIsWanted = false }
+        return findings
+    }
+
+    private var mayPlayNext: Bool {
+        scenario.songLength < .seconds(1_000) || scenario.fairness.majoritySkip && skipIsWanted
+            || causesOfWrite.contains { cause in
+                switch cause {
+                case .host(.skip), .host(.play), .player(.ended), .player(.failed): true
+                default: false
+                }
+            }
+    }
+
+    /// Whether a song has been there all the time. Where that cannot be known it counts as no.
+    private func isUnbroken(
+        _ item: QueuedRecord, _ before: HostRecord, _ after: HostRecord,
+        _ intents: [(guest: Peer.ID, intent: GuestIntent)], mayPlayNext: Bool
+    ) -> Bool {
+        guard let old = before.queue.first(where: { $0.songID == item.songID }) else { return false }
+        // What is resumed is numbered again.
+        if before.epoch != after.epoch { return true }
+        let (played, plays) = (before.nowPlaying == item.songID, after.nowPlaying == item.songID)
+        switch (played, plays) {
+        case (false, false): return old.added == item.added
+        case (true, true): return !mayPlayNext
+        case (false, true):
+            return !causesOfWrite.contains(.host(.add(item.songID)))
+                && !intents.contains { $0.intent == .suggestSong(songID: item.songID) }
+        case (true, false): return false
+        }
+    }
+
+    private func playing(_ before: HostRecord, _ after: HostRecord, _ mayPlayNext: Bool) -> [Finding] {
+        var findings: [Finding] = []
+        let isResumed = before.epoch != after.epoch && before.nowPlaying == nil
+        if before.nowPlaying != after.nowPlaying, !mayPlayNext, !isResumed {
+            let songs = "\(before.nowPlaying ?? "nothing") has become \(after.nowPlaying ?? "nothing")"
+            findings.append((.wrongQueue, "\(songs), and nobody has skipped"))
+        }
+        let isButton = causesOfWrite.contains(.host(.play)) || causesOfWrite.contains(.host(.pause))
+        if before.isPlaying != after.isPlaying, !isButton, !mayPlayNext, !isResumed {
+            findings.append((.wrongQueue, "playing was \(before.isPlaying) and is \(after.isPlaying)"))
+        }
+        for old in before.queue where !after.queue.contains(where: { $0.songID == old.songID }) {
+            guard !mayPlayNext, !causesOfWrite.contains(.host(.remove(old.songID))) else { continue }
+            findings.append((.wrongQueue, "\(old.songID) has left the queue, and nobody has taken it out"))
+        }
+        return findings
+    }
+
+    /// Who votes for a song is who did before, changed by each message that is written with it, in order.
+    private func votes(
+        _ item: QueuedRecord, _ before: HostRecord, _ after: HostRecord,
+        _ intents: [(guest: Peer.ID, intent: GuestIntent)], isUnbroken: Bool
+    ) -> [Finding] {
+        let old = before.queue.first { $0.songID == item.songID }
+        var findings: [Finding] = []
+        if Set(item.voters).count < item.voters.count {
+            findings.append((.wrongVote, "somebody has voted twice for \(item.songID)"))
+        }
+        // What the driver adds and is queued already gets the driver's vote.
+        let isAdded = causesOfWrite.contains(.host(.add(item.songID)))
+        if old == nil, item.addedBy == peers[0] {
+            // There is no silence: one of the library's plays where nothing is queued.
+            if !isAdded, after.nowPlaying != item.songID {
+                findings.append((.wrongQueue, "\(item.songID) is queued, and nobody has added it"))
+            }
+        } else if old == nil {
+            let suggestion = GuestIntent.suggestSong(songID: item.songID)
+            if !intents.contains(where: { $0 == (item.addedBy, suggestion) }) {
+                findings.append((.wrongQueue, "\(item.songID) is queued, and nobody has suggested it"))
+            }
+        }
+        for guest in Set(item.voters + (old?.voters ?? []) + intents.map(\.guest)).sorted()
+        where guest != peers[0] || !isAdded {
+            let (had, has) = (old?.voters.contains(guest) == true, item.voters.contains(guest))
+            let said = intents.filter { $0.guest == guest && $0.intent.songID == item.songID }.map(\.intent)
+            let isOut = before.banned.contains(guest) || after.banned.contains(guest)
+            if isUnbroken, !isOut {
+                let should = said.reduce(had) { $1.makesVote ?? $0 }
+                if has != should {
+                    findings.append((.wrongVote, "\(name(guest)) has \(has ? "a" : "no") vote for \(item.songID)"))
+                }
+            } else if has, !had, !said.contains(where: { $0.makesVote == true }) {
+                findings.append((.wrongVote, "\(name(guest)) has a vote for \(item.songID) and never gave it"))
+            }
+        }
+        return findings
+    }
+
+    private func bans(_ before: HostRecord, _ after: HostRecord) -> [Finding] {
+        let back = Set(before.banned).subtracting(after.banned)
+        let out = Set(after.banned).subtracting(before.banned).filter { !causesOfWrite.contains(.host(.kick($0))) }
+        return back.map { (.banForgotten, "\(name($0)) is not kept out any more") }
+            + out.map { (.wrongQueue, "\(name($0)) is kept out, and nobody has sent it away") }
+    }
+
+    /// More votes first, then who was first; where a host sees to it that nobody has all songs in a row, it may differ.
+    private func order(_ after: HostRecord) -> [Finding] {
+        guard scenario.fairness.songsInARow == nil else { return [] }
+        let waiting = after.queue.filter { $0.songID != after.nowPlaying }
+        let isInOrder = zip(waiting, waiting.dropFirst()).allSatisfy { first, next in
+            (next.voters.count, first.added) < (first.voters.count, next.added)
+        }
+        return isInOrder ? [] : [(.wrongQueue, "the order is \(waiting.map(\.songID))")]
+    }
+
+    /// What a guest was told is so stays so, until it wishes otherwise or the song is gone.
+    private func confirmed(_ after: HostRecord) -> [Finding] {
+        settled.compactMap { wisher, told -> Finding? in
+            guard let since = queuedSince[wisher.song], since <= told.at, !after.banned.contains(wisher.guest),
+                let item = after.queue.first(where: { $0.songID == wisher.song }),
+                item.voters.contains(wisher.guest) != (told.kind == .vote)
+            else { return nil }
+            return (.wrongVote, "\(name(wisher.guest))'s \(told.kind) of \(wisher.song) was confirmed, and is undone")
+        }.sorted { $0.1 < $1.1 }
+    }
+
+    private func name(_ peer: Peer.ID) -> String {
+        peers.firstIndex(of: peer).map { $0 == 0 ? "the host" : "guest \($0)" } ?? "somebody who is not there"
+    }
+}
+
+extension GuestIntent {
+    /// Whether there is a vote after it; nil where it is about something else.
+    fileprivate var makesVote: Bool? {
+        switch self {
+        case .vote, .suggestSong: true
+        case .takeBackVote: false
+        case .skip: nil
+        }
+    }
+}
+
+extension HostRecord {
+    /// The session has ended.
+    var isOver: Bool { self == HostRecord(epoch: epoch) }
+}
+
+extension HostSnapshot {
+    /// Without what changes with time alone.
+    var still: HostSnapshot {
+        var still = self
+        still.elapsed = 0
+        return still
+    }
+}
