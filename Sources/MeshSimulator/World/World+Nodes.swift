@@ -148,7 +148,8 @@ extension World {
         switch action {
         case .startRadio: nodes[node].isScanning = node > 0
         case .stopScanning: nodes[node].isScanning = false
-        case .retryRadio, .linksChanged, .answered: break
+        // No browser is here, and covers come by themselves.
+        case .retryRadio, .linksChanged, .answered, .retryCovers, .deliver, .acknowledge, .end: break
         case .dial(let number, _, let expecting): dial(node, number, expecting)
         case .cancelDial(let dial): nodes[node].dials[dial] = nil
         case .wake(let id):

@@ -60,6 +60,7 @@ struct World {
                     peer: identity.peerID))
         }
         story.peers = nodes.map(\.peer)
+        ledger.mute = (mallory.peerID, Self.muteEpoch)
         prepare()
     }
 

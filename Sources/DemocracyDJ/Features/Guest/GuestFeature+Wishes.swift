@@ -24,6 +24,9 @@ extension GuestFeature {
             if kind == .takeBack, state.known == nil { return [.wishChanged(songID: songID, kind, .confirmed)] }
             wish.undelivered = earlier.undelivered
             wish.needsDelivery = earlier.needsDelivery || earlier.undelivered > 0 || earlier.progress != .waiting
+        } else if let overtaken = state.overtaken[songID] {
+            wish.undelivered = overtaken
+            wish.needsDelivery = true
         }
         if let snapshot = state.hostSnapshot, wish.isShown(by: snapshot, to: local.id), !wish.needsDelivery {
             // What is on view from before a gap may not be so any more.
@@ -36,6 +39,7 @@ extension GuestFeature {
 
     private mutating func add(_ wish: Wish) -> [Effect] {
         state.wishes.append(wish)
+        state.overtaken[wish.songID] = nil
         return [.wishChanged(songID: wish.songID, wish.kind, .queued)] + handOver(state.wishes.count - 1)
     }
 
@@ -59,8 +63,8 @@ extension GuestFeature {
 
     mutating func sendFailed(_ intent: GuestIntent, to peer: Peer.ID) -> [Effect] {
         if case .skip = intent { return [.notice(Notice(.tooManyPendingVotes))] }
-        guard state.known?.id == peer, let index = state.wishes.firstIndex(where: { $0.isAbout(intent) }),
-            state.wishes[index].undelivered > 0
+        guard state.known?.id == peer else { return [] }
+        guard let index = state.wishes.firstIndex(where: { $0.isAbout(intent) }), state.wishes[index].undelivered > 0
         else { return [] }
         state.wishes[index].undelivered -= 1
         guard state.wishes[index].intent == intent else { return [] }
@@ -70,11 +74,22 @@ extension GuestFeature {
     }
 
     mutating func delivered(_ intent: GuestIntent, to peer: Peer.ID) {
-        guard state.known?.id == peer, let index = state.wishes.firstIndex(where: { $0.isAbout(intent) }),
-            state.wishes[index].undelivered > 0
-        else { return }
+        guard state.known?.id == peer else { return }
+        guard let index = state.wishes.firstIndex(where: { $0.isAbout(intent) }) else { return hasCome(intent) }
+        guard state.wishes[index].undelivered > 0 else { return }
         state.wishes[index].undelivered -= 1
         state.wishes[index].statesSinceDelivery = 0
+    }
+
+    /// A message about a song that nothing is wanted of any more.
+    private mutating func hasCome(_ intent: GuestIntent) {
+        guard let count = state.overtaken[intent.songID] else { return }
+        state.overtaken[intent.songID] = count > 1 ? count - 1 : nil
+    }
+
+    /// Its wish is over, and messages about it may still be on their way: a later wish of the song comes behind them.
+    private mutating func overtake(_ wish: Wish) {
+        if wish.undelivered > 0 { state.overtaken[wish.songID] = wish.undelivered }
     }
 
     /// What the transport had no room for goes as soon as there is some, not with the next link.
@@ -98,6 +113,7 @@ extension GuestFeature {
             return []
         }
         let wish = state.wishes.remove(at: index)
+        overtake(wish)
         let told = Effect.wishChanged(songID: wish.songID, wish.kind, .rejected(reason))
         guard wish.kind == .suggest else { return [told] }
         let waiting = state.hostSnapshot?.queue.count { $0.addedBy == local.id } ?? 0
@@ -120,6 +136,7 @@ extension GuestFeature {
             (!wish.needsDelivery || wish.isSettled) && wish.isShown(by: snapshot, to: local.id)
         }
         state.wishes.removeAll { shown.contains($0) }
+        for wish in shown { overtake(wish) }
         return shown.map { .wishChanged(songID: $0.songID, $0.kind, .confirmed) }
     }
 

@@ -68,6 +68,9 @@ public struct GuestFeature: Feature {
 
     /// What a guest knows.
     public struct State: Hashable, Sendable {
+        /// How many messages about songs that nothing is wanted of any more the host does not have for good yet: what is
+        /// wanted next of such a song comes behind them.
+        public var overtaken: [Song.ID: Int] = [:]
         /// Where it stands with its host.
         public var connectionStatus = ConnectionStatus.choosing
         /// The host that this guest is linked to.
@@ -181,6 +184,7 @@ public struct GuestFeature: Feature {
             // What the transport has for another host does not reach this one, and what that one played says nothing of it.
             state.known = KnownHost(id: peer.id)
             state.hostSnapshot = nil
+            state.overtaken = [:]
             for index in state.wishes.indices {
                 state.wishes[index] = Wish(state.wishes[index].kind, state.wishes[index].songID)
             }

@@ -65,6 +65,10 @@ extension GuestFeature {
                 wish.undelivered > 1 || saved.hostSnapshot.map { wish.isShown(by: $0, to: local.id) } == true
             return wish
         }
+        for intent in undelivered where !state.wishes.contains(where: { $0.isAbout(intent) }) {
+            if case .skip = intent { continue }
+            state.overtaken[intent.songID, default: 0] += 1
+        }
         state.connectionStatus = saved.known == nil ? .choosing : .reconnecting
     }
 }
