@@ -168,7 +168,7 @@ package struct NodeWatch: Sendable {
     }
 
     /// Takes a state of the host that a guest's link has brought, where it is newer than the one on view.
-    mutating func catchUp(with state: HostSnapshot, now: MeshInstant) -> Change {
+    package mutating func catchUp(with state: HostSnapshot, now: MeshInstant) -> Change {
         snapshot.map { state.supersedes($0) } == false ? .none : take(state, isStale: false, now: now)
     }
 
