@@ -88,7 +88,7 @@ struct WebGuestsTests {
         // Nothing plays here.
         let asked = guests.want(.skip, nil, by: "m", now: .zero)
         let skip = try #require(asked)
-        #expect(skip.tapped == .refused(.nothingPlays) && skip.actions == [])
+        #expect(skip.tapped == .refused(Notice(.nothingPlays)) && skip.actions == [])
     }
 
     @Test("have their vote asked for once more where its song has left the queue before it was seen")
