@@ -126,11 +126,6 @@ struct NodeMemory: Sendable {
 
     /// A peer's reliable message is to be safe with what is decided about it.
     mutating func received(_ message: ReceivedMessage, _ mesh: MeshCore) {
-        // One receipt is for all that a peer has said up to its number.
-        let (peer, epoch) = (message.peer, message.epoch)
-        if let place = pending.receipts.lastIndex(where: { $0.peer == peer }), pending.receipts[place].epoch == epoch {
-            return pending.receipts[place].number = max(message.number, pending.receipts[place].number)
-        }
         guard let remembered = mesh.remembered(message.peer) else { return }
         pending.receipts.append(
             StoreBatch.Receipt(

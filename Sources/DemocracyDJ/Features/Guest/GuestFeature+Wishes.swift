@@ -25,8 +25,8 @@ extension GuestFeature {
             wish.undelivered = earlier.undelivered
             wish.needsDelivery = earlier.needsDelivery || earlier.undelivered > 0 || earlier.progress != .waiting
         } else if let overtaken = state.overtaken[songID] {
-            wish.undelivered = overtaken
-            wish.needsDelivery = true
+            wish.undelivered = overtaken.count
+            wish.needsDelivery = overtaken.undoes(kind)
         }
         if let snapshot = state.hostSnapshot, wish.isShown(by: snapshot, to: local.id), !wish.needsDelivery {
             // What is on view from before a gap may not be so any more.
@@ -83,13 +83,18 @@ extension GuestFeature {
 
     /// A message about a song that nothing is wanted of any more.
     private mutating func hasCome(_ intent: GuestIntent) {
-        guard let count = state.overtaken[intent.songID] else { return }
-        state.overtaken[intent.songID] = count > 1 ? count - 1 : nil
+        guard let overtaken = state.overtaken[intent.songID] else { return }
+        state.overtaken[intent.songID]?.count -= 1
+        if overtaken.count == 1 { state.overtaken[intent.songID] = nil }
     }
 
     /// Its wish is over, and messages about it may still be on their way: a later wish of the song comes behind them.
     private mutating func overtake(_ wish: Wish) {
-        if wish.undelivered > 0 { state.overtaken[wish.songID] = wish.undelivered }
+        guard wish.undelivered > 0 else { return }
+        let isMixed = wish.needsDelivery
+        state.overtaken[wish.songID] = Overtaken(
+            count: wish.undelivered, asks: isMixed || wish.kind != .takeBack,
+            takesBack: isMixed || wish.kind == .takeBack)
     }
 
     /// What the transport had no room for goes as soon as there is some, not with the next link.

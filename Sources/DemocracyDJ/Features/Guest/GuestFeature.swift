@@ -68,9 +68,8 @@ public struct GuestFeature: Feature {
 
     /// What a guest knows.
     public struct State: Hashable, Sendable {
-        /// How many messages about songs that nothing is wanted of any more the host does not have for good yet: what is
-        /// wanted next of such a song comes behind them.
-        public var overtaken: [Song.ID: Int] = [:]
+        /// What is still on its way about songs that nothing is wanted of any more: the next wish comes behind it.
+        public var overtaken: [Song.ID: Overtaken] = [:]
         /// Where it stands with its host.
         public var connectionStatus = ConnectionStatus.choosing
         /// The host that this guest is linked to.

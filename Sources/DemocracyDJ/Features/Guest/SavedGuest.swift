@@ -67,7 +67,12 @@ extension GuestFeature {
         }
         for intent in undelivered where !state.wishes.contains(where: { $0.isAbout(intent) }) {
             if case .skip = intent { continue }
-            state.overtaken[intent.songID, default: 0] += 1
+            state.overtaken[intent.songID, default: Overtaken()].count += 1
+            if case .takeBackVote = intent {
+                state.overtaken[intent.songID]?.takesBack = true
+            } else {
+                state.overtaken[intent.songID]?.asks = true
+            }
         }
         state.connectionStatus = saved.known == nil ? .choosing : .reconnecting
     }

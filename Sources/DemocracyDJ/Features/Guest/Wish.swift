@@ -83,6 +83,19 @@ public struct Wish: Hashable, Sendable {
     var isSettled: Bool { undelivered == 0 && statesSinceDelivery >= 2 }
 }
 
+/// Messages about a song that nothing is wanted of any more, and that the host does not have for good yet.
+public struct Overtaken: Hashable, Sendable {
+    /// How many there are.
+    public var count = 0
+    /// One of them is a vote or a suggestion.
+    public var asks = false
+    /// One of them takes a vote back.
+    public var takesBack = false
+
+    /// Whether one of them would undo a wish that is confirmed before they arrive.
+    func undoes(_ kind: Wish.Kind) -> Bool { kind == .takeBack ? asks : takesBack }
+}
+
 /// Where a wish has got to, as a person is told.
 public enum WishState: Hashable, Sendable {
     /// It waits for a link to the host.
