@@ -35,13 +35,28 @@ struct Ledger {
         sent[Stream(sender: sender, receiver: receiver, epoch: epoch)]?[number]
     }
 
-    /// What a guest wants with the messages of a batch's receipts, in order.
+    /// What a guest wants with the messages of a batch's receipts, in order, but for what came too fast: of one step's messages
+    /// that is the last of each.
     func intents(in batch: StoreBatch, of receiver: Peer.ID) -> [(guest: Peer.ID, intent: GuestIntent)] {
-        batch.receipts.compactMap { receipt in
+        var refused: [Peer.ID: [GuestIntent]] = [:]
+        for message in batch.outgoing {
+            guard case .rejection(let intent, .tooFast)? = MeshMessage(encoded: message.body) else { continue }
+            refused[message.peer, default: []].append(intent)
+        }
+        let said = batch.receipts.compactMap { receipt -> (guest: Peer.ID, intent: GuestIntent)? in
             let body = body(receipt.number, from: receipt.peer, to: receiver, epoch: receipt.epoch)
             guard let body, case .intent(let intent)? = MeshMessage(encoded: body) else { return nil }
             return (receipt.peer, intent)
         }
+        var followed: [(guest: Peer.ID, intent: GuestIntent)] = []
+        for wish in said.reversed() {
+            if let place = refused[wish.guest]?.lastIndex(of: wish.intent) {
+                refused[wish.guest]?.remove(at: place)
+            } else {
+                followed.append(wish)
+            }
+        }
+        return followed.reversed()
     }
 
     /// A node's write is on its disk. `before` is what the disk had, `disk` what others' disks have; nil for a stranger.

@@ -160,9 +160,12 @@ extension World {
             }
         }
         for node in nodes {
-            if let notice = node.screen.notices.keys.first(where: { !banned.contains(node.peer) || $0 != "kicked" }) {
-                return "\(node.name) still shows \(notice)"
+            let stays = node.screen.notices.first { code, shown in
+                // What passes was perhaps raised by the last answer only.
+                let goesAt = shown.notice.dismissAfter.map { shown.since + .seconds($0 + 1) } ?? now
+                return goesAt <= now && (!banned.contains(node.peer) || code != "kicked")
             }
+            if let stays { return "\(node.name) still shows \(stays.key)" }
         }
         return ""
     }
