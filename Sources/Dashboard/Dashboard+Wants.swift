@@ -261,7 +261,7 @@ extension GuestFeature.Event {
     fileprivate var songID: Song.ID? {
         switch self {
         case .vote(let songID), .takeBackVote(let songID), .suggest(let songID): songID
-        case .skip, .search, .gaveUp, .multipeerEvent: nil
+        case .skip, .search, .gaveUp, .forgotHost, .multipeerEvent: nil
         }
     }
 }

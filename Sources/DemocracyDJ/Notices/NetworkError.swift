@@ -225,7 +225,7 @@ extension NetworkError {
         case .hostKeyChanged(let host):
             Problem(
                 "hostKeyChanged", "\(host.asHost(startsSentence: true)) has another key than when it was joined.",
-                "Somebody may use its name. If it is the right host, forget the old key; votes for it are lost.",
+                "Somebody may use its name. If it is the right host, forget the old key; your votes wait for the new one.",
                 button: .now("Forget Key"), severity: .stays, raisedBy: .link,
                 clearedBy: [.linked, .retried, .left], about: [host.id, host.name])
         case .sameIdentity:

@@ -35,8 +35,8 @@ struct Inbox: Sendable {
 
     mutating func removeAll() { self = Inbox() }
 
-    /// Takes what is for the next step, in order.
-    mutating func takeTurn() -> [Happening] {
+    /// Takes what is for the next step, in order: of each peer at most so much.
+    mutating func takeTurn(_ limit: Int) -> [Happening] {
         var taken: [Happening] = []
         var left: [Happening] = []
         var turns: [Peer.ID: Int] = [:]
@@ -44,9 +44,9 @@ struct Inbox: Sendable {
         for happening in happenings {
             let isLate = happening.link.map { lateLinks.contains($0) } ?? false
             let turn = happening.peer.map { turns[$0, default: 0] } ?? 0
-            guard !isLate, turn < NodeLimits.turn else {
+            guard !isLate, turn < limit else {
                 left.append(happening)
-                if let peer = happening.peer { turns[peer] = NodeLimits.turn }
+                if let peer = happening.peer { turns[peer] = limit }
                 if let link = happening.link { lateLinks.insert(link) }
                 continue
             }

@@ -20,7 +20,8 @@ extension NodeCore {
     /// Takes what has gathered, as long as nothing waits for the disk.
     mutating func step() {
         while writing == nil, !waiting.isEmpty, hasStarted, !isQuitting {
-            step(waiting.takeTurn())
+            // A guest has one host, and what it hears of that goes before nothing else.
+            step(waiting.takeTurn(isHost ? NodeLimits.turn : .max))
         }
     }
 

@@ -168,7 +168,7 @@ struct NodeDecisions: Sendable {
         case .retry:
             defer { changedKey = nil }
             let isWell = monitor.refusal == nil && (app.host != nil || app.guest?.state.host != nil)
-            return [.retried(isWell: isWell)] + watch(.retry, &context) + (changedKey.map { [.forgetHost($0)] } ?? [])
+            return [.retried(isWell: isWell)] + watch(.retry, &context) + forgetChangedKey(&context)
                 + [.steer(.start)]
         case .leave:
             let goodbye = app.guest?.state.host.map { [Act.disconnect($0.id)] } ?? []
@@ -232,6 +232,12 @@ struct NodeDecisions: Sendable {
         let told = isNews ? ask(.host(.multipeerEvent(.peerConnected(peer))), &context) : []
         let state = app.host.map { [Act.deliver(.stateUpdate($0.snapshot), on: id)] } ?? []
         return (isNews ? [.show(.peerConnected(peer))] : []) + told + state
+    }
+
+    /// What was wished for goes to the host that is joined next.
+    private mutating func forgetChangedKey(_ context: inout Context) -> [Act] {
+        guard let changedKey else { return [] }
+        return [.forgetHost(changedKey)] + ask(.guest(.forgotHost(changedKey)), &context)
     }
 
     /// Who has left since may still have said something that counts.
@@ -342,7 +348,7 @@ extension GuestFeature.Event {
     fileprivate var isWish: Bool {
         switch self {
         case .vote, .takeBackVote, .suggest, .skip: true
-        case .multipeerEvent, .search, .gaveUp: false
+        case .multipeerEvent, .search, .gaveUp, .forgotHost: false
         }
     }
 }

@@ -20,6 +20,8 @@ public struct GuestFeature: Feature {
         case search(String)
         /// The host that was lost is not waited for any longer.
         case gaveUp
+        /// The key of the host that was joined, which begins like this, is forgotten: another one may be the same host's.
+        case forgotHost(Peer.ID)
     }
 
     /// What is to be done.
@@ -131,6 +133,22 @@ public struct GuestFeature: Feature {
         case .skip: skip()
         case .search(let words): search(words)
         case .gaveUp: gaveUp()
+        case .forgotHost(let head): forgotHost(head)
+        }
+    }
+
+    private mutating func forgotHost(_ head: Peer.ID) -> [Effect] {
+        if state.known?.id.hasPrefix(head) == true, state.host == nil { meet(nil) }
+        return []
+    }
+
+    /// What the transport has for another host does not reach this one, and what that one played says nothing of it.
+    private mutating func meet(_ host: KnownHost?) {
+        state.known = host
+        state.hostSnapshot = nil
+        state.overtaken = [:]
+        for index in state.wishes.indices {
+            state.wishes[index] = Wish(state.wishes[index].kind, state.wishes[index].songID)
         }
     }
 
@@ -179,15 +197,7 @@ public struct GuestFeature: Feature {
     }
 
     private mutating func connected(to peer: Peer) -> [Effect] {
-        if state.known?.id != peer.id {
-            // What the transport has for another host does not reach this one, and what that one played says nothing of it.
-            state.known = KnownHost(id: peer.id)
-            state.hostSnapshot = nil
-            state.overtaken = [:]
-            for index in state.wishes.indices {
-                state.wishes[index] = Wish(state.wishes[index].kind, state.wishes[index].songID)
-            }
-        }
+        if state.known?.id != peer.id { meet(KnownHost(id: peer.id)) }
         state.host = peer
         state.connectionStatus = .connected
         // The first snapshot on a link always counts: another host's epochs, or those of a box whose clock was set back,
