@@ -134,6 +134,8 @@ extension NodeCore {
 
     mutating func steer(_ event: ReconnectPolicy.Event) {
         guard decisions.app.guest != nil else { return }
+        // A retry has given the link up before it was known to be there.
+        if case .linked(let peer) = event, context.mesh.link(to: peer.id) == nil { return steer(.dialFailed) }
         if event == .dialFailed { activity.isDialling = false }
         for action in decisions.policy.handle(event, now: context.now, jitter: nextJitter()) {
             switch action {
