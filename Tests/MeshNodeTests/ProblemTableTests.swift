@@ -82,8 +82,9 @@ struct ProblemTableTests {
 
     /// Who it is about is another than in the list.
     private static func isAboutSomethingElse(_ problem: Problem) -> Bool {
-        ["connectionLost", "hostNotFound", "hostEnded", "storageFailed", "radioMended", "hostKeyChanged"].contains(
-            problem.code)
+        ["connectionLost", "hostNotFound", "hostEnded", "storageFailed", "radioMended", "hostKeyChanged", "twins"]
+            .contains(
+                problem.code)
     }
 
     private static func fed(_ event: NodeCore.Event, to side: Side) throws -> PairOfCores {

@@ -52,13 +52,14 @@ struct VouchedGuestTests {
         var pair = try PairOfCores()
         pair.feed(.joined(100, mia), to: .host)
         pair.disks[PairOfCores.Side.host.rawValue] = .refuses
-        let numbers = 1...UInt64(Limits.outboxMessages + 10)
+        let numbers = 1...UInt64(NodeLimits.heldBytes / NodeLimits.heldMessage + 10)
         // The first of them has something to be written, and the others stand behind it.
         for number in numbers { pair.feed(vote("s\(number + 3)", number, on: 100), to: .host) }
         pair.disks[PairOfCores.Side.host.rawValue] = .takes
         pair.pass(.seconds(5))
         let safe = numbers.filter { pair.said[100]?.contains(.acknowledged($0)) == true }
-        #expect(safe == Array(numbers.prefix(Limits.outboxMessages)))
+        #expect(safe == Array(numbers.prefix(safe.count)) && safe.count > NodeLimits.heldBytes / 256)
+        #expect(safe.count < NodeLimits.heldBytes / NodeLimits.heldMessage)
     }
 
     @Test("a refusal is told on the link that has asked, and no other")
