@@ -121,8 +121,9 @@ extension NodeCore {
 
     private mutating func hostLeft(_ host: Peer, _ end: LinkEnd) {
         switch end {
-        // This side has left, and steers by itself.
-        case .left: break
+        // This side has left, and steers by itself; where a retry has given a link up before it was known to be there, it is
+        // taken for linked until now.
+        case .left: steer(.linkLost)
         case .refused(let reason):
             tell(Notice(NetworkError(reason, by: host)))
             steer(.refused(reason, by: host.id))
@@ -134,8 +135,6 @@ extension NodeCore {
 
     mutating func steer(_ event: ReconnectPolicy.Event) {
         guard decisions.app.guest != nil else { return }
-        // A retry has given the link up before it was known to be there.
-        if case .linked(let peer) = event, context.mesh.link(to: peer.id) == nil { return steer(.dialFailed) }
         if event == .dialFailed { activity.isDialling = false }
         for action in decisions.policy.handle(event, now: context.now, jitter: nextJitter()) {
             switch action {
