@@ -88,6 +88,14 @@ extension GuestFeature {
         if overtaken.count == 1 { state.overtaken[intent.songID] = nil }
     }
 
+    /// Whether the host has the message of a wish that this state shows: it has a vote that it shows, and has taken back one
+    /// that it no longer shows. That there is none says nothing.
+    private func isProof(_ snapshot: HostSnapshot, after before: HostSnapshot?, of wish: Wish) -> Bool {
+        guard !wish.needsDelivery else { return false }
+        guard wish.kind == .takeBack else { return true }
+        return snapshot.item(wish.songID) != nil && before?.item(wish.songID)?.voters.contains(local.id) == true
+    }
+
     /// Its wish is over, and messages about it may still be on their way: a later wish of the song comes behind them.
     private mutating func overtake(_ wish: Wish) {
         guard wish.undelivered > 0 else { return }
@@ -118,7 +126,6 @@ extension GuestFeature {
             return []
         }
         let wish = state.wishes.remove(at: index)
-        overtake(wish)
         let told = Effect.wishChanged(songID: wish.songID, wish.kind, .rejected(reason))
         guard wish.kind == .suggest else { return [told] }
         let waiting = state.hostSnapshot?.queue.count { $0.addedBy == local.id } ?? 0
@@ -129,19 +136,20 @@ extension GuestFeature {
     private func title(of songID: Song.ID) -> String? { state.hostSnapshot?.item(songID)?.title }
 
     /// The host's state is known anew. A vote is cleared by a snapshot that shows it, never by just any snapshot.
-    mutating func settleWishes(by snapshot: HostSnapshot) -> [Effect] {
+    /// `before` is the state that it follows on this link.
+    mutating func settleWishes(by snapshot: HostSnapshot, after before: HostSnapshot? = nil) -> [Effect] {
         for index in state.wishes.indices where state.wishes[index].undelivered == 0 {
             state.wishes[index].statesSinceDelivery += 1
         }
-        return clearShown(by: snapshot) + settleUnshown()
+        return clearShown(by: snapshot, after: before) + settleUnshown()
     }
 
-    private mutating func clearShown(by snapshot: HostSnapshot) -> [Effect] {
+    private mutating func clearShown(by snapshot: HostSnapshot, after before: HostSnapshot? = nil) -> [Effect] {
         let shown = state.wishes.filter { wish in
             (!wish.needsDelivery || wish.isSettled) && wish.isShown(by: snapshot, to: local.id)
         }
         state.wishes.removeAll { shown.contains($0) }
-        for wish in shown { overtake(wish) }
+        for wish in shown where !isProof(snapshot, after: before, of: wish) { overtake(wish) }
         return shown.map { .wishChanged(songID: $0.songID, $0.kind, .confirmed) }
     }
 

@@ -295,10 +295,11 @@ public struct GuestFeature: Feature {
 
     private mutating func take(_ update: HostSnapshot) -> [Effect] {
         if state.isCurrent, let snapshot = state.hostSnapshot, !update.supersedes(snapshot) { return [] }
+        let before = state.isCurrent ? state.hostSnapshot : nil
         let isNewRun = state.known?.epoch != nil && state.known?.epoch != update.epoch
         state.hostSnapshot = update
         state.isCurrent = true
         state.known?.epoch = update.epoch
-        return [.show(update)] + (isNewRun ? repeatWishes(by: update) : settleWishes(by: update))
+        return [.show(update)] + (isNewRun ? repeatWishes(by: update) : settleWishes(by: update, after: before))
     }
 }
