@@ -88,7 +88,7 @@ let package = Package(
             name: "NodeStore", dependencies: ["MeshProtocol", crypto, database, sqlite, locks, logging],
             swiftSettings: strict),
         // Covers of songs, from the web and on the disk. What is in C has neither state nor decisions.
-        .systemLibrary(name: "CLibCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+        .target(name: "CLibCurl"),
         .target(
             name: "CoverArt",
             dependencies: ["CLibCurl", "DemocracyDJ", "MeshProtocol", crypto, locks, logging, networking],
@@ -136,9 +136,15 @@ let package = Package(
             swiftSettings: strict),
         // The kernel's word on the clock.
         .target(name: "CClock"),
-        // What is good about a box, what is worth knowing and what is broken.
+        // The capabilities of a program's file.
+        .target(name: "CCapability"),
+        // What is good about a box, what is worth knowing and what is broken, and the changes that repair it.
         .target(
-            name: "Diagnostics", dependencies: ["CClock", "BLETransport", "NodeStore", "MeshNode"],
+            name: "Diagnostics",
+            dependencies: [
+                "CCapability", "CClock", "BLETransport", "NodeStore", "MeshNode",
+                .product(name: "Subprocess", package: "swift-subprocess"),
+            ],
             swiftSettings: strict),
         // A drive recorded, reported, and driven again in the simulator.
         .target(
@@ -148,12 +154,13 @@ let package = Package(
                 logging,
             ],
             swiftSettings: strict),
+        .target(name: "CReadline", linkerSettings: [.linkedLibrary("readline")]),
         // What a person at a terminal sees and types, and what a program reads and writes in its place.
         .target(
             name: "TerminalUI",
             dependencies: [
-                "BLETransport", "MeshNode", "MeshSession", "DemocracyDJ", "MeshProtocol", asyncAlgorithms, lifecycle,
-                locks, logging,
+                "CReadline", "BLETransport", "MeshNode", "MeshSession", "DemocracyDJ", "MeshProtocol", asyncAlgorithms,
+                lifecycle, locks, logging,
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
             swiftSettings: strict),
@@ -228,7 +235,8 @@ let package = Package(
             dependencies: ["HostIntegration", "BLETransport", "NodeStore", "TestSupport", locks, networking],
             swiftSettings: strict),
         .testTarget(
-            name: "DiagnosticsTests", dependencies: ["Diagnostics", "BLETransport", "NodeStore", "MeshNode"],
+            name: "DiagnosticsTests",
+            dependencies: ["Diagnostics", "BLETransport", "NodeStore", "MeshNode", "MeshProtocol", locks],
             swiftSettings: strict),
         // What is fuzzed, on what was found: Fuzz is a package of its own, for libFuzzer.
         .testTarget(

@@ -106,7 +106,7 @@ enum { AUTHENTICATION_TURN_MS = 5 };
 
 int cbluez_bus_process(cbluez_bus *bus) {
     for (int i = 0; i < READS && dbus_connection_read_write(bus->connection, 0); i++) {
-        // The authentication takes turns, and one call reads the bus's line or writes ours: whoever has read a line
+        // The authentication takes turns, and one call reads the bus's line or writes ours: a side that has read a line
         // has one to write, and nothing else would ask for that. Where the line came just now, in the second call, the
         // next deadline does.
         if (!dbus_connection_get_is_authenticated(bus->connection)) dbus_connection_read_write(bus->connection, 0);

@@ -110,6 +110,9 @@ int bus_send_greeting(cbluez_bus *bus);
 bool bus_is_path(const char *path);
 /// Sends a call whose arguments have been appended, if they have been.
 int64_t bus_finish_call(cbluez_bus *bus, DBusMessage *call, bool is_complete, bus_call_kind kind, int timeout_ms);
+/// Calls a method that takes an object path, or with NULL nothing, of an object of bluetoothd's.
+int64_t bus_call_object(cbluez_bus *bus, const char *object, const char *interface, const char *member,
+                        const char *argument, int timeout_ms);
 
 // bus_events.c
 

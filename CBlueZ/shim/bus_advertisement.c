@@ -66,19 +66,13 @@ static bool copy_advertisement(const char *path, const cbluez_advertisement *fro
     return true;
 }
 
-static DBusMessage *new_register(const char *adapter, const char *path) {
-    DBusMessage *call = bus_new_call(adapter, BLUEZ_ADVERTISING_MANAGER, "RegisterAdvertisement");
-    if (!call) return NULL;
+static bool append_registration(DBusMessage *call, const char *path) {
     DBusMessageIter arguments;
     DBusMessageIter options;
     dbus_message_iter_init_append(call, &arguments);
-    if (dbus_message_iter_append_basic(&arguments, DBUS_TYPE_OBJECT_PATH, &path) &&
-        dbus_message_iter_open_container(&arguments, DBUS_TYPE_ARRAY, "{sv}", &options) &&
-        dbus_message_iter_close_container(&arguments, &options)) {
-        return call;
-    }
-    dbus_message_unref(call);
-    return NULL;
+    return dbus_message_iter_append_basic(&arguments, DBUS_TYPE_OBJECT_PATH, &path) &&
+           dbus_message_iter_open_container(&arguments, DBUS_TYPE_ARRAY, "{sv}", &options) &&
+           dbus_message_iter_close_container(&arguments, &options);
 }
 
 int64_t cbluez_bus_register_advertisement(cbluez_bus *bus, const char *adapter, const char *path,
@@ -88,7 +82,9 @@ int64_t cbluez_bus_register_advertisement(cbluez_bus *bus, const char *adapter, 
     bus_advertisement *place = find(bus, path);
     if (!place) place = find_free(bus);
     if (!place) return -ENOSPC;
-    int64_t serial = bus_send_call(bus, new_register(adapter, path), BUS_CALL_REGISTER, timeout_ms);
+    DBusMessage *call = bus_new_call(adapter, BLUEZ_ADVERTISING_MANAGER, "RegisterAdvertisement");
+    if (!call) return -ENOMEM;
+    int64_t serial = bus_finish_call(bus, call, append_registration(call, path), BUS_CALL_REGISTER, timeout_ms);
     if (serial < 0) return serial;
     copy.serial = (uint32_t)serial;
     *place = copy;
@@ -96,14 +92,9 @@ int64_t cbluez_bus_register_advertisement(cbluez_bus *bus, const char *adapter, 
 }
 
 int64_t cbluez_bus_unregister_advertisement(cbluez_bus *bus, const char *adapter, const char *path, int timeout_ms) {
-    if (!bus_is_path(adapter) || !bus_is_path(path)) return -EINVAL;
-    DBusMessage *call = bus_new_call(adapter, BLUEZ_ADVERTISING_MANAGER, "UnregisterAdvertisement");
-    if (!call) return -ENOMEM;
-    if (!dbus_message_append_args(call, DBUS_TYPE_OBJECT_PATH, &path, DBUS_TYPE_INVALID)) {
-        dbus_message_unref(call);
-        return -ENOMEM;
-    }
-    int64_t serial = bus_send_call(bus, call, BUS_CALL_PLAIN, timeout_ms);
+    if (!path) return -EINVAL;
+    const char *member = "UnregisterAdvertisement";
+    int64_t serial = bus_call_object(bus, adapter, BLUEZ_ADVERTISING_MANAGER, member, path, timeout_ms);
     bus_advertisement *place = find(bus, path);
     if (serial > 0 && place) *place = (bus_advertisement){0};
     return serial;
@@ -113,24 +104,7 @@ int64_t cbluez_bus_unregister_advertisement(cbluez_bus *bus, const char *adapter
 // Properties
 // ---------------------------------------------------------------------------------------------------------------------
 
-typedef bool (*append_value)(DBusMessageIter *variant, const bus_advertisement *advertisement);
-
-static bool append_type(DBusMessageIter *variant, const bus_advertisement *advertisement) {
-    const char *type = "peripheral";
-    (void)advertisement;
-    return dbus_message_iter_append_basic(variant, DBUS_TYPE_STRING, &type);
-}
-
-// With it bluetoothd itself writes the flags (general discoverable, no BR/EDR), whatever the adapter's own Discoverable
-// says; without it the kernel adds them or not, and the 31 bytes could not be planned.
-static bool append_discoverable(DBusMessageIter *variant, const bus_advertisement *advertisement) {
-    dbus_bool_t is_discoverable = true;
-    (void)advertisement;
-    return dbus_message_iter_append_basic(variant, DBUS_TYPE_BOOLEAN, &is_discoverable);
-}
-
-static bool append_uuids(DBusMessageIter *variant, const bus_advertisement *advertisement) {
-    const char *uuid = advertisement->uuid;
+static bool append_uuids(DBusMessageIter *variant, const char *uuid) {
     DBusMessageIter array;
     return dbus_message_iter_open_container(variant, DBUS_TYPE_ARRAY, "s", &array) &&
            dbus_message_iter_append_basic(&array, DBUS_TYPE_STRING, &uuid) &&
@@ -152,45 +126,44 @@ static bool append_manufacturer(DBusMessageIter *variant, const bus_advertisemen
            dbus_message_iter_close_container(variant, &companies);
 }
 
-static bool append_name(DBusMessageIter *variant, const bus_advertisement *advertisement) {
-    const char *name = advertisement->local_name;
-    return dbus_message_iter_append_basic(variant, DBUS_TYPE_STRING, &name);
-}
-
-static bool append_min_interval(DBusMessageIter *variant, const bus_advertisement *advertisement) {
-    return dbus_message_iter_append_basic(variant, DBUS_TYPE_UINT32, &advertisement->min_interval_ms);
-}
-
-static bool append_max_interval(DBusMessageIter *variant, const bus_advertisement *advertisement) {
-    return dbus_message_iter_append_basic(variant, DBUS_TYPE_UINT32, &advertisement->max_interval_ms);
-}
-
 typedef struct {
     const char *name;
     const char *signature;
-    append_value append;
+    // A text, or what its signature says.
+    const void *value;
     bool is_given;
 } property;
 
 #define PROPERTIES 7
 
+// With Discoverable bluetoothd itself writes the flags (general discoverable, no BR/EDR), whatever the adapter's own says;
+// without it the kernel adds them or not, and the 31 bytes could not be planned.
 static void list_properties(const bus_advertisement *advertisement, property properties[PROPERTIES]) {
+    static const dbus_bool_t is_discoverable = true;
     const property all[PROPERTIES] = {
-        {"Type", "s", append_type, true},
-        {"Discoverable", "b", append_discoverable, true},
-        {"ServiceUUIDs", "as", append_uuids, advertisement->uuid[0] != '\0'},
-        {"ManufacturerData", "a{qv}", append_manufacturer, advertisement->manufacturer_count > 0},
-        {"LocalName", "s", append_name, advertisement->local_name[0] != '\0'},
-        {"MinInterval", "u", append_min_interval, advertisement->min_interval_ms != 0},
-        {"MaxInterval", "u", append_max_interval, advertisement->max_interval_ms != 0},
+        {"Type", "s", "peripheral", true},
+        {"Discoverable", "b", &is_discoverable, true},
+        {"ServiceUUIDs", "as", advertisement->uuid, advertisement->uuid[0] != '\0'},
+        {"ManufacturerData", "a{qv}", advertisement, advertisement->manufacturer_count > 0},
+        {"LocalName", "s", advertisement->local_name, advertisement->local_name[0] != '\0'},
+        {"MinInterval", "u", &advertisement->min_interval_ms, advertisement->min_interval_ms != 0},
+        {"MaxInterval", "u", &advertisement->max_interval_ms, advertisement->max_interval_ms != 0},
     };
     memcpy(properties, all, sizeof all);
 }
 
-static bool append_variant(DBusMessageIter *to, const property *one, const bus_advertisement *advertisement) {
+static bool append_value(DBusMessageIter *variant, const property *one) {
+    const char *text = one->value;
+    if (strcmp(one->signature, "as") == 0) return append_uuids(variant, text);
+    if (strcmp(one->signature, "a{qv}") == 0) return append_manufacturer(variant, one->value);
+    const void *value = one->signature[0] == DBUS_TYPE_STRING ? (const void *)&text : one->value;
+    return dbus_message_iter_append_basic(variant, one->signature[0], value);
+}
+
+static bool append_variant(DBusMessageIter *to, const property *one) {
     DBusMessageIter variant;
     return dbus_message_iter_open_container(to, DBUS_TYPE_VARIANT, one->signature, &variant) &&
-           one->append(&variant, advertisement) && dbus_message_iter_close_container(to, &variant);
+           append_value(&variant, one) && dbus_message_iter_close_container(to, &variant);
 }
 
 static bool append_all(DBusMessageIter *to, const bus_advertisement *advertisement) {
@@ -203,7 +176,7 @@ static bool append_all(DBusMessageIter *to, const bus_advertisement *advertiseme
         if (!properties[i].is_given) continue;
         if (!dbus_message_iter_open_container(&dictionary, DBUS_TYPE_DICT_ENTRY, NULL, &entry) ||
             !dbus_message_iter_append_basic(&entry, DBUS_TYPE_STRING, &properties[i].name) ||
-            !append_variant(&entry, &properties[i], advertisement) ||
+            !append_variant(&entry, &properties[i]) ||
             !dbus_message_iter_close_container(&dictionary, &entry)) {
             return false;
         }
@@ -260,7 +233,7 @@ static void answer_get(cbluez_bus *bus, DBusMessage *call, const bus_advertiseme
     if (!answer) return;
     DBusMessageIter arguments;
     dbus_message_iter_init_append(answer, &arguments);
-    send_built(bus, call, answer, append_variant(&arguments, &properties[i], advertisement));
+    send_built(bus, call, answer, append_variant(&arguments, &properties[i]));
 }
 
 static bool answer_release(cbluez_bus *bus, DBusMessage *call, bus_advertisement *advertisement,

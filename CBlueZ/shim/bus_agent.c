@@ -61,10 +61,7 @@ int64_t cbluez_bus_register_agent(cbluez_bus *bus, const char *path, int timeout
 
 static int64_t call_manager(cbluez_bus *bus, const char *member, const char *path, int timeout_ms) {
     if (!is_good_path(path)) return -EINVAL;
-    DBusMessage *call = bus_new_call(MANAGER_PATH, BLUEZ_AGENT_MANAGER, member);
-    if (!call) return -ENOMEM;
-    bool is_complete = dbus_message_append_args(call, DBUS_TYPE_OBJECT_PATH, &path, DBUS_TYPE_INVALID);
-    return bus_finish_call(bus, call, is_complete, BUS_CALL_PLAIN, timeout_ms);
+    return bus_call_object(bus, MANAGER_PATH, BLUEZ_AGENT_MANAGER, member, path, timeout_ms);
 }
 
 int64_t cbluez_bus_request_default_agent(cbluez_bus *bus, const char *path, int timeout_ms) {

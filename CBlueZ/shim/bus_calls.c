@@ -88,19 +88,6 @@ static bool append_filter(DBusMessage *call, const char *const *uuids, size_t co
            dbus_message_iter_close_container(&arguments, &filter);
 }
 
-// `type` is a basic type's, and `value` points to one of it.
-static bool append_property(DBusMessage *call, const char *interface, const char *name, char type, const void *value) {
-    const char signature[] = {type, '\0'};
-    DBusMessageIter arguments;
-    DBusMessageIter variant;
-    dbus_message_iter_init_append(call, &arguments);
-    return dbus_message_iter_append_basic(&arguments, DBUS_TYPE_STRING, &interface) &&
-           dbus_message_iter_append_basic(&arguments, DBUS_TYPE_STRING, &name) &&
-           dbus_message_iter_open_container(&arguments, DBUS_TYPE_VARIANT, signature, &variant) &&
-           dbus_message_iter_append_basic(&variant, type, value) &&
-           dbus_message_iter_close_container(&arguments, &variant);
-}
-
 // ---------------------------------------------------------------------------------------------------------------------
 // Greeting the bus
 // ---------------------------------------------------------------------------------------------------------------------
@@ -153,13 +140,32 @@ int64_t bus_finish_call(cbluez_bus *bus, DBusMessage *call, bool is_complete, bu
     return -ENOMEM;
 }
 
-static int64_t finish_call(cbluez_bus *bus, DBusMessage *call, bool is_complete, int timeout_ms) {
+int64_t bus_call_object(cbluez_bus *bus, const char *object, const char *interface, const char *member,
+                        const char *argument, int timeout_ms) {
+    if (!bus_is_path(object) || (argument && !bus_is_path(argument))) return -EINVAL;
+    DBusMessage *call = bus_new_call(object, interface, member);
+    if (!call) return -ENOMEM;
+    bool is_complete =
+        !argument || dbus_message_append_args(call, DBUS_TYPE_OBJECT_PATH, &argument, DBUS_TYPE_INVALID);
     return bus_finish_call(bus, call, is_complete, BUS_CALL_PLAIN, timeout_ms);
 }
 
-static int64_t call_adapter(cbluez_bus *bus, const char *adapter, const char *member, int timeout_ms) {
-    if (!bus_is_path(adapter)) return -EINVAL;
-    return bus_send_call(bus, bus_new_call(adapter, BLUEZ_ADAPTER, member), BUS_CALL_PLAIN, timeout_ms);
+// `type` is a basic type's, and `value` points to one of it.
+static int64_t set_property(cbluez_bus *bus, const char *object, const char *interface, const char *name, char type,
+                            const void *value, int timeout_ms) {
+    if (!bus_is_path(object)) return -EINVAL;
+    DBusMessage *call = bus_new_call(object, DBUS_INTERFACE_PROPERTIES, "Set");
+    if (!call) return -ENOMEM;
+    const char signature[] = {type, '\0'};
+    DBusMessageIter arguments;
+    DBusMessageIter variant;
+    dbus_message_iter_init_append(call, &arguments);
+    bool is_complete = dbus_message_iter_append_basic(&arguments, DBUS_TYPE_STRING, &interface) &&
+                       dbus_message_iter_append_basic(&arguments, DBUS_TYPE_STRING, &name) &&
+                       dbus_message_iter_open_container(&arguments, DBUS_TYPE_VARIANT, signature, &variant) &&
+                       dbus_message_iter_append_basic(&variant, type, value) &&
+                       dbus_message_iter_close_container(&arguments, &variant);
+    return bus_finish_call(bus, call, is_complete, BUS_CALL_PLAIN, timeout_ms);
 }
 
 int64_t cbluez_bus_list_objects(cbluez_bus *bus, int timeout_ms) {
@@ -175,53 +181,36 @@ int64_t cbluez_bus_set_discovery_filter(cbluez_bus *bus, const char *adapter, co
     }
     DBusMessage *call = bus_new_call(adapter, BLUEZ_ADAPTER, "SetDiscoveryFilter");
     if (!call) return -ENOMEM;
-    return finish_call(bus, call, append_filter(call, uuids, count), timeout_ms);
+    return bus_finish_call(bus, call, append_filter(call, uuids, count), BUS_CALL_PLAIN, timeout_ms);
 }
 
 int64_t cbluez_bus_start_discovery(cbluez_bus *bus, const char *adapter, int timeout_ms) {
-    return call_adapter(bus, adapter, "StartDiscovery", timeout_ms);
+    return bus_call_object(bus, adapter, BLUEZ_ADAPTER, "StartDiscovery", NULL, timeout_ms);
 }
 
 int64_t cbluez_bus_stop_discovery(cbluez_bus *bus, const char *adapter, int timeout_ms) {
-    return call_adapter(bus, adapter, "StopDiscovery", timeout_ms);
+    return bus_call_object(bus, adapter, BLUEZ_ADAPTER, "StopDiscovery", NULL, timeout_ms);
 }
 
 int64_t cbluez_bus_set_powered(cbluez_bus *bus, const char *adapter, bool powered, int timeout_ms) {
-    if (!bus_is_path(adapter)) return -EINVAL;
-    DBusMessage *call = bus_new_call(adapter, DBUS_INTERFACE_PROPERTIES, "Set");
-    if (!call) return -ENOMEM;
     dbus_bool_t value = powered;
-    bool is_complete = append_property(call, BLUEZ_ADAPTER, "Powered", DBUS_TYPE_BOOLEAN, &value);
-    return finish_call(bus, call, is_complete, timeout_ms);
+    return set_property(bus, adapter, BLUEZ_ADAPTER, "Powered", DBUS_TYPE_BOOLEAN, &value, timeout_ms);
 }
 
 int64_t cbluez_bus_remove_device(cbluez_bus *bus, const char *adapter, const char *device, int timeout_ms) {
-    if (!bus_is_path(adapter) || !bus_is_path(device)) return -EINVAL;
-    DBusMessage *call = bus_new_call(adapter, BLUEZ_ADAPTER, "RemoveDevice");
-    if (!call) return -ENOMEM;
-    bool is_complete = dbus_message_append_args(call, DBUS_TYPE_OBJECT_PATH, &device, DBUS_TYPE_INVALID);
-    return finish_call(bus, call, is_complete, timeout_ms);
-}
-
-static int64_t call_device(cbluez_bus *bus, const char *device, const char *member, int timeout_ms) {
-    if (!bus_is_path(device)) return -EINVAL;
-    return bus_send_call(bus, bus_new_call(device, BLUEZ_DEVICE, member), BUS_CALL_PLAIN, timeout_ms);
+    if (!device) return -EINVAL;
+    return bus_call_object(bus, adapter, BLUEZ_ADAPTER, "RemoveDevice", device, timeout_ms);
 }
 
 int64_t cbluez_bus_pair_device(cbluez_bus *bus, const char *device, int timeout_ms) {
-    return call_device(bus, device, "Pair", timeout_ms);
+    return bus_call_object(bus, device, BLUEZ_DEVICE, "Pair", NULL, timeout_ms);
 }
 
 int64_t cbluez_bus_disconnect_device(cbluez_bus *bus, const char *device, int timeout_ms) {
-    return call_device(bus, device, "Disconnect", timeout_ms);
+    return bus_call_object(bus, device, BLUEZ_DEVICE, "Disconnect", NULL, timeout_ms);
 }
 
 int64_t cbluez_bus_set_alias(cbluez_bus *bus, const char *device, const char *alias, int timeout_ms) {
-    if (!bus_is_path(device) || !alias || strlen(alias) >= CBLUEZ_NAME_TEXT || !dbus_validate_utf8(alias, NULL)) {
-        return -EINVAL;
-    }
-    DBusMessage *call = bus_new_call(device, DBUS_INTERFACE_PROPERTIES, "Set");
-    if (!call) return -ENOMEM;
-    bool is_complete = append_property(call, BLUEZ_DEVICE, "Alias", DBUS_TYPE_STRING, &alias);
-    return finish_call(bus, call, is_complete, timeout_ms);
+    if (!alias || strlen(alias) >= CBLUEZ_NAME_TEXT || !dbus_validate_utf8(alias, NULL)) return -EINVAL;
+    return set_property(bus, device, BLUEZ_DEVICE, "Alias", DBUS_TYPE_STRING, &alias, timeout_ms);
 }

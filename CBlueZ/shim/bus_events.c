@@ -3,6 +3,7 @@
 // From org.bluez's objects and properties to events. Every value's type is checked before it is read: libdbus has seen
 // to it that a message is well formed, not that it says what we expect.
 
+#include <stddef.h>
 #include <string.h>
 
 #include "bus.h"
@@ -42,34 +43,6 @@ static const char *text_of(DBusMessageIter *value) {
 // Properties
 // ---------------------------------------------------------------------------------------------------------------------
 
-static bool take_bool(DBusMessageIter *value, bool *out) {
-    dbus_bool_t is_true;
-    if (!has_type(value, DBUS_TYPE_BOOLEAN)) return false;
-    dbus_message_iter_get_basic(value, &is_true);
-    *out = is_true != 0;
-    return true;
-}
-
-static bool take_powered(DBusMessageIter *value, cbluez_bus_event *event) {
-    return take_bool(value, &event->powered);
-}
-
-static bool take_discovering(DBusMessageIter *value, cbluez_bus_event *event) {
-    return take_bool(value, &event->discovering);
-}
-
-static bool take_connected(DBusMessageIter *value, cbluez_bus_event *event) {
-    return take_bool(value, &event->connected);
-}
-
-static bool take_paired(DBusMessageIter *value, cbluez_bus_event *event) {
-    return take_bool(value, &event->paired);
-}
-
-static bool take_bonded(DBusMessageIter *value, cbluez_bus_event *event) {
-    return take_bool(value, &event->bonded);
-}
-
 static bool take_address(DBusMessageIter *value, cbluez_bus_event *event) {
     const char *text = text_of(value);
     return text && cbluez_address_parse(text, &event->address) == 0;
@@ -80,46 +53,6 @@ static bool take_address_type(DBusMessageIter *value, cbluez_bus_event *event) {
     if (!text || strcmp(text, "random") != 0) return false;
     event->address.kind = CBLUEZ_ADDRESS_RANDOM;
     return true;
-}
-
-static bool take_name(DBusMessageIter *value, cbluez_bus_event *event) {
-    const char *text = text_of(value);
-    if (text) bus_copy_text(event->name, sizeof event->name, text);
-    return text != NULL;
-}
-
-static bool take_alias(DBusMessageIter *value, cbluez_bus_event *event) {
-    const char *text = text_of(value);
-    if (text) bus_copy_text(event->alias, sizeof event->alias, text);
-    return text != NULL;
-}
-
-static bool take_rssi(DBusMessageIter *value, cbluez_bus_event *event) {
-    dbus_int16_t rssi;
-    if (!has_type(value, DBUS_TYPE_INT16)) return false;
-    dbus_message_iter_get_basic(value, &rssi);
-    event->rssi = rssi;
-    return true;
-}
-
-static bool take_byte(DBusMessageIter *value, uint8_t *out) {
-    if (!has_type(value, DBUS_TYPE_BYTE)) return false;
-    dbus_message_iter_get_basic(value, out);
-    return true;
-}
-
-static bool take_active_instances(DBusMessageIter *value, cbluez_bus_event *event) {
-    return take_byte(value, &event->active_instances);
-}
-
-static bool take_free_instances(DBusMessageIter *value, cbluez_bus_event *event) {
-    return take_byte(value, &event->free_instances);
-}
-
-static bool take_icon(DBusMessageIter *value, cbluez_bus_event *event) {
-    const char *text = text_of(value);
-    if (text) bus_copy_text(event->icon, sizeof event->icon, text);
-    return text != NULL;
 }
 
 static bool take_company(DBusMessageIter *entry, cbluez_bus_event *event) {
@@ -183,31 +116,56 @@ static bool take_uuids(DBusMessageIter *value, cbluez_bus_event *event) {
     return true;
 }
 
+// Copies a value of a basic type into a member of `size` bytes.
+static bool take_basic(DBusMessageIter *value, int type, void *member, size_t size) {
+    if (!has_type(value, type)) return false;
+    if (type == DBUS_TYPE_STRING) {
+        bus_copy_text(member, size, text_of(value));
+    } else if (type == DBUS_TYPE_BOOLEAN) {
+        dbus_bool_t is_true;
+        dbus_message_iter_get_basic(value, &is_true);
+        *(bool *)member = is_true != 0;
+    } else {
+        dbus_message_iter_get_basic(value, member);
+    }
+    return true;
+}
+
+// A property whose value becomes a member as it is; the member has the size of the type.
+#define BASIC(name, field, type, member) \
+    {name, field, type, offsetof(cbluez_bus_event, member), sizeof(((cbluez_bus_event *)0)->member), NULL}
+#define SPECIAL(name, field, take) {name, field, 0, 0, 0, take}
+
 static void take_property(const char *name, DBusMessageIter *value, cbluez_bus_event *event) {
     static const struct {
         const char *name;
         uint32_t field;
+        int type;
+        size_t offset, size;
         bool (*take)(DBusMessageIter *value, cbluez_bus_event *event);
     } properties[] = {
-        {"Address", CBLUEZ_FIELD_ADDRESS, take_address},
-        {"AddressType", 0, take_address_type},
-        {"Powered", CBLUEZ_FIELD_POWERED, take_powered},
-        {"Discovering", CBLUEZ_FIELD_DISCOVERING, take_discovering},
-        {"Connected", CBLUEZ_FIELD_CONNECTED, take_connected},
-        {"Paired", CBLUEZ_FIELD_PAIRED, take_paired},
-        {"Bonded", CBLUEZ_FIELD_BONDED, take_bonded},
-        {"Alias", CBLUEZ_FIELD_ALIAS, take_alias},
-        {"RSSI", CBLUEZ_FIELD_RSSI, take_rssi},
-        {"Name", CBLUEZ_FIELD_NAME, take_name},
-        {"ManufacturerData", CBLUEZ_FIELD_MANUFACTURER, take_manufacturer},
-        {"UUIDs", CBLUEZ_FIELD_UUIDS, take_uuids},
-        {"ActiveInstances", CBLUEZ_FIELD_ACTIVE_INSTANCES, take_active_instances},
-        {"SupportedInstances", CBLUEZ_FIELD_FREE_INSTANCES, take_free_instances},
-        {"Icon", CBLUEZ_FIELD_ICON, take_icon},
+        SPECIAL("Address", CBLUEZ_FIELD_ADDRESS, take_address),
+        SPECIAL("AddressType", 0, take_address_type),
+        BASIC("Powered", CBLUEZ_FIELD_POWERED, DBUS_TYPE_BOOLEAN, powered),
+        BASIC("Discovering", CBLUEZ_FIELD_DISCOVERING, DBUS_TYPE_BOOLEAN, discovering),
+        BASIC("Connected", CBLUEZ_FIELD_CONNECTED, DBUS_TYPE_BOOLEAN, connected),
+        BASIC("Paired", CBLUEZ_FIELD_PAIRED, DBUS_TYPE_BOOLEAN, paired),
+        BASIC("Bonded", CBLUEZ_FIELD_BONDED, DBUS_TYPE_BOOLEAN, bonded),
+        BASIC("Alias", CBLUEZ_FIELD_ALIAS, DBUS_TYPE_STRING, alias),
+        BASIC("RSSI", CBLUEZ_FIELD_RSSI, DBUS_TYPE_INT16, rssi),
+        BASIC("Name", CBLUEZ_FIELD_NAME, DBUS_TYPE_STRING, name),
+        SPECIAL("ManufacturerData", CBLUEZ_FIELD_MANUFACTURER, take_manufacturer),
+        SPECIAL("UUIDs", CBLUEZ_FIELD_UUIDS, take_uuids),
+        BASIC("ActiveInstances", CBLUEZ_FIELD_ACTIVE_INSTANCES, DBUS_TYPE_BYTE, active_instances),
+        BASIC("SupportedInstances", CBLUEZ_FIELD_FREE_INSTANCES, DBUS_TYPE_BYTE, free_instances),
+        BASIC("Icon", CBLUEZ_FIELD_ICON, DBUS_TYPE_STRING, icon),
     };
     for (size_t i = 0; i < sizeof properties / sizeof properties[0]; i++) {
         if (strcmp(name, properties[i].name) != 0) continue;
-        if (properties[i].take(value, event)) event->fields |= properties[i].field;
+        void *member = (char *)event + properties[i].offset;
+        bool is_taken = properties[i].take ? properties[i].take(value, event)
+                                           : take_basic(value, properties[i].type, member, properties[i].size);
+        if (is_taken) event->fields |= properties[i].field;
         return;
     }
 }

@@ -23,9 +23,6 @@ int hci_send_command(int hci, uint16_t opcode, const uint8_t *parameters, uint8_
 /// Receives one packet: its count, or a negative errno.
 ssize_t hci_receive(int hci, void *bytes, size_t capacity);
 
-/// Of the facts, version and manufacturer: 0, or a negative errno.
-int hci_read_info(int control, uint16_t index, cbluez_hci_facts *facts);
-
 static inline uint16_t hci_read_le16(const uint8_t *bytes) {
     return (uint16_t)(bytes[0] | bytes[1] << 8);
 }

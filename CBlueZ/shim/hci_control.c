@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the kernel knows of a controller: its management interface tells that without a capability.
+// What the kernel knows of a controller, and what it does with it where nobody says otherwise: its management interface
+// tells that without a capability.
 
 #define _GNU_SOURCE // with -std=c11
 
@@ -8,10 +9,11 @@
 #include <errno.h>
 #include <string.h>
 
+#include "address.h"
 #include "hci.h"
 
-// BlueZ's doc/mgmt-api.txt; none of these needs a capability. A packet has a header of 6 bytes: event, index, length.
-// Command Complete then has opcode and status.
+// BlueZ's doc/mgmt-api.txt; setting takes CAP_NET_ADMIN, the rest nothing. A packet has a header of 6 bytes: event, index,
+// length. Command Complete and Command Status then have opcode and status.
 #define MGMT_HEADER 6
 #define MGMT_ANSWER (MGMT_HEADER + 3)
 #define MGMT_COMMAND_COMPLETE 0x0001
@@ -19,6 +21,12 @@
 #define MGMT_READ_INFO 0x0004
 #define MGMT_READ_INFO_SIZE 280
 #define MGMT_READ_EXPERIMENTAL 0x0049
+#define MGMT_LOAD_PARAMETERS 0x0035
+#define MGMT_READ_DEFAULTS 0x004b
+#define MGMT_SET_DEFAULTS 0x004c
+#define MGMT_INVALID_PARAMETERS 0x0d
+#define MGMT_INVALID_INDEX 0x11
+#define MGMT_PERMISSION_DENIED 0x14
 #define MGMT_EXPERIMENTAL_FEATURE 20
 #define ANSWER_SIZE 512
 
@@ -31,22 +39,47 @@ static const uint8_t simultaneous_roles[16] = {
     0xd6, 0x49, 0xb0, 0xd1, 0x28, 0xeb, 0x27, 0x92, 0x96, 0x46, 0xc0, 0x42, 0xb5, 0x10, 0x1b, 0x67,
 };
 
-// The bytes behind the answer's status, or a negative errno: -EOPNOTSUPP where the kernel refuses the command.
-static ssize_t ask(int control, uint16_t index, uint16_t opcode, uint8_t *answer, size_t capacity) {
-    const uint8_t request[MGMT_HEADER] = {
-        (uint8_t)opcode, (uint8_t)(opcode >> 8), (uint8_t)index, (uint8_t)(index >> 8),
-    };
-    ssize_t sent = hci_send(control, request, sizeof request);
+// Types of the two commands for defaults: a list of type (2 bytes), length (1) and value (2, little-endian).
+#define ADVERTISING_MIN 0x000a
+#define ADVERTISING_MAX 0x000b
+#define CONNECTION_MIN 0x0017
+#define CONNECTION_MAX 0x0018
+#define SUPERVISION_TIMEOUT 0x001a
+#define DEFAULTS 5
+#define DEFAULT_HEADER 3
+#define DEFAULT_SIZE (DEFAULT_HEADER + 2)
+
+static int failure(uint8_t status) {
+    switch (status) {
+    case MGMT_INVALID_PARAMETERS: return -EINVAL;
+    case MGMT_INVALID_INDEX: return -ENODEV;
+    case MGMT_PERMISSION_DENIED: return -EPERM;
+    default: return -EOPNOTSUPP;
+    }
+}
+
+// The bytes behind the answer's status, or a negative errno: -EOPNOTSUPP where the kernel does not know the command.
+static ssize_t ask(
+    int control, uint16_t index, uint16_t opcode, const uint8_t *parameters, uint16_t count, uint8_t *answer,
+    size_t capacity) {
+    uint8_t request[MGMT_HEADER + DEFAULTS * DEFAULT_SIZE];
+    if (count > sizeof request - MGMT_HEADER) return -EMSGSIZE;
+    hci_put_le16(request, opcode);
+    hci_put_le16(request + 2, index);
+    hci_put_le16(request + 4, count);
+    if (count > 0) memcpy(request + MGMT_HEADER, parameters, count);
+    ssize_t sent = hci_send(control, request, MGMT_HEADER + count);
     if (sent < 0) return sent;
     for (int skipped = 0; skipped < SKIPPED; skipped++) {
-        ssize_t count = hci_receive(control, answer, capacity);
-        if (count < 0) return count;
-        if (count < MGMT_ANSWER || hci_read_le16(answer + 2) != index) continue;
+        ssize_t received = hci_receive(control, answer, capacity);
+        if (received < 0) return received;
+        if (received < MGMT_ANSWER || hci_read_le16(answer + 2) != index) continue;
         if (hci_read_le16(answer + MGMT_HEADER) != opcode) continue;
         uint16_t event = hci_read_le16(answer);
-        if (event == MGMT_COMMAND_STATUS) return -EOPNOTSUPP;
-        if (event != MGMT_COMMAND_COMPLETE) continue;
-        return answer[MGMT_HEADER + 2] == 0 ? count - MGMT_ANSWER : -EOPNOTSUPP;
+        if (event != MGMT_COMMAND_COMPLETE && event != MGMT_COMMAND_STATUS) continue;
+        uint8_t status = answer[MGMT_HEADER + 2];
+        if (status != 0) return failure(status);
+        return received - MGMT_ANSWER;
     }
     return -EAGAIN;
 }
@@ -62,26 +95,82 @@ static void take_roles(const uint8_t *bytes, size_t count, cbluez_hci_facts *fac
     }
 }
 
-int hci_read_info(int control, uint16_t index, cbluez_hci_facts *facts) {
+int cbluez_hci_read_facts(int control, uint16_t index, cbluez_hci_facts *facts) {
     uint8_t answer[ANSWER_SIZE];
     *facts = (cbluez_hci_facts){0};
-    ssize_t count = ask(control, index, MGMT_READ_INFO, answer, sizeof answer);
+    ssize_t count = ask(control, index, MGMT_READ_INFO, NULL, 0, answer, sizeof answer);
     if (count < 0) return (int)count;
     if (count < MGMT_READ_INFO_SIZE) return -EBADMSG;
     // Behind the address: version, manufacturer, and settings that nobody needs.
     const uint8_t *info = answer + MGMT_ANSWER + sizeof(bdaddr_t);
     facts->version = info[0];
     facts->manufacturer = hci_read_le16(info + 1);
+    count = ask(control, index, MGMT_READ_EXPERIMENTAL, NULL, 0, answer, sizeof answer);
+    if (count > 0) take_roles(answer + MGMT_ANSWER, (size_t)count, facts);
     return 0;
 }
 
-int cbluez_hci_read_facts(int control, uint16_t index, cbluez_hci_facts *facts) {
+// Where a value of this type is kept; NULL where nobody asked for it.
+static uint16_t *field(cbluez_hci_defaults *defaults, uint16_t type) {
+    switch (type) {
+    case ADVERTISING_MIN: return &defaults->advertising_min;
+    case ADVERTISING_MAX: return &defaults->advertising_max;
+    case CONNECTION_MIN: return &defaults->connection_min;
+    case CONNECTION_MAX: return &defaults->connection_max;
+    case SUPERVISION_TIMEOUT: return &defaults->supervision_timeout;
+    default: return NULL;
+    }
+}
+
+int cbluez_hci_read_defaults(int control, uint16_t index, cbluez_hci_defaults *defaults) {
     uint8_t answer[ANSWER_SIZE];
-    int result = hci_read_info(control, index, facts);
-    if (result < 0) return result;
-    ssize_t count = ask(control, index, MGMT_READ_EXPERIMENTAL, answer, sizeof answer);
-    if (count > 0) take_roles(answer + MGMT_ANSWER, (size_t)count, facts);
-    return 0;
+    *defaults = (cbluez_hci_defaults){0};
+    ssize_t count = ask(control, index, MGMT_READ_DEFAULTS, NULL, 0, answer, sizeof answer);
+    if (count < 0) return (int)count;
+    const uint8_t *entry = answer + MGMT_ANSWER;
+    int found = 0;
+    while (count >= DEFAULT_HEADER && count >= DEFAULT_HEADER + entry[2]) {
+        uint16_t *value = field(defaults, hci_read_le16(entry));
+        if (value && entry[2] == sizeof *value) {
+            *value = hci_read_le16(entry + DEFAULT_HEADER);
+            found++;
+        }
+        count -= DEFAULT_HEADER + entry[2];
+        entry += DEFAULT_HEADER + entry[2];
+    }
+    return found == DEFAULTS ? 0 : -EBADMSG;
+}
+
+int cbluez_hci_set_defaults(int control, uint16_t index, const cbluez_hci_defaults *defaults) {
+    static const uint16_t types[DEFAULTS] = {
+        ADVERTISING_MIN, ADVERTISING_MAX, CONNECTION_MIN, CONNECTION_MAX, SUPERVISION_TIMEOUT,
+    };
+    cbluez_hci_defaults values = *defaults;
+    uint8_t parameters[DEFAULTS * DEFAULT_SIZE];
+    uint8_t answer[ANSWER_SIZE];
+    for (size_t i = 0; i < DEFAULTS; i++) {
+        uint8_t *entry = parameters + i * DEFAULT_SIZE;
+        hci_put_le16(entry, types[i]);
+        entry[2] = sizeof(uint16_t);
+        hci_put_le16(entry + DEFAULT_HEADER, *field(&values, types[i]));
+    }
+    ssize_t count = ask(control, index, MGMT_SET_DEFAULTS, parameters, sizeof parameters, answer, sizeof answer);
+    return count < 0 ? (int)count : 0;
+}
+
+int cbluez_hci_load_parameters(
+    int control, uint16_t index, const cbluez_address *peer, const cbluez_hci_defaults *defaults) {
+    // A list of one entry: address and its type, intervals, latency, timeout.
+    uint8_t list[2 + 7 + 8] = {1, 0};
+    uint8_t answer[ANSWER_SIZE];
+    const bdaddr_t address = cbluez_address_to_kernel(peer);
+    memcpy(list + 2, &address, sizeof address);
+    list[8] = peer->kind;
+    hci_put_le16(list + 9, defaults->connection_min);
+    hci_put_le16(list + 11, defaults->connection_max);
+    hci_put_le16(list + 15, defaults->supervision_timeout);
+    ssize_t count = ask(control, index, MGMT_LOAD_PARAMETERS, list, sizeof list, answer, sizeof answer);
+    return count < 0 ? (int)count : 0;
 }
 
 int cbluez_hci_open_control(void) {

@@ -19,15 +19,18 @@
 _Static_assert(sizeof(struct hci_dev_req) == 8, "struct hci_dev_req is the kernel's");
 _Static_assert(sizeof(struct hci_dev_list_req) == 4, "struct hci_dev_list_req is the kernel's");
 _Static_assert(sizeof(struct hci_dev_info) == 92, "struct hci_dev_info is the kernel's");
+_Static_assert(sizeof(struct hci_conn_info) == 16, "struct hci_conn_info is the kernel's");
 
 // LMP features, page 0, byte 4 (Core specification, Vol 2, Part C, 3.3).
-#define FEATURE_BREDR_NOT_SUPPORTED 0x20
 #define FEATURE_LE 0x40
 
 // As many adapters as one listing asks the kernel for.
 #define ADAPTERS 32
+// As many links of one adapter; a controller has room for fewer.
+#define LINKS 64
 
-#define MANUFACTURER_UNKNOWN 0xFFFF
+// The kernel's own kinds of links (include/net/bluetooth/hci.h); the header for programs has the older ones only.
+#define LE_LINK 0x80
 
 static cbluez_hci_device device_from_kernel(const struct hci_dev_info *info) {
     cbluez_hci_device device = {
@@ -37,11 +40,6 @@ static cbluez_hci_device device_from_kernel(const struct hci_dev_info *info) {
         .has_le = (info->features[4] & FEATURE_LE) != 0,
     };
     memcpy(device.name, info->name, strnlen(info->name, sizeof device.name - 1));
-    // hci_get_dev_info: a dual-mode controller's numbers are those of its BR/EDR buffer.
-    if (info->features[4] & FEATURE_BREDR_NOT_SUPPORTED) {
-        device.acl_mtu = info->acl_mtu;
-        device.acl_packets = info->acl_pkts;
-    }
     return device;
 }
 
@@ -57,18 +55,29 @@ int cbluez_hci_devices(cbluez_hci_device *devices, size_t capacity) {
         close(hci);
         return error;
     }
-    int control = cbluez_hci_open_control();
     size_t count = 0;
     for (size_t i = 0; i < list.request.dev_num && i < ADAPTERS && count < capacity; i++) {
         struct hci_dev_info info = {.dev_id = list.request.dev_req[i].dev_id};
         if (ioctl(hci, HCIGETDEVINFO, &info) < 0) continue; // unplugged since the listing
-        devices[count] = device_from_kernel(&info);
-        cbluez_hci_facts facts;
-        bool is_told = control >= 0 && hci_read_info(control, info.dev_id, &facts) == 0;
-        devices[count].manufacturer = is_told ? facts.manufacturer : MANUFACTURER_UNKNOWN;
-        count++;
+        devices[count++] = device_from_kernel(&info);
     }
-    if (control >= 0) close(control);
     close(hci);
     return (int)count;
+}
+
+int cbluez_hci_is_incoming(uint16_t index, const cbluez_address *peer) {
+    union {
+        struct hci_conn_list_req request;
+        uint8_t room[sizeof(struct hci_conn_list_req) + LINKS * sizeof(struct hci_conn_info)];
+    } list = {.request = {.dev_id = index, .conn_num = LINKS}};
+    int hci = socket(AF_BLUETOOTH, SOCK_RAW | SOCK_NONBLOCK | SOCK_CLOEXEC, BTPROTO_HCI);
+    if (hci < 0) return -errno;
+    bdaddr_t address = cbluez_address_to_kernel(peer);
+    int result = ioctl(hci, HCIGETCONNLIST, &list) < 0 ? -errno : 0;
+    for (size_t i = 0; result == 0 && i < list.request.conn_num && i < LINKS; i++) {
+        const struct hci_conn_info *link = &list.request.conn_info[i];
+        if (bacmp(&link->bdaddr, &address) == 0 && link->type == LE_LINK && !link->out) result = 1;
+    }
+    close(hci);
+    return result;
 }

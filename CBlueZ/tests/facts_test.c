@@ -70,11 +70,68 @@ static void test_roles(int control, int kernel) {
 static void test_refusals(int control, int kernel) {
     cbluez_hci_facts facts;
     tell(kernel, "\x02\x00\x03\x00\x03\x00\x04\x00\x11", 9);
+    CHECK_NUMBER(cbluez_hci_read_facts(control, INDEX, &facts), -ENODEV);
+    tell(kernel, "\x02\x00\x03\x00\x03\x00\x04\x00\x01", 9);
     CHECK_NUMBER(cbluez_hci_read_facts(control, INDEX, &facts), -EOPNOTSUPP);
     tell(kernel, COMPLETE("\x03", "\x04", "\x00") INFO, 9 + 17);
     CHECK_NUMBER(cbluez_hci_read_facts(control, INDEX, &facts), -EBADMSG);
     CHECK_NUMBER(cbluez_hci_read_facts(control, INDEX, &facts), -EAGAIN);
     CHECK_NUMBER(facts.version, 0);
+}
+
+// Entries of the defaults: type, length, value.
+#define SCAN_TYPE "\x00\x00\x02\x01\x00"
+#define INTERVALS "\x0a\x00\x02\x20\x00" "\x0b\x00\x02\x30\x00" "\x17\x00\x02\x18\x00" "\x18\x00\x02\x28\x00"
+#define TIMEOUT "\x1a\x00\x02\x2a\x00"
+#define FLAG "\x1f\x00\x01\x01"
+
+static void take_requests(int kernel) {
+    char request[64];
+    while (recv(kernel, request, sizeof request, 0) > 0) continue;
+}
+
+static void test_reading_defaults(int control, int kernel) {
+    cbluez_hci_defaults defaults;
+    char request[64];
+    tell(kernel, COMPLETE("\x03", "\x4b", "\x00") SCAN_TYPE INTERVALS TIMEOUT FLAG, 9 + 6 * 5 + 4);
+    CHECK_NUMBER(cbluez_hci_read_defaults(control, INDEX, &defaults), 0);
+    CHECK_NUMBER(defaults.advertising_min, 32);
+    CHECK_NUMBER(defaults.advertising_max, 48);
+    CHECK_NUMBER(defaults.connection_min, 24);
+    CHECK_NUMBER(defaults.connection_max, 40);
+    CHECK_NUMBER(defaults.supervision_timeout, 42);
+    CHECK_NUMBER(recv(kernel, request, sizeof request, 0), 6);
+    CHECK(memcmp(request, "\x4b\x00\x03\x00\x00\x00", 6) == 0);
+    // One of them missing; an entry that says more than there is; a kernel that does not know the command.
+    tell(kernel, COMPLETE("\x03", "\x4b", "\x00") INTERVALS FLAG, 9 + 4 * 5 + 4);
+    CHECK_NUMBER(cbluez_hci_read_defaults(control, INDEX, &defaults), -EBADMSG);
+    tell(kernel, COMPLETE("\x03", "\x4b", "\x00") INTERVALS "\x1a\x00\xff\x2a\x00", 9 + 5 * 5);
+    CHECK_NUMBER(cbluez_hci_read_defaults(control, INDEX, &defaults), -EBADMSG);
+    tell(kernel, "\x02\x00\x03\x00\x03\x00\x4b\x00\x01", 9);
+    CHECK_NUMBER(cbluez_hci_read_defaults(control, INDEX, &defaults), -EOPNOTSUPP);
+    take_requests(kernel);
+}
+
+static void test_setting_defaults(int control, int kernel) {
+    const cbluez_hci_defaults defaults = {32, 48, 6, 7, 72};
+    char request[64];
+    tell(kernel, COMPLETE("\x03", "\x4c", "\x00"), 9);
+    CHECK_NUMBER(cbluez_hci_set_defaults(control, INDEX, &defaults), 0);
+    CHECK_NUMBER(recv(kernel, request, sizeof request, 0), 6 + 25);
+    CHECK(memcmp(request, "\x4c\x00\x03\x00\x19\x00" "\x0a\x00\x02\x20\x00" "\x0b\x00\x02\x30\x00", 16) == 0);
+    CHECK(memcmp(request + 16, "\x17\x00\x02\x06\x00" "\x18\x00\x02\x07\x00" "\x1a\x00\x02\x48\x00", 15) == 0);
+    tell(kernel, COMPLETE("\x03", "\x35", "\x00"), 9);
+    const cbluez_address peer = {{0x02, 0x00, 0x00, 0x4c, 0x41, 0x01}, CBLUEZ_ADDRESS_RANDOM};
+    CHECK_NUMBER(cbluez_hci_load_parameters(control, INDEX, &peer, &defaults), 0);
+    CHECK_NUMBER(recv(kernel, request, sizeof request, 0), 6 + 17);
+    CHECK(memcmp(request, "\x35\x00\x03\x00\x11\x00\x01\x00" "\x01\x41\x4c\x00\x00\x02\x02", 15) == 0);
+    CHECK(memcmp(request + 15, "\x06\x00\x07\x00\x00\x00\x48\x00", 8) == 0);
+    // Permission denied, and values that the kernel does not take.
+    tell(kernel, "\x02\x00\x03\x00\x03\x00\x4c\x00\x14", 9);
+    CHECK_NUMBER(cbluez_hci_set_defaults(control, INDEX, &defaults), -EPERM);
+    tell(kernel, "\x02\x00\x03\x00\x03\x00\x4c\x00\x0d", 9);
+    CHECK_NUMBER(cbluez_hci_set_defaults(control, INDEX, &defaults), -EINVAL);
+    take_requests(kernel);
 }
 
 static void test_answers(int hci, int controller) {
@@ -110,6 +167,9 @@ void test_facts(void) {
     test_info(ends[0], ends[1]);
     test_roles(ends[0], ends[1]);
     test_refusals(ends[0], ends[1]);
+    take_requests(ends[1]);
+    test_reading_defaults(ends[0], ends[1]);
+    test_setting_defaults(ends[0], ends[1]);
     close(ends[0]);
     close(ends[1]);
     CHECK_NUMBER(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0, ends), 0);

@@ -5,7 +5,7 @@ import FuzzTargets
 import Glibc
 
 /// Runs the target that ROADMESH_FUZZ_TARGET names under libFuzzer, with libFuzzer's own arguments; an input that breaks a
-/// promise is a crash, which libFuzzer keeps. (libFuzzer takes arguments for itself, and starts the program again with
+/// invariant is a crash, which libFuzzer keeps. (libFuzzer takes arguments for itself, and starts the program again with
 /// them for some jobs, so the name is not one.) `fuzz --seeds TARGET FOLDER` writes the inputs that a target begins with,
 /// and `fuzz --targets` the names of all.
 @main

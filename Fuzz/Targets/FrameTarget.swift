@@ -24,23 +24,23 @@ enum FrameTarget {
             count += 1
             switch next {
             case .frame(let frame): try isReadAgain(frame)
-            case .skipped(let type): try promise(type == 0 || type > 15, "frame type \(type) is known")
+            case .skipped(let type): try invariant(type == 0 || type > 15, "frame type \(type) is known")
             case .malformed:
                 var rest = reader
-                try promise(rest.next() == nil, "nothing is read behind a malformed frame")
+                try invariant(rest.next() == nil, "nothing is read behind a malformed frame")
             }
         }
-        try promise(count <= plaintext.count / 2 + 1, "\(count) frames in \(plaintext.count) bytes")
+        try invariant(count <= plaintext.count / 2 + 1, "\(count) frames in \(plaintext.count) bytes")
     }
 
     private static func isReadAgain(_ frame: Frame) throws {
         var writer = WireWriter()
         frame.write(into: &writer)
-        try promise(writer.bytes.count == frame.byteCount, "\(frame) says its own size")
+        try invariant(writer.bytes.count == frame.byteCount, "\(frame) says its own size")
         var reader = FrameReader(writer.bytes[...])
         let again = reader.next()
-        try promise(again == .frame(frame), "\(frame) is read as \(String(describing: again))")
-        try promise(reader.next() == nil, "\(frame) is one frame")
+        try invariant(again == .frame(frame), "\(frame) is read as \(String(describing: again))")
+        try invariant(reader.next() == nil, "\(frame) is one frame")
         switch frame {
         case .appStart(let hello), .selfInfo(let hello): try isWithinLimits(hello)
         case .message(let bytes): try unit(bytes)
@@ -50,16 +50,16 @@ enum FrameTarget {
 
     private static func isWithinLimits(_ hello: Hello) throws {
         let name = hello.name
-        try promise(!name.isEmpty && name.utf8.count <= Limits.nameBytes, "a name has 1 to 248 bytes")
-        try promise(name.count <= Limits.nameCharacters, "a name has at most 64 characters")
-        try promise(!name.unicodeScalars.contains(where: UntrustedText.isHidden), "a name can be shown")
+        try invariant(!name.isEmpty && name.utf8.count <= Limits.nameBytes, "a name has 1 to 248 bytes")
+        try invariant(name.count <= Limits.nameCharacters, "a name has at most 64 characters")
+        try invariant(!name.unicodeScalars.contains(where: UntrustedText.isHidden), "a name can be shown")
         let standing = hello.resumption
-        try promise(standing.epoch != 0, "0 is no epoch")
-        try promise((1...Limits.largestNumber + 1).contains(standing.first), "first is a number")
-        try promise(standing.delivered <= Limits.largestNumber, "delivered is a number, or 0")
-        try promise(
+        try invariant(standing.epoch != 0, "0 is no epoch")
+        try invariant((1...Limits.largestNumber + 1).contains(standing.first), "first is a number")
+        try invariant(standing.delivered <= Limits.largestNumber, "delivered is a number, or 0")
+        try invariant(
             (Limits.pongTimeout...Limits.longestSilence).contains(hello.silence), "silence has its bounds")
-        try promise(hello.proof?.data.count ?? 0 <= Limits.proofBytes, "a proof fits the smallest channel")
+        try invariant(hello.proof?.data.count ?? 0 <= Limits.proofBytes, "a proof fits the smallest channel")
     }
 
     // MARK: Packets and units
@@ -67,17 +67,17 @@ enum FrameTarget {
     private static func packet(_ bytes: ArraySlice<UInt8>) throws {
         guard let packet = HandshakePacket(bytes) else { return }
         let written = packet.bytes
-        try promise(HandshakePacket(written[...]) == packet, "\(packet) is read again")
-        try promise(bytes.starts(with: written), "a packet is written as it was read")
+        try invariant(HandshakePacket(written[...]) == packet, "\(packet) is read again")
+        try invariant(bytes.starts(with: written), "a packet is written as it was read")
     }
 
     private static func unit(_ bytes: ArraySlice<UInt8>) throws {
         guard let unit = MessageUnit(bytes) else { return }
-        try promise((1...Limits.largestNumber).contains(unit.number), "a unit has a number")
-        try promise(unit.body.count <= Limits.messageBytes, "a message has at most 65,535 bytes")
+        try invariant((1...Limits.largestNumber).contains(unit.number), "a unit has a number")
+        try invariant(unit.body.count <= Limits.messageBytes, "a message has at most 65,535 bytes")
         let written = unit.bytes
-        try promise(written.count <= bytes.count, "a unit is written in its shortest form")
-        try promise(MessageUnit(written[...]) == unit, "a unit is read again")
+        try invariant(written.count <= bytes.count, "a unit is written in its shortest form")
+        try invariant(MessageUnit(written[...]) == unit, "a unit is read again")
     }
 
     // MARK: Fragments
@@ -97,25 +97,25 @@ enum FrameTarget {
             let room = script.isAtEnd ? Limits.sduBytes : script.number(below: 256) << script.number(below: 4)
             rooms += 1
             guard let frame = fragmenter.next(fitting: room) else {
-                try promise(room < 64, "\(room) bytes are room for a fragment")
+                try invariant(room < 64, "\(room) bytes are room for a fragment")
                 continue
             }
-            try promise(frame.byteCount <= room, "a frame of \(frame.byteCount) bytes was made for \(room)")
+            try invariant(frame.byteCount <= room, "a frame of \(frame.byteCount) bytes was made for \(room)")
             try isReadAgain(frame)
             switch frame {
             case .message(let whole): outcome = .complete(Array(whole))
             case .fragment(let fragment):
                 outcome = reassembler.add(fragment)
                 try isTakenOnce(fragment, reassembler)
-            default: try promise(false, "a fragmenter makes messages and fragments")
+            default: try invariant(false, "a fragmenter makes messages and fragments")
             }
         }
-        try promise(outcome == .complete(unit), "a unit is whole again after \(rooms) rooms")
+        try invariant(outcome == .complete(unit), "a unit is whole again after \(rooms) rooms")
     }
 
     /// The same fragment again overlaps what is there, or continues nothing.
     private static func isTakenOnce(_ fragment: Fragment, _ reassembler: Reassembler) throws {
         var again = reassembler
-        try promise(again.add(fragment) == .broken, "\(fragment.position) is taken twice")
+        try invariant(again.add(fragment) == .broken, "\(fragment.position) is taken twice")
     }
 }

@@ -6,7 +6,7 @@ public struct FuzzTarget: Sendable {
     public let name: String
     /// The longest input that makes sense, in bytes.
     public let longestInput: Int
-    /// Takes an input. Throws the promise that it has broken.
+    /// Takes an input. Throws the invariant that it has broken.
     public let run: @Sendable ([UInt8]) throws -> Void
 
     /// All there are.
@@ -26,6 +26,6 @@ public struct BrokenPromise: Error, CustomStringConvertible {
 }
 
 /// Says what must hold at this place, whatever the input is.
-func promise(_ holds: Bool, _ what: @autoclosure () -> String) throws {
+func invariant(_ holds: Bool, _ what: @autoclosure () -> String) throws {
     if !holds { throw BrokenPromise(description: what()) }
 }

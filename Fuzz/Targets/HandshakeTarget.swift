@@ -27,7 +27,7 @@ enum HandshakeTarget {
         private var puppet: Puppet
         /// Whether the node has been dialled.
         private var isCalled: Bool { node.role == .responder }
-        private let knownBefore: [Peer.ID: MeshCore.Remembered]
+        private let knownBefore: [ConversationKey: MeshCore.Remembered]
 
         init(_ beginning: Beginning) throws {
             switch beginning {
@@ -41,17 +41,18 @@ enum HandshakeTarget {
             case .guestGreets, .guestRecognises, .guestWaitsForAnswer:
                 let host = try LinkedNode(.responder, seed: 7).core
                 let knows = beginning == .guestRecognises
-                knownBefore = knows ? [host.local.id: Self.acquaintance(try LinkedNode.identity(7).publicKey)] : [:]
+                let key = ConversationKey(host.local.id, as: .initiator, .democracyDJ)
+                knownBefore = knows ? [key: Self.knownPeer(try LinkedNode.identity(7).publicKey)] : [:]
                 node = try LinkedNode(.initiator, seed: 2, remembered: knownBefore)
                 puppet = try Puppet(.responder, of: node.core)
                 try node.open(expecting: host.local.id, entropy: 12)
                 try listen()
                 if beginning == .guestWaitsForAnswer { try give(puppet.next(payload: [])) }
             }
-            try promise(node.end == nil && node.peer == nil, "\(beginning) is the middle of a handshake")
+            try invariant(node.end == nil && node.peer == nil, "\(beginning) is the middle of a handshake")
         }
 
-        private static func acquaintance(_ key: [UInt8]) -> MeshCore.Remembered {
+        private static func knownPeer(_ key: [UInt8]) -> MeshCore.Remembered {
             MeshCore.Remembered(publicKey: key, conversation: Conversation(epoch: 5).durable)
         }
 
@@ -83,8 +84,8 @@ enum HandshakeTarget {
             default: try node.pass(.milliseconds(25 * Int(script.byte())))
             }
             if !wasConnected, node.peer != nil {
-                try promise(isRight, "a link is up by something that nobody has sealed")
-                try promise(node.peer?.id == puppet.id, "the peer is who has proved its key")
+                try invariant(isRight, "a link is up by something that nobody has sealed")
+                try invariant(node.peer?.id == puppet.id, "the peer is who has proved its key")
             }
             if node.peer == nil { try isUntouched() }
         }
@@ -93,13 +94,13 @@ enum HandshakeTarget {
         mutating func finish() throws {
             guard node.peer == nil else { return }
             try node.pass(Limits.handshakeTimeout)
-            try promise(node.end != nil, "a handshake has five seconds")
+            try invariant(node.end != nil, "a handshake has five seconds")
             try isUntouched()
         }
 
         private func isUntouched() throws {
-            try promise(node.core.remembered == knownBefore, "who is not connected moves no number")
-            try promise(node.core.connectedPeers.isEmpty, "nobody is connected")
+            try invariant(node.core.remembered == knownBefore, "who is not connected moves no number")
+            try invariant(node.core.connectedPeers.isEmpty, "nobody is connected")
         }
 
         private mutating func give(_ sdu: [UInt8]?) throws {
@@ -110,10 +111,10 @@ enum HandshakeTarget {
 
         private mutating func listen() throws {
             let sdus = try node.drain()
-            try promise(sdus.count <= 2, "a node answers one SDU with at most a packet and a record")
+            try invariant(sdus.count <= 2, "a node answers one SDU with at most a packet and a record")
             for sdu in sdus {
                 if node.peer == nil {
-                    try promise(sdu.count <= Limits.leastSDUBytes, "a packet fits the smallest channel")
+                    try invariant(sdu.count <= Limits.leastSDUBytes, "a packet fits the smallest channel")
                 }
                 puppet.hear(sdu)
             }

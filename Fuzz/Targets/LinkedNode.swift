@@ -11,6 +11,8 @@ struct LinkedNode {
     let role: LinkRole
     /// The link is up, with this peer.
     private(set) var peer: Peer?
+    /// The conversation with it.
+    var key: ConversationKey? { peer.map { core.key($0.id, as: role) } }
     private(set) var end: LinkEnd?
     private(set) var heldUntil: MeshInstant?
     /// The numbers of the last messages that were given to the application.
@@ -21,7 +23,7 @@ struct LinkedNode {
     /// The application's bytes that have arrived, class by class.
     private(set) var bodies: [MessageClass: [[UInt8]]] = [:]
 
-    init(_ role: LinkRole, seed: UInt8, remembered: [Peer.ID: MeshCore.Remembered] = [:]) throws {
+    init(_ role: LinkRole, seed: UInt8, remembered: [ConversationKey: MeshCore.Remembered] = [:]) throws {
         self.role = role
         core = MeshCore(
             identity: try Self.identity(seed), name: role == .responder ? "Car" : "Ana", service: .democracyDJ,
@@ -61,12 +63,12 @@ struct LinkedNode {
             guard let due = core.deadline(of: Self.link), due <= now else { return }
             try act { [now] in $0.tick(Self.link, now: now) }
         }
-        try promise(false, "a link wants eight ticks at one time")
+        try invariant(false, "a link wants eight ticks at one time")
     }
 
     mutating func send(_ body: [UInt8], as messageClass: MessageClass) throws {
-        guard let peer else { return }
-        try act { $0.send(body, as: messageClass, to: peer.id).1 }
+        guard let key else { return }
+        try act { $0.send(body, as: messageClass, to: key).1 }
     }
 
     /// Makes everything safe that has arrived.
@@ -84,9 +86,9 @@ struct LinkedNode {
     mutating func drain() throws -> [[UInt8]] {
         var sdus: [[UInt8]] = []
         while let (sdu, actions) = core.nextSDU(for: Self.link, limit: Limits.sduBytes) {
-            try promise(!sdu.isEmpty && sdu.count <= Limits.sduBytes, "an SDU has 1 to 2,221 bytes")
+            try invariant(!sdu.isEmpty && sdu.count <= Limits.sduBytes, "an SDU has 1 to 2,221 bytes")
             sdus.append(sdu)
-            try promise(sdus.count < 2_048, "a link has an end to say")
+            try invariant(sdus.count < 2_048, "a link has an end to say")
             for action in actions { try carryOut(action) }
         }
         return sdus
@@ -96,50 +98,50 @@ struct LinkedNode {
 
     private mutating func carryOut(_ action: MeshCore.Action) throws {
         switch action {
-        case .wake(let id): try promise(id == Self.link, "there is one link")
+        case .wake(let id): try invariant(id == Self.link, "there is one link")
         case .tell(let id, let event):
-            try promise(id == Self.link, "there is one link")
-            try promise(end == nil, "\(event) is told of a link that has ended with \(String(describing: end))")
+            try invariant(id == Self.link, "there is one link")
+            try invariant(end == nil, "\(event) is told of a link that has ended with \(String(describing: end))")
             try take(event)
         case .holdReading(_, let until):
             // The frames of one record, and what came before at the highest rate.
-            try promise(until > now && until < now + .seconds(4), "\(until) is a pause at \(now)")
+            try invariant(until > now && until < now + .seconds(4), "\(until) is a pause at \(now)")
             heldUntil = until
-        case .close: try promise(end != nil, "a channel is closed without a word of why")
-        case .forgot(let peer): try promise(false, "\(peer) is forgotten while there is room for many")
+        case .close: try invariant(end != nil, "a channel is closed without a word of why")
+        case .forgot(let peer): try invariant(false, "\(peer) is forgotten while there is room for many")
         }
     }
 
     private mutating func take(_ event: LinkEvent) throws {
         switch event {
-        case .admitted: try promise(self.peer == nil, "a link is answered before it is up")
+        case .admitted: try invariant(self.peer == nil, "a link is answered before it is up")
         case .connected(let peer):
-            try promise(self.peer == nil, "a link connects once")
+            try invariant(self.peer == nil, "a link connects once")
             self.peer = peer
         case .received(let message): try take(message)
-        case .acknowledged(let number, let id):
-            try promise(id == peer?.id, "a peer acknowledges for itself")
-            try promise(number > lastAcknowledged, "\(number) was acknowledged before")
+        case .acknowledged(let number, let key):
+            try invariant(key == self.key, "a peer acknowledges for itself")
+            try invariant(number > lastAcknowledged, "\(number) was acknowledged before")
             lastAcknowledged = number
         case .ended(let peer, let end):
-            try promise(peer == self.peer, "who ends was connected")
+            try invariant(peer == self.peer, "who ends was connected")
             self.end = end
         case .failed(_, _, let end): self.end = end
-        case .latestHasLeft, .roundTrip: try promise(peer != nil, "\(event) before the link is up")
+        case .latestHasLeft, .roundTrip: try invariant(peer != nil, "\(event) before the link is up")
         }
     }
 
     private mutating func take(_ message: ReceivedMessage) throws {
-        try promise(message.peer == peer?.id, "who is not connected says nothing")
-        try promise(message.body.count <= Limits.messageBytes, "a message has \(message.body.count) bytes")
+        try invariant(message.peer == peer?.id, "who is not connected says nothing")
+        try invariant(message.body.count <= Limits.messageBytes, "a message has \(message.body.count) bytes")
         bodies[message.messageClass, default: []].append(message.body)
         switch message.messageClass {
         case .reliable:
             let isNext = lastReliable.map { message.number == $0.number + 1 } ?? true
-            try promise(isNext, "\(message.number) comes after \(String(describing: lastReliable?.number))")
+            try invariant(isNext, "\(message.number) comes after \(String(describing: lastReliable?.number))")
             lastReliable = message
         case .latest:
-            try promise(message.number > lastLatest, "an old state update is told")
+            try invariant(message.number > lastLatest, "an old state update is told")
             lastLatest = message.number
         }
     }
@@ -147,14 +149,14 @@ struct LinkedNode {
     private func isBounded() throws {
         let misbehaved = core.misbehaviours.values.reduce(0, +)
         if case .misbehaved = end {
-            try promise(misbehaved == 1, "misbehaviour is counted once")
+            try invariant(misbehaved == 1, "misbehaviour is counted once")
         } else {
-            try promise(misbehaved == 0, "misbehaviour ends a link, but \(core.misbehaviours) was counted")
+            try invariant(misbehaved == 0, "misbehaviour ends a link, but \(core.misbehaviours) was counted")
         }
-        try promise((end != nil) == (core.deadline(of: Self.link) == nil), "a link that lives has a deadline")
-        try promise(core.strangers <= 1, "there is one link")
-        if let peer, let conversation = core.conversation(with: peer.id) {
-            try promise(conversation.unacknowledged <= Limits.outboxMessages, "an outbox is full at 512")
+        try invariant((end != nil) == (core.deadline(of: Self.link) == nil), "a link that lives has a deadline")
+        try invariant(core.halfOpenLinks <= 1, "there is one link")
+        if let key, let conversation = core.conversation(key) {
+            try invariant(conversation.unacknowledged <= Limits.outboxMessages, "an outbox is full at 512")
         }
     }
 }

@@ -25,12 +25,12 @@ enum MessageTarget {
     private static func message(_ bytes: [UInt8]) throws -> MeshMessage? {
         guard let message = MeshMessage(encoded: bytes) else { return nil }
         if case .stateUpdate(let snapshot) = message {
-            try promise(snapshot.isWithinLimits, "a state that was read is one that a host can have")
+            try invariant(snapshot.isWithinLimits, "a state that was read is one that a host can have")
         }
         let written = message.encoded
         // The numbers of peers may take more room in another order, and then the tail of a queue is left out.
         if written.count > bytes.count { return message }
-        try promise(MeshMessage(encoded: written) == message, "\(message) is read again")
+        try invariant(MeshMessage(encoded: written) == message, "\(message) is read again")
         return message
     }
 
@@ -44,8 +44,8 @@ enum MessageTarget {
             // A change to another state leads nowhere, so it is made one to this state.
             (change.epoch, change.base, change.revision) = (state.epoch, state.revision, state.revision + 1)
             guard let next = state.applying(change) else { continue }
-            try promise(next.isWithinLimits, "a change leads to a state that a host can have")
-            try promise(next.supersedes(state), "a change leads to a newer state")
+            try invariant(next.isWithinLimits, "a change leads to a state that a host can have")
+            try invariant(next.supersedes(state), "a change leads to a newer state")
             try leads(from: state, to: next)
             state = next
         }
@@ -56,9 +56,9 @@ enum MessageTarget {
         guard let change = HostChange(from: state, to: next) else {
             throw BrokenPromise(description: "there is a change from \(state.revision) to \(next.revision)")
         }
-        try promise(state.applying(change) == next, "\(change) leads to the state that it was made of")
+        try invariant(state.applying(change) == next, "\(change) leads to the state that it was made of")
         let carried = MeshMessage(encoded: MeshMessage.stateChange(change).encoded)
-        try promise(carried == .stateChange(change), "\(change) arrives as it was sent")
+        try invariant(carried == .stateChange(change), "\(change) arrives as it was sent")
     }
 
     /// Two states that somebody makes up.
@@ -72,9 +72,9 @@ enum MessageTarget {
         var feed = StateFeed(first)
         for event in [.guestConnected("ana"), .stateChanged(second), .updateHasLeft("ana")] as [StateFeed.Event] {
             let sent = feed.handle(event)
-            try promise(sent.count <= 1, "one update is under way to one guest")
+            try invariant(sent.count <= 1, "one update is under way to one guest")
             for case .send(let update, _) in sent {
-                try promise(update.encoded.count <= DJLimits.messageBytes, "an update fits a message")
+                try invariant(update.encoded.count <= DJLimits.messageBytes, "an update fits a message")
             }
         }
     }

@@ -52,9 +52,9 @@ struct Puppet {
     mutating func hear(_ sdu: [UInt8]) {
         guard sealed == nil, let packet = HandshakePacket(sdu[...]) else { return }
         switch packet {
-        case .strangerHello(_, let noise): begin(.xx, noise)
+        case .unknownHello(_, let noise): begin(.xx, noise)
         case .knownHello(_, let noise): begin(.ik, noise)
-        case .strangerReply(let noise), .strangerFinish(let noise), .knownReply(let noise): read(noise)
+        case .unknownReply(let noise), .unknownFinish(let noise), .knownReply(let noise): read(noise)
         case .clearRefusal: break
         }
     }
@@ -88,10 +88,10 @@ struct Puppet {
 
     private func packet(_ noise: ArraySlice<UInt8>) -> HandshakePacket {
         switch (role, pattern, sealed == nil) {
-        case (.initiator, .xx, true): .strangerHello(major: ProtocolVersion.major, noise: noise)
-        case (.initiator, .xx, false): .strangerFinish(noise: noise)
+        case (.initiator, .xx, true): .unknownHello(major: ProtocolVersion.major, noise: noise)
+        case (.initiator, .xx, false): .unknownFinish(noise: noise)
         case (.initiator, .ik, _): .knownHello(major: ProtocolVersion.major, noise: noise)
-        case (.responder, .xx, _): .strangerReply(noise: noise)
+        case (.responder, .xx, _): .unknownReply(noise: noise)
         case (.responder, .ik, _): .knownReply(noise: noise)
         }
     }

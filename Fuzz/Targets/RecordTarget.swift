@@ -22,7 +22,10 @@ struct ConnectedPair {
     private var guest: LinkedNode
     private var host: LinkedNode
 
-    init(guest guestKnows: [Peer.ID: MeshCore.Remembered] = [:], host hostKnows: [Peer.ID: MeshCore.Remembered] = [:])
+    init(
+        guest guestKnows: [ConversationKey: MeshCore.Remembered] = [:],
+        host hostKnows: [ConversationKey: MeshCore.Remembered] = [:]
+    )
         throws
     {
         guest = try LinkedNode(.initiator, seed: 2, remembered: guestKnows)
@@ -30,7 +33,7 @@ struct ConnectedPair {
         try host.open(entropy: 11)
         try guest.open(expecting: host.core.local.id, entropy: 12)
         try settle()
-        try promise(guest.peer != nil && host.peer != nil, "a guest and a host find together")
+        try invariant(guest.peer != nil && host.peer != nil, "a guest and a host find together")
     }
 
     // MARK: Steps
@@ -60,13 +63,13 @@ struct ConnectedPair {
     mutating func finish() throws {
         try settle()
         for node in [guest, host] {
-            guard let peer = node.peer, let conversation = node.core.conversation(with: peer.id) else {
+            guard let key = node.key, let conversation = node.core.conversation(key) else {
                 throw BrokenPromise(description: "whoever was connected is remembered")
             }
             let durable = conversation.durable
             let bytes = durable.outbox.reduce(0) { $0 + $1.count }
-            try promise(bytes <= Limits.outboxBytes, "\(bytes) bytes wait for one peer")
-            try promise(node.core.remembered.count == 1, "one peer was met")
+            try invariant(bytes <= Limits.outboxBytes, "\(bytes) bytes wait for one peer")
+            try invariant(node.core.remembered.count == 1, "one peer was met")
         }
     }
 
@@ -78,7 +81,7 @@ struct ConnectedPair {
             for sdu in toHost { try host.receive(sdu) }
             for sdu in toGuest { try guest.receive(sdu) }
         }
-        try promise(false, "two nodes talk without end")
+        try invariant(false, "two nodes talk without end")
     }
 
     private mutating func pass(_ time: Duration) throws {
@@ -100,8 +103,8 @@ struct ConnectedPair {
         try self[keyPath: side].receive(record)
         guard !wasOver else { return }
         let end = self[keyPath: side].end
-        if Self.isMalformed(plaintext) { try promise(end != nil, "a malformed frame ends a link") }
-        if let end { try promise(Self.canEnd(in: end), "what is said in a record ends in \(end)") }
+        if Self.isMalformed(plaintext) { try invariant(end != nil, "a malformed frame ends a link") }
+        if let end { try invariant(Self.canEnd(in: end), "what is said in a record ends in \(end)") }
     }
 
     /// How a sealed record can end a link that is up.
@@ -129,7 +132,7 @@ struct ConnectedPair {
         try self[keyPath: side].receive(sdu)
         guard !wasOver else { return }
         let end = self[keyPath: side].end
-        try promise(end == .misbehaved(.forgedRecord), "a forged record ends in \(String(describing: end))")
+        try invariant(end == .misbehaved(.forgedRecord), "a forged record ends in \(String(describing: end))")
     }
 
     /// A unit of any size, in as many records as it takes.
@@ -179,7 +182,7 @@ struct ConnectedPair {
         case 10: return .ping(script.counter())
         case 11: return .pong(script.counter())
         case 12: return .refusal(RefusalReason(rawValue: script.byte()) ?? .unspecified)
-        case 13: return .goodbye
+        case 13: return .goodbye()
         case 14: return .challenge(kind: 0, round: 1, data: script.chunk())
         case 17: return .circuitData(circuit: script.counter(), sdu: script.chunk())
         case 18: return .circuitCredit(circuit: script.counter(), credits: script.counter())

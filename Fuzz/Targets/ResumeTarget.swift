@@ -25,7 +25,7 @@ enum ResumeTarget {
     private static func stored(_ script: inout Script) throws {
         let restored: Conversation? = Conversation(restoring: durable(&script))
         guard var conversation = restored else { return }
-        try promise(Conversation(restoring: conversation.durable) == conversation, "what is stored comes back")
+        try invariant(Conversation(restoring: conversation.durable) == conversation, "what is stored comes back")
         for _ in 0..<8 where !script.isAtEnd {
             let theirs = Resumption(
                 epoch: UInt32(truncatingIfNeeded: script.counter()), first: script.counter(),
@@ -39,7 +39,7 @@ enum ResumeTarget {
             let messageClass: MessageClass = script.flag() ? .latest : .reliable
             _ = conversation.send([UInt8](repeating: 1, count: script.number(below: 200)), as: messageClass)
             let unit = messageClass == .reliable ? conversation.nextReliable() : conversation.nextLatest()
-            if let unit { try promise(MessageUnit(unit.bytes[...]) == unit, "what leaves can be read") }
+            if let unit { try invariant(MessageUnit(unit.bytes[...]) == unit, "what leaves can be read") }
             _ = conversation.acknowledge(upTo: script.counter())
             let number = min(max(script.counter(), 1), Limits.largestNumber)
             _ = conversation.receive(MessageUnit(messageClass, number: number, body: []))
@@ -53,7 +53,9 @@ enum ResumeTarget {
         let (guest, host) = (try LinkedNode.identity(2), try LinkedNode.identity(1))
         let guestKnows = MeshCore.Remembered(publicKey: host.publicKey, conversation: durable(&script))
         let hostKnows = MeshCore.Remembered(publicKey: guest.publicKey, conversation: durable(&script))
-        var pair = try ConnectedPair(guest: [host.peerID: guestKnows], host: [guest.peerID: hostKnows])
+        var pair = try ConnectedPair(
+            guest: [ConversationKey(host.peerID, as: .initiator, .democracyDJ): guestKnows],
+            host: [ConversationKey(guest.peerID, as: .responder, .democracyDJ): hostKnows])
         for _ in 0..<8 where !script.isAtEnd { try pair.step(&script) }
         try pair.finish()
     }
@@ -71,13 +73,13 @@ enum ResumeTarget {
 
     static func isSound(_ conversation: Conversation) throws {
         let durable = conversation.durable
-        try promise(durable.outbox.count <= Limits.outboxMessages, "\(durable.outbox.count) messages wait")
+        try invariant(durable.outbox.count <= Limits.outboxMessages, "\(durable.outbox.count) messages wait")
         let bytes = durable.outbox.reduce(0) { $0 + $1.count }
-        try promise(bytes <= Limits.outboxBytes, "\(bytes) bytes wait")
-        try promise(durable.lastNumber <= Limits.largestNumber, "\(durable.lastNumber) is no number")
-        try promise(durable.accepted <= Limits.largestNumber, "\(durable.accepted) is no number")
-        try promise((0...durable.outbox.count + 1).contains(conversation.waiting), "what waits is in the outbox")
-        try promise(
+        try invariant(bytes <= Limits.outboxBytes, "\(bytes) bytes wait")
+        try invariant(durable.lastNumber <= Limits.largestNumber, "\(durable.lastNumber) is no number")
+        try invariant(durable.accepted <= Limits.largestNumber, "\(durable.accepted) is no number")
+        try invariant((0...durable.outbox.count + 1).contains(conversation.waiting), "what waits is in the outbox")
+        try invariant(
             (try? announced(conversation.resumption)) == conversation.resumption, "\(conversation.resumption) is read")
     }
 
@@ -85,7 +87,7 @@ enum ResumeTarget {
     static func isCaughtUp(_ conversation: Conversation, with theirs: Resumption) throws {
         let ours = conversation.resumption
         guard theirs.theirEpoch == ours.epoch else { return }
-        try promise(ours.first > theirs.delivered, "\(ours.first) is sent again to who has \(theirs.delivered)")
+        try invariant(ours.first > theirs.delivered, "\(ours.first) is sent again to who has \(theirs.delivered)")
     }
 
     /// A standing as the other side reads it in an hello.

@@ -43,8 +43,8 @@ public enum Seeds {
             .selfInfo(Hello(name: "Dad's Car", resumption: standing)), .refusal(.full),
             .selfInfo(full), .appStart(newer), .challenge(kind: 1, round: 1, data: [2]),
             .proof(kind: 1, round: 1, data: [3]), .circuitOpen(open), .circuitData(circuit: 2, sdu: [1, 2]),
-            .circuitCredit(circuit: 2, credits: 300), .circuitClose(circuit: 2, .loop), .goodbye, .ping(1), .pong(1),
-            .acknowledgement(300), .message(vote.bytes[...]),
+            .circuitCredit(circuit: 2, credits: 300), .circuitClose(circuit: 2, .loop), .goodbye(),
+            .goodbye(.stopped), .ping(1), .pong(1), .acknowledgement(300), .message(vote.bytes[...]),
             .message(empty.bytes[...]),
             .fragment(Fragment(lane: .latest, position: .first(total: 5_000), data: [1, 2])),
             .fragment(Fragment(lane: .reliable, position: .next(offset: 2), data: [3])),
@@ -68,7 +68,7 @@ public enum Seeds {
     /// The packets of both handshakes, as they were on the air.
     private static func packets() throws -> [[UInt8]] {
         var packets: [[UInt8]] = [HandshakePacket.clearRefusal(major: ProtocolVersion.major, .busy).bytes]
-        var known: [Peer.ID: MeshCore.Remembered] = [:]
+        var known: [ConversationKey: MeshCore.Remembered] = [:]
         for _ in 0..<2 {
             var guest = try LinkedNode(.initiator, seed: 2, remembered: known)
             var host = try LinkedNode(.responder, seed: 1)

@@ -72,8 +72,8 @@ struct TwoConversations {
         guard isComplete else { return }
         for side in 0...1 {
             let outbox = sides[side].conversation.unacknowledged
-            try promise(outbox == 0, "\(outbox) messages are never acknowledged")
-            try promise(sides[side].said.last ?? 0 <= sides[1 - side].heard.last ?? 0, "a message never arrives")
+            try invariant(outbox == 0, "\(outbox) messages are never acknowledged")
+            try invariant(sides[side].said.last ?? 0 <= sides[1 - side].heard.last ?? 0, "a message never arrives")
         }
     }
 
@@ -86,7 +86,7 @@ struct TwoConversations {
             let durable = sides[side].conversation.durable
             let waiting = durable.outbox.reduce(0) { $0 + $1.count }
             let isFull = durable.outbox.count == Limits.outboxMessages || waiting + body.count > Limits.outboxBytes
-            try promise(isFull || body.count > Limits.messageBytes, "an outbox with room takes a message")
+            try invariant(isFull || body.count > Limits.messageBytes, "an outbox with room takes a message")
             return
         }
         lastSerial = serial
@@ -99,26 +99,26 @@ struct TwoConversations {
         switch sides[1 - side].conversation.receive(unit) {
         case .new: try heard(unit, on: 1 - side)
         case .duplicate: break
-        case .gap: try promise(false, "message \(unit.number) leaves one out")
+        case .gap: try invariant(false, "message \(unit.number) leaves one out")
         }
     }
 
     private mutating func heard(_ unit: MessageUnit, on side: Int) throws {
         let serial = Self.serial(unit.body)
         let last = sides[side].heard.last ?? 0
-        if isOrdered { try promise(serial > last, "message \(serial) comes again, or after \(last)") }
+        if isOrdered { try invariant(serial > last, "message \(serial) comes again, or after \(last)") }
         if isComplete {
             let next = sides[1 - side].said.first { $0 > last }
-            try promise(serial == next, "message \(serial) comes instead of \(String(describing: next))")
+            try invariant(serial == next, "message \(serial) comes instead of \(String(describing: next))")
         }
         sides[side].heard.append(serial)
     }
 
     private mutating func carryLatest(from side: Int) throws {
         guard isLinked, let unit = sides[side].conversation.nextLatest() else { return }
-        try promise(unit.number > sides[side].lastLatest, "a state update has a number of its own")
+        try invariant(unit.number > sides[side].lastLatest, "a state update has a number of its own")
         sides[side].lastLatest = unit.number
-        try promise(sides[1 - side].conversation.receive(unit) == .new, "a state update is new")
+        try invariant(sides[1 - side].conversation.receive(unit) == .new, "a state update is new")
     }
 
     private mutating func accept(on side: Int, leaving count: Int) {
@@ -138,7 +138,7 @@ struct TwoConversations {
         sides[side].acknowledgement = nil
         guard sides[1 - side].conversation.acknowledge(upTo: number) == .impossible else { return }
         // A disk that was put back may not know what it has sent: the link ends, and the next one mends it.
-        try promise(!isComplete, "\(number) is acknowledged and was never sent")
+        try invariant(!isComplete, "\(number) is acknowledged and was never sent")
         cut()
     }
 
@@ -192,7 +192,7 @@ struct TwoConversations {
         cut()
         for side in 0...1 { sides[side].announced = nil }
         let restored: Conversation? = Conversation(restoring: sides[side].conversation.durable)
-        try promise(restored != nil, "what is stored comes back")
+        try invariant(restored != nil, "what is stored comes back")
         sides[side].conversation = restored ?? sides[side].conversation
         sides[side].heard = Array(sides[side].heard.prefix(sides[side].safe))
     }

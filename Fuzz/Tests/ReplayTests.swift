@@ -3,10 +3,10 @@
 import FoundationEssentials
 import Testing
 
-/// Every input of the corpus, and every one that has once broken a promise, again in each run of the tests.
+/// Every input of the corpus, and every one that has once broken an invariant, again in each run of the tests.
 @Suite("What was fuzzed")
 struct ReplayTests {
-    @Test("breaks no promise again", arguments: FuzzTarget.all.map(\.name))
+    @Test("breaks no invariant again", arguments: FuzzTarget.all.map(\.name))
     func replay(name: String) throws {
         let target = try #require(FuzzTarget.all.first { $0.name == name })
         let corpus = try inputs("Corpus/\(name)")

@@ -6,7 +6,7 @@ import MeshProtocol
 
 /// What a manager reports.
 public enum BLEManagerEvent: Sendable {
-    /// A host is in earshot, or is heard again.
+    /// A host is in range, or is heard again.
     case discovered(Peripheral)
     /// A host that was discovered is not heard any more.
     case lost(Peer)
@@ -23,9 +23,11 @@ public enum RadioCondition: Hashable, Sendable {
     /// It works (again).
     case working
     /// It does not, and this is why. It comes again where the cause becomes another.
-    case unavailable(RadioFailure)
-    /// It works, and has mended this by itself.
-    case mended(RadioMending)
+    case unavailable(RadioError)
+    /// It works, and has repaired this by itself.
+    case repaired(RadioRepair)
+    /// What its adapter uses where nothing else is named.
+    case timing(AdapterTiming)
 }
 
 /// Lets a host be seen and dialled, and a guest hear hosts, over one radio. `AdvertisingPolicy` decides how eagerly.
@@ -41,13 +43,13 @@ public actor BLEManager {
     private let outlet: AsyncChannel<BLEManagerEvent>
     private let origin = ContinuousClock.now
 
-    /// Where the hosts are that were heard, by the head of their identifier.
-    private var sightings: [String: Sighting] = [:]
+    /// The hosts that were heard, by the head of their identifier, and when each was heard last.
+    private var scanResults: [String: (result: ScanResult, at: MeshInstant)] = [:]
     private var isOpen = false
     private var isStopped = false
     private var hosting: Hosting?
     private var radioEvents: Task<Void, Never>?
-    /// The radio has said that it does not work; what fails meanwhile is no news.
+    /// The radio has said that it does not work; what fails meanwhile is not reported.
     private var hasRadioFailed = false
     /// The radio works, but the last try to advertise has failed.
     private var isUnseen = false
@@ -55,7 +57,7 @@ public actor BLEManager {
     /// What runs while this node hosts.
     private struct Hosting {
         var policy: AdvertisingPolicy
-        /// Asks the advertiser to advertise anew.
+        /// Asks the advertiser to advertise again.
         var renew: AsyncStream<Void>.Continuation
         var advertiser: Task<Void, Never>
         var pacer: Task<Void, Never>
@@ -89,6 +91,9 @@ public actor BLEManager {
         let (renewals, renew) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
         // The first registration is waited for: where it fails, the host must be told so, not be unseen.
         try await radio.advertise(advertisement, pace: .fast)
+        // It may have been stopped meanwhile, or asked for twice.
+        guard !isStopped else { return await radio.stopAdvertising() }
+        guard hosting == nil else { return }
         hosting = Hosting(
             policy: AdvertisingPolicy(now: now), renew: renew,
             advertiser: Task { for await _ in renewals { await self.advertiseAnew() } },
@@ -98,7 +103,6 @@ public actor BLEManager {
     /// Looks for hosts. Throws a `RadioError` where the radio cannot.
     public func startBrowsing() async throws {
         try await open()
-        sightings = [:]
         try await radio.scan(for: service.uuid)
     }
 
@@ -115,7 +119,7 @@ public actor BLEManager {
         hosting?.renew.yield()
     }
 
-    /// Asks the radio again to let guests find this node. `events` tells where it works again. A guest browses anew
+    /// Asks the radio again to let guests find this node. `events` tells where it works again. A guest browses again
     /// instead.
     public func tryAgain() {
         linksChanged()
@@ -155,14 +159,13 @@ public actor BLEManager {
 
     private func received(_ event: RadioEvent) async {
         switch event {
-        case .heard(let sighting): await heard(sighting)
+        case .heard(let scanResult): await heard(scanResult)
         case .lost(let endpoint):
-            guard let (head, sighting) = sightings.first(where: { $0.value.endpoint == endpoint }) else { return }
-            sightings[head] = nil
-            await outlet.send(.lost(sighting.advertisement.peer))
+            guard let head = scanResults.first(where: { $0.value.result.endpoint == endpoint })?.key else { return }
+            await lost(head)
         case .reached(let address):
-            let sighting = sightings.values.first { $0.endpoint.address == address }
-            await outlet.send(.reached(sighting?.advertisement.peer))
+            let heard = scanResults.values.first { $0.result.endpoint.address == address }
+            await outlet.send(.reached(heard?.result.advertisement.peer))
         case .accepted(let channel):
             if isStopped || hosting == nil {
                 channel.close()
@@ -171,22 +174,29 @@ public actor BLEManager {
             }
         case .failed(let error):
             hasRadioFailed = true
-            await outlet.send(.radio(.unavailable(RadioFailure(error))))
+            await outlet.send(.radio(.unavailable(error)))
         case .recovered:
             (hasRadioFailed, isUnseen) = (false, false)
             await outlet.send(.radio(.working))
             linksChanged()
-        case .mended(let mending): await outlet.send(.radio(.mended(mending)))
+        case .repaired(let repair): await outlet.send(.radio(.repaired(repair)))
+        case .timing(let timing): await outlet.send(.radio(.timing(timing)))
         }
     }
 
-    private func heard(_ sighting: Sighting) async {
-        let peer = sighting.advertisement.peer
-        guard sighting.advertisement.service == service.uuid, peer.id != Identity.head(of: local.id),
-            sightings[peer.id] != nil || sightings.count < RadioLimits.sightings
-        else { return }
-        sightings[peer.id] = sighting
-        await outlet.send(.discovered(Peripheral(sighting: sighting, radio: radio)))
+    private func heard(_ scanResult: ScanResult) async {
+        let peer = scanResult.advertisement.peer
+        guard scanResult.advertisement.service == service.uuid, peer.id != Identity.head(of: local.id) else { return }
+        let oldest = scanResults.min { ($0.value.at, $0.key) < ($1.value.at, $1.key) }
+        scanResults[peer.id] = (scanResult, now)
+        // A host in range is reported every ten seconds at the latest, so the one that was heard longest ago has most likely gone.
+        if scanResults.count > RadioLimits.scanResults, let oldest { await lost(oldest.key) }
+        await outlet.send(.discovered(Peripheral(scanResult: scanResult, radio: radio)))
+    }
+
+    private func lost(_ head: String) async {
+        guard let gone = scanResults.removeValue(forKey: head) else { return }
+        await outlet.send(.lost(gone.result.advertisement.peer))
     }
 
     // MARK: Advertising
@@ -202,7 +212,7 @@ public actor BLEManager {
             logger.warning("advertising failed: \(error)")
             guard !hasRadioFailed, !isUnseen else { return }
             isUnseen = true
-            await outlet.send(.radio(.unavailable(RadioFailure(error))))
+            await outlet.send(.radio(.unavailable(error)))
         }
     }
 
@@ -215,5 +225,39 @@ public actor BLEManager {
             guard !Task.isCancelled else { return }
             if hosting?.policy.tick(now: now) != nil { hosting?.renew.yield() }
         }
+    }
+}
+
+/// Decides how eagerly a host advertises: fast while somebody may be looking for it, slow afterwards.
+///
+/// Legacy advertising stops by itself when a guest links (Core specification, Vol 4, Part E, 7.8.9), so every change of
+/// links asks for advertising again even where the pace stays.
+public struct AdvertisingPolicy: Sendable {
+    private var eagerUntil: MeshInstant
+    private var pace: AdvertisingPace = .fast
+
+    /// A host that has just started: guests are looked for.
+    public init(now: MeshInstant) {
+        eagerUntil = now + RadioLimits.eagerAdvertising
+    }
+
+    /// The pace to advertise at.
+    public var currentPace: AdvertisingPace { pace }
+
+    /// When `tick` is due; nil while nothing will change by itself.
+    public var deadline: MeshInstant? { pace == .fast ? eagerUntil : nil }
+
+    /// A guest has come or gone: others may follow, or this one may come back. Advertise again, at this pace.
+    public mutating func linksChanged(now: MeshInstant) -> AdvertisingPace {
+        eagerUntil = now + RadioLimits.eagerAdvertising
+        pace = .fast
+        return pace
+    }
+
+    /// Time has passed. The new pace, where it changes.
+    public mutating func tick(now: MeshInstant) -> AdvertisingPace? {
+        guard pace == .fast, now >= eagerUntil else { return nil }
+        pace = .slow
+        return pace
     }
 }

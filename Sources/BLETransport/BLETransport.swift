@@ -23,13 +23,14 @@ public actor BLETransport: MeshTransport {
 
     /// A transport that dials a peripheral.
     ///
-    /// `expecting` is the identifier of the host that is to be there, where it is known; else whoever proves an identifier
-    /// with the head that was advertised will do. A shorter head says less than the one that was advertised, and adds nothing.
+    /// `expecting` is the identifier of the host that is to be there, where it is known; otherwise any peer that proves
+    /// an identifier with the head that was advertised will do. A shorter head says less than the one that was
+    /// advertised, and adds nothing.
     public init(peripheral: Peripheral, expecting: Peer.ID? = nil) {
         self.peripheral = peripheral
-        let head = peripheral.sighting.advertisement.head
+        let head = peripheral.scanResult.advertisement.head
         expectedPeer = expecting.map { head.hasPrefix($0) ? head : $0 } ?? head
-        advertisedFlags = peripheral.sighting.advertisement.flags
+        advertisedFlags = peripheral.scanResult.advertisement.flags
     }
 
     /// A transport for a channel that somebody else has opened.
@@ -53,7 +54,7 @@ public actor BLETransport: MeshTransport {
                 reason: "the host speaks another version of the protocol than this node, whose version is "
                     + "\(ProtocolVersion.major)")
         }
-        let dial = Task { try await peripheral.radio.dial(peripheral.sighting.endpoint) }
+        let dial = Task { try await peripheral.radio.dial(peripheral.scanResult.endpoint) }
         self.dial = dial
         do {
             let channel = try await withTaskCancellationHandler {
@@ -66,7 +67,7 @@ public actor BLETransport: MeshTransport {
             if (error as? RadioError)?.code == .bondRequired { refusal = .bond }
             throw MeshTransportError.connectionFailed(reason: "\(error)")
         }
-        // Whoever closes while the channel opens wants none.
+        // A caller that closes while the channel opens wants none.
         guard !isClosed, !Task.isCancelled else {
             channel?.close()
             throw MeshTransportError.connectionFailed(reason: "the dial was given up")
@@ -102,4 +103,28 @@ public actor BLETransport: MeshTransport {
     }
 
     private static let notConnected = MeshTransportError.connectionFailed(reason: "not connected")
+}
+
+/// A host that was heard over the air: what a guest makes a `BLETransport` of.
+///
+/// Where it can be dialled is a secret between this value and the radio that heard it.
+public struct Peripheral: Hashable, Sendable {
+    /// What it advertises of itself: the head of its identifier, and its name. A hint, no proof.
+    public var peer: Peer { scanResult.advertisement.peer }
+    /// Signal strength in dBm, nil where the radio cannot tell.
+    public var rssi: Int? { scanResult.rssi }
+    /// Hops from it to the host, 0 for the host itself.
+    public var hops: Int { Int(scanResult.advertisement.hops) }
+    /// Whether this node can dial it: it speaks the same major version of the protocol, and asks for nothing that this
+    /// version does not know.
+    public var isUnderstood: Bool { scanResult.advertisement.isUnderstood }
+
+    let scanResult: ScanResult
+    let radio: any Radio
+
+    /// Two are equal where the same was heard from the same place.
+    public static func == (one: Peripheral, other: Peripheral) -> Bool { one.scanResult == other.scanResult }
+
+    /// Hashes what `==` compares.
+    public func hash(into hasher: inout Hasher) { hasher.combine(scanResult) }
 }

@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Every limit of radios, each with its reason: advertising, scanning, dialling, pairing, the adapter's health, link tuning.
-/// Those of the wire are `Limits`.
+import MeshProtocol
+
+/// Every limit of radios, each with its reason: advertising, scanning, dialling, pairing, the adapter's health, link
+/// tuning. Those of the wire are `Limits`.
 public enum RadioLimits {
     // MARK: Advertising
 
-    /// Advertising interval while a guest is looked for, the shortest there is: a dial that is pending hears one advertisement
-    /// and is answered at the next, so a guest has its link back after about 40 ms.
+    /// Advertising interval while a guest is looked for, the shortest there is: a dial that is pending hears one
+    /// advertisement and is answered at the next, so a guest has its link back after about 40 ms.
     public static let fastAdvertisingMilliseconds: ClosedRange<Int> = 20...20
     /// Advertising interval when nobody is expected: still found within half a second, an eighth of the airtime.
     public static let slowAdvertisingMilliseconds: ClosedRange<Int> = 150...200
     /// How long a host goes on looking eagerly after a start, a join or a lost link.
     public static let eagerAdvertising: Duration = .seconds(60)
-    /// How often an advertisement that nothing seems to be wrong with is registered anew: nobody says so when a controller
-    /// has dropped it. It costs a few commands, and the air some milliseconds.
+    /// How often an advertisement that nothing seems to be wrong with is registered again: nothing tells when a
+    /// controller has dropped it. It costs a few commands, and the air some milliseconds.
     public static let advertisingRenewal: Duration = .seconds(10)
     /// A registration that bluetoothd fails for no reason that it tells is tried this often, at such a pause.
     public static let registerTries = 3
@@ -22,27 +24,28 @@ public enum RadioLimits {
 
     // MARK: Scanning
 
-    /// Hosts and guests in earshot that are remembered.
-    public static let sightings = 256
-    /// A scan that has heard nobody begins anew after this long; a host nearby is heard within some 30 ms. The pause doubles
+    /// Hosts and guests in range that are remembered.
+    public static let scanResults = 256
+    /// A scan that has heard nobody restarts after this long; a host nearby is heard within some 30 ms. The pause doubles
     /// each time, since most likely nobody is there.
     public static let firstRescan: Duration = .milliseconds(400)
     /// The longest pause between two such scans: half of what bluetoothd leaves.
     public static let slowestRescan: Duration = .seconds(5)
-    /// A scan that has heard somebody begins anew after this long without a word from anybody: twice the time after which
+    /// A scan that has heard somebody restarts after this long without hearing anybody: twice the time after which
     /// bluetoothd restarts it and everybody who is there is reported again.
     public static let quietScan: Duration = .seconds(20)
     /// bluetoothd's own pause between two scans is shorter than this.
     public static let scanBreath: Duration = .seconds(2)
     /// How often a host that goes on advertising is reported again.
-    public static let sightingRepeat: Duration = .seconds(1)
+    public static let scanResultRepeat: Duration = .seconds(1)
     /// A host that the virtual radio has not heard for this long has gone: 25 slow advertisements in a row were lost.
-    /// (bluetoothd keeps its own time for BlueZ, 30 s.)
-    public static let virtualSightingLifetime: Duration = .seconds(5)
+    /// (bluetoothd keeps its own time for BlueZ, 30 s, and no shorter one would be sure: a controller that filters
+    /// duplicates reports a host every ten seconds. A host that says goodbye to a guest is off its list at once.)
+    public static let virtualScanResultLifetime: Duration = .seconds(5)
 
     // MARK: Dialling
 
-    /// A dial of the real radio that is pending for this long is made anew: a controller may have forgotten it, and the
+    /// A dial of the real radio that is pending for this long is made again: a controller may have forgotten it, and the
     /// kernel hangs on one now and then (`docs/bluez.md`). The guest's place in the air is lost for some milliseconds.
     public static let dialRenewal: Duration = .seconds(10)
     /// And given up after this long, as the kernel gives up its own.
@@ -50,14 +53,31 @@ public enum RadioLimits {
     /// Dials that fail for a passing reason are repeated this often: one in a hundred fails on real air, so three in a
     /// row are a reason of another kind.
     public static let dialRepeats = 4
-    /// Pause before such a repetition, two fast advertisements, and before a dial that is made anew: the kernel lets go of
-    /// a closed one a little later and unseen, and one that follows at once takes it over and tells the controller nothing.
+    /// Pause before such a repetition, two fast advertisements, and before a dial that is made again: the kernel lets
+    /// go of a closed one a little later and unseen, and one that follows at once takes it over and tells the
+    /// controller nothing.
     public static let dialPause: Duration = .milliseconds(50)
-    /// A dial that has been refused sooner than this was refused by somebody: one that nobody answers takes the kernel 40 s.
+    /// A dial that has been refused sooner than this was refused by somebody: one that nobody answers takes the kernel
+    /// 40 s.
     public static let dialAnswered: Duration = .seconds(35)
     /// A link without a channel that is still up after this long is held by bluetoothd alone, and goes: the kernel lets
-    /// go by itself after 2 s (outgoing) or 4 s (incoming), and whoever comes back sooner finds the link still there.
+    /// go by itself after 2 s (outgoing) or 4 s (incoming), and a peer that comes back sooner finds the link still there.
     public static let unusedLink: Duration = .seconds(5)
+    /// A link on which nobody has ever opened a channel goes after this long: a guest opens its own within a second or two, and
+    /// a person who pairs a telephone with the car has typed six digits by then.
+    public static let emptyLink: Duration = .seconds(30)
+    /// Such links in all; where there are more, the oldest go. The smallest controllers take eight links.
+    public static let emptyLinks = 3
+    /// How long such a link is left alone however many there are: guests that link at once open their channels one after the
+    /// other, within some seconds on a busy device, and bluetoothd takes two more for each link that it lets go.
+    public static let firstChannel: Duration = .seconds(5)
+    /// Callers that the virtual radio accepts in a second: four times as many as a node answers, and more than a controller
+    /// brings about. A program can dial 13,000 times a second, and each caller takes the node a fraction of a millisecond.
+    public static let virtualCallersPerSecond = 80
+    /// Those of them that may come at once: all guests of a host, twice.
+    public static let virtualCallerBurst = 2 * Limits.guests
+    /// How often it is looked whether the next one may come: between two of them.
+    public static let callerPause: Duration = .milliseconds(10)
     /// Pause after a caller that could not be accepted, so that a lack of descriptors does not become a busy loop.
     public static let acceptPause: Duration = .milliseconds(100)
 
@@ -77,22 +97,24 @@ public enum RadioLimits {
     public static let busCall: Duration = .seconds(15)
     /// A controller answers a command in milliseconds; one that takes longer has stopped.
     public static let controllerAnswer: Duration = .seconds(1)
+    /// Time that a controller has for an answer before a dial begins: with one that answers, the dial is not disturbed by the question.
+    public static let promptAnswer: Duration = .milliseconds(10)
 
     // MARK: Pairing
 
-    /// How long a box looks for another one to bond with: whoever has typed it here still has to walk over and type it
-    /// there.
+    /// How long a device looks for another one to bond with: the person who has typed the command here still has to
+    /// type it there.
     public static let pairingSearch: Duration = .seconds(120)
-    /// How long a box that has heard another one goes on listening, so that a third is noticed: ten fast advertisements of
-    /// each, and a scan that began anew.
+    /// How long a device that has heard another one goes on listening, so that a third is noticed: ten fast
+    /// advertisements of each, and a scan that restarted.
     public static let pairingGather: Duration = .seconds(1)
-    /// The box that is to be dialled dials itself after this long: the other one may not hear it.
+    /// The device that is to be dialled dials itself after this long: the other one may not hear it.
     public static let pairingPatience: Duration = .seconds(5)
     /// How long a person has to compare six digits and answer. Bluetooth itself gives up after 30 s (Core specification,
     /// Vol 3, Part H, 3.4) and ends the link; two seconds sooner, both sides can still be told why.
     public static let pairingAnswer: Duration = .seconds(28)
-    /// From one packet of a pairing to the next, where no person is waited for. Keys are made in a second or two on a slow
-    /// box; what takes longer hangs.
+    /// From one packet of a pairing to the next, where no person is waited for. Keys are made in a second or two on a
+    /// slow device; what takes longer hangs.
     public static let pairingStep: Duration = .seconds(10)
     /// How long the reason of a failure may come after the failure: they take different ways, and it is on its way.
     public static let pairingLastWord: Duration = .seconds(1)
@@ -105,25 +127,25 @@ public enum RadioLimits {
     /// Devices of bluetoothd's that a pairing keeps track of.
     public static let pairingDevices = 256
 
-    // MARK: Looking at a box
+    // MARK: Checking a device
 
-    /// One part of a look at a box: what has not answered by then is told as silent, and the person is not kept waiting.
+    /// One part of a check: what has not answered by then is reported as silent, and the person is not kept waiting.
     public static let checkup: Duration = .seconds(5)
     /// A program that is asked for its version answers in milliseconds, from a slow card in some hundreds.
     public static let programAnswer: Duration = .seconds(3)
     /// How long one adapter listens for another beside it. In the radio lab it hears it within 100 ms, and one in fifteen
-    /// scans has to begin anew.
-    public static let hearing: Duration = .seconds(8)
+    /// scans has to restart.
+    public static let reception: Duration = .seconds(8)
 
     // MARK: The adapter's health
 
     /// How often a controller is asked for an answer: one command, and a stopped one is noticed within a quarter of a
     /// minute.
     public static let controllerCheck: Duration = .seconds(5)
-    /// A controller that takes longer than this for an answer is silent. The kernel itself holds the next command back for
-    /// two seconds where one is not answered.
+    /// A controller that takes longer than this for an answer is silent. The kernel itself holds the next command back
+    /// for two seconds where one is not answered.
     public static let controllerSilence: Duration = .seconds(3)
-    /// Silences in a row that make a controller one that has stopped: a reset costs everybody's links, so a box that was
+    /// Silences in a row that make a controller one that has stopped: a reset costs all links, so a device that was
     /// merely too busy must not cause one.
     public static let controllerSilences = 3
     /// An adapter that comes back within this time was not pulled out on purpose: a bad contact, a restarted bluetoothd.
@@ -138,14 +160,24 @@ public enum RadioLimits {
     public static let resetsBeforeMove = 2
     /// Resets longer ago than this are another trouble's.
     public static let resetForgotten: Duration = .seconds(600)
-    /// Pause before a step is tried again: half a second, then twice as long each time, up to a minute. A box in a car waits
-    /// for somebody for months.
-    public static func mendingPause(_ tries: Int) -> Duration {
+    /// Pause before a step is tried again: half a second, then twice as long each time, up to a minute. A head unit in
+    /// a car may wait for months.
+    public static func repairPause(_ tries: Int) -> Duration {
         min(.milliseconds(500) * (1 << max(0, min(tries - 1, 7))), .seconds(60))
     }
     /// Switching an adapter off or on takes the kernel milliseconds, and up to ten seconds where the controller does not
     /// answer.
     public static let powerCall: Duration = .seconds(30)
+
+    // MARK: The adapter's settings
+
+    /// Connection interval of links that are dialled, in units of 1.25 ms: 7.5 ms, the shortest there is. A handshake takes four
+    /// connection events, so a guest is back with the state 30 ms after its link.
+    public static let dialledInterval: ClosedRange<Int> = 6...6
+
+    /// Devices that were dialled, and that get back the parameters of a former dial when the adapter gets back its settings. A guest
+    /// dials one or two hosts.
+    public static let dialledPeers = 16
 
     // MARK: Tuning links
 
@@ -153,8 +185,8 @@ public enum RadioLimits {
     public static let linkPacketBytes = 251
     /// The time that such a packet takes on 1M, in microseconds.
     public static let linkPacketMicroseconds = 2_120
-    /// Connection interval while data flows or a guest comes back, in units of 1.25 ms: 11.25 to 15 ms, so that a full bus
-    /// still has its turns.
+    /// Connection interval while data flows or a guest comes back, in units of 1.25 ms: 11.25 to 15 ms, so that a full
+    /// bus still has its turns.
     public static let briskInterval: ClosedRange<Int> = 9...12
     /// Connection interval while nothing is said, in units of 1.25 ms: 30 to 50 ms, the kernel's own, so that the first
     /// vote after a silence is as fast as without tuning.
@@ -162,7 +194,7 @@ public enum RadioLimits {
     /// Silence of a link after which it is calm: between two taps of one person.
     public static let briskTime: Duration = .seconds(5)
     /// That a link is used is told at most this often: a few times within the time that it stays brisk.
-    public static let useNews: Duration = .seconds(1)
+    public static let useReportInterval: Duration = .seconds(1)
     /// An SDU to the host of more bytes than this is somebody's data: a vote has 26, an acknowledgement 22, a ping 19.
     public static let idleBytesToHost = 24
     /// The same from the host: the change that a vote makes has 45, a heartbeat 33.
@@ -170,8 +202,8 @@ public enum RadioLimits {
     /// Silence after which a tuned link is given up, in units of 10 ms: 720 ms. With the kernel's 420 ms some 3 % of the
     /// connections on real air were dropped in one report, with 720 ms none.
     public static let tunedSupervision = 72
-    /// Pause before the first wish: a guest that comes back is through with its handshake by then, which no wish could make
-    /// faster, and some would hold up.
+    /// Pause before the first wish: a guest that comes back is through with its handshake by then, which no wish could
+    /// make faster, and some would hold up.
     public static let tuningDelay: Duration = .milliseconds(500)
     /// Time that the side that has dialled has for its wishes before the other begins with its own.
     public static let tuningPatience: Duration = .seconds(2)

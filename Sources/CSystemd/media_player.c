@@ -69,42 +69,19 @@ static int open_uri(sd_bus_message *call, void *data, sd_bus_error *error) {
 
 #define UNUSED (void)bus, (void)path, (void)interface, (void)property, (void)data, (void)error
 
-GETTER(get_no) {
-    UNUSED;
-    return sd_bus_message_append(reply, "b", 0);
-}
+#define VALUE_GETTER(name, ...)                              \
+    GETTER(name) {                                              \
+        UNUSED;                                                 \
+        return sd_bus_message_append(reply, __VA_ARGS__);       \
+    }
 
-GETTER(get_yes) {
-    UNUSED;
-    return sd_bus_message_append(reply, "b", 1);
-}
-
-GETTER(get_one) {
-    UNUSED;
-    return sd_bus_message_append(reply, "d", 1.0);
-}
-
-GETTER(get_identity) {
-    UNUSED;
-    return sd_bus_message_append(reply, "s", "RoadMesh");
-}
-
-GETTER(get_no_texts) {
-    UNUSED;
-    return sd_bus_message_append(reply, "as", 0);
-}
-
-GETTER(get_status) {
-    UNUSED;
-    csystemd_media_player *player = data;
-    return sd_bus_message_append(reply, "s", player->status);
-}
-
-GETTER(get_position) {
-    UNUSED;
-    csystemd_media_player *player = data;
-    return sd_bus_message_append(reply, "x", player->position);
-}
+VALUE_GETTER(get_no, "b", 0)
+VALUE_GETTER(get_yes, "b", 1)
+VALUE_GETTER(get_one, "d", 1.0)
+VALUE_GETTER(get_identity, "s", "RoadMesh")
+VALUE_GETTER(get_no_texts, "as", 0)
+VALUE_GETTER(get_status, "s", ((csystemd_media_player *)data)->status)
+VALUE_GETTER(get_position, "x", ((csystemd_media_player *)data)->position)
 
 GETTER(get_metadata) {
     UNUSED;
@@ -148,7 +125,7 @@ static const sd_bus_vtable player_table[] = {
     SD_BUS_METHOD("Play", "", "", play, SD_BUS_VTABLE_UNPRIVILEGED),
     SD_BUS_METHOD("Pause", "", "", pause_, SD_BUS_VTABLE_UNPRIVILEGED),
     SD_BUS_METHOD("PlayPause", "", "", play_pause, SD_BUS_VTABLE_UNPRIVILEGED),
-    // A song that was stopped would begin anew; the votes for it do not allow that.
+    // A song that was stopped would begin again; the votes for it do not allow that.
     SD_BUS_METHOD("Stop", "", "", pause_, SD_BUS_VTABLE_UNPRIVILEGED),
     SD_BUS_METHOD("Next", "", "", next, SD_BUS_VTABLE_UNPRIVILEGED),
     SD_BUS_METHOD("Previous", "", "", nothing, SD_BUS_VTABLE_UNPRIVILEGED),

@@ -27,7 +27,7 @@ namespace {
 
 using TagLib::ByteVector;
 
-// A file that ends early for whoever reads too much of it.
+// A file that ends early for a parser that reads too much of it.
 class LimitedStream final : public TagLib::FileStream {
 public:
     LimitedStream(const char *path, const ctaglib_tags_limits &limits, bool hasName)

@@ -10,6 +10,8 @@ struct ArtworkFailures: Sendable {
         var count: Int
         var until: MeshInstant
         var at: MeshInstant
+        /// The server that has said so about all that it has.
+        var server: String?
     }
 
     private var failures: [String: Failure] = [:]
@@ -34,24 +36,27 @@ struct ArtworkFailures: Sendable {
     mutating func failed(
         _ url: ArtworkURL, last: ArtworkURL?, error: NetworkError, retryAfter: Duration?, now: MeshInstant
     ) {
-        note(url.text, error, retryAfter, now)
         // These are the server's words about all that it has.
-        switch error {
-        case .rateLimited, .serverMaintenance:
-            if let last { note(last.origin, error, retryAfter, now) }
-        default: break
-        }
+        let server: String? =
+            switch error {
+            case .rateLimited, .serverMaintenance: last?.origin
+            default: nil
+            }
+        for name in [url.text, server].compactMap(\.self) { note(name, error, retryAfter, server, now) }
     }
 
-    /// A picture has come.
+    /// A picture has come. What its server has said about all that it has is over.
     mutating func succeeded(_ url: ArtworkURL, last: ArtworkURL) {
-        for name in [url.text, last.origin] { failures[name] = nil }
+        failures[url.text] = nil
+        failures = failures.filter { $0.value.server != last.origin }
     }
 
     /// A person says Retry, or the network is back.
     mutating func forget() { failures = [:] }
 
-    private mutating func note(_ name: String, _ error: NetworkError, _ retryAfter: Duration?, _ now: MeshInstant) {
+    private mutating func note(
+        _ name: String, _ error: NetworkError, _ retryAfter: Duration?, _ server: String?, _ now: MeshInstant
+    ) {
         let count = (failures[name]?.count ?? 0) + 1
         if failures[name] == nil, failures.count >= limits.rememberedFailures,
             let oldest = failures.min(by: { $0.value.at < $1.value.at })?.key
@@ -61,7 +66,7 @@ struct ArtworkFailures: Sendable {
         let pause = max(retryAfter ?? .zero, pause(error, count: count))
         // Of two answers at once, one may have asked for longer.
         let until = max(failures[name]?.until ?? .zero, now + pause)
-        failures[name] = Failure(error: error, count: count, until: until, at: now)
+        failures[name] = Failure(error: error, count: count, until: until, at: now, server: server)
     }
 
     private func pause(_ error: NetworkError, count: Int) -> Duration {

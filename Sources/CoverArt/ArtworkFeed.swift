@@ -25,8 +25,10 @@ public struct ArtworkFeed: Sendable {
         case load(url: String)
         /// This song's picture is in this file.
         case show(Song.ID, path: String)
-        /// Tell the person, once for each address.
-        case tell(NetworkError, url: String)
+        /// Pictures cannot be had, for this cause: once for as long as there are any. Where it `isExpected`, nobody is told.
+        case fails(NetworkError, isExpected: Bool)
+        /// None that is shown fails for this cause any more.
+        case recovered(NetworkError)
     }
 
     private enum State: Hashable, Sendable {
@@ -39,7 +41,13 @@ public struct ArtworkFeed: Sendable {
     private var songs: [(id: Song.ID, url: String)] = []
     private var states: [String: State] = [:]
     private var shown: [Song.ID: String] = [:]
-    /// In the order in which they were told of.
+    /// Why those of the shown songs' pictures fail that do; one that is tried again fails until it has come.
+    private var failing: [String: NetworkError] = [:]
+    /// The causes that are reported.
+    private var causes: Set<NetworkError> = []
+    /// Those of them that are to be reported again, since the person has asked to have it tried.
+    private var tried: Set<NetworkError> = []
+    /// Addresses whose failure the person was told of, in their order.
     private var told: [String] = []
     /// The person has asked for what is being loaded.
     private var isAsked = false
@@ -65,14 +73,16 @@ public struct ArtworkFeed: Sendable {
         case .loaded(let url, let path):
             guard states[url] != nil else { return [] }
             states[url] = .loaded(path: path)
-            return showLoaded()
+            failing[url] = nil
+            return showLoaded() + recovered()
         case .failed(let url, let error):
             guard states[url] != nil else { return [] }
             states[url] = .failed(at: now)
-            return tell(error, of: url)
+            failing[url] = error
+            return recovered() + report(error, of: url)
         case .retry:
             states = states.filter { if case .failed = $0.value { false } else { true } }
-            (told, isAsked) = ([], true)
+            (told, tried, isAsked) = ([], causes, true)
             return loadMissing(now: now)
         case .tick:
             isAsked = false
@@ -84,8 +94,9 @@ public struct ArtworkFeed: Sendable {
         songs = all.prefix(limits.songsAhead).compactMap { song in song.albumArtURL.map { (song.id, $0) } }
         let wanted = Set(songs.map(\.url)), present = Set(songs.map(\.id))
         states = states.filter { wanted.contains($0.key) }
+        failing = failing.filter { wanted.contains($0.key) }
         shown = shown.filter { present.contains($0.key) }
-        return showLoaded() + loadMissing(now: now)
+        return showLoaded() + recovered() + loadMissing(now: now)
     }
 
     private mutating func showLoaded() -> [Action] {
@@ -108,12 +119,26 @@ public struct ArtworkFeed: Sendable {
         }
     }
 
-    private mutating func tell(_ error: NetworkError, of url: String) -> [Action] {
-        // In a dead zone it is neither news nor anybody's fault, but an answer.
-        if case .offline = error, !isAsked { return [] }
-        guard !told.contains(url) else { return [] }
+    private mutating func report(_ error: NetworkError, of url: String) -> [Action] {
+        let isAgain = tried.remove(error) != nil
+        guard causes.insert(error).inserted || isAgain else { return [] }
+        return [.fails(error, isExpected: isExpected(error, of: url))]
+    }
+
+    private mutating func isExpected(_ error: NetworkError, of url: String) -> Bool {
+        // A dead zone is told only to somebody who has asked; what is told until it is over, each time that it begins.
+        if case .offline = error { return !isAsked }
+        if error.isCritical { return false }
+        guard !told.contains(url) else { return true }
         told.append(url)
         if told.count > limits.toldFailures { told.removeFirst() }
-        return [.tell(error, url: url)]
+        return false
+    }
+
+    private mutating func recovered() -> [Action] {
+        let over = causes.subtracting(failing.values)
+        causes.subtract(over)
+        tried.subtract(over)
+        return over.map { .recovered($0) }
     }
 }

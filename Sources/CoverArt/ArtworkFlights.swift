@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Decides which downloads run: one for each address, so many at once, the others in the order in which they were
-/// asked for.
+/// Decides which downloads run: one for each address, a limited number at once, the others in the order in which they
+/// were asked for.
 struct ArtworkFlights: Sendable {
     /// Somebody who waits for a picture.
     typealias Waiter = UInt64
@@ -26,7 +26,7 @@ struct ArtworkFlights: Sendable {
         self.limits = limits
     }
 
-    /// Somebody wants a picture.
+    /// A caller wants a picture.
     mutating func asked(_ url: ArtworkURL, by waiter: Waiter) -> [Action] {
         if let others = waiters[url] {
             waiters[url] = others + [waiter]
@@ -38,7 +38,7 @@ struct ArtworkFlights: Sendable {
         return start()
     }
 
-    /// Somebody does not want it any more.
+    /// A caller does not want it any more.
     mutating func abandoned(_ url: ArtworkURL, by waiter: Waiter) -> [Action] {
         guard let others = waiters[url]?.filter({ $0 != waiter }) else { return [] }
         waiters[url] = others

@@ -3,14 +3,16 @@
 import DemocracyDJ
 import MeshProtocol
 
-/// Has the covers of a host's next songs at hand: it carries out what `ArtworkFeed` decides.
+/// Has the covers of a host's next songs at hand: it performs what `ArtworkFeed` decides.
 public actor ArtworkPrefetcher {
     /// What comes of it.
     public enum Output: Sendable {
         /// This song's picture is in this file.
         case artwork(Song.ID, path: String)
-        /// A picture cannot be had, and a person should know.
-        case failed(NetworkError, url: String)
+        /// Pictures cannot be had, and why. A person should know, unless it is expected.
+        case failed(NetworkError, isExpected: Bool)
+        /// None fails for this cause any more.
+        case recovered(NetworkError)
     }
 
     /// What has come. A listener that falls behind loses the oldest; the pictures are there all the same.
@@ -54,7 +56,8 @@ public actor ArtworkPrefetcher {
             switch action {
             case .load(let url): loads[url] = Task { await load(url) }
             case .show(let song, let path): sink.yield(.artwork(song, path: path))
-            case .tell(let error, let url): sink.yield(.failed(error, url: url))
+            case .fails(let error, let isExpected): sink.yield(.failed(error, isExpected: isExpected))
+            case .recovered(let error): sink.yield(.recovered(error))
             }
         }
         wake(at: feed.deadline)

@@ -12,7 +12,7 @@ import NIOConcurrencyHelpers
 /// It sends no cookies and no credentials, uses no proxy, and follows no redirect: where one leads is our own decision.
 final class ArtworkRequest: @unchecked Sendable {
     // Only the thread in `perform` uses what is not constant. `cancel` sets a flag under a lock and calls
-    // curl_multi_wakeup, which libcurl allows from any thread.
+    // clibcurl_wake, which is allowed from any thread.
 
     private let multi: UnsafeMutableRawPointer
     private let easy: UnsafeMutableRawPointer
@@ -24,20 +24,20 @@ final class ArtworkRequest: @unchecked Sendable {
     /// What the head of the response leads to; an error also where its body is wrong.
     private var decision: Result<ArtworkDownload.Action, NetworkError>?
 
-    private static let isLibraryReady = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
+    private static let isLibraryReady = clibcurl_load()
 
     /// Prepares a request for where the download stands. Throws where there is no memory for it.
     init(_ download: ArtworkDownload, userAgent: String, limits: ArtworkLimits) throws(NetworkError) {
-        guard Self.isLibraryReady, let multi = curl_multi_init() else { throw .noMemory }
-        guard let easy = curl_easy_init() else {
-            curl_multi_cleanup(multi)
+        guard Self.isLibraryReady, let multi = clibcurl_multi_init() else { throw .noMemory }
+        guard let easy = clibcurl_easy_init() else {
+            clibcurl_multi_cleanup(multi)
             throw .noMemory
         }
         self.multi = multi
         self.easy = easy
         self.download = download
         headLimit = limits.headBytes
-        fields = curl_slist_append(nil, "Accept: image/jpeg, image/png, image/gif, image/webp")
+        fields = clibcurl_list("Accept: image/jpeg, image/png, image/gif, image/webp")
         let isReady = [
             clibcurl_set_text(easy, CURLOPT_URL, download.url.text),
             clibcurl_set_number(easy, CURLOPT_PATH_AS_IS, 1),
@@ -56,15 +56,15 @@ final class ArtworkRequest: @unchecked Sendable {
     }
 
     deinit {
-        curl_easy_cleanup(easy)
-        curl_multi_cleanup(multi)
-        curl_slist_free_all(fields)
+        clibcurl_easy_cleanup(easy)
+        clibcurl_multi_cleanup(multi)
+        clibcurl_list_free(fields)
     }
 
     /// Ends `perform` soon, if it has begun, and before it has sent anything, if it has not.
     func cancel() {
         isCancelled.withLockedValue { $0 = true }
-        curl_multi_wakeup(multi)
+        clibcurl_wake(multi)
     }
 
     /// Sends the request and gives the response to the download. It blocks until that is over, and may be called once.
@@ -91,21 +91,17 @@ final class ArtworkRequest: @unchecked Sendable {
         let context = Unmanaged.passUnretained(self).toOpaque()
         guard clibcurl_set_pointer(easy, CURLOPT_HEADERDATA, context) == CURLE_OK,
             clibcurl_set_pointer(easy, CURLOPT_WRITEDATA, context) == CURLE_OK,
-            curl_multi_add_handle(multi, easy) == CURLM_OK
+            clibcurl_add(multi, easy)
         else { return CURLE_OUT_OF_MEMORY }
-        defer { curl_multi_remove_handle(multi, easy) }
+        defer { clibcurl_remove(multi, easy) }
         var running: Int32 = 1
         while !isCancelled.withLockedValue({ $0 }) {
-            guard curl_multi_perform(multi, &running) == CURLM_OK else { return CURLE_OUT_OF_MEMORY }
+            guard clibcurl_perform(multi, &running) else { return CURLE_OUT_OF_MEMORY }
             guard running > 0 else { break }
             // It returns with what comes, with libcurl's own deadlines and with `cancel`.
-            curl_multi_poll(multi, nil, 0, 1_000, nil)
+            clibcurl_poll(multi, 1_000)
         }
-        var left: Int32 = 0
-        guard let message = curl_multi_info_read(multi, &left), message.pointee.msg == CURLMSG_DONE else {
-            return CURLE_ABORTED_BY_CALLBACK
-        }
-        return message.pointee.data.result
+        return clibcurl_result(multi)
     }
 
     // MARK: The response
@@ -162,12 +158,28 @@ final class ArtworkRequest: @unchecked Sendable {
     }
 
     private func field(_ name: String) -> String? {
-        var field: UnsafeMutablePointer<curl_header>?
-        guard curl_easy_header(easy, name, 0, UInt32(CURLH_HEADER), -1, &field) == CURLHE_OK else { return nil }
-        return field.flatMap { $0.pointee.value }.map { String(cString: $0) }
+        clibcurl_field(easy, name).map { String(cString: $0) }
     }
 }
 
 extension NetworkError {
+    /// What the end of a transfer means for a person: libcurl's code, and the system's where there was one.
+    ///
+    /// A server that refuses the connection can be reached, so that is `requestFailed`; `offline` is no network, no way
+    /// to the server, and a name that nobody can tell the address of.
+    init(curl code: CURLcode, errno: Int32) {
+        switch code {
+        case CURLE_URL_MALFORMAT: self = .invalidURL
+        case CURLE_COULDNT_RESOLVE_HOST: self = .offline
+        case CURLE_COULDNT_CONNECT where Self.noWay.contains(errno): self = .offline
+        // Only http and https are asked for, so the first is an answer that is no HTTP/1.
+        case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY: self = .invalidResponse
+        default:
+            self = .requestFailed(ArtworkProblem.notTransferred(String(cString: clibcurl_error_text(code))))
+        }
+    }
+
+    private static let noWay: Set<Int32> = [ENETUNREACH, EHOSTUNREACH, ENETDOWN, EHOSTDOWN, EADDRNOTAVAIL]
+
     fileprivate static var noMemory: Self { NetworkError(curl: CURLE_OUT_OF_MEMORY, errno: 0) }
 }

@@ -68,7 +68,7 @@ struct ArtworkURL: Hashable, Sendable {
             || four >> 16 == 0xA9FE || four >> 20 == 0xAC1 || four >> 16 == 0xC0A8
     }
 
-    /// RFC 6890: unspecified, loopback, unique local, link-local, and IPv4 in IPv6's clothes.
+    /// RFC 6890: unspecified, loopback, unique local, link-local, and IPv4-mapped addresses.
     private static func isInside(_ six: [UInt8]) -> Bool {
         let isFour = six[..<10].allSatisfy { $0 == 0 } && (six[10...11] == [255, 255] || six[10...11] == [0, 0])
         if isFour { return isInside(six[12...].reduce(0) { $0 << 8 | UInt32($1) }) }

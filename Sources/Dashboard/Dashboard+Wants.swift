@@ -4,7 +4,7 @@ import DemocracyDJ
 import MeshNode
 import MeshProtocol
 
-// What people want.
+// Requests from pages.
 
 extension Dashboard {
     /// What is answered to a request that is not followed.
@@ -56,9 +56,9 @@ extension Dashboard {
         guard let input = CommandReader(user(viewer)).input(of: request) else { throw .malformed }
         switch (viewer, input) {
         case (.node, _): feed.put(input)
-        case (.webGuest(let id), .guest(let event)): try await want(event, event.songID, by: id)
+        case (.webGuest(let id), .guest(let event)): try await want(event, by: id)
         case (.webGuest(let id), .leave):
-            carryOut(webGuests.leave(id))
+            perform(webGuests.leave(id))
             for stream in streams.all(of: viewer) { sinks[stream]?.yield() }
         // A web guest is linked as long as it is heard: there is nothing to retry.
         case (.webGuest, _): break
@@ -73,12 +73,12 @@ extension Dashboard {
         }
     }
 
-    private func want(_ event: GuestFeature.Event, _ songID: Song.ID?, by id: Peer.ID) async throws(Refusal) {
+    private func want(_ event: GuestFeature.Event, by id: Peer.ID) async throws(Refusal) {
         try await link(id)
         guard !webGuests.hasTooMuchWaiting(id) else { throw .busy }
-        guard let (tapped, actions) = webGuests.want(event, songID, by: id, now: now), let link = webGuests.link(id)
+        guard let (tapped, actions) = webGuests.want(event, by: id, now: now), let link = webGuests.link(id)
         else { throw Refusal(.banned) }
-        carryOut(actions)
+        perform(actions)
         switch tapped {
         case .said(_, nil): break
         case .said(_, .some(let number)):
@@ -117,10 +117,10 @@ extension Dashboard {
         }
         guard isNew || webGuests.viewpoint(peer.id) != nil else {
             // It has left meanwhile.
-            await node.leave(link.id, .goodbye)
+            await node.leave(link.id, .goodbye())
             throw .notJoined
         }
-        carryOut(webGuests.linked(peer, by: link.id, view.snapshot, now: now))
+        perform(webGuests.linked(peer, by: link.id, view.snapshot, now: now))
         Task {
             for await event in link.events { take(event, on: link.id, of: peer.id) }
             // One that fell behind has lost it without a word.
@@ -131,7 +131,7 @@ extension Dashboard {
     private func take(_ event: LocalLink.Event, on link: MeshCore.LinkID, of id: Peer.ID) {
         // First, so that a page that shows an answer shows what the host made of it.
         if case .message(.stateUpdate(let state)) = event { show(view.catchUp(with: state, now: now)) }
-        carryOut(webGuests.handle(event, on: link, of: id, now: now))
+        perform(webGuests.handle(event, on: link, of: id, now: now))
         for (number, tap) in taps where tap.link == link {
             switch event {
             case .acknowledged(tap.said): settle(number, nil)
@@ -144,7 +144,7 @@ extension Dashboard {
 
     /// Lets a passenger in. Returns the session for the browser's cookie.
     func join(key: String, name: String, from address: String) async throws(Refusal) -> String {
-        guard invites else { throw Refusal(status: 403, message: "This host does not invite by browser.") }
+        guard invites else { throw Refusal(status: 403, message: "Guests cannot join this host with a browser.") }
         guard joinRates.allows(address, now: now) else { throw .tooOften }
         guard let bytes = Hex.bytes(key), let identity = Identity(stored: bytes) else { throw .malformed }
         let checked: NodeName
@@ -153,7 +153,7 @@ extension Dashboard {
         } catch {
             throw Refusal(
                 status: 400,
-                message: "This is no name that fits: use 1 to \(Limits.nameCharacters) letters on one line.",
+                message: "That name cannot be used. Use 1 to \(Limits.nameCharacters) letters on one line.",
                 reason: "name")
         }
         let session = DashboardTokens.random()
@@ -162,7 +162,7 @@ extension Dashboard {
             for case .leave(let link, let end) in webGuests.makeRoom(for: peer.id) { await node.leave(link, end) }
             try await link(peer, isNew: true)
         }
-        carryOut(webGuests.joined(peer, session: session))
+        perform(webGuests.joined(peer, session: session))
         return session
     }
 
@@ -175,7 +175,7 @@ extension Dashboard {
         guard words.utf8.count <= DashboardLimits.searchBytes else {
             throw Refusal(
                 status: 400,
-                message: "That is too long to look for. Use at most \(DashboardLimits.searchBytes) letters.")
+                message: "That is too long to search for. Use at most \(DashboardLimits.searchBytes) letters.")
         }
         guard searchRates.allows(viewer.name(address), now: now) else { throw .tooOften }
         guard words.contains(where: { !$0.isWhitespace }) else { return .songs([]) }
@@ -217,21 +217,21 @@ extension Dashboard {
 
 extension Dashboard.Refusal {
     static let tooOften = Dashboard.Refusal(
-        status: 429, message: "That was a lot at once. Wait a moment, then go on.")
+        status: 429, message: "Too many taps at once. Wait a moment, then try again.")
 
     static let malformed = Dashboard.Refusal(
-        status: 400, message: "This is no command of this page. Load the page anew.")
+        status: 400, message: "This page is out of date. Load it again.")
 
     static let notJoined = Dashboard.Refusal(status: 401, message: "Type your name to join.")
 
     static let tooManyPages = Dashboard.Refusal(
-        status: 503, message: "Too many pages of this music box are open. Close one, then try again.")
+        status: 503, message: "Too many of these pages are open. Close one, then try again.")
 
     static let busy = Dashboard.Refusal(
-        status: 503, message: "The music box is busy with its disk. Try again in a moment.")
+        status: 503, message: "The head unit is busy with its disk. Try again in a moment.")
 
     static let noAnswer = Dashboard.Refusal(
-        status: 504, message: "The music box has not stored it yet. Try again in a moment.")
+        status: 504, message: "The head unit has not stored it yet. Try again in a moment.")
 
     init(_ reason: RefusalReason) {
         switch reason {
@@ -239,9 +239,9 @@ extension Dashboard.Refusal {
         case .full:
             self.init(
                 status: 403,
-                message: "As many guests as this music box has room for are here. Try again when somebody has left.",
+                message: "The host has no room for another guest. Try again when somebody has left.",
                 reason: "full")
-        default: self.init(status: 503, message: "The music box is about to stop. Try again when it is back.")
+        default: self.init(status: 503, message: "The host is stopping. Try again when it is back.")
         }
     }
 }
@@ -252,16 +252,6 @@ extension ViewStreams.Viewer {
         switch self {
         case .node: "node " + address
         case .webGuest(let id): id
-        }
-    }
-}
-
-extension GuestFeature.Event {
-    /// The song that it is about, where it names one.
-    fileprivate var songID: Song.ID? {
-        switch self {
-        case .vote(let songID), .takeBackVote(let songID), .suggest(let songID): songID
-        case .skip, .search, .gaveUp, .forgotHost, .multipeerEvent: nil
         }
     }
 }

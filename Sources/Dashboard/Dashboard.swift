@@ -13,7 +13,7 @@ import ServiceLifecycle
 ///
 /// It listens from `bind` on and follows the node from `run` on; it ends when the node has.
 public actor Dashboard: Service {
-    /// Lets time pass.
+    /// Time has passed.
     typealias Pause = @Sendable (Duration) async throws -> Void
 
     let description: NodeDescription
@@ -28,7 +28,7 @@ public actor Dashboard: Service {
     var view: NodeWatch
     var webGuests: WebGuests
     var streams = ViewStreams()
-    /// Wakes whoever sends a stream.
+    /// Wakes the sender of each stream.
     var sinks: [ViewStreams.ID: AsyncStream<Void>.Continuation] = [:]
     var versions = ViewVersions()
     var encoded: [ViewStreams.Viewer: EncodedView] = [:]
@@ -95,9 +95,9 @@ public actor Dashboard: Service {
     public func bind() async throws -> String? {
         if let server { return server.url }
         guard case .listen(let host, let port) = address else { return nil }
-        let gate = Gate(host: host, tokens: options.tokens, invites: invites, boxAddresses: BoxAddresses.all())
+        let gate = Gate(host: host, tokens: options.tokens, invites: invites, localAddresses: LocalAddresses.all())
         let door = try await listen(host, port, gate)
-        let base = "http://\(BoxAddresses.inURL(BoxAddresses.reachable(host))):\(door.port)"
+        let base = "http://\(LocalAddresses.inURL(LocalAddresses.reachable(host))):\(door.port)"
         let url = address.isLoopback ? base + "/" : base + "/?token=\(options.tokens.driver)"
         server = (door, url, Task { await door.run() })
         view.surroundings.invitation = invitation(base)
@@ -107,18 +107,19 @@ public actor Dashboard: Service {
     private func listen(_ host: String, _ port: Int, _ gate: Gate) async throws -> DashboardServer {
         do {
             return try await DashboardServer(
-                host: host, port: port, responder: DashboardResponder(self, gate), connections: Connections(),
+                host: host, port: port, responder: DashboardResponder(self, gate),
+                connections: Connections(limit: options.connections),
                 logger: logger)
         } catch {
             throw SetupProblem(
                 .usage,
-                "The dashboard cannot listen at \(BoxAddresses.inURL(host)):\(port) (\(Self.words(error))). "
+                "The dashboard cannot listen at \(LocalAddresses.inURL(host)):\(port) (\(Self.text(error))). "
                     + "Choose another address or port with --http, or --http none.")
         }
     }
 
     /// The system's words, without the call that they are about.
-    private static func words(_ error: any Error) -> String {
+    private static func text(_ error: any Error) -> String {
         (error as? IOError).map { String(cString: strerror($0.errnoCode)) } ?? "\(error)"
     }
 
@@ -127,6 +128,13 @@ public actor Dashboard: Service {
         let url = invites ? base + "/join?token=\(options.tokens.guest)" : nil
         let name = UntrustedText.shown(description.peer.name)
         return NodeView.Invitation(name: name, pin: options.pin, url: url, qr: url == nil ? nil : "/invitation.svg")
+    }
+
+    /// What the page knows of its node's view and no event tells.
+    package var pageState: NodeWatch.PageState {
+        var surroundings = view.surroundings
+        if server == nil { surroundings.pictureAddress = nil }
+        return NodeWatch.PageState(surroundings, library: view.library, webGuests: webGuests.present)
     }
 
     // MARK: Running
@@ -148,7 +156,7 @@ public actor Dashboard: Service {
     }
 
     private func finish() async {
-        _ = view.end("The music box has stopped.")
+        _ = view.end("The head unit has stopped.")
         feed.close()
         for search in searches.keys { answer(search, .noAnswer) }
         for tap in taps.keys { settle(tap, .noAnswer) }
@@ -163,8 +171,8 @@ public actor Dashboard: Service {
         guard streams.count > 0 else { return }
         let (ends, end) = AsyncStream<Void>.makeStream()
         whenNobodyLooks = { end.finish() }
-        let alarm = Task {
-            try? await Task.sleep(for: DashboardLimits.lastView)
+        let alarm = Task { [time = options.lastView] in
+            try? await Task.sleep(for: time)
             end.finish()
         }
         for await _ in ends {}
@@ -182,7 +190,7 @@ public actor Dashboard: Service {
     }
 
     private func tick() {
-        carryOut(webGuests.tick(now: now))
+        perform(webGuests.tick(now: now))
         show(view.tick(now: now))
         if isWorthAPage { publish() }
         // Somebody may be due for a ping.
@@ -197,14 +205,14 @@ public actor Dashboard: Service {
         }
     }
 
-    /// Everybody's view is another one.
+    /// The view of every page has changed.
     func publish() {
         isWorthAPage = false
         versions.changed(nil)
         for sink in sinks.values { sink.yield() }
     }
 
-    func carryOut(_ actions: [WebGuests.Action]) {
+    func perform(_ actions: [WebGuests.Action]) {
         for action in actions {
             switch action {
             case .say(let said, let link):

@@ -8,9 +8,11 @@ public enum DashboardLimits {
     // MARK: Connections
 
     /// Connections in all: a bus of phones with several each. More make room by closing those that have nothing to do.
-    static let connections = 160
+    public static let connections = 160
     /// Connections from one address: a phone's browser has six, and some phones may stand behind one router.
     static let connectionsPerAddress = 64
+    /// Those of all that are kept for browsers of this device: two screens in the car. Of few, a quarter.
+    static let keptConnections = 12
     /// Connections that wait to be accepted: a burst of all that are allowed.
     static let backlog = 128
     /// Time a request has until it is there as a whole: it is one packet, sent a few times on bad Wi-Fi.
@@ -57,7 +59,7 @@ public enum DashboardLimits {
     static let tick: Duration = .seconds(1)
     /// How long streams have to take the last view when the node has ended: the node's whole end is to take less than
     /// two seconds.
-    static let lastView: Duration = .milliseconds(400)
+    public static let lastView: Duration = .milliseconds(400)
 
     // MARK: Wishes
 
@@ -94,8 +96,9 @@ public enum DashboardLimits {
     static let sessionsPerGuest = 4
     /// How long a browser keeps its cookies, in seconds: a day's drive.
     static let cookieSeconds = 12 * 3_600
-
-    // MARK: The view
+    /// For how long after they were made a start goes on with the tokens of an earlier one, in seconds: a cookie that they
+    /// gave in the first half of that is good to its end, and last week's passengers need another code.
+    static let tokenSeconds = 24 * 3_600
 
     // MARK: Pictures
 
@@ -103,6 +106,8 @@ public enum DashboardLimits {
     static let pictureBytes = 4 << 20
     /// Covers in memory at once; others wait. Together 32 MiB at most.
     static let picturesAtOnce = 8
+    /// Those of them that are kept for who may see the node's own page.
+    static let driverPicturesAtOnce = 2
     /// Requests for covers that wait for a place: those of several phones that show a queue for the first time.
     static let waitingPictures = 64
     /// How long one of them waits. A phone shows the song without its cover meanwhile.

@@ -4,15 +4,20 @@ import DemocracyDJ
 
 /// What a dashboard is given beside its node.
 public struct DashboardOptions: Sendable {
-    /// What opens it, where others than programs on this box can reach it.
+    /// What opens it, where others than programs on this device can reach it.
     public var tokens = DashboardTokens.make()
     /// Whether passengers may join with a browser. For hosts.
     public var webGuests = false
+    /// Connections that it takes at a time.
+    public var connections = DashboardLimits.connections
+    /// How long the open pages have, when the node has ended, to take the view that says so.
+    public var lastView = DashboardLimits.lastView
     /// The host's PIN, to be shown to who is to be invited.
     public var pin: String?
     /// Whether guests can skip; nil on a guest's node, which is not told.
     public var majoritySkip: Bool?
-    /// Looks for songs in the host's library: the words, and how many at most. Nil on a guest's node, which asks its host.
+    /// Looks for songs in the host's library: the words, and how many at most. Nil on a guest's node, which asks its
+    /// host.
     public var search: (@Sendable (String, Int) async -> [Song])?
     /// A song's cover, as it is in the music's file. What kind of picture it is, its bytes tell. Nil where there is none.
     public var art: (@Sendable (Song.ID) async -> [UInt8]?)?

@@ -31,7 +31,7 @@ final class NodeFeed: Sendable {
     }
 
     /// Whether people may want more. What the server itself says, that somebody has gone or has another name, is always
-    /// taken: there are only so many web guests.
+    /// taken: the number of web guests is limited.
     var hasRoom: Bool { waiting.withLockedValue { $0 } < DashboardLimits.waitingInputs }
 
     func put(_ input: NodeInput) { put { await $0.send(input) } }

@@ -2,19 +2,6 @@
 
 import BLETransport
 
-extension Finding {
-    /// What there is to say of the adapter.
-    public enum Adapter: String, Hashable, Sendable, CaseIterable {
-        case adapter, noBluetooth, noAdapter, noSuchAdapter, noLowEnergy, adapterOff, blocked, blockedBySwitch,
-            spareAdapterOff
-    }
-
-    /// Of the controller in it.
-    public enum Controller: String, Hashable, Sendable, CaseIterable {
-        case controller, oldController, noTwoMegabit
-    }
-}
-
 extension Doctor {
     /// The adapter, and the controller in it.
     func adapterFindings(_ radio: RadioFacts) -> [Finding] {
@@ -22,15 +9,15 @@ extension Doctor {
         case .hasNone:
             return [
                 Finding(
-                    .adapter(.noBluetooth), .broken, "This system's kernel has no Bluetooth.",
+                    .noBluetooth, .broken, "This system's kernel has no Bluetooth.",
                     meaning: "No adapter works under it; only the virtual radio does, and reaches this machine alone. "
-                        + "Kernels for cloud machines are made so: install the ordinary one and start the box anew.",
+                        + "Kernels for cloud machines are made so: install the ordinary one and restart the device.",
                     command: "sudo apt-get install linux-image-amd64")
             ]
         case .silent(let failure):
             return [
                 Finding(
-                    .permissions(.notListed), .broken, "The kernel does not list its adapters (\(failure.cause)).",
+                    .notListed, .broken, "The kernel does not list its adapters (\(failure.cause)).",
                     meaning: "This process is kept from Bluetooth altogether, as in a container or by a unit's "
                         + "RestrictAddressFamilies. Outside of it this works:", command: "sudo roadmesh doctor")
             ]
@@ -46,14 +33,14 @@ extension Doctor {
         if let block = radio.block, radio.adapters.isEmpty { return blocked(block) }
         guard let wanted, !radio.adapters.isEmpty else {
             return Finding(
-                .adapter(.noAdapter), .broken, "This machine has no Bluetooth adapter.",
+                .noAdapter, .broken, "This machine has no Bluetooth adapter.",
                 meaning:
                     "Plug one in. Where one is plugged in, the kernel has no driver or no firmware for it, and says so:",
                 command: "sudo dmesg | grep -i -E 'bluetooth|firmware'")
         }
         let names = radio.adapters.map(\.name).joined(separator: ", ")
         return Finding(
-            .adapter(.noSuchAdapter), .broken, "There is no adapter \(wanted); this machine has \(names).",
+            .noSuchAdapter, .broken, "There is no adapter \(wanted); this machine has \(names).",
             meaning: "A node that is told to use it does not start.", command: "bluetoothctl list")
     }
 
@@ -61,7 +48,7 @@ extension Doctor {
         guard adapter.hasLowEnergy else {
             return [
                 Finding(
-                    .adapter(.noLowEnergy), .broken, "\(adapter.name) does not speak Bluetooth Low Energy.",
+                    .noLowEnergy, .broken, "\(adapter.name) does not speak Bluetooth Low Energy.",
                     meaning: "It is older than Bluetooth 4.0. Plug in a newer one, and name it with --adapter.")
             ]
         }
@@ -71,27 +58,27 @@ extension Doctor {
             return isServed ? [off(adapter)] : []
         }
         let plug = [adapter.driver, adapter.usb].compactMap(\.self).joined(separator: ", ")
-        let on = Finding(.adapter(.adapter), .good, "\(adapter.name) is on\(plug.isEmpty ? "" : " (\(plug))").")
+        let on = Finding(.adapter, .good, "\(adapter.name) is on\(plug.isEmpty ? "" : " (\(plug))").")
         return [on, controller(adapter)]
     }
 
-    private func blocked(_ block: RadioFailure) -> Finding {
+    private func blocked(_ block: RadioError) -> Finding {
         let meaning = "The kernel keeps the radio off, and nothing else can switch it on."
-        guard block.kind == .blockedBySwitch else {
+        guard block.code == .blockedBySwitch else {
             return Finding(
-                .adapter(.blocked), .broken, "Bluetooth is blocked: \(block.cause).", meaning: meaning,
+                .blocked, .broken, "Bluetooth is blocked: \(block.cause).", meaning: meaning,
                 command: "sudo rfkill unblock bluetooth")
         }
         return Finding(
-            .adapter(.blockedBySwitch), .broken, "Bluetooth is blocked: \(block.cause).",
+            .blockedBySwitch, .broken, "Bluetooth is blocked: \(block.cause).",
             meaning: meaning + " Flip the switch, or press its key. Which one it is:", command: "rfkill list bluetooth")
     }
 
     private func off(_ adapter: AdapterFacts) -> Finding {
         Finding(
-            .adapter(.adapterOff), .broken, "\(adapter.name) is switched off.",
+            .adapterOff, .broken, "\(adapter.name) is switched off.",
             meaning:
-                "A node does not start on it. So that it is on after each start of the box, set AutoEnable=true in "
+                "A node does not start on it. So that it is on after each start of the device, set AutoEnable=true in "
                 + "/etc/bluetooth/main.conf.",
             command: "bluetoothctl power on")
     }
@@ -100,7 +87,7 @@ extension Doctor {
     private func spareFinding(_ adapter: AdapterFacts, isServed: Bool) -> Finding? {
         guard adapter.hasLowEnergy, !adapter.isUp, isServed else { return nil }
         return Finding(
-            .adapter(.spareAdapterOff), .worthKnowing, "The other adapter, \(adapter.name), is off.",
+            .spareAdapterOff, .worthKnowing, "The other adapter, \(adapter.name), is off.",
             meaning: "It cannot stand in for the one in use, nor be heard in a test.",
             command: adapter.block == nil ? "bluetoothctl power on" : "sudo rfkill unblock bluetooth")
     }
@@ -115,19 +102,19 @@ extension Doctor {
         // 5.0 (its assigned number is 9) brought the 2M PHY.
         if let version = adapter.version, version < 9 {
             return Finding(
-                .controller(.oldController), .worthKnowing, what,
+                .oldController, .worthKnowing, what,
                 meaning:
                     "Before 5.0 there is no 2M PHY, and mostly one advertisement at a time: each message takes twice "
-                    + "the airtime, so a full bus is slower. Votes in a car do not suffer from it. A newer dongle mends it."
+                    + "the airtime, so a full bus is slower. Votes in a car do not suffer from it. A newer dongle is faster."
             )
         }
         if adapter.hasTwoMegabit == false {
             return Finding(
-                .controller(.noTwoMegabit), .worthKnowing, what,
+                .noTwoMegabit, .worthKnowing, what,
                 meaning: "It has no 2M PHY: each message takes twice the airtime. Votes in a car do not suffer from it."
             )
         }
-        return Finding(.controller(.controller), .good, what)
+        return Finding(.controller, .good, what)
     }
 
     /// The specification's version of an assigned number (Core version, assigned numbers, 2.1).

@@ -2,135 +2,126 @@
 
 import BLETransport
 
-extension Finding {
-    /// Of advertisements.
-    public enum Advertising: String, Hashable, Sendable, CaseIterable {
-        case advertising, advertisingFull
-    }
-
-    /// Of central and peripheral at once.
-    public enum Roles: String, Hashable, Sendable, CaseIterable {
-        case roles, oneRole
-    }
-
-    /// Of sound on the same adapter.
-    public enum Audio: String, Hashable, Sendable, CaseIterable {
-        case audio, audioShared
-    }
-
-    /// Of the live test.
-    public enum Air: String, Hashable, Sendable, CaseIterable {
-        case heard, notHeard, advertised, cannotAdvertise, cannotListen
-    }
-}
-
 extension Doctor {
     /// Room for one more advertisement.
-    func advertisingFindings(_ adapter: AdapterFacts) -> [Finding] {
+    func advertisingFinding(_ adapter: AdapterFacts) -> Finding? {
         guard adapter.isUp, let active = adapter.properties.activeAdvertisements,
             let free = adapter.properties.freeAdvertisements
         else {
-            return []
+            return nil
         }
         guard free > 0 else {
-            return [
-                Finding(
-                    .advertising(.advertisingFull), .broken,
-                    "All advertisements that \(adapter.name) takes are in use (\(active) of \(active)).",
-                    meaning:
-                        "A host on it would not be found. Other programs hold them: end these, or restart bluetoothd, "
-                        + "which takes them from everybody.",
-                    command: "sudo systemctl restart bluetooth")
-            ]
+            return Finding(
+                .advertisingFull, .broken,
+                "All advertisements that \(adapter.name) takes are in use (\(active) of \(active)).",
+                meaning: "A host on it would not be found. Other programs hold them: end these, or restart bluetoothd, "
+                    + "which takes them from everybody.",
+                command: "sudo systemctl restart bluetooth")
         }
-        return [
-            Finding(
-                .advertising(.advertising), .good,
-                "\(adapter.name) takes \(free) more advertisements; \(active) in use.")
-        ]
+        return Finding(.advertising, .good, "\(adapter.name) takes \(free) more advertisements; \(active) in use.")
+    }
+
+    /// How fast it advertises and links.
+    func timingFinding(_ adapter: AdapterFacts, _ radio: RadioFacts) -> Finding? {
+        guard adapter.isUp, let timing = adapter.timing else { return nil }
+        let links = "links every \(Self.text(timing.connection)) ms"
+        // bluetoothd passes a node's own interval on.
+        let isAsked = radio.daemon.map { $0.isExperimental || $0.version.map { $0 >= Self.intervalsAreStable } == true }
+        let advertises = isAsked == true || timing.advertising.upperBound <= Self.promptAdvertising
+        let does = isAsked == true ? links : "advertises every \(Self.text(timing.advertising)) ms and \(links)"
+        if timing.isSetByNode { return Finding(.timing, .good, "\(adapter.name) \(does), as a node has set it.") }
+        if radio.permissions.mayAdminister {
+            return Finding(
+                .timing, .good, "\(adapter.name) \(does); a node of this program makes it faster while it runs.")
+        }
+        if advertises, timing.connection.upperBound <= Self.promptConnection {
+            return Finding(.timing, .good, "\(adapter.name) \(does).")
+        }
+        return Finding(
+            .slowTiming, .worthKnowing,
+            "\(adapter.name) \(does), and \(permissionsAre.rawValue) may not change that: it lacks \(Self.missing(radio.permissions)).",
+            meaning:
+                "Everything works, but a host is found late, and guests come back from a tunnel seconds later than they "
+                + "could. With the capability a node sets the adapter while it runs, and puts back what it found. As a "
+                + "service it has it; for this program:",
+            command: Self.grant)
+    }
+
+    /// What advertises and links this often, in milliseconds, is no reason for a word.
+    private static let (promptAdvertising, promptConnection) = (100.0, 15.0)
+
+    /// Before this version a node's own interval counts only where experimental interfaces are on.
+    private static let intervalsAreStable = DaemonVersion(5, 77)
+
+    private static func text(_ range: ClosedRange<Double>) -> String {
+        let bounds = range.lowerBound == range.upperBound ? [range.lowerBound] : [range.lowerBound, range.upperBound]
+        return bounds.map { $0 == $0.rounded() ? String(Int($0)) : String($0) }.joined(separator: " to ")
     }
 
     /// Central and peripheral at once.
-    func rolesFindings(_ adapter: AdapterFacts, _ radio: RadioFacts) -> [Finding] {
-        guard adapter.isUp, let both = adapter.hasBothRoles else { return [] }
+    func rolesFinding(_ adapter: AdapterFacts, _ radio: RadioFacts) -> Finding? {
+        guard adapter.isUp, let both = adapter.hasBothRoles else { return nil }
         if both {
-            return [Finding(.roles(.roles), .good, "\(adapter.name) can be dialled and dial out at once.")]
+            return Finding(.roles, .good, "\(adapter.name) can be dialled and dial out at once.")
         }
         // Where it is off, that is told by itself.
         guard let other = radio.adapters.first(where: { $0.hasLowEnergy && $0.name != adapter.name }) else {
-            return [
-                Finding(
-                    .roles(.oneRole), .worthKnowing, "\(adapter.name) has one role at a time: host or guest.",
-                    meaning:
-                        "While others are linked to it, the kernel does not dial out on it: its driver does not vouch for "
-                        + "the combination. A node is one or the other, so this matters only to two nodes on one adapter; a "
-                        + "second adapter is what such a box needs.")
-            ]
+            return Finding(
+                .oneRole, .worthKnowing, "\(adapter.name) has one role at a time: host or guest.",
+                meaning:
+                    "While others are linked to it, the kernel does not dial out on it: its driver does not vouch for "
+                    + "the combination. A node is one or the other, so this matters only to two nodes on one adapter; a "
+                    + "second adapter is what such a device needs.")
         }
-        return [
-            Finding(
-                .roles(.roles), .good,
-                "\(adapter.name) has one role at a time, and \(other.name) is there for the other.")
-        ]
+        return Finding(
+            .roles, .good,
+            "\(adapter.name) has one role at a time, and \(other.name) is there for the other.")
     }
 
     /// Sound over the same adapter.
-    func audioFindings(_ adapter: AdapterFacts, _ radio: RadioFacts) -> [Finding] {
-        guard adapter.isUp, radio.service == .answers else { return [] }
+    func audioFinding(_ adapter: AdapterFacts, _ radio: RadioFacts) -> Finding? {
+        guard adapter.isUp, radio.service == .answers else { return nil }
         guard let device = adapter.linked.first(where: \.isAudio) else {
-            return [Finding(.audio(.audio), .good, "No sound goes over \(adapter.name).")]
+            return Finding(.audio, .good, "No sound goes over \(adapter.name).")
         }
         let other = radio.adapters.first { $0.isUp && $0.hasLowEnergy && $0.name != adapter.name }
-        return [
-            Finding(
-                .audio(.audioShared), .worthKnowing,
-                "\"\(device.name)\", which carries sound, is connected to \(adapter.name) too.",
-                meaning: "Sound takes much of the airtime that votes need, and the adapter hears guests less often: "
-                    + (other == nil
-                        ? "give one of the two another adapter, or connect the loudspeaker with a cable."
-                        : "let the node use the other one."),
-                command: other.map { "roadmesh host \"Dad's Car\" --adapter \($0.name)" })
-        ]
+        return Finding(
+            .audioShared, .worthKnowing,
+            "\"\(device.name)\", which carries sound, is connected to \(adapter.name) too.",
+            meaning: "Sound takes much of the airtime that votes need, and the adapter hears guests less often: "
+                + (other == nil
+                    ? "give one of the two another adapter, or connect the loudspeaker with a cable."
+                    : "let the node use the other one."),
+            command: other.map { "roadmesh host \"Dad's Car\" --adapter \($0.name)" })
     }
 
     /// What the live test has shown.
-    public func findings(_ test: HearingTest) -> [Finding] {
+    public func finding(_ test: ReceptionTest) -> Finding {
         let to = test.to ?? ""
         switch test.outcome {
         case .heard(let time, let rssi):
             let loud = rssi.map { ", at \($0) dBm" } ?? ""
-            return [
-                Finding(
-                    .air(.heard), .good, "\(to) hears \(test.from) after \(time.wholeMilliseconds) ms\(loud).")
-            ]
+            return Finding(.heard, .good, "\(to) hears \(test.from) after \(time.wholeMilliseconds) ms\(loud).")
         case .silence(let time):
-            return [
-                Finding(
-                    .air(.notHeard), .broken,
-                    "\(to) does not hear \(test.from) in \(time.wholeSeconds) s, although both are on.",
-                    meaning:
-                        "One of the two is deaf or mute: an antenna that is missing or shut in by metal, a dongle that is "
-                        + "stuck, or noise from a USB 3 port beside it. Put a dongle on a short extension cable; then:",
-                    command: "sudo systemctl restart bluetooth")
-            ]
+            return Finding(
+                .notHeard, .broken,
+                "\(to) does not hear \(test.from) in \(time.wholeSeconds) s, although both are on.",
+                meaning:
+                    "One of the two is deaf or mute: an antenna that is missing or shut in by metal, a dongle that is "
+                    + "stuck, or noise from a USB 3 port beside it. Put a dongle on a short extension cable; then:",
+                command: "sudo systemctl restart bluetooth")
         case .advertised:
-            return [
-                Finding(
-                    .air(.advertised), .good,
-                    "\(test.from) advertises; whether it is heard, a second adapter or another box would tell.")
-            ]
+            return Finding(
+                .advertised, .good,
+                "\(test.from) advertises; whether it is heard, a second adapter or another device would tell.")
         case .cannotAdvertise(let failure):
-            return [
-                Finding(
-                    .air(.cannotAdvertise), .broken, "\(test.from) does not advertise (\(failure.cause)).",
-                    meaning: "A host on it would not be found.", command: "sudo systemctl restart bluetooth")
-            ]
+            return Finding(
+                .cannotAdvertise, .broken, "\(test.from) does not advertise (\(failure.cause)).",
+                meaning: "A host on it would not be found.", command: "sudo systemctl restart bluetooth")
         case .cannotListen(let failure):
-            return [
-                Finding(
-                    .air(.cannotListen), .broken, "\(to) does not listen (\(failure.cause)).",
-                    meaning: "A guest on it would find nobody.", command: "sudo systemctl restart bluetooth")
-            ]
+            return Finding(
+                .cannotListen, .broken, "\(to) does not listen (\(failure.cause)).",
+                meaning: "A guest on it would find nobody.", command: "sudo systemctl restart bluetooth")
         }
     }
 }

@@ -2,27 +2,37 @@
 
 import BLETransport
 
-/// Tells from facts what is good about a box, what is worth knowing, and what is broken, each with what mends it.
+/// Tells from facts what is good about a device, what is worth knowing, and what is broken, each with what repairs it.
 ///
-/// What is broken for another broken thing's sake is not told: a person mends causes.
+/// What is broken only because something else is, is not told: a person repairs causes.
 public struct Doctor: Sendable {
-    /// The box's Bluetooth; nil where a node is to use none.
+    /// The device's Bluetooth; nil where a node is to use none.
     public var radio: RadioFacts?
-    /// The rest of the box.
-    public var box: BoxFacts
+    /// The rest of the device.
+    public var device: DeviceFacts
     /// The adapter that a node is to use; nil for the first that is on.
     public var wanted: String?
+    /// What `permissions` of the facts are of: this process, or, where root asks for others, any user who starts this
+    /// program.
+    public var permissionsAre = Bearer.thisProcess
+
+    /// Who has permissions.
+    public enum Bearer: String, Hashable, Sendable {
+        case thisProcess = "this process"
+        case anyUser = "this program, started by a user,"
+    }
 
     /// A doctor with the facts.
-    public init(radio: RadioFacts?, box: BoxFacts, wanted: String? = nil) {
+    public init(radio: RadioFacts?, device: DeviceFacts, wanted: String? = nil) {
         self.radio = radio
-        self.box = box
+        self.device = device
         self.wanted = wanted
     }
 
     /// What can be told without trying anything.
     public var findings: [Finding] {
-        (radio.map(findings(on:)) ?? []) + kernelFindings + clockFindings + stateFindings + diskFindings
+        (radio.map(findings(on:)) ?? []) + [kernelFinding, clockFinding] + stateFindings
+            + [diskFinding].compactMap(\.self)
     }
 
     /// The adapters that a live test is worth making with: the one to be used first. None where something that is
@@ -43,12 +53,12 @@ public struct Doctor: Sendable {
     private func findings(on radio: RadioFacts) -> [Finding] {
         var findings = adapterFindings(radio)
         guard radio.kernel != .hasNone else { return findings }
-        findings += serviceFindings(radio)
-        findings += permissionFindings(radio)
+        let timing = chosen(of: radio).flatMap { timingFinding($0, radio) }
+        findings += [serviceFinding(radio), permissionFinding(radio, isSlow: timing?.code == .slowTiming)].compactMap(
+            \.self)
         guard let chosen = chosen(of: radio) else { return findings }
-        findings += advertisingFindings(chosen)
-        findings += rolesFindings(chosen, radio)
-        findings += audioFindings(chosen, radio)
         return findings
+            + [advertisingFinding(chosen), timing, rolesFinding(chosen, radio), audioFinding(chosen, radio)].compactMap(
+                \.self)
     }
 }

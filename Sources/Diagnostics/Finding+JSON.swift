@@ -21,7 +21,7 @@ public struct TimedFinding: Encodable, Sendable {
         try container.encode("finding", forKey: .event)
         try container.encode(at, forKey: .at)
         try container.encode(finding.area.rawValue, forKey: .area)
-        try container.encode(finding.code, forKey: .code)
+        try container.encode(finding.code.rawValue, forKey: .code)
         try container.encode(finding.level.rawValue, forKey: .level)
         try container.encode(finding.message, forKey: .message)
         try container.encode(finding.meaning, forKey: .meaning)
@@ -29,7 +29,7 @@ public struct TimedFinding: Encodable, Sendable {
     }
 }
 
-/// The last line of a look at a box: how many findings there are of each level, and the exit code.
+/// The last line of a check: how many findings there are of each level, and the exit code.
 public struct TimedSummary: Encodable, Sendable {
     private let diagnosis: Diagnosis
     private let at: Double

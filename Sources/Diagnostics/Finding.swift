@@ -2,7 +2,7 @@
 
 import MeshNode
 
-/// One thing that was found out about a box: what it is, what it means for the people in the car, and what mends it.
+/// One thing that was found out about a device: what it is, what it means for the people in the car, and what repairs it.
 public struct Finding: Hashable, Sendable {
     /// How bad it is.
     public enum Level: String, Hashable, Sendable, CaseIterable {
@@ -10,50 +10,52 @@ public struct Finding: Hashable, Sendable {
         case good
         /// It works, and could be better, or somebody may wonder.
         case worthKnowing
-        /// Something does not work until this is mended.
+        /// Something does not work until this is repaired.
         case broken
     }
 
     /// What it is about.
     public enum Area: String, Hashable, Sendable, CaseIterable {
-        case adapter, controller, bluetoothd, permissions, advertising, roles, audio, kernel, clock, state, disk, air
+        case adapter, controller, bluetoothd, permissions, advertising, timing, roles, audio, kernel, clock, state,
+            disk, air
     }
 
-    /// What it is, by what it is about. What there is to say of an area stands beside the checks that say it.
-    public enum Kind: Hashable, Sendable {
-        case adapter(Adapter)
-        case controller(Controller)
-        case bluetoothd(Bluetoothd)
-        case permissions(Permissions)
-        case advertising(Advertising)
-        case roles(Roles)
-        case audio(Audio)
-        case kernel(Kernel)
-        case clock(Clock)
-        case state(State)
-        case disk(Disk)
-        case air(Air)
+    /// What it is, for programs. A good finding has its area's name.
+    public enum Code: String, Hashable, Sendable, CaseIterable {
+        case adapter, noBluetooth, noAdapter, noSuchAdapter, noLowEnergy, adapterOff, blocked, blockedBySwitch,
+            spareAdapterOff
+        case controller, oldController, noTwoMegabit
+        case bluetoothd, noMessageBus, serviceNotRunning, serviceFails, volumePlugin
+        case permissions, notListed, denied, noCapabilities
+        case advertising, advertisingFull
+        case timing, slowTiming
+        case roles, oneRole
+        case audio, audioShared
+        case kernel, kernelUnsound
+        case clock, clockWrong, clockAlone
+        case state, stateReadOnly, stateForeign, stateUnwritable, identityDamaged, identityReadable, databaseDamaged,
+            databaseNewer, databaseUnreadable
+        case disk, diskLow, diskFull
+        case heard, notHeard, advertised, cannotAdvertise, cannotListen
     }
 
     /// What it is about.
-    public var area: Area { kind.parts.area }
-    /// What it is, for programs.
-    public var code: String { kind.parts.code }
+    public var area: Area { code.area }
     /// What it is.
-    public var kind: Kind
+    public var code: Code
     /// How bad it is.
     public var level: Level
     /// What was found, in a sentence.
     public var message: String
-    /// What that means for whoever uses the box; empty where all is well.
+    /// What that means for the people who use the device; empty where all is well.
     public var meaning: String
-    /// What to type to mend it, where there is such a thing.
+    /// The command that repairs it, where there is one.
     public var command: String?
 
     init(
-        _ kind: Kind, _ level: Level, _ message: String, meaning: String = "", command: String? = nil
+        _ code: Code, _ level: Level, _ message: String, meaning: String = "", command: String? = nil
     ) {
-        self.kind = kind
+        self.code = code
         self.level = level
         self.message = message
         self.meaning = meaning
@@ -66,50 +68,38 @@ public struct Finding: Hashable, Sendable {
         switch area {
         case .permissions: return .notPermitted
         case .state, .disk: return .cannotCreate
-        case .adapter, .controller, .bluetoothd, .advertising, .roles, .audio, .kernel, .clock, .air:
+        case .adapter, .controller, .bluetoothd, .advertising, .timing, .roles, .audio, .kernel, .clock,
+            .air:
             return .unavailable
         }
     }
 }
 
-extension Finding.Kind: CaseIterable {
-    /// Everything that can be found.
-    public static var allCases: [Self] {
-        var all: [Self] = []
-        all += Finding.Adapter.allCases.map(Self.adapter)
-        all += Finding.Controller.allCases.map(Self.controller)
-        all += Finding.Bluetoothd.allCases.map(Self.bluetoothd)
-        all += Finding.Permissions.allCases.map(Self.permissions)
-        all += Finding.Advertising.allCases.map(Self.advertising)
-        all += Finding.Roles.allCases.map(Self.roles)
-        all += Finding.Audio.allCases.map(Self.audio)
-        all += Finding.Kernel.allCases.map(Self.kernel)
-        all += Finding.Clock.allCases.map(Self.clock)
-        all += Finding.State.allCases.map(Self.state)
-        all += Finding.Disk.allCases.map(Self.disk)
-        all += Finding.Air.allCases.map(Self.air)
-        return all
-    }
-
-    fileprivate var parts: (area: Finding.Area, code: String) {
+extension Finding.Code {
+    fileprivate var area: Finding.Area {
         switch self {
-        case .adapter(let found): (.adapter, found.rawValue)
-        case .controller(let found): (.controller, found.rawValue)
-        case .bluetoothd(let found): (.bluetoothd, found.rawValue)
-        case .permissions(let found): (.permissions, found.rawValue)
-        case .advertising(let found): (.advertising, found.rawValue)
-        case .roles(let found): (.roles, found.rawValue)
-        case .audio(let found): (.audio, found.rawValue)
-        case .kernel(let found): (.kernel, found.rawValue)
-        case .clock(let found): (.clock, found.rawValue)
-        case .state(let found): (.state, found.rawValue)
-        case .disk(let found): (.disk, found.rawValue)
-        case .air(let found): (.air, found.rawValue)
+        case .adapter, .noBluetooth, .noAdapter, .noSuchAdapter, .noLowEnergy, .adapterOff, .blocked, .blockedBySwitch,
+            .spareAdapterOff:
+            .adapter
+        case .controller, .oldController, .noTwoMegabit: .controller
+        case .bluetoothd, .noMessageBus, .serviceNotRunning, .serviceFails, .volumePlugin: .bluetoothd
+        case .permissions, .notListed, .denied, .noCapabilities: .permissions
+        case .advertising, .advertisingFull: .advertising
+        case .timing, .slowTiming: .timing
+        case .roles, .oneRole: .roles
+        case .audio, .audioShared: .audio
+        case .kernel, .kernelUnsound: .kernel
+        case .clock, .clockWrong, .clockAlone: .clock
+        case .state, .stateReadOnly, .stateForeign, .stateUnwritable, .identityDamaged, .identityReadable,
+            .databaseDamaged, .databaseNewer, .databaseUnreadable:
+            .state
+        case .disk, .diskLow, .diskFull: .disk
+        case .heard, .notHeard, .advertised, .cannotAdvertise, .cannotListen: .air
         }
     }
 }
 
-/// All that was found out about a box, in the order in which it was.
+/// All that was found out about a device, in the order in which it was.
 public struct Diagnosis: Hashable, Sendable {
     /// The findings.
     public var findings: [Finding] = []
@@ -122,4 +112,34 @@ public struct Diagnosis: Hashable, Sendable {
 
     /// The exit code of the contract: that of the first broken thing, since what comes after may come of it.
     public var exitCode: SetupProblem.ExitCode? { findings.lazy.compactMap(\.exitCode).first }
+}
+
+extension Finding {
+    /// The finding as a person reads it, a line each: how bad it is and what was found, what that means, and what to
+    /// type. `wrap` breaks a paragraph into lines, which takes somebody who knows how wide a character is.
+    public func lines(wrap: (String) -> [String]) -> [String] {
+        let mark =
+            switch level {
+            case .good: "good          "
+            case .worthKnowing: "worth knowing "
+            case .broken: "BROKEN        "
+            }
+        let margin = String(repeating: " ", count: mark.count)
+        var lines = [mark + message]
+        if !meaning.isEmpty { lines += wrap(meaning).map { margin + $0 } }
+        if let command { lines.append(margin + "  " + command) }
+        return lines
+    }
+}
+
+extension Diagnosis {
+    /// The sum of it, in a sentence.
+    public var sentence: String {
+        let broken = count(.broken)
+        let known = count(.worthKnowing)
+        guard broken == 0 else {
+            return "\(broken) \(broken == 1 ? "thing is" : "things are") broken: repair the first one, and check again."
+        }
+        return known > 0 ? "Nothing is broken; \(known) worth knowing." : "This device is fine."
+    }
 }

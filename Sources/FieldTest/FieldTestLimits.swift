@@ -19,12 +19,13 @@ public enum FieldTestLimits {
     public static let wordCharacters = 256
     /// Marks given on the command line: more than a plot can show.
     public static let timedMarks = 100
-    /// Largest drive that is read, in bytes: the longest that is recorded, `StoreLimits.driveLines` of some hundred bytes.
+    /// Largest drive that is read, in bytes: the longest that is recorded, `StoreLimits.driveLines` of some hundred
+    /// bytes.
     public static let driveBytes = 256 << 20
     /// A drive is not longer than this: a recording of a month was forgotten, not made.
     public static let longestDrive: Duration = .seconds(31 * 86_400)
-    /// How long a pending dial takes on average from being in reach to a link: one advertisement is heard, which comes within
-    /// 20 to 30 ms, and the next is answered.
+    /// How long a pending dial takes on average from being in range to a link: one advertisement is heard, which comes
+    /// within 20 to 30 ms, and the next is answered.
     public static let linkLag: Duration = .microseconds(37_500)
     /// The same of a host that advertises slowly, every 150 to 210 ms.
     public static let slowLinkLag: Duration = .milliseconds(270)

@@ -17,7 +17,7 @@ public actor HeadUnit: Service {
     private let mediaKeys: MediaKeys?
     private let begun: LibraryStart?
     private let showCount: @Sendable (LibraryCount) async -> Void
-    private var news = LibraryNews()
+    private var changes = LibraryChanges()
     private var playback: Playback?
 
     /// The head unit of a node that does not run yet. The library runs already, and `begun` is what the node has of it.
@@ -61,24 +61,24 @@ public actor HeadUnit: Service {
 
     private func take(_ playback: Playback) async {
         self.playback = playback
-        news.handle(playback)
+        changes.handle(playback)
         await player?.want(playback)
         await mediaKeys?.show(playback)
     }
 
     private func follow(_ library: MusicLibrary) async {
-        if let begun { await showCount(news.begin(begun)) }
-        for update in begun?.news ?? [] { await take(update) }
+        if let begun { await showCount(changes.begin(begun)) }
+        for update in begun?.updates ?? [] { await take(update) }
         for await update in library.updates { await take(update) }
     }
 
     private func take(_ update: MusicLibrary.Update) async {
-        for input in news.handle(update) { await node.send(input) }
-        await showCount(news.count)
+        for input in changes.handle(update) { await node.send(input) }
+        await showCount(changes.count)
     }
 
     private func take(_ problem: PlayerProblem?) async {
-        await node.send(problem.map { .notice(Notice($0)) } ?? .cured(code: PlayerProblem.noSound.problem.code))
+        await node.send(problem.map { .notice(Notice($0)) } ?? .cleared(code: PlayerProblem.noSound.problem.code))
     }
 
     private func take(_ command: MediaCommand) async {

@@ -11,7 +11,7 @@ public struct LibraryStart: Sendable {
     /// The songs.
     public private(set) var songs: [Song] = []
     /// What was told meanwhile and is still to be shown.
-    public private(set) var news: [MusicLibrary.Update] = []
+    public private(set) var updates: [MusicLibrary.Update] = []
     private let isComplete: Bool
     private var toRead: Int?
 
@@ -32,7 +32,7 @@ public struct LibraryStart: Sendable {
     mutating func take(_ update: MusicLibrary.Update) -> Bool {
         switch update {
         case .progress(let done, let all):
-            news.append(update)
+            updates.append(update)
             toRead = done == all ? nil : all
             return false
         case .songs(let songs):
@@ -40,7 +40,7 @@ public struct LibraryStart: Sendable {
             return !isComplete || toRead == nil
         // Nothing more is to be had now: what comes later is told later.
         case .problem:
-            news.append(update)
+            updates.append(update)
             return true
         case .recovered: return false
         }

@@ -2,23 +2,23 @@
 
 import MeshProtocol
 
-/// A link that is lost, or a step of the way to one, with when it happened: for whoever takes down how soon a node is back.
+/// A link that is lost, or a step of the way to one, with when it happened: for a recording of how soon a node is back.
 public struct Contact: Hashable, Sendable {
     /// How far the way has come.
     public enum Phase: String, Hashable, Sendable, Codable, CaseIterable {
         /// The link is gone, for whatever reason.
         case lost
-        /// The other side is in reach: an advertisement of it came in, or a link to it is there.
+        /// The other side is in range: an advertisement of it came in, or a link to it is there.
         case heard
         /// A channel to it is open.
         case dialled
         /// Both sides have introduced themselves, and know what is to be sent again.
         case resumed
-        /// Its present state has arrived. Told by whoever looks at states; a client does not.
+        /// Its present state has arrived. Told by what looks at states; a client does not.
         case current
     }
 
-    /// What has told that the other side is in reach.
+    /// What has told that the other side is in range.
     public enum Evidence: String, Hashable, Sendable, Codable {
         /// An advertisement, during a scan.
         case sighting
@@ -60,7 +60,7 @@ public struct Contact: Hashable, Sendable {
         silence =
             switch end {
             case .linkLost: supervision
-            // The ping that was not answered left up to a ping's interval after the last word.
+            // The ping that was not answered left up to a ping's interval after the last frame that was received.
             case .silent: Limits.pongTimeout + Limits.pingInterval / 2
             default: nil
             }
@@ -77,6 +77,8 @@ public struct RadioActivity: Hashable, Sendable {
     public var isAdvertising = false
     /// Links that are up.
     public var links = 0
+    /// What its adapter uses where nothing else is named; nil where there is none, or nobody knows.
+    public var adapter: AdapterTiming?
 
     /// A radio that does nothing.
     public init() {}

@@ -4,7 +4,7 @@ import FoundationEssentials
 
 /// An object of ours as programs get it, and as it is kept: one line of JSON, keys in order.
 public enum JSONLine {
-    /// The line, without its end. `isWide` breaks it into lines for whoever reads it.
+    /// The line, without its end. `isWide` breaks it into lines for a person.
     public static func text(_ object: some Encodable, isWide: Bool = false) -> String {
         do {
             return String(decoding: try data(object, isWide: isWide), as: UTF8.self)

@@ -26,6 +26,7 @@ public struct TimedEvent: Encodable, Sendable {
         case phase, evidence, silence, text, scanning, dialling, advertising, links
         case rttMilliseconds, sentBytes, receivedBytes, resent, duplicates, outbox
         case phy, interval, supervisionTimeout, dataLength, asked, notPermitted
+        case adapter, setBy, advertisingInterval
     }
 
     private typealias Container = KeyedEncodingContainer<Key>
@@ -97,6 +98,15 @@ public struct TimedEvent: Encodable, Sendable {
         try container.encode(activity.isDialling, forKey: .dialling)
         try container.encode(activity.isAdvertising, forKey: .advertising)
         try container.encode(activity.links, forKey: .links)
+        if let adapter = activity.adapter { try encode(adapter, &container) }
+    }
+
+    private func encode(_ adapter: AdapterTiming, _ container: inout Container) throws {
+        var timing = container.nestedContainer(keyedBy: Key.self, forKey: .adapter)
+        try timing.encode(adapter.isSetByNode ? "roadmesh" : "system", forKey: .setBy)
+        try timing.encode(adapter.advertising, forKey: .advertisingInterval)
+        try timing.encode(adapter.connection, forKey: .interval)
+        try timing.encode(adapter.supervisionTimeout, forKey: .supervisionTimeout)
     }
 
     private func encode(_ playback: Playback, _ container: inout Container) throws {

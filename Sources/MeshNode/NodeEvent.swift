@@ -4,7 +4,7 @@ import DemocracyDJ
 import MeshProtocol
 import MeshSession
 
-/// What a running node tells whoever shows it: the events of the command line's contract.
+/// What a running node tells a display: the events of the command line's contract.
 public enum NodeEvent: Sendable {
     /// The node runs.
     case ready(NodeDescription)
@@ -34,7 +34,7 @@ public enum NodeEvent: Sendable {
     case library(SongLibrary)
     /// A person should know something.
     case notice(Notice)
-    /// What a notice was about is cured.
+    /// A notice is cleared: its cause is over.
     case noticeCleared(code: String)
     /// What a link is like.
     case link(Peer, LinkReport)
@@ -85,8 +85,10 @@ public struct NodeDescription: Hashable, Sendable {
 
 /// Why a node has stopped.
 public enum ByeReason: String, Hashable, Sendable, Codable {
-    /// The person said so.
+    /// The person said so; a host's session goes on with the next start.
     case quit
+    /// The driver has ended the session.
+    case ended
     /// The system said so (SIGTERM, Ctrl-C).
     case terminated
     /// A program's input ended, and it is a guest.

@@ -5,7 +5,7 @@ import MeshProtocol
 
 /// Limits of a running node, each with its reason.
 public enum NodeLimits {
-    /// Events that wait for whoever shows them: a busy minute's worth.
+    /// Events that wait for those who show them: a busy minute's worth.
     public static let outputEvents = 4_096
     /// Events of a link in this process that wait for who reads it: some seconds of votes from everybody at once.
     static let linkEvents = 1_024
@@ -19,32 +19,32 @@ public enum NodeLimits {
     /// What a step takes of one peer: what a person taps in the fifth of a second, and what waits behind it for all guests
     /// there can be is decided in some milliseconds.
     static let turn = 2
-    /// What a message costs that waits for a disk that is out, besides its body.
+    /// What a message costs that waits for a disk that is out, in addition to its body.
     static let heldMessage = 128
     /// Bytes of one peer that wait for a disk that is out: some four hundred votes. What comes beyond them is not
     /// acknowledged, and comes again when the disk is back.
     static let heldBytes = 64 << 10
     /// Bytes of all peers that wait for it: as much as all that can be linked have. Those who have left go first, since an
     /// identity costs nothing.
-    static let allHeldBytes = Limits.guests * heldBytes
+    static let allHeldBytes = (Limits.guests + Limits.vouchedGuests) * heldBytes
     /// For how long no more is read from a guest that wants more than a host follows (`DJLimits.wishesPerSecond`): shorter than
     /// the silence after which it would take the host for gone.
     static let hastePause: Duration = .seconds(1)
-    /// How long after a write that has failed the disk is asked again. A person who deletes something sees the cure at once.
+    /// How long after a write that has failed the disk is asked again. A person who deletes something sees at once that it helps.
     static let storeRetry: Duration = .seconds(1)
     /// Longest words of a mark, in characters: they stand beside a plot on a phone.
     public static let markCharacters = 60
     /// How long a node has for its whole end after a signal; what hangs then is cut off.
     public static let shutdown: Duration = .seconds(2)
-    /// How long a program that has ended waits until its last words are read.
-    public static let lastWords: Duration = .milliseconds(400)
+    /// How long a program that has ended waits until its last lines are read.
+    public static let lastLines: Duration = .milliseconds(400)
     /// How long a node that ends waits for its radio: a goodbye takes 0.3 s, and the whole end is to take less than two.
     static let farewell: Duration = .milliseconds(1_500)
     /// Names and titles that are remembered for what is no longer on view: a drive's worth.
     static let rememberedNames = 1_024
     /// Songs whose covers' files are remembered: a queue's, several times over.
     static let rememberedPictures = 512
-    /// Hosts in earshot that are shown: what a person can choose from.
+    /// Hosts in range that are shown: what a person can choose from.
     static let shownHosts = 16
     /// How long a wish that was followed or not stays marked: as long as a passing notice.
     static let settledWish: Duration = DJLimits.passingNotice

@@ -51,7 +51,7 @@ public actor ScanNode {
         switch event {
         case .discovered(let host):
             let peer = host.peer
-            // A name that comes with the scan response makes the same host known anew.
+            // A name that comes with the scan response makes the same host known again.
             guard !heard.contains(peer) else { return }
             heard.removeAll { $0.id == peer.id }
             heard.append(peer)

@@ -48,13 +48,13 @@ public enum Limits {
     public static let vouchedGuests = 2 * guests
     /// Links whose handshake is not finished. Each takes a tenth of a second, so a full bus is through in two; each costs
     /// a host four Diffie-Hellman operations, so nobody may have it do many.
-    public static let strangers = 8
-    /// Handshakes a second that a host lets others begin: a twentieth of a slow box's time. A full bus that comes out of a
-    /// tunnel is through at once (`handshakeBurst`).
+    public static let halfOpenLinks = 8
+    /// Handshakes a second that a host lets others begin: a twentieth of a slow device's time. A full bus that comes out of
+    /// a tunnel is through at once (`handshakeBurst`).
     public static let handshakesPerSecond = 20
     /// Handshakes that may begin at once before that counts: every guest there can be, twice.
     public static let handshakeBurst = 2 * guests
-    /// Time a guest that has linked has for its handshake. Ten supervision timeouts and a slow box.
+    /// Time a guest that has linked has for its handshake. Ten supervision timeouts and a slow device.
     public static let handshakeTimeout: Duration = .seconds(5)
     /// Time a host that was dialled has for its answer. Shorter, since a guest whose channel has gone astray in the kernel
     /// (`docs/bluez.md`) gets nowhere before it dials again.
@@ -82,7 +82,7 @@ public enum Limits {
     /// in the radio lab; `RadioLimits` has what a dial over BlueZ takes.)
     public static let dialAttempt: Duration = .seconds(20)
     /// Records that leave behind an answer before its receiver has shown that it is no replay: a snapshot of some
-    /// songs. Whoever replays a hello costs no more airtime than that.
+    /// songs. Who replays a hello costs no more airtime than that.
     public static let earlyRecords = 4
     /// Circuits whose refusal waits to leave. Further ones are not answered: nobody honest opens many where none is taken.
     public static let circuitRefusals = 8

@@ -57,6 +57,28 @@ public struct LinkParameters: Hashable, Sendable, Codable {
     }
 }
 
+/// What an adapter uses where an advertisement or a dial names nothing else, and who has set it.
+public struct AdapterTiming: Hashable, Sendable {
+    /// A node has set it, and gives the adapter back what it had; else the system has.
+    public var isSetByNode: Bool
+    /// How often it advertises, in milliseconds: the least and the most.
+    public var advertising: ClosedRange<Double>
+    /// How often the two ends of a link that it dials meet, in milliseconds: the least and the most.
+    public var connection: ClosedRange<Double>
+    /// The silence after which such a link is given up, in milliseconds.
+    public var supervisionTimeout: Int
+
+    /// A timing.
+    public init(
+        isSetByNode: Bool, advertising: ClosedRange<Double>, connection: ClosedRange<Double>, supervisionTimeout: Int
+    ) {
+        self.isSetByNode = isSetByNode
+        self.advertising = advertising
+        self.connection = connection
+        self.supervisionTimeout = supervisionTimeout
+    }
+}
+
 /// What a link layer was asked for, and what it does.
 public struct LinkCondition: Hashable, Sendable {
     /// What it does.

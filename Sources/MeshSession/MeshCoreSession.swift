@@ -19,7 +19,7 @@ public actor MeshCoreSession {
         /// The side of the link: who has dialled, or who was dialled.
         public var role: LinkRole
         /// What an earlier session remembered, so that nothing is lost or counted twice.
-        public var remembered: [Peer.ID: MeshCore.Remembered]
+        public var remembered: [ConversationKey: MeshCore.Remembered]
         /// Whether a message counts as safe as soon as a listener has taken it. Where it has to be stored first, the
         /// application calls `accept`.
         public var acceptsByItself: Bool
@@ -27,7 +27,8 @@ public actor MeshCoreSession {
         /// A configuration; what is not named has a value that works.
         public init(
             identity: Identity = .make(), name: String = "RoadMesh", service: ServiceType = .democracyDJ,
-            role: LinkRole = .initiator, remembered: [Peer.ID: MeshCore.Remembered] = [:], acceptsByItself: Bool = true
+            role: LinkRole = .initiator, remembered: [ConversationKey: MeshCore.Remembered] = [:],
+            acceptsByItself: Bool = true
         ) {
             self.identity = identity
             self.name = NodeName(untrusted: name).text
@@ -115,7 +116,7 @@ public actor MeshCoreSession {
     public var isRunning: Bool { phase == .running }
 
     /// What a later session needs to go on where this one ends (`Configuration.remembered`).
-    public var remembered: [Peer.ID: MeshCore.Remembered] {
+    public var remembered: [ConversationKey: MeshCore.Remembered] {
         get async { await endpoint.remembered }
     }
 

@@ -41,14 +41,10 @@ public struct ReconnectPolicy: Sendable {
         case cancelInvite(Peer.ID)
         /// Show this state.
         case show(ConnectionState)
-        /// Offer the person to retry: the host has been away for long.
-        case offerRetry(Peer)
         /// The host has been away for too long; any host will do from now on.
         case giveUp(Peer)
     }
 
-    /// The person is offered Retry after this long without the host.
-    public static let retryOffer: Duration = .seconds(10)
     /// The guest goes back to choosing a host after this long without it.
     public static let limit: Duration = .seconds(30)
     /// The first pause after a failed dial; it doubles with each.
@@ -82,7 +78,6 @@ public struct ReconnectPolicy: Sendable {
         var since: MeshInstant
         var attempt = 1
         var isDialling = true
-        var isRetryOffered = false
     }
 
     /// A host that is not dialled for a while.
@@ -124,10 +119,8 @@ public struct ReconnectPolicy: Sendable {
     /// When `tick` is due.
     public var deadline: MeshInstant? {
         let holdEnds = state == .choosing ? held.values.filter { $0.heard != nil }.map(\.until).min() : nil
-        let pauseEnds = [heardInPause == nil ? nil : pauseUntil, holdEnds].compactMap(\.self).min()
-        guard case .returning(let gap) = state else { return pauseEnds }
-        let offer = gap.since + (gap.isRetryOffered ? Self.limit : Self.retryOffer)
-        return min(offer, pauseEnds ?? offer)
+        let gapEnds: MeshInstant? = if case .returning(let gap) = state { gap.since + Self.limit } else { nil }
+        return [heardInPause == nil ? nil : pauseUntil, holdEnds, gapEnds].compactMap(\.self).min()
     }
 
     /// Takes an event. `jitter` is a random number from 0 to 1.
@@ -163,14 +156,17 @@ public struct ReconnectPolicy: Sendable {
             pause(now: now, jitter: jitter)
             gap.isDialling = false
             state = .returning(gap)
-            // It may have come back under another address or PSM, so it has to be heard anew.
+            // It may have come back under another address or PSM, so it has to be heard again.
             return [.browse]
         case (.joining, .refused(let reason, let host)), (.connected, .refused(let reason, let host)),
             (.returning, .refused(let reason, let host)):
             return refused(by: host, reason, now: now, jitter: jitter)
-        case (.returning(var gap), .tick):
-            let actions = tick(&gap, now: now)
-            return actions.isEmpty ? pauseEnded(now: now, jitter: jitter) : actions
+        case (.returning(let gap), .tick) where now - gap.since >= Self.limit:
+            state = .choosing
+            return [
+                .cancelInvite(gap.host.id), .show(.failed(.connectionFailed(reason: "hostNotFound"))),
+                .giveUp(gap.host), .browse, .show(.connecting),
+            ]
         case (_, .tick): return pauseEnded(now: now, jitter: jitter)
         default: return []
         }
@@ -208,7 +204,7 @@ public struct ReconnectPolicy: Sendable {
             state = .choosing
             return [.cancelInvite(host.id), .browse]
         case .returning(var gap):
-            // Retry: what is pending may hang on something that has changed, so it is done anew.
+            // Retry: what is pending may hang on something that has changed, so it is done again.
             gap.isDialling = false
             state = .returning(gap)
             return [.cancelInvite(gap.host.id), .browse]
@@ -292,21 +288,6 @@ public struct ReconnectPolicy: Sendable {
         }
         state = .choosing
         return [.show(.failed(.connectionFailed(reason: "refused: \(reason)"))), .browse]
-    }
-
-    private mutating func tick(_ gap: inout Return, now: MeshInstant) -> [Action] {
-        let away = now - gap.since
-        if away >= Self.limit {
-            state = .choosing
-            return [
-                .cancelInvite(gap.host.id), .show(.failed(.connectionFailed(reason: "hostNotFound"))),
-                .giveUp(gap.host), .browse, .show(.connecting),
-            ]
-        }
-        guard away >= Self.retryOffer, !gap.isRetryOffered else { return [] }
-        gap.isRetryOffered = true
-        state = .returning(gap)
-        return [.offerRetry(gap.host)]
     }
 
     private mutating func isPauseOver(for peer: Peer, now: MeshInstant) -> Bool {

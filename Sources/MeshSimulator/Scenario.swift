@@ -40,6 +40,8 @@ public struct Scenario: Hashable, Sendable {
         case session
         /// The driver sends a guest away.
         case kick
+        /// A browser's page is closed in the middle of something, or its link is given up. Only where there are browsers.
+        case page
 
         /// Many of them, in words.
         public var sentence: String {
@@ -59,6 +61,7 @@ public struct Scenario: Hashable, Sendable {
             case .quit: "ends and starts"
             case .session: "ends of the session"
             case .kick: "guests sent away"
+            case .page: "pages closed"
             }
         }
     }
@@ -67,6 +70,10 @@ public struct Scenario: Hashable, Sendable {
     public let seed: UInt64
     /// Nodes: one host, and guests.
     public let nodes: Int
+    /// Guests with a browser.
+    public let browsers: Int
+    /// How many of them have the key of a guest by radio: one guest with two bearers.
+    public let sharedKeys: Int
     /// The faults that happen.
     public let faults: [Fault]
     /// When the faults stop.
@@ -83,6 +90,8 @@ public struct Scenario: Hashable, Sendable {
     public let favourites: Int
     /// Songs of the library.
     public let songs: Int
+    /// Whether songs have the longest identifiers there are: several votes take more than an SDU then.
+    public let hasLongIDs: Bool
     /// Songs that a new session queues by itself.
     public let opens: Int
     /// How long a song is.
@@ -108,11 +117,8 @@ public struct Scenario: Hashable, Sendable {
     /// The road that the guest is driven along. Nil where chance alone decides what goes wrong.
     public let road: Road?
 
-    /// What a seed stands for. `nodes` overrides how many there are.
-    public init(seed: UInt64, nodes: Int? = nil) { self.init(seed: seed, nodes: nodes, faults: nil) }
-
-    /// The same with these faults, for tests.
-    init(seed: UInt64, nodes wanted: Int? = nil, faults wantedFaults: [Fault]?) {
+    /// What a seed stands for. `nodes` overrides how many there are, `faults` what goes wrong.
+    public init(seed: UInt64, nodes wanted: Int? = nil, faults wantedFaults: [Fault]? = nil) {
         // Another stream than the world's, so that what is overridden here changes nothing there.
         var random = SeededGenerator(seed: seed ^ 0x5CE7_A210_5CE7_A210)
         let share = random.below(100)
@@ -124,7 +130,12 @@ public struct Scenario: Hashable, Sendable {
             }
         self.seed = seed
         nodes = min(max(wanted ?? drawn, 2), Limits.guests)
-        let drawnFaults = Fault.allCases.filter { _ in random.chance(50) }
+        // And another one for browsers: a world without them is what it was before there were any.
+        var more = SeededGenerator(seed: seed ^ 0xB405_3E25_B405_3E25)
+        let browsers = more.chance(40) ? more.pick([1, 1, 2, 3, 6]) ?? 1 : 0
+        self.browsers = browsers
+        sharedKeys = browsers > 0 && more.chance(40) ? 1 : 0
+        let drawnFaults = Fault.allCases.filter { $0 == .page ? browsers > 0 && more.chance(50) : random.chance(50) }
         faults = wantedFaults ?? drawnFaults
         faultsEnd = .seconds(random.pick(nodes > 7 ? 8...14 : 10...25))
         let pause = random.pick(100...1_500)
@@ -147,9 +158,11 @@ public struct Scenario: Hashable, Sendable {
         credits = random.pick(1...10)
         let limits = [Limits.leastSDUBytes, 600, 1_024, Limits.sduBytes]
         sduLimits = (0..<Limits.guests).map { _ in random.pick(limits) ?? Limits.sduBytes }
-        writeTime = 0...(random.pick(nodes > 4 ? [1, 30, 400] : [1, 30, 400, 1_500]) ?? 1)
+        let slowest = random.pick(nodes > 4 ? [1, 30, 400] : [1, 30, 400, 1_500]) ?? 1
+        writeTime = 0...(isTalkative ? min(slowest, 30) : slowest)
         failingDials = random.pick([0, 5, 30]) ?? 0
         downTime = random.chance(50) ? 10...300 : 100...3_000
+        hasLongIDs = random.chance(25)
         road = nil
     }
 
@@ -159,6 +172,7 @@ public struct Scenario: Hashable, Sendable {
         self.seed = seed
         self.road = road
         nodes = 2
+        (browsers, sharedKeys) = (0, 0)
         faults = []
         faultsEnd = road.length
         faultPause = 1_000...1_000
@@ -166,6 +180,7 @@ public struct Scenario: Hashable, Sendable {
         burst = 1
         favourites = 10
         songs = 20
+        hasLongIDs = false
         opens = 20
         songLength = .seconds(86_000)
         hasPlayer = false

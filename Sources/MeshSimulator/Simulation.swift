@@ -7,9 +7,9 @@ public struct Simulation: Sendable {
     /// What is there and what will go wrong.
     public let scenario: Scenario
 
-    /// The world of a seed. `nodes` overrides how many there are, from 2 to 16.
-    public init(seed: UInt64, nodes: Int? = nil) {
-        scenario = Scenario(seed: seed, nodes: nodes)
+    /// The world of a seed. `nodes` overrides how many there are, from 2 to 16, and `faults` what goes wrong.
+    public init(seed: UInt64, nodes: Int? = nil, faults: [Scenario.Fault]? = nil) {
+        scenario = Scenario(seed: seed, nodes: nodes, faults: faults)
     }
 
     /// A world, for tests.
@@ -45,16 +45,16 @@ public struct Outcome: Hashable, Sendable {
     public let scenario: Scenario
     /// A hash of everything that happened, in order: the same for the same seed, everywhere.
     public let hash: UInt64
-    /// The first promise that was broken. Nil where all were kept.
+    /// The first invariant that was violated. Nil where all were kept.
     public let violation: Violation?
     /// How much happened.
     public let figures: Figures
 }
 
-/// A promise that was broken.
+/// An invariant that was violated.
 public struct Violation: Hashable, Sendable {
     /// Which one.
-    public let promise: Promise
+    public let invariant: Invariant
     /// The node that noticed.
     public let who: String
     /// What exactly.
@@ -71,6 +71,8 @@ public struct Figures: Hashable, Sendable {
     public var time: Duration = .zero
     /// Links that came up, counted at both ends.
     public var connections = 0
+    /// Links that were given to browsers.
+    public var visits = 0
     /// SDUs that arrived.
     public var sdus = 0
     /// What people have wished of a song.
@@ -94,6 +96,7 @@ public struct Figures: Hashable, Sendable {
         sum.steps += more.steps
         sum.time += more.time
         sum.connections += more.connections
+        sum.visits += more.visits
         sum.sdus += more.sdus
         sum.wishes += more.wishes
         sum.confirmed += more.confirmed

@@ -8,8 +8,8 @@ struct LibraryLimits: Sendable {
 
     /// Largest file that is looked at, in bytes: what a WAV file can be.
     var fileBytes: Int64 = 4 << 30
-    /// Bytes of a file that are read for its tags: a FLAC file with a booklet of scanned pages in it. They may be in memory
-    /// for a moment, and a file of rubbish is searched no further.
+    /// Bytes of a file that are read for its tags: a FLAC file with a booklet of scanned pages in it. They may be in
+    /// memory for a moment, and a file of rubbish is searched no further.
     var tagBytes: UInt64 = 32 << 20
     /// Reads of a few bytes for a file's tags: real ones take some hundreds. In a made-up MP4 file each may be a level of
     /// nesting, and takes room on the stack.
@@ -55,12 +55,12 @@ struct LibraryLimits: Sendable {
 
     // MARK: Watching
 
-    /// How long it is quiet in the folder before it is looked through: whoever saves tags writes several files.
+    /// How long it is quiet in the folder before it is looked through: a program that saves tags writes several files.
     var settle: Duration = .milliseconds(500)
     /// How long it is waited for quiet at most: while an album is copied, its first songs are there already.
     var longestSettle: Duration = .seconds(5)
-    /// Pause after a look through the folder, as a multiple of the time that it took: a copy of ten thousand songs does not
-    /// keep a small processor busy with looking.
+    /// Pause after a look through the folder, as a multiple of the time that it took: a copy of ten thousand songs does
+    /// not keep a small processor busy with looking.
     var restFactor = 10
     /// The longest such pause.
     var longestRest: Duration = .seconds(60)

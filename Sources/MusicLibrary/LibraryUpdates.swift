@@ -2,8 +2,8 @@
 
 import NIOConcurrencyHelpers
 
-/// The updates that nobody has taken yet: at most one of each kind, since a later one makes it void. So a listener that is
-/// slow costs no memory.
+/// The updates that nobody has taken yet: at most one of each kind, since a later one makes it void. So a listener that
+/// is slow costs no memory.
 final class LibraryUpdates: Sendable {
     private struct State {
         var waiting: [MusicLibrary.Update] = []

@@ -4,11 +4,11 @@ import DemocracyDJ
 import Glibc
 
 extension MusicLibrary {
-    /// Looks through the folder once, and carries out what there is to do.
+    /// Looks through the folder once, and performs what there is to do.
     func scan(_ watch: FolderWatch?) async -> RescanPolicy.Outcome {
         var outcome = RescanPolicy.Outcome.failed
         do throws(LibraryProblem) {
-            let (found, problems) = try await carryOut(watch)
+            let (found, problems) = try await perform(watch)
             tell(problems.first)
             outcome = found == 0 ? .away : problems.contains(where: \.isOfWatching) ? .unwatched : .watched
         } catch {
@@ -20,7 +20,7 @@ extension MusicLibrary {
     }
 
     /// Returns how many files there are, and what is wrong, the worst first.
-    private func carryOut(_ watch: FolderWatch?) async throws(LibraryProblem) -> (Int, [LibraryProblem]) {
+    private func perform(_ watch: FolderWatch?) async throws(LibraryProblem) -> (Int, [LibraryProblem]) {
         let (written, growing) = policy.begin(now: now)
         let (walk, watchFailure) = try await walk(watch)
         try await index.begin(folder: folder)
@@ -31,7 +31,7 @@ extension MusicLibrary {
         let scan = await scanner.run {
             LibraryScan(known: known, found: walk.files, written: written, growing: growing)
         }
-        let closed = walk.unreadable + (try await carryOut(scan, in: walk.root))
+        let closed = walk.unreadable + (try await perform(scan, in: walk.root))
         let result = try await index.end(folder: folder, place: walk.root)
         var problems: [LibraryProblem] = []
         if walk.isTooMuch { problems.append(.tooMuch(path: folder)) }
@@ -56,7 +56,7 @@ extension MusicLibrary {
     }
 
     /// Returns the files that could not be opened.
-    private func carryOut(_ scan: LibraryScan, in root: FolderWalk.Place) async throws(LibraryProblem) -> [String] {
+    private func perform(_ scan: LibraryScan, in root: FolderWalk.Place) async throws(LibraryProblem) -> [String] {
         var given = Given(hasChanged: !scan.gone.isEmpty || !scan.moved.isEmpty)
         try await index.leave(scan.gone + scan.moved)
         for batch in scan.placed.batches(of: limits.batch) {
@@ -116,7 +116,8 @@ extension LibraryProblem {
     fileprivate var isOfWatching: Bool { if case .notWatched = self { true } else { false } }
 }
 
-/// Which songs were given on the way: the more there are, the more seldom, so that giving them costs no more than reading.
+/// Which songs were given on the way: the more there are, the more seldom, so that giving them costs no more than
+/// reading.
 private struct Given {
     var hasChanged: Bool
     private var next = 256
@@ -133,7 +134,7 @@ private struct Given {
 }
 
 extension Array {
-    /// The elements, so many at a time.
+    /// The elements in slices of this size.
     fileprivate func batches(of size: Int) -> some Sequence<[Element]> {
         stride(from: 0, to: count, by: size).lazy.map { Array(self[$0..<Swift.min($0 + size, self.count)]) }
     }

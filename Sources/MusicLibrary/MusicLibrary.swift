@@ -9,10 +9,10 @@ import MeshProtocol
 public actor MusicLibrary {
     /// What there is to tell of a library.
     public enum Update: Hashable, Sendable {
-        /// So many of the files that are new or changed were read.
+        /// How many of the files that are new or changed have been read.
         case progress(done: Int, of: Int)
-        /// All songs, by artist, album, track and title. Before the first look through the folder these are the songs of the
-        /// last time; while many are read for the first time, those that were read so far.
+        /// All songs, by artist, album, track and title. Before the first look through the folder these are the songs
+        /// of the last time; while many are read for the first time, those that were read so far.
         case songs([Song])
         /// Something is wrong; where several things are, the worst of them. It takes the place of the one before.
         case problem(LibraryProblem)
@@ -20,8 +20,8 @@ public actor MusicLibrary {
         case recovered
     }
 
-    /// What there is to tell, for one listener. Of what it has not taken yet, an update takes the place of an earlier one of
-    /// its kind. It ends when `run` does.
+    /// What there is to tell, for one listener. Of what it has not taken yet, an update takes the place of an earlier
+    /// one of its kind. It ends when `run` does.
     public nonisolated let updates: AsyncStream<Update>
 
     let folder: String
@@ -40,8 +40,8 @@ public actor MusicLibrary {
     private let wake: AsyncStream<Void>.Continuation
     private var alarm: Task<Void, Never>?
 
-    /// A library of what is in a folder, which need not be there yet. `database` is the file of its index: it is made where
-    /// it is not there, and made anew where it is damaged. One library at a time uses it.
+    /// A library of what is in a folder, which need not be there yet. `database` is the file of its index: it is made
+    /// where it is not there, and made again where it is damaged. One library at a time uses it.
     public init(
         folder: String, database: String, logger: Logger = Logger(label: "roadmesh.library")
     ) throws(LibraryProblem) {
@@ -76,15 +76,9 @@ public actor MusicLibrary {
         await scanner.run { [index] in index.close() }
     }
 
-    /// Songs with words that begin with what was typed, as `MusicIndex.songs(matching:atMost:)` tells; none where the index
-    /// fails.
+    /// Songs with words that begin with what was typed; none where the index fails.
     public func songs(matching typed: String, atMost limit: Int) async -> [Song] {
-        do {
-            return try await index.songs(matching: typed, atMost: limit)
-        } catch {
-            logger.warning("the music index was not searched: \(error)")
-            return []
-        }
+        await index.songs(matching: typed, atMost: limit, logger)
     }
 
     /// The absolute path of a song's file, which may be away with its stick. Nil where there is no such song.

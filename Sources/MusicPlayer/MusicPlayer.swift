@@ -8,7 +8,7 @@ public protocol MusicPlayer: Sendable {
     func want(_ playback: Playback) async
     /// What the player says of the songs it was given, for one listener.
     var reports: AsyncStream<PlayerReport> { get }
-    /// What keeps songs from being heard, and nil when it is cured, for one listener. Only the latest is kept.
+    /// What keeps songs from being heard, and nil when that is over, for one listener. Only the latest is kept.
     var problems: AsyncStream<PlayerProblem?> { get }
     /// Plays until the task is cancelled or the service is shut down.
     func run() async throws

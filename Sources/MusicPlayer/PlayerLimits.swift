@@ -36,11 +36,11 @@ struct PlayerLimits: Sendable {
     var deathsOfSong = 2
     /// How long a song has to have played for a death not to be laid to it, and for mpv to count as well.
     var stableTime: MeshInstant = .seconds(5)
-    /// Deaths in a row before a person is told: one that is mended within a second is not worth a word.
+    /// Deaths in a row before a person is told: one that is repaired within a second is not reported.
     var silentDeaths = 2
     /// Pause before mpv is started for the third time in a row; it doubles. The first two come at once.
     var firstRestartPause: MeshInstant = .milliseconds(500)
-    /// The longest such pause, and that before a sound card is tried again: whoever mends it waits for it.
+    /// The longest such pause, and that before a sound card is tried again: the person who repairs it waits for it.
     var longestRestartPause: MeshInstant = .seconds(15)
     /// Time that mpv is given to end by itself before it is killed.
     var endTime: Duration = .seconds(1)

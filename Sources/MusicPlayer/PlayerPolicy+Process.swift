@@ -86,7 +86,7 @@ extension PlayerPolicy {
         if isLate || requests.count > limits.waitingRequests { return kill() }
         if let at = stalledAt, now >= at { return kill() }
         guard let at = loadEndsAt, now >= at, let song = current?.song else { return [] }
-        // Nothing comes of it, and mpv says nothing: as if it had failed. The next one is loaded in its stead.
+        // Nothing comes of it, and mpv says nothing: as if it had failed. The next one is loaded instead.
         current?.outcome = .failed(song)
         return []
     }

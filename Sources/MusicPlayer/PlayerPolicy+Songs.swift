@@ -108,15 +108,15 @@ extension PlayerPolicy {
         silences = 0
         if now - entry.loadedAt >= limits.stableTime { (deaths, deathsOfSong) = (0, 0) }
         // mpv tells of sound before it knows whether anything takes it; a place is there only where something does.
-        let cure = deaths > limits.silentDeaths ? [] : tell(nil)
-        guard isCurrentWanted else { return cure }
+        let recovery = deaths > limits.silentDeaths ? [] : tell(nil)
+        guard isCurrentWanted else { return recovery }
         let drift = believed(now) - elapsed
         let isOff = max(drift, .zero - drift) > limits.drift
         let isDue = entry.reportedAt.map { now - $0 >= limits.reportEvery } ?? true
-        guard isOff || isDue else { return cure }
+        guard isOff || isDue else { return recovery }
         current?.reportedAt = now
         belief = Place(elapsed: elapsed, at: now)
-        return cure + [.report(.elapsed(entry.song, elapsed))]
+        return recovery + [.report(.elapsed(entry.song, elapsed))]
     }
 
     /// Notes where the wanted song goes on when it is loaded again.

@@ -37,7 +37,7 @@ struct PlayerPolicy: Sendable {
         case send(MPVCommand, Int)
         /// Tell the host.
         case report(PlayerReport)
-        /// Tell a person, or with nil that it is cured.
+        /// Tell a person, or with nil that it is over.
         case tell(PlayerProblem?)
     }
 
@@ -60,6 +60,36 @@ struct PlayerPolicy: Sendable {
         case load(serial: Int)
         case position(serial: Int)
         case other
+    }
+
+    /// A place in a song, and when it was there.
+    struct Place: Hashable, Sendable {
+        var elapsed: MeshInstant
+        var at: MeshInstant
+    }
+
+    /// A file that mpv was given.
+    struct Entry: Hashable, Sendable {
+        /// The number of the request that gave it.
+        let serial: Int
+        let song: Song.ID
+        /// It comes after another one, and does not replace it.
+        let wasAppended: Bool
+        /// When it was given, or came to be played.
+        var loadedAt: MeshInstant
+        /// mpv's number for it, once it has taken it on.
+        var id: Int?
+        var isSounding = false
+        /// Where it was when mpv was last asked.
+        var place: Place?
+        /// When its place last moved, or had reason not to.
+        var movedAt: MeshInstant = .zero
+        /// When mpv is asked where it is; nil where that is known and does not change.
+        var askAt: MeshInstant?
+        /// When the host was last told where it is.
+        var reportedAt: MeshInstant?
+        /// How it ended, where the host did not want it yet.
+        var outcome: PlayerReport?
     }
 
     let limits: PlayerLimits
@@ -120,10 +150,10 @@ struct PlayerPolicy: Sendable {
     // MARK: What the host wants
 
     private mutating func want(_ playback: Playback, now: MeshInstant) -> [Action] {
-        let isNews = isNews(playback, now: now)
+        let isNew = isNew(playback, now: now)
         // The same song from its start, while it plays or after it failed: what there is of it counts no longer.
-        if isNews, over == nil, current?.song == playback.song?.id { current = nil }
-        if isNews {
+        if isNew, over == nil, current?.song == playback.song?.id { current = nil }
+        if isNew {
             over = nil
             resumeAt = nil
             deathsOfSong = 0
@@ -138,7 +168,7 @@ struct PlayerPolicy: Sendable {
     }
 
     /// Whether this is another playing than the one before: another song, or the same one from its start.
-    private func isNews(_ playback: Playback, now: MeshInstant) -> Bool {
+    private func isNew(_ playback: Playback, now: MeshInstant) -> Bool {
         guard let song = playback.song, song.id == wanted?.song?.id, playback.turn == wanted?.turn else { return true }
         return playback.elapsed < limits.beginning && believed(now) - playback.elapsed > limits.beginning
     }

@@ -6,8 +6,8 @@ import GRDB
 import Logging
 import MeshProtocol
 
-/// What a node must not forget, in one SQLite database: whom it has met, what it still has to say to them and how far it has
-/// heard them (`docs/protocol.md`, "Resend and resume"), and what its host and its guest were at.
+/// What a node must not forget, in one SQLite database: whom it has met, what it still has to say to them and how far
+/// it has heard them (`docs/protocol.md`, "Resend and resume"), and what its host and its guest were at.
 ///
 /// One process uses a database; `StateFolder` sees to that.
 public final class NodeStore: Sendable {
@@ -59,11 +59,11 @@ public final class NodeStore: Sendable {
     package static func open(
         folder: String, now: Date, idleTime: Duration?, logger: Logger
     ) throws(NodeStoreError) -> Opened {
-        do {
+        try NodeStoreError.wrapping(folder) {
             let files = DatabaseFiles(folder: folder)
             let opening = DatabaseOpening(files: files, migrator: Schema.migrator, now: now)
             let (database, written, setAside) = try opening.open { db in
-                _ = try PeerTables.read(db, nil)
+                _ = try ConversationTables.read(db, nil)
                 return WrittenState(host: try WrittenHost(db), guest: try WrittenGuest(db))
             }
             if let setAside {
@@ -71,30 +71,26 @@ public final class NodeStore: Sendable {
             }
             let store = NodeStore(database, folder: folder, written: written, idleTime: idleTime, logger: logger)
             return Opened(store: store, setAside: setAside?.path)
-        } catch {
-            throw NodeStoreError(error, folder: folder)
         }
     }
 
     /// All that is stored. A conversation that cannot have been like that is left out and logged. It reads the disk, for
     /// milliseconds.
     public func contents() throws(NodeStoreError) -> StoredNode {
-        do {
+        try NodeStoreError.wrapping(folder) {
             // There is one connection, so no write comes in between.
             return try database.unsafeRead { db in
                 try checkOpen(db)
                 return StoredNode(
-                    remembered: try PeerTables.read(db, logger), host: try WrittenHost(db)?.record,
+                    remembered: try ConversationTables.read(db, logger), host: try WrittenHost(db)?.record,
                     guest: try WrittenGuest(db)?.record)
             }
-        } catch {
-            throw NodeStoreError(error, folder: folder)
         }
     }
 
     /// Writes a batch as one transaction: it outlasts a power cut when this returns. Where it throws, nothing of it is
-    /// written. Batches are written one after another. It does not end early where its task is cancelled: what is half told
-    /// to the disk is to be known.
+    /// written. Batches are written one after another. It does not end early where its task is cancelled: what is half
+    /// told to the disk is to be known.
     public func write(_ batch: StoreBatch) async throws(NodeStoreError) {
         guard !batch.isEmpty else { return }
         let result = await withCheckedContinuation { continuation in
@@ -115,7 +111,7 @@ public final class NodeStore: Sendable {
         }
         do {
             try db.inTransaction(.immediate) {
-                try PeerTables.write(batch, db)
+                try ConversationTables.write(batch, db)
                 try state.become(host: batch.host, guest: batch.guest, db)
                 return .commit
             }
@@ -147,8 +143,8 @@ public final class NodeStore: Sendable {
         if let harm = stamp.withLockedValue({ $0.noteWrite() }) { throw NodeStoreError(.vanished, cause: harm) }
     }
 
-    /// Moves what is in the log to the database. It does nothing where that is not possible: it is done with a later write.
-    /// `mode` other than passive is for tests.
+    /// Moves what is in the log to the database. It does nothing where that is not possible: it is done with a later
+    /// write. `mode` other than passive is for tests.
     func checkpoint(_ mode: Database.CheckpointMode = .passive) async {
         await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
             database.asyncWriteWithoutTransaction { [self] db in
@@ -201,8 +197,8 @@ public final class NodeStore: Sendable {
     public func close() {
         idle.withLockedValue { $0?.cancel() }
         if let harm = stamp.withLockedValue(\.harm) {
-            // SQLite would tidy up, and put into the database what somebody else has put into the log. It stays open until
-            // the process ends.
+            // SQLite would tidy up, and put into the database what somebody else has put into the log. It stays open
+            // until the process ends.
             logger.error("the database is left as it is: \(harm)")
             _ = Unmanaged.passRetained(database)
             return

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import GRDB
+import GRDBSQLite
+import Glibc
+
 /// Why the store could not be opened, read or written. After a write that has failed it is as it was before, and the next
 /// one may succeed.
 public struct NodeStoreError: Error, Hashable, Sendable {
@@ -36,4 +40,60 @@ public struct NodeStoreError: Error, Hashable, Sendable {
 extension NodeStoreError: CustomStringConvertible {
     /// For logs.
     public var description: String { "\(code): \(detail)" }
+}
+
+/// What SQLite and the system say, in the store's words.
+extension NodeStoreError {
+    /// Runs `body`; what it throws becomes an error of the store in this folder.
+    static func wrapping<Value>(_ folder: String, _ body: () throws -> Value) throws(NodeStoreError) -> Value {
+        do {
+            return try body()
+        } catch {
+            throw NodeStoreError(error, folder: folder)
+        }
+    }
+
+    /// `db` is the connection that has failed, where it is at hand: it knows what the system has said to it.
+    init(_ error: any Error, folder: String, _ db: Database? = nil) {
+        self =
+            error as? NodeStoreError
+            ?? NodeStoreError(Self.code(of: error, folder, db), cause: Self.text(of: error), detail: "\(error)")
+    }
+
+    /// What an error says, without the statement that has failed.
+    private static func text(of error: any Error) -> String {
+        guard let error = error as? DatabaseError else { return "\(error)" }
+        return error.message ?? "SQLite error \(error.resultCode.rawValue)"
+    }
+
+    private static func code(of error: any Error, _ folder: String, _ db: Database?) -> Code {
+        if let problem = error as? SystemProblem { return code(ofSystem: problem.code) }
+        guard let error = error as? DatabaseError else { return .failed }
+        switch error.resultCode {
+        case .SQLITE_FULL: return .diskFull
+        case .SQLITE_READONLY, .SQLITE_PERM: return .readOnly
+        case .SQLITE_BUSY, .SQLITE_LOCKED: return .busy
+        case .SQLITE_IOERR, .SQLITE_CANTOPEN:
+            let told = code(ofSystem: db?.sqliteConnection.map { sqlite3_system_errno($0) } ?? 0)
+            if told != .failed { return told }
+            // Some of what SQLite does to its files fails without a word of why.
+            return state(of: folder)
+        default: return .failed
+        }
+    }
+
+    private static func code(ofSystem code: Int32) -> Code {
+        switch code {
+        case ENOSPC, EDQUOT: .diskFull
+        case EROFS, EACCES, EPERM: .readOnly
+        default: .failed
+        }
+    }
+
+    /// What a folder's disk looks like.
+    private static func state(of folder: String) -> Code {
+        var disk = statvfs()
+        if statvfs(folder, &disk) == 0, disk.f_bavail == 0 { return .diskFull }
+        return FolderProbe.failure(folder).map(code(ofSystem:)) ?? .failed
+    }
 }

@@ -4,8 +4,8 @@ import MeshProtocol
 
 /// All that a node knew when it last wrote.
 public struct StoredNode: Hashable, Sendable {
-    /// The peers that it has met, for `MeshCore`.
-    public var remembered: [Peer.ID: MeshCore.Remembered]
+    /// The conversations with the peers that it has met, for `MeshCore`.
+    public var remembered: [ConversationKey: MeshCore.Remembered]
     /// The host's state; nil where this node has never been a host.
     public var host: HostRecord?
     /// The guest's state; nil where this node has never been a guest.
@@ -13,7 +13,7 @@ public struct StoredNode: Hashable, Sendable {
 
     /// What a node knows; nothing for one that begins.
     public init(
-        remembered: [Peer.ID: MeshCore.Remembered] = [:], host: HostRecord? = nil, guest: GuestRecord? = nil
+        remembered: [ConversationKey: MeshCore.Remembered] = [:], host: HostRecord? = nil, guest: GuestRecord? = nil
     ) {
         self.remembered = remembered
         self.host = host

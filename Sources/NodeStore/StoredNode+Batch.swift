@@ -9,12 +9,12 @@ extension StoredNode {
     /// the store would throw: for a gap in an outbox, or a queue that has a song twice.
     package mutating func apply(_ batch: StoreBatch) throws(NodeStoreError) {
         var next = self
-        for peer in batch.forgotten { next.remembered[peer] = nil }
-        for met in batch.met { next.keep(met.peer, met.remembered) }
+        for key in batch.forgotten { next.remembered[key] = nil }
+        for met in batch.met { next.keep(met.conversation, met.remembered) }
         for receipt in batch.receipts { next.take(receipt) }
         for outgoing in batch.outgoing { try next.take(outgoing) }
         for acknowledged in batch.acknowledged {
-            next.remembered[acknowledged.peer]?.conversation.trim(upTo: acknowledged.upTo)
+            next.remembered[acknowledged.conversation]?.conversation.trim(upTo: acknowledged.upTo)
         }
         if let host = batch.host {
             guard Set(host.queue.map(\.songID)).count == host.queue.count else {
@@ -26,38 +26,39 @@ extension StoredNode {
         self = next
     }
 
-    /// See `PeerTables.keep`.
-    private mutating func keep(_ peer: Peer.ID, _ remembered: MeshCore.Remembered) {
+    /// See `ConversationTables.keep`.
+    private mutating func keep(_ key: ConversationKey, _ remembered: MeshCore.Remembered) {
         let durable = remembered.conversation
-        var row = self.remembered[peer] ?? remembered
-        if self.remembered[peer]?.conversation.epoch != durable.epoch {
+        var row = self.remembered[key] ?? remembered
+        if self.remembered[key]?.conversation.epoch != durable.epoch {
             row = remembered
             row.conversation.outbox = []
             row.conversation.lastNumber = 0
         }
         row.publicKey = remembered.publicKey
-        if remembered.role == .initiator { row.role = .initiator }
         row.conversation.trim(upTo: durable.lastNumber - min(UInt64(durable.outbox.count), durable.lastNumber))
-        self.remembered[peer] = row
+        self.remembered[key] = row
     }
 
     private mutating func take(_ receipt: StoreBatch.Receipt) {
-        keep(receipt.peer, receipt.remembered)
-        guard var conversation = remembered[receipt.peer]?.conversation else { return }
+        keep(receipt.conversation, receipt.remembered)
+        guard var conversation = remembered[receipt.conversation]?.conversation else { return }
         let isSameEpoch = conversation.theirEpoch == receipt.epoch
         conversation.accepted = isSameEpoch ? max(conversation.accepted, receipt.number) : receipt.number
         conversation.theirEpoch = receipt.epoch
-        remembered[receipt.peer]?.conversation = conversation
+        remembered[receipt.conversation]?.conversation = conversation
     }
 
     private mutating func take(_ outgoing: StoreBatch.Outgoing) throws(NodeStoreError) {
-        keep(outgoing.peer, outgoing.remembered)
-        guard let last = remembered[outgoing.peer]?.conversation.lastNumber, outgoing.number > last else { return }
+        keep(outgoing.conversation, outgoing.remembered)
+        guard let last = remembered[outgoing.conversation]?.conversation.lastNumber, outgoing.number > last else {
+            return
+        }
         guard outgoing.number == last + 1 else {
             throw NodeStoreError(.failed, cause: "message \(outgoing.number) follows \(last) in an outbox")
         }
-        remembered[outgoing.peer]?.conversation.outbox.append(outgoing.body)
-        remembered[outgoing.peer]?.conversation.lastNumber = outgoing.number
+        remembered[outgoing.conversation]?.conversation.outbox.append(outgoing.body)
+        remembered[outgoing.conversation]?.conversation.lastNumber = outgoing.number
     }
 }
 

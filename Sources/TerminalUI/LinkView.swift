@@ -4,7 +4,7 @@ import MeshProtocol
 
 /// A link in a few characters: bars, signal strength and round trip, as far as they are known.
 enum LinkView {
-    /// Weakest signals, in dBm, for one to four bars. At -90 a link of ours is about to break; at -60 the other box is in
+    /// Weakest signals, in dBm, for one to four bars. At -90 a link of ours is about to break; at -60 the other device is in
     /// the same car.
     private static let thresholds = [-90, -80, -70, -60]
     private static let bars: [Character] = ["▂", "▄", "▆", "█"]

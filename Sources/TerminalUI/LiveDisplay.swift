@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Decides what is written to a terminal so that lines come in above the prompt, and the panel below it stays up to date,
-/// without what is being typed ever being touched.
+/// Decides what is written to a terminal so that lines come in above the prompt, the panel below it stays up to date, and what
+/// is being typed stays where it is.
 ///
-/// The terminal stays in its ordinary line mode: the kernel echoes and edits what is typed, and whatever becomes of this
-/// program, the shell finds a keyboard that works. So this knows neither the typed text nor where on the screen it is, and
-/// needs neither: everything is relative to the cursor, which the typing leaves on the prompt's row, and to which each
-/// output brings it back. Every output is one string without a line feed, since the kernel lets an echo in at a line feed.
-/// The escape codes are those of ECMA-48, and VT100's save and restore of the cursor.
+/// Nothing here knows the prompt's row: everything is relative to the cursor, which each output leaves in it, where the person
+/// types. Every output is one string without a line feed. The escape codes are those of ECMA-48, and VT100's save and restore
+/// of the cursor: none changes a mode that a dead program would leave behind.
 struct LiveDisplay {
-    private var size: TerminalSize
+    /// The window's. What is typed just after it has changed may come before the signal for that.
+    var size: TerminalSize
     private let usesColour: Bool
     private var panel: Panel
-    private static let prompt = "> "
+    private var typed = TypedLine()
 
     init(size: TerminalSize, usesColour: Bool, panel: Panel) {
         self.size = size
@@ -20,10 +19,17 @@ struct LiveDisplay {
         self.panel = panel
     }
 
-    /// The first output, and the one after the shell had the terminal: everything anew from the cursor's row on.
+    /// The first output, and the one after the shell had the terminal: everything again from the cursor's row on.
     mutating func begin(_ panel: Panel) -> String {
         self.panel = panel
-        return "\r\u{1B}[J" + Self.prompt + draw()
+        return "\r\u{1B}[J" + prompt + draw()
+    }
+
+    /// The typed line where it has changed; else nothing.
+    mutating func type(_ typed: TypedLine) -> String {
+        guard typed != self.typed else { return "" }
+        self.typed = typed
+        return prompt
     }
 
     /// Shows lines above the prompt.
@@ -46,17 +52,17 @@ struct LiveDisplay {
         return draw()
     }
 
-    /// The person has pressed Enter: the kernel has brought the cursor to the row below, and what was typed stays above.
-    mutating func entered(_ lines: [String], _ panel: Panel) -> String {
-        let said = wrap(lines).map { $0 + Self.nextRow }.joined()
+    /// The person has pressed Enter: the line stays above, with what is said to it.
+    mutating func entered(_ line: String, _ lines: [String], _ panel: Panel) -> String {
+        typed = TypedLine()
+        let said = wrap([typed.prompt + line] + lines).map { $0 + Self.nextRow }.joined()
         return "\r\u{1B}[J" + said + begin(panel)
     }
 
-    /// The window has another size. The typing stays where it is.
-    mutating func resize(_ size: TerminalSize, _ panel: Panel) -> String {
-        self.size = size
+    /// The window has another size.
+    mutating func resized(_ panel: Panel) -> String {
         self.panel = panel
-        return draw()
+        return prompt + draw()
     }
 
     /// The last output: the prompt and the panel go.
@@ -70,8 +76,14 @@ struct LiveDisplay {
     private static let save = "\u{1B}7"
     private static let restore = "\u{1B}8"
 
-    private func wrap(_ lines: [String]) -> [String] {
-        lines.flatMap { ShownText.wrap($0, to: max(size.columns, TerminalLimits.leastColumns) - 1) }
+    private var columns: Int { max(size.columns, TerminalLimits.leastColumns) - 1 }
+
+    private func wrap(_ lines: [String]) -> [String] { lines.flatMap { ShownText.wrap($0, to: columns) } }
+
+    /// The prompt's row, with the cursor where the person types.
+    private var prompt: String {
+        let shown = typed.shown(columns: columns)
+        return "\r\u{1B}[K" + shown.text + "\r" + (shown.column > 0 ? "\u{1B}[\(shown.column)C" : "")
     }
 
     /// Makes room below, by scrolling where there is none, and moves the prompt there.

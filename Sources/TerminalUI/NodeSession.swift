@@ -28,13 +28,15 @@ package struct NodeSession: Sendable {
     }
 
     /// Runs a node, and what is around it, until it has stopped and everything it told is shown. `endOfInput` is what the
-    /// end of its input means.
+    /// end of its input means; `pageState` is what its page knows and no event tells.
     package func run(
-        _ node: Node, with surroundings: [any Service], library: [Song] = [], endOfInput: NodeInput?
+        _ node: Node, with surroundings: [any Service], library: [Song] = [], endOfInput: NodeInput?,
+        pageState: @escaping @Sendable () async -> NodeWatch.PageState
     ) async throws {
         let showing = Task {
             if isJSON {
-                await showToProgram(node, endOfInput)
+                if let remark { StandardError.write("roadmesh: \(remark)") }
+                await ProgramSession(node, description, endOfInput: endOfInput, pageState: pageState).run()
             } else {
                 await people(node, library, endOfInput).run()
             }
@@ -54,23 +56,11 @@ package struct NodeSession: Sendable {
     /// that was told to end from ending.
     private static func wait(for showing: Task<Void, Never>) async {
         let alarm = Task {
-            try? await Task.sleep(for: NodeLimits.lastWords)
+            try? await Task.sleep(for: NodeLimits.lastLines)
             if !Task.isCancelled { Glibc.exit(EXIT_SUCCESS) }
         }
         await showing.value
         alarm.cancel()
-    }
-
-    private func showToProgram(_ node: Node, _ endOfInput: NodeInput?) async {
-        let reader = CommandReader(description)
-        let listening = Task {
-            for await line in InputLines().lines() {
-                if let input = reader.input(ofProgram: line) { await node.send(input) }
-            }
-            if let endOfInput { await node.send(endOfInput) }
-        }
-        await report(node.output, of: description, isJSON: true, remark: remark)
-        listening.cancel()
     }
 
     private func people(_ node: Node, _ library: [Song], _ endOfInput: NodeInput?) -> PeopleSession {
@@ -85,7 +75,7 @@ package struct NodeSession: Sendable {
         let service = NodeService(node: node, surroundings: surroundings, logger: logger)
         var configuration = ServiceGroupConfiguration(
             services: [.init(service: service, successTerminationBehavior: .gracefullyShutdownGroup)],
-            gracefulShutdownSignals: [.sigterm, .sigint, .sighup], logger: logger)
+            gracefulShutdownSignals: EndingSignals.heeded, logger: logger)
         configuration.maximumGracefulShutdownDuration = NodeLimits.shutdown
         return ServiceGroup(configuration: configuration)
     }

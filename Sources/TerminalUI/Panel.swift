@@ -51,10 +51,14 @@ extension Screen {
     fileprivate func head(_ text: ViewText?, _ columns: Int, now: MeshInstant) -> [Panel.Line] {
         var lines = [status(now: now)]
         lines += watch.own.notices.current.filter(\.critical).suffix(TerminalLimits.standingNotices).map { notice in
-            Panel.Line(text: "! \(notice.message)\(notice.button == nil ? "" : " [retry]")", style: .warning)
+            // What to type is what a narrow window keeps.
+            let button = notice.button == nil ? "" : " [retry]"
+            let message = ShownText.cut("! \(notice.message)", to: columns - ShownText.width(button))
+            return Panel.Line(text: message + button, style: .warning)
         }
         guard let text else { return lines }
-        lines.append(Panel.Line(text: Self.twoColumns(text.playing, text.playingMarks, columns), style: .strong))
+        lines.append(
+            Panel.Line(text: Self.row(text.state, text.song, text.playingMarks, columns), style: .strong))
         lines.append(guests(text))
         return lines
     }
@@ -62,20 +66,31 @@ extension Screen {
     /// The queue, and what was suggested and is not in it yet.
     fileprivate func rows(_ text: ViewText, _ columns: Int) -> [Panel.Line] {
         let queued = text.rows.map { row in
-            Panel.Line(
-                text: Self.twoColumns("\(row.number < 10 ? " " : "")\(row.number). \(row.song)", row.marks, columns))
+            let number = "\(row.number < 10 ? " " : "")\(row.number). "
+            return Panel.Line(text: Self.row(number, row.song, row.marks, columns))
         }
         let others = text.others.map { other in
-            Panel.Line(text: Self.twoColumns(" –  \(other.title)", other.marks, columns), style: .faint)
+            Panel.Line(text: Self.row(" –  ", ViewText.SongText(other.title, ""), other.marks, columns), style: .faint)
         }
         return queued.isEmpty && others.isEmpty ? [Panel.Line(text: text.emptyQueue, style: .faint)] : queued + others
     }
 
-    /// What is marked stays legible where a title is long, as long as most of the line is the title's.
-    private static func twoColumns(_ song: String, _ marks: String, _ columns: Int) -> String {
-        guard !marks.isEmpty else { return song }
-        let left = max(columns - ShownText.width(marks) - 2, columns * 2 / 3)
-        return ShownText.cut(song, to: left) + "  " + marks
+    /// A song, and what is marked of it. Where they do not fit, the artist goes first and then the end of the marks. A title
+    /// is cut only where the line is too short for it alone; then the marks get a third of that.
+    private static func row(_ lead: String, _ song: ViewText.SongText, _ marks: String, _ columns: Int) -> String {
+        let title = lead + song.title
+        let besideMarks = marks.isEmpty ? columns : columns - ShownText.width(marks) - 2
+        let whole = ShownText.width(title)
+        let left = max(besideMarks, whole <= columns ? whole : columns * 2 / 3)
+        let shown = behind(ShownText.cut(title, to: left), song.artist.isEmpty ? "" : " – " + song.artist, left)
+        return behind(shown, marks.isEmpty ? "" : "  " + marks, columns)
+    }
+
+    /// A text and more behind it, as much as fits; none where next to nothing would.
+    private static func behind(_ text: String, _ more: String, _ columns: Int) -> String {
+        let room = columns - ShownText.width(text)
+        let fits = ShownText.width(more) <= room || room >= TerminalLimits.leastBehindTitle
+        return fits ? text + ShownText.cut(more, to: room) : text
     }
 
     private func status(now: MeshInstant) -> Panel.Line {
@@ -90,7 +105,9 @@ extension Screen {
         case .reconnecting: return Panel.Line(text: "Reconnecting to \(name)\(stale(now))", style: .warning)
         case .connecting: return Panel.Line(text: "Looking for a host\(stale(now))", style: .warning)
         case .disconnected, .failed:
-            return Panel.Line(text: "Not connected\(stale(now)); type retry to look for a host", style: .warning)
+            // Short enough for half a window.
+            let what = watch.isStale ? ". The queue is stale" : " to look for a host"
+            return Panel.Line(text: "Not connected; type retry\(what)", style: .warning)
         }
     }
 

@@ -10,6 +10,7 @@ package actor PeopleSession {
     private enum Happening: Sendable {
         case event(NodeEvent)
         case line(String)
+        case typed(ArraySlice<UInt8>)
         case inputEnded
         case terminal(Terminal.Signal)
         case log(String)
@@ -22,23 +23,25 @@ package actor PeopleSession {
     private let logLines: AsyncStream<String>?
     private var screen: Screen
     private var display: LiveDisplay?
+    private var editor: LineEditor?
     private let start = ContinuousClock.now
     /// Nobody waits here for longer than a screen takes to write.
     private let happenings = AsyncChannel<Happening>()
 
-    /// A session that has not begun. `endOfInput` is what the end of the input means where there is no terminal; at a
-    /// terminal it is Ctrl-D, and quits.
+    /// A session that has not begun. `endOfInput` is what the end of the input means where nobody types; from a keyboard it
+    /// is Ctrl-D, and quits.
     package init(
         _ node: Node, _ description: NodeDescription, library: [Song], endOfInput: NodeInput?, remark: String?,
         live: (usesColour: Bool, logLines: AsyncStream<String>)?
     ) {
         self.node = node
-        self.endOfInput = live == nil ? endOfInput : .quit(.endOfInput)
+        self.endOfInput = endOfInput
         logLines = live?.logLines
         screen = Screen(description, live == nil ? .lines : .abovePanel, library: library)
         if let remark { StandardOutput.write(remark) }
         if let live {
             let size = Terminal.size
+            editor = LineEditor()
             display = LiveDisplay(
                 size: size, usesColour: live.usesColour, panel: Panel(screen, size, now: .zero))
         }
@@ -53,13 +56,18 @@ package actor PeopleSession {
             if case .ended = happening { break }
             await take(happening)
         }
-        if let display {
+        if let display, Terminal.isOurs() {
             write(display.end(farewell))
+            Terminal.release()
             Terminal.forgetTyping()
+        } else {
+            for line in farewell { StandardOutput.write(line) }
         }
     }
 
     private var farewell: [String] = []
+    /// Whether the terminal is still to be taken: at the beginning, and after a shell had it.
+    private var isAway = true
 
     private func feeders() -> [Task<Void, Never>] {
         let happenings = happenings
@@ -71,13 +79,12 @@ package actor PeopleSession {
                 if let last { await happenings.send(last) }
             }
         }
-        let always = [
-            feed(node.output, then: .ended) { .event($0) },
-            feed(InputLines().lines(), then: .inputEnded) { .line($0) },
-        ]
-        guard let logLines else { return always }
+        let events = feed(node.output, then: .ended) { .event($0) }
+        guard let logLines else { return [events, feed(InputLines().lines(), then: .inputEnded) { .line($0) }] }
         let ticks = AsyncTimerSequence(interval: TerminalLimits.tick, clock: .continuous)
-        return always + [
+        return [
+            events,
+            feed(InputLines().pieces(), then: .inputEnded) { .typed($0) },
             feed(Terminal.signals) { .terminal($0) },
             feed(logLines) { .log($0) },
             Task { for await _ in ticks { await happenings.send(.tick) } },
@@ -86,11 +93,10 @@ package actor PeopleSession {
 
     private func take(_ happening: Happening) async {
         switch happening {
-        case .event(let event):
-            let lines = screen.show(event, now: now)
-            if case .bye = event, display != nil { farewell = lines } else { say(lines) }
+        case .event(let event): take(event)
         case .line(let line): await take(line)
-        case .inputEnded: if let endOfInput { await node.send(endOfInput) }
+        case .typed(let bytes): await take(bytes)
+        case .inputEnded: await endInput()
         case .terminal(let signal): take(signal)
         case .log(let line): say([line])
         case .tick: update()
@@ -98,19 +104,62 @@ package actor PeopleSession {
         }
     }
 
+    private func take(_ event: NodeEvent) {
+        let lines = screen.show(event, now: now)
+        switch event {
+        case .bye where display != nil: farewell = lines
+        // What comes later is on view in the foreground; where its page is, is told here only.
+        case .ready(let node) where display != nil && !Terminal.isOurs():
+            var told = Sentences(node, .background)
+            for line in told.lines(event, now: now) { StandardOutput.write(line) }
+        default: say(lines)
+        }
+    }
+
     private func take(_ line: String) async {
         let actions = screen.take(line, now: now)
-        entered(actions.flatMap { action -> [String] in if case .say(let lines) = action { lines } else { [] } })
+        let said = actions.flatMap { action -> [String] in if case .say(let lines) = action { lines } else { [] } }
+        if display == nil { say(said) } else { draw { $0.entered(line, said, $1) } }
         for case .send(let input) in actions { await node.send(input) }
+    }
+
+    private func take(_ bytes: ArraySlice<UInt8>) async {
+        guard var editor else { return }
+        let events = editor.take(bytes) { screen.completions(of: $0) }
+        self.editor = editor
+        for event in events {
+            switch event {
+            case .entered(let line): await take(line)
+            case .ended: await endInput()
+            case .listed(let lines):
+                let more = lines.count - TerminalLimits.listedCompletions
+                say(lines.prefix(TerminalLimits.listedCompletions) + (more > 0 ? ["… and \(more) more"] : []))
+            }
+        }
+        draw { display, _ in display.type(editor.typed) }
+    }
+
+    private func endInput() async {
+        // A terminal that has gone is a closed window, and the program may be one that outlives it.
+        if display != nil || Terminal.hasKeyboard {
+            await node.send(.quit(.endOfInput))
+        } else if let endOfInput {
+            await node.send(endOfInput)
+        }
     }
 
     private func take(_ signal: Terminal.Signal) {
         switch signal {
-        case .resized: draw { $0.resize(Terminal.size, $1) }
+        case .resized: draw { $0.resized($1) }
         case .suspended:
-            if let display { write(display.end([])) }
+            if let display, Terminal.isOurs() {
+                write(display.end([]))
+                Terminal.release()
+            }
             Terminal.suspend()
-        case .resumed: begin()
+        case .resumed:
+            isAway = true
+            begin()
         }
     }
 
@@ -130,16 +179,19 @@ package actor PeopleSession {
         draw { lines.isEmpty ? $0.update($1) : $0.say(lines, $1) }
     }
 
-    private func entered(_ lines: [String]) {
-        guard display != nil else { return say(lines) }
-        draw { $0.entered(lines, $1) }
-    }
-
     private func draw(_ drawing: (inout LiveDisplay, Panel) -> String) {
         guard var display else { return }
-        // In the background the terminal is somebody else's; everything is drawn anew when it is ours again.
-        guard Terminal.isOurs else { return }
-        write(drawing(&display, Panel(screen, Terminal.size, now: now)))
+        // In the background the terminal is somebody else's; everything is drawn when it is ours again. That can come
+        // without a signal: a tick sees it.
+        guard Terminal.isOurs() else {
+            isAway = true
+            return
+        }
+        if isAway { Terminal.hold() }
+        display.size = Terminal.size
+        let panel = Panel(screen, display.size, now: now)
+        write((isAway ? display.begin(panel) : "") + drawing(&display, panel))
+        isAway = false
         self.display = display
     }
 

@@ -17,6 +17,8 @@ struct Screen {
 
     private var sentences: Sentences
     private(set) var choice: SongChoice
+    /// What `end` does was said last.
+    private var isEndExplained = false
 
     /// A screen with nothing on it. `library` is what a host can add.
     init(_ node: NodeDescription, _ place: Sentences.Place, library: [Song] = []) {
@@ -41,14 +43,29 @@ struct Screen {
     }
 
     /// Takes a line that the person has typed.
-    func take(_ line: String, now: MeshInstant = .zero) -> [Action] {
-        switch CommandReader(watch.node).meaning(ofTyped: line, choice) {
+    mutating func take(_ line: String, now: MeshInstant = .zero) -> [Action] {
+        let isConfirmed = isEndExplained
+        isEndExplained = false
+        return switch CommandReader(watch.node).meaning(ofTyped: line, choice) {
         case nil: []
         case .lines(let lines)?: [.say(lines)]
-        case .queue?: [.say(wholeQueue(now))]
+        case .view?: [.say(wholeQueue(now))]
+        // Nothing else answers it: what has come of it is in the next state, which others change too.
+        case .input(.guest(.skip))?:
+            [text(now)?.votingToSkip].compactMap { $0.map { .say([$0]) } } + [.send(.guest(.skip))]
+        case .input(.end)? where sentences.place == .abovePanel && !isConfirmed: [.say([explainEnd()])]
         case .input(let input)?: [.send(input)]
         }
     }
+
+    private mutating func explainEnd() -> String {
+        isEndExplained = true
+        return "That ends the session for everybody, and the queue with its votes is gone. Type end again to do it, "
+            + "or quit to stop and keep them."
+    }
+
+    /// What a line that has only begun may become.
+    func completions(of line: String) -> [String] { CommandReader(watch.node).completions(of: line, choice) }
 
     /// The host's state in words, where there is one.
     func text(_ now: MeshInstant) -> ViewText? {
@@ -59,6 +76,6 @@ struct Screen {
         guard let text = text(now) else { return ["No queue is known yet."] }
         let rows = text.rows
         return [text.playing] + (rows.isEmpty ? [text.emptyQueue] : [])
-            + rows.map { "  \($0.number). \($0.song)\($0.marks.isEmpty ? "" : "  \($0.marks)")" }
+            + rows.map { "  \($0.number). \($0.song.whole)\($0.marks.isEmpty ? "" : "  \($0.marks)")" }
     }
 }

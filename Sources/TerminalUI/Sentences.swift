@@ -13,9 +13,11 @@ struct Sentences {
         case lines
         /// Above a panel that shows the present state by itself.
         case abovePanel
+        /// On a terminal that a shell has meanwhile.
+        case background
     }
 
-    private let place: Place
+    let place: Place
     /// What the node is like.
     private(set) var watch: NodeWatch
     private var last: HostSnapshot?
@@ -56,37 +58,36 @@ struct Sentences {
         case .mark(let text): ["Marked: \(text)"]
         case .noticeCleared, .link, .artwork, .playback, .library, .contact, .radio: []
         case .bye where role == .scan:
-            [watch.hosts.count == 1 ? "1 host is in reach." : "\(watch.hosts.count) hosts are in reach."]
+            [watch.hosts.count == 1 ? "1 host is in range." : "\(watch.hosts.count) hosts are in range."]
+        case .bye(.ended): ["The session has ended. The next start begins a new one. Bye."]
         case .bye: ["Bye."]
         }
     }
 
-    /// A notice, with the command that its button stands for.
+    /// A notice, with the command that its button stands for. It may name a song, whose title comes from another device.
     static func sentence(_ notice: Notice) -> String {
-        let suggestion = notice.suggestion.map { " " + $0 } ?? ""
-        return "! \(notice.message)\(suggestion)\(notice.button == nil ? "" : " [retry]")"
+        let suggestion = notice.suggestion.map { " " + UntrustedText.shown($0) } ?? ""
+        return "! \(UntrustedText.shown(notice.message))\(suggestion)\(notice.button == nil ? "" : " [retry]")"
     }
 
     // MARK: Coming and going
 
     private func greeting(_ node: NodeDescription) -> [String] {
-        switch node.role {
+        let page = node.http.map { ["Its page for a browser: \($0)"] } ?? []
+        return switch node.role {
         case .host:
-            ["\(quoted(node.peer)) is on the air (\(node.radio)). Guests join by themselves."] + page(node) + [
-                commands(node)
-            ]
-        case .guest: ["\(node.peer.name) is looking for a host (\(node.radio))."] + page(node) + [commands(node)]
+            ["\(quoted(node.peer)) is on the air (\(node.radio)). Guests join by themselves."] + page + [commands(node)]
+        case .guest: ["\(node.peer.name) is looking for a host (\(node.radio))."] + page + [commands(node)]
         case .scan: ["Listening for hosts (\(node.radio))."]
         }
     }
 
-    private func page(_ node: NodeDescription) -> [String] {
-        node.http.map { ["Its page for a browser: \($0)"] } ?? []
-    }
-
     private func commands(_ node: NodeDescription) -> String {
-        let usages = CommandReader(node).commands.map { $0.usage() }.joined(separator: ", ")
-        return place == .lines ? "Commands: \(usages)." : "Type help for the commands; Ctrl-C stops."
+        switch place {
+        case .lines: "Commands: \(CommandReader(node).commands.map { $0.usage() }.joined(separator: ", "))."
+        case .abovePanel: "Type help for the commands; Ctrl-C stops."
+        case .background: "It runs in the background; fg brings it back, and its commands."
+        }
     }
 
     private func joined(_ peer: Peer) -> [String] {
@@ -126,8 +127,8 @@ struct Sentences {
         let hidden = snapshot.queue.count - TerminalLimits.shownSongs
         return (isStale ? ["What you saw last:"] : []) + ["", text.playing, text.guests]
             + (snapshot.queue.isEmpty ? [text.emptyQueue] : [])
-            + text.rows.prefix(TerminalLimits.shownSongs).map {
-                "  \($0.number). [\($0.id)] \($0.song)\($0.votes.map { "  \($0)" } ?? "")"
+            + text.rows(atMost: TerminalLimits.shownSongs).map {
+                "  \($0.number). [\($0.id)] \($0.song.whole)\($0.votes.map { "  \($0)" } ?? "")"
             }
             + (hidden > 0 ? ["  … and \(hidden) more"] : []) + [""]
     }
@@ -137,7 +138,7 @@ struct Sentences {
         return ["Found for \"\(query)\":"]
             + songs.enumerated().map { index, song in
                 let id = place == .lines ? "[\(UntrustedText.shown(song.id))] " : ""
-                return "  \(index + 1). \(id)\(ViewText.line(song.title, song.artist))"
+                return "  \(index + 1). \(id)\(ViewText.SongText(song.title, song.artist).whole)"
             }
     }
 

@@ -29,29 +29,55 @@ package enum ShownText {
     /// The text, or as much of its beginning as fits, with an ellipsis. Nothing in it is obeyed by a terminal.
     static func cut(_ text: String, to columns: Int) -> String {
         let text = UntrustedText.shown(text)
-        return width(text) <= columns ? text : beginning(of: text[...], columns: columns - 1) + "…"
+        return width(text) <= columns ? text : "\(beginning(of: text[...], columns: columns - 1))…"
     }
 
-    /// The text in lines that fit, broken between words where there are any. Nothing in it is obeyed by a terminal.
+    /// The text in lines that fit, broken between words where there are any; what is indented goes on indented further.
+    /// Nothing in it is obeyed by a terminal.
     package static func wrap(_ text: String, to columns: Int) -> [String] {
-        var rest = UntrustedText.shown(text)[...]
+        let text = UntrustedText.shown(text)
+        guard width(text) > columns else { return [text] }
+        let spaces = text.prefix { $0 == " " }.count
+        let further = spaces > 0 ? String(repeating: " ", count: min(spaces + 2, columns / 2)) : ""
+        var indent = String(repeating: " ", count: min(spaces, columns / 2))
+        var rest = text.drop { $0 == " " }
         var lines: [String] = []
-        while width(rest) > columns {
-            let fits = beginning(of: rest, columns: columns)
-            let space = fits.lastIndex(of: " ").map { fits[..<$0] } ?? fits[...]
-            let line = space.allSatisfy(\.isWhitespace) ? fits[...] : space
-            lines.append(String(line))
-            rest = rest.dropFirst(line.count).drop { $0 == " " }
+        while indent.count + width(rest) > columns {
+            let line = line(of: rest, columns: columns - indent.count)
+            lines.append(indent + String(line))
+            rest = rest[line.endIndex...].drop { $0 == " " }
+            indent = further
         }
-        return lines + [String(rest)]
+        return lines + [indent + String(rest)]
     }
 
-    private static func beginning(of text: Substring, columns: Int) -> String {
+    /// As much of a text as fits, up to the last space in it, and at least a scalar: each line shortens the rest. The text
+    /// does not begin with a space.
+    private static func line(of text: Substring, columns: Int) -> Substring {
+        let fits = beginning(of: text, columns: columns)
+        guard !fits.isEmpty else { return text[..<text.unicodeScalars.prefix(1).endIndex] }
+        return fits.lastIndex(of: " ").map { fits[..<$0] } ?? fits
+    }
+
+    /// As much of the text's end as fits.
+    static func end(of text: String, columns: Int) -> String {
+        String(beginning(of: String(text.reversed())[...], columns: columns).reversed())
+    }
+
+    /// As many characters of the text's beginning as fit. A character that alone is wider than the line is cut between its
+    /// scalars: a name of another device can be one character of any number of them.
+    private static func beginning(of text: Substring, columns: Int) -> Substring {
         var used = 0
-        return String(
-            text.prefix { character in
-                used += width(String(character))
-                return used <= columns
-            })
+        let whole = text.prefix { character in
+            used += width(String(character))
+            return used <= columns
+        }
+        guard let next = text[whole.endIndex...].first, width(String(next)) > columns else { return whole }
+        used = 0
+        let scalars = text.unicodeScalars.prefix { scalar in
+            used += width(scalar)
+            return used <= columns
+        }
+        return text[..<scalars.endIndex]
     }
 }

@@ -1,14 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CReadline
 import Dispatch
 import Glibc
 
 /// The terminal that a person sits at: what it is, its size, and its signals.
 package enum Terminal {
+    /// Whether standard input is what somebody types at a terminal.
+    static var hasKeyboard: Bool { isatty(STDIN_FILENO) == 1 }
+
     /// Whether standard input and output are a terminal that obeys escape codes.
     package static func isLive(_ environment: [String: String]) -> Bool {
-        isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1 && !["", "dumb"].contains(environment["TERM"] ?? "")
+        hasKeyboard && isatty(STDOUT_FILENO) == 1 && !["", "dumb"].contains(environment["TERM"] ?? "")
     }
+
+    /// Has the line editor take titles for UTF-8, whatever the system is set to. Before there is a second thread.
+    package static func speakUTF8() { creadline_speak_utf8() }
 
     /// Whether colours are wanted: <https://no-color.org>.
     package static func usesColour(_ environment: [String: String]) -> Bool {
@@ -25,11 +32,18 @@ package enum Terminal {
     }
 
     /// Whether this program has the terminal, and not a shell that keeps it in the background.
-    static var isOurs: Bool {
-        let owner = tcgetpgrp(STDOUT_FILENO)
+    static func isOurs(_ descriptor: Int32 = STDOUT_FILENO) -> Bool {
+        let owner = tcgetpgrp(descriptor)
         // Without job control nobody takes it away.
         return owner == -1 || owner == getpgrp()
     }
+
+    /// Has this program read every key and show what is typed. Its end gives the terminal back as it was: `quit`, the signals
+    /// that end a node, `exit`. What stops the program on the spot does not, a crash or `kill -9`: then the shell does.
+    static func hold() { creadline_hold_terminal() }
+
+    /// Gives the terminal back as it was before `hold`. Also for a signal handler.
+    static func release() { creadline_release_terminal() }
 
     /// Forgets what was typed and not entered, so that no shell takes it for its own.
     static func forgetTyping() { tcflush(STDIN_FILENO, TCIFLUSH) }

@@ -8,10 +8,17 @@ enum TerminalLimits {
     static let standingNotices = 2
     /// Narrowest terminal that lines are cut for; on a narrower one they wrap, as everything does there.
     static let leastColumns = 20
+    /// Columns below which nothing is begun behind a title: " – ", a letter and an ellipsis.
+    static let leastBehindTitle = 5
     /// What a terminal is taken for that does not tell its size: the size of the old ones.
     static let usualSize = TerminalSize(columns: 80, rows: 24)
     /// How often seconds on the screen are counted.
     static let tick: Duration = .seconds(1)
+    /// How often a program in the background looks whether it is in the foreground, in microseconds: sooner than who has
+    /// typed `fg` types on.
+    static let foregroundMicroseconds: UInt32 = 200_000
+    /// Lines that a key lists which what is typed may become: as many as leave the queue on view.
+    static let listedCompletions = 12
     /// Log lines that wait to be shown: a screenful, the newest.
     static let waitingLogLines = 64
 }

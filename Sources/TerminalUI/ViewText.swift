@@ -10,23 +10,36 @@ struct ViewText {
     struct Row: Hashable {
         var number: Int
         var id: String
-        var song: String
+        var song: SongText
         /// Votes and whose; nil where there are none.
         var votes: String?
         /// Everything that is to be said of it.
         var marks: String
     }
 
+    /// A song in a line. Titles come from another device, and from who tagged its music.
+    struct SongText: Hashable {
+        var title: String
+        var artist: String
+
+        init(_ title: String, _ artist: String) {
+            self.title = UntrustedText.shown(title)
+            self.artist = UntrustedText.shown(artist)
+        }
+
+        var whole: String { artist.isEmpty ? title : "\(title) – \(artist)" }
+    }
+
     let view: NodeView
 
-    /// A song in a line. Titles come from another box, and whoever tagged its music.
-    static func line(_ title: String, _ artist: String) -> String { UntrustedText.shown("\(title) – \(artist)") }
+    /// What plays, without the song: "Now playing: ".
+    var state: String { view.isPlaying ? "Now playing: " : "Paused: " }
+
+    /// The song that plays.
+    var song: SongText { view.nowPlaying.map { SongText($0.title, $0.artist) } ?? SongText("nothing", "") }
 
     /// What plays.
-    var playing: String {
-        let song = view.nowPlaying.map { Self.line($0.title, $0.artist) } ?? "nothing"
-        return "\(view.isPlaying ? "Now playing" : "Paused"): \(song)"
-    }
+    var playing: String { state + song.whole }
 
     /// How far it is, who asked for what plays, and who wants it skipped; empty where there is nothing to say.
     var playingMarks: String {
@@ -47,11 +60,18 @@ struct ViewText {
     }
 
     private var skipping: String? {
-        switch view.skip.votes {
-        case 0: nil
-        case 1: view.skip.mine ? "you want to skip it" : "1 wants to skip it"
-        case let count: "\(count) want to skip it\(view.skip.mine ? ", you too" : "")"
-        }
+        let skip = view.skip
+        return skip.votes == 0
+            ? nil : "\(skip.votes) of \(skip.needed) votes to skip\(Self.mine(skip.mine, of: skip.votes))"
+    }
+
+    /// What a guest's vote to skip is answered with; nil where the node says why there is nothing to vote on.
+    var votingToSkip: String? {
+        let skip = view.skip
+        guard view.connection == .connected, skip.allowed, view.nowPlaying != nil else { return nil }
+        return skip.mine
+            ? "You have voted to skip \"\(song.title)\" already (\(skip.votes) of \(skip.needed))."
+            : "Vote to skip \"\(song.title)\" sent (\(skip.votes + 1) of \(skip.needed))."
     }
 
     /// Who is there.
@@ -61,19 +81,22 @@ struct ViewText {
     }
 
     /// The queue.
-    var rows: [Row] {
-        view.queue.enumerated().map { index, item in
+    var rows: [Row] { rows(atMost: .max) }
+
+    /// The first songs of the queue.
+    func rows(atMost limit: Int) -> [Row] {
+        view.queue.prefix(limit).enumerated().map { index, item in
             let votes = votes(item)
             let marks = [votes, asked(item), item.wish.flatMap(Self.pending)].compactMap(\.self)
             return Row(
-                number: index + 1, id: UntrustedText.shown(item.id), song: Self.line(item.title, item.artist),
+                number: index + 1, id: UntrustedText.shown(item.id), song: SongText(item.title, item.artist),
                 votes: votes, marks: marks.joined(separator: " · "))
         }
     }
 
     /// What to type where nothing is queued.
     var emptyQueue: String {
-        "The queue is empty. Type search and a word of a title, then \(view.role == .host ? "add" : "suggest") 1."
+        "The queue is empty. Type search WORD, then \(view.role == .host ? "add" : "suggest") 1."
     }
 
     /// What is wanted and not in the queue yet: titles, and where the wishes have got to.
@@ -85,8 +108,12 @@ struct ViewText {
     }
 
     private func votes(_ item: NodeView.Item) -> String? {
-        let mine = item.mine ? item.votes == 1 ? " (yours)" : " (yours too)" : ""
-        return item.votes == 0 ? nil : (item.votes == 1 ? "1 vote" : "\(item.votes) votes") + mine
+        item.votes == 0
+            ? nil : (item.votes == 1 ? "1 vote" : "\(item.votes) votes") + Self.mine(item.mine, of: item.votes)
+    }
+
+    private static func mine(_ isMine: Bool, of votes: Int) -> String {
+        isMine ? votes == 1 ? " (yours)" : " (yours too)" : ""
     }
 
     /// Who asked for a song; nil for the driver.

@@ -12,7 +12,7 @@ struct MeshSimulatorCommand: AsyncParsableCommand {
         commandName: "mesh-simulator",
         abstract: "Run simulated worlds: a host, guests, and everything that goes wrong between them.",
         discussion: """
-            Each seed is one world. It runs in virtual time, and always the same. The exit code is 1 where a promise was \
+            Each seed is one world. It runs in virtual time, and always the same. The exit code is 1 where an invariant was \
             broken in any of them.
             """)
 
@@ -22,13 +22,18 @@ struct MeshSimulatorCommand: AsyncParsableCommand {
     @Option(help: "How many nodes there are, from 2 to 16, instead of as many as the seed says.")
     var nodes: Int?
 
+    @Option(
+        parsing: .upToNextOption,
+        help: ArgumentHelp("What goes wrong, instead of what the seed says: tunnel disk.", valueName: "fault"))
+    var faults: [Scenario.Fault] = []
+
     @Option(help: "How many worlds run at the same time. As many as there are cores where it is not given.")
     var jobs: Int?
 
     @Flag(help: "Print everything that happens in the first of the seeds, and run no other.")
     var trace = false
 
-    @Flag(help: "End at the first world in which a promise is broken.")
+    @Flag(help: "End at the first world in which an invariant is violated.")
     var first = false
 
     @Flag(help: "Print the hash of each world.")
@@ -80,7 +85,15 @@ struct MeshSimulatorCommand: AsyncParsableCommand {
     }
 
     private func simulation(_ seed: UInt64) -> Simulation {
-        Simulation(seed: seed, nodes: nodes)
+        Simulation(seed: seed, nodes: nodes, faults: faults.isEmpty ? nil : faults)
+    }
+}
+
+extension Scenario.Fault: ExpressibleByArgument {
+    /// A fault by its name.
+    public init?(argument: String) {
+        guard let fault = Self.allCases.first(where: { "\($0)" == argument }) else { return nil }
+        self = fault
     }
 }
 

@@ -42,23 +42,25 @@ struct RunReport {
     private func tell(_ violation: Violation, in scenario: Scenario) {
         let command = command(scenario)
         guard failures <= Self.toldInFull else {
-            print("Seed \(scenario.seed), too: \(violation.promise.rawValue). Run it again: \(command)")
+            print("Seed \(scenario.seed), too: \(violation.invariant.rawValue). Run it again: \(command)")
             return
         }
         print(
             """
-            Seed \(scenario.seed) breaks a promise, \(violation.promise.rawValue): \(violation.promise.sentence)
+            Seed \(scenario.seed) violates an invariant, \(violation.invariant.rawValue): \(violation.invariant.sentence)
               \(violation.who) at \(violation.time.inSeconds(6)): \(violation.what)
               The last that happened there:
             """)
-        let simulation = Simulation(seed: scenario.seed, nodes: scenario.nodes)
+        let simulation = Simulation(seed: scenario.seed, nodes: scenario.nodes, faults: scenario.faults)
         for line in simulation.lastLines(Self.lastLines) { print("    \(line)") }
         print("  Run it again: \(command)")
     }
 
     /// The command that runs one seed again. With the number of nodes, which makes it independent of how many it draws.
     private func command(_ scenario: Scenario) -> String {
-        "mesh-simulator --seeds \(scenario.seed) --nodes \(scenario.nodes) --trace"
+        let isDrawn = Scenario(seed: scenario.seed).faults == scenario.faults
+        let faults = isDrawn ? "" : " --faults " + scenario.faults.map { "\($0)" }.joined(separator: " ")
+        return "mesh-simulator --seeds \(scenario.seed) --nodes \(scenario.nodes)\(faults) --trace"
     }
 
     func finish(after time: Duration) {
@@ -70,7 +72,8 @@ struct RunReport {
             """
             \(worlds.grouped) \(worlds == 1 ? "world" : "worlds") of \(nodes) ran in \(time.inSeconds(1)), \
             for \(total.time.inSeconds(0)) of their own time and \(total.steps.grouped) steps.
-            \((total.connections / 2).grouped) links came up and carried \(total.sdus.grouped) SDUs. \
+            \((total.connections / 2).grouped) links came up and carried \(total.sdus.grouped) SDUs; \
+            browsers were let in \(total.visits.grouped) times. \
             \(total.wishes.grouped) wishes were made, \(total.confirmed.grouped) were confirmed, \(total.rejected.grouped) rejected, \
             and disks refused \(total.refusedWrites.grouped) writes.
             What went wrong: \(faults.isEmpty ? "nothing" : faults.joined(separator: ", ")).
@@ -85,9 +88,9 @@ struct RunReport {
 
     private var verdict: String {
         switch failures {
-        case 0: "Every promise held."
-        case 1: "A promise was broken in one world."
-        default: "A promise was broken in \(failures.grouped) worlds."
+        case 0: "Every invariant held."
+        case 1: "An invariant was violated in one world."
+        default: "An invariant was violated in \(failures.grouped) worlds."
         }
     }
 

@@ -12,7 +12,7 @@ struct RoadMesh: AsyncParsableCommand {
         commandName: "roadmesh",
         abstract: "Vote on the music in the car, over Bluetooth: no Wi-Fi, no phone network.",
         discussion: """
-            One box hosts, the others join as guests and vote. Try it on this machine first:
+            One device hosts, the others join as guests and vote. Try it on this machine first:
 
               roadmesh demo
             """,
@@ -22,25 +22,63 @@ struct RoadMesh: AsyncParsableCommand {
             PairCommand.self, FieldTestCommand.self,
         ])
 
-    /// Parses a command line. What people often type is told by what they meant.
+    /// The commands that run a node.
+    private static let nodes: Set = ["host", "guest"]
+
+    /// Parses a command line. What is wrong with it is a `SetupProblem`; help and the version come as the parser's errors.
     static func parsed(_ arguments: [String]) throws -> any ParsableCommand {
         do {
             return try parseAsRoot(arguments)
         } catch {
-            let words = arguments.prefix { !$0.hasPrefix("-") }
-            let commands = configuration.subcommands.compactMap { $0.configuration.commandName }
-            guard let command = words.first, command != "help" else { throw error }
-            guard commands.contains(command) else {
-                let meant = CommandReader.nearest(to: command, among: commands).map { "Did you mean \($0)?" }
-                throw SetupProblem(
-                    .usage,
-                    "There is no command \"\(command)\". \(meant ?? "There are \(commands.joined(separator: ", ")).")")
-            }
-            guard ["host", "guest"].contains(command), words.count > 2 else { throw error }
+            guard !exitCode(for: error).isSuccess, arguments.first != "help" else { throw error }
+            let (command, path) = command(in: arguments)
+            let words = Array(arguments.dropFirst(path.count).prefix { !$0.hasPrefix("-") })
             throw SetupProblem(
                 .usage,
-                "A name of more than one word stands in quotation marks: "
-                    + "roadmesh \(command) \"\(words.dropFirst().joined(separator: " "))\"")
+                noCommand(words, command, path) ?? noQuotes(words, path)
+                    ?? "\(ParserMessage(error).sentence) Try: \((["roadmesh"] + path).joined(separator: " ")) --help")
+        }
+    }
+
+    /// What people often type, told by what they meant: a command that is none.
+    private static func noCommand(
+        _ words: [String], _ command: any ParsableCommand.Type, _ path: [String]
+    ) -> String? {
+        let configuration = command.configuration
+        let commands = configuration.subcommands.compactMap { $0.configuration.commandName }
+        guard let word = words.first, !commands.isEmpty, configuration.defaultSubcommand == nil else { return nil }
+        let meant = CommandReader.nearest(to: word, among: commands).map { "Did you mean \($0)?" }
+        return "There is no command \"\((path + [word]).joined(separator: " "))\". "
+            + (meant ?? "There are \(commands.joined(separator: ", ")).")
+    }
+
+    /// A name without its quotation marks.
+    private static func noQuotes(_ words: [String], _ path: [String]) -> String? {
+        guard let command = path.last, nodes.contains(command), words.count > 1 else { return nil }
+        return "A name of more than one word stands in quotation marks: "
+            + "roadmesh \(path.joined(separator: " ")) \"\(words.joined(separator: " "))\""
+    }
+
+    /// The command that a line names, as far as it names one, and the words that name it.
+    private static func command(in arguments: [String]) -> (any ParsableCommand.Type, path: [String]) {
+        var named: any ParsableCommand.Type = self
+        var path: [String] = []
+        for word in arguments {
+            let next = named.configuration.subcommands.first { $0.configuration.commandName == word }
+            guard let next else { break }
+            named = next
+            path.append(word)
+        }
+        return (named, path)
+    }
+
+    /// What is said of a line that is right: an option that is given again counts as it is given last, so that what a unit
+    /// or an alias gives can be given otherwise.
+    static func remarks(_ arguments: [String]) -> [String] {
+        let options = arguments.prefix { $0 != "--" }.filter { $0.hasPrefix("--") }.map { $0.prefix { $0 != "=" } }
+        let counts = Dictionary(options.map { ($0, 1) }, uniquingKeysWith: +)
+        return counts.filter { $0.value > 1 && $0.key != "--mark" }.keys.sorted().map {
+            "\($0) is given more than once; the last one counts."
         }
     }
 
@@ -48,8 +86,15 @@ struct RoadMesh: AsyncParsableCommand {
     static func main() async {
         // A reader that closes its pipe must not end the music.
         signal(SIGPIPE, SIG_IGN)
+        let arguments = Array(CommandLine.arguments.dropFirst())
+        // Before anything that takes time. `fieldtest record host` is a node as well.
+        if !nodes.isDisjoint(with: arguments.prefix(3)) {
+            EndingSignals.endAtOnce()
+            Terminal.speakUTF8()
+        }
         do {
-            var command = try parsed(Array(CommandLine.arguments.dropFirst()))
+            var command = try parsed(arguments)
+            for remark in remarks(arguments) { StandardError.write("roadmesh: \(remark)") }
             if var asyncCommand = command as? any AsyncParsableCommand {
                 try await asyncCommand.run()
             } else {
@@ -62,7 +107,10 @@ struct RoadMesh: AsyncParsableCommand {
             // Ctrl-C: who typed it knows.
             Glibc.exit(128 + SIGINT)
         } catch {
-            exit(withError: error)
+            // Help and a version are no errors, and what throws an exit code has said why.
+            guard !exitCode(for: error).isSuccess, !(error is ExitCode) else { exit(withError: error) }
+            StandardError.write("roadmesh: \(ParserMessage(error).sentence)")
+            Glibc.exit(exitCode(for: error).rawValue)
         }
     }
 }

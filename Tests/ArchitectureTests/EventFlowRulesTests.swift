@@ -35,7 +35,7 @@ struct EventFlowRulesTests {
     private static let handles: Set<String> = [
         "Peripheral", "Radio", "RadioEndpoint", "RadioChannel", "RadioEvent", "L2CAPChannel", "VirtualChannel",
         "PacketSocket",
-        "AirSocket", "KnownDevice", "BlueZBus", "Sighting", "bdaddr", "psm", "fileDescriptor", "objectPath",
+        "AirSocket", "KnownDevice", "BlueZBus", "ScanResult", "bdaddr", "psm", "fileDescriptor", "objectPath",
     ]
 
     @Test("rule 1: no radio's own type or name of a peer leaves the module that talks to radios")

@@ -11,8 +11,14 @@ enum SourceTree {
         var code: String
     }
 
-    private static let sources = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent().appending(path: "Sources")
+    private static let package = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent()
+    private static let sources = package.appending(path: "Sources")
+
+    /// A page of the documentation.
+    static func page(_ path: String) throws -> String {
+        try String(contentsOf: package.appending(path: path), encoding: .utf8)
+    }
 
     /// The modules that are written in Swift.
     static func modules() throws -> Set<String> {

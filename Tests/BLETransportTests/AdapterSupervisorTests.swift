@@ -163,6 +163,16 @@ struct AdapterSupervisorTests {
         #expect(story.at(22, .done(2)) == [.tellRecovered])
     }
 
+    @Test("one that stops just before its advertisement is renewed is reset as soon as any other")
+    func silentWhileRegistering() {
+        var story = Story()
+        for _ in 0..<2 { _ = story.at(12, .controllerSilent) }
+        #expect(story.at(13, .advertisingFailed(Self.broken)) == [.forget, .tell(Self.broken)])
+        #expect(story.until(13.5) == [.start(.restore, 1)])
+        #expect(story.at(14, .controllerSilent) == [.forget, .tell(Self.silent), .start(.powerCycle, 2)])
+        #expect(story.at(20, .failed(1, Self.broken)) == [])
+    }
+
     @Test("one that stays dead: named by a person, it is tried for ever; else another adapter is taken")
     func dead() {
         for mayMove in [false, true] {
@@ -178,7 +188,7 @@ struct AdapterSupervisorTests {
                 #expect(story.at(30, .done(3)) == [.start(.restore, 4)])
                 #expect(
                     story.at(31, .done(4)) == [
-                        .tellRecovered, .tellMended(.otherAdapter(old: "hci0", new: "hci1")),
+                        .tellRecovered, .tellRepaired(.otherAdapter(old: "hci0", new: "hci1")),
                     ])
             } else {
                 #expect(story.until(31) == [.start(.powerOn, 3)])
@@ -240,7 +250,7 @@ struct AdapterSupervisorTests {
         #expect(story.until(10.9) == [])
         #expect(story.until(11) == [.advertise])
         #expect(story.at(11, .advertised) == [])
-        #expect(story.at(12, .advertisingBack) == [.tellMended(.advertising)])
+        #expect(story.at(12, .advertisingBack) == [.tellRepaired(.advertising)])
         _ = story.at(13, .advertisingStopped)
         #expect(story.until(100) == [])
         #expect(story.at(100, .advertisingBack) == [])

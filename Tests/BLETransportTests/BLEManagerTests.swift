@@ -71,7 +71,7 @@ struct BLEManagerTests {
         _ = try await attempts.first { _ in true }
         await radio.set(RadioError(.unsupported, "no free slot"))
         try await tryAgain()
-        #expect(try await next() == .unavailable(RadioFailure(.unsupported, "no free slot")))
+        #expect(try await next() == .unavailable(RadioError(.unsupported, "no free slot")))
         try await tryAgain()
         await radio.set(nil)
         try await tryAgain()
@@ -85,13 +85,49 @@ struct BLEManagerTests {
         _ = try await attempts.first { _ in true }
         await radio.set(RadioError(.failed, "Failed"))
         radio.say(.failed(RadioError(.radioOff, "hci0 is switched off")))
-        #expect(try await next() == .unavailable(RadioFailure(.radioOff, "hci0 is switched off")))
+        #expect(try await next() == .unavailable(RadioError(.radioOff, "hci0 is switched off")))
         try await tryAgain()
         radio.say(.failed(RadioError(.serviceNotRunning, "bluetoothd has stopped")))
-        #expect(try await next() == .unavailable(RadioFailure(.serviceNotRunning, "bluetoothd has stopped")))
+        #expect(try await next() == .unavailable(RadioError(.serviceNotRunning, "bluetoothd has stopped")))
         await radio.set(nil)
         radio.say(.recovered)
         #expect(try await next() == .working)
         await manager.close()
+    }
+
+    @Test("hosts that drive by, one browse after another, are not kept for ever, and the one that stays is")
+    func passingBy() async throws {
+        var known: Set<Peer.ID> = []
+        for browse in 0..<3 {
+            try await manager.startBrowsing()
+            for number in 0..<200 {
+                for head in ["f00d", "\(browse)\(100 + number)"] { radio.say(.heard(scanResult(head))) }
+                for _ in 0..<2 { known = try await afterDiscovery(known) }
+            }
+        }
+        #expect(known.count == RadioLimits.scanResults && known.contains { $0.hasPrefix("f00d") })
+        await manager.close()
+    }
+
+    private func scanResult(_ head: String) -> ScanResult {
+        let peer = Peer(id: head + String(repeating: "0", count: 32 - head.count), name: "Car")
+        let endpoint = RadioEndpoint(address: "virtual:\(head)", psm: 0x80)
+        return ScanResult(
+            endpoint: endpoint, advertisement: Advertisement(service: ServiceType.democracyDJ.uuid, peer: peer),
+            rssi: -50)
+    }
+
+    /// The hosts that a listener knows of, after the next one is discovered.
+    private func afterDiscovery(_ known: Set<Peer.ID>) async throws -> Set<Peer.ID> {
+        var known = known
+        while true {
+            switch try await conditions.first({ $0 }) {
+            case .lost(let peer): known.remove(peer.id)
+            case .discovered(let host):
+                known.insert(host.peer.id)
+                return known
+            default: break
+            }
+        }
     }
 }

@@ -41,7 +41,7 @@ struct CheckupTests {
             let facts = DaemonFacts(arguments: ["bluetoothd"] + words) {
                 $0 == "/run/other.conf" ? "[General]\nExperimental=true" : nil
             }
-            #expect(facts.isExperimental)
+            #expect(facts.isExperimental && facts.configuration == "/run/other.conf" && facts.arguments == words)
         }
     }
 
@@ -118,7 +118,7 @@ struct CheckupTests {
             DeviceChange(
                 name: name, services: services.map { "0000" + $0 + base }, isConnected: isConnected, icon: icon)
         }
-        var look = BusLook(service: .answers)
+        var look = BusSnapshot(service: .answers)
         var properties = AdapterProperties()
         (properties.activeAdvertisements, properties.freeAdvertisements) = (2, 3)
         look.take(.adapter(path: "/org/bluez/hci0", properties))
@@ -130,8 +130,7 @@ struct CheckupTests {
         ] {
             look.take(.device(path: "/org/bluez/" + path, change))
         }
-        var facts = AdapterFacts(name: "hci0")
-        look.complete(&facts)
+        let facts = look.completed(AdapterFacts(name: "hci0"))
         #expect(facts.properties.activeAdvertisements == 2)
         #expect(facts.properties.freeAdvertisements == 3)
         #expect(facts.linked.map(\.name) == ["Sink", "Card", "Phone", "Earbuds"])
@@ -140,7 +139,7 @@ struct CheckupTests {
 }
 
 @Suite("One radio hears another")
-struct HearingTestTests {
+struct ReceptionTestTests {
     private let air: VirtualAir
 
     init() throws { air = try VirtualAir(directory: newFolder()) }
@@ -151,7 +150,7 @@ struct HearingTestTests {
 
     @Test("two on one air hear one another", .timeLimit(.minutes(1)))
     func heard() async throws {
-        let outcome = await HearingTest.run(
+        let outcome = await ReceptionTest.run(
             from: { () throws(RadioError) in try radio("a") }, to: { () throws(RadioError) in try radio("b") })
         guard case .heard(let time, _) = outcome else { Issue.record("\(outcome)"); return }
         #expect(time > .zero)
@@ -160,7 +159,7 @@ struct HearingTestTests {
     @Test("two on different airs do not, and that is told after its time", .timeLimit(.minutes(1)))
     func silence() async throws {
         let elsewhere = try VirtualAir(directory: newFolder())
-        let outcome = await HearingTest.run(
+        let outcome = await ReceptionTest.run(
             from: { () throws(RadioError) in try radio("a") },
             to: { () throws(RadioError) in try radio("b", on: elsewhere) }, within: .milliseconds(200))
         #expect(outcome == .silence(.milliseconds(200)))
@@ -168,16 +167,17 @@ struct HearingTestTests {
 
     @Test("one alone advertises", .timeLimit(.minutes(1)))
     func alone() async throws {
-        #expect(await HearingTest.run(from: { () throws(RadioError) in try radio("a") }, to: nil) == .advertised)
+        #expect(await ReceptionTest.run(from: { () throws(RadioError) in try radio("a") }, to: nil) == .advertised)
     }
 
     @Test("a radio that is not there is told, and which of the two", .timeLimit(.minutes(1)))
     func missing() async throws {
         let none = { () throws(RadioError) -> any Radio in throw RadioError(.noAdapter, "it is gone") }
-        let failure = RadioFailure(.noAdapter, "it is gone")
-        #expect(await HearingTest.run(from: none, to: nil) == .cannotAdvertise(failure))
+        let failure = RadioError(.noAdapter, "it is gone")
+        #expect(await ReceptionTest.run(from: none, to: nil) == .cannotAdvertise(failure))
         #expect(
-            await HearingTest.run(from: { () throws(RadioError) in try radio("a") }, to: none) == .cannotListen(failure)
+            await ReceptionTest.run(from: { () throws(RadioError) in try radio("a") }, to: none)
+                == .cannotListen(failure)
         )
     }
 }

@@ -25,20 +25,20 @@ struct KnownDeviceTests {
             [service.description], ["00001800-0000-1000-8000-00805f9b34fb", "0000180a-0000-1000-8000-00805f9b34fb"], [],
         ])
     func heard(services: [String]) {
-        #expect(device(services: services).sighting(of: Self.service)?.endpoint.psm == 0x80)
+        #expect(device(services: services).scanResult(of: Self.service)?.endpoint.psm == 0x80)
     }
 
     @Test("a device that advertises another service is none of ours")
     func foreign() {
-        #expect(device(services: ["0000180f-0000-1000-8000-00805f9b34fb"]).sighting(of: Self.service) == nil)
+        #expect(device(services: ["0000180f-0000-1000-8000-00805f9b34fb"]).scanResult(of: Self.service) == nil)
     }
 
     @Test("where a host takes bonded boxes only, its guest knows before it dials")
     func bond() {
         var host = device(services: [Self.service.description])
-        #expect(host.sighting(of: Self.service)?.endpoint.requiresBond == false)
+        #expect(host.scanResult(of: Self.service)?.endpoint.requiresBond == false)
         host.merge(DeviceChange(payload: [0x21, 0x80, 0, 1, 2, 3]))
-        #expect(host.sighting(of: Self.service)?.endpoint.requiresBond == true)
+        #expect(host.scanResult(of: Self.service)?.endpoint.requiresBond == true)
     }
 
     @Test("a device is bonded where bluetoothd says so, and before it did, where it is paired")
@@ -54,7 +54,7 @@ struct KnownDeviceTests {
     @Test("a device that is not heard any more is not seen")
     func gone() {
         var device = device(services: [Self.service.description])
-        device.merge(DeviceChange(isOutOfEarshot: true))
-        #expect(device.sighting(of: Self.service) == nil)
+        device.merge(DeviceChange(isOutOfRange: true))
+        #expect(device.scanResult(of: Self.service) == nil)
     }
 }

@@ -56,6 +56,21 @@ struct LinkTuningTests {
         #expect(tuning.handle(.updated(interval: 40, timeout: 72), now: .seconds(5.4)) == [Self.brisk])
     }
 
+    @Test("the shortest intervals, with which a node has its links made, are for the handshake alone")
+    func madeByNode() {
+        var tuning = LinkTuning(
+            isCentral: true, got: LinkParameters(phy: "2M", interval: 7.5, supervisionTimeout: 720, dataLength: 251),
+            mayAsk: true, isOfSystem: false)
+        _ = tuning.handle(.opened, now: .zero)
+        #expect(ticks(&tuning, until: 0.5) == [Self.brisk])
+        // A host whose own kernel has asked for them, of a guest that may not ask for anything, goes on as ever.
+        var host = self.tuning(isCentral: false)
+        _ = host.handle(.opened, now: .zero)
+        #expect(host.handle(.updated(interval: 6, timeout: 72), now: .seconds(0.3)) == [])
+        _ = host.handle(.data, now: .seconds(1))
+        #expect(ticks(&host, until: 2).contains(Self.brisk))
+    }
+
     @Test("shorter intervals than ours are somebody's wish, and stay: only the timeout is asked for")
     func configured() {
         var fast = Self.fresh

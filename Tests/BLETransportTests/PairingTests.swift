@@ -7,8 +7,8 @@ import Testing
 
 @Suite("How two boxes come to be bonded")
 struct PairingTests {
-    static let van = PairingBox(id: "van", name: "the van", token: "b00000")
-    static let truck = PairingBox(id: "truck", name: "the truck", token: "c00000")
+    static let van = PairingDevice(id: "van", name: "the van", token: "b00000")
+    static let truck = PairingDevice(id: "truck", name: "the truck", token: "c00000")
     static let hello = PairingMessage.hello(name: "the van", hasBond: false)
 
     /// A box in the middle of it, and the actions that the last event has led to.
@@ -33,14 +33,14 @@ struct PairingTests {
         }
 
         /// Up to the channel, as the side that dials.
-        mutating func dials(_ box: PairingBox = van) {
+        mutating func dials(_ box: PairingDevice = van) {
             happens(.heard(box))
             waits()
             happens(.dialled)
         }
 
         /// Up to the digits.
-        mutating func asks(_ box: PairingBox = van) {
+        mutating func asks(_ box: PairingDevice = van) {
             dials(box)
             happens(.received(.hello(name: box.name, hasBond: false)))
             happens(.asked(digits: "012345"))
@@ -68,7 +68,7 @@ struct PairingTests {
 
         var higher = Box(token: "d00000")
         higher.happens(.heard(Self.van))
-        higher.happens(.called(PairingBox(id: "van", name: "")), after: .milliseconds(1_200))
+        higher.happens(.called(PairingDevice(id: "van", name: "")), after: .milliseconds(1_200))
         #expect(higher.actions == [.takeCall, .stopLooking, .send(.hello(name: "the car", hasBond: false))])
         higher.happens(.received(Self.hello))
         #expect(higher.actions == [])
@@ -125,12 +125,12 @@ struct PairingTests {
     @Test("another box than the named one is told that it is not meant, and the search goes on without it")
     func notMeant() {
         var box = Box(token: "d00000", wanted: "the truck")
-        box.happens(.called(PairingBox(id: "van", name: "")))
+        box.happens(.called(PairingDevice(id: "van", name: "")))
         box.happens(.received(Self.hello))
         #expect(box.actions == [.send(.no(.notMeant))])
         box.happens(.linkEnded)
         #expect(box.actions == [.hangUp, .look])
-        box.happens(.called(PairingBox(id: "van", name: "")))
+        box.happens(.called(PairingDevice(id: "van", name: "")))
         #expect(box.actions == [.refuseCall])
         box.happens(.called(Self.truck))
         #expect(box.actions.first == .takeCall)
@@ -363,7 +363,7 @@ struct PairingTests {
             .paired(nil),
         ]
         for count in 0...way.count {
-            for end in [Pairing.Event.stopped, .radioFailed(RadioFailure(.radioOff, "off"))] {
+            for end in [Pairing.Event.stopped, .radioFailed(RadioError(.radioOff, "off"))] {
                 var box = Box()
                 for event in way.prefix(count) { box.happens(event, after: .seconds(1)) }
                 let before = box.now

@@ -43,25 +43,39 @@ struct VirtualRadioTests {
     @Test("nothing is heard in a dead zone, and a dial waits for its end")
     func dialInDeadZone() async throws {
         let (pair, air) = try #require(try await virtualPair())
-        let sighting = try await pair.sight()
+        let scanResult = try await pair.sight()
         try air.cut("guest")
-        let dial = Task { try await pair.guest.dial(sighting.endpoint) }
+        let dial = Task { try await pair.guest.dial(scanResult.endpoint) }
         air.heal("guest")
         _ = try await dial.value
+        await pair.close()
+    }
+
+    @Test("a host that has gone while nobody listened is told to be lost in the next scan")
+    func lostBetweenScans() async throws {
+        let (pair, _) = try #require(try await virtualPair())
+        let scanResult = try await pair.sight()
+        await pair.guest.stopScanning()
+        await pair.host.stopAdvertising()
+        try await pair.guest.scan(for: RadioPair.service)
+        let lost = try await pair.guestEvents.first { event -> RadioEndpoint? in
+            if case .lost(let endpoint) = event { endpoint } else { nil }
+        }
+        #expect(lost == scanResult.endpoint)
         await pair.close()
     }
 
     @Test("a host that is gone is told to be lost")
     func lost() async throws {
         let (pair, _) = try #require(try await virtualPair())
-        let sighting = try await pair.sight()
+        let scanResult = try await pair.sight()
         try await pair.guest.scan(for: RadioPair.service)
         _ = try await pair.guestEvents.first { event -> Bool? in if case .heard = event { true } else { nil } }
         await pair.host.stopAdvertising()
         let lost = try await pair.guestEvents.first { event -> RadioEndpoint? in
             if case .lost(let endpoint) = event { endpoint } else { nil }
         }
-        #expect(lost == sighting.endpoint)
+        #expect(lost == scanResult.endpoint)
         await pair.close()
     }
 
@@ -128,7 +142,7 @@ struct VirtualRadioTests {
     @Test("rubbish in an ear is no beacon")
     func rubbish() {
         #expect(VirtualBeacon(bytes: []) == nil)
-        #expect(VirtualBeacon(bytes: ArraySlice(repeating: 0xFF, count: 30)) == nil)
-        #expect(VirtualBeacon(bytes: ArraySlice(repeating: 0, count: 23))?.sighting == nil)
+        #expect(VirtualBeacon(bytes: Array(repeating: 0xFF, count: 30)) == nil)
+        #expect(VirtualBeacon(bytes: Array(repeating: 0, count: 23))?.scanResult == nil)
     }
 }

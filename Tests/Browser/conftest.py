@@ -22,7 +22,7 @@ SCREENS: dict[str, ViewportSize] = {
 PATIENCE = 15_000
 
 Open = Callable[..., Page]
-MakeBox = Callable[[View | None], StandIn]
+MakeServer = Callable[[View | None], StandIn]
 
 pytest_plugins = ["roadmesh_program.measuring", "ride"]
 
@@ -50,7 +50,7 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture
-def make_box() -> Iterator[MakeBox]:
+def make_server() -> Iterator[MakeServer]:
     made: list[StandIn] = []
 
     def make(view: View | None) -> StandIn:
@@ -64,13 +64,13 @@ def make_box() -> Iterator[MakeBox]:
 
 @pytest.fixture
 def open_page(browser: Browser) -> Iterator[Open]:
-    """Opens a box's page; whatever the page complains of fails the test."""
+    """Opens a server's page; whatever the page complains of fails the test."""
     expect.set_options(timeout=PATIENCE)
     contexts: list[BrowserContext] = []
     complaints: list[str] = []
 
     def open_page(
-        box: StandIn, screen: str = "headunit", wait: bool = True, clock: bool = False, **options: object
+        server: StandIn, screen: str = "headunit", wait: bool = True, clock: bool = False, **options: object
     ) -> Page:
         contexts.append(browser.new_context(viewport=SCREENS[screen], **options))  # type: ignore[arg-type]
         page = contexts[-1].new_page()
@@ -80,7 +80,7 @@ def open_page(browser: Browser) -> Iterator[Open]:
         if clock:
             # It goes on by itself, and further where a test says so.
             page.clock.install()
-        page.goto(box.url)
+        page.goto(server.url)
         if wait:
             settled(page)
         return page
@@ -91,10 +91,10 @@ def open_page(browser: Browser) -> Iterator[Open]:
     assert not complaints
 
 
-def shows(page: Page, box: StandIn) -> None:
-    """Waits until the page shows the view that the box has sent last."""
-    assert box.view
-    page.locator(f"#dashboard[data-version='{box.view['version']}']").wait_for()
+def shows(page: Page, server: StandIn) -> None:
+    """Waits until the page shows the view that the server has sent last."""
+    assert server.view
+    page.locator(f"#dashboard[data-version='{server.view['version']}']").wait_for()
 
 
 def later_than_a_bounce(page: Page) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Stands in for the dashboard's server, so that the page can be designed and tested without a box.
+"""Stands in for the dashboard's server, so that the page can be designed and tested without a server.
 
 Run as a program, it shows one state: stand_in.py [PORT [STATE]], and tells what the page posts.
 """
@@ -57,6 +57,8 @@ class StandIn:
         self.after_joining: View | None = None
         self.reachable = True
         self.pings = True
+        # A view in which all is over is the last of its stream, as the server has it; else a test can go on from there.
+        self.ends_streams = False
         self._changed = threading.Condition()
         self._sent = 0
         self._version = 0
@@ -74,7 +76,7 @@ class StandIn:
             self._changed.notify_all()
 
     def cut(self) -> None:
-        """From here on the box is out of reach."""
+        """From here on the server is out of reach."""
         with self._changed:
             self.reachable = False
             self._changed.notify_all()
@@ -178,6 +180,8 @@ class StandIn:
                 if self.pings:
                     request.wfile.write(text.encode())
                     request.wfile.flush()
+                if self.ends_streams and self.view and self.view["ended"]:
+                    return
         except OSError:
             # The page has gone.
             return

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from axe_playwright_python.base import AXE_SCRIPT
-from conftest import SCREENS, MakeBox, Open, settled
+from conftest import SCREENS, MakeServer, Open, settled
 from playwright.sync_api import Page
 from views import STATES
 
@@ -25,8 +25,10 @@ def findings(page: Page) -> list[str]:
 @pytest.mark.parametrize("look", ["light", "dark"])
 @pytest.mark.parametrize("screen", SCREENS)
 @pytest.mark.parametrize("state", STATES)
-def test_nothing_keeps_anybody_out(make_box: MakeBox, open_page: Open, state: str, screen: str, look: str) -> None:
-    page = open_page(make_box(STATES[state]), screen, color_scheme=look)
+def test_nothing_keeps_anybody_out(
+    make_server: MakeServer, open_page: Open, state: str, screen: str, look: str
+) -> None:
+    page = open_page(make_server(STATES[state]), screen, color_scheme=look)
     page.evaluate(AXE_SCRIPT)
     assert findings(page) == []
     for tab in page.get_by_role("tab").all()[1:]:

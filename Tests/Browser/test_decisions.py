@@ -6,14 +6,14 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from conftest import MakeBox, Open
+from conftest import MakeServer, Open
 from playwright.sync_api import Page
 from views import HOSTILE, guest_connected
 
 
 @pytest.fixture
-def page(make_box: MakeBox, open_page: Open) -> Page:
-    return open_page(make_box(guest_connected()), locale="en-GB")
+def page(make_server: MakeServer, open_page: Open) -> Page:
+    return open_page(make_server(guest_connected()), locale="en-GB")
 
 
 def call(page: Page, module: str, expression: str, *arguments: Any) -> Any:
@@ -91,7 +91,23 @@ def test_attempts_to_connect_come_ever_slower_and_no_slower_than_every_five_seco
     assert pauses == [500, 1_000, 2_000, 4_000, 5_000, 5_000]
 
 
-def test_a_box_that_says_nothing_for_twelve_seconds_is_out_of_reach(page: Page) -> None:
+def test_a_server_that_only_says_that_all_is_over_is_asked_ever_slower_too_and_is_not_out_of_reach(page: Page) -> None:
+    told = call(
+        page,
+        "reach",
+        "(() => { const r = new m.Reach(); let now = 0; r.tried(now);"
+        " const next = isOver => {"
+        "  r.heard(now); r.broke(now, 0, isOver);"
+        "  const told = [r.deadline - now, r.trouble(r.deadline).isTold, r.endings];"
+        "  now = r.deadline; r.ticked(now, 0); return told; };"
+        " return [true, true, true, true, true, false, true].map(next); })()",
+    )
+    assert [pause for pause, _, _ in told] == [500, 1_000, 2_000, 4_000, 5_000, 500, 500]
+    assert not any(is_told for _, is_told, _ in told)
+    assert [endings for _, _, endings in told] == [1, 2, 3, 4, 5, 0, 1]
+
+
+def test_a_server_that_says_nothing_for_twelve_seconds_is_out_of_reach(page: Page) -> None:
     def after(silence: int) -> Any:
         return call(
             page,
@@ -148,7 +164,7 @@ def tap(command: str, song: str = "s1", **more: Any) -> Tap:
         ([], tap("vote"), [tap("vote")]),
         ([tap("vote")], tap("vote"), [tap("vote")]),
         ([tap("vote")], tap("takeBack"), []),
-        # It may have reached the box.
+        # It may have reached the server.
         ([tap("vote", isTried=True)], tap("takeBack"), [tap("takeBack")]),
         ([tap("vote")], tap("takeBack", "s2"), [tap("vote"), tap("takeBack", "s2")]),
         ([tap("suggest")], tap("vote"), [tap("suggest"), tap("vote")]),

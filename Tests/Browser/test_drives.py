@@ -28,7 +28,7 @@ LOOK = """() => {
         if (a.left < b.right - .5 && b.left < a.right - .5 && a.top < b.bottom - .5 && b.top < a.bottom - .5)
             covering.push([word, other]);
     }));
-    const outside = words.filter(([, box]) => box.left < -.5 || box.right > innerWidth + .5).map(([word]) => word);
+    const outside = words.filter(([, server]) => server.left < -.5 || server.right > innerWidth + .5).map(([word]) => word);
     const small = [...document.querySelectorAll('body *')].filter(one => one.checkVisibility() && one.textContent.trim()
         && parseFloat(getComputedStyle(one).fontSize) < 12).map(one => one.tagName);
     const page = document.documentElement;

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from conftest import MakeBox, Open, shows
+from conftest import MakeServer, Open, shows
 from growing import Growth, Metrics, metrics, watched
 from views import View, guest_connected, item, many, passing
 
@@ -22,17 +22,17 @@ def drive(number: int) -> View:
     )
 
 
-def test_a_thousand_views_leave_nothing_behind(make_box: MakeBox, open_page: Open, measured: list[str]) -> None:
-    box = make_box(drive(0))
-    page = open_page(box)
+def test_a_thousand_views_leave_nothing_behind(make_server: MakeServer, open_page: Open, measured: list[str]) -> None:
+    server = make_server(drive(0))
+    page = open_page(server)
     session = watched(page)
 
     def show(numbers: range) -> Metrics:
         for number in numbers:
-            box.show(drive(number))
-            shows(page, box)
-        box.show(drive(0))
-        shows(page, box)
+            server.show(drive(number))
+            shows(page, server)
+        server.show(drive(0))
+        shows(page, server)
         return metrics(session)
 
     before = show(range(200))
@@ -45,16 +45,16 @@ def test_a_thousand_views_leave_nothing_behind(make_box: MakeBox, open_page: Ope
 
 
 def test_a_hundred_songs_that_all_change_places_are_drawn_faster_than_the_page_draws(
-    make_box: MakeBox, open_page: Open, measured: list[str]
+    make_server: MakeServer, open_page: Open, measured: list[str]
 ) -> None:
-    box = make_box(many(SONGS))
-    page = open_page(box)
+    server = make_server(many(SONGS))
+    page = open_page(server)
     session = watched(page)
     views = 60
     before = metrics(session)["TaskDuration"]
     for number in range(1, views + 1):
-        box.show(many(SONGS, number))
-        shows(page, box)
+        server.show(many(SONGS, number))
+        shows(page, server)
     busy = (metrics(session)["TaskDuration"] - before) / views * 1000
     measured.append(f"page: {SONGS} songs that all change places take {busy:.1f} ms of the browser's main thread")
     assert busy < DRAWING

@@ -3,14 +3,14 @@
 
 from __future__ import annotations
 
-from conftest import MakeBox, Open, shows
+from conftest import MakeServer, Open, shows
 from playwright.sync_api import expect
-from views import guest_connected, guest_reconnecting, host_playing, lost, notice, passing
+from views import guest_connected, guest_reconnecting, guest_refused, host_playing, lost, notice, passing
 
 
-def test_a_lost_connection_is_a_banner_over_a_queue_that_can_be_used(make_box: MakeBox, open_page: Open) -> None:
-    box = make_box(guest_reconnecting())
-    page = open_page(box)
+def test_a_lost_connection_is_a_banner_over_a_queue_that_can_be_used(make_server: MakeServer, open_page: Open) -> None:
+    server = make_server(guest_reconnecting())
+    page = open_page(server)
     banner = page.get_by_role("status", name="Connection")
     expect(banner.locator("p:visible")).to_have_text(
         [
@@ -21,34 +21,36 @@ def test_a_lost_connection_is_a_banner_over_a_queue_that_can_be_used(make_box: M
     )
     expect(banner.get_by_role("button")).to_have_count(0)
     page.get_by_role("button", name="Vote for Headlights").click()
-    assert box.commands.get(timeout=10)["command"] == "takeBack"
-    # The box offers a tap after ten seconds.
-    box.show(guest_reconnecting(notices=[{**lost("Retry"), "id": 1}]))
+    assert server.commands.get(timeout=10)["command"] == "takeBack"
+    # The server offers a tap after ten seconds.
+    server.show(guest_reconnecting(notices=[{**lost("Retry"), "id": 1}]))
     banner.get_by_role("button", name="Retry").click()
-    assert box.commands.get(timeout=10) == {"command": "retry"}
-    box.show(guest_connected())
+    assert server.commands.get(timeout=10) == {"command": "retry"}
+    server.show(guest_connected())
     expect(banner.locator(".notice")).to_have_count(0)
 
 
-def test_a_passing_toast_goes_by_itself_and_does_not_come_back(make_box: MakeBox, open_page: Open) -> None:
-    box = make_box(host_playing())
-    page = open_page(box, clock=True)
+def test_a_passing_toast_goes_by_itself_and_does_not_come_back(make_server: MakeServer, open_page: Open) -> None:
+    server = make_server(host_playing())
+    page = open_page(server, clock=True)
     told = passing("notQueued", '"s77" is not in the queue.', "Use the id of a song in the queue.")
-    box.show(host_playing(notices=[told]))
+    server.show(host_playing(notices=[told]))
     toast = page.locator(".toast")
     expect(toast).to_contain_text("Use the id of a song in the queue.")
     page.clock.fast_forward(4_000)
     expect(toast).to_be_visible()
     page.clock.fast_forward(1_500)
     expect(toast).to_have_count(0)
-    box.show(host_playing(notices=[told], isPlaying=False))
-    shows(page, box)
+    server.show(host_playing(notices=[told], isPlaying=False))
+    shows(page, server)
     expect(toast).to_have_count(0)
 
 
-def test_a_passing_toast_stays_while_somebody_is_on_it_and_goes_at_a_tap(make_box: MakeBox, open_page: Open) -> None:
-    box = make_box(host_playing(notices=[passing("told", "Something happened.")]))
-    page = open_page(box, clock=True)
+def test_a_passing_toast_stays_while_somebody_is_on_it_and_goes_at_a_tap(
+    make_server: MakeServer, open_page: Open
+) -> None:
+    server = make_server(host_playing(notices=[passing("told", "Something happened.")]))
+    page = open_page(server, clock=True)
     toast = page.locator(".toast")
     toast.hover()
     page.clock.fast_forward(6_000)
@@ -57,38 +59,57 @@ def test_a_passing_toast_stays_while_somebody_is_on_it_and_goes_at_a_tap(make_bo
     expect(toast).to_have_count(0)
 
 
-def test_a_critical_toast_stays_until_it_is_cured(make_box: MakeBox, open_page: Open) -> None:
+def test_a_critical_toast_stays_until_it_is_cured(make_server: MakeServer, open_page: Open) -> None:
     full = notice(
         "storageFull",
         "The disk is full; nothing more can be kept.",
         kind="toast",
         suggestion="Make room: df -h shows which disk is full.",
     )
-    box = make_box(host_playing(notices=[full]))
-    page = open_page(box, clock=True)
+    server = make_server(host_playing(notices=[full]))
+    page = open_page(server, clock=True)
     toast = page.locator(".toast")
     expect(toast).to_contain_text("Make room: df -h shows which disk is full.")
     page.clock.fast_forward(3_600_000)
-    box.show(host_playing(notices=[full]))
-    shows(page, box)
+    server.show(host_playing(notices=[full]))
+    shows(page, server)
     expect(toast).to_be_visible()
     expect(toast.get_by_role("button", name="Dismiss")).to_have_count(0)
-    box.show(host_playing())
+    server.show(host_playing())
     expect(toast).to_have_count(0)
 
 
-def test_a_notice_that_changes_keeps_its_place_and_the_focus(make_box: MakeBox, open_page: Open) -> None:
+def test_a_refusal_is_told_once_at_its_song_with_what_to_do(make_server: MakeServer, open_page: Open) -> None:
+    server = make_server(guest_connected())
+    page = open_page(server)
+    server.show(guest_refused())
+    told = "You already have 5 songs waiting. Suggest again when one of them has played."
+    line = page.locator(".song").filter(has_text="The Long Way Round").locator(".wish")
+    expect(line).to_have_text(told)
+    # Another one was refused before it, for the same reason: the notice is of the newer one.
+    expect(page.locator(".song").filter(has_text="Slow Lane").locator(".wish")).to_have_text("Slow Lane is not queued.")
+    expect(page.locator(".toast")).to_have_count(0)
+    expect(page.locator("#spoken")).to_have_text(told)
+    # The notice goes a moment before the wish does.
+    server.show(guest_refused(notices=[]))
+    shows(page, server)
+    expect(line).to_have_text(told)
+    server.show(guest_connected())
+    expect(line).to_have_count(0)
+
+
+def test_a_notice_that_changes_keeps_its_place_and_the_focus(make_server: MakeServer, open_page: Open) -> None:
     out = notice("radioUnavailable", "Bluetooth is switched off.", suggestion="Switch it on.", button="Check Again")
-    box = make_box(host_playing(notices=[out]))
-    page = open_page(box)
+    server = make_server(host_playing(notices=[out]))
+    page = open_page(server)
     page.get_by_role("button", name="Check Again").focus()
-    box.show(host_playing(notices=[{**out, "message": "There is no Bluetooth adapter."}]))
+    server.show(host_playing(notices=[{**out, "message": "There is no Bluetooth adapter."}]))
     expect(page.get_by_text("There is no Bluetooth adapter.")).to_be_visible()
     expect(page.get_by_role("button", name="Check Again")).to_be_focused()
 
 
-def test_the_last_song_can_be_scrolled_out_from_under_a_toast(make_box: MakeBox, open_page: Open) -> None:
-    page = open_page(make_box(host_playing(notices=[passing("told", "Something happened.", seconds=600)])))
+def test_the_last_song_can_be_scrolled_out_from_under_a_toast(make_server: MakeServer, open_page: Open) -> None:
+    page = open_page(make_server(host_playing(notices=[passing("told", "Something happened.", seconds=600)])))
     last = page.get_by_role("button", name="Remove Half a Tank")
     last.scroll_into_view_if_needed()
     page.locator("#panel-queue").evaluate("panel => panel.scrollTo(0, panel.scrollHeight)")

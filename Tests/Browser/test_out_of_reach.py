@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The box goes out of reach and comes back: what a person sees meanwhile, and what becomes of what they tapped."""
+"""The server goes out of reach and comes back: what a person sees meanwhile, and what becomes of what they tapped."""
 
 from __future__ import annotations
 
+import queue
 import re
+from collections.abc import Callable
 
 import pytest
-from conftest import MakeBox, Open, answer, settled, shows
+from conftest import MakeServer, Open, answer, settled, shows
 from playwright.sync_api import Page, expect
 from stand_in import StandIn
-from views import guest_connected, host_playing, item, web_guest
+from views import HOST, KICKED, STOPPED, View, guest_choosing, guest_connected, host_playing, item, notice, web_guest
 
 SILENCE = 12_000
 RETRY = 10_000
@@ -18,148 +20,291 @@ LONGEST_PAUSE = 5_000
 
 
 @pytest.fixture
-def box(make_box: MakeBox) -> StandIn:
-    return make_box(web_guest(queue=[item(number) for number in range(1, 9)]))
+def server(make_server: MakeServer) -> StandIn:
+    return make_server(web_guest(queue=[item(number) for number in range(1, 9)]))
 
 
-def test_a_box_out_of_reach_is_a_banner_that_offers_a_tap_after_ten_seconds(box: StandIn, open_page: Open) -> None:
-    page = open_page(box, clock=True)
-    assert box.connections.get(timeout=10) == 0
-    box.cut()
+def test_no_connection_is_a_banner_that_offers_a_tap_after_ten_seconds(server: StandIn, open_page: Open) -> None:
+    page = open_page(server, clock=True)
+    assert server.connections.get(timeout=10) == 0
+    server.cut()
     banner = page.get_by_role("status", name="Connection")
-    expect(banner).to_contain_text("Box Out of Reach")
+    expect(banner).to_contain_text("No Connection")
     expect(banner).to_contain_text("Trying to reconnect…")
     expect(page.get_by_text("Last known queue")).to_be_visible()
     expect(banner.get_by_role("button")).to_have_count(0)
     page.clock.fast_forward(RETRY)
     expect(banner.get_by_role("button", name="Retry")).to_be_visible()
-    # The page's time stands when its next attempt has failed: nothing but the tap finds the box again.
+    # The page's time stands when its next attempt has failed: nothing but the tap finds the server again.
     with page.expect_event("requestfailed"):
         page.clock.pause_at(page.evaluate("Date.now()") + LONGEST_PAUSE)
-    box.mend()
+    server.mend()
     banner.get_by_role("button", name="Retry").click()
-    assert box.connections.get(timeout=10) == 0
+    assert server.connections.get(timeout=10) == 0
     page.clock.resume()
     expect(banner.locator(".notice")).to_have_count(0)
     expect(page.get_by_text("Last known queue")).to_be_hidden()
 
 
-def test_the_page_is_back_by_itself(box: StandIn, open_page: Open) -> None:
-    page = open_page(box)
-    box.cut()
+def test_the_page_is_back_by_itself(server: StandIn, open_page: Open) -> None:
+    page = open_page(server)
+    server.cut()
     expect(page.locator(".banner")).to_be_visible()
-    box.mend()
+    server.mend()
     expect(page.locator(".banner")).to_have_count(0)
 
 
-def test_a_connection_that_has_fallen_silent_is_made_anew(box: StandIn, open_page: Open) -> None:
-    page = open_page(box, clock=True)
-    assert box.connections.get(timeout=10) == 0
-    box.fall_silent()
+def test_a_connection_that_has_fallen_silent_is_made_anew(server: StandIn, open_page: Open) -> None:
+    page = open_page(server, clock=True)
+    assert server.connections.get(timeout=10) == 0
+    server.fall_silent()
     page.clock.fast_forward(SILENCE + 8_000)
     # It has asked for a new connection, since nothing came over the old one.
-    assert box.connections.get(timeout=10) == 0
+    assert server.connections.get(timeout=10) == 0
 
 
-def assert_one_vote_is_sent(box: StandIn, page: Page) -> None:
-    """The box is back, and the vote for Headlights is sent once."""
-    box.mend()
-    assert box.commands.get(timeout=20) == {"command": "vote", "songID": "s1"}
-    box.show(web_guest(queue=[item(1, mine=True), item(3)]))
-    expect(page.locator(".song").filter(has_text="Headlights")).not_to_contain_text("Vote kept", use_inner_text=True)
+def assert_one_vote_is_sent(server: StandIn, page: Page) -> None:
+    """The server is back, and the vote for Headlights is sent once."""
+    server.mend()
+    assert server.commands.get(timeout=20) == {"command": "vote", "songID": "s1"}
+    server.show(web_guest(queue=[item(1, mine=True), item(3)]))
+    expect(page.locator(".song").filter(has_text="Headlights")).not_to_contain_text("Vote waiting", use_inner_text=True)
     # Nothing waits any more, so that what has been sent is all that ever is.
     assert page.evaluate("localStorage.getItem('roadmesh.taps')") is None
-    assert list(box.commands.queue) == []
+    assert list(server.commands.queue) == []
 
 
-def test_a_vote_out_of_reach_is_kept_shown_as_kept_and_sent_when_the_box_is_back(box: StandIn, open_page: Open) -> None:
-    page = open_page(box)
-    box.cut()
+def test_a_vote_out_of_reach_is_kept_shown_as_kept_and_sent_when_the_server_is_back(
+    server: StandIn, open_page: Open
+) -> None:
+    page = open_page(server)
+    server.cut()
     expect(page.locator(".banner")).to_be_visible()
     page.get_by_role("button", name="Vote for Headlights").click()
     page.get_by_role("button", name="Vote for Windows Down").click()
     song = page.locator(".song").filter(has_text="Headlights")
-    expect(song).to_contain_text("Vote kept")
+    expect(song).to_contain_text("Vote waiting")
     expect(page.get_by_role("button", name="Vote for Headlights")).to_have_attribute("aria-pressed", "true")
     # One vote is taken back before anybody has heard of it: once it is seen, since a tap is for what the button shows.
     second = page.get_by_role("button", name="Vote for Windows Down")
     expect(second).to_have_attribute("aria-pressed", "true")
     second.click()
     expect(second).to_have_attribute("aria-pressed", "false")
-    assert_one_vote_is_sent(box, page)
+    assert_one_vote_is_sent(server, page)
 
 
-def test_a_vote_tapped_again_before_it_is_seen_is_still_wanted_and_sent_once(box: StandIn, open_page: Open) -> None:
-    page = open_page(box)
-    box.cut()
+def test_a_vote_tapped_again_before_it_is_seen_is_still_wanted_and_sent_once(server: StandIn, open_page: Open) -> None:
+    page = open_page(server)
+    server.cut()
     expect(page.locator(".banner")).to_be_visible()
     vote = page.get_by_role("button", name="Vote for Headlights")
     # Nothing is drawn between the two: both are for a button that shows no vote.
     vote.evaluate("button => { button.click(); button.click(); }")
     song = page.locator(".song").filter(has_text="Headlights")
-    expect(song).to_contain_text("Vote kept")
+    expect(song).to_contain_text("Vote waiting")
     expect(vote).to_have_attribute("aria-pressed", "true")
-    assert_one_vote_is_sent(box, page)
+    assert_one_vote_is_sent(server, page)
 
 
-def test_a_vote_is_kept_when_the_browser_is_closed_too(box: StandIn, open_page: Open) -> None:
-    page = open_page(box)
-    box.cut()
+def test_a_vote_is_kept_when_the_browser_is_closed_too(server: StandIn, open_page: Open) -> None:
+    page = open_page(server)
+    server.cut()
     expect(page.locator(".banner")).to_be_visible()
     page.get_by_role("button", name="Vote for Headlights").click()
-    expect(page.locator(".song").filter(has_text="Headlights")).to_contain_text("Vote kept")
+    expect(page.locator(".song").filter(has_text="Headlights")).to_contain_text("Vote waiting")
     context = page.context
     page.close()
-    box.mend()
-    context.new_page().goto(box.url)
-    assert box.commands.get(timeout=20) == {"command": "vote", "songID": "s1"}
+    server.mend()
+    context.new_page().goto(server.url)
+    assert server.commands.get(timeout=20) == {"command": "vote", "songID": "s1"}
 
 
-def test_only_so_many_votes_are_kept_and_a_person_is_told(make_box: MakeBox, open_page: Open) -> None:
-    box = make_box(web_guest())
-    page = open_page(box)
-    box.cut()
+def test_only_so_many_votes_are_kept_and_a_person_is_told(make_server: MakeServer, open_page: Open) -> None:
+    server = make_server(web_guest())
+    page = open_page(server)
+    server.cut()
     expect(page.locator(".banner")).to_be_visible()
     page.evaluate(
         "() => localStorage.setItem('roadmesh.taps', JSON.stringify(Array.from({length: 64},"
         " (_, i) => ({command: 'vote', songID: `x${i}`, title: null}))))"
     )
     page.get_by_role("button", name="Vote for Are We There Yet").click()
-    expect(page.locator("#toasts")).to_contain_text("No more votes can be kept here.")
+    expect(page.locator("#toasts")).to_contain_text("Too many votes are waiting already.")
 
 
-def test_a_vote_that_the_box_takes_too_often_is_sent_again_and_one_that_it_refuses_is_not(
-    box: StandIn, open_page: Open
+def test_a_vote_that_the_server_takes_too_often_is_sent_again_and_one_that_it_refuses_is_not(
+    server: StandIn, open_page: Open
 ) -> None:
-    page = open_page(box)
-    box.answers["vote"] = (429, {"message": "Too often."})
+    page = open_page(server)
+    server.answers["vote"] = (429, {"message": "Too often."})
     page.get_by_role("button", name="Vote for Headlights").click()
-    assert box.commands.get(timeout=10)["songID"] == "s1"
-    box.answers["vote"] = (400, {"message": "There is no such song."})
-    assert box.commands.get(timeout=10)["songID"] == "s1"
+    assert server.commands.get(timeout=10)["songID"] == "s1"
+    server.answers["vote"] = (400, {"message": "There is no such song."})
+    assert server.commands.get(timeout=10)["songID"] == "s1"
     expect(page.locator("#toasts")).to_contain_text("There is no such song.")
-    expect(page.locator(".song").filter(has_text="Headlights")).not_to_contain_text("Vote kept", use_inner_text=True)
-    assert box.commands.empty()
+    expect(page.locator(".song").filter(has_text="Headlights")).not_to_contain_text("Vote waiting", use_inner_text=True)
+    assert server.commands.empty()
 
 
-def test_a_host_is_told_that_a_tap_did_nothing(make_box: MakeBox, open_page: Open) -> None:
-    box = make_box(host_playing())
-    page = open_page(box)
-    box.cut()
+def test_a_host_is_told_that_a_tap_did_nothing(make_server: MakeServer, open_page: Open) -> None:
+    server = make_server(host_playing())
+    page = open_page(server)
+    server.cut()
     page.get_by_role("button", name="Skip").click()
-    expect(page.locator("#toasts")).to_contain_text("The box is out of reach, so nothing was done.")
-    box.mend()
+    expect(page.locator("#toasts")).to_contain_text("No connection, so nothing was done.")
+    server.mend()
     expect(page.locator(".banner")).to_have_count(0)
-    assert box.commands.empty()
+    assert server.commands.empty()
 
 
-def test_a_session_that_ends_says_so_and_offers_a_way_back(make_box: MakeBox, open_page: Open) -> None:
-    box = make_box(guest_connected())
-    page = open_page(box)
-    box.show(guest_connected(ended="Dad's Car ended the session."))
-    expect(page.locator(".banner")).to_contain_text("Dad's Car ended the session.")
-    box.show(guest_connected())
+def assert_usable(page: Page, usable: set[str], unusable: set[str]) -> None:
+    """Whether a tap reaches anything on each button of each list, by the control that it is."""
+    found: dict[bool, set[str]] = {True: set(), False: set()}
+    for tab in page.get_by_role("tab").all():
+        tab.click()
+        controls = page.locator(":is(#header-buttons, #dashboard) [data-control]:visible:not([data-control=moon])")
+        for button in controls.all():
+            found[button.is_enabled()].add(button.get_attribute("data-control") or "")
+    assert found == {True: usable, False: unusable}
+
+
+@pytest.mark.parametrize("view", [host_playing, guest_connected, web_guest])
+def test_a_session_that_is_over_says_so_and_has_no_button_that_looks_as_if_it_worked(
+    make_server: MakeServer, open_page: Open, view: Callable[..., View]
+) -> None:
+    server = make_server(view())
+    page = open_page(server)
+    wishes = {"remove", "leave"} if view is host_playing else {"vote"}
+    commands = {"skip", "end", "play"} if view is host_playing else {"skip", "leave"}
+    assert_usable(page, wishes | commands, set())
+    server.show(view(ended="The session has ended."))
+    expect(page.locator(".banner")).to_contain_text("The session has ended.")
+    # The way out has been gone.
+    assert_usable(page, set(), wishes | commands - {"end"} if view is host_playing else {"vote", "skip"})
+    # Its program is gone by then, and that is no matter of reach.
+    with page.expect_event("requestfailed"):
+        server.cut()
+    expect(page.locator("#state")).to_contain_text("Ended")
+    server.mend()
+    page.get_by_role("tab", name="Guests").click()
+    expect(page.get_by_text("Last known guests")).to_be_visible()
+    page.get_by_role("tab", name="Up next").click()
+    expect(page.get_by_text("Last known queue")).to_be_visible()
+    expect(page.get_by_role("heading", name="Last known", exact=True)).to_be_visible()
+    expect(page.locator("#words")).to_be_disabled()
+    # It is started again.
+    server.show(view())
     expect(page.locator(".banner")).to_have_count(0)
+    assert_usable(page, wishes | commands, set())
+
+
+def test_a_session_that_is_over_offers_nothing(make_server: MakeServer, open_page: Open) -> None:
+    empty: View = {"nowPlaying": None, "queue": [], "guests": [], "ended": "The session has ended."}
+    page = open_page(make_server(host_playing(**empty)))
+    expect(page.locator("#playing .hint")).to_be_hidden()
+    expect(page.locator("#panel-queue")).to_have_text("The queue was empty.", use_inner_text=True)
+    page.get_by_role("tab", name="Guests").click()
+    expect(page.locator("#panel-guests")).to_have_text("No guests were here.", use_inner_text=True)
+    server = make_server(guest_choosing(ended="This guest has stopped.", hosts=[{**HOST, "rssi": -63}]))
+    page = open_page(server)
+    expect(page.get_by_text("Tap to join.")).to_be_hidden()
+    page.locator("#choosing").get_by_text("Dad's Car").click()
+    expect(page.get_by_role("button", name="Join")).to_be_disabled()
+    assert server.commands.empty()
+
+
+def test_a_song_of_a_session_that_is_over_does_not_play_on(make_server: MakeServer, open_page: Open) -> None:
+    page = open_page(make_server(host_playing(ended="The session has ended.")), clock=True)
+    page.clock.fast_forward(5_000)
+    expect(page.locator(".times")).to_contain_text("1:23")
+
+
+def test_out_of_reach_a_driver_can_do_nothing_and_a_guest_can_vote(make_server: MakeServer, open_page: Open) -> None:
+    for view, usable, unusable in (
+        (host_playing, set(), {"play", "skip", "remove", "leave", "end"}),
+        (web_guest, {"vote"}, {"skip", "leave"}),
+    ):
+        server = make_server(view())
+        page = open_page(server)
+        server.cut()
+        expect(page.locator(".banner")).to_be_visible()
+        assert_usable(page, usable, unusable)
+
+
+def test_a_guest_that_was_sent_away_returns_to_the_start_and_reads_there_why_it_cannot_join(
+    make_server: MakeServer, open_page: Open
+) -> None:
+    server = make_server(web_guest())
+    page = open_page(server, "phone")
+    server.show(web_guest(ended=KICKED))
+    server.answers["join"] = (403, {"message": KICKED, "reason": "banned"})
+    page.get_by_role("button", name="Return to Start").click()
+    expect(page.locator("#dashboard")).to_be_hidden()
+    expect(page.locator(".banner")).to_have_count(0)
+    join(page, "Mia")
+    expect(page.get_by_role("alert")).to_have_text(KICKED)
+    # The driver starts a new session.
+    del server.answers["join"]
+    server.after_joining = web_guest()
+    join(page, "Mia")
+    expect(page.get_by_role("region", name="Now playing")).to_be_visible()
+
+
+def test_the_page_of_a_passenger_that_was_sent_away_leaves_the_server_in_peace(
+    make_server: MakeServer, open_page: Open
+) -> None:
+    server = make_server(web_guest())
+    server.ends_streams = True
+    page = open_page(server, "phone")
+    server.show(web_guest(ended=KICKED, connection="disconnected"))
+    # The first connection, and those after which it is sure.
+    for _ in range(4):
+        assert server.connections.get(timeout=10) == 0
+    with pytest.raises(queue.Empty):
+        server.connections.get(timeout=4)
+    expect(page.locator(".banner")).to_contain_text("removed you")
+    expect(page.locator("#state")).to_contain_text("Ended")
+    # The way back is another one.
+    server.after_joining = web_guest()
+    page.get_by_role("button", name="Return to Start").click()
+    join(page, "Mia")
+    expect(page.get_by_role("region", name="Now playing")).to_be_visible()
+
+
+def test_a_passenger_finds_a_host_again_that_has_stopped_and_is_started_again(
+    make_server: MakeServer, open_page: Open
+) -> None:
+    server = make_server(web_guest())
+    server.ends_streams = True
+    page = open_page(server, "phone")
+    # Links end where a node stops, so that this view looks like that of a passenger who was sent away.
+    server.show(web_guest(ended=STOPPED, connection="disconnected"))
+    expect(page.locator(".banner")).to_contain_text("has stopped")
+    server.cut()
+    with page.expect_event("requestfailed"):
+        pass
+    server.show(web_guest())
+    server.mend()
+    expect(page.locator(".banner")).to_have_count(0)
+
+
+def test_a_notice_of_a_node_that_is_away_or_has_ended_offers_no_button(
+    make_server: MakeServer, open_page: Open
+) -> None:
+    out = notice("radioUnavailable", "Bluetooth is switched off.", suggestion="Switch it on.", button="Check Again")
+    server = make_server(host_playing(notices=[out]))
+    page = open_page(server)
+    button = page.get_by_role("button", name="Check Again")
+    expect(button).to_be_visible()
+    server.cut()
+    expect(page.locator(".banner").filter(has_text="No Connection")).to_be_visible()
+    expect(page.get_by_text("Bluetooth is switched off.")).to_be_visible()
+    expect(button).to_be_hidden()
+    server.mend()
+    expect(button).to_be_visible()
+    server.show(host_playing(notices=[out], ended=STOPPED))
+    expect(page.locator(".banner").filter(has_text="has stopped")).to_be_visible()
+    expect(button).to_be_hidden()
 
 
 def join(page: Page, name: str) -> None:
@@ -167,46 +312,47 @@ def join(page: Page, name: str) -> None:
     page.get_by_role("button", name="Join").click()
 
 
-def test_a_web_guest_types_a_name_and_is_in(make_box: MakeBox, open_page: Open) -> None:
-    box = make_box(None)
-    box.after_joining = web_guest()
-    page = open_page(box, "phone")
+def test_a_web_guest_types_a_name_and_is_in(make_server: MakeServer, open_page: Open) -> None:
+    server = make_server(None)
+    server.after_joining = web_guest()
+    page = open_page(server, "phone")
     expect(page.get_by_label("Your name")).to_be_focused()
     page.keyboard.type("Mia")
     page.keyboard.press("Enter")
     expect(page.get_by_role("region", name="Now playing")).to_contain_text("Open Road")
-    first = box.joined.get(timeout=10)
+    first = server.joined.get(timeout=10)
     assert first["name"] == "Mia"
     assert re.fullmatch("[0-9a-f]{64}", first["key"])
-    # The box is started anew and knows nobody: the browser joins by itself, as who it was.
-    box.show(None)
-    assert box.joined.get(timeout=20) == first
-    shows(page, box)
+    # The server is restarted and knows nobody: the browser joins by itself, as who it was.
+    server.show(None)
+    assert server.joined.get(timeout=20) == first
+    shows(page, server)
     expect(page.get_by_label("Your name")).to_be_hidden()
 
 
-def test_a_web_guest_that_is_not_let_in_reads_why(make_box: MakeBox, open_page: Open) -> None:
-    box = make_box(None)
-    box.answers["join"] = (403, {"message": "The driver has sent you away until the session ends.", "reason": "banned"})
-    page = open_page(box, "phone")
+def test_a_web_guest_that_is_not_let_in_reads_why(make_server: MakeServer, open_page: Open) -> None:
+    server = make_server(None)
+    refusal = {"message": "The driver has sent you away until the session ends.", "reason": "banned"}
+    server.answers["join"] = (403, refusal)
+    page = open_page(server, "phone")
     join(page, "Mia")
     expect(page.get_by_role("alert")).to_have_text("The driver has sent you away until the session ends.")
     expect(page.get_by_label("Your name")).to_have_value("Mia")
 
 
-def test_a_web_guest_that_leaves_stays_away_until_it_joins(make_box: MakeBox, open_page: Open) -> None:
-    box = make_box(None)
-    box.after_joining = web_guest()
-    page = open_page(box)
+def test_a_web_guest_that_leaves_stays_away_until_it_joins(make_server: MakeServer, open_page: Open) -> None:
+    server = make_server(None)
+    server.after_joining = web_guest()
+    page = open_page(server)
     join(page, "Mia")
-    box.joined.get(timeout=10)
+    server.joined.get(timeout=10)
     leave = page.get_by_role("button", name="Leave the host")
     leave.click()
     answer(page, "Really leave the host?")
-    assert box.commands.get(timeout=10) == {"command": "leave"}
+    assert server.commands.get(timeout=10) == {"command": "leave"}
     expect(page.get_by_role("button", name="Leave the host")).to_be_visible()
-    page.wait_for_function("localStorage.getItem('roadmesh.left') === 'true'")
-    box.show(None)
+    page.wait_for_function("() => localStorage.getItem('roadmesh.left') === 'true'")
+    server.show(None)
     settled(page)
     expect(page.get_by_label("Your name")).to_have_value("Mia")
-    assert box.joined.empty()
+    assert server.joined.empty()

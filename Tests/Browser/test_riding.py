@@ -82,7 +82,7 @@ def test_the_end_of_the_session_is_told_as_such(ride: Ride, open_page: Open) -> 
     driver.get_by_role("button", name="End the session").click()
     answer(driver, "Really end")
     expect(page.get_by_text("Dad's Car ended the session.")).to_be_visible()
-    expect(driver.get_by_text("has stopped")).to_be_visible()
+    expect(driver.get_by_text("The session has ended.")).to_be_visible()
 
 
 def test_a_guest_is_kicked_and_told_so(ride: Ride, open_page: Open) -> None:

@@ -201,6 +201,24 @@ def guest_reconnecting(**more: Any) -> View:
     )
 
 
+def guest_refused(**more: Any) -> View:
+    """Two suggestions too many: the node tells the newest of them in a notice as well."""
+
+    def refused(song: str, title: str) -> View:
+        found = wish("suggest", "rejected", f"{title} is not queued.")
+        return {"songID": song, "title": title, **found, "reason": "tooManySuggestions"}
+
+    waiting = passing(
+        "tooManySuggestions",
+        "You already have 5 songs waiting.",
+        "Suggest again when one of them has played.",
+        seconds=600,
+    )
+    return guest_connected(
+        **{"wishes": [refused("s41", "Slow Lane"), refused("s40", "The Long Way Round")], "notices": [waiting], **more}
+    )
+
+
 def guest_choosing(**more: Any) -> View:
     return guest_view(
         **{
@@ -284,6 +302,9 @@ def many(songs: int, first: int = 0, **more: Any) -> View:
     return guest_connected(**{"queue": queue, "elapsed": 20 + first * 0.05, **more})
 
 
+STOPPED = "The head unit has stopped. The next start goes on with the queue."
+KICKED = "The host has removed you from this session. You can join again when the driver starts a new session."
+
 STATES: dict[str, View | None] = {
     "host-playing": host_playing(),
     "host-paused": host_playing(isPlaying=False, skip={"allowed": False, "votes": 0, "needed": 0, "mine": False}),
@@ -293,11 +314,14 @@ STATES: dict[str, View | None] = {
     "guest-connected": guest_connected(),
     "guest-reconnecting": guest_reconnecting(),
     "guest-retry": guest_reconnecting(notices=[lost("Retry")]),
+    "guest-refused": guest_refused(),
     "guest-choosing": guest_choosing(),
     "guest-looking": guest_choosing(connection="connecting", hosts=[]),
     "guest-hostile": hostile(),
+    "host-stopped": host_playing(ended=STOPPED),
     "guest-ended": guest_connected(ended="Dad's Car ended the session."),
+    "web-kicked": web_guest(ended=KICKED),
     "web-guest": web_guest(),
-    # Nobody has joined from this browser: the box answers 401.
+    # Nobody has joined from this browser: the server answers 401.
     "web-joining": None,
 }

@@ -96,6 +96,17 @@ struct ArtworkDecisionTests {
         #expect(failures.obstacle(try url("https://b.example/2"), now: .zero) == nil)
     }
 
+    @Test("a server that has sent a picture is asked at once for what it wanted a pause for, and no other server is")
+    func serverIsWell() throws {
+        var failures = ArtworkFailures(limits: limits)
+        let pictures = try ["http://a.example/1", "http://a.example/2", "http://b.example/1"].map { try url($0) }
+        for picture in pictures {
+            failures.failed(picture, last: picture, error: .serverMaintenance, retryAfter: .seconds(60), now: .zero)
+        }
+        failures.succeeded(pictures[0], last: pictures[0])
+        #expect(pictures.map { failures.obstacle($0, now: .seconds(1)) } == [nil, nil, .serverMaintenance])
+    }
+
     @Test("so many failures are remembered, and the oldest is forgotten first")
     func boundedFailures() throws {
         var failures = ArtworkFailures(limits: limits)

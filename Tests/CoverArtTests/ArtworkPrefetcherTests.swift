@@ -12,7 +12,16 @@ struct ArtworkPrefetcherTests {
         Song(id: id, title: "T", artist: "A", duration: 1, albumArtURL: url)
     }
 
-    @Test("a host has the pictures of its songs, hears once of one that cannot be had, and nothing of being offline")
+    /// An output as a word, since errors cannot be compared.
+    private func word(_ output: ArtworkPrefetcher.Output) -> String {
+        switch output {
+        case .artwork(let song, _): song
+        case .failed(let error, let isExpected): (isExpected ? "expected " : "") + error.caseName
+        case .recovered(let error): "over \(error.caseName)"
+        }
+    }
+
+    @Test("a host has the pictures of its songs, hears once of one that fails, and that being offline is expected")
     func prefetches() async throws {
         let server = try await PictureServer(["/a": .ok(), "/c": .ok()])
         let prefetcher = ArtworkPrefetcher(loader: ArtworkLoader(cache: newFolder()))
@@ -24,19 +33,28 @@ struct ArtworkPrefetcherTests {
         await prefetcher.show(songs)
         await prefetcher.show(songs)
         var words: Set<String> = []
-        for _ in 0..<3 {
-            words.insert(
-                try await output.first { event in
-                    switch event {
-                    case .artwork(let song, _): song
-                    case .failed(let error, _): error.caseName
-                    }
-                })
+        for _ in 0..<4 {
+            words.insert(try await output.first { word($0) })
         }
-        #expect(words == ["a", "c", "httpError(statusCode: 404)"])
+        #expect(words == ["a", "c", "httpError(statusCode: 404)", "expected offline"])
         await prefetcher.shutdown()
         await #expect(throws: EventQueue<ArtworkPrefetcher.Output>.Ended.self) { try await output.first { $0 } }
         try await server.close()
+    }
+
+    @Test("Try Again asks a server at once that wanted an hour's pause, and what was told of it is over")
+    func triesAgain() async throws {
+        let server = try await PictureServer(["/a": .status(503, fields: "Retry-After: 3600\r\n")])
+        let prefetcher = ArtworkPrefetcher(loader: ArtworkLoader(cache: newFolder()))
+        let output = EventQueue(prefetcher.output)
+        await prefetcher.show([song("a", server.url("/a"))])
+        #expect(try await output.first { word($0) } == "serverMaintenance")
+        server.change("/a", to: .ok())
+        await prefetcher.retry()
+        #expect(try await output.first { word($0) } == "a", "and not the old failure once more")
+        #expect(try await output.first { word($0) } == "over serverMaintenance")
+        await prefetcher.shutdown()
+        #expect(try await server.requests("/a") == 2)
     }
 
     @Test("a host that ends waits for no picture")

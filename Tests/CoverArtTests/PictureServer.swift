@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
+import NIOConcurrencyHelpers
 import NIOCore
 import NIOHTTP1
 import NIOPosix
@@ -32,12 +33,15 @@ struct PictureServer: Sendable {
 
     private let channel: any Channel
     private let sink: AsyncStream<Event>.Continuation
+    private let answers: NIOLockedValueBox<[String: Answer]>
     let events: EventQueue<Event>
     let port: Int
 
     init(_ answers: [String: Answer]) async throws {
         let (stream, sink) = AsyncStream.makeStream(of: Event.self)
+        let answers = NIOLockedValueBox(answers)
         self.sink = sink
+        self.answers = answers
         events = EventQueue(stream)
         channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .serverChannelOption(.backlog, value: 64)
@@ -53,6 +57,9 @@ struct PictureServer: Sendable {
     }
 
     func url(_ path: String) -> String { "http://127.0.0.1:\(port)\(path)" }
+
+    /// What is answered from now on.
+    func change(_ path: String, to answer: Answer) { answers.withLockedValue { $0[path] = answer } }
 
     /// Stops to listen; there is nobody at its port from then on.
     func close() async throws {
@@ -100,10 +107,13 @@ private final class Answerer: ChannelInboundHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias OutboundOut = ByteBuffer
 
-    private let answers: [String: PictureServer.Answer]
+    private let answers: NIOLockedValueBox<[String: PictureServer.Answer]>
     private let sink: AsyncStream<PictureServer.Event>.Continuation
 
-    init(answers: [String: PictureServer.Answer], sink: AsyncStream<PictureServer.Event>.Continuation) {
+    init(
+        answers: NIOLockedValueBox<[String: PictureServer.Answer]>,
+        sink: AsyncStream<PictureServer.Event>.Continuation
+    ) {
         self.answers = answers
         self.sink = sink
     }
@@ -112,7 +122,7 @@ private final class Answerer: ChannelInboundHandler {
         guard case .head(let head) = unwrapInboundIn(data) else { return }
         sink.yield(.request(path: head.uri, headers: head.headers.map { "\($0.name): \($0.value)" }))
         let channel = context.channel
-        switch answers[head.uri] ?? .status(404) {
+        switch answers.withLockedValue({ $0[head.uri] }) ?? .status(404) {
         case .bytes(let text, let body): channel.writeAndFlush(buffer(text, body), promise: nil)
         case .cut(let text, let body):
             channel.writeAndFlush(buffer(text, body)).whenComplete { _ in channel.close(promise: nil) }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import DemocracyDJ
+import NodeStore
 import Testing
 
 @testable import Dashboard
@@ -30,11 +31,11 @@ struct AccessTests {
     @Test("what is printed for every address is one that a phone can open")
     func printedAddress() {
         let addresses = ["192.168.4.1", "172.17.0.1", "fd00::1"]
-        #expect(BoxAddresses.reachable("0.0.0.0", among: addresses) == "192.168.4.1")
-        #expect(BoxAddresses.reachable("0.0.0.0", among: ["fd00::1"]) == "127.0.0.1")
-        #expect(BoxAddresses.reachable("::", among: ["fd00::1"]) == "fd00::1")
-        #expect(BoxAddresses.reachable("10.0.0.7", among: addresses) == "10.0.0.7")
-        #expect(BoxAddresses.inURL("fd00::1") == "[fd00::1]")
+        #expect(LocalAddresses.reachable("0.0.0.0", among: addresses) == "192.168.4.1")
+        #expect(LocalAddresses.reachable("0.0.0.0", among: ["fd00::1"]) == "127.0.0.1")
+        #expect(LocalAddresses.reachable("::", among: ["fd00::1"]) == "fd00::1")
+        #expect(LocalAddresses.reachable("10.0.0.7", among: addresses) == "10.0.0.7")
+        #expect(LocalAddresses.inURL("fd00::1") == "[fd00::1]")
     }
 
     @Test("tokens have 128 bits, are not the same twice, and are compared whole")
@@ -44,6 +45,27 @@ struct AccessTests {
         #expect(tokens != DashboardTokens.make())
         #expect(DashboardTokens.areSame("abc", "abc"))
         for other in ["", "ab", "abcd", "abd"] { #expect(!DashboardTokens.areSame("abc", other)) }
+    }
+
+    @Test("a restart asks no browser for its code again, unless the tokens are a day old, or not what was stored")
+    func tokensAreKept() throws {
+        let made = KeptTokens(stored: nil, now: 1_000_000)
+        #expect(made.stored.count <= StoreLimits.secretBytes)
+        // A head unit without a clock may wake up an hour earlier than it went to sleep.
+        for now: UInt32 in [1_000_000, 1_086_399, 996_400] {
+            #expect(KeptTokens(stored: made.stored, now: now) == made, "\(now)")
+        }
+        for now: UInt32 in [1_086_400, 913_600, 0, .max] {
+            let new = KeptTokens(stored: made.stored, now: now)
+            #expect(new.tokens.driver != made.tokens.driver && new.tokens.guest != made.tokens.guest, "\(now)")
+        }
+        let line = String(decoding: made.stored, as: UTF8.self)
+        for damaged in [
+            "", "  ", "\(line) ", String(line.dropFirst()), "  1000000", line.replacing("1000000", with: "x"),
+        ] {
+            let new = KeptTokens(stored: Array(damaged.utf8), now: 1_000_000)
+            #expect(new.tokens.driver != made.tokens.driver && new.tokens.driver.count == 32, "\(damaged)")
+        }
     }
 
     static let tokens = DashboardTokens(driver: "d1", guest: "g1")
@@ -105,7 +127,7 @@ struct AccessTests {
         #expect(enter(reachable, "/events", "d1") == .refuse(.noToken))
     }
 
-    @Test("on this box alone no token is needed, and who came in as a guest is one")
+    @Test("on this device alone no token is needed, and who came in as a guest is one")
     func loopback() {
         let here = visit { $0.host = "localhost:8080" }
         #expect(local.judge(here) == .pass(.driver))
@@ -117,7 +139,7 @@ struct AccessTests {
         #expect(local.judge(back) == .enter(access: ""))
     }
 
-    @Test("a name that points to this box is no name of it")
+    @Test("a name that points to this device is no name of it")
     func rebinding() {
         let ours = [
             "10.0.0.1:8080", "10.0.0.1", "localhost:8080", "LOCALHOST", "127.0.0.1:1", "[::1]:8080", "[::1]",

@@ -77,7 +77,8 @@ struct Line {
         func channelRead(context: ChannelHandlerContext, data: NIOAny) {
             let part = unwrapInboundIn(data)
             switch part {
-            case .head(let head): rest = head.headers["content-type"] == [EventStream.mediaType] ? ByteBuffer() : nil
+            case .head(let head):
+                rest = head.headers["content-type"] == [DashboardRoutes.eventStream] ? ByteBuffer() : nil
             case .body(var body):
                 guard rest != nil else { break }
                 rest?.writeBuffer(&body)

@@ -60,7 +60,7 @@ struct ConnectionTests {
 
     @Test("makes room for another where it has done nothing for the longest, and never where it does something")
     func room() {
-        var table = ConnectionTable(limit: 4, limitPerAddress: 2)
+        var table = ConnectionTable(limit: 4, limitPerAddress: 2, kept: 0)
         #expect(table.opened(from: "a") == .admit(1, closing: nil))
         #expect(table.opened(from: "a") == .admit(2, closing: nil))
         #expect(table.opened(from: "a") == .admit(3, closing: 1))
@@ -77,6 +77,26 @@ struct ConnectionTests {
         #expect(table.count == 4)
         for id in 1...7 { table.closed(id) }
         #expect(table.count == 0)
+    }
+
+    @Test("of the driver has a place where passengers have taken all that they can, though there are few")
+    func driversPlace() {
+        var table = ConnectionTable(limit: 16)
+        for id in 1...12 {
+            #expect(table.opened(from: "10.0.0.\(id)") == .admit(id, closing: nil))
+            table.changed(id, isBusy: true)
+        }
+        #expect(table.opened(from: "10.0.0.99") == .refuse)
+        for id in 13...16 {
+            #expect(table.opened(from: id == 13 ? "::1" : "127.0.0.1") == .admit(id, closing: nil))
+            table.changed(id, isBusy: true)
+        }
+        #expect(table.opened(from: "127.0.0.1") == .refuse)
+        // A passenger that is done makes room for the next, and a driver's connection does not.
+        table.changed(13, isBusy: false)
+        table.changed(5, isBusy: false)
+        table.closed(14)
+        #expect(table.opened(from: "10.0.0.99") == .admit(17, closing: 5))
     }
 
     @Test("that shows views gets the newest once, a ping in silence, and a last one")

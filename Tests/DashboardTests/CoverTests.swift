@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import MeshProtocol
 import NIOCore
 import NIOPosix
 import Testing
@@ -38,6 +39,23 @@ struct CoverTests {
         let first = await pictures.place(until: open.futureResult)
         #expect(await pictures.place(until: open.futureResult) == nil)
         withExtendedLifetime(first) {}
+        open.succeed()
+    }
+
+    @Test("the driver sees covers while passengers' phones take all that they can")
+    func driversPlace() async throws {
+        let places = PicturePlaces()
+        let open = connection()
+        let guest = ViewStreams.Viewer.webGuest("ana")
+        var taken: [Pictures.Place?] = []
+        for _ in 0..<(DashboardLimits.picturesAtOnce - DashboardLimits.driverPicturesAtOnce) {
+            taken.append(await places.of(guest).place(until: open.futureResult))
+        }
+        let waits = Task { await places.of(guest).place(until: open.futureResult) != nil }
+        while await places.of(guest).waitingCount == 0 { await Task.yield() }
+        #expect(await places.of(.node).place(until: open.futureResult) != nil)
+        taken = []
+        #expect(await waits.value)
         open.succeed()
     }
 

@@ -194,6 +194,32 @@ struct DashboardViewTests {
         #expect(view.end("Again.") == .none)
     }
 
+    @Test("a guest's song goes on in a gap, and stands still when its host has said goodbye")
+    func goodbye() {
+        for (reason, elapsed) in [(DisconnectReason.linkLost, 70.0), (.goodbye, 15)] {
+            var view = node(.guest)
+            _ = view.handle(.peerConnected(Car.host), now: .zero)
+            _ = view.handle(.snapshot(snapshot(), isStale: false), now: .zero)
+            _ = view.handle(.peerDisconnected(Car.host, reason), now: .seconds(5))
+            let shown = page(view, at: 60)
+            #expect(shown.elapsed == elapsed && shown.isPlaying == (reason == .linkLost), "\(reason)")
+            _ = view.handle(.peerConnected(Car.host), now: .seconds(60))
+            #expect(view.isPlaying)
+        }
+    }
+
+    @Test("after end the page says that the queue is gone, and after quit that it is kept")
+    func ends() {
+        for (reason, words) in [(ByeReason.ended, "begins a new one"), (.quit, "goes on with the queue")] {
+            var view = node(.host)
+            _ = view.handle(.bye(reason), now: .zero)
+            #expect(page(view).ended?.contains(words) == true)
+            let passenger = Viewpoint(.webGuest, me: Peer(id: "m", name: "Mia"), connection: .connected)
+            let told = view.page(for: passenger, webGuests: [], version: 1, now: .zero).ended
+            #expect(told?.contains(reason == .ended ? "The driver has ended" : "goes on with the queue") == true)
+        }
+    }
+
     @Test("what is not there is a null, as the contract says")
     func nulls() throws {
         let text = String(decoding: try JSONLine.bytes(page(node(.guest))), as: UTF8.self)

@@ -33,9 +33,8 @@ struct WebGuestsTests {
         .message(.stateUpdate(snapshot(revision, voters: voters)))
     }
 
-    private func wants(_ event: GuestFeature.Event, _ songID: Song.ID, _ guests: inout WebGuests) -> [WebGuests.Action]
-    {
-        guests.want(event, songID, by: "m", now: .zero)?.actions ?? []
+    private func wants(_ event: GuestFeature.Event, _ guests: inout WebGuests) -> [WebGuests.Action] {
+        guests.want(event, by: "m", now: .zero)?.actions ?? []
     }
 
     private func wish(_ guests: WebGuests) -> String? {
@@ -60,15 +59,15 @@ struct WebGuestsTests {
         // Its place and its session are kept, as long as nobody else needs them.
         #expect(guests.guest(session: "x") == "m" && guests.unlinked("m") == mia)
         #expect(guests.linked(mia, by: 2, nil, now: .seconds(201)) == [.changed("m")])
-        #expect(guests.linked(mia, by: 3, nil, now: .seconds(201)) == [.leave(3, .goodbye)])
+        #expect(guests.linked(mia, by: 3, nil, now: .seconds(201)) == [.leave(3, .goodbye())])
     }
 
     @Test("vote, and see where the vote is until the host shows it")
     func voting() throws {
         var guests = joined()
-        #expect(wants(.vote("s1"), "s1", &guests) == [vote(1), .changed("m")] && wish(guests) == "sent")
+        #expect(wants(.vote("s1"), &guests) == [vote(1), .changed("m")] && wish(guests) == "sent")
         // A second tap does no harm, and waits for the same.
-        let asked = guests.want(.vote("s1"), "s1", by: "m", now: .zero)
+        let asked = guests.want(.vote("s1"), by: "m", now: .zero)
         let again = try #require(asked)
         #expect(again.tapped == .said([], until: 1) && again.actions == [])
         #expect(guests.handle(state(2, voters: ["m"]), on: 1, of: "m", now: .zero) == [.changed("m")])
@@ -80,13 +79,14 @@ struct WebGuestsTests {
     @Test("are told why a wish is not followed, and at once where it cannot even be asked")
     func rejection() throws {
         var guests = joined()
-        _ = wants(.suggest("s9"), "s9", &guests)
+        _ = wants(.suggest("s9"), &guests)
+        _ = guests.handle(.acknowledged(1), on: 1, of: "m", now: .zero)
         _ = guests.handle(.message(.rejection(.suggestSong(songID: "s9"), .queueFull)), on: 1, of: "m", now: .zero)
         let viewpoint = try #require(guests.viewpoint("m"))
         #expect(viewpoint.wishes.entry("s9")?.state == .rejected(.queueFull))
         #expect(viewpoint.notices.current.map(\.code) == ["queueFull"])
         // Nothing plays here.
-        let asked = guests.want(.skip, nil, by: "m", now: .zero)
+        let asked = guests.want(.skip, by: "m", now: .zero)
         let skip = try #require(asked)
         #expect(skip.tapped == .refused(Notice(.nothingPlays)) && skip.actions == [])
     }
@@ -94,11 +94,12 @@ struct WebGuestsTests {
     @Test("have their vote asked for once more where its song has left the queue before it was seen")
     func unshown() throws {
         var guests = joined()
-        _ = wants(.vote("s1"), "s1", &guests)
+        _ = wants(.vote("s1"), &guests)
         _ = guests.handle(.acknowledged(1), on: 1, of: "m", now: .zero)
         let heartbeat = LocalLink.Event.message(.stateHeartbeat(epoch: 1, revision: 1))
         #expect(guests.handle(heartbeat, on: 1, of: "m", now: .seconds(5)) == [])
         #expect(guests.handle(heartbeat, on: 1, of: "m", now: .seconds(10)) == [vote(2)])
+        _ = guests.handle(.acknowledged(2), on: 1, of: "m", now: .seconds(10))
         _ = guests.handle(
             .message(.rejection(.vote(songID: "s1"), .alreadyPlayed)), on: 1, of: "m", now: .seconds(10))
         #expect(wish(guests) == "rejected")
@@ -107,7 +108,7 @@ struct WebGuestsTests {
     @Test("keep their link until what they have said is safe, and say again what was lost with one")
     func safety() throws {
         var guests = joined()
-        _ = wants(.vote("s1"), "s1", &guests)
+        _ = wants(.vote("s1"), &guests)
         #expect(guests.tick(now: .seconds(60)) == [], "the disk has not answered")
         #expect(guests.handle(.ended(.linkLost), on: 1, of: "m", now: .seconds(61)) == [.changed("m")])
         #expect(wish(guests) == "queued" && guests.present == [])
@@ -123,7 +124,7 @@ struct WebGuestsTests {
         var guests = joined()
         #expect(guests.handle(.ended(.refused(.banned)), on: 1, of: "m", now: .zero) == [.changed("m")])
         #expect(guests.viewpoint("m")?.ended != nil && guests.present == [] && guests.unlinked("m") == nil)
-        let heard = guests.want(.vote("s1"), "s1", by: "m", now: .zero)
+        let heard = guests.want(.vote("s1"), by: "m", now: .zero)
         #expect(heard == nil)
         #expect(guests.guest(session: "x") == "m", "it keeps its own, to be told so")
     }
@@ -131,7 +132,7 @@ struct WebGuestsTests {
     @Test("that leave are gone at once, with their session")
     func leaving() throws {
         var guests = joined()
-        #expect(guests.leave("m") == [.leave(1, .goodbye)])
+        #expect(guests.leave("m") == [.leave(1, .goodbye())])
         #expect(guests.guest(session: "x") == nil && guests.viewpoint("m") == nil)
         guests.closed("m", now: .zero)
     }

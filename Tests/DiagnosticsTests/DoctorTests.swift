@@ -1,20 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BLETransport
 import FoundationEssentials
 import MeshNode
-import NodeStore
+import MeshProtocol
 import Testing
 
+@testable import BLETransport
 @testable import Diagnostics
+@testable import NodeStore
 
 @Suite("What a doctor makes of facts")
 struct DoctorTests {
-    /// A box with nothing to complain about.
+    /// A device with nothing to complain about.
     static func healthy() -> Doctor {
         var first = AdapterFacts(name: "hci0")
         (first.version, first.manufacturer, first.firmware) = (9, 2, "1/2")
         (first.hasTwoMegabit, first.hasBothRoles) = (true, true)
+        first.timing = AdapterTiming(
+            isSetByNode: false, advertising: 1280...1280, connection: 30...50, supervisionTimeout: 420)
         (first.properties.activeAdvertisements, first.properties.freeAdvertisements) = (0, 5)
         var second = first
         second.name = "hci1"
@@ -25,28 +28,28 @@ struct DoctorTests {
             radio: RadioFacts(
                 kernel: .adapters([first, second]), service: .answers, daemon: daemon,
                 permissions: RadioPermissions(mayAdminister: true, mayCommand: true)),
-            box: BoxFacts(
+            device: DeviceFacts(
                 clock: ClockFacts(seconds: 1_800_000_000, isKept: true),
                 folder: FolderCondition(
                     path: "/home/me/.local/state/roadmesh", owner: 1_000, identity: .isSound, database: .isSound),
-                disk: DiskFacts(free: 1 << 30), user: 1_000))
+                freeBytes: 1 << 30, user: 1_000))
     }
 
-    /// One thing is the matter with a box.
+    /// One thing is the matter with a device.
     struct Fault: Sendable, CustomTestStringConvertible {
-        let kind: Finding.Kind
+        let code: Finding.Code
         let level: Finding.Level
         let exitCode: Int32
         let plant: @Sendable (inout Doctor) -> Void
 
         init(
-            _ kind: Finding.Kind, _ level: Finding.Level, _ exitCode: Int32,
+            _ code: Finding.Code, _ level: Finding.Level, _ exitCode: Int32,
             _ plant: @escaping @Sendable (inout Doctor) -> Void
         ) {
-            (self.kind, self.level, self.exitCode, self.plant) = (kind, level, exitCode, plant)
+            (self.code, self.level, self.exitCode, self.plant) = (code, level, exitCode, plant)
         }
 
-        var testDescription: String { "\(kind)" }
+        var testDescription: String { "\(code)" }
     }
 
     private static func adapter(_ change: @escaping @Sendable (inout AdapterFacts) -> Void)
@@ -60,98 +63,103 @@ struct DoctorTests {
     }
 
     static let radioFaults = [
-        Fault(.adapter(.noBluetooth), .broken, 69) {
+        Fault(.noBluetooth, .broken, 69) {
             $0.radio?.kernel = .hasNone; $0.radio?.service = .hasNoBus("no such file")
         },
-        Fault(.permissions(.notListed), .broken, 77) {
-            $0.radio?.kernel = .silent(RadioFailure(.notPermitted, "not permitted"))
+        Fault(.notListed, .broken, 77) {
+            $0.radio?.kernel = .silent(RadioError(.notPermitted, "not permitted"))
         },
-        Fault(.adapter(.noAdapter), .broken, 69) { $0.radio?.kernel = .adapters([]) },
-        Fault(.adapter(.noAdapter), .broken, 69) {
+        Fault(.noAdapter, .broken, 69) { $0.radio?.kernel = .adapters([]) },
+        Fault(.noAdapter, .broken, 69) {
             $0.radio?.kernel = .adapters([]); $0.wanted = "hci0"
         },
-        Fault(.adapter(.blocked), .broken, 69) {
+        Fault(.blocked, .broken, 69) {
             $0.radio?.kernel = .adapters([])
-            $0.radio?.block = RadioFailure(.blocked, "rfkill keeps Bluetooth off")
+            $0.radio?.block = RadioError(.blocked, "rfkill keeps Bluetooth off")
         },
-        Fault(.adapter(.noSuchAdapter), .broken, 69) { $0.wanted = "hci7" },
+        Fault(.noSuchAdapter, .broken, 69) { $0.wanted = "hci7" },
         Fault(
-            .adapter(.noLowEnergy), .broken, 69,
+            .noLowEnergy, .broken, 69,
             adapter {
                 $0.hasLowEnergy = false; $0.isUp = true
             }),
-        Fault(.adapter(.blockedBySwitch), .broken, 69) {
+        Fault(.blockedBySwitch, .broken, 69) {
             adapter {
-                $0.isUp = false; $0.block = RadioFailure(.blockedBySwitch, "a switch")
+                $0.isUp = false; $0.block = RadioError(.blockedBySwitch, "a switch")
             }(&$0)
             $0.wanted = "hci0"
         },
-        Fault(.adapter(.adapterOff), .broken, 69) {
+        Fault(.adapterOff, .broken, 69) {
             adapter { $0.isUp = false }(&$0); $0.wanted = "hci0"
         },
-        Fault(.adapter(.spareAdapterOff), .worthKnowing, 0) {
+        Fault(.spareAdapterOff, .worthKnowing, 0) {
             adapter { $0.isUp = false }(&$0); $0.wanted = "hci1"
         },
         Fault(
-            .controller(.oldController), .worthKnowing, 0,
+            .oldController, .worthKnowing, 0,
             adapter {
                 $0.version = 8; $0.hasTwoMegabit = nil
             }),
-        Fault(.controller(.noTwoMegabit), .worthKnowing, 0, adapter { $0.hasTwoMegabit = false }),
+        Fault(.noTwoMegabit, .worthKnowing, 0, adapter { $0.hasTwoMegabit = false }),
         Fault(
-            .advertising(.advertisingFull), .broken, 69,
+            .advertisingFull, .broken, 69,
             adapter {
                 $0.properties.freeAdvertisements = 0; $0.properties.activeAdvertisements = 5
             }),
         Fault(
-            .audio(.audioShared), .worthKnowing, 0,
+            .audioShared, .worthKnowing, 0,
             adapter { $0.linked = [LinkedDevice(name: "Earbuds", isAudio: true)] }),
-        Fault(.roles(.oneRole), .worthKnowing, 0) {
+        Fault(.oneRole, .worthKnowing, 0) {
             guard var only = $0.radio?.adapters.first else { return }
             only.hasBothRoles = false
             $0.radio?.kernel = .adapters([only])
         },
-        Fault(.bluetoothd(.serviceNotRunning), .broken, 69) {
+        Fault(.serviceNotRunning, .broken, 69) {
             $0.radio?.service = .isMissing; $0.radio?.daemon = nil
         },
         // bluetoothd switches adapters on: where it does not run, they are off for that.
-        Fault(.bluetoothd(.serviceNotRunning), .broken, 69) {
+        Fault(.serviceNotRunning, .broken, 69) {
             adapter { $0.isUp = false }(&$0); $0.radio?.service = .isMissing
         },
-        Fault(.bluetoothd(.noMessageBus), .broken, 69) { $0.radio?.service = .hasNoBus("no such file") },
-        Fault(.bluetoothd(.serviceFails), .broken, 69) { $0.radio?.service = .fails("no reply in time") },
-        Fault(.bluetoothd(.notExperimental), .worthKnowing, 0) { $0.radio?.daemon?.isExperimental = false },
-        Fault(.bluetoothd(.notExperimental), .worthKnowing, 0) {
+        Fault(.noMessageBus, .broken, 69) { $0.radio?.service = .hasNoBus("no such file") },
+        Fault(.serviceFails, .broken, 69) { $0.radio?.service = .fails("no reply in time") },
+        Fault(.slowTiming, .worthKnowing, 0) { $0.radio?.permissions.mayAdminister = false },
+        Fault(.slowTiming, .worthKnowing, 0) {
             $0.radio?.daemon?.isExperimental = false
-            $0.radio?.daemon?.version = nil
+            $0.radio?.permissions = RadioPermissions(mayAdminister: false, mayCommand: false)
         },
-        Fault(.bluetoothd(.volumePlugin), .worthKnowing, 0) { $0.radio?.daemon?.leavesOut = [] },
-        Fault(.permissions(.denied), .broken, 77) { $0.radio?.service = .denies("rejected") },
-        Fault(.permissions(.noCapabilities), .worthKnowing, 0) { $0.radio?.permissions.mayCommand = false },
+        Fault(.volumePlugin, .worthKnowing, 0) { $0.radio?.daemon?.leavesOut = [] },
+        Fault(.denied, .broken, 77) { $0.radio?.service = .denies("rejected") },
+        Fault(.noCapabilities, .worthKnowing, 0) { $0.radio?.permissions.mayCommand = false },
     ]
 
-    static let boxFaults = [
-        Fault(.kernel(.kernelUnsound), .worthKnowing, 0) { $0.box.kernel = "#1 SMP Debian 6.1.192-1 (2026-01-02)" },
-        Fault(.clock(.clockWrong), .broken, 69) { $0.box.clock = ClockFacts(seconds: 3_600, isKept: false) },
-        Fault(.clock(.clockAlone), .worthKnowing, 0) { $0.box.clock.isKept = false },
-        Fault(.state(.stateReadOnly), .broken, 73) {
-            ($0.box.folder.refusal, $0.box.folder.isReadOnlyDisk) = ("read-only", true)
+    static let deviceFaults = [
+        Fault(.kernelUnsound, .worthKnowing, 0) { $0.device.kernel = "#1 SMP Debian 6.1.191-1 (2025-12-20)" },
+        Fault(.kernelUnsound, .worthKnowing, 0) { $0.device.kernel = "#1 SMP Debian 6.1.192-1 (2026-01-02)" },
+        Fault(.clockWrong, .broken, 69) { $0.device.clock = ClockFacts(seconds: 3_600, isKept: false) },
+        Fault(.clockAlone, .worthKnowing, 0) { $0.device.clock.isKept = false },
+        Fault(.stateReadOnly, .broken, 73) {
+            ($0.device.folder.refusal, $0.device.folder.isReadOnlyDisk) = ("read-only", true)
         },
-        Fault(.state(.stateForeign), .broken, 73) { ($0.box.folder.refusal, $0.box.folder.owner) = ("denied", 0) },
-        Fault(.state(.stateUnwritable), .broken, 73) { $0.box.folder.refusal = "denied" },
+        Fault(.stateForeign, .broken, 73) { ($0.device.folder.refusal, $0.device.folder.owner) = ("denied", 0) },
+        Fault(.stateUnwritable, .broken, 73) { $0.device.folder.refusal = "denied" },
         // Of a folder that is not there, another's above it is no surprise.
-        Fault(.state(.stateUnwritable), .broken, 73) {
-            ($0.box.folder.refusal, $0.box.folder.owner, $0.box.folder.exists) = ("denied", 0, false)
+        Fault(.stateUnwritable, .broken, 73) {
+            ($0.device.folder.refusal, $0.device.folder.owner, $0.device.folder.exists) = ("denied", 0, false)
         },
-        Fault(.state(.identityDamaged), .broken, 73) { $0.box.folder.identity = .isDamaged("it is no identity") },
-        Fault(.state(.databaseDamaged), .broken, 73) { $0.box.folder.database = .isDamaged("malformed") },
-        Fault(.state(.databaseNewer), .broken, 73) { $0.box.folder.database = .isNewer },
-        Fault(.state(.databaseUnreadable), .broken, 73) { $0.box.folder.database = .isUnreadable("denied") },
-        Fault(.disk(.diskFull), .broken, 73) { $0.box.disk.free = 1 << 20 },
-        Fault(.disk(.diskLow), .worthKnowing, 0) { $0.box.disk.free = 100 << 20 },
+        Fault(.identityDamaged, .broken, 73) { $0.device.folder.identity = .isDamaged("it is no identity") },
+        Fault(.identityReadable, .worthKnowing, 0) {
+            ($0.device.folder.identity, $0.device.folder.isReadableByOthers) = (.isSound, true)
+        },
+        Fault(.databaseDamaged, .broken, 73) { $0.device.folder.database = .isDamaged("malformed") },
+        Fault(.databaseNewer, .broken, 73) { $0.device.folder.database = .isNewer },
+        Fault(.databaseUnreadable, .broken, 73) { $0.device.folder.database = .isUnreadable("denied") },
+        Fault(.diskFull, .broken, 73) { $0.device.freeBytes = 1 << 20 },
+        Fault(.diskFull, .broken, 73) { $0.device.folder.isFullDisk = true },
+        Fault(.diskLow, .worthKnowing, 0) { $0.device.freeBytes = 100 << 20 },
     ]
 
-    @Test("a healthy box has nothing, and every area is looked at")
+    @Test("a healthy device has nothing, and every area is looked at")
     func health() {
         let findings = Self.healthy().findings
         #expect(findings.filter { $0.level != .good } == [])
@@ -159,38 +167,43 @@ struct DoctorTests {
         #expect(Self.healthy().adaptersToTry == ["hci0", "hci1"])
     }
 
-    @Test("each fault is named by its cause alone, with what it means", arguments: radioFaults + boxFaults)
+    @Test("each fault is named by its cause alone, with what it means", arguments: radioFaults + deviceFaults)
     func fault(_ fault: Fault) {
         var doctor = Self.healthy()
         fault.plant(&doctor)
         let bad = doctor.findings.filter { $0.level != .good }
-        #expect(bad.map(\.kind) == [fault.kind])
+        #expect(bad.map(\.code) == [fault.code])
         #expect(bad.map(\.level) == [fault.level])
         #expect(bad.allSatisfy { !$0.meaning.isEmpty && $0.message.hasSuffix(".") })
         var diagnosis = Diagnosis()
         diagnosis.findings = doctor.findings
         #expect((diagnosis.exitCode?.rawValue ?? 0) == fault.exitCode)
         let isBroken = fault.level == .broken
-        #expect(doctor.adaptersToTry.isEmpty == (isBroken && Self.radioFaults.contains { $0.kind == fault.kind }))
+        #expect(doctor.adaptersToTry.isEmpty == (isBroken && Self.radioFaults.contains { $0.code == fault.code }))
     }
 
     @Test("every finding there is has been made by a test")
     func complete() {
         let doctor = Self.healthy()
         let made =
-            (Self.radioFaults + Self.boxFaults).map(\.kind) + doctor.findings.map(\.kind)
-            + Self.outcomes.flatMap {
-                doctor.findings(HearingTest(from: "hci0", to: "hci1", outcome: $0.0)).map(\.kind)
-            }
-        #expect(Set(Finding.Kind.allCases) == Set(made))
+            (Self.radioFaults + Self.deviceFaults).map(\.code) + doctor.findings.map(\.code)
+            + Self.outcomes.map { doctor.finding(ReceptionTest(from: "hci0", to: "hci1", outcome: $0.0)).code }
+        #expect(Set(Finding.Code.allCases) == Set(made))
     }
 
-    @Test("a box without a radio by its user's word has none to be looked at")
+    @Test("a device without a radio by its user's word has none to be looked at")
     func virtual() {
         var doctor = Self.healthy()
         doctor.radio = nil
         #expect(doctor.adaptersToTry == [])
         #expect(Set(doctor.findings.map(\.area)) == [.kernel, .clock, .state, .disk])
+    }
+
+    @Test("the last kernel before those that can be panicked has nothing to be told of it")
+    func soundKernel() {
+        var doctor = Self.healthy()
+        doctor.device.kernel = "#1 SMP Debian 6.1.190-1 (2025-12-01)"
+        #expect(doctor.findings.filter { $0.level != .good } == [])
     }
 
     @Test("the adapter that is wanted is tried first")
@@ -200,36 +213,36 @@ struct DoctorTests {
         #expect(doctor.adaptersToTry == ["hci1", "hci0"])
     }
 
-    static let outcomes: [(HearingTest.Outcome, Finding.Kind, Finding.Level)] = [
-        (.heard(after: .milliseconds(45), rssi: -50), .air(.heard), .good),
-        (.silence(.seconds(8)), .air(.notHeard), .broken),
-        (.advertised, .air(.advertised), .good),
-        (.cannotAdvertise(RadioFailure(.failed, "x")), .air(.cannotAdvertise), .broken),
-        (.cannotListen(RadioFailure(.failed, "x")), .air(.cannotListen), .broken),
+    static let outcomes: [(ReceptionTest.Outcome, Finding.Code, Finding.Level)] = [
+        (.heard(after: .milliseconds(45), rssi: -50), .heard, .good),
+        (.silence(.seconds(8)), .notHeard, .broken),
+        (.advertised, .advertised, .good),
+        (.cannotAdvertise(RadioError(.failed, "x")), .cannotAdvertise, .broken),
+        (.cannotListen(RadioError(.failed, "x")), .cannotListen, .broken),
     ]
 
     @Test("a live test is told as it went", arguments: outcomes)
-    func live(outcome: HearingTest.Outcome, kind: Finding.Kind, level: Finding.Level) {
-        let findings = Self.healthy().findings(HearingTest(from: "hci0", to: "hci1", outcome: outcome))
-        #expect(findings.map(\.kind) == [kind])
-        #expect(findings.map(\.level) == [level])
+    func live(outcome: ReceptionTest.Outcome, code: Finding.Code, level: Finding.Level) {
+        let finding = Self.healthy().finding(ReceptionTest(from: "hci0", to: "hci1", outcome: outcome))
+        #expect(finding.code == code)
+        #expect(finding.level == level)
     }
 
     @Test("what has to be typed for a folder with spaces is one word to the shell")
     func quoting() {
         var doctor = Self.healthy()
-        doctor.box.folder.path = "/media/Dad's Stick"
-        doctor.box.folder.refusal = "denied"
+        doctor.device.folder.path = "/media/Dad's Stick"
+        doctor.device.folder.refusal = "denied"
         #expect(doctor.findings.contains { $0.command?.hasSuffix("'/media/Dad'\\''s Stick'") == true })
     }
 
     @Test("people read what was found, what it means and what to type, and a sum")
     func text() throws {
         var doctor = Self.healthy()
-        doctor.box.clock.isKept = false
+        doctor.device.clock.isKept = false
         var diagnosis = Diagnosis()
         diagnosis.findings = doctor.findings
-        let alone = try #require(doctor.findings.first { $0.kind == .clock(.clockAlone) })
+        let alone = try #require(doctor.findings.first { $0.code == .clockAlone })
         let lines = alone.lines { $0.split(separator: ". ").map(String.init) }
         #expect(lines.first == "worth knowing " + alone.message)
         #expect(
@@ -238,17 +251,17 @@ struct DoctorTests {
         #expect(lines.last == "                sudo timedatectl set-ntp true")
         #expect(diagnosis.sentence == "Nothing is broken; 1 worth knowing.")
         #expect(try #require(doctor.findings.first).lines { _ in ["no meaning"] } == ["good          hci0 is on."])
-        doctor.box.disk.free = 0
+        doctor.device.freeBytes = 0
         diagnosis.findings = doctor.findings
-        #expect(diagnosis.sentence == "1 thing is broken: mend the first one, and look again.")
+        #expect(diagnosis.sentence == "1 thing is broken: repair the first one, and check again.")
         diagnosis.findings = Self.healthy().findings
-        #expect(diagnosis.sentence == "This box is well.")
+        #expect(diagnosis.sentence == "This device is fine.")
     }
 
     @Test("programs get an object a finding, and a sum")
     func json() throws {
         var doctor = Self.healthy()
-        doctor.box.disk.free = 1 << 20
+        doctor.device.freeBytes = 1 << 20
         var diagnosis = Diagnosis()
         diagnosis.findings = doctor.findings
         let encoder = JSONEncoder()
@@ -256,7 +269,7 @@ struct DoctorTests {
         func text(_ object: some Encodable) throws -> String {
             String(decoding: try encoder.encode(object), as: UTF8.self)
         }
-        let full = try #require(doctor.findings.first { $0.kind == .disk(.diskFull) })
+        let full = try #require(doctor.findings.first { $0.code == .diskFull })
         let line = try text(TimedFinding(full, at: 1))
         #expect(line.hasPrefix(#"{"area":"disk","at":1,"code":"diskFull","command":""#))
         #expect(line.contains(#""event":"finding","level":"broken","meaning":""#))

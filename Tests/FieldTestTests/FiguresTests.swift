@@ -10,7 +10,7 @@ import Testing
 struct FiguresTests {
     @Test("a gap begins when nothing came any more and ends when the host is heard; the way back ends with its state")
     func gap() throws {
-        let figures = DriveFigures(Drives.oneGap)
+        let figures = DriveMetrics(Drives.oneGap)
         let gap = try #require(figures.gaps.first)
         #expect(figures.gaps.count == 1)
         #expect(abs(gap.start - 20) < 1e-6 && gap.end == 30)
@@ -19,7 +19,7 @@ struct FiguresTests {
         #expect(figures.resent == 1)
     }
 
-    @Test("a link that a pending dial has brought tells that the host was in reach a little before it")
+    @Test("a link that a pending dial has brought tells that the host was in range a little before it")
     func lag() throws {
         func inReach(after seconds: Double) throws -> Double {
             var row = ContactRow(.heard, Peer(id: Drives.car, name: "Car"))
@@ -28,7 +28,7 @@ struct FiguresTests {
                 (0, Drives.contact(.resumed)), (5, Drives.contact(.lost, silence: 0.42)), (5 + seconds, .contact(row)),
                 (5.4 + seconds, Drives.contact(.resumed)), (500, .end("quit")),
             ])
-            return try #require(DriveFigures(drive).gaps.first?.end) - 5 - seconds
+            return try #require(DriveMetrics(drive).gaps.first?.end) - 5 - seconds
         }
         #expect(abs(try inReach(after: 10) + 0.0375) < 1e-6)
         #expect(abs(try inReach(after: 100) + 0.27) < 1e-6)
@@ -36,7 +36,7 @@ struct FiguresTests {
 
     @Test("of dials that lead to nothing, what was heard first counts, and the channel of the one that worked")
     func failedDials() throws {
-        let figures = DriveFigures(
+        let figures = DriveMetrics(
             Drives.drive([
                 (0, Drives.contact(.resumed)), (5, Drives.contact(.lost, silence: 0.5)), (7, Drives.contact(.heard)),
                 (7.2, Drives.contact(.dialled)), (9, Drives.contact(.heard)), (9.2, Drives.contact(.dialled)),
@@ -48,7 +48,7 @@ struct FiguresTests {
 
     @Test("a host knows that a guest is back, and not for how long it was on its way")
     func host() {
-        let figures = DriveFigures(
+        let figures = DriveMetrics(
             Drives.drive(
                 [
                     (0, Drives.contact(.resumed)), (5, Drives.contact(.lost, silence: 0.42)),
@@ -62,17 +62,17 @@ struct FiguresTests {
     @Test("a goodbye leaves no gap, and a gap that the drive ends in lasts until then")
     func ends() {
         let left = Drives.drive([(0, Drives.contact(.resumed)), (5, Drives.contact(.lost)), (9, .end("quit"))])
-        #expect(DriveFigures(left).gaps.isEmpty)
+        #expect(DriveMetrics(left).gaps.isEmpty)
         let away = Drives.drive([
             (0, Drives.contact(.resumed)), (5, Drives.contact(.lost, silence: 1)), (9, .end("quit")),
         ])
-        #expect(DriveFigures(away).gaps.map(\.length) == [nil])
-        #expect(DriveFigures(away).away == 5)
+        #expect(DriveMetrics(away).gaps.map(\.length) == [nil])
+        #expect(DriveMetrics(away).away == 5)
     }
 
     @Test("each vote is counted once, whatever is told of it in between, and one taken back is no loss")
     func votes() {
-        let votes = DriveFigures(
+        let votes = DriveMetrics(
             Drives.drive([
                 (1, Drives.wish("s1", "queued")), (2, Drives.wish("s1", "sent")),
                 // Told again after a restart.
@@ -92,7 +92,7 @@ struct FiguresTests {
         }
         func twice(_ kinds: [String]) -> Int {
             let rows = kinds.enumerated().map { (Double($0.offset), intent($0.element)) }
-            return DriveFigures(Drives.drive(rows, role: .host)).deliveries.countedTwice
+            return DriveMetrics(Drives.drive(rows, role: .host)).deliveries.countedTwice
         }
         #expect(twice(["vote", "vote"]) == 1)
         #expect(twice(["vote", "takeBackVote", "vote"]) == 0)
@@ -105,7 +105,7 @@ struct FiguresTests {
             (activity.isScanning, activity.isDialling, activity.links) = (scanning, dialling, links)
             return .radio(RadioSample(activity))
         }
-        let time = DriveFigures(
+        let time = DriveMetrics(
             Drives.drive([
                 (0, radio(scanning: true)), (2, radio(scanning: true, dialling: true)), (3, radio(links: 1)),
                 (10, .tick),
@@ -117,16 +117,16 @@ struct FiguresTests {
     @Test("the verdict is as bad as its worst part, and says what to do")
     func verdict() {
         let good = Drives.oneGap
-        #expect(Verdict(good, DriveFigures(good)).grade == .poor, "a third of its signal is weak")
+        #expect(Verdict(good, DriveMetrics(good)).grade == .poor, "a third of its signal is weak")
         let strong = Drives.drive([
             (0, Drives.contact(.resumed)), (1, Drives.link(-60)), (2, Drives.wish("s1", "queued")),
             (3, Drives.wish("s1", "confirmed")), (9, .end("quit")),
         ])
-        #expect(Verdict(strong, DriveFigures(strong)).grade == .good)
+        #expect(Verdict(strong, DriveMetrics(strong)).grade == .good)
         let lost = Drives.drive([
             (0, Drives.contact(.resumed)), (2, Drives.wish("s1", "queued")), (900, .end("quit")),
         ])
-        let verdict = Verdict(lost, DriveFigures(lost))
+        let verdict = Verdict(lost, DriveMetrics(lost))
         #expect(verdict.grade == .poor)
         #expect(verdict.findings[0].advice?.contains("report it") == true)
     }
@@ -134,23 +134,23 @@ struct FiguresTests {
     @Test("a drive without a link is neither good nor bad, and one that ended without is not the host's fault")
     func unlinked() {
         let alone = Drives.drive([(1, Drives.wish("s1", "queued")), (14, .end("quit"))])
-        let verdict = Verdict(alone, DriveFigures(alone))
+        let verdict = Verdict(alone, DriveMetrics(alone))
         #expect(verdict.findings.map(\.grade) == [.fair, .none])
         #expect(verdict.findings[0].advice?.contains("report it") == false)
         #expect(verdict.findings[1].sentence == "There was no link in this drive.")
         let silent = Drives.drive([(14, .end("quit"))])
-        #expect(Verdict(silent, DriveFigures(silent)).grade == .none)
+        #expect(Verdict(silent, DriveMetrics(silent)).grade == .none)
         let ended = Drives.drive([
             (0, Drives.contact(.resumed)), (5, Drives.contact(.lost)), (9, Drives.wish("s1", "queued")),
             (12, .end("quit")),
         ])
-        #expect(Verdict(ended, DriveFigures(ended)).grade == .fair)
+        #expect(Verdict(ended, DriveMetrics(ended)).grade == .fair)
     }
 
     @Test("that a recording was cut off is a fact, and no praise")
     func cutOff() {
         let drive = Drives.drive([(0, Drives.contact(.resumed)), (5, .tick)], ending: .cutOff)
-        #expect(Verdict(drive, DriveFigures(drive)).findings.last?.grade == Verdict.Grade.none)
+        #expect(Verdict(drive, DriveMetrics(drive)).findings.last?.grade == Verdict.Grade.none)
     }
 
     @Test(
@@ -160,6 +160,6 @@ struct FiguresTests {
             (7_500, "2 h 5 min"), (.nan, "?"),
         ])
     func times(_ seconds: Double, _ words: String) {
-        #expect(Words.time(seconds) == words)
+        #expect(Format.time(seconds) == words)
     }
 }

@@ -29,7 +29,9 @@ struct ReplayTests {
 
     @Test("a simulated guest meets the drive's gaps, and every promise holds")
     func simulated() async {
-        let result = await SimulatedDrive(AirScript(Drives.oneGap)).run(seeds: 1...5)
+        var told: [Int] = []
+        let result = await SimulatedDrive(AirScript(Drives.oneGap)).run(seeds: 1...5) { told.append($0) }
+        #expect(told == [1, 2, 3, 4, 5])
         #expect(result.runs == 5 && result.violation == nil)
         #expect(result.figures.faults == [.tunnel: 5])
         #expect(result.figures.wishes == 10)
@@ -42,7 +44,7 @@ struct ReplayTests {
         let path = URL(filePath: #filePath).deletingLastPathComponent().path + "/../../docs/drives/\(name).jsonl"
         let drive = try Drive(file: String(decoding: try Data(contentsOf: URL(filePath: path)), as: UTF8.self))
         #expect(drive.ending == .complete && drive.header.origin?.contains("radio lab") == true)
-        let figures = DriveFigures(drive)
+        let figures = DriveMetrics(drive)
         #expect(figures.deliveries.cast > 10 && figures.deliveries.waiting == 0)
         let result = await SimulatedDrive(AirScript(drive, backToBack: true)).run(seeds: 1...4)
         #expect(result.violation == nil)

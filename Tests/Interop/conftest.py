@@ -14,7 +14,8 @@ import pytest
 from roadmesh_peer.guest import Guest, Talk
 from roadmesh_peer.noise_link import Key
 from roadmesh_peer.virtual_air import Heard, Radio
-from roadmesh_program.fixtures import MakeGuest, Start, StartHost
+from roadmesh_program.fixtures import MakeGuest, Place, Start, StartHost
+from roadmesh_program.person import Person
 from roadmesh_program.program import START, Program
 
 SONGS = 20
@@ -47,6 +48,23 @@ def start(binary: Path, air: Path, tmp_path: Path) -> Iterator[Start]:
     codes = [program.end() for program in running]
     # Whatever a test has done to a program, it ends as one should.
     assert all(code == 0 for code in codes), f"exit codes {codes}"
+
+
+@pytest.fixture
+def place(air: Path, tmp_path: Path) -> Place:
+    def place(address: str) -> list[str]:
+        return ["--radio", "virtual", "--air", str(air), "--adapter", address, "--state", str(tmp_path / address)]
+
+    return place
+
+
+@pytest.fixture
+def shell() -> Iterator[Person]:
+    """A shell with job control, and a person at it."""
+    shell = Person(Path("/bin/bash"), "--norc", "-i", PS1="$ ")
+    shell.look(lambda: shell.prompt == "$")
+    yield shell
+    shell.end()
 
 
 @pytest.fixture

@@ -10,8 +10,11 @@ import multiprocessing
 import os
 import statistics
 from collections.abc import Callable
+from pathlib import Path
+from time import monotonic
 
 from roadmesh_peer.guest import Talk
+from roadmesh_peer.virtual_air import Heard, Radio
 from roadmesh_peer.wire import Frame, Hello, Unit, ack, message, ping, pong
 from roadmesh_program.measuring import resident
 from roadmesh_program.program import Program
@@ -20,6 +23,13 @@ FRAMES = int(os.environ.get("FLOOD", "20000"))
 FLOODERS = 8
 IN_A_RECORD = 100
 PAST_THE_BURST = 2_000
+
+# Somebody dials for so long, and a vote is cast so often meanwhile; more than may come at once have been there before.
+DIALLING = 3.0
+VOTES = 12
+PAST_THE_CALLERS = 50
+# A vote meanwhile, as its voter sees it, in seconds.
+LONGEST = 1.0
 
 LARGEST_GROWTH = 16 << 10  # kibibytes
 SLOWEST = 2.0
@@ -59,6 +69,26 @@ class Flooder(multiprocessing.Process):
         while self.sent < self._frames:
             self._talk.say(*rubbish(self.sent // IN_A_RECORD))
             self._sent.value += IN_A_RECORD
+
+
+class Dialler(multiprocessing.Process):
+    """Opens channels and closes them at once, as fast as sockets allow. A process, so that it takes no time from who
+    measures."""
+
+    def __init__(self, air: Path, host: Heard) -> None:
+        super().__init__(daemon=True)
+        self._dialled = multiprocessing.Value("q", 0)
+        self._radio = Radio(air, "eve")
+        self._host = host
+
+    @property
+    def dialled(self) -> int:
+        return self._dialled.value
+
+    def run(self) -> None:
+        while True:
+            self._radio.dial(self._host).close()
+            self._dialled.value += 1
 
 
 def vote_time(guest: Program, song: str) -> float:
@@ -102,4 +132,35 @@ def test_a_flood_of_frames_fills_no_memory_and_slows_nobody(
     assert [one.exitcode for one in flooders] == [0] * FLOODERS
     assert largest - before <= LARGEST_GROWTH
     assert ratio <= SLOWEST or statistics.median(loud) <= UNNOTICED
+    assert vote_time(bob, next(songs)) < 1
+
+
+def test_a_vote_does_not_wait_for_somebody_who_dials_without_end(
+    host: Program, bob: Program, heard: Heard, air: Path, measured: list[str]
+) -> None:
+    songs = iter(f"n{number}" for number in range(1, 21))
+    quiet = [vote_time(bob, next(songs)) for _ in range(5)]
+    before = resident(host.pid)
+    dialler = Dialler(air, heard)
+    dialler.start()
+    while dialler.dialled < PAST_THE_CALLERS and dialler.is_alive():
+        dialler.join(0.01)
+    first, began = dialler.dialled, monotonic()
+    loud = []
+    for _ in range(VOTES):
+        loud.append(vote_time(bob, next(songs)))
+        # Spread over the time, and below what a guest may want at once.
+        dialler.join(DIALLING / VOTES)
+    took = monotonic() - began
+    assert dialler.is_alive(), "a flood that has ended keeps nobody waiting"
+    dialled = dialler.dialled - first
+    dialler.terminate()
+    dialler.join()
+    measured.append(
+        f"beside {dialled / took:,.0f} dials a second a vote took {statistics.median(loud) * 1e3:.1f} ms, at most "
+        f"{max(loud) * 1e3:.1f} ms, and {statistics.median(quiet) * 1e3:.1f} ms before; the host grew by "
+        f"{resident(host.pid) - before:,} KiB"
+    )
+    assert max(loud) <= LONGEST
+    assert not bob.seen("peerDisconnected")
     assert vote_time(bob, next(songs)) < 1

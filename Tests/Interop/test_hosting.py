@@ -21,7 +21,9 @@ from roadmesh_peer.virtual_air import ChannelClosed, HostRadio
 from roadmesh_peer.wire import (
     BONDED_ONLY,
     CIRCUITS_ONLY,
+    LARGEST_SDU,
     PROOF_WANTED,
+    Farewell,
     Frame,
     Hello,
     Kind,
@@ -42,6 +44,9 @@ from roadmesh_program.program import Program
 EPOCH = 0xCA4
 
 NAME = "Dad's Car"
+
+# A guest asks a host without room again after so many seconds, and after half of them at the soonest.
+FIRST_HOLD = 5.0
 
 
 class Car:
@@ -198,11 +203,17 @@ def test_a_clear_refusal_keeps_the_guest_away_for_a_moment_only(reason: ClearRea
 
 
 @pytest.mark.parametrize(
-    "answer",
-    [refusal(Reason.FULL), refusal(99), Frame(Kind.CHALLENGE, b"\x01what is the PIN?")],
-    ids=["full", "an unknown reason", "an unknown challenge"],
+    ("answer", "notice"),
+    [
+        (refusal(Reason.BANNED), "kicked"),
+        (refusal(99), "refused"),
+        (Frame(Kind.CHALLENGE, b"\x01what is the PIN?"), "proofRequired"),
+    ],
+    ids=["banned", "an unknown reason", "an unknown challenge"],
 )
-def test_a_refusal_is_told_and_the_guest_stays_away(answer: Frame, bob: Program, car: Car) -> None:
+def test_a_refusal_is_told_and_the_guest_stays_away_until_its_person_retries(
+    answer: Frame, notice: str, bob: Program, car: Car
+) -> None:
     talk = car.called()
     talk.meet()
     talk.answer(answer)
@@ -211,8 +222,28 @@ def test_a_refusal_is_told_and_the_guest_stays_away(answer: Frame, bob: Program,
     else:
         talk.closed()
     assert bob.expect("connection", state="failed")["error"].startswith("refused:")
+    bob.expect_seen("notice", code=notice)
+    # Longer than it leaves a host alone that has no room.
     with pytest.raises(TimeoutError):
-        car.radio.accept(car.key.identifier, timeout=1.0)
+        car.radio.accept(car.key.identifier, timeout=FIRST_HOLD + 1)
+    bob.say("retry")
+    car.let_in()
+    bob.expect("connection", state="connected")
+
+
+def test_a_guest_asks_a_host_without_room_again_by_itself_after_some_seconds(bob: Program, car: Car) -> None:
+    talk = car.called()
+    talk.meet()
+    talk.answer(refusal(Reason.FULL))
+    talk.closed()
+    assert bob.expect("connection", state="failed")["error"] == "refused: full"
+    bob.expect_seen("notice", code="hostFull")
+    with pytest.raises(TimeoutError):
+        car.radio.accept(car.key.identifier, timeout=FIRST_HOLD / 5)
+    talk = HostTalk(car.radio.accept(car.key.identifier, timeout=FIRST_HOLD + 5), car.key)
+    talk.let_in(car.hello())
+    bob.expect("connection", state="connected")
+    bob.expect_seen("noticeCleared", code="hostFull")
 
 
 @pytest.mark.parametrize("critical", [PROOF_WANTED, CIRCUITS_ONLY, 8])
@@ -267,6 +298,8 @@ SPOILED: dict[str, Spoil] = {
     "a message after a missing one": lambda talk: talk.say(message(Unit(b"", 2))),
     "an ack of what was never sent": lambda talk: talk.say(ack(1)),
     "a challenge in the middle": lambda talk: talk.say(Frame(Kind.CHALLENGE, b"\x01\x01")),
+    "an empty packet": lambda talk: talk.channel.send(b""),
+    "a packet that is too long": lambda talk: talk.channel.send(bytes(LARGEST_SDU + 1)),
     "silence": lambda talk: None,
 }
 
@@ -290,12 +323,36 @@ def test_a_link_that_goes_wrong_is_left_and_the_guest_comes_back(
     assert back.known
 
 
-def test_a_host_that_says_goodbye_has_ended_the_session(bob: Program, bob_in: In) -> None:
+@pytest.mark.parametrize(
+    ("said", "notice", "state"),
+    [
+        (goodbye(), "hostLeft", "disconnected"),
+        (goodbye(Farewell.UNSPECIFIED), "hostLeft", "disconnected"),
+        (goodbye(Farewell.STOPPED), "hostStopped", "reconnecting"),
+        (goodbye(Farewell.ENDED), "hostEnded", "disconnected"),
+        (goodbye(99), "hostLeft", "disconnected"),
+        (Frame(Kind.GOODBYE, b"\x01 and more"), "hostStopped", "reconnecting"),
+    ],
+    ids=lambda value: bytes(value).hex() if isinstance(value, Frame) else value,
+)
+def test_a_guest_tells_what_becomes_of_the_session_of_a_host_that_says_goodbye(
+    said: Frame, notice: str, state: str, bob: Program, bob_in: In
+) -> None:
     talk, _, _ = bob_in
-    talk.say(goodbye())
+    talk.say(said)
     talk.closed()
     assert bob.expect("peerDisconnected")["reason"] == "goodbye"
-    assert bob.expect("notice")["code"] == "hostEnded"
+    assert bob.expect("notice")["code"] == notice
+    assert bob.expect("connection")["state"] == state
+
+
+def test_a_guest_comes_back_to_a_host_that_was_stopped(bob: Program, bob_in: In, car: Car) -> None:
+    talk, _, _ = bob_in
+    talk.say(goodbye(Farewell.STOPPED))
+    talk.closed()
+    _, back = car.let_in()
+    assert back.known
+    bob.expect("noticeCleared", code="hostStopped")
 
 
 def test_what_the_guest_cannot_read_it_passes_over(bob: Program, bob_in: In) -> None:

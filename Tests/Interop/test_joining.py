@@ -12,7 +12,7 @@ import pytest
 from roadmesh_peer.guest import Guest, LinkEnded, Refused, Talk
 from roadmesh_peer.noise_link import ClearlyRefused, ClearReason, Forged, Key, Packet
 from roadmesh_peer.virtual_air import Heard, Radio
-from roadmesh_peer.wire import Hello, Kind, Reader, Reason, identifier, ping
+from roadmesh_peer.wire import Farewell, Hello, Kind, Reader, Reason, identifier, ping
 from roadmesh_program.fixtures import MakeGuest, Start, StartHost
 from roadmesh_program.program import NotExpected, Program
 
@@ -125,10 +125,14 @@ def test_a_guest_that_falls_silent_is_missed(ana: Guest, host: Program) -> None:
     assert host.expect("peerDisconnected")["reason"] == "linkLost"
 
 
-def test_a_host_that_ends_says_goodbye(ana: Guest, host: Program) -> None:
-    host.say("end")
-    with pytest.raises(LinkEnded):
+@pytest.mark.parametrize(("line", "reason"), [("quit", Farewell.STOPPED), ("end", Farewell.ENDED)])
+def test_a_host_that_goes_says_goodbye_and_what_becomes_of_its_session(
+    line: str, reason: Farewell, ana: Guest, host: Program
+) -> None:
+    host.say(line)
+    with pytest.raises(LinkEnded) as ended:
         ana.until(lambda: False)
+    assert ended.value.reason == reason
 
 
 def test_a_guest_that_was_sent_away_is_refused_now_and_later(ana: Guest, host: Program) -> None:

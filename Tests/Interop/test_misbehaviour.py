@@ -17,6 +17,7 @@ from roadmesh_peer.wire import (
     LARGEST_SDU,
     LARGEST_UNIT,
     MAJOR_VERSION,
+    TAG_BYTES,
     CircuitOpen,
     Fragment,
     Frame,
@@ -220,6 +221,24 @@ def test_an_sdu_that_is_too_long_ends_the_link(eve: Eve) -> None:
     eve.is_shown_the_door()
 
 
+def test_an_sdu_that_is_too_long_is_not_cut_to_the_record_that_it_begins_with(eve: Eve) -> None:
+    vote = bytes(message(Unit(democracy_dj.vote("n9"), 1)))
+    # An unknown frame fills the record to the last byte; its type and its length take three.
+    filling = Frame(0x55, bytes(LARGEST_SDU - TAG_BYTES - len(vote) - 3))
+    assert eve.talk.records
+    record = eve.talk.records.seal(vote + bytes(filling))
+    assert len(record) == LARGEST_SDU
+    eve.talk.channel.send(record + b"\x00")
+    eve.is_shown_the_door()
+    assert not eve.host.seen("intent", songID="n9")
+
+
+def test_an_empty_packet_is_the_end_of_the_channel(eve: Eve) -> None:
+    eve.talk.channel.send(b"")
+    eve.is_shown_the_door()
+    assert eve.host.seen("peerDisconnected")[-1]["reason"] == "linkLost"
+
+
 def test_numbers_in_longer_forms_are_read_and_endless_ones_are_not(eve: Eve) -> None:
     eve.talk.say(Frame(Kind.PING, b"\xe3\x80\x00"))
     while Reader(eve.talk.hear_of(Kind.PONG)).varint() != 0x63:
@@ -290,6 +309,8 @@ def test_what_is_no_misbehaviour_is_passed_over(eve: Eve) -> None:
         bytes((Packet.XX_1, MAJOR_VERSION)) + bytes(31),
         bytes((Packet.XX_1,)),
         b"\xff" * 2000,
+        b"\xff" * (LARGEST_SDU + 1),
+        b"",
     ],
     ids=lambda said: f"{said[:2].hex()}, {len(said)} bytes",
 )

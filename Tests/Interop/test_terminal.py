@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from roadmesh_program.fixtures import Place
 from roadmesh_program.person import Person
 from roadmesh_program.program import START, Program
 
@@ -103,7 +104,7 @@ def test_what_the_log_says_comes_in_above_the_prompt_too(host: Program, sit: Sit
     ana.type("vo")
     ana.look(lambda: ana.prompt == "> vo")
     host.end()
-    ana.see("! Dad's Car ended the session.")
+    ana.see("! Dad's Car has stopped.")
     ana.look(lambda: any(line.startswith("debug: ") for line in ana.lines[: ana.row]), "a log line")
     assert ana.prompt == "> vo"
 
@@ -141,7 +142,6 @@ def test_after_the_window_has_changed_everything_fits_and_what_is_typed_stays(
 
 @pytest.mark.parametrize("how", ["quit", "Ctrl-C", "Ctrl-D", "SIGTERM", "SIGHUP"])
 def test_however_it_ends_prompt_and_panel_go_and_the_terminal_is_as_it_was(ana: Person, how: str) -> None:
-    before = ana.mode
     ana.look(lambda: ana.prompt == ">")
     match how:
         case "quit":
@@ -157,19 +157,93 @@ def test_however_it_ends_prompt_and_panel_go_and_the_terminal_is_as_it_was(ana: 
     assert ana.wait() == 0
     assert ana.lines[-1] == "Bye."
     assert ana.prompt == "" and ana.row == len(ana.lines)
-    assert ana.mode == before == ana.line_mode
-
-
-def test_even_when_it_is_killed_the_keyboard_works(ana: Person) -> None:
-    ana.signal(signal.SIGKILL)
-    assert ana.wait() == -signal.SIGKILL
     assert ana.mode == ana.line_mode
+
+
+def test_ctrl_backslash_does_nothing_and_leaves_no_broken_terminal(host: Program, ana: Person) -> None:
+    ana.type("vot\x1ce 2")
+    ana.look(lambda: ana.prompt == "> vote 2", "what was typed around it")
+    ana.type("\n")
+    host.expect("intent", kind="vote", songID="n2")
+    ana.enter("quit")
+    assert ana.wait() == 0
+    assert ana.mode == ana.line_mode
+
+
+def test_even_when_it_is_killed_the_keyboard_works(host: Program, binary: Path, shell: Person, place: Place) -> None:
+    """No program can undo what it did to the terminal when it is killed. The shell does."""
+    del host
+    shell.type(f"clear; {binary} guest Ana {' '.join(place('ana'))}\n")
+    shell.see('Connected to "Dad\'s Car"', timeout=START)
+    killed = subprocess.run(["pkill", "-KILL", "-P", str(shell.pid)], check=False)
+    assert killed.returncode == 0
+    shell.see("Killed")
+    shell.type("stty -a; echo still $((40 + 2))\n")
+    shell.see("still 42", " icanon", " echo ")
+    assert any(line.endswith("stty -a; echo still $((40 + 2))") for line in shell.lines), "what is typed can be seen"
+
+
+def test_what_is_drawn_leaves_no_mode_behind(ana: Person) -> None:
+    ana.enter("vote 1")
+    ana.see("1 vote (yours)")
     # No mode that a dead program could leave behind: scroll regions, the alternate screen, hidden cursors.
     assert b"\x1b[?" not in ana.written and b"r" not in {code[-1:] for code in _codes(bytes(ana.written))}
 
 
 def _codes(output: bytes) -> list[bytes]:
     return re.findall(rb"\x1b\[[0-9;]*[@-~]", output)
+
+
+def test_lines_are_edited_and_brought_back(host: Program, ana: Person) -> None:
+    ana.enter("vote mile 3")
+    host.expect("intent", kind="vote", songID="n3")
+    ana.enter("queue")
+    ana.type("\x1b[A\x1b[A")
+    ana.look(lambda: ana.prompt == "> vote mile 3", "the line before the last one")
+    ana.type("\x01un")
+    ana.look(lambda: ana.prompt == "> unvote mile 3" and ana.column == 4, "a cursor behind what was typed")
+    ana.type("\n")
+    host.expect("intent", kind="takeBackVote", songID="n3")
+    ana.type("\x12vot")
+    ana.look(lambda: "reverse-i-search" in ana.prompt and "unvote mile 3" in ana.prompt, "a search of the history")
+    ana.type("\x07")
+    ana.look(lambda: ana.prompt == ">", "an empty prompt")
+    ana.type("vote 漢é\x7f\x7fn4\n")
+    host.expect("intent", kind="vote", songID="n4")
+
+
+def test_tab_completes_commands_and_titles(start_host: Callable[..., Program], sit: Sit) -> None:
+    host = start_host(songs=3)
+    ana = sit("guest", "Ana", "ana")
+    ana.see(f" 1. Mile 1 {BY}", timeout=START)
+    ana.type("unv\t")
+    ana.look(lambda: ana.prompt == "> unvote" and ana.column == 9, "the command, and room for a song")
+    ana.type("mi\t")
+    ana.look(lambda: ana.prompt == "> unvote Mile", "what the titles have in common")
+    ana.see("unvote Mile 1", "unvote Mile 2", "unvote Mile 3")
+    ana.type("\x15vote mile 2\t\n")
+    host.expect("intent", kind="vote", songID="n2")
+    ana.see("> vote Mile 2")
+
+
+def test_a_line_that_is_wider_than_the_window_stays_in_its_row(host: Program, ana: Person) -> None:
+    ana.resize(30, 30)
+    ana.type("vote " + "mile " * 12)
+    ana.look(lambda: ana.prompt.startswith("…") and ana.prompt.endswith("mile"), "the end of it")
+    row = ana.row
+    host.say("pause")
+    ana.see("Paused: ")
+    assert ana.row == row and ana.prompt.endswith("mile mile")
+    ana.type("\x01")
+    ana.look(lambda: ana.prompt.startswith("> vote mile") and ana.prompt.endswith("…"), "the beginning of it")
+    assert ana.row == row
+    ana.type("\n")
+    ana.look(lambda: ana.prompt == ">", "an empty prompt")
+    ana.see("! ")
+    # What was entered stands above, all of it, and then the answer.
+    above = " ".join(ana.lines[: ana.row])
+    entered = above[above.index("> vote mile") : above.index("! ")]
+    assert entered.count("mile") == 12
 
 
 def test_stopped_and_woken_it_draws_everything_anew(host: Program, ana: Person) -> None:
@@ -215,6 +289,14 @@ def test_a_dumb_terminal_gets_plain_lines_and_commands_by_number_all_the_same(ho
     ana.signal(signal.SIGTERM)
     assert ana.wait() == 0
     assert ESCAPE not in ana.written
+
+
+def test_at_a_dumb_terminal_ctrl_d_ends_a_host_too(sit: Sit) -> None:
+    car = sit("host", "Car", "car", TERM="dumb")
+    car.see("Now playing: Open Road", timeout=START)
+    car.type("\x04")
+    car.see("Bye.")
+    assert car.wait() == 0
 
 
 def test_no_color_is_respected(host: Program, air: Path, sit: Sit) -> None:

@@ -88,12 +88,15 @@ def clear(lab: Lab) -> None:
     lab.air.heal()
     names = lab.controller_names()
     lab.air.request("drop", between=[names, names])
+    addresses = [controller.address for box in lab.boxes.values() for controller in box.controllers]
     for box in lab.boxes.values():
         if not box.alive:
             continue
         if box.bluetoothd_options is not None and not box.bluetoothd.running:
             box.start_bluetoothd()
             box.run(AWAIT_BLUETOOTHD)
+        for controller in box.controllers:
+            box.ask("give_back", controller=controller.index, address=controller.address, peers=addresses)
         # Their ends are told; a later test is not to find them again.
         box.programs = {name: one for name, one in box.programs.items() if name in DAEMONS}
     with lab.hub.changed:

@@ -45,6 +45,11 @@ def is_out(program: Program) -> bool:
     return bool(told) and told[-1]["event"] == "notice"
 
 
+def told_last(program: Program) -> float:
+    """When the last word on the radio came."""
+    return [one for one in program.events if one.get("code") == "radioUnavailable"][-1]["_received"]
+
+
 @pytest.fixture(autouse=True)
 def mended(road: Lab) -> Iterator[None]:
     """Whatever a test has done to a controller is undone, also where it has failed."""
@@ -79,8 +84,10 @@ def test_votes_flow_again_within_five_seconds(
         gone = time.monotonic()
         end(box)
         confirmed = ana.expect("vote", songID=song, wish=done, state="confirmed", timeout=START)
-        assert not is_out(victim)
-        seconds.append(confirmed["_received"] - gone)
+        # The kernel advertises again by itself as soon as the adapter is on: a guest may have voted before bluetoothd has
+        # told the host that it is. Who has been told of an outage is told of its end within the same time.
+        assert road.hub.wait_for(lambda: not is_out(victim) or None, START)
+        seconds.append(max(confirmed["_received"], told_last(victim)) - gone)
     figures.times(f"{name}, at the {whose}: cause gone to vote confirmed", seconds, BACK_LIMIT)
     assert max(seconds) < BACK_LIMIT
 
@@ -131,11 +138,13 @@ def test_a_host_whose_advertising_was_forgotten_is_found_again(
     [ana] = start_guests(family, "Ana")
     seconds = []
     for _ in range(ROUNDS):
+        # It is renewed for each guest that comes; what is not on the air cannot be forgotten.
+        hold(road, 2)
         road.air.skip()
         road.air.forget_advertising(car)
         forgotten = road.air.expect("advertising", on=False)["monotonic"]
         seconds.append(road.air.expect("advertising", on=True, timeout=15)["monotonic"] - forgotten)
-        assert "could not find this host" in host.expect("notice", code="radioMended")["message"]
+        assert "could not find this host" in host.expect("notice", code="radioRecovered")["message"]
     figures.times("advertising silently gone: to its return", seconds, 11.0)
     bob = family.roadmesh("guest", "Bob", adapter="hci1")
     await_joined(bob)
@@ -226,7 +235,7 @@ def test_another_adapter_is_taken_where_none_was_named(
         spare.unplug(0)
     else:
         road.air.stall(spare.hci(0))
-    mended = host.expect("notice", code="radioMended", timeout=3 * RESET)
+    mended = host.expect("notice", code="radioRecovered", timeout=3 * RESET)
     assert "hci1" in mended["message"] and not mended["critical"]
     figures.note(f"first adapter {way}: on the second after {mended['_received'] - gone:.1f} s")
     await_joined(ana)
@@ -245,6 +254,6 @@ def test_an_adapter_that_was_named_is_waited_for(road: Lab, spare: Box) -> None:
     spare.unplug(0)
     host.expect("notice", cause="noAdapter")
     hold(road, 6)
-    assert not host.seen("notice", code="radioMended") and not host.seen("noticeCleared")
+    assert not host.seen("notice", code="radioRecovered") and not host.seen("noticeCleared")
     spare.plug(0)
     host.expect("noticeCleared", code="radioUnavailable")

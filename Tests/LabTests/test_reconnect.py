@@ -97,7 +97,7 @@ def test_floor(road: Lab, fast_car: Box, fast_family: Box, figures: Figures) -> 
 
 
 def test_usual(road: Lab, car: Box, family: Box, figures: Figures) -> None:
-    drive(road, car, family, figures, "intervals of 30 to 50 ms", GAPS)
+    drive(road, car, family, figures, "as the nodes set it", GAPS)
 
 
 def test_fast(road: Lab, fast_car: Box, fast_family: Box, figures: Figures) -> None:

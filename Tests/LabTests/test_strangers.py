@@ -11,7 +11,17 @@ import pytest
 from roadmesh_peer import democracy_dj
 from conftest import clear, crashes
 from frames import EPOCH, LabTalk, call
-from helpers import START, await_joined, cast, identity, shows_peers, shows_vote, song_list, start_guests
+from helpers import (
+    START,
+    await_joined,
+    cast,
+    identity,
+    service_uuid,
+    shows_peers,
+    shows_vote,
+    song_list,
+    start_guests,
+)
 from lab import Box, Lab, Program
 from roadmesh_peer.noise_link import ClearReason, Handshake, Packet, prologue
 from roadmesh_peer.virtual_air import ChannelClosed
@@ -33,6 +43,9 @@ from roadmesh_peer.wire import (
 HANDSHAKE_TIMEOUT, SILENCE_TIMEOUT = 5.0, 3.0
 
 HALF_OPEN = 8
+
+# Links without a channel that a host keeps, and how long.
+EMPTY_LINKS, EMPTY_LINK = 3, 30.0
 
 # Of one vote; its median without strangers is half of it or less (test_voting.py).
 UNDISTURBED = 1.0
@@ -329,6 +342,25 @@ def test_whoever_tears_his_link_down_in_the_middle_of_a_word_is_forgotten(strang
     assert host.expect("peerDisconnected")["reason"] == "linkLost"
     for one in guests:
         one.expect("snapshot", shows_peers("Ana", "Bob"))
+
+
+def test_devices_that_only_connect_do_not_keep_guests_out(
+    air_of_file: Lab, party: Party, car: Box, family: Box
+) -> None:
+    idlers = [air_of_file.stranger(next(names)) for _ in range(EMPTY_LINKS + 2)]
+    started = time.monotonic()
+    for idler in idlers:
+        idler.link(idler.find(service_uuid(), address=car.hci(0).address))
+    # Of more than three the oldest make room, and the last three go by themselves. What bluetoothd refuses is tried again.
+    for idler in idlers[:2]:
+        idler.expect_disconnected(timeout=EMPTY_LINK / 2)
+    newcomer = family.roadmesh("guest", "Cy", adapter="hci2")
+    await_joined(newcomer)
+    newcomer.say("quit")
+    newcomer.wait()
+    for idler in idlers[2:]:
+        idler.expect_disconnected(timeout=EMPTY_LINK + 10)
+    assert time.monotonic() - started > EMPTY_LINK - 1
 
 
 def test_after_all_that_a_new_guest_joins_as_ever(air_of_file: Lab, party: Party, family: Box) -> None:

@@ -37,10 +37,13 @@ struct Crowd {
     private(set) var now: MeshInstant = .zero
     private(set) var shown: [NodeEvent] = []
     private(set) var writes = 0
+    /// What the host has said on links that a test vouches for, such as those of pages.
+    private(set) var told: [MeshCore.LinkID: [LocalLink.Event]] = [:]
     /// How often the host was woken by its clock.
     private(set) var ticks = 0
     private var isWriting = false
     private var lastLink = 0
+    private var lastSaid: UInt64 = 0
 
     init(songs: Int = 5) throws {
         let list = (1...songs).map { Song(id: "s\($0)", title: "Song \($0)", artist: "A", duration: 3_600) }
@@ -82,7 +85,14 @@ struct Crowd {
     mutating func say(_ message: MeshMessage, _ guest: Int) { say(message.encoded, guest) }
 
     mutating func say(_ body: [UInt8], _ guest: Int) {
-        take(guests[guest].core.send(body, as: .reliable, to: host.context.mesh.local.id).1, of: guest)
+        let key = guests[guest].core.key(host.context.mesh.local.id, as: .initiator)
+        take(guests[guest].core.send(body, as: .reliable, to: key).1, of: guest)
+    }
+
+    /// Somebody with a page says something.
+    mutating func say(_ message: MeshMessage, on page: MeshCore.LinkID) {
+        lastSaid += 1
+        feed(.said(message, number: lastSaid, on: page))
     }
 
     /// A guest goes without a word.
@@ -184,6 +194,9 @@ struct Crowd {
                     take(guests[guest].core.channelClosed(id), of: guest)
                 }
             case .show(let event): shown.append(event)
+            case .deliver(let message, let id): told[id, default: []].append(.message(message))
+            case .acknowledge(let number, let id): told[id, default: []].append(.acknowledged(number))
+            case .end(let id, let end): told[id, default: []].append(.ended(end))
             default: break
             }
         }
@@ -199,6 +212,16 @@ struct Crowd {
     // MARK: What people see
 
     func votes(for songID: Song.ID) -> Int? { states.last?.item(songID)?.votes }
+
+    /// What a page has said that is safe, by number.
+    func acknowledged(on page: MeshCore.LinkID) -> [UInt64] {
+        (told[page] ?? []).compactMap { if case .acknowledged(let number) = $0 { number } else { nil } }
+    }
+
+    /// Why the host did not follow a page's wishes.
+    func refusals(on page: MeshCore.LinkID) -> [RejectionReason] {
+        (told[page] ?? []).compactMap { if case .message(.rejection(_, let reason)) = $0 { reason } else { nil } }
+    }
 
     /// Each state that was shown.
     var states: [HostSnapshot] {

@@ -8,6 +8,8 @@ import Testing
 
 @Suite("A guest that wants too much")
 struct FloodTests {
+    private let mia = Peer(id: String(repeating: "c3", count: 16), name: "Mia")
+
     @Test("a vote is counted in the next step, however much others have said before it")
     func inTurn() throws {
         var car = try Crowd()
@@ -33,6 +35,52 @@ struct FloodTests {
         let first = try #require(states.firstIndex { $0.item("s3")?.votes == 1 })
         #expect(counted == first + 1, "of what waits for a step each guest has its part")
         #expect(car.writes > before + 2, "and the rest came after it")
+    }
+
+    @Test(
+        "a flood from a page does not keep a vote over the radio waiting, nor one over the radio a page's",
+        arguments: [true, false])
+    func pageAndRadio(isPageFlooding: Bool) throws {
+        let page = 100
+        var car = try Crowd()
+        let ana = try car.join(2, name: "Ana")
+        car.feed(.joined(page, mia))
+        func say(_ intent: GuestIntent, byPage: Bool) {
+            if byPage { car.say(.intent(intent), on: page) } else { car.say(.intent(intent), ana) }
+            car.settle()
+        }
+        car.disk = .hangs
+        say(.vote(songID: "s3"), byPage: isPageFlooding)
+        for _ in 0..<20 {
+            say(.vote(songID: "s2"), byPage: isPageFlooding)
+            say(.takeBackVote(songID: "s2"), byPage: isPageFlooding)
+        }
+        say(.vote(songID: "s5"), byPage: !isPageFlooding)
+        car.goOn()
+        let states = car.states
+        let counted = try #require(states.firstIndex { $0.item("s5")?.votes == 1 })
+        let first = try #require(states.firstIndex { $0.item("s3")?.votes == 1 })
+        #expect(counted == first + 1, "of what waits for a step a page and a phone have their part")
+        #expect(car.acknowledged(on: page).count == (isPageFlooding ? 41 : 1))
+    }
+
+    @Test("a page that wants more than a person taps is told so, and no other page is")
+    func tooFastPage() throws {
+        let (page, other) = (100, 101)
+        var car = try Crowd()
+        car.feed(.joined(page, mia))
+        car.feed(.joined(other, Peer(id: String(repeating: "d4", count: 16), name: "Leo")))
+        let wishes = DJLimits.wishBurst + 10
+        for number in 0..<wishes {
+            car.say(.intent(number.isMultiple(of: 2) ? .vote(songID: "s2") : .takeBackVote(songID: "s2")), on: page)
+        }
+        #expect(car.refusals(on: page) == [RejectionReason](repeating: .tooFast, count: 10))
+        #expect(car.acknowledged(on: page) == Array(1...UInt64(wishes)), "each has its answer")
+        car.say(.intent(.vote(songID: "s3")), on: other)
+        #expect(car.refusals(on: other) == [] && car.votes(for: "s3") == 1)
+        car.pass(.seconds(1))
+        car.say(.intent(.vote(songID: "s3")), on: page)
+        #expect(car.votes(for: "s3") == 2, "slowed down, not cut off")
     }
 
     @Test("of all that a step changes everybody is told once")
@@ -70,6 +118,19 @@ struct FloodTests {
         car.say(.intent(.vote(songID: "s3")), eve)
         car.pass(.seconds(2))
         #expect(car.votes(for: "s3") == 1, "slowed down, not cut off")
+    }
+
+    @Test("who has wanted too much is not read for a second, and the others are")
+    func pause() throws {
+        var car = try Crowd()
+        let (eve, ana) = (try car.join(2), try car.join(3, name: "Ana"))
+        for _ in 0...DJLimits.wishBurst { car.say(.intent(.vote(songID: "s2")), eve) }
+        car.settle()
+        for guest in [eve, ana] { car.say(.intent(.vote(songID: "s3")), guest) }
+        car.settle()
+        #expect(!car.guests[eve].outgoing.isEmpty && car.guests[ana].outgoing.isEmpty)
+        car.pass(NodeLimits.hastePause)
+        #expect(car.guests.map(\.outgoing.count) == [0, 0])
     }
 
     @Test("what a guest sends while the disk hangs waits in a bounded place, and the others are read")

@@ -15,7 +15,7 @@ struct KeyTests {
         var core: NodeCore
         let host: Identity
         var shown: [NodeEvent] = []
-        var forgotten: [Peer.ID] = []
+        var forgotten: [ConversationKey] = []
         private var dial: Int?
         private var link = 0
         private var now: MeshInstant = .zero
@@ -30,7 +30,9 @@ struct KeyTests {
                     .guest(wanted: nil),
                     NodeDescription(
                         role: .guest, peer: Peer(id: ana.peerID, name: "Ana"), radio: "none", service: .democracyDJ),
-                    identity: ana, contents: StoredNode(remembered: [host.peerID: joined]),
+                    identity: ana,
+                    contents: StoredNode(
+                        remembered: [ConversationKey(host.peerID, as: .initiator, .democracyDJ): joined]),
                     origin: ContinuousClock().now, seed: 7))
             feed(.started)
         }
@@ -89,9 +91,55 @@ struct KeyTests {
         guard case .knownHello = second else { return #expect(Bool(false), "nobody has said that it may forget") }
         guest.hear(.clearRefusal(major: ProtocolVersion.major, .unknownKey))
         #expect(guest.notices == ["hostKeyChanged"], "it is told once")
+        #expect(guest.forgotten == [], "nobody has said that it may forget")
         guest.feed(.input(.retry))
+        #expect(guest.forgotten == [ConversationKey(guest.host.peerID, as: .initiator, .democracyDJ)])
         let third = try guest.dialled()
-        guard case .strangerHello = third else { return #expect(Bool(false), "the old key is still in the way") }
+        guard case .unknownHello = third else { return #expect(Bool(false), "the old key is still in the way") }
+    }
+
+    @Test("a guest that leaves, and looks for a host again, has forgotten no key by it")
+    func leaves() throws {
+        var guest = try Guest()
+        _ = try guest.dialled()
+        guest.hear(.clearRefusal(major: ProtocolVersion.major, .unknownKey))
+        guest.feed(.input(.leave))
+        guest.feed(.input(.retry))
+        #expect(guest.forgotten == [])
+        let again = try guest.dialled()
+        guard case .knownHello = again else { return #expect(Bool(false), "nobody has said that it may forget") }
+    }
+
+    @Test("a guest that was told whom to join joins that one: by its name, its first digits or its whole identifier")
+    func wantedHost() throws {
+        let car = try PairOfCores().cores[0].mesh.local
+        for wanted in [car.name, String(car.id.prefix(12)), car.id, car.id.uppercased()] {
+            var pair = try PairOfCores(wanted: wanted)
+            pair.meet()
+            #expect(pair.present == ["Ana"] && pair.notices(at: .guest) == [], "\(wanted)")
+        }
+    }
+
+    @Test("a guest that was told whom to join leaves whoever proves to be another, and tells that one nothing")
+    func anotherHost() throws {
+        let car = try PairOfCores().cores[0].mesh.local
+        let (head, rest) = (Identity.head(of: car.id), car.id.dropFirst(Identity.headDigits))
+        let digit = rest.hasPrefix("0") ? "1" : "0"
+        // A key that begins like the one that is wanted, and a host that advertises another's name.
+        let identifier = head + String(repeating: digit, count: rest.count)
+        for (wanted, name) in [(identifier, car.name), (head + digit, car.name), ("Dad's Car", "Dad's Car")] {
+            var pair = try PairOfCores(wanted: wanted)
+            pair.feed(.input(.guest(.vote("s2"))), to: .guest)
+            pair.meet(as: name)
+            #expect(pair.dials(of: .guest) == 1, "\(wanted): from afar it may be the one")
+            #expect(pair.present == [] && pair.cores.allSatisfy { $0.mesh.connectedPeers.isEmpty }, "\(wanted)")
+            pair.feed(.input(.guest(.vote("s3"))), to: .guest)
+            #expect(pair.wishes == [.queued, .queued] && pair.votes(for: "s2", at: .host) == 0, "\(wanted)")
+            let isShown = pair.shown[1].contains { if case .peerConnected = $0 { true } else { false } }
+            #expect(!isShown && pair.cores[1].app.guest?.state.host == nil, "\(wanted)")
+            #expect(pair.stored[1].remembered.isEmpty, "\(wanted): it is no host that was joined")
+            #expect(pair.cores[1].mesh.joined(withHead: head) == [], "\(wanted): nor is it pinned")
+        }
     }
 
     @Test("people at a host are told of two nodes with one identity")

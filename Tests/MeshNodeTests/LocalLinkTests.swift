@@ -27,7 +27,7 @@ struct LocalLinkTests {
         #expect(try await told.first { if case .acknowledged(let number) = $0 { number } else { nil } } == 7)
         let seen = try await guest.snapshot { $0.item("s4")?.voters == [Self.ana.id] }
         #expect(seen.connectedPeers.contains(Self.ana))
-        await host.node.leave(link.id, .goodbye)
+        await host.node.leave(link.id, .goodbye())
         _ = try await guest.snapshot { !$0.connectedPeers.contains(Self.ana) && $0.item("s4")?.votes == 1 }
         try await host.stop(.quit(.terminated))
         let again = try car.host()

@@ -2,6 +2,7 @@
 
 import BLETransport
 import DemocracyDJ
+import Logging
 import MeshNode
 import MeshProtocol
 import TestSupport
@@ -16,9 +17,10 @@ private struct Party {
 
     var car: Peer { Peer(id: identity.peerID, name: "Dad's Car") }
 
-    init(listens: Bool = true) async throws {
+    init(listens: Bool = true, logger: Logger = Logger(label: "roadmesh.client")) async throws {
         air = try VirtualAir(directory: newFolder())
-        host = MultipeerClient(radio: try VirtualRadio(air: air, address: "car"), identity: identity)
+        host = MultipeerClient(
+            radio: try VirtualRadio(air: air, address: "car"), identity: identity, logger: logger)
         heard = EventQueue(listens ? host.events() : AsyncStream { nil })
         try await host.startHosting("Dad's Car")
     }
@@ -84,6 +86,20 @@ private struct Party {
             if case .heard(let sighting) = event { sighting.endpoint } else { nil }
         }
         return try await radio.dial(endpoint)
+    }
+}
+
+/// What is logged, for a test that asks for it.
+private struct LogLines: LogHandler {
+    var logLevel = Logger.Level.warning
+    var metadata: Logger.Metadata = [:]
+    let sink: AsyncStream<String>.Continuation
+
+    func log(event: LogEvent) { sink.yield("\(event.message)") }
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
     }
 }
 
@@ -220,6 +236,36 @@ struct MultipeerClientTests {
         await #expect(throws: error) { try await party.host.send(vote("s1"), to: nobody) }
         #expect(try await told == error)
         await party.end()
+    }
+
+    @Test("a broadcast that is too long for a message is told and logged for each who does not get it, and thrown")
+    func broadcastFailed() async throws {
+        let (stream, sink) = AsyncStream.makeStream(of: String.self)
+        let lines = EventQueue(stream)
+        let party = try await Party(logger: Logger(label: "test") { _ in LogLines(sink: sink) })
+        let guests = [try await party.member(), try await party.member()]
+        for _ in guests {
+            _ = try await party.heard.first { event -> Peer? in
+                if case .peerConnected(let peer) = event { peer } else { nil }
+            }
+        }
+        let title = String(repeating: "x", count: DJLimits.messageBytes)
+        let song = Song(id: "s1", title: title, artist: "The Milestones", duration: 200)
+        let tooLong = MeshMessage.searchResults(SearchResults(number: 1, songs: [song]))
+        await #expect(throws: SendError.self) { try await party.host.send(tooLong, to: nil) }
+        let errors = Set(guests.map { SendError(.full, to: $0.peer) })
+        var told: Set<SendError> = []
+        var logged: Set<String> = []
+        for _ in guests {
+            let error = try await party.heard.first { event -> SendError? in
+                if case .sendFailed(tooLong, let error) = event { error } else { nil }
+            }
+            told.insert(error)
+            logged.insert(try await lines.first { line -> String? in line.contains("not sent") ? line : nil })
+        }
+        #expect(told == errors)
+        #expect(logged == Set(errors.map { "a message was not sent: \($0)" }))
+        await party.end(guests[0], guests[1])
     }
 
     @Test("a stopped client is not used again, and stopping twice does no harm")

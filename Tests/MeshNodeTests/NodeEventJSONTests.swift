@@ -14,6 +14,12 @@ struct NodeEventJSONTests {
     static let snapshot = HostSnapshot(
         epoch: 7, revision: 3, nowPlaying: nil, isPlaying: false, elapsed: 0.5,
         queue: [QueueItem(song: song, addedBy: "c0", voters: ["a1"])], connectedPeers: [ana])
+    static let onAdapter: RadioActivity = {
+        var activity = RadioActivity()
+        activity.adapter = AdapterTiming(
+            isSetByNode: true, advertising: 20...20, connection: 7.5...7.5, supervisionTimeout: 720)
+        return activity
+    }()
 
     @Test(
         "every event has the fields of the contract",
@@ -41,7 +47,7 @@ struct NodeEventJSONTests {
                 #"{"at":1.5,"event":"contact","peer":{"id":"a1","name":"Ana"},"phase":"lost","silence":0.42}"#
             ),
             (
-                .contact(Contact(lost: ana, .goodbye, at: .now)),
+                .contact(Contact(lost: ana, .goodbye(), at: .now)),
                 #"{"at":1.5,"event":"contact","peer":{"id":"a1","name":"Ana"},"phase":"lost"}"#
             ),
             (
@@ -52,6 +58,12 @@ struct NodeEventJSONTests {
             (
                 .radio(RadioActivity()),
                 #"{"advertising":false,"at":1.5,"dialling":false,"event":"radio","links":0,"scanning":false}"#
+            ),
+            (
+                .radio(onAdapter),
+                #"{"adapter":{"advertisingInterval":[20,20],"interval":[7.5,7.5],"setBy":"roadmesh","#
+                    + #""supervisionTimeout":720},"advertising":false,"at":1.5,"dialling":false,"event":"radio","#
+                    + #""links":0,"scanning":false}"#
             ),
             (.mark("tunnel in"), #"{"at":1.5,"event":"mark","text":"tunnel in"}"#),
             (
@@ -123,6 +135,7 @@ struct NodeEventJSONTests {
                     + #""receivedBytes":0,"resent":0,"rssi":null,"rttMilliseconds":null,"sentBytes":0,"#
                     + #""supervisionTimeout":720}"#
             ),
+            (.bye(.ended), #"{"at":1.5,"event":"bye","reason":"ended"}"#),
             (.bye(.endOfInput), #"{"at":1.5,"event":"bye","reason":"endOfInput"}"#),
         ] as [(NodeEvent, String)])
     func contract(event: NodeEvent, json: String) throws {

@@ -112,6 +112,7 @@ struct NodeTests {
         await guest.node.send(.guest(.vote("s4")))
         let before = try await host.snapshot(where: Self.has(1, "s4"))
         try await host.stop(.quit(.terminated))
+        _ = try await guest.notice("hostStopped")
 
         host = try car.host()
         let after = try await host.snapshot()

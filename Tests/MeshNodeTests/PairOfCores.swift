@@ -44,10 +44,11 @@ struct PairOfCores {
     private var configurations: [NodeCore.Configuration]
 
     /// `songs` is how many the library has, `opens` how many of them are queued by themselves, and `left` what an earlier
-    /// run of the host has left.
-    init(songs count: Int = 5, opens: Int = DJLimits.openingSongs, left: HostRecord? = nil, setAside: String? = nil)
-        throws
-    {
+    /// run of the host has left; `wanted` is whom the guest was told to join.
+    init(
+        songs count: Int = 5, opens: Int = DJLimits.openingSongs, left: HostRecord? = nil, setAside: String? = nil,
+        wanted: String? = nil
+    ) throws {
         let songs = (0..<count).map { $0 + 1 }.map {
             Song(id: "s\($0)", title: "Song \($0)", artist: "A", duration: 3_600)
         }
@@ -56,7 +57,7 @@ struct PairOfCores {
         head = Peer(id: Identity.head(of: car.peerID), name: "Car")
         let parts: [(NodeCore.Part, NodeDescription.Role, Identity, String)] = [
             (.host(Hosting(SongLibrary(songs), opens: opens, wallClockSeconds: 1_000)), .host, car, "Car"),
-            (.guest(wanted: nil), .guest, ana, "Ana"),
+            (.guest(wanted: wanted), .guest, ana, "Ana"),
         ]
         stored[0].host = left
         configurations = parts.map { part, role, identity, name in
@@ -82,8 +83,11 @@ struct PairOfCores {
         isFeeding = false
     }
 
-    /// The host is heard by the guest, which joins it.
-    mutating func meet() { feed(.heard(head, rssi: nil, hops: 0, isUnderstood: true), to: .guest) }
+    /// The host is heard by the guest, which joins it. `name` is another one that it advertises.
+    mutating func meet(as name: String? = nil) {
+        let heard = Peer(id: head.id, name: name ?? head.name)
+        feed(.heard(heard, rssi: nil, hops: 0, isUnderstood: true), to: .guest)
+    }
 
     mutating func pass(_ time: Duration) {
         let end = now + time
@@ -96,13 +100,23 @@ struct PairOfCores {
         now = end
     }
 
-    /// A node's power goes, and comes back: it knows what its disk has.
-    mutating func restart(_ side: Side) throws {
+    /// A node's power goes, and comes back: it knows what its disk has, where that has not gone with it.
+    mutating func restart(_ side: Side, losingStore: Bool = false) throws {
+        if losingStore { stored[side.rawValue] = StoredNode() }
         (hanging[side.rawValue], disks[side.rawValue]) = (nil, .takes)
         configurations[side.rawValue].contents = stored[side.rawValue]
         cores[side.rawValue] = NodeCore(configurations[side.rawValue])
         if link > 0 { feed(.channelClosed(link), to: side.other) }
         shown[side.rawValue] = []
+    }
+
+    /// The guest is out of the host's reach, and in that of another device. Returns the host that was there, which goes on.
+    mutating func swap(host other: NodeCore) -> NodeCore {
+        feed(.channelClosed(link), to: .host)
+        let before = cores[Side.host.rawValue]
+        cores[Side.host.rawValue] = other
+        for side in Side.allCases { feed(.channelClosed(link), to: side) }
+        return before
     }
 
     /// The tunnel: the channel closes, and nobody says why.
@@ -117,14 +131,20 @@ struct PairOfCores {
         feed(.tick, to: side)
     }
 
+    /// The guest hears that the host has everything up to one of its messages.
+    mutating func acknowledge(upTo number: UInt64) {
+        let key = cores[1].context.key(of: cores[0].configuration.identity.peerID)
+        happen([.link(link, .acknowledged(upTo: number, in: key))], to: .guest)
+    }
+
     /// The host says something to the guest, whatever it has decided.
     mutating func say(_ message: MeshMessage) {
-        let guest = cores[1].configuration.identity.peerID
+        let key = cores[0].context.key(of: cores[1].configuration.identity.peerID)
         guard
             case (.queued(let number), let actions) = cores[0].context.mesh.send(
-                message.encoded, as: .reliable, to: guest)
+                message.encoded, as: .reliable, to: key)
         else { return }
-        let released = cores[0].context.mesh.stored(upTo: number, for: guest)
+        let released = cores[0].context.mesh.stored(upTo: number, for: key)
         cores[0].apply(actions + released)
         feed(.tick, to: .host)
     }
@@ -150,7 +170,7 @@ struct PairOfCores {
             case .refuses: feed(.writeFailed(NodeStoreError(diskError, cause: "a test")), to: side)
             case .hangs: hanging[side.rawValue] = batch
             }
-        case .dial(let number, _, _): if isReachable { open(number) }
+        case .dial(let number, _, let expecting): if isReachable { open(number, expecting: expecting) }
         case .wake(let id):
             while let (sdu, more) = cores[side.rawValue].nextSDU(for: id, limit: Limits.sduBytes, now: now) {
                 feed(.received(sdu, on: id), to: side.other)
@@ -177,7 +197,8 @@ struct PairOfCores {
         feed(.written, to: side)
     }
 
-    private mutating func open(_ dial: Int) {
+    /// A dial leads to the host.
+    mutating func open(_ dial: Int, expecting: Peer.ID? = nil) {
         link += 1
         func entropy(_ byte: UInt8) -> MeshCore.Entropy {
             MeshCore.Entropy([UInt8](repeating: byte, count: MeshCore.Entropy.byteCount))
@@ -192,9 +213,14 @@ struct PairOfCores {
             .opened(
                 link,
                 NodeCore.Opening(
-                    .initiator, sendMTU: Limits.sduBytes, dial: dial, expected: head.id,
+                    .initiator, sendMTU: Limits.sduBytes, dial: dial, expected: expecting ?? head.id,
                     entropy: entropy(UInt8(2 * link + 1)))),
             to: .guest)
+    }
+
+    /// How often a side has dialled.
+    func dials(of side: Side) -> Int {
+        performed[side.rawValue].count { if case .dial = $0 { true } else { false } }
     }
 
     // MARK: What people see

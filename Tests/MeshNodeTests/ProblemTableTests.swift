@@ -82,9 +82,10 @@ struct ProblemTableTests {
 
     /// Who it is about is another than in the list.
     private static func isAboutSomethingElse(_ problem: Problem) -> Bool {
-        ["connectionLost", "hostNotFound", "hostEnded", "storageFailed", "radioMended", "hostKeyChanged", "twins"]
-            .contains(
-                problem.code)
+        [
+            "connectionLost", "hostNotFound", "hostEnded", "hostStopped", "hostLeft", "storageFailed", "radioRecovered",
+            "hostKeyChanged", "twins", "mayBeCopied",
+        ].contains(problem.code)
     }
 
     private static func fed(_ event: NodeCore.Event, to side: Side) throws -> PairOfCores {
@@ -107,17 +108,21 @@ struct ProblemTableTests {
             pair.happen(guests.enumerated().map { .link(90 + $0, .ended($1, .linkLost)) }, to: .host)
         case .link, .reconnecting:
             pair.meet()
-            if case .hostEnded = error {
-                pair.feed(.input(.end), to: .host)
+            let host = pair.cores[0].configuration.description.peer
+            switch error {
+            case .hostEnded, .hostStopped:
+                let isOver = if case .hostEnded = error { true } else { false }
+                pair.feed(.input(isOver ? .end : .quit(.quit)), to: .host)
                 pair.feed(.end, to: .host)
-            } else {
+            case .hostLeft: pair.happen([.link(1, .ended(host, .goodbye()))], to: .guest)
+            case .hostKeyChanged:
                 pair.loseLink()
-                let host = pair.cores[0].configuration.description.peer.id
-                if case .hostKeyChanged = error {
-                    pair.happen(
-                        [.link(99, .failed(expected: host, proved: nil, .misbehaved(.changedIdentity)))], to: .guest)
-                }
-                if case .hostNotFound = error { pair.pass(.seconds(31)) }
+                pair.happen(
+                    [.link(99, .failed(expected: host.id, proved: nil, .misbehaved(.changedIdentity)))], to: .guest)
+            case .hostNotFound:
+                pair.loseLink()
+                pair.pass(.seconds(31))
+            default: pair.loseLink()
             }
         case .refusal:
             pair.refusal = RefusalReason.allCases.first { NetworkError($0) == error }
@@ -154,7 +159,7 @@ struct ProblemTableTests {
         case .severalMeant(let text, _): (.guest, "vote \(text)")
         case .notOnView(let text): (.guest, "vote \(text)")
         case .notFound(let text): (.guest, "suggest \(text)")
-        case .noSuchLine(let number, _): (.guest, "vote \(number)")
+        case .noSuchLine(let number, let count): (.guest, "\(count == 0 ? "suggest" : "vote") \(number)")
         case .emptyQueue: (.guest, "vote")
         case .nothingFoundYet: (.guest, "suggest")
         case .nobodyHere, .noSuchGuest: (.host, "kick")
@@ -217,16 +222,18 @@ struct ProblemTableTests {
         case .unknownSong: return try fed(.input(.guest(.suggest(song))), to: .guest)
         case .skippingNotAllowed: return try fed(.input(.guest(.skip)), to: .guest)
         case .notPlaying:
-            var pair = try fed(.tick, to: .host)
+            var pair = try fed(.input(.guest(.vote("s2"))), to: .guest)
             pair.say(.rejection(.skip(songID: song), reason))
             return pair
         default:
             var pair = try PairOfCores()
             pair.meet()
+            pair.feed(.input(.guest(.vote("s2"))), to: .guest)
             // The host's own answer waits for its disk.
             pair.disks[Side.host.rawValue] = .hangs
             pair.feed(.input(.host(.pause)), to: .host)
             pair.feed(.input(.guest(.suggest(song))), to: .guest)
+            pair.acknowledge(upTo: 2)
             pair.say(.rejection(.suggestSong(songID: song), reason))
             return pair
         }
@@ -235,7 +242,7 @@ struct ProblemTableTests {
     private static func raise(_ problem: HeadUnitProblem) throws -> Told {
         switch problem {
         case .songFailed(title: nil):
-            var pair = try fed(.tick, to: .host)
+            var pair = try fed(.input(.guest(.vote("s2"))), to: .guest)
             pair.say(.rejection(.vote(songID: "s9"), .cannotBePlayed))
             return Told(pair: pair, side: .guest)
         case .songFailed: return Told(pair: try fed(.input(.player(.failed("s1"))), to: .host), side: .host)
@@ -248,6 +255,13 @@ struct ProblemTableTests {
         case .twins:
             var pair = try PairOfCores()
             pair.happen([.link(99, .connected(stranger)), .link(99, .ended(stranger, .refused(.twin)))], to: .host)
+            return Told(pair: pair, side: .host)
+        case .copied:
+            var pair = try PairOfCores()
+            pair.meet()
+            let copy = pair.cores[0]
+            pair.feed(.input(.guest(.vote("s2"))), to: .guest)
+            _ = pair.swap(host: copy)
             return Told(pair: pair, side: .host)
         case .cannotStart, .keepsEnding, .noSound, .songsFail, .driveNotRecorded:
             return Told(pair: try fed(.input(.notice(Notice(problem))), to: .host), side: .host)
@@ -275,7 +289,7 @@ struct ProblemTableTests {
             told.pair.disks[side.rawValue] = .takes
             told.pair.pass(.seconds(5))
         case .loaded: told.pair.feed(.cover("s1", path: "/tmp/cover"), to: side)
-        case .recovered: told.pair.feed(.input(.cured(code: problem.code)), to: side)
+        case .recovered: told.pair.feed(.input(.cleared(code: problem.code)), to: side)
         }
     }
 }

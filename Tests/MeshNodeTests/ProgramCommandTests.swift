@@ -8,7 +8,14 @@ import Testing
 @Suite("What programs type, and what pages send")
 struct ProgramCommandTests {
     private static func read(_ line: String, _ user: NodeCommand.User, isRecorded: Bool = false) -> NodeInput? {
-        CommandReader(user, isRecorded: isRecorded).input(ofProgram: line)
+        guard case .input(let input)? = meaning(line, user, isRecorded: isRecorded) else { return nil }
+        return input
+    }
+
+    private static func meaning(
+        _ line: String, _ user: NodeCommand.User, isRecorded: Bool = false
+    ) -> NodeCommand.Meaning? {
+        CommandReader(user, isRecorded: isRecorded).meaning(ofProgram: line)
     }
 
     private static let hostLines: [(String, NodeInput)] = [
@@ -34,10 +41,13 @@ struct ProgramCommandTests {
     func complete() {
         for (user, tested) in [(NodeCommand.User.host, Self.hostLines), (.guest, Self.guestLines)] {
             let words = Set(tested.map { $0.0.split(separator: " ").first.map(String.init) ?? "" })
-            let shown = Set(["help", "queue"])
+            let shown = Set(["help", "view"])
             #expect(Set(CommandReader(user).commands.map(\.word)).subtracting(shown) == words)
         }
     }
+
+    @Test("a program asks for the view of its node", arguments: [NodeCommand.User.host, .guest])
+    func view(user: NodeCommand.User) { #expect(Self.meaning("view", user) == .view) }
 
     @Test("a moment can be marked where the drive is recorded, and nowhere else")
     func mark() {
@@ -54,13 +64,13 @@ struct ProgramCommandTests {
 
     @Test("an empty line is nothing", arguments: ["", "   ", "\t"])
     func empty(line: String) {
-        #expect(Self.read(line, .host) == nil)
-        #expect(Self.read(line, .guest) == nil)
+        #expect(Self.meaning(line, .host) == nil)
+        #expect(Self.meaning(line, .guest) == nil)
     }
 
     @Test(
         "anything else is told to be no command, and changes nothing",
-        arguments: ["vote", "skip now", "Vote s1", "x", "help", "queue"])
+        arguments: ["vote", "skip now", "Vote s1", "x", "help", "view all"])
     func bad(line: String) {
         guard case .notice(let notice) = Self.read(line, .guest) else {
             Issue.record("\(line) was taken for a command")
@@ -69,7 +79,7 @@ struct ProgramCommandTests {
         #expect(notice.code == "badCommand")
         #expect(
             notice.suggestion
-                == "Try: vote ID, unvote ID, search WORDS, suggest ID, skip, retry, leave, quit.")
+                == "Try: vote ID, unvote ID, search WORDS, suggest ID, skip, retry, leave, view, quit.")
     }
 
     // MARK: Pages

@@ -111,7 +111,7 @@ struct SetupTests {
         let identity = Identity.make()
         let problem = #expect(throws: SetupProblem.self) {
             try RadioChoice.virtual.make(
-                adapter: nil, air: newFolder(), peer: Peer(id: identity.peerID, name: "x"), requiresBond: true,
+                adapter: nil, air: newFolder(), peer: Peer(id: identity.peerID, name: "x"), demands: [.bond],
                 logger: Logger(label: "test"))
         }
         #expect(problem?.exitCode == .unavailable)

@@ -122,6 +122,21 @@ struct TypedCommandTests {
         #expect(notice("suggest grand hotel", choice)?.suggestion == "Look for it first: search grand hotel")
     }
 
+    @Test func aTitleThatIsANumberIsFoundWhereNoLineHasThatNumber() {
+        var choice = SongChoice(shown: Self.snapshot([]))
+        choice.library = [Song(id: "x1", title: "1999", artist: "A", duration: 200)]
+        #expect(read("add 1999", choice, as: .host) == .input(.host(.add("x1"))))
+        #expect(notice("add 22", choice, as: .host)?.code == "noSuchLine")
+    }
+
+    @Test func aNumberOfAListOfResultsThatIsEmptyIsNoSong() {
+        for (line, user) in [("suggest 1", NodeCommand.User.guest), ("add 1", .host)] {
+            #expect(notice(line, as: user)?.message == "There is no result 1.")
+            #expect(notice(line, as: user)?.suggestion == "Look for a song: search and a word of its title.")
+        }
+        #expect(read("suggest 3") == .input(.guest(.suggest("3"))), "an id that is on view")
+    }
+
     @Test func aHostSearchesAndAddsByTheNumberOfWhatItHasFound() {
         var choice = Self.inCar
         #expect(read("search hot", choice, as: .host) == .input(.host(.search("hot"))))
@@ -184,16 +199,15 @@ struct TypedCommandTests {
     }
 
     @Test(
-        "Tab and Enter list what a line may become",
+        "Tab completes commands, titles and names",
         arguments: [
-            ("s\t", ["search WORDS", "suggest SONG", "skip"]),
-            ("vote r\t", ["vote Road Trip", "vote Rest Stop", "vote Road"]),
-            ("vote \t", ["vote Road Trip", "vote Rest Stop", "vote Road", "vote Open Road"]), ("vote x\t", []),
-            ("help un\t", ["help unvote"]),
+            ("s", ["search ", "suggest ", "skip"]), ("vote r", ["vote Road Trip", "vote Rest Stop", "vote Road"]),
+            ("vote ", ["vote Road Trip", "vote Rest Stop", "vote Road", "vote Open Road"]), ("vote x", []),
+            ("help un", ["help unvote"]), ("search ", []),
         ])
     func completions(line: String, lines: [String]) {
-        #expect(read(line) == .lines(lines.isEmpty ? ["Nothing begins so."] : lines.map { "  \($0)" }))
-        #expect(read("kick \t", as: .host) == .lines(["  kick Ana", "  kick Bob"]))
+        #expect(CommandReader(.guest).completions(of: line, Self.inCar) == lines)
+        #expect(CommandReader(.host).completions(of: "kick ", Self.inCar) == ["kick Ana", "kick Bob"])
     }
 
     @Test(arguments: [NodeCommand.User.host, .guest])

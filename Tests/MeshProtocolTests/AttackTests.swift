@@ -153,7 +153,7 @@ struct AttackTests {
         road.send("kept", from: "Car", to: "Ana")
         road.say([.acknowledgement(1)], as: "Ana", on: id)
         #expect(road.nodes["Car"]?.ends[id] == .misbehaved(.impossibleAcknowledgement))
-        #expect(road.nodes["Car"]?.core.conversation(with: road.id("Ana"))?.unacknowledged == 1)
+        #expect(road.conversation("Car", with: "Ana")?.unacknowledged == 1)
     }
 
     @Test("A message that comes before a missing one closes the link, and is not delivered")
@@ -169,7 +169,7 @@ struct AttackTests {
         let unit = MessageUnit(.reliable, number: 1, body: [1])
         let late = MessageUnit(.reliable, number: 5, body: [1])
         road.say(
-            [.message(late.bytes[...]), .message(unit.bytes[...]), .acknowledgement(9), .goodbye], as: "Ana", on: id)
+            [.message(late.bytes[...]), .message(unit.bytes[...]), .acknowledgement(9), .goodbye()], as: "Ana", on: id)
         #expect(road.texts(at: "Car").isEmpty)
         let ends = road.nodes["Car"]?.events.filter { if case .ended = $0 { true } else { false } }
         #expect(ends?.count == 1)

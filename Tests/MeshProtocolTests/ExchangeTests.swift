@@ -23,7 +23,8 @@ struct ExchangeTests {
         }
         #expect(nodes.allSatisfy { $0.core.misbehaviours.isEmpty })
         // The vote and its acknowledgement have met.
-        #expect(nodes[0].core.conversation(with: nodes[1].core.local.id)?.unacknowledged == 0)
+        #expect(
+            nodes[0].core.conversation(nodes[0].core.key(nodes[1].core.local.id, as: .initiator))?.unacknowledged == 0)
     }
 
     private func replay(_ steps: [Step], on link: Int, _ document: Document, _ nodes: inout [Node]) throws {
@@ -77,7 +78,8 @@ struct ExchangeTests {
                         #expect(core.welcome(Array(unit.body), on: link) == [.wake(link)])
                         continue
                     }
-                    let (sending, _) = core.send(Array(unit.body), as: unit.messageClass, to: peer)
+                    let key = try #require(core.lastConversation(with: peer))
+                    let (sending, _) = core.send(Array(unit.body), as: unit.messageClass, to: key)
                     #expect(sending == .queued(number: unit.number))
                 case .frame(.goodbye): _ = core.leave(link)
                 default: continue

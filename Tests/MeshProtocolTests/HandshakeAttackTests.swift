@@ -70,7 +70,7 @@ struct HandshakeAttackTests {
         road.settle()
         road.cut(first)
         let remembered = try #require(road.nodes["Ana"]?.core.remembered)
-        #expect(remembered[road.id("Van")]?.role == .responder)
+        #expect(remembered.keys.map(\.role) == [.responder])
         road.add("Ana", seed: 2, remembered: remembered)
         // Ana looks for a host with the van's head: any key that begins like it will do, so it meets it as a stranger.
         let id = road.dial("Ana", "Van")
@@ -78,7 +78,7 @@ struct HandshakeAttackTests {
         #expect(road.wires[id]?.toHost.first?.first == 1)
         road.settle()
         #expect(road.isConnected("Ana", to: "Van"))
-        #expect(road.nodes["Ana"]?.core.remembered(road.id("Van"))?.role == .initiator)
+        #expect(Set(road.nodes["Ana"]?.core.remembered.keys.map(\.role) ?? []) == [.initiator, .responder])
         road.cut(id)
         // Now it has joined the van, and knows it.
         let again = road.dial("Ana", "Van")
@@ -101,7 +101,7 @@ struct HandshakeAttackTests {
         var road = Road()
         let id = road.strangerLink()
         road.give(
-            HandshakePacket.strangerHello(major: ProtocolVersion.major, noise: point[...]).bytes, to: "Car", on: id)
+            HandshakePacket.unknownHello(major: ProtocolVersion.major, noise: point[...]).bytes, to: "Car", on: id)
         #expect(road.nodes["Car"]?.ends[id] == .misbehaved(.badHandshake))
         let other = road.strangerLink()
         let noise = point + [UInt8](repeating: 0, count: 80)
@@ -116,7 +116,7 @@ struct HandshakeAttackTests {
     @Test("Eight handshakes are half open at most, five seconds each, and the next guest is told that the host is busy")
     func halfOpen() {
         var road = Road()
-        let strangers = (0..<Limits.strangers).map { _ in road.strangerLink() }
+        let strangers = (0..<Limits.halfOpenLinks).map { _ in road.strangerLink() }
         let id = road.dial()
         road.settle()
         #expect(road.nodes["Ana"]?.ends[id] == .busy)
@@ -274,7 +274,7 @@ struct HandshakeAttackTests {
     func otherMajor() {
         var road = Road()
         let id = road.strangerLink()
-        road.give(HandshakePacket.strangerHello(major: 1, noise: []).bytes, to: "Car", on: id)
+        road.give(HandshakePacket.unknownHello(major: 1, noise: []).bytes, to: "Car", on: id)
         road.pull("Car", id)
         #expect(road.wires[id]?.toGuest == [HandshakePacket.clearRefusal(major: ProtocolVersion.major, .version).bytes])
         #expect(road.nodes["Car"]?.ends[id] == .refused(.version))

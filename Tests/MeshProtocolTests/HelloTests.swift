@@ -83,7 +83,7 @@ struct HelloTests {
             for sdu in sdus { actions = guest.received(sdu, now: .zero) }
             if case .identified? = actions.first { actions = guest.present(as: hello) }
         }
-        #expect(actions == [.close(.refused(.version), afterLastWord: false)])
+        #expect(actions == [.close(.refused(.version), afterFinalFrame: false)])
         #expect(road.nodes["Car"]?.ends[id] == .refused(.version))
         #expect(!road.isConnected("Car", to: "Ana"))
     }

@@ -7,7 +7,7 @@ import Testing
 /// A message is on disk before it leaves: "Resend and resume" in docs/protocol.md.
 @Suite("Held until stored")
 struct HoldingTests {
-    private let car = Road(holdsUntilStored: true).id("Car")
+    private let car = Road(holdsUntilStored: true).key("Ana", with: "Car")
 
     /// A road whose nodes have a disk, and Ana's link to the car.
     private func joined() -> (Road, MeshCore.LinkID) {
@@ -17,7 +17,7 @@ struct HoldingTests {
     }
 
     private func conversation(_ road: Road) throws -> Conversation {
-        try #require(road.nodes["Ana"]?.core.conversation(with: car))
+        try #require(road.nodes["Ana"]?.core.conversation(car))
     }
 
     private func store(_ number: UInt64, _ road: inout Road) -> [MeshCore.Action] {
@@ -55,7 +55,8 @@ struct HoldingTests {
         road.send("one", from: "Ana", to: "Car")
         #expect(store(5, &road) == [.wake(id)])
         #expect(store(1, &road).isEmpty)
-        #expect(road.nodes["Ana"]?.core.stored(upTo: 1, for: "nobody") == [])
+        #expect(
+            road.nodes["Ana"]?.core.stored(upTo: 1, for: ConversationKey("nobody", as: .initiator, .democracyDJ)) == [])
         // What is said after it is not on disk because a greater number was told before.
         road.send("two", from: "Ana", to: "Car")
         road.settle()
@@ -134,7 +135,7 @@ struct HoldingTests {
         #expect(road.texts(at: "Car") == ["one", "two"])
         // Nothing is taken back of what is stored.
         #expect(road.nodes["Ana"]?.core.withdrawHeld(for: car) == 0)
-        #expect(road.nodes["Ana"]?.core.withdrawHeld(for: "nobody") == 0)
+        #expect(road.nodes["Ana"]?.core.withdrawHeld(for: ConversationKey("nobody", as: .initiator, .democracyDJ)) == 0)
     }
 
     @Test("What is taken back in a gap does not come on the next link")
@@ -177,22 +178,22 @@ struct HoldingTests {
     @Test("Whom a node forgets to make room for somebody new is told, so that the disk can forget too")
     func forgotten() {
         var road = Road(guests: [])
-        var names: [String] = []
+        var keys: [ConversationKey] = []
         for number in 0...Limits.conversations {
             road.advance(by: .seconds(1))
             let name = "Guest \(number)"
             let key = [9, UInt8(number & 255), UInt8(number >> 8)] + [UInt8](repeating: 9, count: 29)
             road.nodes[name] = Road.Node(
                 core: MeshCore(identity: Identity(stored: key) ?? .make(), name: name, service: .democracyDJ))
-            names.append(road.id(name))
+            keys.append(road.key("Car", with: name))
             #expect(road.nodes["Car"]?.forgotten == [])
             let id = road.dial(name)
             road.settle()
             road.cut(id)
             road.nodes[name] = nil
         }
-        #expect(road.nodes["Car"]?.forgotten == [names[0]])
-        #expect(road.nodes["Car"]?.core.remembered(names[0]) == nil)
-        #expect(road.nodes["Car"]?.core.remembered(names[1]) == road.nodes["Car"]?.core.remembered[names[1]])
+        #expect(road.nodes["Car"]?.forgotten == [keys[0]])
+        #expect(road.nodes["Car"]?.core.remembered(keys[0]) == nil)
+        #expect(road.nodes["Car"]?.core.remembered(keys[1]) == road.nodes["Car"]?.core.remembered[keys[1]])
     }
 }

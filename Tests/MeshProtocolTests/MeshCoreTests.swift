@@ -63,7 +63,7 @@ struct MeshCoreTests {
         road.dial()
         road.settle()
         #expect(road.texts(at: "Car") == ["one", "two", "three"])
-        let conversation = road.nodes["Ana"]?.core.conversation(with: road.id("Car"))
+        let conversation = road.conversation("Ana", with: "Car")
         #expect(conversation?.unacknowledged == 0)
         #expect(conversation?.resent == 1)
     }
@@ -82,7 +82,7 @@ struct MeshCoreTests {
         road.settle()
         #expect(road.texts(at: "Car") == ["one", "two"])
         // The host has told in its hello how far it had got, so not even the bytes went again.
-        #expect(road.nodes["Ana"]?.core.conversation(with: road.id("Car"))?.resent == 0)
+        #expect(road.conversation("Ana", with: "Car")?.resent == 0)
     }
 
     @Test("What the host has not made safe when it dies comes again")
@@ -98,7 +98,7 @@ struct MeshCoreTests {
         road.dial()
         road.settle()
         #expect(road.texts(at: "Car") == ["one"])
-        #expect(road.nodes["Ana"]?.core.conversation(with: road.id("Car"))?.unacknowledged == 0)
+        #expect(road.conversation("Ana", with: "Car")?.unacknowledged == 0)
     }
 
     @Test("A guest that has forgotten everything is heard from its first word")
@@ -131,6 +131,27 @@ struct MeshCoreTests {
         #expect(road.nodes["Car"]?.ends[first] == .replaced)
         #expect(road.nodes["Car"]?.core.link(to: road.id("Ana")) == second)
         #expect(road.texts(at: "Car") == ["one", "two"])
+    }
+
+    @Test("What comes late of a link that a guest has given up does not take the place of its newer one")
+    func late() {
+        var road = Road()
+        road.cut(road.joined())
+        let first = road.dial()
+        for _ in 0..<2 { road.step(first) }
+        road.pull("Ana", first)
+        let record = road.wires[first]?.toHost ?? []
+        #expect(!record.isEmpty && !road.isConnected("Car", to: "Ana"))
+        road.act("Ana", on: first) { $0.channelClosed(first) }
+        road.wires[first] = nil
+        let second = road.dial()
+        road.settle()
+        for sdu in record { road.give(sdu, to: "Car", on: first) }
+        #expect(road.nodes["Car"]?.ends[first] == .replaced)
+        #expect(road.nodes["Car"]?.core.link(to: road.id("Ana")) == second)
+        road.send("one", from: "Ana", to: "Car")
+        road.settle()
+        #expect(road.texts(at: "Car") == ["one"])
     }
 
     @Test("A vote overtakes a long snapshot that is under way")
@@ -224,7 +245,26 @@ struct MeshCoreTests {
         let id = road.joined()
         road.act("Car", on: id) { $0.leave(id) }
         road.settle()
-        #expect(road.nodes["Ana"]?.ends[id] == .goodbye)
+        #expect(road.nodes["Ana"]?.ends[id] == .goodbye())
+    }
+
+    @Test("Who leaves may say what becomes of its session", arguments: GoodbyeReason.allCases)
+    func goodbye(reason: GoodbyeReason) {
+        var road = Road()
+        let id = road.joined()
+        road.act("Car", on: id) { $0.leave(id, saying: reason) }
+        road.settle()
+        #expect(road.nodes["Ana"]?.ends[id] == .goodbye(reason))
+    }
+
+    @Test(
+        "A goodbye without a reason, or with one of a later version, is a goodbye",
+        arguments: [([6, 0], .unspecified), ([6, 1, 99], .unspecified), ([6, 3, 1, 7, 7], .stopped)]
+            as [([UInt8], GoodbyeReason)])
+    func otherGoodbyes(bytes: [UInt8], reason: GoodbyeReason) {
+        var reader = FrameReader(bytes[...])
+        #expect(reader.next() == .frame(.goodbye(reason)))
+        #expect(reader.next() == nil)
     }
 
     @Test("A host that lost its disk begins anew with a guest that knows it")
@@ -258,7 +298,7 @@ struct MeshCoreTests {
             road.nodes[name] = nil
         }
         #expect(road.nodes["Car"]?.core.remembered.count == Limits.conversations)
-        #expect(road.nodes["Car"]?.core.conversation(with: road.id("Ana")) != nil)
+        #expect(road.conversation("Car", with: "Ana") != nil)
     }
 
     @Test("Who makes identities by the hundred does not push out a friend, however long that friend was away")
@@ -278,7 +318,7 @@ struct MeshCoreTests {
             road.cut(id)
         }
         #expect(road.nodes["Car"]?.core.remembered.count == Limits.conversations)
-        #expect(road.nodes["Car"]?.core.conversation(with: road.id("Ana")) != nil)
+        #expect(road.conversation("Car", with: "Ana") != nil)
     }
 
     @Test("What waits for all peers together has a limit")
@@ -302,7 +342,8 @@ struct MeshCoreTests {
         var road = Road()
         road.cut(road.joined())
         var remembered = try #require(road.nodes["Ana"]?.core.remembered)
-        let whole = try #require(remembered[road.id("Car")])
+        let car = road.key("Ana", with: "Car")
+        let whole = try #require(remembered[car])
         for change in [
             { (durable: inout Conversation.Durable) in durable.epoch = 0 },
             { $0.outbox = [[1]] },
@@ -311,7 +352,7 @@ struct MeshCoreTests {
         ] {
             var broken = whole
             change(&broken.conversation)
-            remembered[road.id("Car")] = broken
+            remembered[car] = broken
             road.add("Ana", seed: 2, remembered: remembered)
             #expect(road.nodes["Ana"]?.core.remembered.isEmpty == true)
         }
@@ -333,7 +374,7 @@ struct MeshCoreTests {
         road.act("Car", on: second) { $0.accept(upTo: vote) }
         road.settle()
         #expect(road.texts(at: "Car") == ["one"])
-        #expect(road.nodes["Ana"]?.core.conversation(with: road.id("Car"))?.unacknowledged == 0)
+        #expect(road.conversation("Ana", with: "Car")?.unacknowledged == 0)
     }
 
     @Test("A vote on its way to the disk is not confirmed by an earlier one of a guest that has lost its own disk")
@@ -355,9 +396,9 @@ struct MeshCoreTests {
         #expect(one.number == two.number)
         road.act("Car", on: second) { $0.accept(upTo: one) }
         road.settle()
-        #expect(road.nodes["Ana"]?.core.conversation(with: road.id("Car"))?.unacknowledged == 1)
+        #expect(road.conversation("Ana", with: "Car")?.unacknowledged == 1)
         road.act("Car", on: second) { $0.accept(upTo: two) }
         road.settle()
-        #expect(road.nodes["Ana"]?.core.conversation(with: road.id("Car"))?.unacknowledged == 0)
+        #expect(road.conversation("Ana", with: "Car")?.unacknowledged == 0)
     }
 }

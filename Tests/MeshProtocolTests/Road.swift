@@ -14,7 +14,7 @@ struct Road {
         var ends: [MeshCore.LinkID: LinkEnd] = [:]
         var held: [MeshCore.LinkID: MeshInstant] = [:]
         var closing: Set<MeshCore.LinkID> = []
-        var forgotten: [Peer.ID] = []
+        var forgotten: [ConversationKey] = []
         /// Accepts each reliable message as soon as it has arrived.
         var acceptsByItself = true
     }
@@ -33,6 +33,8 @@ struct Road {
     var wires: [MeshCore.LinkID: Wire] = [:]
     var now: MeshInstant = .zero
     var sendMTU = Limits.sduBytes
+    /// The node that lets others in.
+    private let host: String
     private var lastLink = 0
     private var lastEntropy: UInt8 = 100
 
@@ -41,21 +43,33 @@ struct Road {
     }
 
     init(guests: [String] = ["Ana"], host: String = "Car", holdsUntilStored: Bool = false) {
+        self.host = host
         for (index, name) in ([host] + guests).enumerated() {
             add(name, seed: UInt8(index + 1), holdsUntilStored: holdsUntilStored)
         }
     }
 
     mutating func add(
-        _ name: String, seed: UInt8, remembered: [Peer.ID: MeshCore.Remembered] = [:], holdsUntilStored: Bool = false
+        _ name: String, seed: UInt8, service: ServiceType = .democracyDJ,
+        remembered: [ConversationKey: MeshCore.Remembered] = [:], holdsUntilStored: Bool = false
     ) {
         nodes[name] = Node(
             core: MeshCore(
-                identity: Self.identity(seed), name: name, service: .democracyDJ, remembered: remembered,
+                identity: Self.identity(seed), name: name, service: service, remembered: remembered,
                 holdsUntilStored: holdsUntilStored))
     }
 
     func id(_ name: String) -> Peer.ID { nodes[name]?.core.local.id ?? "" }
+
+    /// What a node calls its conversation with another.
+    func key(_ name: String, with other: String) -> ConversationKey {
+        ConversationKey(
+            id(other), as: name == host ? .responder : .initiator, nodes[name]?.core.service ?? .democracyDJ)
+    }
+
+    func conversation(_ name: String, with other: String) -> Conversation? {
+        nodes[name]?.core.conversation(key(name, with: other))
+    }
 
     mutating func entropy() -> MeshCore.Entropy {
         lastEntropy &+= 1
@@ -154,8 +168,8 @@ struct Road {
     mutating func send(
         _ body: [UInt8], from name: String, to receiver: String, as messageClass: MessageClass = .reliable
     ) -> Conversation.Sending? {
-        let receiver = id(receiver)
-        guard let (sending, actions) = nodes[name]?.core.send(body, as: messageClass, to: receiver) else { return nil }
+        let key = key(name, with: receiver)
+        guard let (sending, actions) = nodes[name]?.core.send(body, as: messageClass, to: key) else { return nil }
         carryOut(actions, name)
         return sending
     }
@@ -198,7 +212,7 @@ struct Road {
                 }
             case .holdReading(let id, let until): nodes[name]?.held[id] = until
             case .close(let id, _): nodes[name]?.closing.insert(id)
-            case .forgot(let peer): nodes[name]?.forgotten.append(peer)
+            case .forgot(let key): nodes[name]?.forgotten.append(key)
             }
         }
     }

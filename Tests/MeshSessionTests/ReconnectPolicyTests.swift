@@ -81,15 +81,13 @@ struct ReconnectPolicyTests {
         #expect(guest.policy.deadline == nil)
     }
 
-    @Test("Retry is offered after 10 seconds, and after 30 any host will do")
+    @Test("after 30 seconds without its host any host will do")
     func limits() {
         var guest = connected()
         _ = guest.handle(.linkLost)
-        #expect(guest.policy.deadline == .seconds(10))
-        guest.now = .seconds(10)
-        #expect(guest.handle(.tick) == [.offerRetry(Self.car)])
-        #expect(guest.handle(.tick) == [])
         #expect(guest.policy.deadline == .seconds(30))
+        guest.now = .milliseconds(29_999)
+        #expect(guest.handle(.tick) == [])
         guest.now = .seconds(30)
         #expect(
             guest.handle(.tick) == [

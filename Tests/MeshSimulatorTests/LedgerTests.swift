@@ -12,13 +12,16 @@ struct LedgerTests {
     private var ledger = Ledger()
     private var disks: [Peer.ID: StoredNode] = ["ana": StoredNode(), "car": StoredNode()]
 
+    /// What Ana calls her conversation with the car.
+    private static let car = ConversationKey("car", as: .initiator, .democracyDJ)
+
     private static func remembered(_ epoch: UInt32) -> MeshCore.Remembered {
         MeshCore.Remembered(
             publicKey: [],
             conversation: Conversation.Durable(epoch: epoch, lastNumber: 0, outbox: [], theirEpoch: 0, accepted: 0))
     }
 
-    private mutating func write(_ node: Peer.ID, _ fill: (inout StoreBatch) -> Void) throws -> [Promise] {
+    private mutating func write(_ node: Peer.ID, _ fill: (inout StoreBatch) -> Void) throws -> [Invariant] {
         var batch = StoreBatch()
         fill(&batch)
         let before = try #require(disks[node])
@@ -26,16 +29,20 @@ struct LedgerTests {
         return ledger.commit(batch, of: node, before: before, disk: { disks[$0] }).map(\.0)
     }
 
-    private mutating func says(_ number: UInt64, _ intent: GuestIntent = .vote(songID: "s1")) throws -> [Promise] {
+    private mutating func says(_ number: UInt64, _ intent: GuestIntent = .vote(songID: "s1")) throws -> [Invariant] {
         try write("ana") {
             let body = MeshMessage.intent(intent).encoded
-            $0.outgoing = [.init(peer: "car", number: number, body: body, remembered: Self.remembered(7))]
+            $0.outgoing = [.init(conversation: Self.car, number: number, body: body, remembered: Self.remembered(7))]
         }
     }
 
-    private mutating func hears(_ number: UInt64) throws -> [Promise] {
+    private mutating func hears(_ number: UInt64) throws -> [Invariant] {
         try write("car") {
-            $0.receipts = [.init(peer: "ana", epoch: 7, number: number, remembered: Self.remembered(3))]
+            $0.receipts = [
+                .init(
+                    conversation: Self.car.mirrored(for: "ana"), epoch: 7, number: number,
+                    remembered: Self.remembered(3))
+            ]
         }
     }
 
@@ -44,12 +51,15 @@ struct LedgerTests {
         #expect(try says(1) == [] && says(2, .takeBackVote(songID: "s1")) == [])
         #expect(try hears(1) == [] && hears(2) == [])
         var batch = StoreBatch()
-        batch.receipts = [.init(peer: "ana", epoch: 7, number: 2, remembered: Self.remembered(3))]
+        batch.receipts = [
+            .init(conversation: Self.car.mirrored(for: "ana"), epoch: 7, number: 2, remembered: Self.remembered(3))
+        ]
         let intents = ledger.intents(in: batch, of: "car")
         #expect(intents.map(\.intent) == [.takeBackVote(songID: "s1")] && intents.map(\.guest) == ["ana"])
         let disk = try #require(disks["car"])
-        #expect(ledger.acknowledged(upTo: 2, from: "ana", to: "car", epoch: 7, disk: disk) == nil)
-        #expect(ledger.acknowledged(upTo: 3, from: "ana", to: "car", epoch: 7, disk: disk)?.0 == .acknowledgedButLost)
+        #expect(ledger.acknowledged(upTo: 2, in: Self.car, from: "ana", epoch: 7, disk: disk) == nil)
+        #expect(
+            ledger.acknowledged(upTo: 3, in: Self.car, from: "ana", epoch: 7, disk: disk)?.0 == .acknowledgedButLost)
     }
 
     @Test("a message that is written twice, or before an earlier one, or before its sender's disk has it, is noticed")
@@ -65,10 +75,18 @@ struct LedgerTests {
         _ = try (says(1), says(2), hears(1), hears(2))
         ledger.lostStore("car", try #require(disks["car"]))
         disks["car"] = StoredNode()
-        #expect(ledger.acknowledged(upTo: 2, from: "ana", to: "car", epoch: 7, disk: StoredNode()) == nil)
-        #expect(ledger.acknowledged(upTo: 3, from: "ana", to: "car", epoch: 7, disk: StoredNode()) != nil)
+        #expect(ledger.acknowledged(upTo: 2, in: Self.car, from: "ana", epoch: 7, disk: StoredNode()) == nil)
+        #expect(ledger.acknowledged(upTo: 3, in: Self.car, from: "ana", epoch: 7, disk: StoredNode()) != nil)
         _ = try says(3)
         #expect(try hears(3) == [])
+    }
+
+    @Test("who has lost its disk numbers its messages under another epoch")
+    mutating func newNumbering() throws {
+        _ = try says(1)
+        ledger.lostStore("ana", try #require(disks["ana"]))
+        disks["ana"] = StoredNode()
+        #expect(try says(1) == [.epochReused])
     }
 }
 
@@ -90,7 +108,7 @@ struct StoryTests {
     /// What is found when the host writes this with these messages.
     private mutating func after(
         _ intents: [(guest: Peer.ID, intent: GuestIntent)] = [], _ change: (inout HostRecord) -> Void
-    ) -> Set<Promise> {
+    ) -> Set<Invariant> {
         let before = host
         change(&host)
         return Set(story.committed(before, host, intents, at: .seconds(1)).map(\.0))
@@ -104,6 +122,31 @@ struct StoryTests {
         #expect(after([("ben", .vote(songID: "s1"))]) { _ in } == [.wrongVote])
         #expect(after { $0.queue[1].voters = ["ana", "ana"] } == [.wrongVote])
         #expect(after { $0.queue[1].voters = ["eve"] } == [.wrongVote])
+    }
+
+    @Test("a browser's vote comes with what it has said, and is on the disk when it is said to be safe")
+    mutating func browsers() {
+        story.browsers = ["mia"]
+        // All of it is queued since then.
+        _ = story.committed(nil, host, [], at: .zero)
+        #expect(after { $0.queue[2].voters = ["mia"] } == [.wrongVote])
+        let count = story.said(.takeBackVote(songID: "s2"), by: "mia")
+        func safe(_ isRejected: Bool = false, count: Int, _ disk: HostRecord, _ story: inout Story) -> Invariant? {
+            story.acknowledged(
+                .takeBackVote(songID: "s2"), of: "mia", at: .seconds(2), count: count, isRejected: isRejected, disk,
+                now: .seconds(3))?.0
+        }
+        #expect(safe(count: count, host, &story) == .acknowledgedButLost)
+        #expect(safe(true, count: count, host, &story) == nil)
+        #expect(after { $0.queue[2].voters = [] } == [.wrongVote])
+        #expect(safe(count: count, host, &story) == nil)
+        let again = story.said(.vote(songID: "s2"), by: "mia")
+        #expect(again == count + 1)
+        #expect(after { $0.queue[2].voters = ["mia"] } == [])
+        // It has wished something else since.
+        #expect(safe(count: count, host, &story) == nil)
+        #expect(story.told(.vote(songID: "s2"), of: "mia") == nil)
+        #expect(story.told(.vote(songID: "s1"), of: "mia")?.0 == .forged)
     }
 
     @Test("the last of a guest's wishes in one write counts")
@@ -150,7 +193,7 @@ struct StoryTests {
         snapshot.queue[0].song.id = "s1"
         _ = after { $0.queue.append(QueuedRecord(songID: "s3", addedBy: "car", added: 3)) }
         story.wished("ana", "s1", at: .zero)
-        story.showed(snapshot, at: .seconds(1))
+        story.showed(snapshot, isKept: true, at: .seconds(1))
         #expect(story.answered("ana", "s1", .takeBack, .confirmed, seeing: snapshot)?.0 == .falseAnswer)
         #expect(story.answered("ana", "s1", .vote, .confirmed, seeing: snapshot) == nil)
     }

@@ -11,9 +11,15 @@ struct ScenarioTests {
     func range() {
         let scenarios = (UInt64(1)...1_000).map { Scenario(seed: $0) }
         #expect(Set(scenarios.map(\.nodes)) == Set(2...16))
-        for fault in Scenario.Fault.allCases {
+        for fault in Scenario.Fault.allCases where fault != .page {
             #expect((400...600).contains(scenarios.count { $0.faults.contains(fault) }))
         }
+        let withBrowsers = scenarios.filter { $0.browsers > 0 }
+        #expect((300...500).contains(withBrowsers.count))
+        #expect((100...300).contains(scenarios.count { $0.faults.contains(.page) }))
+        #expect(scenarios.allSatisfy { $0.browsers > 0 || !$0.faults.contains(.page) })
+        #expect((100...250).contains(withBrowsers.count { $0.sharedKeys > 0 }))
+        #expect(withBrowsers.allSatisfy { $0.sharedKeys <= $0.browsers && $0.sharedKeys < $0.nodes })
         #expect(scenarios.allSatisfy { $0.sduLimits.allSatisfy { $0 >= Limits.leastSDUBytes } })
         #expect(scenarios.allSatisfy { $0.credits >= 1 && $0.songs >= $0.favourites && $0.songs >= $0.opens })
     }

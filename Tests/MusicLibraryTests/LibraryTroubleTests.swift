@@ -107,6 +107,18 @@ struct LibraryTroubleTests {
         #expect(try await shelf.withLibrary { _, updates in try await updates.songs() } == before)
     }
 
+    @Test(
+        "a pipe in the place of an index is not waited for, and the index is made", .timeLimit(.minutes(1)),
+        arguments: ["", "-wal"])
+    func pipe(suffix: String) async throws {
+        let shelf = try MusicShelf()
+        defer { shelf.clear() }
+        try shelf.put("a.mp3", title: "A", artist: "A")
+        try #require(mkfifo(shelf.database + suffix, 0o600) == 0)
+        let songs = try await shelf.withLibrary { _, updates in try await updates.songs() }
+        #expect(songs.map(\.title) == ["A"])
+    }
+
     @Test("an index that cannot be made is told by a sentence")
     func noIndex() throws {
         let problem = #expect(throws: LibraryProblem.self) {

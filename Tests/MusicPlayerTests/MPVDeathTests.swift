@@ -16,8 +16,10 @@ struct MPVDeathTests {
     func goesOn() async throws {
         try await PlayerRig.with { rig in
             try rig.folder.write("a", seconds: 60)
+            let wantedAt = ContinuousClock.now
             await rig.want("a", at: .seconds(30))
             let before = try await rig.heard("a")
+            let first = before.at - wantedAt
             let process = try #require(await rig.player.processID)
             let killedAt = ContinuousClock.now
             kill(process, SIGKILL)
@@ -25,8 +27,8 @@ struct MPVDeathTests {
             let lost = after.elapsed - (before.elapsed + (killedAt - before.at))
             let silence = after.at - killedAt
             print("silence: \(silence / .milliseconds(1)) ms; it goes on \(lost / .milliseconds(1)) ms off")
-            // It is some tenths; two seconds leave room for what else the machine does.
-            #expect(silence < .seconds(2))
+            // It is some tenths; a machine that is busy takes longer for the first start, too.
+            #expect(silence < .seconds(2) + first * 3)
             // Where the machine is busy, what is heard of may have played for a while.
             #expect(lost > .milliseconds(-300) && lost < silence + .milliseconds(500))
             // Nobody is left of the first one.

@@ -40,29 +40,32 @@ extension StoreTests {
         /// Of each field something, in part about the same peers, and now and then what no store takes.
         private func anyBatch(after memory: StoredNode, _ dice: inout Dice) -> StoreBatch {
             var batch = StoreBatch()
-            for _ in 0..<dice.below(3) where dice.chance(30) { batch.forget(anyPeer(&dice)) }
+            for _ in 0..<dice.below(3) where dice.chance(30) { batch.forget(anyKey(&dice)) }
             for _ in 0..<dice.below(3) {
-                let (peer, known) = anyRemembered(&dice)
-                batch.met.append(.init(peer: peer, remembered: known))
+                let (key, known) = anyRemembered(&dice)
+                batch.met.append(.init(conversation: key, remembered: known))
             }
             for _ in 0..<dice.below(4) {
-                let (peer, known) = anyRemembered(&dice)
+                let (key, known) = anyRemembered(&dice)
                 batch.receipts.append(
-                    .init(peer: peer, epoch: UInt32(dice.below(3)), number: UInt64(dice.below(9)), remembered: known))
+                    .init(
+                        conversation: key, epoch: UInt32(dice.below(3)), number: UInt64(dice.below(9)),
+                        remembered: known))
             }
             for _ in 0..<dice.below(5) {
-                let (peer, known) = anyRemembered(&dice)
+                let (key, known) = anyRemembered(&dice)
                 // What the outbox has by then, so that most numbers follow.
                 var so = memory
                 try? so.apply(batch)
-                try? so.apply(.with { $0.receipts = [.init(peer: peer, epoch: 0, number: 0, remembered: known)] })
-                let last = so.remembered[peer]?.conversation.lastNumber ?? 0
+                try? so.apply(
+                    .with { $0.receipts = [.init(conversation: key, epoch: 0, number: 0, remembered: known)] })
+                let last = so.remembered[key]?.conversation.lastNumber ?? 0
                 let number = dice.chance(95) ? last + UInt64(dice.below(2)) : last + 2
                 batch.outgoing.append(
-                    .init(peer: peer, number: number, body: dice.bytes(dice.below(20)), remembered: known))
+                    .init(conversation: key, number: number, body: dice.bytes(dice.below(20)), remembered: known))
             }
             for _ in 0..<dice.below(3) {
-                batch.acknowledged.append(.init(peer: anyPeer(&dice), upTo: UInt64(dice.below(9))))
+                batch.acknowledged.append(.init(conversation: anyKey(&dice), upTo: UInt64(dice.below(9))))
             }
             if dice.chance(40) { batch.host = Sample.anyHost(&dice) }
             if dice.chance(5), let item = batch.host?.queue.first { batch.host?.queue.append(item) }
@@ -70,20 +73,22 @@ extension StoreTests {
             return batch
         }
 
-        private func anyPeer(_ dice: inout Dice) -> Peer.ID { Sample.peer(dice.below(4)).id }
+        private func anyKey(_ dice: inout Dice, of number: Int? = nil) -> ConversationKey {
+            ConversationKey(
+                Sample.peer(number ?? dice.below(4)).id, as: dice.chance(50) ? .initiator : .responder, .democracyDJ)
+        }
 
-        private func anyRemembered(_ dice: inout Dice) -> (Peer.ID, MeshCore.Remembered) {
+        private func anyRemembered(_ dice: inout Dice) -> (ConversationKey, MeshCore.Remembered) {
             let number = dice.below(4)
             let last = dice.below(7)
             return (
-                Sample.peer(number).id,
+                anyKey(&dice, of: number),
                 MeshCore.Remembered(
                     publicKey: Sample.peer(number).key,
                     conversation: Conversation.Durable(
                         epoch: UInt32(1 + dice.below(5) / 4), lastNumber: UInt64(last),
                         outbox: (0..<dice.below(last + 1)).map { _ in [] }, theirEpoch: UInt32(dice.below(3)),
-                        accepted: UInt64(dice.below(9))),
-                    role: dice.chance(50) ? .initiator : .responder)
+                        accepted: UInt64(dice.below(9))))
             )
         }
     }

@@ -22,7 +22,8 @@ extension StoreTests {
                 case .cutInItsHead: bytes = Array(bytes.prefix(60))
                 case .flippedHead: for index in 0..<100 { bytes[index] ^= 0x5A }
                 case .flippedPages: for index in middle..<middle + 8_192 { bytes[index] ^= 0xFF }
-                case .wrongSchema: return try execute("ALTER TABLE peer RENAME COLUMN accepted TO rejected", path)
+                case .wrongSchema:
+                    return try execute("ALTER TABLE conversation RENAME COLUMN accepted TO rejected", path)
                 case .newer: return try execute("INSERT INTO grdb_migrations VALUES ('2: from tomorrow')", path)
                 case .foreign:
                     try? FileManager.default.removeItem(atPath: path)

@@ -112,6 +112,52 @@ extension StoreTests {
             #expect { try shelf.opened() } throws: { ($0 as? NodeStoreError)?.code == .readOnly }
         }
 
+        @Test("a disk that turns read-only under a running node is told as that, and is written to when it can be")
+        func turnsReadOnly() async throws {
+            let shelf = try Shelf()
+            defer { shelf.clear() }
+            let store = try shelf.open()
+            let host = Sample.host(songs: 2, votes: 1)
+            try await store.write(.with { $0.host = host })
+            // No file system turns read-only under an open file when it is asked to: SQLite itself stands for it.
+            try await store.database.writeWithoutTransaction { try $0.execute(sql: "PRAGMA query_only = 1") }
+            for _ in 0..<2 {
+                await #expect { try await store.write(large) } throws: { ($0 as? NodeStoreError)?.code == .readOnly }
+            }
+            #expect(try store.contents() == StoredNode(remembered: [:], host: host, guest: nil))
+            try await store.database.writeWithoutTransaction { try $0.execute(sql: "PRAGMA query_only = 0") }
+            try await store.write(large)
+            #expect(try store.contents().guest == large.guest)
+            store.close()
+        }
+
+        @Test("an error of SQLite that does not say why is told as a disk that cannot be written, where it is one")
+        func readOnlyByLook() throws {
+            let writable = try Shelf()
+            defer { writable.clear() }
+            #expect(NodeStoreError(DatabaseError(resultCode: .SQLITE_IOERR), folder: writable.folder).code == .failed)
+            try withReadOnlyFolder { folder in
+                for code in [ResultCode.SQLITE_READONLY, .SQLITE_PERM, .SQLITE_IOERR, .SQLITE_CANTOPEN] {
+                    #expect(NodeStoreError(DatabaseError(resultCode: code), folder: folder).code == .readOnly)
+                }
+            }
+        }
+
+        private func withReadOnlyFolder(_ body: (String) throws -> Void) throws {
+            if let disk = try SmallDisk(bytes: 1 << 20) {
+                defer { disk.remove() }
+                try #require(disk.becomeReadOnly())
+                return try body(disk.folder)
+            }
+            let shelf = try Shelf()
+            defer {
+                chmod(shelf.folder, 0o700)
+                shelf.clear()
+            }
+            chmod(shelf.folder, 0o500)
+            try body(shelf.folder)
+        }
+
         @Test("another program that holds the database is told as such, and is waited for")
         func busy() async throws {
             let shelf = try Shelf()

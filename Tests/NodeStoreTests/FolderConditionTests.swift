@@ -79,6 +79,17 @@ struct FolderConditionTests {
         #expect(FolderCondition(lookingAt: path).refusal != nil)
     }
 
+    @Test("a disk that lets a file be made and takes nothing is told to be full, and nothing is left on it")
+    func full() throws {
+        guard let disk = try SmallDisk(bytes: 1 << 20) else { return }
+        defer { disk.remove() }
+        #expect(!FolderCondition(lookingAt: disk.folder).isFullDisk)
+        disk.fill()
+        let look = FolderCondition(lookingAt: disk.folder)
+        #expect(look.isFullDisk && look.refusal == nil && !look.isReadOnlyDisk)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: disk.folder) == ["ballast"])
+    }
+
     @Test("a disk that is mounted read-only is told as such")
     func readOnly() throws {
         guard let disk = try SmallDisk(bytes: 1 << 20) else { return }

@@ -28,8 +28,9 @@ extension StoreTests {
                         number += 1
                         let song = Int(number) % record.queue.count
                         record.queue[song].voters.append("voter \(number)")
-                        let peer = Sample.peer(guest).id
-                        batch.receipts.append(.init(peer: peer, epoch: 7, number: number, remembered: remembered))
+                        let key = Sample.key(guest)
+                        batch.receipts.append(
+                            .init(conversation: key, epoch: 7, number: number, remembered: remembered))
                     }
                     batch.host = record
                 }
@@ -47,16 +48,16 @@ extension StoreTests {
             let shelf = try Shelf()
             defer { shelf.clear() }
             let store = try shelf.open()
-            let peer = Sample.peer(1).id
+            let peer = Sample.key(1)
             let start = ContinuousClock.now
             let batches: UInt64 = 500
             for number in 1...batches {
                 let batch = StoreBatch.with {
                     let remembered = Sample.remembered(1, .init(epoch: 4))
                     let body = [UInt8](repeating: 1, count: 24)
-                    $0.outgoing = [.init(peer: peer, number: number, body: body, remembered: remembered)]
-                    if number > 1 { $0.acknowledged = [.init(peer: peer, upTo: number - 1)] }
-                    $0.guest = GuestRecord(host: peer, wishes: [WishRecord(songID: "\(number)", kind: "vote")])
+                    $0.outgoing = [.init(conversation: peer, number: number, body: body, remembered: remembered)]
+                    if number > 1 { $0.acknowledged = [.init(conversation: peer, upTo: number - 1)] }
+                    $0.guest = GuestRecord(host: peer.peer, wishes: [WishRecord(songID: "\(number)", kind: "vote")])
                 }
                 try await store.write(batch)
             }

@@ -30,10 +30,36 @@ extension StoreTests {
             opened.store.close()
         }
 
+        @Test("conversations with guests that the second version has written are still those of their host")
+        func second() async throws {
+            let shelf = try Shelf()
+            defer { shelf.clear() }
+            let database = try DatabaseQueue(path: shelf.path)
+            try await database.writeWithoutTransaction { db in
+                try db.execute(sql: "PRAGMA journal_mode = WAL")
+                try db.execute(sql: Self.firstVersion + Self.secondVersion + "UPDATE peer SET role = 1;")
+            }
+            try database.close()
+            let store = try shelf.open()
+            let ana = ConversationKey(Sample.peer(1).id, as: .responder, .democracyDJ)
+            #expect(try store.contents().remembered == [ana: try #require(Self.expected.remembered[Sample.key(1)])])
+            // It goes on where it was.
+            try await store.write(.with { $0.acknowledged = [.init(conversation: ana, upTo: 3)] })
+            #expect(try store.contents().remembered[ana]?.conversation.outbox == [[3]])
+            store.close()
+        }
+
+        /// What the second version has made of the first one's.
+        private static let secondVersion = """
+
+            INSERT INTO grdb_migrations VALUES('2: who has dialled whom');
+            ALTER TABLE peer ADD COLUMN role INTEGER NOT NULL DEFAULT 0 CHECK (role IN (0, 1));
+            """
+
         /// What was written.
         private static let expected = StoredNode(
             remembered: [
-                Sample.peer(1).id: MeshCore.Remembered(
+                Sample.key(1): MeshCore.Remembered(
                     publicKey: Sample.peer(1).key,
                     conversation: Conversation.Durable(
                         epoch: 5, lastNumber: 4, outbox: [[1, 2], [3]], theirEpoch: 9, accepted: 7))

@@ -148,6 +148,24 @@ extension StoreTests {
             #expect(try !StateFolder(opening: shelf.folder).wasReadableByOthers)
         }
 
+        @Test("a secret is there again as it was kept, for its owner's eyes only, and not where others could read it")
+        func secrets() throws {
+            let shelf = try Shelf()
+            defer { shelf.clear() }
+            let folder = try StateFolder(opening: shelf.folder)
+            #expect(folder.secret("page-tokens") == nil)
+            try folder.keep([1, 2, 3], as: "page-tokens")
+            try folder.keep([4, 5], as: "page-tokens")
+            #expect(folder.secret("page-tokens") == [4, 5])
+            let file = shelf.folder + "/page-tokens"
+            var status = stat()
+            #expect(stat(file, &status) == 0 && status.st_mode & 0o777 == 0o600)
+            chmod(file, 0o640)
+            #expect(folder.secret("page-tokens") == nil)
+            try folder.keep([6], as: "page-tokens")
+            #expect(folder.secret("page-tokens") == [6])
+        }
+
         @Test("state belongs where the desktop says, or below the home folder")
         func standardPath() {
             let both = ["XDG_STATE_HOME": "/state", "HOME": "/home/ana"]

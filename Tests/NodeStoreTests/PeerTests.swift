@@ -9,32 +9,43 @@ import Testing
 extension StoreTests {
     @Suite("What a node remembers of others")
     struct PeerTests {
-        private let ana = Sample.peer(1)
+        private let ana = Sample.key(1)
 
         private func remembered(
             epoch: UInt32 = 5, lastNumber: UInt64 = 0, outbox: [[UInt8]] = [], theirEpoch: UInt32 = 0,
             accepted: UInt64 = 0
         ) -> MeshCore.Remembered {
             MeshCore.Remembered(
-                publicKey: ana.key,
+                publicKey: Sample.peer(1).key,
                 conversation: Conversation.Durable(
                     epoch: epoch, lastNumber: lastNumber, outbox: outbox, theirEpoch: theirEpoch, accepted: accepted))
         }
 
-        @Test("whether a node has dialled a peer, or was dialled, is remembered: who was once dialled stays so")
-        func roles() async throws {
+        @Test("what is said to a peer as its guest and as its host, and in another service, is kept apart")
+        func keys() async throws {
             let shelf = try Shelf()
             defer { shelf.clear() }
             let store = try shelf.open()
-            var known = remembered()
-            for (role, kept) in [
-                (LinkRole.responder, LinkRole.responder), (.initiator, .initiator), (.responder, .initiator),
-            ] {
-                known.role = role
-                let met = known
-                try await store.write(.with { $0.met = [.init(peer: ana.id, remembered: met)] })
-                #expect(try store.contents().remembered[ana.id]?.role == kept)
-            }
+            let chess = try ServiceType("chess")
+            let keys = [
+                ana, ConversationKey(ana.peer, as: .responder, .democracyDJ),
+                ConversationKey(ana.peer, as: .initiator, chess),
+            ]
+            let said = (UInt8(1)...).prefix(keys.count).map { remembered(lastNumber: 1, outbox: [[$0]]) }
+            try await store.write(
+                .with {
+                    for (key, known) in zip(keys, said) {
+                        let body = known.conversation.outbox[0]
+                        $0.outgoing.append(.init(conversation: key, number: 1, body: body, remembered: known))
+                    }
+                })
+            #expect(try store.contents().remembered == Dictionary(uniqueKeysWithValues: zip(keys, said)))
+            try await store.write(
+                .with {
+                    $0.forget(keys[1])
+                    $0.acknowledged = [.init(conversation: keys[2], upTo: 1)]
+                })
+            #expect(try store.contents().remembered == [ana: said[0], keys[2]: remembered(lastNumber: 1)])
             store.close()
         }
 
@@ -50,36 +61,36 @@ extension StoreTests {
             ours.begin(with: Resumption(epoch: 77, first: 4, theirEpoch: 0, delivered: 0))
             var batch = StoreBatch()
             var theirs: UInt64 = 3
-            try await store.write(.with { $0.met = [.init(peer: ana.id, remembered: Sample.remembered(1, ours))] })
+            try await store.write(.with { $0.met = [.init(conversation: ana, remembered: Sample.remembered(1, ours))] })
             for _ in 0..<200 {
                 switch dice.below(7) {
                 case 0, 1:
                     let body = dice.bytes(dice.below(20))
                     guard case .queued(let number) = ours.send(body, as: .reliable) else { continue }
                     let now = Sample.remembered(1, ours)
-                    batch.outgoing.append(.init(peer: ana.id, number: number, body: body, remembered: now))
+                    batch.outgoing.append(.init(conversation: ana, number: number, body: body, remembered: now))
                 case 2:
                     while ours.nextReliable() != nil {}
                     let first = ours.resumption.first
                     guard ours.unacknowledged > ours.held else { continue }
                     let number = first + UInt64(dice.below(ours.unacknowledged - ours.held))
                     #expect(ours.acknowledge(upTo: number) == .acknowledged)
-                    batch.acknowledged.append(.init(peer: ana.id, upTo: number))
+                    batch.acknowledged.append(.init(conversation: ana, upTo: number))
                 case 3:
                     theirs += 1
                     _ = ours.receive(MessageUnit(.reliable, number: theirs, body: []))
                     let now = Sample.remembered(1, ours)
-                    batch.receipts.append(.init(peer: ana.id, epoch: 77, number: theirs, remembered: now))
+                    batch.receipts.append(.init(conversation: ana, epoch: 77, number: theirs, remembered: now))
                 case 4, 5:
                     try await store.write(batch)
                     if let last = batch.outgoing.last { _ = ours.stored(upTo: last.number) }
                     if let last = batch.receipts.last { _ = ours.accept(upTo: last.number, of: 77) }
                     batch = StoreBatch()
-                    #expect(try store.contents().remembered[ana.id]?.conversation == ours.durable)
+                    #expect(try store.contents().remembered[ana]?.conversation == ours.durable)
                 default:
                     // The power is cut. Nothing is lost that has left, was acknowledged to us or by us.
                     store = try shelf.open()
-                    let found = try #require(try store.contents().remembered[ana.id])
+                    let found = try #require(try store.contents().remembered[ana])
                     let restored = Conversation(restoring: found.conversation, holdsUntilStored: true)
                     var again = try #require(restored)
                     let withdrawn = ours.withdrawHeld()
@@ -92,7 +103,7 @@ extension StoreTests {
                     theirs = again.durable.accepted
                     again.begin(with: Resumption(epoch: 77, first: theirs + 1, theirEpoch: 9, delivered: delivered))
                     #expect(again.durable.outbox == ours.durable.outbox)
-                    batch = .with { $0.acknowledged = [.init(peer: ana.id, upTo: delivered)] }
+                    batch = .with { $0.acknowledged = [.init(conversation: ana, upTo: delivered)] }
                     ours = again
                 }
             }
@@ -104,21 +115,23 @@ extension StoreTests {
             defer { shelf.clear() }
             let store = try shelf.open()
             let old = remembered(theirEpoch: 8, accepted: 2)
-            try await store.write(.with { $0.met = [.init(peer: ana.id, remembered: old)] })
-            try await store.write(.with { $0.receipts = [.init(peer: ana.id, epoch: 8, number: 6, remembered: old)] })
+            try await store.write(.with { $0.met = [.init(conversation: ana, remembered: old)] })
+            try await store.write(
+                .with { $0.receipts = [.init(conversation: ana, epoch: 8, number: 6, remembered: old)] })
             // This write was made ready before the receipt was.
             let said = remembered(lastNumber: 1, outbox: [[1]], theirEpoch: 8, accepted: 2)
             try await store.write(
                 .with {
-                    $0.met = [.init(peer: ana.id, remembered: old)]
-                    $0.outgoing = [.init(peer: ana.id, number: 1, body: [1], remembered: said)]
+                    $0.met = [.init(conversation: ana, remembered: old)]
+                    $0.outgoing = [.init(conversation: ana, number: 1, body: [1], remembered: said)]
                 })
             let both = remembered(lastNumber: 1, outbox: [[1]], theirEpoch: 8, accepted: 6)
-            #expect(try store.contents().remembered == [ana.id: both])
+            #expect(try store.contents().remembered == [ana: both])
             // The peer has begun anew, and counts from 1.
-            try await store.write(.with { $0.receipts = [.init(peer: ana.id, epoch: 11, number: 1, remembered: old)] })
+            try await store.write(
+                .with { $0.receipts = [.init(conversation: ana, epoch: 11, number: 1, remembered: old)] })
             let anew = remembered(lastNumber: 1, outbox: [[1]], theirEpoch: 11, accepted: 1)
-            #expect(try store.contents().remembered == [ana.id: anew])
+            #expect(try store.contents().remembered == [ana: anew])
         }
 
         @Test("a peer that was heard before it was met is kept with what the core knows of it")
@@ -127,10 +140,11 @@ extension StoreTests {
             defer { shelf.clear() }
             let store = try shelf.open()
             let known = remembered(lastNumber: 7, outbox: [[1], [2]], theirEpoch: 8, accepted: 2)
-            try await store.write(.with { $0.receipts = [.init(peer: ana.id, epoch: 8, number: 3, remembered: known)] })
+            try await store.write(
+                .with { $0.receipts = [.init(conversation: ana, epoch: 8, number: 3, remembered: known)] })
             // What is in the outbox comes by itself.
             let kept = remembered(lastNumber: 5, theirEpoch: 8, accepted: 3)
-            #expect(try store.contents().remembered == [ana.id: kept])
+            #expect(try store.contents().remembered == [ana: kept])
         }
 
         @Test(
@@ -140,13 +154,14 @@ extension StoreTests {
             let shelf = try Shelf()
             defer { shelf.clear() }
             let store = try shelf.open()
-            try await store.write(.with { $0.met = [.init(peer: ana.id, remembered: remembered())] })
-            try await store.write(.with { $0.acknowledged = [.init(peer: ana.id, upTo: 5)] })
-            #expect(try store.contents().remembered[ana.id]?.conversation.lastNumber == 5)
+            try await store.write(.with { $0.met = [.init(conversation: ana, remembered: remembered())] })
+            try await store.write(.with { $0.acknowledged = [.init(conversation: ana, upTo: 5)] })
+            #expect(try store.contents().remembered[ana]?.conversation.lastNumber == 5)
             // One of these that was still to be written is not to be said any more.
-            let late = StoreBatch.Outgoing(peer: ana.id, number: 1, body: [1], remembered: remembered(lastNumber: 5))
+            let late = StoreBatch.Outgoing(
+                conversation: ana, number: 1, body: [1], remembered: remembered(lastNumber: 5))
             try await store.write(.with { $0.outgoing = [late] })
-            #expect(try store.contents().remembered[ana.id] == remembered(lastNumber: 5))
+            #expect(try store.contents().remembered[ana] == remembered(lastNumber: 5))
         }
 
         @Test("a message whose forerunner was never written is not written either")
@@ -155,7 +170,7 @@ extension StoreTests {
             defer { shelf.clear() }
             let store = try shelf.open()
             let known = remembered(lastNumber: 2, outbox: [[1], [2]])
-            let second = StoreBatch.Outgoing(peer: ana.id, number: 2, body: [2], remembered: known)
+            let second = StoreBatch.Outgoing(conversation: ana, number: 2, body: [2], remembered: known)
             await #expect(throws: NodeStoreError.self) { try await store.write(.with { $0.outgoing = [second] }) }
             #expect(try store.contents().remembered.isEmpty)
         }
@@ -166,10 +181,10 @@ extension StoreTests {
             defer { shelf.clear() }
             let store = try shelf.open()
             let said = StoreBatch.Outgoing(
-                peer: ana.id, number: 1, body: [1], remembered: remembered(lastNumber: 1, outbox: [[1]]))
+                conversation: ana, number: 1, body: [1], remembered: remembered(lastNumber: 1, outbox: [[1]]))
             try await store.write(.with { $0.outgoing = [said] })
-            var batch = StoreBatch.with { $0.acknowledged = [.init(peer: ana.id, upTo: 1)] }
-            batch.forget(ana.id)
+            var batch = StoreBatch.with { $0.acknowledged = [.init(conversation: ana, upTo: 1)] }
+            batch.forget(ana)
             #expect(batch.acknowledged.isEmpty)
             try await store.write(batch)
             #expect(try store.contents().remembered.isEmpty)
@@ -177,22 +192,27 @@ extension StoreTests {
             try await store.write(.with { $0.outgoing = [said] })
             // Forgotten and met again before anything was written.
             batch = StoreBatch.with { $0.outgoing = [said] }
-            batch.forget(ana.id)
-            batch.met = [.init(peer: ana.id, remembered: remembered(epoch: 6, theirEpoch: 3, accepted: 4))]
+            batch.forget(ana)
+            batch.met = [.init(conversation: ana, remembered: remembered(epoch: 6, theirEpoch: 3, accepted: 4))]
             try await store.write(batch)
-            #expect(try store.contents().remembered == [ana.id: remembered(epoch: 6, theirEpoch: 3, accepted: 4)])
+            #expect(try store.contents().remembered == [ana: remembered(epoch: 6, theirEpoch: 3, accepted: 4)])
             // Another epoch says the same without a word of the forgetting.
-            try await store.write(.with { $0.met = [.init(peer: ana.id, remembered: remembered(epoch: 7))] })
-            #expect(try store.contents().remembered == [ana.id: remembered(epoch: 7)])
+            try await store.write(.with { $0.met = [.init(conversation: ana, remembered: remembered(epoch: 7))] })
+            #expect(try store.contents().remembered == [ana: remembered(epoch: 7)])
         }
 
         @Test(
             "a conversation that cannot have been is left out, and the others are kept",
             arguments: [
-                "UPDATE peer SET epoch = 0 WHERE id = ?", "UPDATE peer SET lastNumber = 9 WHERE id = ?",
-                "UPDATE peer SET accepted = 9223372036854775807 WHERE id = ?",
-                "DELETE FROM outbox WHERE peer = ? AND number = 2",
-                "UPDATE outbox SET body = zeroblob(70000) WHERE peer = ? AND number = 1",
+                "UPDATE conversation SET epoch = 0 WHERE peer = ?",
+                "UPDATE conversation SET lastNumber = 9 WHERE peer = ?",
+                "UPDATE conversation SET accepted = 9223372036854775807 WHERE peer = ?",
+                "UPDATE conversation SET service = 'Democracy DJ' WHERE peer = ?",
+                "DELETE FROM outbox WHERE number = 2 AND conversation = (SELECT id FROM conversation WHERE peer = ?)",
+                """
+                UPDATE outbox SET body = zeroblob(70000)
+                    WHERE number = 1 AND conversation = (SELECT id FROM conversation WHERE peer = ?)
+                """,
             ])
         func impossible(change: String) async throws {
             let shelf = try Shelf()
@@ -203,21 +223,21 @@ extension StoreTests {
             let other = Sample.remembered(2, Conversation(epoch: 2))
             try await store.write(
                 .with {
-                    $0.met = [.init(peer: Sample.peer(2).id, remembered: other)]
+                    $0.met = [.init(conversation: Sample.key(2), remembered: other)]
                     $0.outgoing = (1...3).map {
-                        .init(peer: ana.id, number: $0, body: bodies[Int($0) - 1], remembered: known)
+                        .init(conversation: ana, number: $0, body: bodies[Int($0) - 1], remembered: known)
                     }
                 })
-            #expect(try store.contents().remembered[ana.id] == known)
-            try await store.database.write { [ana] in try $0.execute(sql: change, arguments: [ana.id]) }
+            #expect(try store.contents().remembered[ana] == known)
+            try await store.database.write { [ana] in try $0.execute(sql: change, arguments: [ana.peer]) }
             store.close()
             let opened = try shelf.opened()
             store = opened.store
             #expect(opened.setAside == nil)
-            #expect(try store.contents().remembered == [Sample.peer(2).id: other])
+            #expect(try store.contents().remembered == [Sample.key(2): other])
             // Met again, it is as new.
-            try await store.write(.with { $0.met = [.init(peer: ana.id, remembered: remembered(epoch: 12))] })
-            #expect(try store.contents().remembered[ana.id] == remembered(epoch: 12))
+            try await store.write(.with { $0.met = [.init(conversation: ana, remembered: remembered(epoch: 12))] })
+            #expect(try store.contents().remembered[ana] == remembered(epoch: 12))
         }
     }
 }

@@ -41,6 +41,10 @@ enum Sample {
         return (Identity.peerID(publicKey: key), key)
     }
 
+    static func key(_ number: Int) -> ConversationKey {
+        ConversationKey(peer(number).id, as: .initiator, .democracyDJ)
+    }
+
     static func remembered(_ number: Int, _ conversation: Conversation) -> MeshCore.Remembered {
         MeshCore.Remembered(publicKey: peer(number).key, conversation: conversation.durable)
     }

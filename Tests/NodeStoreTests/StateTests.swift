@@ -92,7 +92,9 @@ extension StoreTests {
             let bad = StoreBatch.with {
                 $0.host = impossible
                 $0.guest = guest
-                $0.met = [StoreBatch.Met(peer: Sample.peer(1).id, remembered: Sample.remembered(1, .init(epoch: 4)))]
+                $0.met = [
+                    StoreBatch.Met(conversation: Sample.key(1), remembered: Sample.remembered(1, .init(epoch: 4)))
+                ]
             }
             await #expect { try await store.write(bad) } throws: { ($0 as? NodeStoreError)?.code == .failed }
             #expect(try store.contents() == StoredNode(remembered: [:], host: before, guest: nil))

@@ -3,6 +3,7 @@
 import FoundationEssentials
 import GRDB
 import Glibc
+import Logging
 import Testing
 
 @testable import NodeStore
@@ -118,6 +119,35 @@ extension StoreTests {
             #expect(try copy.open().contents().host == vote(3).host)
             try await store.write(vote(4))
             store.close()
+        }
+
+        @Test(
+            "what was written is in the database itself soon after the last write, though nobody asks for that",
+            .timeLimit(.minutes(1)))
+        func checkpointByItself() async throws {
+            let shelf = try Shelf()
+            defer { shelf.clear() }
+            let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+            let store = try NodeStore.open(
+                folder: shelf.folder, now: Shelf.now, idleTime: .milliseconds(10), logger: logger
+            ).store
+            try await store.write(vote(3))
+            // While the log is going to the database, a copy of that may be none.
+            while (try? hostWithoutLog(shelf)) != vote(3).host {
+                try Task.checkCancellation()
+                await Task.yield()
+            }
+            store.close()
+        }
+
+        /// What is left where nothing is but the database: neither its log nor its index.
+        private func hostWithoutLog(_ shelf: Shelf) throws -> HostRecord? {
+            let copy = try Shelf()
+            defer { copy.clear() }
+            try FileManager.default.copyItem(atPath: shelf.path, toPath: copy.path)
+            let store = try copy.open()
+            defer { store.close() }
+            return try store.contents().host
         }
 
         @Test("is not what another program's look at the database is taken for")

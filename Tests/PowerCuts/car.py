@@ -13,7 +13,7 @@ from queue import Empty, SimpleQueue
 from time import monotonic
 
 from hour import GUESTS, HOST, Deed, Step
-from promises import broken, unanswered
+from invariants import broken, unanswered
 from story import Said, Story, Version
 
 from box import Box, Printed
@@ -182,7 +182,7 @@ class Car:
     # Listening.
 
     def _wait(self, seconds: float, until: Callable[[], bool], otherwise: str) -> None:
-        """Listens until then. Where it does not come, there may be a promise that says why."""
+        """Listens until then. Where it does not come, there may be an invariant that says why."""
         deadline = monotonic() + seconds
         while not until() and monotonic() < deadline:
             self._listen(deadline - monotonic(), until)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What was said to the boxes and what they have printed: all that the promises are judged by."""
+"""What was said to the boxes and what they have printed: all that the invariants are judged by."""
 
 from __future__ import annotations
 

@@ -41,7 +41,9 @@ extension NetworkError {
         case .networkUnavailable: .connectionLost(host: Self.host)
         case .connectionLost: .hostNotFound(host: Self.host)
         case .hostNotFound: .hostEnded(host: Self.host)
-        case .hostEnded: .hostFull
+        case .hostEnded: .hostStopped(host: Self.host)
+        case .hostStopped: .hostLeft(host: Self.host)
+        case .hostLeft: .hostFull
         case .hostFull: .refused
         case .refused: .kicked
         case .kicked: .versionMismatch
@@ -75,6 +77,7 @@ extension CommandProblem {
                     .incomplete("kick", needs: "a guest", type: "the beginning of the guest's name"),
                     .incomplete("search", needs: "a word or two", type: "the words"),
                 ]
+            case .noSuchLine: all += [problem, .noSuchLine(1, of: 0)]
             case .cannotAdd(let song, _, _):
                 all += RejectionReason.allCases.map { CommandProblem.cannotAdd(song, $0, waiting: 5) }
             default: all.append(problem)
@@ -123,7 +126,8 @@ extension HeadUnitProblem {
         case .driveNotRecorded: .otherAdapter("hci1", insteadOf: "hci0")
         case .otherAdapter: .advertisingAgain
         case .advertisingAgain: .twins(Peer(id: "0a", name: "Ana"))
-        case .twins: nil
+        case .twins: .copied(host: Peer(id: "0c", name: "Dad's Car"), guest: Peer(id: "0a", name: "Ana"))
+        case .copied: nil
         }
     }
 }

@@ -20,19 +20,20 @@ struct PairingWordsTests {
         #expect(PairingLine(text) == line)
     }
 
-    static let van = PairingBox(id: "02:00:00:00:00:01", name: "the van")
+    static let van = PairingDevice(id: "02:00:00:00:00:01", name: "the van")
 
     static let failures: [PairingOutcome] = [
         .nobody(wanted: nil), .nobody(wanted: "the bus"), .several([van, van]), .refusedHere(van), .refusedThere(van),
         .unansweredHere(van), .unansweredThere(van), .leftThere(van), .lost(van), .failed(van, cause: "Page Timeout."),
-        .radio(RadioFailure(.radioOff, "off")), .weakHere(van, .shortKey(bytes: 7)), .weakHere(van, .unasked),
+        .radio(RadioError(.radioOff, "off")), .weakHere(van, .shortKey(bytes: 7)), .weakHere(van, .unasked),
         .weakHere(van, .notSecureConnections), .weakThere(van), .misspoke(van), .stopped,
     ]
 
-    @Test("every end without a bond is told in sentences, with the other box where there is one", arguments: failures)
+    @Test(
+        "every end without a bond is told in sentences, with the other device where there is one", arguments: failures)
     func ends(outcome: PairingOutcome) {
         #expect(outcome.sentence.hasSuffix(".") && !outcome.sentence.contains(".."))
-        #expect(outcome.box == nil || outcome.sentence.contains("\"the van\""))
+        #expect(outcome.device == nil || outcome.sentence.contains("\"the van\""))
         #expect(outcome.exitCode != nil)
     }
 
@@ -51,6 +52,6 @@ struct PairingWordsTests {
 
     @Test("a radio that this user may not use is not permitted")
     func notPermitted() {
-        #expect(PairingOutcome.radio(RadioFailure(.notPermitted, "no")).exitCode == .notPermitted)
+        #expect(PairingOutcome.radio(RadioError(.notPermitted, "no")).exitCode == .notPermitted)
     }
 }

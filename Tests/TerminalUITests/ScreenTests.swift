@@ -22,7 +22,7 @@ struct ScreenTests {
         #expect(
             screen.panel() == [
                 "Connected to \"Dad's Car\"  ▂▄▆· -68 dBm 12 ms",
-                "Now playing: Open Road – The Milestones  0:00 / 3:34 · 1 wants to skip it",
+                "Now playing: Open Road – The Milestones  0:00 / 3:34 · 1 of 2 votes to skip",
                 "Guests: Ana, Bob",
                 " 1. Road Trip – Night Drivers  2 votes (yours too)",
                 " 2. Rest Stop – Paper Maps  1 vote (yours) · Bob asked",
@@ -46,13 +46,33 @@ struct ScreenTests {
     @Test(
         "a wish to skip is told from the others'",
         arguments: [
-            (["ana"], "you want to skip it"), (["bob"], "1 wants to skip it"),
-            (["bob", "ana"], "2 want to skip it, you too"), (["bob", "dee"], "2 want to skip it"),
+            (["ana"], "1 of 3 votes to skip (yours)"), (["bob"], "1 of 3 votes to skip"),
+            (["bob", "ana"], "2 of 3 votes to skip (yours too)"), (["bob", "dee"], "2 of 3 votes to skip"),
         ])
     func skips(voters: [String], words: String) {
-        let screen = Car.anasScreen(.snapshot(Car.snapshot { $0.skipVoters = voters }, isStale: false))
+        let guests = [Car.ana, Car.bob, Peer(id: "dee", name: "Dee"), Peer(id: "eve", name: "Eve")]
+        let snapshot = Car.snapshot(guests: guests) { $0.skipVoters = voters }
+        let screen = Car.anasScreen(.snapshot(snapshot, isStale: false))
         let wide = screen.panel(TerminalSize(columns: 100, rows: 24))
         #expect(wide[1] == "Now playing: Open Road – The Milestones  0:00 / 3:34 · \(words)")
+    }
+
+    @Test func aVoteToSkipIsAnsweredWithHowManyAreNeeded() {
+        func said(_ voters: [Peer.ID], _ events: NodeEvent...) -> [Screen.Action] {
+            var screen = Car.anasScreen(
+                .snapshot(Car.snapshot(guests: [Car.ana, Car.bob]) { $0.skipVoters = voters }, isStale: false))
+            for event in events { _ = screen.show(event, now: .zero) }
+            return screen.take("skip")
+        }
+        let sent = Screen.Action.send(.guest(.skip))
+        #expect(said([]) == [.say(["Vote to skip \"Open Road\" sent (1 of 2)."]), sent])
+        #expect(said(["bob"]) == [.say(["Vote to skip \"Open Road\" sent (2 of 2)."]), sent])
+        #expect(said(["ana"]) == [.say(["You have voted to skip \"Open Road\" already (1 of 2)."]), sent])
+        // The node says why it comes to nothing.
+        #expect(said([], .notice(Notice(.cannotAdd("s1", .skippingNotAllowed)))) == [sent])
+        #expect(said([], .connection(.reconnecting(attempt: 1))) == [sent])
+        var silent = Car.anasScreen(.snapshot(Car.snapshot([]), isStale: false))
+        #expect(silent.take("skip") == [sent])
     }
 
     @Test func aHostSeesTheLinkToEachGuest() {
@@ -74,6 +94,13 @@ struct ScreenTests {
         #expect(screen.panel()[0].hasSuffix("stale"))
         _ = screen.show(.snapshot(Car.snapshot(), isStale: false), now: .seconds(108))
         #expect(!screen.panel()[0].contains("stale"))
+    }
+
+    @Test func aGuestThatHasLeftReadsFirstHowToComeBack() {
+        var screen = Car.anasScreen(.snapshot(Car.snapshot(), isStale: false))
+        _ = screen.show(.connection(.disconnected), now: .zero)
+        #expect(screen.panel()[0] == "Not connected; type retry. The queue is stale")
+        #expect(screen.panel(TerminalSize(columns: 40, rows: 24))[0].hasPrefix("Not connected; type retry"))
     }
 
     @Test func whatWasKnownBeforeThisRunIsStaleFromTheStart() {
@@ -119,6 +146,8 @@ struct ScreenTests {
         let later = try #require(lost.followedUp)
         #expect(screen.show(.notice(later), now: .zero)[0].hasSuffix("[retry]"))
         #expect(screen.panel()[1] == "! Dad's Car is still out of reach. [retry]")
+        let narrow = TerminalSize(columns: 30, rows: Car.size.rows)
+        #expect(screen.panel(narrow)[1] == "! Dad's Car is still… [retry]")
         _ = screen.show(.noticeCleared(code: "connectionLost"), now: .zero)
         #expect(!screen.panel()[1].hasPrefix("!"))
     }
@@ -164,6 +193,15 @@ struct ScreenTests {
         #expect(panel.last == " 1. Ro[2Jad31mpirTx – Ro[2Jad31mpirTx  Ro[2Jad31mpirTx asked")
     }
 
+    @Test func whatATitleHidesReachesNoPipeByANoticeEither() {
+        var plain = Screen(Car.description(.host, Car.dad), .lines)
+        let evil = Notice(.cannotAdd("Ro\u{1B}[2Jad – \u{202E}\u{7}“Trip”\n", .cannotBePlayed))
+        #expect(
+            plain.show(.notice(evil), now: .zero) == [
+                "! \"Ro[2Jad – “Trip”\" cannot be played: its file is damaged or of an unknown kind. Choose another song."
+            ])
+    }
+
     @Test func withoutATerminalTheQueueIsToldWithIdsWheneverItChanges() {
         var screen = Screen(Car.description(.guest, Car.ana), .lines)
         let snapshot = Car.snapshot { $0.queue[0].voters = ["ana"] }
@@ -178,10 +216,11 @@ struct ScreenTests {
 
     @Test func theWholeQueueIsShownWhenAskedFor() {
         let songs = (0...40).map { Song(id: "n\($0)", title: "Mile \($0)", artist: "M", duration: 1) }
-        let screen = Car.anasScreen(.snapshot(Car.snapshot(songs), isStale: false))
+        var screen = Car.anasScreen(.snapshot(Car.snapshot(songs), isStale: false))
         #expect(
             screen.take("queue") == [.say(["Now playing: Mile 0 – M"] + (1...40).map { "  \($0). Mile \($0) – M" })])
-        #expect(Car.anasScreen().take("queue") == [.say(["No queue is known yet."])])
+        var other = Car.anasScreen()
+        #expect(other.take("view") == [.say(["No queue is known yet."])])
     }
     @Test func aHostReadsTheTitleOfWhatIsSuggestedAndNotItsId() {
         var screen = Screen(Car.description(.host, Car.dad), .lines, library: Car.songs)
@@ -198,11 +237,24 @@ struct ScreenTests {
         #expect(told == ["! You already have 5 songs waiting. Suggest again when one of them has played."])
     }
 
+    @Test func endSaysWhatItDoesAndDoesItWhenItIsTypedAgain() {
+        var screen = Screen(Car.description(.host, Car.dad), .abovePanel)
+        let explained = Screen.Action.say([
+            "That ends the session for everybody, and the queue with its votes is gone. Type end again to do it, or quit to "
+                + "stop and keep them."
+        ])
+        #expect(screen.take("End") == [explained])
+        #expect(screen.take("pause") == [.send(.host(.pause))])
+        #expect(screen.take("end") == [explained], "something else was typed since")
+        #expect(screen.take("end") == [.send(.end)])
+        var pipe = Screen(Car.description(.host, Car.dad), .lines)
+        #expect(pipe.take("end") == [.send(.end)], "nobody reads what a pipe is asked")
+    }
+
     @Test func whatATypedLineIsAboutIsShownAndNotSent() {
-        let screen = Car.anasScreen(.snapshot(Car.snapshot(), isStale: false))
+        var screen = Car.anasScreen(.snapshot(Car.snapshot(), isStale: false))
         #expect(screen.take("help leave") == [.say(["  leave  leaves the host and stays alone, until retry"])])
-        #expect(screen.take("vote road t\t") == [.say(["  vote Road Trip"])])
-        #expect(screen.take("vote x\t") == [.say(["Nothing begins so."])])
+        #expect(screen.completions(of: "vote road t") == ["vote Road Trip"])
         #expect(screen.take("vote 1") == [.send(.guest(.vote("s2")))])
     }
     @Test func howFarTheSongIsGoesOnByItselfAndStopsInAPause() {
@@ -221,25 +273,62 @@ struct ScreenTests {
 
     @Test func anEmptyQueueSaysWhatToType() {
         let nothing = NodeEvent.snapshot(Car.snapshot([Car.songs[0]]), isStale: false)
-        let hint = "The queue is empty. Type search and a word of a title, then suggest 1."
-        #expect(Car.anasScreen(nothing).panel().last == hint)
+        let hint = "The queue is empty. Type search WORD, then suggest 1."
+        var ana = Car.anasScreen(nothing)
+        #expect(ana.panel().last == hint)
         #expect(
-            Car.anasScreen(nothing).take("queue").contains(.say(["Now playing: Open Road – The Milestones", hint])))
+            ana.take("queue").contains(.say(["Now playing: Open Road – The Milestones", hint])))
         var host = Screen(Car.description(.host, Car.dad), .abovePanel)
         _ = host.show(nothing, now: .zero)
-        #expect(host.panel().last == "The queue is empty. Type search and a word of a title, then add 1.")
+        #expect(host.panel().last == "The queue is empty. Type search WORD, then add 1.")
     }
 
-    @Test func aNarrowWindowKeepsTheTitle() {
-        let screen = Car.anasScreen(
-            .snapshot(Car.snapshot { $0.queue[0].voters = ["bob", "ana"] }, isStale: false),
-            .wish("s2", .takeBack, .sent))
-        for line in screen.panel(TerminalSize(columns: 34, rows: 24)).suffix(3) {
-            #expect(["Road Trip", "Rest Stop", "Road"].contains { line.contains($0) }, "\(line)")
+    @Test func aNarrowWindowDropsTheArtistFirstAndCutsATitleLast() {
+        let songs = [
+            Song(id: "s1", title: "Rest Stop Serenade", artist: "Paper Maps", duration: 241),
+            Song(id: "s2", title: "Tunnel of Lights", artist: "Night Drivers", duration: 187),
+            Song(id: "s3", title: "Are We There Yet", artist: "Backseat Choir", duration: 176),
+            Song(id: "s4", title: "Road", artist: "Odometer", duration: 252),
+            Song(id: "s5", title: "The Longest Night Drive of the Year", artist: "Coastline", duration: 1),
+            Song(id: "s6", title: "The Longest Night Drive of All the Years", artist: "Coastline", duration: 1),
+        ]
+        let snapshot = Car.snapshot(songs) {
+            $0.queue[0].voters = ["bob", "ana"]
+            $0.queue[1].voters = ["ana"]
+            for index in $0.queue.indices.dropFirst(2) { $0.queue[index].voters = ["bob"] }
         }
-        #expect(screen.panel(TerminalSize(columns: 34, rows: 24))[1].hasPrefix("Now playing: Open Ro"))
+        let screen = Car.anasScreen(.snapshot(snapshot, isStale: false))
+        #expect(
+            screen.panel(TerminalSize(columns: 40, rows: 24)).filter { !$0.hasPrefix("Guests") }.dropFirst() == [
+                "Now playing: Rest Stop Serenade  0:00 …",
+                " 1. Tunnel of Lights  2 votes (yours t…",
+                " 2. Are We There Yet  1 vote (yours)",
+                " 3. Road – Odometer  1 vote",
+                " 4. The Longest Night Drive of the Year",
+                " 5. The Longest Night Drive of…  1 vote",
+            ])
+        #expect(screen.panel(TerminalSize(columns: 43, rows: 24))[4] == " 2. Are We There Yet – Ba…  1 vote (yours)")
     }
-    @Test(arguments: [(0, "0 hosts are in reach."), (1, "1 host is in reach."), (2, "2 hosts are in reach.")])
+    @Test func aProgramIsToldAnotherVersionWhereTheViewHasChangedAndOnlyThere() {
+        var watch = NodeWatch(Car.description(.guest, Car.ana))
+        var versions = ToldVersions()
+        func version(_ now: MeshInstant) -> Int {
+            _ = watch.tick(now: now)
+            return versions.numbered(watch.view(now: now)).version
+        }
+        _ = watch.handle(.snapshot(Car.snapshot(), isStale: false), now: .zero)
+        _ = watch.handle(.notice(Notice(.notConnected)), now: .zero)
+        #expect(version(.zero) == 1)
+        // The song goes on.
+        #expect(version(.seconds(1)) == 1)
+        // The notice goes by itself.
+        #expect(version(.seconds(60)) == 2)
+        #expect(version(.seconds(61)) == 2)
+        _ = watch.handle(.snapshot(Car.snapshot { $0.queue[0].voters = ["bob"] }, isStale: false), now: .seconds(61))
+        #expect(version(.seconds(61)) == 3)
+    }
+
+    @Test(arguments: [(0, "0 hosts are in range."), (1, "1 host is in range."), (2, "2 hosts are in range.")])
     func aScanEndsWithHowManyHostsThereAre(count: Int, sentence: String) {
         var screen = Screen(Car.description(.scan, Car.ana), .lines)
         for number in 0..<count {

@@ -24,7 +24,32 @@ struct ShownTextTests {
     @Test func aSentenceIsBrokenBetweenWordsAndAWordWhereItMustBe() {
         #expect(ShownText.wrap("one two three", to: 8) == ["one two", "three"])
         #expect(ShownText.wrap("abcdefghij", to: 4) == ["abcd", "efgh", "ij"])
-        #expect(ShownText.wrap("  1. indented words", to: 12) == ["  1.", "indented", "words"])
+        #expect(ShownText.wrap("  1. indented words", to: 12) == ["  1.", "    indented", "    words"])
+        #expect(ShownText.wrap("     abcdefghij", to: 8).allSatisfy { ShownText.width($0) <= 8 })
         #expect(ShownText.wrap("", to: 4) == [""])
+    }
+
+    @Test("a name that is one character, wider than the window, is broken all the same", .timeLimit(.minutes(1)))
+    func oneWideCharacter() {
+        let name = String(repeating: "\u{1100}", count: 60)
+        #expect(name.count == 1)
+        for (text, columns) in [(name, 19), ("  1. " + name, 19), ("     " + name, 8), (name, 1), ("a " + name, 5)] {
+            let lines = ShownText.wrap(text, to: columns)
+            #expect(lines.allSatisfy { ShownText.width($0) <= max(columns, 2) })
+            let shown = lines.joined().unicodeScalars.count(where: { $0.value == 0x1100 })
+            #expect(shown == 60)
+        }
+        #expect(ShownText.wrap("Ana has joined. " + name, to: 20).first == "Ana has joined.")
+        #expect(ShownText.cut("> " + name, to: 9) == "> \u{1100}\u{1100}\u{1100}…")
+        let typed = TypedLine(prompt: "> ", text: name, cursor: name.utf8.count).shown(columns: 20)
+        #expect(ShownText.width(typed.text) <= 20 && typed.column < 20)
+    }
+
+    @Test("a picture of several people that fits no line beside its indentation does not hold up what follows it")
+    func wideBesideItsIndentation() {
+        let family = "👨\u{200D}👩\u{200D}👧\u{200D}👦"
+        let lines = ShownText.wrap("     \(family) back", to: 9)
+        #expect(lines.allSatisfy { ShownText.width($0) <= 9 })
+        #expect(lines.last?.hasSuffix("back") == true)
     }
 }

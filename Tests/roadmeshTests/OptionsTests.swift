@@ -31,25 +31,97 @@ struct OptionsTests {
         arguments: [
             (["hots", "Car"], "There is no command \"hots\". Did you mean host?"),
             (["dance"], "There is no command \"dance\". There are host, guest, scan, demo, doctor, pair, fieldtest."),
+            (["fieldtest", "lst"], "There is no command \"fieldtest lst\". Did you mean list?"),
+            (["fieldtest", "record", "me"], "There is no command \"fieldtest record me\". There are host, guest."),
             (
                 ["host", "Dads", "Car"],
                 "A name of more than one word stands in quotation marks: roadmesh host \"Dads Car\""
             ),
+            (
+                ["fieldtest", "record", "guest", "Little", "Bob", "--json"],
+                "A name of more than one word stands in quotation marks: roadmesh fieldtest record guest \"Little Bob\""
+            ),
         ])
-    func meant(arguments: [String], sentence: String) {
-        #expect { try RoadMesh.parsed(arguments) } throws: { error in
-            guard let problem = error as? SetupProblem else { return false }
-            return problem.sentence == sentence && problem.exitCode == .usage
-        }
+    func meant(arguments: [String], sentence: String) throws {
+        #expect(try Self.problem(arguments) == SetupProblem(.usage, sentence))
+    }
+
+    private static func problem(_ arguments: [String]) throws -> SetupProblem? {
+        #expect(throws: SetupProblem.self) { try RoadMesh.parsed(arguments) }
     }
 
     @Test(
-        "a number below zero is told to be wrong, and not taken for an option",
-        arguments: ["songs-in-a-row", "open-suggestions"])
-    func negative(option: String) throws {
-        let fairness = try FairnessOptions.parse(["--\(option)", "-1"])
-        #expect { try fairness.policies } throws: {
-            ($0 as? SetupProblem)?.sentence == "A number of songs is 0 or more; 0 means that any number is fine."
+        "what is wrong with an option is told with its name and what it takes",
+        arguments: [
+            ("host Car --colour", "There is no option --colour."),
+            ("host Car --jsn", "There is no option --jsn. Did you mean --json?"),
+            ("host Car -1", "There is no option -1."),
+            (
+                "host Car --adapter",
+                "--adapter <hci0> needs a value: which adapter, for example hci0; without it, the first that is on."
+            ),
+            ("host Car --json=yes", "--json takes no value; leave \"=yes\" out."),
+            ("host Car --radio wifi", "--radio <radio> cannot be \"wifi\"; it is one of auto, bluez or virtual."),
+            (
+                "host Car --songs-in-a-row -1",
+                "--songs-in-a-row <n> cannot be \"-1\": songs of one guest in a row while another guest's song waits, from 1 "
+                    + "on; 0 for any number."
+            ),
+            (
+                "host Car --open-suggestions few",
+                "--open-suggestions <n> cannot be \"few\": suggestions of one guest that may wait at a time, from 1 on; 0 for "
+                    + "any number."
+            ),
+            ("scan here", "\"here\" is one word too many."),
+            ("scan here now", "\"here\", \"now\" are too many words."),
+            (
+                "scan --seconds 0",
+                "--seconds <n> cannot be \"0\": how many seconds to listen: more than 0, and at most 3600."
+            ),
+            ("host", "<name> is missing: what guests see, for example \"Dad's Car\"."),
+            ("fieldtest export 1", "--output <file> is missing: the file; - is standard output."),
+            (
+                "fieldtest replay 1 --runs 0",
+                "--runs <n> cannot be \"0\": how often it is driven, each time with other luck: 1 to 1000 times."
+            ),
+        ])
+    func options(line: String, sentence: String) throws {
+        let problem = try #require(try Self.problem(line.split(separator: " ").map(String.init)))
+        #expect(problem.sentence.hasPrefix(sentence + " Try: roadmesh "))
+        #expect(problem.sentence.hasSuffix(" --help") && problem.exitCode == .usage)
+    }
+
+    @Test(
+        "an option without a value, as a script's empty variable leaves it, names no folder and no adapter",
+        arguments: ["--state", "--air", "--adapter", "--library"])
+    func empty(option: String) throws {
+        for arguments in [["host", "Car", option, ""], ["host", "Car", "\(option)="]] {
+            let sentence = try #require(try Self.problem(arguments)).sentence
+            #expect(sentence.hasPrefix("\(option) <") && sentence.contains("> needs a value"))
         }
+    }
+
+    @Test("of an option that is given again the last value counts, and that is said")
+    func again() throws {
+        let line = ["host", "Car", "--http", "none", "--json", "--mark", "1s=a", "--mark=2s=b", "--http=127.0.0.1:0"]
+        #expect(RoadMesh.remarks(line) == ["--http is given more than once; the last one counts."])
+        #expect(RoadMesh.remarks(["host", "--", "--json", "--json"]) == [])
+        let again = try RoadMesh.parsed(["host", "Car", "--http", "none", "--http", "127.0.0.1:0"])
+        #expect((again as? HostCommand)?.page.http == "127.0.0.1:0")
+    }
+
+    @Test("every option of a host and a guest stands under what it is about")
+    func groups() throws {
+        for help in [HostCommand.helpMessage(columns: 200), GuestCommand.helpMessage(columns: 200)] {
+            let own = try #require(help.split(separator: "\nOPTIONS:\n").last?.split(separator: "\n\n").first)
+            let isGeneral = own.split(separator: "\n").allSatisfy { $0.contains("--version") || $0.contains("--help") }
+            #expect(isGeneral, "\(own)")
+        }
+    }
+
+    @Test("help and manual page of a node say all that can be typed at it", arguments: [NodeCommand.User.host, .guest])
+    func typedCommands(user: NodeCommand.User) {
+        let help = user == .host ? HostCommand.helpMessage(columns: 200) : GuestCommand.helpMessage(columns: 200)
+        for line in CommandReader(user).help() { #expect(help.contains(line)) }
     }
 }

@@ -127,17 +127,14 @@ typedef struct {
     bool is_up;
     /// False on a BR/EDR-only controller.
     bool has_le;
-    /// Controller's LE buffer: ACL payload in bytes, and how many of them. Both 0 on a dual-mode controller, of which
-    /// the kernel tells the BR/EDR buffer only.
-    uint16_t acl_mtu;
-    uint16_t acl_packets;
-    /// Manufacturer of the controller (assigned number), or 0xFFFF where unknown.
-    uint16_t manufacturer;
 } cbluez_hci_device;
 
 /// Lists adapters into `devices`; returns how many were written (at most `capacity`), or a negative errno.
 /// A kernel without Bluetooth answers -EAFNOSUPPORT; one without adapters 0.
 int cbluez_hci_devices(cbluez_hci_device *devices, size_t capacity);
+
+/// 1 where the adapter has an LE link that this peer has made, 0 where it has none, or a negative errno.
+int cbluez_hci_is_incoming(uint16_t index, const cbluez_address *peer);
 
 /// What the kernel knows of a controller, up or not.
 typedef struct {
@@ -154,6 +151,27 @@ typedef struct {
 int cbluez_hci_open_control(void);
 /// Reads what the kernel knows of an adapter; the kernel answers at once. 0, or a negative errno.
 int cbluez_hci_read_facts(int control, uint16_t index, cbluez_hci_facts *facts);
+
+/// What the kernel uses on an adapter where an advertisement or a dial names nothing else (mgmt-api.txt, Default System
+/// Configuration): advertising intervals in 0.625 ms, connection intervals in 1.25 ms, supervision timeout in 10 ms.
+typedef struct {
+    uint16_t advertising_min;
+    uint16_t advertising_max;
+    uint16_t connection_min;
+    uint16_t connection_max;
+    uint16_t supervision_timeout;
+} cbluez_hci_defaults;
+
+/// Reads them; no capability is needed. 0, -EOPNOTSUPP on a kernel that does not tell (before 5.9), or a negative errno.
+int cbluez_hci_read_defaults(int control, uint16_t index, cbluez_hci_defaults *defaults);
+/// Sets them, for what is advertised and dialled from now on. 0, -EPERM where the channel was opened without CAP_NET_ADMIN,
+/// or a negative errno. The kernel takes any values: who calls this checks them.
+int cbluez_hci_set_defaults(int control, uint16_t index, const cbluez_hci_defaults *defaults);
+/// Gives one device the connection parameters of `defaults` (Load Connection Parameters). The kernel keeps those of each device that
+/// was dialled, or has asked for others since, and prefers them to the defaults; of devices that bluetoothd does not connect to by
+/// itself it forgets the others'. As `cbluez_hci_set_defaults`.
+int cbluez_hci_load_parameters(
+    int control, uint16_t index, const cbluez_address *peer, const cbluez_hci_defaults *defaults);
 
 /// Commands that ask a controller (Vol 4, Part E, 7.4.1, 7.8.3 and 7.5.4). LE Read Local Supported Features takes
 /// CAP_NET_RAW, the others nothing.
@@ -201,8 +219,7 @@ int cbluez_hci_power_cycle(uint16_t index);
 /// nothing of them.
 int cbluez_hci_open_links(uint16_t index);
 
-/// Bits of the PHYs in LE Set PHY.
-#define CBLUEZ_PHY_1M 0x01
+/// The bit of the 2M PHY in LE Set PHY.
 #define CBLUEZ_PHY_2M 0x02
 
 /// What LE Connection Update asks for (Vol 4, Part E, 7.8.18): intervals in 1.25 ms, timeout in 10 ms. No event is left out

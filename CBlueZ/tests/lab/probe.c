@@ -153,9 +153,6 @@ static void devices(void) {
         say_address(&found[i].address);
         say_number("up", found[i].is_up);
         say_number("le", found[i].has_le);
-        say_number("aclMTU", found[i].acl_mtu);
-        say_number("aclPackets", found[i].acl_packets);
-        say_number("manufacturer", found[i].manufacturer);
         end();
     }
 }

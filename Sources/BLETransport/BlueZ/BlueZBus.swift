@@ -14,6 +14,8 @@ actor BlueZBus {
     private let socket: PacketSocket
     private let sink: AsyncStream<BusEvent>.Continuation
     private var calls: [UInt32: CheckedContinuation<Result<Void, BusFailure>, Never>] = [:]
+    /// Calls that bluetoothd has not answered.
+    var openCalls: Int { calls.count }
     private var reader: Task<Void, Never>?
     private var writer: Task<Void, Never>?
     private var alarm: Task<Void, Never>?
@@ -59,7 +61,7 @@ actor BlueZBus {
         await writer?.value
         alarm?.cancel()
         await alarm?.value
-        failCalls(BusFailure(name: "org.freedesktop.DBus.Error.Disconnected", text: "closed"))
+        failCalls(.disconnected("closed"))
         cbluez_bus_close(bus)
         sink.finish()
     }
@@ -112,8 +114,10 @@ actor BlueZBus {
         }
     }
 
-    func unregister(_ path: String, on adapter: String) async throws(BusFailure) {
-        try await call { cbluez_bus_unregister_advertisement($0, adapter, path, $1) }
+    func unregister(
+        _ path: String, on adapter: String, within limit: Duration = RadioLimits.busCall
+    ) async throws(BusFailure) {
+        try await call(within: limit) { cbluez_bus_unregister_advertisement($0, adapter, path, $1) }
     }
 
     /// Switches an adapter on or off. A controller that does not answer takes its time, and the kernel's.
@@ -128,16 +132,13 @@ actor BlueZBus {
     func call(
         within limit: Duration = RadioLimits.busCall, _ body: (OpaquePointer, Int32) -> Int64
     ) async throws(BusFailure) {
-        guard !isClosed else {
-            throw BusFailure(name: "org.freedesktop.DBus.Error.Disconnected", text: "closed")
-        }
+        guard !isClosed else { throw .disconnected("closed") }
         let timeout = Int32(limit / .milliseconds(1))
         let serial = body(bus, timeout)
         guard serial > 0 else {
-            throw BusFailure(
-                name: serial == -Int64(ENOTCONN)
-                    ? "org.freedesktop.DBus.Error.Disconnected" : "org.freedesktop.DBus.Error.Failed",
-                text: SystemError.text(Int32(-serial)))
+            let text = SystemError.text(Int32(-serial))
+            throw serial == -Int64(ENOTCONN)
+                ? .disconnected(text) : BusFailure(name: "org.freedesktop.DBus.Error.Failed", text: text)
         }
         let result = await withCheckedContinuation { caller in
             calls[UInt32(serial)] = caller
@@ -169,15 +170,14 @@ actor BlueZBus {
     }
 
     /// The shim keeps the calls' deadlines, and looks at them whenever it is run: it is run at the next one, also where
-    /// nothing is heard of the bus until then.
+    /// nothing is heard of the bus until then. A later call may have an earlier one.
     private func setAlarm() {
-        guard alarm == nil else { return }
+        alarm?.cancel()
         alarm = Task {
             while !isClosed, !Task.isCancelled, case let deadline = cbluez_bus_next_deadline_ms(bus), deadline >= 0 {
                 try? await Task.sleep(for: .milliseconds(Int(deadline) + 1))
                 pump()
             }
-            alarm = nil
         }
     }
 
@@ -198,22 +198,20 @@ actor BlueZBus {
     /// Takes out what has come. Whether something has.
     private func drain() -> Bool {
         var event = cbluez_bus_event()
-        var isNews = false
+        var isNew = false
         while cbluez_bus_next(bus, &event) == 1 {
-            isNews = true
+            isNew = true
             if Int(event.kind) == CBLUEZ_EVENT_REPLY {
                 answer(event)
             } else if let said = BusEvent(event) {
                 sink.yield(said)
                 if case .closed = said {
-                    failCalls(
-                        BusFailure(
-                            name: "org.freedesktop.DBus.Error.Disconnected", text: "the message bus has gone"))
+                    failCalls(.disconnected("the message bus has gone"))
                     socket.close()
                 }
             }
         }
-        return isNews
+        return isNew
     }
 
     private func answer(_ event: cbluez_bus_event) {
@@ -227,5 +225,43 @@ actor BlueZBus {
         let waiting = calls.values
         calls = [:]
         for caller in waiting { caller.resume(returning: .failure(failure)) }
+    }
+}
+
+/// Bonds and the agent that makes them.
+extension BlueZBus {
+    /// The agent's object. One bus has one.
+    private static let agentPath = "/org/roadmesh/agent"
+
+    /// From now on bluetoothd asks us, also about pairings that others begin: an event for each question.
+    func registerAgent() async throws(BusFailure) {
+        try await call { cbluez_bus_register_agent($0, Self.agentPath, $1) }
+        try await call { cbluez_bus_request_default_agent($0, Self.agentPath, $1) }
+    }
+
+    /// A question that is still open is answered with no.
+    func unregisterAgent() async throws(BusFailure) {
+        try await call { cbluez_bus_unregister_agent($0, Self.agentPath, $1) }
+    }
+
+    /// Answers a question. One that is void by now needs no answer.
+    func answer(_ request: UInt32, isYes: Bool) {
+        _ = now { cbluez_bus_answer_agent($0, request, isYes) }
+    }
+
+    /// Bonds with a device; returns when that is done, which takes as long as people do.
+    func pair(with device: String) async throws(BusFailure) {
+        try await call(within: RadioLimits.pairingCall) { cbluez_bus_pair_device($0, device, $1) }
+    }
+
+    /// Has the link dropped and the bond kept. bluetoothd takes two seconds for it, and does not need us meanwhile.
+    func disconnect(_ device: String) {
+        let limit = Int32(RadioLimits.busCall / .milliseconds(1))
+        _ = now { Int32(truncatingIfNeeded: cbluez_bus_disconnect_device($0, device, limit)) }
+    }
+
+    /// What the device is called in lists from now on.
+    func rename(_ device: String, _ alias: String) async throws(BusFailure) {
+        try await call { cbluez_bus_set_alias($0, device, alias, $1) }
     }
 }

@@ -7,13 +7,15 @@ import MeshProtocol
 extension BlueZRadio {
     /// A radio that requires a bond says so.
     public nonisolated var advertisedFlags: AdvertisedFlags {
-        AdvertisedFlags(critical: requiresBond ? [.bond] : [])
+        AdvertisedFlags(critical: demands)
     }
 
     /// Advertises through bluetoothd, and accepts channels on a dynamic PSM.
     public func advertise(_ advertisement: Advertisement, pace: AdvertisingPace) async throws(RadioError) {
         try listen()
+        let isNew = wantedAdvertisement == nil
         wantedAdvertisement = (advertisement, pace)
+        if isNew { lookAtLinks() }
         do {
             try await applyAdvertisement()
         } catch {
@@ -22,7 +24,7 @@ extension BlueZRadio {
         }
     }
 
-    /// Stops to advertise and to accept. Channels stay.
+    /// Stops advertising and accepting. Channels stay.
     public func stopAdvertising() async {
         wantedAdvertisement = nil
         supervise(.advertisingStopped)
@@ -38,7 +40,7 @@ extension BlueZRadio {
         try? await bus?.unregister(path, on: adapter)
     }
 
-    /// Registers the wanted advertisement anew. Legacy advertising ends whenever a guest links, and bluetoothd does not
+    /// Registers the wanted advertisement again. Legacy advertising ends whenever a guest links, and bluetoothd does not
     /// start it again by itself, so "registered" does not mean "on the air". Requests that come while one is under way
     /// are one request.
     func applyAdvertisement() async throws(RadioError) {
@@ -74,7 +76,7 @@ extension BlueZRadio {
         return result
     }
 
-    /// The same, for whoever does not wait for it.
+    /// The same, without waiting for it.
     func renewAdvertisement() {
         guard wantedAdvertisement != nil else { return }
         Task {
@@ -92,6 +94,7 @@ extension BlueZRadio {
         advertisement.flags.critical.formUnion(advertisedFlags.critical)
         do throws(BusFailure) {
             await unregister()
+            applySettings()
             advertisements += 1
             let path = "/org/roadmesh/advertisement\(advertisements)"
             // Also where it fails: bluetoothd counts one for good that the kernel never answers, as its adapter goes off.
@@ -119,7 +122,7 @@ extension BlueZRadio {
         // The kernel then has the link encrypted with a bond's key before it accepts a channel (`docs/bluez.md`).
         if requiresBond { options.security_level = LinkSecurity.bondLevel }
         var bound: UInt16 = 0
-        let descriptor = cbluez_l2cap_listen(&address, 0, &options, Int32(Limits.strangers), &bound)
+        let descriptor = cbluez_l2cap_listen(&address, 0, &options, Int32(Limits.halfOpenLinks), &bound)
         guard descriptor >= 0 else { throw Self.socketError(-descriptor) }
         psm = UInt8(truncatingIfNeeded: bound)
         let listener = PacketSocket(descriptor, poller: poller)

@@ -56,12 +56,12 @@ extension BlueZRadio {
             outcome = .failure(error)
         }
         dialQueue.done()
-        // Whoever still scans goes on; without a dial pending it does not hurt.
+        // A scan that is wanted goes on; without a dial pending it does not hurt.
         if scanned != nil { try? await discover() }
         return try outcome.get()
     }
 
-    private static let noBond = RadioError(.bondRequired, "the host takes only boxes that it is bonded with")
+    private static let noBond = RadioError(.bondRequired, "the host takes only devices that it is bonded with")
 
     /// A bond whose key is too short is refused by the host's kernel: ECONNREFUSED, as of a host that has another PSM by
     /// now, which is found out when it is heard the next time. A dial that nobody answers ends so as well, but later.
@@ -95,6 +95,7 @@ extension BlueZRadio {
     private func leaveQueue(_ id: Int) { dialQueue.leave(id) }
 
     private func connect(to endpoint: RadioEndpoint) async throws(RadioError) -> any RadioChannel {
+        await askBeforeDial()
         var failures = 0
         let giveUp = ContinuousClock.now + RadioLimits.dialLimit
         while true {
@@ -126,14 +127,15 @@ extension BlueZRadio {
         var errno: Int32
     }
 
-    /// A dial that has waited for `RadioLimits.dialRenewal` is made anew.
+    /// A dial that has waited for `RadioLimits.dialRenewal` is made again.
     private static let renewal: Int32 = EAGAIN
 
-    /// One dial. The kernel would end it after 40 s, and now and then hangs on one that nothing keeps from ending well, so
-    /// it is made anew before. Cancelling the task closes the socket, which ends it at once.
+    /// One dial. The kernel would end it after 40 s, and now and then hangs on one that nothing keeps from ending well,
+    /// so it is made again before. Cancelling the task closes the socket, which ends it at once.
     private func attempt(
         _ endpoint: RadioEndpoint
     ) async throws(RadioError) -> Result<any RadioChannel, DialFailure> {
+        applySettings(toDialOf: endpoint)
         var local = adapter.address.kernelAddress
         var remote = endpoint.kernelAddress
         var options = Self.channelOptions
@@ -143,13 +145,14 @@ extension BlueZRadio {
         dialling = socket
         let renewal = Task {
             try await Task.sleep(for: RadioLimits.dialRenewal)
-            // Only now: whoever closes it before has another reason.
+            // Only now: closing it earlier has another reason.
             if dialling === socket { dialling = nil }
             socket.close()
         }
         defer {
             renewal.cancel()
             if dialling === socket { dialling = nil }
+            commandsThatWaited()
         }
         do {
             try await socket.wait(for: .writable)
@@ -162,6 +165,21 @@ extension BlueZRadio {
         guard result == 0 else { return .failure(DialFailure(errno: Int32(-result))) }
         guard let connected = socket.surrender() else { throw RadioError(.closed) }
         return .success(channel(connected, to: endpoint, isDialled: true))
+    }
+
+    /// A controller that has stopped to answer is told from a host that is out of reach, before the dial keeps it from being asked.
+    private func askBeforeDial() async {
+        askController()
+        if asking != nil { try? await Task.sleep(for: RadioLimits.promptAnswer) }
+    }
+
+    /// Asks the controller what had to wait for the end of a dial. While the kernel makes a connection, it waits for the
+    /// controller's word on that, and does not know it any more where another process's command comes between: the dial hangs
+    /// for four seconds then, and nothing else is dialled (`docs/bluez.md`). Before the next dial there is a pause.
+    private func commandsThatWaited() {
+        guard dialling == nil else { return }
+        if questionWaits { askController() }
+        askWhatWaits()
     }
 
     /// "Connection failed to be established" (0x3e) and its kin reach programs as ENOSYS, and a dial of somebody else on

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CBlueZ
+import Dispatch
 import Glibc
 import MeshProtocol
 
-/// Carries out what `AdapterSupervisor` decides.
+/// Performs what `AdapterSupervisor` decides.
 extension BlueZRadio {
     private var now: MeshInstant { ContinuousClock.now - origin }
 
@@ -12,7 +13,7 @@ extension BlueZRadio {
     func supervise(_ event: AdapterSupervisor.Event) {
         guard !isClosed else { return }
         let actions = supervisor.handle(event, now: now)
-        for action in actions { carryOut(action) }
+        for action in actions { perform(action) }
         watchSupervisor()
     }
 
@@ -26,20 +27,23 @@ extension BlueZRadio {
         }
     }
 
-    private func carryOut(_ action: AdapterSupervisor.Action) {
+    private func perform(_ action: AdapterSupervisor.Action) {
         switch action {
         case .forget:
             // Not the advertisement: bluetoothd counts one of an adapter that is off among the few that it takes, and
             // the next registration takes it back.
             isDiscovering = false
+            // A controller that was off has no links, and says of none that it has ended.
+            linkWatch.links = [:]
+            // The hosts among them may well be there still: a guest dials its own where it was.
             devices = [:]
         case .tell(let error):
             logger.warning("\(error)")
             eventSink.yield(.failed(error))
         case .tellRecovered: eventSink.yield(.recovered)
-        case .tellMended(let mending):
-            logger.warning("mended: \(mending)")
-            eventSink.yield(.mended(mending))
+        case .tellRepaired(let repair):
+            logger.warning("repaired: \(repair)")
+            eventSink.yield(.repaired(repair))
         case .start(let step, let number): Task { await take(step, number) }
         case .advertise: renewAdvertisement()
         case .scan: Task { await discoverAnew() }
@@ -49,7 +53,7 @@ extension BlueZRadio {
     }
 
     private func take(_ step: AdapterSupervisor.Step, _ number: Int) async {
-        logger.info("mending the radio: \(step)")
+        logger.info("repairing the radio: \(step)")
         do throws(RadioError) {
             switch step {
             case .restore: try await restore()
@@ -59,7 +63,7 @@ extension BlueZRadio {
             }
             supervise(.done(number))
         } catch {
-            logger.info("mending the radio: \(step) failed: \(error)")
+            logger.info("repairing the radio: \(step) failed: \(error)")
             supervise(.failed(number, error))
         }
     }
@@ -75,7 +79,12 @@ extension BlueZRadio {
             try listen()
             try await applyAdvertisement()
         }
-        if scanned != nil { try await discover() }
+        if scanned != nil {
+            try await discover()
+        } else {
+            // A host has nothing else that tells it of the links that are up.
+            do { try await bus?.listObjects() } catch { throw explained(error) }
+        }
     }
 
     // MARK: Switching off and on
@@ -89,10 +98,14 @@ extension BlueZRadio {
         try await power(true)
     }
 
-    /// Without bluetoothd in between, which gives up on an adapter that does not answer. False where this process may not.
+    /// Without bluetoothd in between, which gives up on an adapter that does not answer. False where this process may
+    /// not.
     private func resetByKernel() async throws(RadioError) -> Bool {
         let index = adapter.index
-        let result = await Blocking.run { cbluez_hci_power_cycle(index) }
+        // It blocks for seconds: on a thread of its own.
+        let result = await withCheckedContinuation { caller in
+            DispatchQueue(label: "roadmesh.reset").async { caller.resume(returning: cbluez_hci_power_cycle(index)) }
+        }
         switch result {
         case 0: return true
         case -EPERM, -EACCES: return false
@@ -127,15 +140,21 @@ extension BlueZRadio {
         closeChannels()
         stopListening()
         forgetLinks()
+        returnSettings()
         adapter = next
     }
 
     // MARK: Is anybody there?
 
-    private func askController() {
+    func askController() {
         guard asking == nil else { return }
+        guard dialling == nil || supervisor.suspectsController else {
+            questionWaits = true
+            return
+        }
+        questionWaits = false
         asking = Task {
-            let answers = await ControllerProbe.answers(adapter.index, poller: poller)
+            let answers = await ControllerQuestion.isAnswered(by: adapter.index, poller: poller)
             asking = nil
             guard let answers, !Task.isCancelled else { return }
             supervise(answers ? .controllerAnswered : .controllerSilent)

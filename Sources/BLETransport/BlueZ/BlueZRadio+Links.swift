@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CBlueZ
+import MeshProtocol
+
 /// A channel that its user owns.
 struct WeakChannel {
     weak var channel: L2CAPChannel?
 }
 
-/// The links below the channels. The kernel would let a link go when its last channel has closed, but bluetoothd looks
-/// for GATT services on every new link, and holds on to it for as long as the other side is there: a guest that has left
-/// would cost the host's adapter a link and airtime until it is out of reach, and the guest's bluetoothd would go on
-/// naming the host by its GATT services and name.
+/// The links below the channels: `UnusedLinks` decides which of them go. One that nobody uses would cost the host's adapter a
+/// link and airtime until its device is out of range, and the guest's bluetoothd would go on naming the host by its GATT
+/// services and name.
 extension BlueZRadio {
+    private var now: MeshInstant { ContinuousClock.now - origin }
+
     /// Takes over a connected channel's descriptor.
     func channel(_ descriptor: Int32, to endpoint: RadioEndpoint, isDialled: Bool) -> L2CAPChannel {
         let link = L2CAPChannel.Link(
@@ -25,40 +29,72 @@ extension BlueZRadio {
         tune(channel.handle, .opened)
         channels.removeAll { $0.channel == nil }
         channels.append(WeakChannel(channel: channel))
-        openChannels[endpoint.address, default: 0] += 1
-        lettingGo.removeValue(forKey: endpoint.address)?.cancel()
+        unusedLinks.opened(endpoint.address)
         return channel
     }
 
     func closeChannels() {
         for weak in channels { weak.channel?.close() }
-        for task in lettingGo.values { task.cancel() }
-        lettingGo = [:]
+        lettingGo?.cancel()
+    }
+
+    /// A device is connected, or is no longer. A host lets go of those that connect and open no channel.
+    func linkChanged(_ address: String, isConnected: Bool) {
+        if !isConnected { return unusedLinks.unlinked(address) }
+        guard wantedAdvertisement != nil else { return }
+        unusedLinks.linked(address, now: now)
+        watchUnusedLinks()
+    }
+
+    /// Looks at the links that came up before this device was a host, or before the radio knew of them.
+    func lookAtLinks() {
+        for device in devices.values where device.isConnected {
+            if let address = device.address?.address { linkChanged(address, isConnected: true) }
+        }
     }
 
     private func channelClosed(_ address: String) {
-        let left = (openChannels[address] ?? 1) - 1
-        openChannels[address] = left > 0 ? left : nil
-        guard left <= 0, lettingGo[address] == nil else { return }
-        lettingGo[address] = Task {
-            try? await Task.sleep(for: RadioLimits.unusedLink)
-            if !Task.isCancelled { await letGo(address) }
+        unusedLinks.closed(address, now: now)
+        watchUnusedLinks()
+    }
+
+    private func watchUnusedLinks() {
+        lettingGo?.cancel()
+        guard let deadline = unusedLinks.deadline else { return }
+        lettingGo = Task {
+            try? await Task.sleep(until: origin + deadline, clock: .continuous)
+            guard !Task.isCancelled else { return }
+            for (address, wasUsed) in unusedLinks.due(now: now) { await letGo(address, wasUsed: wasUsed) }
+            watchUnusedLinks()
         }
     }
 
-    private func letGo(_ address: String) async {
-        lettingGo[address] = nil
+    private func letGo(_ address: String, wasUsed: Bool) async {
         let path = adapter.path + "/dev_" + address.replacing(":", with: "_")
-        // A link that is gone needs nothing.
-        guard let device = devices[path], device.isConnected, openChannels[address] == nil, !dialQueue.isBusy else {
-            return
+        // A link that is gone needs nothing, and neither does one that was taken up again while others were let go.
+        guard let device = devices[path], device.isConnected, !unusedLinks.knows(address) else { return }
+        // bluetoothd would end a dial that is pending.
+        guard !dialQueue.isBusy, let kernelAddress = device.address?.kernelAddress else {
+            return unusedLinks.kept(address, wasUsed: wasUsed, now: now)
         }
+        var peer = kernelAddress
+        // What this device has dialled for another program is that program's.
+        guard wasUsed || cbluez_hci_is_incoming(adapter.index, &peer) == 1 else { return }
         logger.debug("letting go of the link to \(address)")
         if !device.isPaired {
-            try? await bus?.remove(device: path, from: adapter.path)
+            await remove(path, address, wasUsed: wasUsed)
         } else if requiresBond {
             // The bond stays. Elsewhere a bonded device is somebody's on purpose, and may be at something else.
             await bus?.disconnect(path)
+        }
+    }
+
+    private func remove(_ path: String, _ address: String, wasUsed: Bool) async {
+        do throws(BusFailure) {
+            try await bus?.remove(device: path, from: adapter.path)
+        } catch {
+            logger.debug("the link to \(address) stays: \(error)")
+            unusedLinks.kept(address, wasUsed: wasUsed, now: now)
         }
     }
 }

@@ -14,12 +14,14 @@ struct KnownDevice {
     /// Nil where bluetoothd does not say, which it does since 5.65.
     var isBonded: Bool?
     var alias = ""
+    /// What kind of thing it is, as desktops name their icons.
+    var icon = ""
     /// What was reported last, to tell when it is gone.
     var reported: RadioEndpoint?
 
     mutating func merge(_ change: DeviceChange) {
         address = change.address ?? address
-        rssi = change.isOutOfEarshot ? nil : change.rssi ?? rssi
+        rssi = change.isOutOfRange ? nil : change.rssi ?? rssi
         name = change.name ?? name
         payload = change.payload ?? payload
         services = change.services ?? services
@@ -27,22 +29,23 @@ struct KnownDevice {
         isPaired = change.isPaired ?? isPaired
         isBonded = change.isBonded ?? isBonded
         alias = change.alias ?? alias
+        icon = change.icon ?? icon
     }
 
     /// Whether there is a bond with it.
     var hasBond: Bool { isBonded ?? isPaired }
 
-    /// Whether bluetoothd hides what the device advertises. From the first link on, for as long as it knows the device, it
-    /// names the GATT services that it found there in the place of the advertised ones, and none at all where the link
-    /// broke while it looked. What such a device advertises has passed our discovery filter all the same, so its payload
-    /// is believed without the UUID. Generic Access and Generic Attribute are in every GATT server, and in no
+    /// Whether bluetoothd hides what the device advertises. From the first link on, for as long as it knows the device,
+    /// it names the GATT services that it found there in the place of the advertised ones, and none at all where the
+    /// link broke while it looked. What such a device advertises has passed our discovery filter all the same, so its
+    /// payload is believed without the UUID. Generic Access and Generic Attribute are in every GATT server, and in no
     /// advertisement of ours.
     private var areServicesHidden: Bool {
         services.isEmpty || services.contains { $0.hasPrefix("00001800-") || $0.hasPrefix("00001801-") }
     }
 
-    /// The sighting it is, where it is heard and speaks the service.
-    func sighting(of service: ServiceUUID) -> Sighting? {
+    /// The scan result that it is, where it is heard and offers the service.
+    func scanResult(of service: ServiceUUID) -> ScanResult? {
         guard let address, let rssi, services.contains(service.description) || areServicesHidden,
             let psm = Advertisement.psm(inPayload: payload),
             let advertisement = Advertisement(service: service, payload: payload, localName: name)
@@ -50,7 +53,7 @@ struct KnownDevice {
         let endpoint = RadioEndpoint(
             address: address.address, addressKind: address.addressKind, psm: psm,
             requiresBond: advertisement.flags.critical.contains(.bond))
-        return Sighting(endpoint: endpoint, advertisement: advertisement, rssi: rssi)
+        return ScanResult(endpoint: endpoint, advertisement: advertisement, rssi: rssi)
     }
 }
 
@@ -62,7 +65,7 @@ extension BlueZRadio {
         try await discover()
     }
 
-    /// Stops to listen.
+    /// Stops listening.
     public func stopScanning() async {
         scanned = nil
         await pauseDiscovery()
@@ -86,7 +89,7 @@ extension BlueZRadio {
         }
     }
 
-    /// Begins discovery anew. The kernel drops what is reported in the first milliseconds of a scan, before it takes
+    /// Restarts discovery. The kernel drops what is reported in the first milliseconds of a scan, before it takes
     /// discovery for running; the controller filters duplicates and does not report it again until bluetoothd restarts
     /// the scan by itself, ten seconds later. Of the joins in the lab, one in fifteen hung there. And a scan can end
     /// without a word.
@@ -107,23 +110,27 @@ extension BlueZRadio {
         guard path.hasPrefix(adapter.path + "/") else { return }
         // Legacy advertising ends when a link comes up, also when nothing follows on that link.
         if change.isConnected != nil { renewAdvertisement() }
-        guard devices[path] != nil || devices.count < RadioLimits.sightings else { return }
+        // The controller limits how many are connected, and bluetoothd how long it remembers the others.
+        let isExpected = devices[path] != nil || change.isConnected == true
+        guard isExpected || devices.count < RadioLimits.scanResults else { return }
         var device = devices[path] ?? KnownDevice()
         device.merge(change)
-        if change.isConnected == true, let address = device.address?.address {
-            eventSink.yield(.reached(address: address))
+        if let isConnected = change.isConnected, let address = device.address?.address {
+            linkChanged(address, isConnected: isConnected)
+            if isConnected { eventSink.yield(.reached(address: address)) }
         }
-        let isNews = change.rssi != nil || change.payload != nil || change.name != nil || change.services != nil
-        if isNews, isDiscovering, let scanned, let sighting = device.sighting(of: scanned) {
-            device.reported = sighting.endpoint
+        let isNew = change.rssi != nil || change.payload != nil || change.name != nil || change.services != nil
+        if isNew, isDiscovering, let scanned, let scanResult = device.scanResult(of: scanned) {
+            device.reported = scanResult.endpoint
             supervise(.heard)
-            eventSink.yield(.heard(sighting))
+            eventSink.yield(.heard(scanResult))
         }
         devices[path] = device
     }
 
     func deviceRemoved(_ path: String) {
-        guard let endpoint = devices.removeValue(forKey: path)?.reported else { return }
-        eventSink.yield(.lost(endpoint))
+        guard let device = devices.removeValue(forKey: path) else { return }
+        if let address = device.address?.address { linkChanged(address, isConnected: false) }
+        if let endpoint = device.reported { eventSink.yield(.lost(endpoint)) }
     }
 }

@@ -13,11 +13,13 @@ struct LinkWatch {
     var ticker: Task<Void, Never>?
     /// By the controller's handle.
     var links: [UInt16: LinkTuning] = [:]
+    /// What is to be asked for when no dial is pending. Of each link one of a kind.
+    var waiting: [(handle: UInt16, action: LinkTuning.Action)] = []
     /// Whom the last command of each kind was for: a refusal does not say.
     var lastAsked: [UInt16: UInt16] = [:]
 }
 
-/// Carries out what `LinkTuning` decides.
+/// Performs what `LinkTuning` decides.
 extension BlueZRadio {
     private var now: MeshInstant { ContinuousClock.now - origin }
 
@@ -57,7 +59,10 @@ extension BlueZRadio {
             let got = LinkParameters(
                 phy: "1M", interval: Double(event.interval) * 1.25, supervisionTimeout: Int(event.timeout) * 10,
                 dataLength: 27)
-            linkWatch.links[handle] = LinkTuning(isCentral: event.is_central, got: got, mayAsk: true)
+            // A node's own shortest interval is for the handshake: the host's, or this one's where both have set it.
+            let isOfNode = Int(event.interval) == RadioLimits.dialledInterval.lowerBound && held.hasShare
+            linkWatch.links[handle] = LinkTuning(
+                isCentral: event.is_central, got: got, mayAsk: true, isOfSystem: !isOfNode)
         case CBLUEZ_LINK_DOWN: linkWatch.links[handle] = nil
         case CBLUEZ_LINK_UPDATED:
             tune(
@@ -105,8 +110,19 @@ extension BlueZRadio {
         }
     }
 
+    /// Asks for what had to wait for the end of a dial, of links that are still there.
+    func askWhatWaits() {
+        let waiting = linkWatch.waiting
+        linkWatch.waiting = []
+        for (handle, action) in waiting where linkWatch.links[handle] != nil { ask(action, of: handle) }
+    }
+
     private func ask(_ action: LinkTuning.Action, of handle: UInt16) {
         guard let socket = linkWatch.socket else { return }
+        guard dialling == nil else {
+            linkWatch.waiting.removeAll { $0.handle == handle && $0.action.isSame(as: action) }
+            return linkWatch.waiting.append((handle, action))
+        }
         logger.debug("link \(handle) is asked for \(action)")
         linkWatch.lastAsked[UInt16(Self.opcode(action))] = handle
         Task {

@@ -21,8 +21,10 @@ public actor BlueZRadio: Radio {
     private var isServiceThere: Bool?
     private(set) var isClosed = false
 
-    /// Whoever dials is taken only over a link that a bond's key encrypts.
-    let requiresBond: Bool
+    /// What a device that dials has to meet, as it is advertised.
+    let demands: AdvertisedFlags.Critical
+    /// Channels are accepted only over a link that a bond's key encrypts.
+    nonisolated var requiresBond: Bool { demands.contains(.bond) }
     var adapter: Adapter
     /// The adapter that a person has named, if one has.
     let named: String?
@@ -33,6 +35,10 @@ public actor BlueZRadio: Radio {
     var supervising: Task<Void, Never>?
     var asking: Task<Void, Never>?
     let origin = ContinuousClock.now
+
+    // What the kernel uses on the adapter.
+    let settingsPolicy: AdapterSettingsPolicy
+    var held = HeldSettings()
 
     // What the links are asked for.
     let permissions = RadioPermissions.ofThisProcess()
@@ -58,19 +64,22 @@ public actor BlueZRadio: Radio {
     // Dialling: one at a time.
     var dialQueue = DialQueue()
     var dialling: PacketSocket?
+    /// A question to the controller waits for the end of a dial: `commandsThatWaited`.
+    var questionWaits = false
 
     // Channels, and the links below them that nobody uses any more.
     var channels: [WeakChannel] = []
-    var openChannels: [String: Int] = [:]
-    var lettingGo: [String: Task<Void, Never>] = [:]
+    var unusedLinks = UnusedLinks()
+    var lettingGo: Task<Void, Never>?
 
     /// A radio on an adapter (`hci0`), or on the first that is up where `adapter` is nil. Throws where there is none. One
-    /// that requires a bond accepts channels from bonded boxes only.
+    /// that demands a bond accepts channels from bonded devices only.
     public init(
-        adapter: String? = nil, requiresBond: Bool = false, logger: Logger = Logger(label: "roadmesh.bluez")
+        adapter: String? = nil, demands: AdvertisedFlags.Critical = [], settings: AdapterSettingsPolicy = .leave,
+        logger: Logger = Logger(label: "roadmesh.bluez")
     ) throws(RadioError) {
         let found = try Adapter.find(adapter)
-        (self.adapter, named, self.requiresBond) = (found, adapter, requiresBond)
+        (self.adapter, named, self.demands, settingsPolicy) = (found, adapter, demands, settings)
         name = "bluez \(found.name)"
         supervisor = AdapterSupervisor(adapter: found.name, mayMove: adapter == nil, now: .zero)
         poller = try Poller()
@@ -96,6 +105,7 @@ public actor BlueZRadio: Radio {
         }
         // The objects came as events of their own; the last of them may still be on its way here.
         guard adapter.isUp else { throw adapter.whyOff }
+        applySettings()
         watchSupervisor()
         watchLinks()
     }
@@ -106,6 +116,7 @@ public actor BlueZRadio: Radio {
         await stopAdvertising()
         closeChannels()
         isClosed = true
+        returnSettings()
         supervising?.cancel()
         asking?.cancel()
         forgetLinks()

@@ -29,8 +29,8 @@ enum BusEvent: Sendable {
     case closed
 }
 
-/// What bluetoothd says of an adapter (`org.bluez.Adapter1`, `LEAdvertisingManager1`), or what is new of it: nil is what it
-/// has not said.
+/// What bluetoothd says of an adapter (`org.bluez.Adapter1`, `LEAdvertisingManager1`), or what is new of it: nil is
+/// what it has not said.
 public struct AdapterProperties: Hashable, Sendable {
     /// Whether it is switched on.
     public var isPowered: Bool?
@@ -49,7 +49,7 @@ public struct AdapterProperties: Hashable, Sendable {
 struct DeviceChange: Sendable {
     var address: RadioEndpoint?
     var rssi: Int?
-    var isOutOfEarshot = false
+    var isOutOfRange = false
     var name: String?
     var payload: [UInt8]?
     var services: [String]?
@@ -71,6 +71,10 @@ struct BusFailure: Error, Sendable {
         RadioError(code, name == Self.notPermitted ? Self.advertisingFull : text.isEmpty ? name : text)
     }
 
+    /// The message bus, or our connection to it, is gone.
+    static func disconnected(_ text: String) -> Self { Self(name: lost, text: text) }
+
+    private static let lost = "org.freedesktop.DBus.Error.Disconnected"
     private static let notPermitted = "org.bluez.Error.NotPermitted"
     /// bluetoothd counts the advertisement of a program that was killed while it asked for it until it ends itself
     /// (`docs/bluez.md`).
@@ -82,7 +86,7 @@ struct BusFailure: Error, Sendable {
         case "org.bluez.Error.NotReady": .radioOff
         case "org.freedesktop.DBus.Error.AccessDenied", "org.bluez.Error.NotAuthorized": .notPermitted
         case "org.freedesktop.DBus.Error.ServiceUnknown", "org.freedesktop.DBus.Error.NameHasNoOwner",
-            "org.freedesktop.DBus.Error.Disconnected", "org.freedesktop.DBus.Error.NoReply":
+            Self.lost, "org.freedesktop.DBus.Error.NoReply":
             .serviceNotRunning
         case "org.freedesktop.DBus.Error.UnknownObject": .noAdapter
         case Self.notPermitted, "org.bluez.Error.NotSupported",
@@ -129,7 +133,7 @@ extension DeviceChange {
     fileprivate init(_ event: cbluez_bus_event) {
         if event.has(CBLUEZ_FIELD_ADDRESS) { address = RadioEndpoint(event.address) }
         if event.has(CBLUEZ_FIELD_RSSI) { rssi = Int(event.rssi) }
-        isOutOfEarshot = event.has(CBLUEZ_FIELD_RSSI_GONE)
+        isOutOfRange = event.has(CBLUEZ_FIELD_RSSI_GONE)
         if event.has(CBLUEZ_FIELD_NAME) { name = text(event.name) }
         if event.has(CBLUEZ_FIELD_MANUFACTURER) {
             let bytes = withUnsafeBytes(of: event.manufacturer_data) { Array($0) }

@@ -12,14 +12,24 @@ struct ControllerQuestion {
         case notAsked
     }
 
-    private let adapterIndex: UInt16
-    private let opcode: UInt16
-    private let patience: Duration
+    let adapterIndex: UInt16
+    let opcode: Int
+    let patience: Duration
 
-    init(_ adapterIndex: UInt16, _ opcode: UInt16, within patience: Duration) {
-        self.adapterIndex = adapterIndex
-        self.opcode = opcode
-        self.patience = patience
+    /// Whether the controller answers anything at all within `RadioLimits.controllerSilence`. Nil where it cannot be
+    /// asked, since it is off or gone, which others tell. Read RSSI is used, for which no capability is needed.
+    static func isAnswered(by adapterIndex: UInt16, poller: Poller) async -> Bool? {
+        // The last handle that a link can have (Vol 4, Part E, 5.4.2): hardly ever one has it, and "no such link" is an
+        // answer.
+        let handle: UInt16 = 0x0EFF
+        let question = Self(
+            adapterIndex: adapterIndex, opcode: CBLUEZ_READ_RSSI, patience: RadioLimits.controllerSilence)
+        // An answer to another process will do.
+        switch await question.ask(poller, { cbluez_hci_request_rssi($0, handle) }, isAnswered: { _ in true }) {
+        case .answer: return true
+        case .silence: return Task.isCancelled ? nil : false
+        case .notAsked: return nil
+        }
     }
 
     /// Sends the command by `request` (0, or a negative errno), and waits for the answer that is meant: every raw socket
@@ -27,7 +37,7 @@ struct ControllerQuestion {
     func ask(
         _ poller: Poller, _ request: @escaping @Sendable (Int32) -> Int32, isAnswered: (cbluez_hci_answer) -> Bool
     ) async -> Reply {
-        let descriptor = cbluez_hci_open_answers(adapterIndex, opcode)
+        let descriptor = cbluez_hci_open_answers(adapterIndex, UInt16(opcode))
         guard descriptor >= 0 else { return .notAsked }
         let hci = PacketSocket(descriptor, poller: poller)
         let timeout = Task {
@@ -45,7 +55,7 @@ struct ControllerQuestion {
                 return .silence
             }
             guard read >= 0 else { return .notAsked }
-            if read == 1, answer.opcode == opcode, isAnswered(answer) { return .answer(answer) }
+            if read == 1, answer.opcode == UInt16(opcode), isAnswered(answer) { return .answer(answer) }
         }
     }
 }

@@ -2,7 +2,7 @@
 
 /// The kernel's switches for radios, as rfkill lists them (Documentation/ABI/stable/sysfs-class-rfkill).
 ///
-/// Each adapter has one, named as the adapter is. A laptop has some of its own besides; while such a one is off, its
+/// Each adapter has one, named as the adapter is. A laptop has some of its own as well; while one of those is off, its
 /// adapter may not be there at all.
 struct KillSwitch: Hashable, Sendable {
     /// Where the kernel lists them.

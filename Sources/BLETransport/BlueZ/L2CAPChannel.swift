@@ -59,7 +59,7 @@ final class L2CAPChannel: RadioChannel {
 
     var refusal: RefusalReason? { refused.withLockedValue { $0 } }
 
-    /// Whoever is at the other end is not to be let in.
+    /// The peer at the other end is not to be let in.
     func refuse(_ reason: RefusalReason) { refused.withLockedValue { $0 = reason } }
 
     func send(_ sdu: [UInt8]) async throws(RadioError) {
@@ -91,8 +91,9 @@ final class L2CAPChannel: RadioChannel {
 
     func signalStrength() async -> Int? {
         let handle = handle
-        // A controller that does not answer must not hold up whoever asks.
-        let question = ControllerQuestion(adapterIndex, UInt16(CBLUEZ_READ_RSSI), within: RadioLimits.controllerAnswer)
+        // A controller that does not answer must not hold up the caller.
+        let question = ControllerQuestion(
+            adapterIndex: adapterIndex, opcode: CBLUEZ_READ_RSSI, patience: RadioLimits.controllerAnswer)
         var (answered, rssi): (UInt16, Int8) = (0, 0)
         let reply = await question.ask(poller, { cbluez_hci_request_rssi($0, handle) }) {
             cbluez_hci_rssi([$0], &answered, &rssi) && answered == handle
@@ -104,12 +105,12 @@ final class L2CAPChannel: RadioChannel {
     /// Data comes by the hundred a second; that it does is said once.
     private func tellUse() {
         let now = ContinuousClock.now
-        let isNews = toldUse.withLockedValue { last in
-            guard last.map({ now - $0 >= RadioLimits.useNews }) ?? true else { return false }
+        let isNew = toldUse.withLockedValue { last in
+            guard last.map({ now - $0 >= RadioLimits.useReportInterval }) ?? true else { return false }
             last = now
             return true
         }
-        if isNews { link.whenUsed(handle) }
+        if isNew { link.whenUsed(handle) }
     }
 
     func linkCondition() async -> LinkCondition? {
@@ -135,4 +136,22 @@ final class L2CAPChannel: RadioChannel {
     }
 
     deinit { close() }
+}
+
+/// How the link below a channel is encrypted, as the kernel tells it (BT_SECURITY of the socket).
+struct LinkSecurity: Hashable, Sendable {
+    /// 1 not at all, 2 with a key that anybody in the middle could have, 3 with one of legacy pairing that was compared
+    /// or typed, 4 with one of LE Secure Connections that was.
+    var level: UInt8
+    /// Bytes of the key, 0 where the link is not encrypted.
+    var keyBytes: Int
+
+    /// The level of a bond that counts.
+    static let bondLevel: UInt8 = 4
+    /// A whole key. Two controllers may agree on as little as 7 bytes (Core specification, Vol 3, Part H, 2.3.4), and
+    /// somebody in between can see to it that they do (KNOB). Not every kernel's own gate looks at that.
+    static let wholeKeyBytes = 16
+
+    /// Whether a bond that counts encrypts the link.
+    var isOfBond: Bool { level >= Self.bondLevel && keyBytes >= Self.wholeKeyBytes }
 }

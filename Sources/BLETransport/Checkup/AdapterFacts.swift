@@ -2,17 +2,18 @@
 
 import CBlueZ
 import Glibc
+import MeshProtocol
 
 /// An adapter. What could not be found out is nil.
 public struct AdapterFacts: Hashable, Sendable {
     /// `hci0` and so on.
     public var name: String
     /// Whether it is switched on.
-    public var isUp: Bool
+    public var isUp = true
     /// Whether it speaks Low Energy at all.
-    public var hasLowEnergy: Bool
+    public var hasLowEnergy = true
     /// rfkill keeps it off.
-    public var block: RadioFailure?
+    public var block: RadioError?
     /// The kernel's driver for it: `btusb`.
     public var driver: String?
     /// Vendor and product of its plug, in hexadecimal: `0a12:0001`.
@@ -27,17 +28,12 @@ public struct AdapterFacts: Hashable, Sendable {
     public var hasTwoMegabit: Bool?
     /// Whether it is central and peripheral at once.
     public var hasBothRoles: Bool?
+    /// What the kernel uses on it where nothing else is named. Kernels before 5.9 do not tell.
+    public var timing: AdapterTiming?
     /// What bluetoothd says of it.
     public var properties = AdapterProperties()
     /// Devices that are linked to it through bluetoothd.
     public var linked: [LinkedDevice] = []
-
-    /// An adapter of which only this is known.
-    public init(name: String, isUp: Bool = true, hasLowEnergy: Bool = true) {
-        self.name = name
-        self.isUp = isUp
-        self.hasLowEnergy = hasLowEnergy
-    }
 }
 
 /// A device that is linked to an adapter.
@@ -46,19 +42,13 @@ public struct LinkedDevice: Hashable, Sendable {
     public var name: String
     /// Whether sound goes over it.
     public var isAudio: Bool
-
-    /// A device.
-    public init(name: String, isAudio: Bool) {
-        self.name = name
-        self.isAudio = isAudio
-    }
 }
 
 extension AdapterFacts {
     /// What the kernel and the controller say of an adapter.
     static func of(_ adapter: Adapter, control: Int32, poller: Poller) async -> Self {
         var facts = Self(name: adapter.name, isUp: adapter.isUp, hasLowEnergy: adapter.hasLowEnergy)
-        if !adapter.isUp { facts.block = KillSwitch.block(of: adapter.name).map { RadioFailure($0) } }
+        if !adapter.isUp { facts.block = KillSwitch.block(of: adapter.name) }
         facts.readDevice(in: "/sys/class/bluetooth/\(adapter.name)/device")
         facts.readKernel(adapter.index, control)
         if adapter.isUp { await facts.readController(adapter.index, poller) }
@@ -85,23 +75,26 @@ extension AdapterFacts {
         version = Int(kernel.version)
         manufacturer = Int(kernel.manufacturer)
         if kernel.tells_roles { hasBothRoles = kernel.has_both_roles }
+        timing = AdapterSettings.read(of: index).map { $0.timing(isOfNode: $0.isOfNode) }
     }
 
     private mutating func readController(_ index: UInt16, _ poller: Poller) async {
-        func answer(to opcode: UInt16) async -> [UInt8]? {
-            let question = ControllerQuestion(index, opcode, within: RadioLimits.controllerAnswer)
-            let reply = await question.ask(poller, { cbluez_hci_request($0, opcode) }, isAnswered: { _ in true })
+        func answer(to opcode: Int) async -> [UInt8]? {
+            let question = ControllerQuestion(
+                adapterIndex: index, opcode: opcode, patience: RadioLimits.controllerAnswer)
+            let reply = await question.ask(
+                poller, { cbluez_hci_request($0, UInt16(opcode)) }, isAnswered: { _ in true })
             guard case .answer(let answer) = reply, answer.status == 0 else { return nil }
             return withUnsafeBytes(of: answer.bytes) { Array($0.prefix(Int(answer.count))) }
         }
         // Version, revision, LMP version, manufacturer, LMP subversion (Vol 4, Part E, 7.4.1).
-        if let bytes = await answer(to: UInt16(CBLUEZ_READ_LOCAL_VERSION)), bytes.count >= 8 {
+        if let bytes = await answer(to: CBLUEZ_READ_LOCAL_VERSION), bytes.count >= 8 {
             let words = [(bytes[1], bytes[2]), (bytes[6], bytes[7])].map { low, high in UInt16(high) << 8 | UInt16(low)
             }
             firmware = words.map { String($0, radix: 16) }.joined(separator: "/")
         }
         // Bit 8: LE 2M PHY (Vol 6, Part B, 4.6).
-        if let bytes = await answer(to: UInt16(CBLUEZ_LE_READ_FEATURES)), bytes.count >= 2 {
+        if let bytes = await answer(to: CBLUEZ_LE_READ_FEATURES), bytes.count >= 2 {
             hasTwoMegabit = bytes[1] & 1 != 0
         }
     }

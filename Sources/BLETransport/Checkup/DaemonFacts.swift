@@ -13,15 +13,14 @@ public struct DaemonFacts: Hashable, Sendable {
     /// Whether its experimental interfaces are on, by its command line or its configuration.
     public var isExperimental: Bool
     /// Plugins that it was told to leave out.
-    public var leavesOut: [String]
+    public var leavesOut: [String] = []
+    /// Its configuration file.
+    public var configuration = Self.standardConfiguration
+    /// What it was started with, without its own name.
+    public var arguments: [String] = []
 
-    /// A daemon.
-    public init(path: String?, version: DaemonVersion?, isExperimental: Bool, leavesOut: [String] = []) {
-        self.path = path
-        self.version = version
-        self.isExperimental = isExperimental
-        self.leavesOut = leavesOut
-    }
+    /// The configuration file of a bluetoothd that is told no other.
+    public static let standardConfiguration = "/etc/bluetooth/main.conf"
 }
 
 /// BlueZ's version.
@@ -58,8 +57,6 @@ extension DaemonFacts {
         "/usr/libexec/bluetooth/bluetoothd", "/usr/lib/bluetooth/bluetoothd", "/usr/sbin/bluetoothd",
     ]
 
-    private static let configuration = "/etc/bluetooth/main.conf"
-
     /// The bluetoothd that runs, or nil.
     static func running(processes: String = "/proc") async -> Self? {
         for name in SystemFile.names(in: processes) where name.allSatisfy(\.isNumber) {
@@ -76,8 +73,8 @@ extension DaemonFacts {
         return nil
     }
 
-    /// The program that runs, to be asked for its version. The kernel's link is the truth, and root's alone to read; what a
-    /// process calls itself is believed only where it is one of the usual, or says nothing.
+    /// The program that runs, to be asked for its version. The kernel's link is the truth, and root's alone to read;
+    /// what a process calls itself is believed only where it is one of the usual, or says nothing.
     static func program(link: String?, argument: String?) -> String? {
         // An update has replaced it: what is there now is not what runs.
         if let link { return link.hasSuffix(" (deleted)") ? nil : link }
@@ -87,12 +84,12 @@ extension DaemonFacts {
 
     /// What a command line says. `read` gives the text of a configuration file.
     init(arguments: [String], read: (String) -> String?) {
-        var words = DaemonWords()
+        var words = DaemonArguments()
         for argument in arguments.dropFirst() { words.take(argument) }
-        let text = read(words.configuration ?? Self.configuration) ?? ""
+        let configuration = words.configuration ?? Self.standardConfiguration
         self.init(
-            path: nil, version: nil, isExperimental: words.isExperimental || Self.saysExperimental(text),
-            leavesOut: words.leavesOut)
+            isExperimental: words.isExperimental || Self.saysExperimental(read(configuration) ?? ""),
+            leavesOut: words.leavesOut, configuration: configuration, arguments: Array(arguments.dropFirst()))
     }
 
     /// `Experimental = true` under `[General]` (main.conf of BlueZ).
@@ -106,7 +103,7 @@ extension DaemonFacts {
         return false
     }
 
-    /// Whoever calls himself bluetoothd is not believed.
+    /// A process that only has bluetoothd's name is not believed.
     private static func belongsToRoot(_ process: String) -> Bool {
         var status = stat()
         return stat(process, &status) == 0 && status.st_uid == 0
@@ -130,7 +127,7 @@ extension DaemonFacts {
 }
 
 /// bluetoothd's command line (src/main.c), one word after another.
-struct DaemonWords {
+struct DaemonArguments {
     var isExperimental = false
     var leavesOut: [String] = []
     var configuration: String?

@@ -22,12 +22,12 @@ struct AdapterSupervisor: Sendable {
         case stillOff(RadioError)
         /// Another adapter is there, and on.
         case otherAdapterOn
-        /// It advertises, from now on or anew; or it need not any more.
+        /// It advertises, for the first time or again; or it need not any more.
         case advertised
         case advertisingStopped
-        /// It advertises again, after it had stopped to without a word.
+        /// It advertises again, after it had stopped silently.
         case advertisingBack
-        /// It was to advertise anew, and could not.
+        /// It was to advertise again, and could not.
         case advertisingFailed(RadioError)
         /// It is to scan from now on.
         case scanWanted
@@ -68,11 +68,11 @@ struct AdapterSupervisor: Sendable {
         case tell(RadioError)
         /// Tell that it works again.
         case tellRecovered
-        /// Tell what was mended that nobody had been told of.
-        case tellMended(RadioMending)
+        /// Report a repair of something that nobody had been told of.
+        case tellRepaired(RadioRepair)
         /// Do this, and say how it has ended.
         case start(Step, Int)
-        /// Advertise, or scan, anew.
+        /// Advertise, or scan, again.
         case advertise
         case scan
         /// Say whether the adapter is still off, and why.
@@ -82,35 +82,37 @@ struct AdapterSupervisor: Sendable {
     }
 
     /// Whether another adapter may be taken: not where a person has named one.
-    let mayMove: Bool
-    let name: String
+    private let mayMove: Bool
+    private let name: String
 
-    var isServiceThere = true
-    var isOn = true
+    private var isServiceThere = true
+    private var isOn = true
     /// Our own doing has switched it off.
-    var isOffByUs = false
+    private var isOffByUs = false
     /// rfkill has switched it off while it was on, so it is to be on when that is over.
-    var wasBlocked = false
+    private var wasBlocked = false
     /// What was told last, and not recovered from.
-    var trouble: RadioError?
-    var mending: RadioMending?
+    private var trouble: RadioError?
+    private var repair: RadioRepair?
 
-    var step: (step: Step, number: Int)?
-    var lastNumber = 0
+    private var step: (step: Step, number: Int)?
+    private var lastNumber = 0
     /// How often in a row `restore` has failed, and the adapter was reset.
-    var restores = 0
-    var resets = 0
-    var lastReset: MeshInstant?
+    private var restores = 0
+    private var resets = 0
+    private var lastReset: MeshInstant?
 
     /// What is to be done when.
-    var nextStep: (step: Step, at: MeshInstant)?
-    var lookAt: MeshInstant?
-    var askAt: MeshInstant?
-    var advertiseAt: MeshInstant?
-    var scanAt: MeshInstant?
-    var scanPause = RadioLimits.firstRescan
-    var isScanning = false
-    var silences = 0
+    private var nextStep: (step: Step, at: MeshInstant)?
+    private var lookAt: MeshInstant?
+    private var askAt: MeshInstant?
+    private var advertiseAt: MeshInstant?
+    private var scanAt: MeshInstant?
+    private var scanPause = RadioLimits.firstRescan
+    private var isScanning = false
+    private var silences = 0
+    /// The controller has not answered the last question: nothing that waits for it can be disturbed by the next one.
+    var suspectsController: Bool { silences > 0 }
 
     /// A supervisor of an adapter that works.
     init(adapter: String, mayMove: Bool, now: MeshInstant) {
@@ -151,7 +153,7 @@ struct AdapterSupervisor: Sendable {
         case .advertisingFailed(let error):
             guard trouble == nil, isOn, isServiceThere, step == nil else { return [] }
             restores += 1
-            defer { nextStep = (.restore, now + RadioLimits.mendingPause(restores)) }
+            defer { nextStep = (.restore, now + RadioLimits.repairPause(restores)) }
             return fail(error)
         case .otherAdapterOn:
             // Somebody has put it in because of this.
@@ -170,4 +172,212 @@ struct AdapterSupervisor: Sendable {
         case .tick: return tick(now)
         }
     }
+
+    // MARK: What comes of an adapter that goes on, goes off or falls silent
+
+    private mutating func poweredOn(_ now: MeshInstant) -> [Action] {
+        isOn = true
+        lookAt = nil
+        // The step that is under way switches it on, and says when it is through.
+        if let step, step.step == .powerCycle || step.step == .powerOn { return [] }
+        (isOffByUs, wasBlocked) = (false, false)
+        askAt = now + RadioLimits.controllerCheck
+        guard trouble != nil else { return [] }
+        return start(.restore)
+    }
+
+    private mutating func poweredOff(_ why: RadioError, _ now: MeshInstant) -> [Action] {
+        let wasOn = isOn
+        isOn = false
+        if let step, step.step == .powerCycle || step.step == .powerOn { return [] }
+        // What is off because we have reset it is not a person's doing.
+        guard !isOffByUs || why.isBlock else {
+            nextStep = nextStep ?? (.powerOn, now + RadioLimits.repairPause(resets))
+            return []
+        }
+        if why.isBlock, wasOn || isOffByUs { wasBlocked = true }
+        isOffByUs = false
+        lookAt = why.isBlock ? now + RadioLimits.switchLook : nil
+        nextStep = nil
+        return fail(why)
+    }
+
+    private mutating func stillOff(_ why: RadioError, _ now: MeshInstant) -> [Action] {
+        guard !isOn, !isOffByUs, step == nil, trouble?.code != .noAdapter, isServiceThere else { return [] }
+        lookAt = now + RadioLimits.switchLook
+        if why.isBlock {
+            if nextStep?.step == .powerOn { (wasBlocked, nextStep) = (true, nil) }
+        } else if wasBlocked {
+            // bluetoothd switches it on itself, most often; where it does not, nobody else will.
+            let told = why.code == trouble?.code ? [] : fail(why)
+            wasBlocked = false
+            nextStep = (.powerOn, now + RadioLimits.unblockedGrace)
+            return told
+        }
+        return why.code == trouble?.code ? [] : fail(why)
+    }
+
+    /// Whether the controller's silence means something. What registers again may wait for a controller that has stopped.
+    private var mayAsk: Bool { isOn && isServiceThere && (step == nil || step?.step == .restore) }
+
+    private mutating func controllerSilent(_ now: MeshInstant) -> [Action] {
+        guard mayAsk else { return [] }
+        silences += 1
+        guard silences >= RadioLimits.controllerSilences else {
+            askAt = now
+            return []
+        }
+        silences = 0
+        guard resets < RadioLimits.resetsBeforeMove else {
+            // It has come back from each reset, and gone silent again.
+            resets += 1
+            defer { nextStep = (mayMove ? .move : .powerCycle, now + RadioLimits.repairPause(resets)) }
+            isOffByUs = mayMove
+            return fail(RadioError(.adapterDead, "\(name) does not answer"))
+        }
+        return fail(RadioError(.adapterSilent, "\(name) does not answer")) + start(.powerCycle)
+    }
+
+    // MARK: Steps
+
+    private mutating func fail(_ error: RadioError) -> [Action] {
+        step = nil
+        if nextStep?.step != .move { nextStep = nil }
+        guard trouble?.code != error.code else { return [.forget] }
+        trouble = error
+        return [.forget, .tell(error)]
+    }
+
+    private mutating func start(_ step: Step) -> [Action] {
+        lastNumber += 1
+        self.step = (step, lastNumber)
+        nextStep = nil
+        if step == .powerCycle { isOffByUs = true }
+        return [.start(step, lastNumber)]
+    }
+
+    private mutating func done(_ number: Int, _ now: MeshInstant) -> [Action] {
+        guard let step, step.number == number else { return [] }
+        self.step = nil
+        askAt = now + RadioLimits.controllerCheck
+        switch step.step {
+        case .restore:
+            (trouble, restores) = (nil, 0)
+            let told = repair.map { [Action.tellRepaired($0)] } ?? []
+            repair = nil
+            return [.tellRecovered] + told
+        case .powerCycle, .powerOn, .move:
+            if step.step == .powerCycle { (resets, lastReset) = (resets + 1, now) }
+            (isOn, isOffByUs, wasBlocked) = (true, false, false)
+            return start(.restore)
+        }
+    }
+
+    private mutating func failed(_ number: Int, _ error: RadioError, _ now: MeshInstant) -> [Action] {
+        guard let step, step.number == number else { return [] }
+        self.step = nil
+        switch step.step {
+        case .restore:
+            restores += 1
+            if restores >= RadioLimits.restoresBeforeReset, resets < RadioLimits.resetsBeforeMove, error.isWorthReset {
+                return fail(error) + start(.powerCycle)
+            }
+            defer { nextStep = (.restore, now + RadioLimits.repairPause(restores)) }
+            return fail(error)
+        case .powerCycle, .powerOn:
+            resets += 1
+            defer {
+                let isMoving = mayMove && resets >= RadioLimits.resetsBeforeMove
+                nextStep = (isMoving ? .move : .powerOn, now + (isMoving ? .zero : RadioLimits.repairPause(resets)))
+            }
+            // A person, or rfkill, has switched it off for good.
+            guard isOffByUs, resets >= RadioLimits.resetsBeforeMove else { return [] }
+            return fail(RadioError(.adapterDead, "\(name) does not answer"))
+        case .move:
+            // There is no other, or it may not be taken: the one there was may come back.
+            resets += 1
+            nextStep = (isOffByUs ? .powerOn : .move, now + RadioLimits.repairPause(resets))
+            guard trouble?.code == .serviceNotRunning else { return [] }
+            return fail(RadioError(.noAdapter, "\(name) is gone"))
+        }
+    }
+
+    /// Another adapter was taken in the place of the one that has failed.
+    mutating func moved(from old: String, to new: String, now: MeshInstant) -> AdapterSupervisor {
+        var successor = AdapterSupervisor(adapter: new, mayMove: mayMove, now: now)
+        (successor.trouble, successor.step, successor.lastNumber) = (trouble, step, lastNumber)
+        if old != new { successor.repair = .otherAdapter(old: old, new: new) }
+        return successor
+    }
+
+    private mutating func begin(_ step: Step) -> [Action] {
+        switch step {
+        case .restore where !isOn: return []
+        case .powerOn where isOn && !isOffByUs: return []
+        case .move where isOn && !isOffByUs: return []
+        default: return start(step)
+        }
+    }
+
+    // MARK: What is looked after while all seems well
+
+    private mutating func air(_ event: Event, _ now: MeshInstant) -> [Action] {
+        switch event {
+        case .advertised: advertiseAt = now + RadioLimits.advertisingRenewal
+        case .advertisingStopped: advertiseAt = nil
+        case .advertisingBack: return trouble == nil && advertiseAt != nil ? [.tellRepaired(.advertising)] : []
+        case .scanWanted: scanPause = RadioLimits.firstRescan
+        case .scanStarted:
+            isScanning = true
+            scanAt = now + scanPause
+        case .scanPaused:
+            isScanning = false
+            scanAt = nil
+        case .heard:
+            scanPause = RadioLimits.quietScan
+            if isScanning { scanAt = now + scanPause }
+        case .discovering(let isOn):
+            guard isScanning else { break }
+            // bluetoothd takes a breath between two scans; it is over when it takes longer.
+            scanAt = isOn ? now + scanPause : min(scanAt ?? now + RadioLimits.scanBreath, now + RadioLimits.scanBreath)
+        default: break
+        }
+        return []
+    }
+
+    private mutating func tick(_ now: MeshInstant) -> [Action] {
+        var actions: [Action] = []
+        if let next = nextStep, now >= next.at {
+            // Without bluetoothd nothing can be done, and its return starts everything again.
+            nextStep = nil
+            if isServiceThere, step == nil { actions += begin(next.step) }
+        }
+        if let at = lookAt, now >= at {
+            lookAt = isOn || isOffByUs ? nil : now + RadioLimits.switchLook
+            if lookAt != nil { actions.append(.lookAtSwitches) }
+        }
+        if let at = askAt, now >= at {
+            askAt = now + RadioLimits.controllerCheck
+            if mayAsk { actions.append(.askController) }
+        }
+        if let at = advertiseAt, now >= at {
+            advertiseAt = now + RadioLimits.advertisingRenewal
+            if trouble == nil { actions.append(.advertise) }
+        }
+        if let at = scanAt, now >= at {
+            // Most often nobody is there.
+            scanPause = min(scanPause * 2, RadioLimits.slowestRescan)
+            scanAt = now + scanPause
+            if trouble == nil { actions.append(.scan) }
+        }
+        return actions
+    }
+}
+
+extension RadioError {
+    /// rfkill, or a switch of the machine, is what keeps the adapter off.
+    var isBlock: Bool { code == .blocked || code == .blockedBySwitch }
+
+    /// Switching the adapter off and on may help. Against a refusal it does not.
+    var isWorthReset: Bool { code == .failed || code == .serviceNotRunning }
 }

@@ -2,9 +2,10 @@
 
 import NIOConcurrencyHelpers
 import Glibc
+import Logging
 
 /// A non-blocking packet socket with one owner: reads and writes suspend instead of blocking, and a socket that was
-/// closed is never touched again, whoever still holds it.
+/// closed is never touched again, even by code that still holds it.
 final class PacketSocket: Sendable {
     private let poller: Poller
     /// The descriptor, nil once closed. System calls run under the lock; none of them blocks.
@@ -55,6 +56,40 @@ final class PacketSocket: Sendable {
     func attempt(_ call: (Int32) -> Int) throws(RadioError) -> Int {
         guard let result = descriptor.withLockedValue({ $0.map(call) }) else { throw RadioError(.closed) }
         return result
+    }
+
+    /// Reads one packet. `result` is how long it is, also where that is more than the `capacity` that `bytes` has, or a
+    /// negative errno.
+    func receive(atMost capacity: Int) async throws(RadioError) -> (result: Int, bytes: [UInt8]) {
+        var bytes: [UInt8] = []
+        let result = try await perform(.readable) { descriptor in
+            var count = 0
+            bytes = [UInt8](unsafeUninitializedCapacity: capacity) { buffer, initialized in
+                count = recv(descriptor, buffer.baseAddress, buffer.count, Int32(MSG_TRUNC))
+                initialized = min(max(count, 0), capacity)
+            }
+            return count < 0 ? -Int(errno) : count
+        }
+        return (result, bytes)
+    }
+
+    /// The next caller of a listening socket, or nil when the socket or the task has ended. `accept` returns a descriptor
+    /// or a negative errno; who asks owns the descriptor.
+    func nextCaller(logger: Logger, _ accept: (Int32) -> Int) async -> Int32? {
+        while !Task.isCancelled {
+            let descriptor: Int
+            do {
+                descriptor = try await perform(.readable, accept)
+            } catch {
+                return nil
+            }
+            if descriptor >= 0 { return Int32(descriptor) }
+            // A caller that is gone before it was accepted is no reason not to take the next. One that finds us out of
+            // descriptors has to wait until some links have ended.
+            logger.warning("a caller could not be accepted: \(SystemError.text(Int32(-descriptor)))")
+            try? await Task.sleep(for: RadioLimits.acceptPause)
+        }
+        return nil
     }
 
     /// Gives the open descriptor to the caller, who owns it from now on. Nil once closed.

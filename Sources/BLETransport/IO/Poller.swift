@@ -2,18 +2,22 @@
 
 import NIOConcurrencyHelpers
 import CBlueZ
+import Dispatch
 import Glibc
-import MeshProtocol
 
 /// Waits for file descriptors on one thread of its own, so that no task's thread ever does (epoll(7), one shot).
 ///
-/// A wait is one continuation; each descriptor has at most one reader and one writer at a time. Whoever owns a
-/// descriptor calls `forget` before it closes it.
+/// A wait is one continuation; each descriptor has at most one reader and one writer at a time. The owner of a
+/// descriptor calls `forget` before closing it.
 final class Poller: Sendable {
     /// What is waited for.
     enum Interest: Sendable {
         case readable
         case writable
+
+        fileprivate var events: UInt32 {
+            self == .readable ? EPOLLIN.rawValue | EPOLLRDHUP.rawValue : EPOLLOUT.rawValue
+        }
     }
 
     /// Why a wait ended without the descriptor being ready.
@@ -26,21 +30,31 @@ final class Poller: Sendable {
     typealias Waiter = CheckedContinuation<Result<Void, Interruption>, Never>
 
     private struct Entry {
-        var reader: Waiter?
-        var writer: Waiter?
+        var waiters: [Interest: Waiter] = [:]
         var isAdded = false
+        /// Tells this owner of the descriptor's number from the ones before it.
+        let owner: UInt32
 
-        var events: UInt32 {
-            var events: UInt32 = EPOLLONESHOT.rawValue
-            if reader != nil { events |= EPOLLIN.rawValue | EPOLLRDHUP.rawValue }
-            if writer != nil { events |= EPOLLOUT.rawValue }
-            return events
-        }
+        var events: UInt32 { waiters.keys.reduce(EPOLLONESHOT.rawValue) { $0 | $1.events } }
     }
 
     private struct State {
         var entries: [Int32: Entry] = [:]
+        var owners: UInt32 = 0
         var isClosed = false
+
+        /// The entry of a descriptor, or a new one.
+        mutating func entry(_ descriptor: Int32) -> Entry {
+            if let entry = entries[descriptor] { return entry }
+            owners &+= 1
+            return Entry(owner: owners)
+        }
+    }
+
+    /// What epoll gives back with an event: events of one round may be about a descriptor that has been closed since, and its
+    /// number is another's.
+    static func token(_ descriptor: Int32, _ owner: UInt32) -> UInt64 {
+        UInt64(owner) << 32 | UInt64(UInt32(bitPattern: descriptor))
     }
 
     private let epoll: Int32
@@ -52,23 +66,10 @@ final class Poller: Sendable {
         epoll = epoll_create1(Int32(EPOLL_CLOEXEC))
         wake = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
         guard epoll >= 0, wake >= 0 else { throw RadioError(.failed, SystemError.text(errno)) }
-        var event = epoll_event(events: EPOLLIN.rawValue, data: epoll_data_t(fd: wake))
+        var event = epoll_event(events: EPOLLIN.rawValue, data: epoll_data_t(u64: Self.token(wake, 0)))
         epoll_ctl(epoll, EPOLL_CTL_ADD, wake, &event)
-        // The thread keeps the poller alive; `close` ends the thread, which then gives the descriptors back.
-        let box = Unmanaged.passRetained(self)
-        var thread = pthread_t()
-        let failure = pthread_create(
-            &thread, nil,
-            { argument in
-                guard let argument else { return nil }
-                Unmanaged<Poller>.fromOpaque(argument).takeRetainedValue().run()
-                return nil
-            }, box.toOpaque())
-        guard failure == 0 else {
-            box.release()
-            throw RadioError(.failed, SystemError.text(failure))
-        }
-        pthread_detach(thread)
+        // The thread keeps the poller alive; `close` ends it, and it then closes the descriptors.
+        DispatchQueue(label: "roadmesh.poller").async { self.run() }
     }
 
     /// Registers a wait: the waiter is resumed when the descriptor is ready, or broken, which the following call on it
@@ -79,15 +80,9 @@ final class Poller: Sendable {
             // Cancelled before it began: `cancel` has run already and found nothing.
             if Task.isCancelled { return .cancelled }
             if state.isClosed { return .forgotten }
-            var entry = state.entries[descriptor] ?? Entry()
-            switch interest {
-            case .readable:
-                precondition(entry.reader == nil, "one reader at a time")
-                entry.reader = waiter
-            case .writable:
-                precondition(entry.writer == nil, "one writer at a time")
-                entry.writer = waiter
-            }
+            var entry = state.entry(descriptor)
+            precondition(entry.waiters[interest] == nil, "one reader and one writer at a time")
+            entry.waiters[interest] = waiter
             if let failure = arm(&entry, descriptor) { return .failed(errno: failure) }
             state.entries[descriptor] = entry
             return nil
@@ -97,18 +92,7 @@ final class Poller: Sendable {
 
     /// Ends one wait early, since its task was cancelled.
     func cancel(_ interest: Interest, on descriptor: Int32) {
-        let waiter: Waiter? = state.withLockedValue { state in
-            guard var entry = state.entries[descriptor] else { return nil }
-            defer { state.entries[descriptor] = entry }
-            switch interest {
-            case .readable:
-                defer { entry.reader = nil }
-                return entry.reader
-            case .writable:
-                defer { entry.writer = nil }
-                return entry.writer
-            }
-        }
+        let waiter = state.withLockedValue { $0.entries[descriptor]?.waiters.removeValue(forKey: interest) }
         waiter?.resume(returning: .failure(.cancelled))
     }
 
@@ -119,29 +103,27 @@ final class Poller: Sendable {
             if entry?.isAdded == true { epoll_ctl(epoll, EPOLL_CTL_DEL, descriptor, nil) }
             return entry
         }
-        entry?.reader?.resume(returning: .failure(.forgotten))
-        entry?.writer?.resume(returning: .failure(.forgotten))
+        for waiter in (entry?.waiters ?? [:]).values { waiter.resume(returning: .failure(.forgotten)) }
     }
 
     /// Ends every wait, and the thread.
     func close() {
-        let entries = state.withLockedValue { state in
+        let entries = state.withLockedValue { state -> [Entry] in
+            // Once: afterwards the descriptor's number may be another file's.
+            guard !state.isClosed else { return [] }
             state.isClosed = true
             defer { state.entries = [:] }
             // Under the lock: the thread closes the descriptor once it has seen that all is over, not before.
             var one: UInt64 = 1
             write(wake, &one, 8)
-            return state.entries.values
+            return Array(state.entries.values)
         }
-        for entry in entries {
-            entry.reader?.resume(returning: .failure(.forgotten))
-            entry.writer?.resume(returning: .failure(.forgotten))
-        }
+        for waiter in entries.flatMap(\.waiters.values) { waiter.resume(returning: .failure(.forgotten)) }
     }
 
     /// Tells epoll what the entry waits for now. Returns an errno where it cannot.
     private func arm(_ entry: inout Entry, _ descriptor: Int32) -> Int32? {
-        var event = epoll_event(events: entry.events, data: epoll_data_t(fd: descriptor))
+        var event = epoll_event(events: entry.events, data: epoll_data_t(u64: Self.token(descriptor, entry.owner)))
         let operation = entry.isAdded ? EPOLL_CTL_MOD : EPOLL_CTL_ADD
         guard epoll_ctl(epoll, operation, descriptor, &event) == 0 else { return errno }
         entry.isAdded = true
@@ -152,33 +134,36 @@ final class Poller: Sendable {
         var events = [epoll_event](repeating: epoll_event(), count: 64)
         while !state.withLockedValue({ $0.isClosed }) {
             let count = epoll_wait(epoll, &events, Int32(events.count), -1)
-            for event in events.prefix(Int(max(count, 0))) where event.data.fd != wake {
-                ready(event.data.fd, event.events)
-            }
+            for event in events.prefix(Int(max(count, 0))) { ready(event.data.u64, event.events) }
         }
         Glibc.close(epoll)
         Glibc.close(wake)
     }
 
-    private func ready(_ descriptor: Int32, _ events: UInt32) {
-        let broken = events & (EPOLLERR.rawValue | EPOLLHUP.rawValue) != 0
-        let readable = broken || events & (EPOLLIN.rawValue | EPOLLRDHUP.rawValue) != 0
-        let writable = broken || events & EPOLLOUT.rawValue != 0
-        let (reader, writer, outcome) = state.withLockedValue {
-            state -> (Waiter?, Waiter?, Result<Void, Interruption>) in
-            guard var entry = state.entries[descriptor] else { return (nil, nil, .success(())) }
+    /// Who owns a descriptor's number now; nil where nobody has waited for it yet.
+    func owner(of descriptor: Int32) -> UInt32? { state.withLockedValue { $0.entries[descriptor]?.owner } }
+
+    /// Whether somebody waits to read from a descriptor.
+    func isWaiting(for descriptor: Int32) -> Bool {
+        state.withLockedValue { $0.entries[descriptor]?.waiters[.readable] != nil }
+    }
+
+    /// What epoll has told of the owner of a descriptor (`token`).
+    func ready(_ token: UInt64, _ events: UInt32) {
+        let descriptor = Int32(truncatingIfNeeded: token)
+        let isBroken = events & (EPOLLERR.rawValue | EPOLLHUP.rawValue) != 0
+        let (ready, outcome) = state.withLockedValue { state -> ([Interest: Waiter], Result<Void, Interruption>) in
+            guard var entry = state.entries[descriptor], Self.token(descriptor, entry.owner) == token else {
+                return ([:], .success(()))
+            }
             defer { state.entries[descriptor] = entry }
-            let reader = readable ? entry.reader : nil
-            let writer = writable ? entry.writer : nil
-            if reader != nil { entry.reader = nil }
-            if writer != nil { entry.writer = nil }
-            guard entry.reader != nil || entry.writer != nil else { return (reader, writer, .success(())) }
-            // One shot has disarmed the descriptor for both: whoever still waits is armed again.
-            guard let failure = arm(&entry, descriptor) else { return (reader, writer, .success(())) }
-            defer { (entry.reader, entry.writer) = (nil, nil) }
-            return (reader ?? entry.reader, writer ?? entry.writer, .failure(.failed(errno: failure)))
+            let ready = entry.waiters.filter { isBroken || events & $0.key.events != 0 }
+            entry.waiters = entry.waiters.filter { ready[$0.key] == nil }
+            // One shot has disarmed the descriptor for both: the one that still waits is armed again.
+            guard !entry.waiters.isEmpty, let failure = arm(&entry, descriptor) else { return (ready, .success(())) }
+            defer { entry.waiters = [:] }
+            return (ready.merging(entry.waiters) { ready, _ in ready }, .failure(.failed(errno: failure)))
         }
-        reader?.resume(returning: outcome)
-        writer?.resume(returning: outcome)
+        for waiter in ready.values { waiter.resume(returning: outcome) }
     }
 }

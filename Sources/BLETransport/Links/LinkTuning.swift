@@ -4,10 +4,10 @@ import MeshProtocol
 
 /// Decides what one link is asked for: an event goes in, actions come out. Reads no clock; `now` is an argument.
 ///
-/// Whoever has dialled asks as soon as the handshake is through: for 2M, for short connection intervals while there is something to say and for
-/// ordinary ones while there is not, and for a supervision timeout that a shadow does not end. The other side asks only
-/// where nothing comes of that, since its box may do what the dialling one may not: two wishes would chase each other.
-/// What was refused is not asked for again on this link.
+/// The side that dialled asks as soon as the handshake is done: for 2M, for short connection intervals while there is
+/// data to send and ordinary ones while there is not, and for a supervision timeout that outlasts a short fade. The
+/// other side asks only where that had no effect, since it may have a permission that the dialling side lacks: two
+/// sides that ask at once would undo each other's changes. What was refused is not asked for again on this link.
 public struct LinkTuning: Sendable {
     /// What can be asked for. The names are those of `LinkParameters`.
     public enum Setting: String, Hashable, Sendable, CaseIterable {
@@ -38,6 +38,14 @@ public struct LinkTuning: Sendable {
         case setDataLength
         /// Intervals in 1.25 ms, timeout in 10 ms.
         case update(intervals: ClosedRange<Int>, timeout: Int)
+
+        /// Whether one takes the other's place.
+        func isSame(as other: Self) -> Bool {
+            switch (self, other) {
+            case (.setTwoMegabit, .setTwoMegabit), (.setDataLength, .setDataLength), (.update, .update): true
+            default: false
+            }
+        }
     }
 
     /// This side has dialled.
@@ -58,11 +66,12 @@ public struct LinkTuning: Sendable {
     private var lengthAt: MeshInstant?
     private var isPeerTuning = false
 
-    /// The tuning of a link that has come up like this. `mayAsk`: whether this process is allowed to.
-    init(isCentral: Bool, got: LinkParameters, mayAsk: Bool) {
+    /// The tuning of a link that has come up like this. `mayAsk`: whether this process is allowed to. `isOfSystem`: whether the
+    /// system, and no node, has chosen the intervals that links are made with.
+    init(isCentral: Bool, got: LinkParameters, mayAsk: Bool, isOfSystem: Bool = true) {
         (self.isCentral, self.got, self.mayAsk) = (isCentral, got, mayAsk)
         let units = got.interval.map { Int(($0 / 1.25).rounded()) } ?? .max
-        ownIntervals = units <= RadioLimits.briskInterval.upperBound ? units...units : nil
+        ownIntervals = isOfSystem && units <= RadioLimits.briskInterval.upperBound ? units...units : nil
     }
 
     /// When `tick` is due.
@@ -83,7 +92,8 @@ public struct LinkTuning: Sendable {
         case .updated(let interval, let timeout):
             got.interval = Double(interval) * 1.25
             got.supervisionTimeout = timeout * 10
-            if answerBy == nil { isPeerTuning = true }
+            // No node asks for the shortest one: that was this side's own kernel, whose adapter a node has set.
+            if answerBy == nil, !RadioLimits.dialledInterval.contains(interval) { isPeerTuning = true }
             answerBy = nil
             return askForInterval(now)
         case .phy(let number): got.phy = number == 1 ? "1M" : number == 2 ? "2M" : "coded"

@@ -6,7 +6,7 @@ import MeshProtocol
 public struct Bond: Hashable, Sendable, Codable {
     /// Which one it is. Opaque; the radio's own form.
     public let id: String
-    /// What the other box calls itself.
+    /// What the other device calls itself.
     public let name: String
     /// Whether a link to it is up.
     public let isConnected: Bool
@@ -15,7 +15,7 @@ public struct Bond: Hashable, Sendable, Codable {
     public func isCalled(_ wanted: String) -> Bool { name == wanted || id.lowercased() == wanted.lowercased() }
 }
 
-/// The bonds of an adapter: bluetoothd keeps them, across its restarts and the box's.
+/// The bonds of an adapter: bluetoothd keeps them, across its restarts and the device's.
 public actor Bonds {
     private let adapter: Adapter
     private let poller: Poller

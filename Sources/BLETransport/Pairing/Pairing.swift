@@ -2,18 +2,18 @@
 
 import MeshProtocol
 
-/// Decides how two boxes come to be bonded: they find one another, meet on a channel, have Bluetooth pair them while two
-/// people compare six digits, and look at what came of it. An event goes in, actions come out; time is an argument.
+/// Decides how two devices come to be bonded: they find one another, meet on a channel, have Bluetooth pair them while
+/// two people compare six digits, and look at what came of it. An event goes in, actions come out; time is an argument.
 ///
 /// Whatever goes wrong ends in one outcome with nothing left of it: a bond that one side does not vouch for is forgotten
 /// on the other.
 public struct Pairing: Sendable {
     /// What happens.
     public enum Event: Hashable, Sendable {
-        /// A box that wants to bond is heard.
-        case heard(PairingBox)
-        /// A box has dialled this one.
-        case called(PairingBox)
+        /// A device that wants to bond is heard.
+        case heard(PairingDevice)
+        /// A device has dialled this one.
+        case called(PairingDevice)
         /// The dial has ended in a channel, or without.
         case dialled
         case dialFailed
@@ -32,7 +32,7 @@ public struct Pairing: Sendable {
         /// Bluetooth could not; the cause in the system's words.
         case pairingFailed(cause: String)
         /// The radio does not work any more.
-        case radioFailed(RadioFailure)
+        case radioFailed(RadioError)
         /// The person has stopped it.
         case stopped
         /// Time has passed: see `deadline`.
@@ -44,76 +44,76 @@ public struct Pairing: Sendable {
         /// Advertise and listen, or stop to.
         case look
         case stopLooking
-        /// Open a channel to the box.
-        case dial(PairingBox)
-        /// Take the channel of the box that has called, or close it.
+        /// Open a channel to the device.
+        case dial(PairingDevice)
+        /// Take the channel of the device that has called, or close it.
         case takeCall
         case refuseCall
         /// Give up the dial, or close the channel.
         case hangUp
-        /// Say something on the channel.
+        /// Send a message on the channel.
         case send(PairingMessage)
-        /// Have Bluetooth pair with the box at the other end.
+        /// Have Bluetooth pair with the device at the other end.
         case pair
         /// Answer Bluetooth's question.
         case answer(Bool)
         /// Tell the person.
-        case tell(PairingNews)
+        case tell(PairingUpdate)
         /// The bond stays, under this name.
-        case keep(PairingBox)
-        /// Nothing of a bond with this box may stay.
-        case forget(PairingBox)
+        case keep(PairingDevice)
+        /// Nothing of a bond with this device may stay.
+        case forget(PairingDevice)
         /// It is over.
         case finish(PairingOutcome)
     }
 
-    enum State: Hashable, Sendable {
+    private enum State: Hashable, Sendable {
         /// Advertising and listening. To `dialling`, `greeting` or, at the end of the search, `over`.
         case looking
         /// To `greeting`, or back to `looking`.
-        case dialling(PairingBox)
+        case dialling(PairingDevice)
         /// On a channel, before the other side's hello. To `bonding`, back to `looking`, or `parting`.
-        case greeting(PairingBox, isDialler: Bool)
+        case greeting(PairingDevice, isDialler: Bool)
         /// Bluetooth pairs. To `asking`.
-        case bonding(PairingBox)
+        case bonding(PairingDevice)
         /// The person compares. To `agreed` or `parting`.
-        case asking(PairingBox)
+        case asking(PairingDevice)
         /// The person has said yes. To `verified` or `parting`.
-        case agreed(PairingBox)
+        case agreed(PairingDevice)
         /// This side vouches for the bond. To `parting`.
-        case verified(PairingBox)
+        case verified(PairingDevice)
         /// Bluetooth's pairing has failed, and the other side may still say why. To `over`.
-        case failing(PairingBox, PairingOutcome)
-        /// The last word is said, and has to arrive. To `over`, or back to `looking`.
-        case parting(PairingBox, Afterwards)
+        case failing(PairingDevice, PairingOutcome)
+        /// The final frame is sent, and has to arrive. To `over`, or back to `looking`.
+        case parting(PairingDevice, Afterwards)
         /// Final.
         case over
     }
 
-    enum Afterwards: Hashable, Sendable {
+    private enum Afterwards: Hashable, Sendable {
         case finish(PairingOutcome)
         case lookAgain
     }
 
-    let name: String
-    let token: String
-    let wanted: String?
-    var state = State.looking
+    private let name: String
+    private let token: String
+    private let wanted: String?
+    private var state = State.looking
     /// When the present state has taken too long.
-    var stateEnds: MeshInstant
+    private var stateEnds: MeshInstant
     /// The other side vouches for the bond.
-    var isVouchedFor = false
-    /// The boxes that were heard, and when the first of them was.
-    var heard: [String: PairingBox] = [:]
-    var gatherEnds: MeshInstant?
-    /// Boxes that do not mean this one, or are not meant.
-    var ignored: Set<String> = []
-    /// How often this side has met a box for nothing.
-    private(set) var meetings = 0
+    private var isVouchedFor = false
+    /// The devices that were heard, and when the first of them was.
+    private var heard: [String: PairingDevice] = [:]
+    private var gatherEnds: MeshInstant?
+    /// Devices that do not mean this one, or are not meant.
+    private var ignored: Set<String> = []
+    /// How often this side has met a device for nothing.
+    private var meetings = 0
     /// Bluetooth was to pair: there may be something of a bond by now.
-    var hasBegun = false
+    private var hasBegun = false
 
-    /// A pairing that begins now, under this name. `wanted` is the name or address of the box that is meant, nil where
+    /// A pairing that begins now, under this name. `wanted` is the name or address of the device that is meant, nil where
     /// there will be one only. `token` is random.
     public init(name: String, token: String, wanted: String? = nil, now: MeshInstant) {
         self.name = name
@@ -146,57 +146,58 @@ public struct Pairing: Sendable {
         }
         switch state {
         case .looking: return look(event, now: now)
-        case .dialling(let box): return dial(box, event, now: now)
-        case .greeting(let box, let isDialler): return greet(box, isDialler, event, now: now)
+        case .dialling(let device): return dial(device, event, now: now)
+        case .greeting(let device, let isDialler): return greet(device, isDialler, event, now: now)
         default: return bond(event, now: now)
         }
     }
 
     // MARK: Steps that all states share
 
-    mutating func enter(_ next: State, for time: Duration, now: MeshInstant) {
+    private mutating func enter(_ next: State, for time: Duration, now: MeshInstant) {
         state = next
         stateEnds = now + time
     }
 
     /// Says why, waits until that has arrived, and ends or goes on.
-    mutating func part(
-        _ box: PairingBox, _ last: PairingMessage, _ afterwards: Afterwards, now: MeshInstant
+    private mutating func part(
+        _ device: PairingDevice, _ last: PairingMessage, _ afterwards: Afterwards, now: MeshInstant
     ) -> [Action] {
-        enter(.parting(box, afterwards), for: Limits.goodbyeTimeout, now: now)
+        enter(.parting(device, afterwards), for: Limits.goodbyeTimeout, now: now)
         return [.send(last)]
     }
 
     /// Ends. Where the outcome is no bond, nothing of one that was begun is left.
-    mutating func finish(_ outcome: PairingOutcome) -> [Action] {
+    private mutating func finish(_ outcome: PairingOutcome) -> [Action] {
         let partner = partner
         state = .over
         var actions: [Action] = [.stopLooking, .hangUp]
-        if case .bonded(let box) = outcome {
-            actions.append(.keep(box))
+        if case .bonded(let device) = outcome {
+            actions.append(.keep(device))
         } else if hasBegun, let partner {
             actions.append(.forget(partner))
         }
         return actions + [.finish(outcome)]
     }
 
-    private var partner: PairingBox? {
+    private var partner: PairingDevice? {
         switch state {
         case .looking, .over: nil
-        case .dialling(let box), .greeting(let box, _), .bonding(let box), .asking(let box), .agreed(let box),
-            .verified(let box), .failing(let box, _), .parting(let box, _):
-            box
+        case .dialling(let device), .greeting(let device, _), .bonding(let device), .asking(let device),
+            .agreed(let device),
+            .verified(let device), .failing(let device, _), .parting(let device, _):
+            device
         }
     }
 
-    /// Goes back to looking for a box, unless that has led to nothing too often.
-    mutating func lookAgain(_ box: PairingBox, _ before: [Action] = [], now: MeshInstant) -> [Action] {
+    /// Goes back to looking for a device, unless that has led to nothing too often.
+    private mutating func lookAgain(_ device: PairingDevice, _ before: [Action] = [], now: MeshInstant) -> [Action] {
         meetings += 1
         guard meetings < RadioLimits.pairingMeetings else {
-            return before + finish(.failed(box, cause: "they met \(meetings) times, and the link broke each time"))
+            return before + finish(.failed(device, cause: "they met \(meetings) times, and the link broke each time"))
         }
         enter(.looking, for: RadioLimits.pairingSearch, now: now)
-        heard[box.id] = nil
+        heard[device.id] = nil
         gatherEnds = nil
         (isVouchedFor, hasBegun) = (false, false)
         return before + [.hangUp, .look]
@@ -204,12 +205,223 @@ public struct Pairing: Sendable {
 
     private mutating func stop(now: MeshInstant) -> [Action] {
         switch state {
-        case .bonding(let box), .agreed(let box), .verified(let box):
-            return part(box, .no(.left), .finish(.stopped), now: now)
-        case .asking(let box): return part(box, .no(.left), .finish(.stopped), now: now) + [.answer(false)]
-        case .greeting(let box, _): return part(box, .no(.left), .finish(.stopped), now: now)
+        case .bonding(let device), .agreed(let device), .verified(let device):
+            return part(device, .no(.left), .finish(.stopped), now: now)
+        case .asking(let device): return part(device, .no(.left), .finish(.stopped), now: now) + [.answer(false)]
+        case .greeting(let device, _): return part(device, .no(.left), .finish(.stopped), now: now)
         case .parting(_, .finish): return []
         case .parting, .failing, .looking, .dialling, .over: return finish(.stopped)
+        }
+    }
+
+    // MARK: Up to the two hellos: which node, and who dials
+
+    /// When a device that was heard is to be dialled, or it is to be said that there are several. Of two devices the
+    /// one with the lower token dials; the other one does too when nothing has come of that.
+    private var dialDue: MeshInstant? {
+        guard let gatherEnds, let device = candidates.first else { return nil }
+        return candidates.count > 1 || token < device.token ? gatherEnds : gatherEnds + RadioLimits.pairingPatience
+    }
+
+    /// The devices that may be meant.
+    private var candidates: [PairingDevice] {
+        heard.values.filter { device in !ignored.contains(device.id) && wanted.map { device.isCalled($0) } ?? true }
+            .sorted { $0.id < $1.id }
+    }
+
+    private mutating func look(_ event: Event, now: MeshInstant) -> [Action] {
+        switch event {
+        case .heard(let device): return hear(device, now: now)
+        case .called(let device):
+            guard !ignored.contains(device.id) else { return [.refuseCall] }
+            enter(.greeting(device, isDialler: false), for: RadioLimits.pairingStep, now: now)
+            return [.takeCall, .stopLooking, .send(.hello(name: name, hasBond: device.hasBond))]
+        case .tick where now >= stateEnds: return finish(.nobody(wanted: wanted))
+        case .tick:
+            guard let dialDue, now >= dialDue, let device = candidates.first else { return [] }
+            guard candidates.count == 1 else { return finish(.several(candidates)) }
+            enter(.dialling(device), for: RadioLimits.pairingStep, now: now)
+            return [.stopLooking, .dial(device)]
+        default: return []
+        }
+    }
+
+    private mutating func hear(_ device: PairingDevice, now: MeshInstant) -> [Action] {
+        guard heard[device.id] != nil || heard.count < RadioLimits.scanResults else { return [] }
+        let isNew = heard[device.id]?.name != device.name && !device.name.isEmpty && !ignored.contains(device.id)
+        heard[device.id] = device
+        // A device that was named is not waited for: it is the one, whatever other devices are there.
+        if gatherEnds == nil, !candidates.isEmpty {
+            gatherEnds = wanted == nil ? now + RadioLimits.pairingGather : now
+        }
+        return isNew ? [.tell(.heard(device))] : []
+    }
+
+    private mutating func dial(_ device: PairingDevice, _ event: Event, now: MeshInstant) -> [Action] {
+        switch event {
+        case .dialled:
+            enter(.greeting(device, isDialler: true), for: RadioLimits.pairingStep, now: now)
+            return [.send(.hello(name: name, hasBond: device.hasBond))]
+        case .dialFailed: return linkBroke(with: device, now: now)
+        case .tick where now >= stateEnds: return lookAgain(device, now: now)
+        case .called: return [.refuseCall]
+        default: return []
+        }
+    }
+
+    private mutating func greet(_ device: PairingDevice, _ isDialler: Bool, _ event: Event, now: MeshInstant)
+        -> [Action]
+    {
+        switch event {
+        case .received(.hello(let name, let hasBond)):
+            var device = device
+            if !name.isEmpty { device.name = name }
+            return meet(device, isDialler, theyHaveBond: hasBond, now: now)
+        case .received(.no(let reason)): return turnedAway(by: device, reason, now: now)
+        case .received: return finish(.misspoke(device))
+        case .linkEnded: return linkBroke(with: device, now: now)
+        case .tick where now >= stateEnds: return lookAgain(device, now: now)
+        case .called: return [.refuseCall]
+        default: return []
+        }
+    }
+
+    private mutating func meet(
+        _ device: PairingDevice, _ isDialler: Bool, theyHaveBond: Bool, now: MeshInstant
+    ) -> [Action] {
+        if let wanted, !device.isCalled(wanted) {
+            ignored.insert(device.id)
+            return part(device, .no(.notMeant), .lookAgain, now: now)
+        }
+        // The caller may be heard as well, or not.
+        let others = wanted == nil ? heard.values.filter { $0.id != device.id && !ignored.contains($0.id) } : []
+        guard others.isEmpty else {
+            let all = (others + [device]).sorted { $0.id < $1.id }
+            return part(device, .no(.several), .finish(.several(all)), now: now)
+        }
+        switch (device.hasBond, theyHaveBond) {
+        case (true, true): return part(device, .verified, .finish(.alreadyBonded(device)), now: now)
+        // Half a bond is in the way of a whole one. The side that has it forgets it, and they meet again.
+        case (true, false): return lookAgain(device, forgettingBond(with: device), now: now)
+        case (false, true): return lookAgain(device, now: now)
+        case (false, false):
+            hasBegun = true
+            enter(.bonding(device), for: RadioLimits.pairingStep, now: now)
+            return isDialler ? [.pair] : []
+        }
+    }
+
+    private mutating func turnedAway(
+        by device: PairingDevice, _ reason: PairingMessage.Reason, now: MeshInstant
+    ) -> [Action] {
+        switch reason {
+        case .notMeant:
+            ignored.insert(device.id)
+            return lookAgain(device, now: now)
+        default: return finish(outcome(of: reason, device))
+        }
+    }
+
+    /// A bond that the other side does not know breaks the link as soon as it is used. So may anything else, once.
+    private mutating func linkBroke(with device: PairingDevice, now: MeshInstant) -> [Action] {
+        lookAgain(device, meetings > 0 ? forgettingBond(with: device) : [], now: now)
+    }
+
+    private func forgettingBond(with device: PairingDevice) -> [Action] {
+        device.hasBond ? [.forget(device), .tell(.forgotten(device))] : []
+    }
+
+    // MARK: From the hellos to the bond, or to nothing
+
+    private mutating func bond(_ event: Event, now: MeshInstant) -> [Action] {
+        switch (state, event) {
+        case (_, .called): return [.refuseCall]
+        case (.bonding(let device), .asked(let digits)):
+            enter(.asking(device), for: RadioLimits.pairingAnswer, now: now)
+            return [.tell(.digits(digits, device, within: RadioLimits.pairingAnswer))]
+        // Another question than the one that the person has seen is nobody's.
+        case (_, .asked): return [.answer(false)]
+        case (.asking(let device), .answered(true)):
+            // The other person began to compare at the same time, or a little later.
+            state = .agreed(device)
+            stateEnds += RadioLimits.pairingLastWord + RadioLimits.pairingStep
+            return [.answer(true), .tell(.waiting(for: device))]
+        // The word leaves before Bluetooth's own no, which has no reason in it.
+        case (.asking(let device), .answered(false)):
+            return part(device, .no(.refused), .finish(.refusedHere(device)), now: now) + [.answer(false)]
+        case (.asking(let device), .tick) where now >= stateEnds:
+            return part(device, .no(.unanswered), .finish(.unansweredHere(device)), now: now) + [.answer(false)]
+        case (.agreed(let device), .paired(nil)): return vouch(for: device, now: now)
+        case (.agreed(let device), .paired(let weakness?)):
+            return part(device, .no(.weak), .finish(.weakHere(device, weakness)), now: now)
+        case (.bonding(let device), .paired), (.asking(let device), .paired):
+            return part(device, .no(.weak), .finish(.weakHere(device, .unasked)), now: now)
+        case (_, .received(let message)): return listen(to: message, now: now)
+        case (.bonding(let device), .pairingFailed(let cause)), (.asking(let device), .pairingFailed(let cause)),
+            (.agreed(let device), .pairingFailed(let cause)):
+            enter(.failing(device, .failed(device, cause: cause)), for: RadioLimits.pairingLastWord, now: now)
+            return []
+        case (.asking(let device), .withdrawn), (.agreed(let device), .withdrawn), (.bonding(let device), .withdrawn):
+            let outcome = PairingOutcome.failed(device, cause: "the pairing was broken off")
+            enter(.failing(device, outcome), for: RadioLimits.pairingLastWord, now: now)
+            return []
+        case (_, .linkEnded), (_, .tick): return end(event, now: now)
+        default: return []
+        }
+    }
+
+    private mutating func vouch(for device: PairingDevice, now: MeshInstant) -> [Action] {
+        guard !isVouchedFor else { return part(device, .verified, .finish(.bonded(device)), now: now) }
+        enter(.verified(device), for: RadioLimits.pairingStep, now: now)
+        return [.send(.verified)]
+    }
+
+    private mutating func listen(to message: PairingMessage?, now: MeshInstant) -> [Action] {
+        switch (state, message) {
+        case (.verified(let device), .verified):
+            // This side's own word may still be under way.
+            enter(.parting(device, .finish(.bonded(device))), for: Limits.goodbyeTimeout, now: now)
+            return []
+        // The other side was quicker.
+        case (.agreed, .verified):
+            isVouchedFor = true
+            return []
+        case (.parting(_, .finish(.alreadyBonded)), .verified): return []
+        case (.asking(let device), .no(let reason)): return [.answer(false)] + finish(outcome(of: reason, device))
+        case (.bonding(let device), .no(let reason)), (.agreed(let device), .no(let reason)),
+            (.verified(let device), .no(let reason)), (.failing(let device, _), .no(let reason)):
+            return finish(outcome(of: reason, device))
+        case (.parting, _): return []
+        case (.asking(let device), _): return [.answer(false)] + finish(.misspoke(device))
+        case (.bonding(let device), _), (.agreed(let device), _), (.verified(let device), _),
+            (.failing(let device, _), _):
+            return finish(.misspoke(device))
+        default: return []
+        }
+    }
+
+    /// The link has ended, or the time of a state has.
+    private mutating func end(_ event: Event, now: MeshInstant) -> [Action] {
+        guard event == .linkEnded || now >= stateEnds else { return [] }
+        switch state {
+        case .parting(let device, .lookAgain): return lookAgain(device, now: now)
+        case .parting(_, .finish(let outcome)): return finish(outcome)
+        case .failing(_, let outcome): return finish(outcome)
+        case .asking(let device): return [.answer(false)] + finish(.lost(device))
+        case .bonding(let device), .agreed(let device), .verified(let device): return finish(.lost(device))
+        case .looking, .dialling, .greeting, .over: return []
+        }
+    }
+
+    /// What the other side's reason means here.
+    private func outcome(of reason: PairingMessage.Reason, _ device: PairingDevice) -> PairingOutcome {
+        switch reason {
+        case .refused: .refusedThere(device)
+        case .unanswered: .unansweredThere(device)
+        case .weak: .weakThere(device)
+        case .left: .leftThere(device)
+        case .several: .several([device])
+        case .notMeant, .unspecified: .failed(device, cause: "the other device did not say why")
         }
     }
 }

@@ -2,7 +2,7 @@
 
 import MeshProtocol
 
-/// What two boxes that bond say to one another besides Bluetooth's own pairing (`docs/protocol.md`, "Pairing").
+/// What two devices that bond say to one another in addition to Bluetooth's own pairing (`docs/protocol.md`, "Pairing").
 public enum PairingMessage: Hashable, Sendable {
     /// The first SDU of each side: who it is, and whether it has a bond with the other one.
     case hello(name: String, hasBond: Bool)
@@ -23,9 +23,9 @@ public enum PairingMessage: Hashable, Sendable {
         case weak = 3
         /// The program was stopped.
         case left = 4
-        /// Another box is meant.
+        /// Another device is meant.
         case notMeant = 5
-        /// Several boxes want to bond, and it is not clear which one is meant.
+        /// Several devices want to bond, and it is not clear which one is meant.
         case several = 6
     }
 

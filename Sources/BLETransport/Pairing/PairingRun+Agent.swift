@@ -35,7 +35,7 @@ extension PairingRun {
         case .device(let path, let change): changed(path, change)
         case .deviceRemoved(let path): devices[path] = nil
         case .agentQuestion(let path, let passkey, let request):
-            // Whoever else wants to pair meanwhile has nobody here who has looked at their number.
+            // Nobody here has compared the number of another device that wants to pair meanwhile.
             guard question == nil, let channel, devices[path]?.address?.address == channel.endpoint.address else {
                 await bus?.answer(request, isYes: false)
                 return
@@ -47,9 +47,9 @@ extension PairingRun {
             guard question == request else { return }
             question = nil
             happened.yield(.withdrawn)
-        case .agentReleased: happened.yield(.radioFailed(RadioFailure(.failed, "bluetoothd has dropped the agent")))
+        case .agentReleased: happened.yield(.radioFailed(RadioError(.failed, "bluetoothd has dropped the agent")))
         case .serviceVanished, .closed:
-            happened.yield(.radioFailed(RadioFailure(.serviceNotRunning, "bluetoothd has stopped")))
+            happened.yield(.radioFailed(RadioError(.serviceNotRunning, "bluetoothd has stopped")))
         case .ready, .serviceAppeared, .adapter, .adapterRemoved, .objectsListed, .advertisementReleased: break
         }
     }
@@ -85,7 +85,7 @@ extension PairingRun {
 
     func pair() {
         guard let channel, let bus, let path = path(of: channel.endpoint.address) else {
-            happened.yield(.pairingFailed(cause: "bluetoothd does not know the other box"))
+            happened.yield(.pairingFailed(cause: "bluetoothd does not know the other device"))
             return
         }
         partner = path
@@ -107,15 +107,15 @@ extension PairingRun {
     }
 
     /// The bond stays. Its link does not: nobody uses it.
-    func keep(_ box: PairingBox) async {
-        guard let bus, let path = partner ?? path(of: box.id) else { return }
-        try? await bus.rename(path, box.name)
+    func keep(_ device: PairingDevice) async {
+        guard let bus, let path = partner ?? path(of: device.id) else { return }
+        try? await bus.rename(path, device.name)
         await bus.disconnect(path)
     }
 
     /// Breaks off a pairing that is under way, drops the link, and removes the keys.
-    func forget(_ box: PairingBox) async {
-        guard let bus, let path = partner ?? path(of: box.id) else { return }
+    func forget(_ device: PairingDevice) async {
+        guard let bus, let path = partner ?? path(of: device.id) else { return }
         do {
             try await bus.remove(device: path, from: adapter.path)
         } catch {

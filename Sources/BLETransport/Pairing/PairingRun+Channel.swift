@@ -2,34 +2,34 @@
 
 import MeshProtocol
 
-/// Finding the other box, and the channel to it.
+/// Finding the other device, and the channel to it.
 extension PairingRun {
     func received(_ event: RadioEvent) {
         switch event {
-        case .heard(let sighting):
-            let box = box(
-                sighting.endpoint.address, name: sighting.advertisement.name,
-                token: Hex.text(sighting.advertisement.idPrefix))
-            guard endpoints[box.id] != nil || endpoints.count < RadioLimits.sightings else { return }
-            endpoints[box.id] = sighting.endpoint
-            happened.yield(.heard(box))
+        case .heard(let scanResult):
+            let device = device(
+                scanResult.endpoint.address, name: scanResult.advertisement.name,
+                token: Hex.text(scanResult.advertisement.idPrefix))
+            guard endpoints[device.id] != nil || endpoints.count < RadioLimits.scanResults else { return }
+            endpoints[device.id] = scanResult.endpoint
+            happened.yield(.heard(device))
         case .accepted(let channel):
             // One at a time is decided on.
             guard let channel = channel as? L2CAPChannel, caller == nil else { return channel.close() }
             caller = channel
-            happened.yield(.called(box(channel.endpoint.address)))
-        case .failed(let error): happened.yield(.radioFailed(RadioFailure(error)))
-        case .lost, .reached, .recovered, .mended: break
+            happened.yield(.called(device(channel.endpoint.address)))
+        case .failed(let error): happened.yield(.radioFailed(error))
+        case .lost, .reached, .recovered, .repaired, .timing: break
         }
     }
 
-    private func box(_ address: String, name: String = "", token: String = "") -> PairingBox {
+    private func device(_ address: String, name: String = "", token: String = "") -> PairingDevice {
         let name = name.isEmpty ? "" : NodeName(untrusted: name).text
-        return PairingBox(id: address, name: name, token: token, hasBond: device(at: address)?.hasBond == true)
+        return PairingDevice(id: address, name: name, token: token, hasBond: device(at: address)?.hasBond == true)
     }
 
-    func dial(_ box: PairingBox) {
-        guard let endpoint = endpoints[box.id] else {
+    func dial(_ device: PairingDevice) {
+        guard let endpoint = endpoints[device.id] else {
             happened.yield(.dialFailed)
             return
         }
@@ -66,7 +66,7 @@ extension PairingRun {
 
     func say(_ message: PairingMessage) {
         guard let channel else { return }
-        // What cannot be said because the link is gone: its end is told by whoever listens on it.
+        // What cannot be said because the link is gone: the task that listens on it reports its end.
         saying = Task { [before = saying] in
             await before?.value
             try? await channel.send(message.bytes)

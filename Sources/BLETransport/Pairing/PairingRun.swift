@@ -3,15 +3,15 @@
 import Logging
 import MeshProtocol
 
-/// One pairing, from looking for the other box to its outcome: it carries out what `Pairing` decides, with a radio for
+/// One pairing, from looking for the other device to its outcome: it performs what `Pairing` decides, with a radio for
 /// finding and talking, and bluetoothd's agent for the pairing itself.
 public actor PairingRun {
     /// What happens on the way, for one listener. It ends with the run.
-    public nonisolated let news: AsyncStream<PairingNews>
+    public nonisolated let updates: AsyncStream<PairingUpdate>
     /// The radio's kind and adapter: `bluez hci0`.
     public nonisolated let radioName: String
 
-    /// Boxes that want to bond find one another by it (`docs/protocol.md`, "Pairing").
+    /// Devices that want to bond find one another by it (`docs/protocol.md`, "Pairing").
     static let service = ServiceType.pairing.uuid
 
     let radio: BlueZRadio
@@ -21,14 +21,14 @@ public actor PairingRun {
     private let name: String
     private let token: String
     private let wanted: String?
-    private let sink: AsyncStream<PairingNews>.Continuation
+    private let sink: AsyncStream<PairingUpdate>.Continuation
     private let origin = ContinuousClock.now
     /// What has happened and is not decided on yet.
     private let inbox: AsyncStream<Pairing.Event>
     let happened: AsyncStream<Pairing.Event>.Continuation
     private var alarm: Task<Void, Never>?
 
-    // The other box: `PairingRun+Channel.swift`.
+    // The other device: `PairingRun+Channel.swift`.
     var endpoints: [String: RadioEndpoint] = [:]
     var caller: L2CAPChannel?
     var channel: L2CAPChannel?
@@ -44,8 +44,8 @@ public actor PairingRun {
     var partner: String?
     var pairing: Task<Void, Never>?
 
-    /// A pairing of this box, which people call `name`, on an adapter. `wanted` is the name or address of the other box, nil
-    /// where there will be one only. Throws where there is no adapter.
+    /// A pairing of this device, which people call `name`, on an adapter. `wanted` is the name or address of the other
+    /// device, nil where there will be one only. Throws where there is no adapter.
     public init(
         adapter: String?, name: String, wanted: String?, logger: Logger = Logger(label: "roadmesh.pairing")
     ) throws(RadioError) {
@@ -57,7 +57,7 @@ public actor PairingRun {
         self.wanted = wanted
         self.logger = logger
         token = Hex.text((0..<Advertisement.idPrefixBytes).map { _ in UInt8.random(in: 0...255) })
-        (news, sink) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(RadioLimits.pairingEvents))
+        (updates, sink) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(RadioLimits.pairingEvents))
         (inbox, happened) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(RadioLimits.pairingEvents))
     }
 
@@ -69,8 +69,8 @@ public actor PairingRun {
     /// Ends the run; the other side is told.
     public nonisolated func stop() { happened.yield(.stopped) }
 
-    /// Runs to the end. Throws where the radio or bluetoothd cannot even begin. Afterwards nothing advertises, no agent is
-    /// registered, and there is a bond or nothing of one.
+    /// Runs to the end. Throws where the radio or bluetoothd cannot even begin. Afterwards nothing advertises, no agent
+    /// is registered, and there is a bond or nothing of one.
     public func run() async throws(RadioError) -> PairingOutcome {
         defer { sink.finish() }
         do throws(RadioError) {
@@ -99,7 +99,7 @@ public actor PairingRun {
             logger.debug("pairing: \(event)")
             for action in pairing.handle(event, now: now) {
                 if case .finish(let outcome) = action { return outcome }
-                await carryOut(action)
+                await perform(action)
             }
             setAlarm(pairing.deadline)
         }
@@ -123,25 +123,25 @@ public actor PairingRun {
         await radio.close()
     }
 
-    // MARK: Carrying out
+    // MARK: Performing
 
-    private func carryOut(_ action: Pairing.Action) async {
+    private func perform(_ action: Pairing.Action) async {
         logger.debug("pairing: \(action)")
         switch action {
         case .look: await lookOrFail()
         case .stopLooking:
             await radio.stopScanning()
             await radio.stopAdvertising()
-        case .dial(let box): dial(box)
+        case .dial(let device): dial(device)
         case .takeCall: takeCall()
         case .refuseCall: refuseCall()
         case .hangUp: hangUp()
         case .send(let message): say(message)
         case .pair: pair()
         case .answer(let isYes): await answerQuestion(isYes)
-        case .tell(let news): sink.yield(news)
-        case .keep(let box): await keep(box)
-        case .forget(let box): await forget(box)
+        case .tell(let update): sink.yield(update)
+        case .keep(let device): await keep(device)
+        case .forget(let device): await forget(device)
         case .finish: break
         }
     }
@@ -150,7 +150,7 @@ public actor PairingRun {
         do {
             try await look()
         } catch {
-            happened.yield(.radioFailed(RadioFailure(error)))
+            happened.yield(.radioFailed(error))
         }
     }
 

@@ -45,7 +45,8 @@ public struct Advertisement: Hashable, Sendable {
     /// Bytes of manufacturer data. With flags (3), the UUID (18) and the header (4) they fill the 31 bytes.
     static let payloadBytes = 2 + idPrefixBytes
 
-    /// What the node of this identifier and name advertises. An identifier that is none of ours, as at a pairing, is a head.
+    /// What the node of this identifier and name advertises. An identifier that is none of ours, as at a pairing, is a
+    /// head.
     public init(service: ServiceUUID, peer: Peer) {
         let id = Hex.bytes(peer.id) ?? []
         self.service = service
@@ -96,9 +97,6 @@ public struct Advertisement: Hashable, Sendable {
 
     /// Between the name and what follows it: no name has a control character.
     private static let tailMark: Unicode.Scalar = "\u{1F}"
-
-    /// Characters behind the name of a host: the mark, and six bytes in base64.
-    static let tailBytes = 1 + 8
 
     /// The name of the scan response: what people call the node, cut between characters to what is left of the room, and
     /// what else there is to know of it.

@@ -19,16 +19,16 @@ public protocol Radio: Sendable {
     /// Finds and takes the adapter. Before anything else, once.
     func open() async throws(RadioError)
 
-    /// Advertises, and accepts channels from whoever dials. Called again, it replaces what is advertised.
+    /// Advertises, and accepts channels from any caller. Called again, it replaces what is advertised.
     func advertise(_ advertisement: Advertisement, pace: AdvertisingPace) async throws(RadioError)
 
-    /// Stops to advertise and to accept. Channels stay.
+    /// Stops advertising and accepting. Channels stay.
     func stopAdvertising() async
 
     /// Listens for advertisements of a service.
     func scan(for service: ServiceUUID) async throws(RadioError)
 
-    /// Stops to listen.
+    /// Stops listening.
     func stopScanning() async
 
     /// Opens a channel to an endpoint that was heard. It stays pending while the endpoint is out of reach, until the
@@ -52,7 +52,7 @@ public protocol RadioChannel: AnyObject, Sendable {
     /// Largest SDU that the other side takes, in bytes.
     var sendMTU: Int { get }
 
-    /// Why whoever has dialled is not to be let in, where the radio knows a reason.
+    /// Why the caller is not to be let in, where the radio knows a reason.
     var refusal: RefusalReason? { get }
 
     /// Sends one SDU whole. Suspends while the other side takes no more.
@@ -86,7 +86,7 @@ public struct RadioEndpoint: Hashable, Sendable {
     public let addressKind: UInt8
     /// The protocol/service multiplexer it listens on; 0 for the far end of an accepted channel.
     public let psm: UInt8
-    /// Whether it says that it takes bonded boxes only.
+    /// Whether it says that it takes bonded devices only.
     public let requiresBond: Bool
 
     /// An endpoint.
@@ -101,11 +101,11 @@ public struct RadioEndpoint: Hashable, Sendable {
 /// What happens on a radio.
 public enum RadioEvent: Sendable {
     /// An advertiser of the service is heard for the first time, or says something new, or about once a second.
-    case heard(Sighting)
+    case heard(ScanResult)
     /// An advertiser is not heard any more.
     case lost(RadioEndpoint)
-    /// A link to a device is there, without a channel on it yet: it is in reach. `address` is the radio's own. Only a radio
-    /// that is told so says it.
+    /// A link to a device is there, without a channel on it yet: it is in range. `address` is the radio's own. Only a
+    /// radio that is told so says it.
     case reached(address: String)
     /// Somebody has dialled us.
     case accepted(any RadioChannel)
@@ -113,12 +113,14 @@ public enum RadioEvent: Sendable {
     case failed(RadioError)
     /// The radio is back; what was advertised and scanned for is again.
     case recovered
-    /// The radio has mended something by itself.
-    case mended(RadioMending)
+    /// The radio has repaired something by itself.
+    case repaired(RadioRepair)
+    /// What the adapter uses where nothing else is named, when it is known first and whenever it changes.
+    case timing(AdapterTiming)
 }
 
 /// An advertiser, as it was heard.
-public struct Sighting: Hashable, Sendable {
+public struct ScanResult: Hashable, Sendable {
     /// Where to dial.
     public var endpoint: RadioEndpoint
     /// What it advertises.
@@ -126,7 +128,7 @@ public struct Sighting: Hashable, Sendable {
     /// Signal strength in dBm, nil where the radio cannot tell.
     public var rssi: Int?
 
-    /// A sighting.
+    /// A scan result.
     public init(endpoint: RadioEndpoint, advertisement: Advertisement, rssi: Int?) {
         self.endpoint = endpoint
         self.advertisement = advertisement
@@ -148,4 +150,12 @@ public enum AdvertisingPace: Hashable, Sendable {
         case .slow: RadioLimits.slowAdvertisingMilliseconds
         }
     }
+}
+
+/// What a radio has repaired by itself, and a person should know.
+public enum RadioRepair: Hashable, Sendable {
+    /// Another adapter was taken, since the one in use is gone or dead: their names.
+    case otherAdapter(old: String, new: String)
+    /// The adapter had stopped advertising silently.
+    case advertising
 }

@@ -4,15 +4,15 @@
 public struct RadioError: Error, Hashable, Sendable, CustomStringConvertible {
     /// What is the matter.
     public enum Code: Hashable, Sendable {
-        /// No such adapter, or none at all.
+        /// No such adapter, none at all, or the one in use was pulled out.
         case noAdapter
         /// The adapter is switched off.
         case radioOff
-        /// rfkill keeps the adapter off.
+        /// rfkill keeps the adapter off; a command lifts that.
         case blocked
-        /// A switch of the machine keeps the adapter off.
+        /// A switch of the machine keeps the adapter off; no command lifts that.
         case blockedBySwitch
-        /// The controller has stopped to answer, and is being reset.
+        /// The controller has stopped answering, and is being reset.
         case adapterSilent
         /// The controller does not answer, and resets have not helped.
         case adapterDead
@@ -22,13 +22,13 @@ public struct RadioError: Error, Hashable, Sendable, CustomStringConvertible {
         case notPermitted
         /// The adapter cannot do it: no LE, no free advertising slot.
         case unsupported
-        /// The virtual radio's folder cannot be used.
+        /// The virtual radio's folder cannot be used; the cause names it.
         case airUnusable
         /// The system does not let this process use the virtual radio's folder.
         case airForbidden
         /// The dial has ended without a channel. Dialling again makes sense.
         case dialFailed
-        /// The other side takes bonded boxes only, and this one is none of them, or not any more.
+        /// The other side takes bonded devices only, and this one is not bonded with it, or not any more.
         case bondRequired
         /// The channel is broken: out of reach, or the other program died.
         case channelLost
@@ -44,15 +44,15 @@ public struct RadioError: Error, Hashable, Sendable, CustomStringConvertible {
 
     /// What is the matter.
     public let code: Code
-    /// The system's own words, for logs and for the end of a sentence.
+    /// The system's own words, for logs and for the end of a sentence; the code where there are none.
     public let cause: String
 
     /// An error.
     public init(_ code: Code, _ cause: String = "") {
         self.code = code
-        self.cause = cause
+        self.cause = cause.isEmpty ? "\(code)" : cause
     }
 
     /// The code with its cause.
-    public var description: String { cause.isEmpty ? "\(code)" : "\(code): \(cause)" }
+    public var description: String { cause == "\(code)" ? cause : "\(code): \(cause)" }
 }

@@ -9,8 +9,8 @@ enum AirSocket {
     /// Longest path of a Unix socket, in bytes (unix(7)).
     static let pathBytes = 107
 
-    /// A datagram socket bound to a path: an ear.
-    static func ear(at path: String) -> Int {
+    /// A datagram socket bound to a path: a radio's receiver.
+    static func receiver(at path: String) -> Int {
         open(SOCK_DGRAM) { bind($0, toPath: path) }
     }
 
@@ -48,8 +48,8 @@ enum AirSocket {
         return (Int(descriptor), String(decoding: bytes, as: UTF8.self))
     }
 
-    /// Sends a datagram to an ear. Whether somebody hears it is not known, as on the air.
-    static func shout(_ bytes: [UInt8], from descriptor: Int32, to path: String) -> Int {
+    /// Sends a datagram to a receiver. Whether it is received is not known, as on the air.
+    static func send(_ bytes: [UInt8], from descriptor: Int32, to path: String) -> Int {
         let sent = withAddress(path) { address, length in
             Glibc.sendto(descriptor, bytes, bytes.count, Int32(MSG_DONTWAIT), address, length)
         }

@@ -45,7 +45,7 @@ public struct VirtualAir: Hashable, Sendable {
 
     /// Whether the folder has the sockets of a radio, one that advertises or one that only listens.
     func holds(_ address: String, isAdvertising: Bool) -> Bool {
-        isUsable && access(earPath(address), F_OK) == 0 && (!isAdvertising || access(psmPath(address), F_OK) == 0)
+        isUsable && access(receiverPath(address), F_OK) == 0 && (!isAdvertising || access(psmPath(address), F_OK) == 0)
     }
 
     /// Why a socket of the folder could not be had.
@@ -71,18 +71,18 @@ public struct VirtualAir: Hashable, Sendable {
         access(cutPath(nil), F_OK) == 0 || access(cutPath(address), F_OK) == 0
     }
 
-    func earPath(_ address: String) -> String { "\(directory)/\(address).ear" }
+    func receiverPath(_ address: String) -> String { "\(directory)/\(address).ear" }
 
     func psmPath(_ address: String) -> String { "\(directory)/\(address).psm" }
 
     private func cutPath(_ address: String?) -> String { "\(directory)/\(address ?? "everyone").cut" }
 
     /// The addresses of all radios that listen.
-    func ears() -> [String] {
+    func receivers() -> [String] {
         guard let folder = opendir(directory) else { return [] }
         defer { closedir(folder) }
         var addresses: [String] = []
-        while let entry = readdir(folder), addresses.count < RadioLimits.sightings {
+        while let entry = readdir(folder), addresses.count < RadioLimits.scanResults {
             let name = withUnsafePointer(to: &entry.pointee.d_name) {
                 $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
             }
@@ -117,9 +117,8 @@ struct VirtualBeacon {
     }
 
     /// Reads a beacon. Nil where it is none.
-    init?(bytes: ArraySlice<UInt8>) {
+    init?(bytes: [UInt8]) {
         guard bytes.count >= Self.fixedBytes else { return nil }
-        let bytes = Array(bytes)
         payload = Array(bytes.prefix(Advertisement.payloadBytes))
         service = ServiceUUID(bytes: Array(bytes[Advertisement.payloadBytes..<(Self.fixedBytes - 1)]))
         let rest = bytes[Self.fixedBytes...]
@@ -132,12 +131,12 @@ struct VirtualBeacon {
         self.localName = localName
     }
 
-    /// The sighting that a radio makes of it. Signal strength is not known: there is no signal.
-    var sighting: Sighting? {
+    /// The scan result that a radio makes of it. Signal strength is not known: there is no signal.
+    var scanResult: ScanResult? {
         guard let psm = Advertisement.psm(inPayload: payload),
             let advertisement = Advertisement(service: service, payload: payload, localName: localName)
         else { return nil }
-        return Sighting(
+        return ScanResult(
             endpoint: RadioEndpoint(address: sender, psm: psm), advertisement: advertisement, rssi: nil)
     }
 }

@@ -33,23 +33,17 @@ final class VirtualChannel: RadioChannel {
     }
 
     func receive() async throws(RadioError) -> [UInt8]? {
-        var sdu: [UInt8] = []
         do throws(RadioError) {
-            let result = try await socket.perform(.readable) { descriptor in
-                var count = 0
-                sdu = [UInt8](unsafeUninitializedCapacity: Limits.sduBytes) { buffer, initialized in
-                    count = Glibc.recv(descriptor, buffer.baseAddress, buffer.count, 0)
-                    initialized = max(count, 0)
-                }
-                return count < 0 ? -Int(errno) : count
-            }
+            let (result, sdu) = try await socket.receive(atMost: Limits.sduBytes)
             // The gate comes after the socket: what arrives in a dead zone is held back, not heard.
             try await gate.pass()
             guard result >= 0 else { throw SystemError.channelError(Int32(-result)) }
+            // A kernel ends a real channel for that.
+            guard result <= Limits.sduBytes else { throw SystemError.channelError(EPROTO) }
+            return sdu.isEmpty ? nil : sdu
         } catch {
             throw gate.reason(for: error)
         }
-        return sdu.isEmpty ? nil : sdu
     }
 
     func signalStrength() async -> Int? { nil }
@@ -70,7 +64,7 @@ final class VirtualChannel: RadioChannel {
         socket.close()
     }
 
-    /// Holds up whoever wants to pass while it is shut.
+    /// Suspends its callers while it is shut.
     private final class Gate: Sendable {
         private struct State {
             var isShut = false

@@ -3,7 +3,7 @@
 import Glibc
 import MeshProtocol
 
-/// What happens to the folder that stands for the air: dead zones, and what breaks the radio.
+/// Changes of the folder that stands for the air: dead zones, and what makes the radio fail.
 extension VirtualRadio {
     /// A socket that tells of changes in the folder.
     func makeWatch() throws(RadioError) -> PacketSocket {
@@ -58,7 +58,7 @@ extension VirtualRadio {
 
     /// Tells where this radio's place in the folder is gone, and where it is back.
     func checkAir() {
-        guard ear != nil else { return }
+        guard receiver != nil else { return }
         let isWell = air.holds(address, isAdvertising: listener != nil)
         if isWell, lostAirAt != nil {
             lostAirAt = nil
@@ -71,14 +71,17 @@ extension VirtualRadio {
         }
     }
 
-    /// Puts what is gone back into the folder. Not at once: whoever removes it is not to find it filled meanwhile.
-    func mendAir() {
-        guard ear != nil, let lostAirAt, ContinuousClock.now - lostAirAt >= RadioLimits.sightingRepeat else { return }
+    /// Puts what is gone back into the folder. Not at once: a program that removes the folder must not find it filled
+    /// meanwhile.
+    func restoreAir() {
+        guard receiver != nil, let lostAirAt, ContinuousClock.now - lostAirAt >= RadioLimits.scanResultRepeat else {
+            return
+        }
         do throws(RadioError) {
             try air.makeFolder()
             if let watch { try aim(watch) }
-            try putUpEar()
-            if listener != nil { try putUpListener() }
+            try openReceiver()
+            if listener != nil { try openListener() }
         } catch {
             logger.debug("the folder cannot be put back yet: \(error)")
         }

@@ -13,6 +13,8 @@ public actor VirtualRadio: Radio {
     public nonisolated let name: String
     /// What happens on the air, for one listener.
     public nonisolated let events: AsyncStream<RadioEvent>
+    /// What this radio was told to demand of devices that dial.
+    public nonisolated let advertisedFlags: AdvertisedFlags
 
     nonisolated let air: VirtualAir
     let address: String
@@ -20,14 +22,14 @@ public actor VirtualRadio: Radio {
     let poller: Poller
     let eventSink: AsyncStream<RadioEvent>.Continuation
 
-    var ear: PacketSocket?
+    var receiver: PacketSocket?
     var listener: PacketSocket?
     private var hearing: Task<Void, Never>?
     private var watching: [Task<Void, Never>] = []
     private var advertising: Task<Void, Never>?
     private var accepting: Task<Void, Never>?
     private var scanned: ServiceUUID?
-    private var sightings: [RadioEndpoint: Heard] = [:]
+    private var scanResults: [RadioEndpoint: Heard] = [:]
     var channels: [ObjectIdentifier: Tracked] = [:]
     private var dials: [Int: AsyncStream<RadioEndpoint>.Continuation] = [:]
     private var lastDial = 0
@@ -37,7 +39,7 @@ public actor VirtualRadio: Radio {
     var lostAirAt: ContinuousClock.Instant?
 
     private struct Heard {
-        var sighting: Sighting
+        var scanResult: ScanResult
         var lastHeard: ContinuousClock.Instant
         var lastTold: ContinuousClock.Instant
     }
@@ -53,13 +55,10 @@ public actor VirtualRadio: Radio {
 
     /// A radio on the air of a folder. Two radios on it need two addresses: letters, digits, `-` and `_`.
     public init(
-        air: VirtualAir, address: String, logger: Logger = Logger(label: "roadmesh.virtual")
+        air: VirtualAir, address: String, demands: AdvertisedFlags.Critical = [],
+        logger: Logger = Logger(label: "roadmesh.virtual")
     ) throws(RadioError) {
-        let allowed = address.utf8.allSatisfy { byte in
-            Character(UnicodeScalar(byte)).isASCII
-                && (Character(UnicodeScalar(byte)).isLetter || Character(UnicodeScalar(byte)).isNumber
-                    || byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_"))
-        }
+        let allowed = address.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-" || $0 == "_") }
         guard allowed, (1...VirtualAir.addressBytes).contains(address.utf8.count), address != "everyone" else {
             throw RadioError(
                 .failed,
@@ -69,32 +68,35 @@ public actor VirtualRadio: Radio {
         self.address = address
         self.logger = logger
         self.name = "virtual \(address)"
+        advertisedFlags = AdvertisedFlags(critical: demands)
         self.poller = try Poller()
         (events, eventSink) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(RadioLimits.radioEvents))
     }
 
     // MARK: Radio
 
-    /// Puts an ear into the air's folder.
+    /// Puts a receiver into the air's folder.
     public func open() async throws(RadioError) {
-        try putUpEar()
+        try openReceiver()
         let watch = try makeWatch()
         self.watch = watch
         watching = [
             Task { await self.watchAir(on: watch) },
-            Task { await self.forgetTheSilent() },
+            Task { await self.expireScanResults() },
         ]
     }
 
-    /// Shouts into every ear at the advertising interval, and accepts channels.
+    /// Sends the advertisement to every receiver at the advertising interval, and accepts channels.
     public func advertise(_ advertisement: Advertisement, pace: AdvertisingPace) async throws(RadioError) {
-        if listener == nil { try putUpListener() }
+        if listener == nil { try openListener() }
+        var advertisement = advertisement
+        advertisement.flags.critical.formUnion(advertisedFlags.critical)
         let beacon = VirtualBeacon(sender: address, advertisement: advertisement, psm: Self.psm).bytes
         advertising?.cancel()
-        advertising = Task { await self.shout(beacon, pace: pace) }
+        advertising = Task { await self.broadcast(beacon, pace: pace) }
     }
 
-    /// Stops to shout and to accept. Channels stay.
+    /// Stops advertising and accepting. Channels stay.
     public func stopAdvertising() async {
         advertising?.cancel()
         accepting?.cancel()
@@ -105,19 +107,25 @@ public actor VirtualRadio: Radio {
 
     /// Listens for advertisements of a service.
     public func scan(for service: ServiceUUID) async throws(RadioError) {
-        guard ear != nil else { throw RadioError(.closed) }
+        guard receiver != nil else { throw RadioError(.closed) }
         scanned = service
-        sightings = [:]
+        // Who was heard in an earlier scan is told again when it is heard, and lost when it is not.
+        scanResults = scanResults.filter { $0.value.scanResult.advertisement.service == service }
+        let now = ContinuousClock.now
+        for endpoint in scanResults.keys {
+            scanResults[endpoint]?.lastHeard = now
+            scanResults[endpoint]?.lastTold = now - RadioLimits.scanResultRepeat
+        }
     }
 
-    /// Stops to listen.
+    /// Stops listening.
     public func stopScanning() async {
         scanned = nil
     }
 
     /// Opens a channel as soon as the endpoint is heard.
     public func dial(_ endpoint: RadioEndpoint) async throws(RadioError) -> any RadioChannel {
-        guard ear != nil else { throw RadioError(.closed) }
+        guard receiver != nil else { throw RadioError(.closed) }
         let (heard, sink) = AsyncStream<RadioEndpoint>.makeStream(bufferingPolicy: .bufferingNewest(1))
         lastDial += 1
         let dial = lastDial
@@ -135,7 +143,7 @@ public actor VirtualRadio: Radio {
             if let channel = connect(to: advertiser) { return channel }
         }
         guard !Task.isCancelled else { throw RadioError(.cancelled) }
-        guard ear != nil else { throw RadioError(.closed) }
+        guard receiver != nil else { throw RadioError(.closed) }
         throw RadioError(.dialFailed, SystemError.text(ETIMEDOUT))
     }
 
@@ -149,29 +157,29 @@ public actor VirtualRadio: Radio {
             tracked.supervision?.cancel()
             tracked.channel?.close()
         }
-        if ear != nil { unlink(air.earPath(address)) }
-        ear?.close()
+        if receiver != nil { unlink(air.receiverPath(address)) }
+        receiver?.close()
         watch?.close()
-        (ear, watch, hearing, watching, channels) = (nil, nil, nil, [], [:])
+        (receiver, watch, hearing, watching, channels) = (nil, nil, nil, [], [:])
         eventSink.finish()
         poller.close()
     }
 
     // MARK: The sockets in the folder
 
-    /// Puts an ear into the folder, in the place of the one before.
-    func putUpEar() throws(RadioError) {
-        let descriptor = AirSocket.ear(at: air.earPath(address))
+    /// Puts a receiver into the folder, in the place of the one before.
+    func openReceiver() throws(RadioError) {
+        let descriptor = AirSocket.receiver(at: air.receiverPath(address))
         guard descriptor >= 0 else { throw air.failure(-descriptor, "cannot listen in \(air.directory)") }
-        let ear = PacketSocket(Int32(descriptor), poller: poller)
-        self.ear?.close()
-        self.ear = ear
-        hearing = Task { await self.hear(on: ear) }
+        let receiver = PacketSocket(Int32(descriptor), poller: poller)
+        self.receiver?.close()
+        self.receiver = receiver
+        hearing = Task { await self.hear(on: receiver) }
     }
 
     /// Puts a listener into the folder, in the place of the one before.
-    func putUpListener() throws(RadioError) {
-        let descriptor = AirSocket.listener(at: air.psmPath(address), backlog: Int32(Limits.strangers))
+    func openListener() throws(RadioError) {
+        let descriptor = AirSocket.listener(at: air.psmPath(address), backlog: Int32(Limits.halfOpenLinks))
         guard descriptor >= 0 else { throw air.failure(-descriptor, "cannot accept in \(air.directory)") }
         let listener = PacketSocket(Int32(descriptor), poller: poller)
         self.listener?.close()
@@ -181,13 +189,13 @@ public actor VirtualRadio: Radio {
 
     // MARK: Advertising and hearing
 
-    private func shout(_ beacon: [UInt8], pace: AdvertisingPace) async {
-        while !Task.isCancelled, let ear {
+    private func broadcast(_ beacon: [UInt8], pace: AdvertisingPace) async {
+        while !Task.isCancelled, let receiver {
             if !air.isCut(address) {
-                for listener in air.ears() where listener != address {
-                    let path = air.earPath(listener)
-                    let result = try? ear.attempt { AirSocket.shout(beacon, from: $0, to: path) }
-                    // A process that was killed has left its ear behind.
+                for listener in air.receivers() where listener != address {
+                    let path = air.receiverPath(listener)
+                    let result = try? receiver.attempt { AirSocket.send(beacon, from: $0, to: path) }
+                    // A process that was killed has left its socket behind.
                     if result == -Int(ECONNREFUSED) { unlink(path) }
                 }
             }
@@ -195,45 +203,41 @@ public actor VirtualRadio: Radio {
         }
     }
 
-    private func hear(on ear: PacketSocket) async {
+    private func hear(on receiver: PacketSocket) async {
         while !Task.isCancelled {
-            var bytes: [UInt8] = []
-            let received = try? await ear.perform(.readable) { descriptor in
-                var count = 0
-                bytes = [UInt8](unsafeUninitializedCapacity: VirtualBeacon.maximumBytes) { buffer, initialized in
-                    count = recv(descriptor, buffer.baseAddress, buffer.count, 0)
-                    initialized = max(count, 0)
-                }
-                return count < 0 ? -Int(errno) : count
+            let packet = try? await receiver.receive(atMost: VirtualBeacon.maximumBytes)
+            guard let packet, packet.result >= 0 else { return }
+            if packet.result <= VirtualBeacon.maximumBytes,
+                let scanResult = VirtualBeacon(bytes: packet.bytes)?.scanResult
+            {
+                heard(scanResult)
             }
-            guard let received, received >= 0 else { return }
-            guard let sighting = VirtualBeacon(bytes: bytes[...])?.sighting else { continue }
-            heard(sighting)
         }
     }
 
-    private func heard(_ sighting: Sighting) {
-        guard !air.isCut(address), !air.isCut(sighting.endpoint.address) else { return }
-        for sink in dials.values { sink.yield(sighting.endpoint) }
-        guard sighting.advertisement.service == scanned else { return }
+    private func heard(_ scanResult: ScanResult) {
+        guard !air.isCut(address), !air.isCut(scanResult.endpoint.address) else { return }
+        for sink in dials.values { sink.yield(scanResult.endpoint) }
+        guard scanResult.advertisement.service == scanned else { return }
         let now = ContinuousClock.now
-        let known = sightings[sighting.endpoint]
-        guard known != nil || sightings.count < RadioLimits.sightings else { return }
-        let isNews = known.map { $0.sighting != sighting || now - $0.lastTold >= RadioLimits.sightingRepeat } ?? true
-        sightings[sighting.endpoint] = Heard(
-            sighting: sighting, lastHeard: now, lastTold: isNews ? now : known?.lastTold ?? now)
-        if isNews { eventSink.yield(.heard(sighting)) }
+        let known = scanResults[scanResult.endpoint]
+        guard known != nil || scanResults.count < RadioLimits.scanResults else { return }
+        let isNew =
+            known.map { $0.scanResult != scanResult || now - $0.lastTold >= RadioLimits.scanResultRepeat } ?? true
+        scanResults[scanResult.endpoint] = Heard(
+            scanResult: scanResult, lastHeard: now, lastTold: isNew ? now : known?.lastTold ?? now)
+        if isNew { eventSink.yield(.heard(scanResult)) }
     }
 
-    private func forgetTheSilent() async {
+    private func expireScanResults() async {
         while !Task.isCancelled {
-            try? await Task.sleep(for: RadioLimits.sightingRepeat)
-            mendAir()
+            try? await Task.sleep(for: RadioLimits.scanResultRepeat)
+            restoreAir()
             checkAir()
             guard scanned != nil else { continue }
             let now = ContinuousClock.now
-            for (endpoint, heard) in sightings where now - heard.lastHeard > RadioLimits.virtualSightingLifetime {
-                sightings[endpoint] = nil
+            for (endpoint, heard) in scanResults where now - heard.lastHeard > RadioLimits.virtualScanResultLifetime {
+                scanResults[endpoint] = nil
                 eventSink.yield(.lost(endpoint))
             }
         }
@@ -257,10 +261,16 @@ public actor VirtualRadio: Radio {
             name = accepted.name
             return accepted.descriptor
         }
+        var callers = RateLimit(
+            perSecond: RadioLimits.virtualCallersPerSecond, burst: RadioLimits.virtualCallerBurst, now: .zero)
+        let began = ContinuousClock.now
         while let caller = await listener.nextCaller(logger: logger, accept) {
             let parts = name.split(separator: "/")
             let peer = parts.count == 3 && parts[0] == "roadmesh" ? String(parts[1]) : "unknown"
             eventSink.yield(.accepted(track(caller, peer: RadioEndpoint(address: peer))))
+            while !Task.isCancelled, !callers.allows(now: ContinuousClock.now - began) {
+                try? await Task.sleep(for: RadioLimits.callerPause)
+            }
         }
     }
 

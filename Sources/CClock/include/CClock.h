@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the kernel knows of the box's clock; Swift's Glibc leaves <sys/timex.h> out.
+// What the kernel knows of the device's clock; Swift's Glibc leaves <sys/timex.h> out.
 
 #ifndef CCLOCK_H
 #define CCLOCK_H

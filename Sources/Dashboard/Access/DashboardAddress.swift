@@ -6,7 +6,7 @@ import NIOCore
 public enum DashboardAddress: Hashable, Sendable {
     /// Nowhere.
     case none
-    /// At a numeric address of this box and a port; port 0 takes one that is free.
+    /// At a numeric address of this device and a port; port 0 takes one that is free.
     case listen(host: String, port: Int)
 
     /// What is wrong with an address, as a sentence.
@@ -15,10 +15,10 @@ public enum DashboardAddress: Hashable, Sendable {
         public let description: String
     }
 
-    /// This box alone, at a port that is free.
+    /// This device alone, at a port that is free.
     public static let standard = DashboardAddress.listen(host: "127.0.0.1", port: 0)
 
-    /// Reads `127.0.0.1:8080`, `[::1]:8080`, `localhost:8080`, `8080` for this box alone, or `none`.
+    /// Reads `127.0.0.1:8080`, `[::1]:8080`, `localhost:8080`, `8080` for this device alone, or `none`.
     public init(parsing text: String) throws(Problem) {
         guard text != "none" else {
             self = .none
@@ -26,8 +26,8 @@ public enum DashboardAddress: Hashable, Sendable {
         }
         func problem(_ what: String) -> Problem {
             Problem(
-                description: "The address \"\(text.prefix(60))\" \(what); write a numeric address of this box and a "
-                    + "port, like 127.0.0.1:8080, 0.0.0.0:8080 or [::1]:8080, or none.")
+                description: "--http cannot be \"\(text.prefix(60))\": it \(what). Write a numeric address of this "
+                    + "device and a port, like 127.0.0.1:8080, 0.0.0.0:8080 or [::1]:8080, or none.")
         }
         let isPort = !text.isEmpty && text.allSatisfy { $0.isASCII && $0.isNumber }
         let text = isPort ? "localhost:\(text)" : text
@@ -50,11 +50,13 @@ public enum DashboardAddress: Hashable, Sendable {
         self = .listen(host: host, port: port)
     }
 
-    /// Whether only programs on this box can reach it.
+    /// Whether only programs on this device can reach it.
     public var isLoopback: Bool {
         guard case .listen(let host, _) = self else { return true }
         return Self.isLoopback(host)
     }
 
-    static func isLoopback(_ host: String) -> Bool { host == "::1" || host.hasPrefix("127.") }
+    static func isLoopback(_ host: String) -> Bool {
+        host == "::1" || host.hasPrefix("127.") || host.hasPrefix("::ffff:127.")
+    }
 }

@@ -2,9 +2,9 @@
 
 /// Decides who may ask what of the dashboard: a request's head goes in, a verdict comes out.
 ///
-/// A page of another site can make a browser send requests here: by a name of its own that it lets point to this box (DNS
-/// rebinding), or by forms and pictures (cross-site request forgery). So the Host must be this box's, and whatever changes
-/// something must come from a page of ours, as browsers say truthfully.
+/// A page of another site can make a browser send requests here: by a name of its own that it lets point to this device
+/// (DNS rebinding), or by forms and pictures (cross-site request forgery). So the Host must be this device's, and
+/// whatever changes something must come from a page of ours, as browsers say truthfully.
 struct Gate: Sendable {
     /// What of a request's head counts.
     struct Visit: Hashable, Sendable {
@@ -21,7 +21,7 @@ struct Gate: Sendable {
         /// The access cookie, and the one of a web guest's session.
         var access: String?
         var session: String?
-        /// The address of this box that the connection goes to.
+        /// The address of this device that the connection goes to.
         var localAddress: String?
     }
 
@@ -48,17 +48,17 @@ struct Gate: Sendable {
         case refuse(Refusal)
     }
 
-    /// What others must know; the driver's is nil where only programs on this box can reach the dashboard.
+    /// What others must know; the driver's is nil where only programs on this device can reach the dashboard.
     private let driver: String?
     private let guest: String?
     /// What everybody may read.
     private let files: Set<String>
-    /// The names by which this box may be asked, beside the address of the connection.
+    /// The names by which this device may be asked, beside the address of the connection.
     private let hosts: Set<String>
 
     /// A gate for a dashboard that listens at `host`. Without `invites` there is no door for web guests.
     init(
-        host: String, tokens: DashboardTokens, invites: Bool, boxAddresses: [String] = [],
+        host: String, tokens: DashboardTokens, invites: Bool, localAddresses: [String] = [],
         files: Set<String> = Set(PageFiles.all.map(\.path))
     ) {
         self.files = files
@@ -66,7 +66,7 @@ struct Gate: Sendable {
         driver = isLoopback ? nil : tokens.driver
         guest = invites ? tokens.guest : nil
         // A tunnel of ssh ends on the loopback under another name.
-        hosts = Set(["localhost", "127.0.0.1", "::1", host] + boxAddresses)
+        hosts = Set(["localhost", "127.0.0.1", "::1", host] + localAddresses)
     }
 
     /// Judges a request.
@@ -92,7 +92,7 @@ struct Gate: Sendable {
     private func exchange(_ token: String, at path: String) -> Verdict? {
         let expected: String?
         switch path {
-        // On this box alone there is nothing to open.
+        // On this device alone there is nothing to open.
         case "/": expected = driver ?? ""
         case "/join": expected = guest
         default: return nil
@@ -104,13 +104,14 @@ struct Gate: Sendable {
 
     private func right(_ visit: Visit) -> Right {
         let access = visit.access ?? ""
-        // Whoever came in by the guests' door last is a guest, also on this box.
+        // A browser that came in by the guests' door last is a guest, also on this device.
         if let guest, DashboardTokens.areSame(access, guest) { return .invited(session: visit.session) }
         guard let driver else { return .driver }
         return DashboardTokens.areSame(access, driver) ? .driver : .none
     }
 
-    /// The page's files are in the program for everybody to read; what the node knows is not, however its path is written.
+    /// The page's files are in the program for everybody to read; what the node knows is not, however its path is
+    /// written.
     private func isProtected(_ path: String) -> Bool { !files.contains(path) }
 
     private func isOurs(_ visit: Visit) -> Bool {
@@ -164,18 +165,19 @@ extension Gate.Refusal {
         }
     }
 
+    /// A word for the page, where there is something that it can do about it.
+    var reason: String? { self == .noToken ? "token" : nil }
+
     /// What a person is told.
     var sentence: String {
         switch self {
-        case .foreignHost:
-            "This address is not this dashboard's, so nothing is told here. Open the address that roadmesh has printed."
-        case .foreignOrigin: "This request does not come from the dashboard's own page, so it is not followed."
-        case .otherMethod: "The dashboard answers GET and POST only."
-        case .notJSON: "A request's body has to be application/json."
-        case .tooLarge: "This request is larger than any command; nothing of it was followed."
-        case .noToken:
-            "This dashboard needs its token. Open the address that roadmesh has printed, or scan the code again."
-        case .wrongToken: "This token does not open this door. It may be from an earlier start: scan the code again."
+        case .foreignHost: "This is not the address of this page. Open the address that roadmesh printed."
+        case .foreignOrigin: "This request did not come from this page, so nothing was done."
+        case .otherMethod: "This page answers GET and POST only."
+        case .notJSON: "The body of a request has to be application/json."
+        case .tooLarge: "This request is too large, so nothing was done."
+        case .noToken, .wrongToken:
+            "This page needs a new code. Scan the one on the head unit, or open the address that roadmesh printed."
         }
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import { Box } from "/box.js";
+import { PageNode } from "/node.js";
+import { placeQuestion } from "/controls.js";
 import { Dashboard } from "/dashboard.js";
 import { setShown, setStyle } from "/dom.js";
 import { Header } from "/header.js";
@@ -8,6 +9,7 @@ import { Join } from "/join.js";
 import { limits } from "/limits.js";
 import { Notices } from "/notices.js";
 import { withKept } from "/outbox.js";
+import { Refusals } from "/refusals.js";
 import { keep } from "/storage.js";
 import { Stream } from "/stream.js";
 
@@ -25,25 +27,27 @@ let drawnAt = -limits.drawing;
 let isHeld = false;
 
 const announce = (text) => (part("spoken").textContent = text);
+const refusals = new Refusals(announce);
+
+const isLinked = (one) => ["connected", "hosting"].includes(one?.connection);
 
 const stream = new Stream({
-    view: (newest) => {
-        [view, receivedAt] = [newest, performance.now()];
-        box.landed();
+    view: (newest, isFirst) => {
+        const isBack = isLinked(newest) && (isFirst || !isLinked(view));
+        [view, receivedAt] = [refusals.atSongs(newest), performance.now()];
+        if (isBack) dashboard?.searchAgain();
+        node.landed();
         draw();
-        box.flush();
+        node.flush();
     },
-    refused: (_, message) => {
-        [view, dashboard] = [null, null];
-        header.showStranger();
-        setShown(main, false);
-        join.refused(message);
-        draw();
+    refused: (refusal) => {
+        showNoView();
+        join.refused(refusal);
     },
     changed: () => draw(),
 });
 
-const box = new Box({
+const node = new PageNode({
     announce,
     changed: () => draw(),
     isOpen: () => stream.isOpen,
@@ -63,20 +67,44 @@ const main = part("dashboard");
 const header = new Header(part("header-buttons"));
 const join = new Join(part("join"), () => stream.retry());
 const notices = new Notices(part("banners"), part("toasts"), (notice) => {
-    if (notice.code === "outOfReach" || notice.code === "ended") stream.retry();
-    else box.command("retry");
+    if (notice.code === "outOfReach") stream.retry();
+    else if (notice.code === "ended") returnToStart();
+    else node.command("retry");
 });
 
-/** What the page itself has to tell: that the box is out of reach, or has ended. */
+/** Nobody has joined from here, or not any more. */
+function showNoView() {
+    [view, dashboard] = [null, null];
+    header.showStranger();
+    setShown(main, false);
+    draw();
+}
+
+/** A passenger whose session is over joins again where all passengers do. */
+function returnToStart() {
+    stream.stop();
+    showNoView();
+    join.open();
+}
+
+/** What the node has to tell. A button of it is a command, which a node that is away or has ended does not take. */
+function nodeNotices(takesCommands) {
+    const told = view?.notices ?? [];
+    return takesCommands ? told : told.map((notice) => ({ ...notice, button: null }));
+}
+
+/** What the page itself has to tell: that its node is out of reach, or has ended. */
 function pageNotices() {
     if (view?.ended) {
-        return [banner("ended", view.ended, "Return to Start looks for the box again.", "Return to Start")];
+        return view.role === "webGuest"
+            ? [banner("ended", view.ended, null, "Return to Start")]
+            : [banner("ended", view.ended, "It is shown here when it is started again.", null)];
     }
     const { isTold, offersRetry } = stream.trouble;
     if (!isTold) return [];
     const suggestion = view?.role === "host" || !view
-        ? "Make sure that it is on, and that this screen is in its Wi-Fi."
-        : "What you vote is kept, and sent when it is back. Make sure that Wi-Fi is on.";
+        ? "Make sure that the head unit is on, and that this device is on its Wi-Fi."
+        : "Your votes are kept and sent when the connection is back. Make sure that Wi-Fi is on.";
     return [banner("outOfReach", "Trying to reconnect…", suggestion, offersRetry ? "Retry" : null)];
 }
 
@@ -96,21 +124,25 @@ function drawNow() {
     isDrawn = true;
     drawnAt = performance.now();
     show();
+    placeQuestion();
 }
 
 function show() {
     const isReachable = !stream.trouble.isTold;
-    notices.update([...(view?.notices ?? []), ...ownNotices, ...pageNotices()]);
+    const isOver = Boolean(view?.ended);
+    notices.update([...nodeNotices(isReachable && !isOver), ...ownNotices, ...pageNotices()]);
     if (!view || isHeld) return;
     if (dashboard?.role !== view.role) {
-        dashboard = Object.assign(new Dashboard(main, view.role, box), { role: view.role });
-        header.setRole(view.role, box);
+        dashboard = Object.assign(new Dashboard(main, view.role, node), { role: view.role });
+        header.setRole(view.role, node);
         setShown(main, true);
         setShown(part("join"), false);
     }
-    const shownView = view.role === "host" ? view : withKept(view, box.taps);
+    // What is over does not play on.
+    const known = isOver ? { ...view, isPlaying: false } : view;
+    const shownView = view.role === "host" ? known : withKept(known, node.taps);
     header.update(shownView, isReachable);
-    dashboard.update(shownView, receivedAt, view.isStale || !isReachable || Boolean(view.ended));
+    dashboard.update(shownView, receivedAt, { isStale: view.isStale || !isReachable || isOver, isReachable, isOver });
     main.dataset.version = view.version;
 }
 
@@ -133,9 +165,11 @@ for (const event of ["pointerup", "pointercancel"]) addEventListener(event, rele
 
 setInterval(() => {
     const before = JSON.stringify(shownTrouble);
-    shownTrouble = { ...stream.trouble, taps: box.taps.length };
+    shownTrouble = { ...stream.trouble, taps: node.taps.length };
     if (JSON.stringify(shownTrouble) !== before) draw();
     dashboard?.tick(performance.now());
+    // A list may have been scrolled, or another one chosen.
+    placeQuestion();
 }, limits.tick);
 let shownTrouble = null;
 

@@ -1,38 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import { button, signal } from "/controls.js";
+import { button, setButton, signal } from "/controls.js";
 import { KeyedList, make, setShown, setText } from "/dom.js";
 import { personWords } from "/guests.js";
 import { icon } from "/icons.js";
 
-/** A guest without a host: which hosts are in earshot. */
+/** A guest without a host: which hosts are in range. */
 export class Choosing {
     #heading = make("h2", "large-heading", { id: "choosing-heading" });
     #words = make("p", "hint");
     #hosts = make("ul", "people");
 
-    constructor(section, box) {
-        this.find = button("main", "search", "Find a host", () => box.command("retry"), "find");
-        const label = make("p", "label", {}, icon("onAir"), make("span", "", {}, "Hosts in earshot"));
+    constructor(section, node) {
+        this.find = button("main", "search", "Find a host", () => node.command("retry"), "find");
+        const label = make("p", "label", {}, icon("onAir"), make("span", "", {}, "Hosts in range"));
         this.label = label;
         section.replaceChildren(
             this.#heading, this.#words, label, this.#hosts, make("div", "buttons", {}, this.find));
+        // "Tap to join." above a single host: a tap on that host is one. Among several nobody can choose.
+        this.#hosts.addEventListener("click", () => {
+            if (this.#hosts.children.length === 1 && !this.find.disabled) node.command("retry");
+        });
         this.hosts = new KeyedList(this.#hosts, (host) => host.id, hostRow);
     }
 
-    update(view) {
+    /** Where nothing can be joined from here, nothing is offered. */
+    update(view, isUsable) {
         const isLooking = view.connection === "connecting" || view.connection === "reconnecting";
         setText(this.#heading, isLooking ? "Looking for a host" : "Choose a host");
         setText(this.#words, words(view, isLooking));
+        setShown(this.#words, isUsable);
         this.hosts.update(view.hosts);
         for (const part of [this.label, this.#hosts]) setShown(part, view.hosts.length);
+        setButton(this.find, ...(view.hosts.length ? ["check", "Join"] : ["search", "Find a host"]));
         setShown(this.find, !isLooking);
     }
 }
 
 function words(view, isLooking) {
-    if (isLooking) return view.hosts.length ? "Joining…" : "The first one that is heard is joined by itself.";
-    return view.hosts.length ? "A tap joins the first one that is heard." : "None is heard right now.";
+    const { length } = view.hosts;
+    if (isLooking) return length ? "Joining…" : "You join the first host in range automatically.";
+    if (length > 1) return "Tap Join: the first host that answers is joined.";
+    return length ? "Tap to join." : "No host is in range right now.";
 }
 
 function hostRow() {

@@ -22,12 +22,37 @@ export function setButton(element, iconName, word, label = word) {
     setAttribute(element, "aria-label", label === word ? null : label);
 }
 
-// One question stands at a time: whoever taps something else has answered no.
+// One question stands at a time: a touch anywhere but on the button that asks it is a no.
+let asking = null;
 let disarm = () => {};
+addEventListener("pointerdown", (event) => {
+    if (!asking?.contains(event.target)) disarm();
+});
+
+// What the question is and what follows, beside the button that asks it.
+const told = make("p", "question", { hidden: true });
+
+function tell(text) {
+    setText(told, text);
+    setShown(told, true);
+    document.body.append(told);
+    placeQuestion();
+}
+
+/** After the page has changed: a question stays beside its button, and goes where that cannot be tapped any more. */
+export function placeQuestion() {
+    if (!asking) return;
+    // Of what is hidden or not in the page there is no rectangle.
+    if (asking.disabled || !asking.getClientRects().length) return disarm();
+    const { top, bottom, right } = asking.getBoundingClientRect();
+    const hasRoom = bottom + told.offsetHeight + limits.beside < innerHeight;
+    setStyle(told, "top", `${hasRoom ? bottom + limits.beside : top - limits.beside - told.offsetHeight}px`);
+    setStyle(told, "right", `${innerWidth - right}px`);
+}
 
 /**
- * A button for what cannot be undone: the first tap asks, the second does it. `words` are `{word, label, question}`,
- * and may be changed; `announce` says the question to whoever does not see it.
+ * A button for what cannot be undone: the first tap asks, the second does it. `words` are `{word, label, question,
+ * consequence}`, and may be changed; `announce` says the question to a person who does not see it.
  */
 export function askingButton(className, iconName, words, announce, onYes) {
     let askedAt = null;
@@ -40,15 +65,20 @@ export function askingButton(className, iconName, words, announce, onYes) {
         if (askedAt === null) {
             disarm();
             askedAt = event.timeStamp;
+            asking = element;
             const timer = setTimeout(() => disarm(), limits.question);
             disarm = () => {
                 clearTimeout(timer);
                 askedAt = null;
+                asking = null;
                 disarm = () => {};
+                setShown(told, false);
                 show();
             };
-            announce(`${words.question} Tap again to do it.`);
             show();
+            const text = `${words.question} ${words.consequence} Tap again to do it.`;
+            announce(text);
+            tell(text);
         } else if (event.timeStamp - askedAt > limits.bounce) {
             disarm();
             onYes();
@@ -73,7 +103,7 @@ export function cover(className) {
         if (source === song.art) return;
         source = song.art;
         setShown(picture, false);
-        // The art of this box alone: an address from elsewhere is none.
+        // Covers come from this node alone: an address from elsewhere is none.
         if (/^\/art\//.test(source ?? "")) picture.src = source;
         else picture.removeAttribute("src");
     };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import { Choosing, isChoosing } from "/choosing.js";
-import { setClass, setShown } from "/dom.js";
+import { setAttribute, setClass, setShown } from "/dom.js";
 import { Guests } from "/guests.js";
 import { Invitation } from "/invitation.js";
 import { Playing } from "/playing.js";
@@ -11,7 +11,7 @@ import { Tabs } from "/tabs.js";
 
 /** What a role sees of a session: what plays on one side, the lists on the other. */
 export class Dashboard {
-    constructor(main, role, box) {
+    constructor(main, role, node) {
         const isHost = role === "host";
         const [playing, choosing, lists] = main.children;
         Object.assign(this, { main, playingSection: playing, choosingSection: choosing, lists });
@@ -21,31 +21,44 @@ export class Dashboard {
             { id: "guests", icon: "person", word: "Guests" },
             ...(isHost ? [{ id: "invitation", icon: "invite", word: "Invite" }] : []),
         ]);
-        this.playing = new Playing(playing, box, isHost, () => {
+        this.playing = new Playing(playing, node, isHost, () => {
             this.tabs.show("search");
             this.search.focus();
         });
-        this.choosing = new Choosing(choosing, box);
-        this.queue = new Queue(this.tabs.panel("queue"), box, isHost);
-        this.search = new Search(this.tabs.panel("search"), box, isHost);
-        this.guests = new Guests(this.tabs.panel("guests"), box, isHost);
+        this.choosing = new Choosing(choosing, node);
+        this.queue = new Queue(this.tabs.panel("queue"), node, isHost);
+        this.search = new Search(this.tabs.panel("search"), node, isHost);
+        this.guests = new Guests(this.tabs.panel("guests"), node, isHost);
         this.invitation = isHost ? new Invitation(this.tabs.panel("invitation")) : null;
     }
 
-    /** Shows a view that came at `receivedAt`; what `isStale` is from before a gap. */
-    update(view, receivedAt, isStale) {
+    /** Shows a view that came at `receivedAt`: from before a gap, of a node out of reach, of a session that is over. */
+    update(view, receivedAt, { isStale, isReachable, isOver }) {
         setClass(this.main, "stale", isStale);
         const choosing = isChoosing(view);
         setShown(this.playingSection, !choosing);
         setShown(this.choosingSection, choosing);
-        this.playing.update(view, receivedAt, isStale);
-        if (choosing) this.choosing.update(view);
-        this.queue.update(view, isStale);
+        this.playing.update(view, receivedAt, isStale, isOver);
+        if (choosing) this.choosing.update(view, isReachable && !isOver);
+        this.queue.update(view, isStale, isOver);
         this.search.update(view);
-        this.guests.update(view);
+        this.guests.update(view, isStale, isOver);
         this.invitation?.update(view);
         this.tabs.setCount("queue", view.queue.length);
         this.tabs.setCount("guests", view.guests.length);
+        this.#setUsable(isReachable, isOver);
+    }
+
+    /** No button looks usable that does nothing: out of reach only votes and searches wait, and over is over. */
+    #setUsable(isReachable, isOver) {
+        for (const control of this.main.querySelectorAll("button:not(.tab), input")) {
+            setAttribute(control, "disabled", isOver || (!isReachable && !control.matches(".waits")));
+        }
+    }
+
+    /** There is a connection again. */
+    searchAgain() {
+        this.search.again();
     }
 
     tick(now) {

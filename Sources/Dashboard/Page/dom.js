@@ -118,7 +118,7 @@ export class KeyedList {
     }
 }
 
-// Where a row goes that has the focus, its neighbour takes it: whoever uses the keyboard goes on from there.
+// Where a row goes that has the focus, its neighbour takes it: a person at the keyboard goes on from there.
 function focusNear(parent, element, control) {
     const neighbour = element?.querySelector(control ? `[data-control="${control}"]` : "button");
     (neighbour ?? parent.closest("[tabindex]"))?.focus({ preventScroll: true });

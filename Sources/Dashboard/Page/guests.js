@@ -8,25 +8,27 @@ import { hue, initials, milliseconds, nameOf } from "/text.js";
 
 /** Who is there, and how well each is heard. A host can send guests away. */
 export class Guests {
+    #stale = make("p", "label", {}, icon("clock"), make("span", "", {}, "Last known guests"));
     #list = make("ul", "people");
     #empty = make("p", "hint");
 
-    constructor(panel, box, isHost) {
+    constructor(panel, node, isHost) {
         this.isHost = isHost;
-        panel.append(this.#list, this.#empty);
-        this.guests = new KeyedList(this.#list, (guest) => guest.id, () => guestRow(box, isHost));
+        panel.append(this.#stale, this.#list, this.#empty);
+        this.guests = new KeyedList(this.#list, (guest) => guest.id, () => guestRow(node, isHost));
     }
 
-    update(view) {
+    update(view, isStale, isOver) {
+        setShown(this.#stale, isStale && view.guests.length);
         this.guests.update(view.guests);
         setShown(this.#list, view.guests.length);
         setShown(this.#empty, !view.guests.length);
-        const words = this.isHost ? "Nobody has joined yet. Guests in the car join by themselves." : "Nobody is here.";
-        setText(this.#empty, words);
+        const words = this.isHost ? "Nobody is here yet. Guests in the car join automatically." : "No guests are here.";
+        setText(this.#empty, isOver ? "No guests were here." : words);
     }
 }
 
-function guestRow(box, isHost) {
+function guestRow(node, isHost) {
     const { person, update: updatePerson } = personWords();
     const strength = signal();
     const time = make("span");
@@ -34,9 +36,9 @@ function guestRow(box, isHost) {
     const details = make("p", "details", {}, strength.element, web, time);
     person.lastChild.append(details);
     const row = { guest: null, element: make("li", "person-row", {}, person) };
-    const words = { word: titles.host.kick, label: titles.host.kick, question: "" };
+    const words = { word: titles.host.kick, label: titles.host.kick };
     const kick = isHost
-        ? askingButton("out", "leave", words, box.announce, () => box.command("kick", { peer: row.guest.id }))
+        ? askingButton("out", "leave", words, node.announce, () => node.command("kick", { peer: row.guest.id }))
         : null;
     if (kick) row.element.append(kick.element);
     row.update = (guest) => {
@@ -47,7 +49,10 @@ function guestRow(box, isHost) {
         setText(time, typeof guest.roundTrip === "number" ? milliseconds(guest.roundTrip) : "");
         setShown(details, guest.isWeb || typeof guest.rssi === "number" || typeof guest.roundTrip === "number");
         const name = nameOf(guest);
-        kick?.update({ label: `${titles.host.kick} ${name}`, question: `Really kick ${name}?` });
+        kick?.update({
+            label: `${titles.host.kick} ${name}`, question: `Really kick ${name}?`,
+            consequence: `${name} cannot join again in this session.`,
+        });
     };
     return row;
 }

@@ -30,13 +30,19 @@ export class Header {
     }
 
     /** Gives the role its way out: a host ends the session, a guest leaves it. */
-    setRole(role, box) {
+    setRole(role, node) {
         this.#out?.element.remove();
         const isHost = role === "host";
         const words = isHost
-            ? { word: titles.host.end, label: "End the session", question: "Really end the session for everybody?" }
-            : { word: titles.guest.leave, label: "Leave the host", question: "Really leave the host?" };
-        this.#out = askingButton("out", isHost ? "end" : "leave", words, box.announce, () => box.leave(isHost));
+            ? {
+                word: titles.host.end, label: "End the session", question: "Really end the session for everybody?",
+                consequence: "The queue is deleted and all guests leave.",
+            }
+            : {
+                word: titles.guest.leave, label: "Leave the host", question: "Really leave the host?",
+                consequence: "You can join again at any time.",
+            };
+        this.#out = askingButton("out", isHost ? "end" : "leave", words, node.announce, () => node.leave(isHost));
         this.buttons.append(this.#out.element);
     }
 
@@ -46,7 +52,7 @@ export class Header {
         setLongText(this.#name, place ? shown(place.name, "(no name)") : "Democracy DJ", place?.name);
         setText(this.#me, isHost ? "" : nameOf(view.me));
         setShown(this.#me, !isHost);
-        const [mark, words] = isReachable ? connectionWords(view) : ["away", "Out of reach"];
+        const [mark, words] = isReachable || view.ended ? connectionWords(view) : ["away", "Out of reach"];
         setIcon(this.#mark, mark);
         setText(this.#words, words);
         const isTrying = isReachable && /^(re)?connecting$/.test(view.connection) && !view.ended;
@@ -54,6 +60,7 @@ export class Header {
         setAttribute(state, "data-good", String(["onAir", "linked"].includes(mark)));
         const me = view.guests.find((guest) => guest.isMe);
         this.#signal.update(isReachable && !view.ended && view.connection === "connected" ? me?.rssi : null);
+        setAttribute(this.#out.element, "disabled", !isReachable);
         setShown(this.#out.element, (isHost || view.connection !== "disconnected") && !view.ended);
     }
 

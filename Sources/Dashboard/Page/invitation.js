@@ -10,17 +10,18 @@ export class Invitation {
     #pinLine = make("p", "", {}, "PIN ", this.#pin);
     #code = make("img", "qr", { alt: "QR code of the address below", width: 264, height: 264 });
     #address = make("p", "address");
-    #web = make("div", "web-door", {}, make("p", "label", {}, "With a phone and no app"), this.#code, this.#address);
+    #web = make("div", "web-door", {}, make("p", "label", {}, "With a phone, without an app"), this.#code,
+        this.#address);
     #drawn = null;
     #drawings = 0;
-    #noWeb = make("p", "hint", {}, "Browsers are not invited here.");
+    #noWeb = make("p", "hint", {}, "Guests cannot join with a browser. To let them, start the host with --web-guests.");
 
     constructor(panel) {
-        const box = make(
+        const radio = make(
             "div", "invitation-words", {}, make("p", "label", {}, "With RoadMesh, over Bluetooth"),
-            make("p", "", {}, this.#name), make("p", "hint", {}, "Guests in the car find it and join by themselves."),
+            make("p", "", {}, this.#name), make("p", "hint", {}, "Guests in the car find it and join automatically."),
             this.#pinLine);
-        panel.append(make("div", "invitation", {}, box, this.#web, this.#noWeb));
+        panel.append(make("div", "invitation", {}, radio, this.#web, this.#noWeb));
     }
 
     update(view) {

@@ -2,28 +2,33 @@
 
 /** Limits of the page, each with its reason. Times are in milliseconds. */
 export const limits = {
-    /** No word from the box for this long: it pings every 5 s, so two pings are missing. */
+    /** Nothing from the node for this long: it pings every 5 s, so two pings are missing. */
     silence: 12_000,
-    /** An answer takes no longer than this where there is one to come: the box is in the same car. */
+    /** An answer takes no longer than this where there is one to come: the node is in the same car. */
     connecting: 8_000,
-    /** First and longest pause between attempts to connect: a restarted box is found at once, and one that is gone
+    /** First and longest pause between attempts to connect: a restarted node is found at once, and one that is gone
      * costs no battery. */
     shortestPause: 500,
     longestPause: 5_000,
-    /** How long the box is out of reach before anything is said: a new connection takes less. */
+    /** Connections in a row that tell nothing but the end, after which a passenger counts as sent away: they take more
+     * than a second, and a node that stops has closed its door by then. */
+    endings: 3,
+    /** How long the node is out of reach before anything is said: a new connection takes less. */
     unnoticed: 1_000,
-    /** How long the box is out of reach before a tap is offered. Most gaps are over by then. */
+    /** How long the node is out of reach before a tap is offered. Most gaps are over by then. */
     retryOffered: 10_000,
     /** Longest message of the live stream, in characters: a full queue in which every guest voted for every song. */
     message: 8 << 20,
-    /** Taps that are kept while the box is out of reach: more than anybody makes in a tunnel, and one view to post. */
+    /** Taps that are kept while the node is out of reach: more than anybody makes in a tunnel, and one view to post. */
     keptTaps: 64,
-    /** How long a tap that the box has taken is shown as such, where no view follows that tells more. */
+    /** How long a tap that the node has taken is shown as such, where no view follows that tells more. */
     landing: 2_000,
-    /** Pause before the box is asked again that was asked too often. */
+    /** Pause before the node is asked again that was asked too often. */
     tooOften: 1_000,
-    /** How long "Really?" stands: time to read it and tap again, and not so long that a stray tap meets it. */
-    question: 4_000,
+    /** How long "Really?" stands: time to read what follows and tap again, but no stray tap meets it. */
+    question: 8_000,
+    /** Pixels between a question and its button. */
+    beside: 8,
     /** A second tap that comes sooner than this was no answer but a finger that bounced. */
     bounce: 350,
     /** How long a message of the page's own is shown, in seconds: two short sentences can be read. */
@@ -40,6 +45,8 @@ export const limits = {
     /** Characters of a text that are shown, and of one that is shown on pointing at it: two lines are less. */
     text: 300,
     hint: 500,
+    /** Characters of a sentence: twice as many as any of ours has, with a path in it. */
+    sentence: 600,
     /** Characters of a name. */
     name: 40,
     /** How often progress is counted: each second is seen to change. */

@@ -4,10 +4,10 @@ import { button, setButton } from "/controls.js";
 import { foreign, KeyedList, make, setAttribute, setShown, setText } from "/dom.js";
 import { icon, setIcon } from "/icons.js";
 import { limits } from "/limits.js";
-import { shown } from "/text.js";
+import { sentenceOf } from "/text.js";
 
 /** What a banner says in large letters, where its message says more than can be read at a glance. */
-const headings = { connectionLost: "Connection Lost", hostNotFound: "Host Not Found", outOfReach: "Box Out of Reach" };
+const headings = { connectionLost: "Connection Lost", hostNotFound: "Host Not Found", outOfReach: "No Connection" };
 
 /**
  * Decides which notices are in view: of the banners the newest, of the toasts the newest that stay and, always, one
@@ -78,10 +78,10 @@ function noticeRow(kind, onRetry, onDismiss) {
         const large = kind === "banner" ? headings[notice.code] : null;
         setAttribute(row.element, "data-critical", String(notice.critical));
         setIcon(mark, notice.critical ? "warning" : "info");
-        setText(heading.firstChild, large ?? shown(notice.message, ""));
-        setText(message.firstChild, large ? shown(notice.message, "") : "");
+        setText(heading.firstChild, large ?? sentenceOf(notice.message));
+        setText(message.firstChild, large ? sentenceOf(notice.message) : "");
         setShown(message, large);
-        setText(suggestion.firstChild, shown(notice.suggestion, ""));
+        setText(suggestion.firstChild, sentenceOf(notice.suggestion));
         setShown(suggestion, notice.suggestion);
         setText(action, notice.button ?? "");
         setShown(action, notice.button);

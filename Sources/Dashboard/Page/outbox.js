@@ -2,7 +2,7 @@
 
 import { limits } from "/limits.js";
 
-// What a guest has tapped and the box has not taken yet. A tap is {command, songID, title, isTried}; a list of them
+// What a guest has tapped and the node has not taken yet. A tap is {command, songID, title, isTried}; a list of them
 // is never changed, but a new one is made.
 
 const opposite = { vote: "takeBack", takeBack: "vote" };
@@ -12,7 +12,7 @@ export function adding(taps, tap) {
     if (taps.some((one) => isSame(one, tap))) return taps;
     const undone = taps.find((one) => one.songID === tap.songID && one.command === opposite[tap.command]);
     const others = undone ? without(taps, undone) : taps;
-    // What may have reached the box already has to be taken back there.
+    // What may have reached the node already has to be taken back there.
     if (undone && !undone.isTried) return others;
     return others.length < limits.keptTaps ? [...others, tap] : null;
 }

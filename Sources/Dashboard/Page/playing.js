@@ -24,11 +24,12 @@ export class Playing {
     #view = null;
     #receivedAt = 0;
 
-    constructor(section, box, isHost, onSearch) {
+    constructor(section, node, isHost, onSearch) {
         Object.assign(this, { section, isHost });
-        this.play = button("main", "play", titles.host.play, () => box.command(this.#view?.isPlaying ? "pause" : "play"), "play");
-        this.skip = button(
-            "main", "skip", titles[isHost ? "host" : "guest"].skip, () => box.command("skip"), "skip");
+        this.play = button("main", "play", titles.host.play, () => node.command(this.#view?.isPlaying ? "pause" : "play"), "play");
+        this.skip = button("main", "skip", titles[isHost ? "host" : "guest"].skip, () => {
+            if (!this.skip.getAttribute("aria-disabled")) node.command("skip");
+        }, "skip");
         this.find = button("main only", "search", isHost ? "Add songs" : "Find a song", onSearch, "find");
         const buttons = make("div", "buttons", {}, ...(isHost ? [this.play] : []), this.skip, this.find);
         this.#asked.append(this.#asker, this.#votes);
@@ -40,7 +41,7 @@ export class Playing {
     }
 
     /** Shows a view that came at `receivedAt`, on the clock of `tick`. */
-    update(view, receivedAt, isStale) {
+    update(view, receivedAt, isStale, isOver) {
         this.#view = view;
         this.#receivedAt = receivedAt;
         const item = view.nowPlaying;
@@ -48,7 +49,7 @@ export class Playing {
         setText(this.#state, isStale ? "Last known" : stateWords(view));
         setClass(this.section, "empty", !item);
         for (const part of [this.#cover.element, this.song, this.time]) setShown(part, item);
-        setShown(this.#empty, !item);
+        setShown(this.#empty, !item && !isOver);
         if (item) this.#showSong(item, view.host?.id ?? (this.isHost ? view.me.id : null));
         else setText(this.#empty, this.#emptyWords(view));
         this.#showButtons(view);
@@ -93,7 +94,7 @@ export class Playing {
             setButton(this.play, next, titles.host[next]);
             const isWanted = skip?.votes > 0;
             const word = titles.host.skip;
-            const label = isWanted ? `${word}. ${skip.votes} of ${skip.needed} votes are for it.` : word;
+            const label = isWanted ? `${word}. ${skip.votes} of ${skip.needed} votes to skip.` : word;
             setButton(this.skip, "skip", isWanted ? `${word} ${skip.votes}/${skip.needed}` : word, label);
             setClass(this.skip, "wanted", isWanted);
             return;
@@ -102,15 +103,17 @@ export class Playing {
         const words = skip.mine ? "You voted to skip" : titles.guest.skip;
         setButton(this.skip, skip.mine ? "check" : "skip", `${words} (${skip.votes} of ${skip.needed})`);
         setAttribute(this.skip, "aria-pressed", String(Boolean(skip.mine)));
+        // A vote to skip is not taken back. The button keeps the focus of the person who has just tapped it.
+        setAttribute(this.skip, "aria-disabled", skip.mine ? "true" : null);
     }
 
     #emptyWords(view) {
-        if (this.isHost) return view.queue.length ? "Press play." : "Add a song, and it plays.";
-        return view.host ? "Find a song, and suggest it." : "The music comes with a host.";
+        if (this.isHost) return view.queue.length ? "Tap Play to start the music." : "Add a song to start the music.";
+        return view.host ? "Find a song and suggest it." : "Join a host to see what plays.";
     }
 }
 
 function stateWords(view) {
-    if (!view.nowPlaying) return "Nothing plays";
+    if (!view.nowPlaying) return "Nothing is playing";
     return view.isPlaying ? "Now playing" : "Paused";
 }

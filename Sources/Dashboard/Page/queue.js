@@ -13,14 +13,14 @@ export class Queue {
     #stale = make("p", "label", {}, icon("clock"), make("span", "", {}, "Last known queue"));
     #empty = make("p", "hint");
 
-    constructor(panel, box, isHost) {
+    constructor(panel, node, isHost) {
         this.isHost = isHost;
         panel.append(this.#stale, this.#wishesHeading, this.#wishes, this.#songs, this.#empty);
-        this.songs = new KeyedList(this.#songs, (item) => item.id, () => songRow(box, isHost));
-        this.wishes = new KeyedList(this.#wishes, (wish) => wish.songID, () => wishRow(box));
+        this.songs = new KeyedList(this.#songs, (item) => item.id, () => songRow(node, isHost));
+        this.wishes = new KeyedList(this.#wishes, (wish) => wish.songID, () => wishRow(node));
     }
 
-    update(view, isStale) {
+    update(view, isStale, isOver) {
         setShown(this.#stale, isStale && view.queue.length);
         // Who has added what nobody asked for is the host, and needs no mention.
         const hostID = this.isHost ? view.me.id : view.host?.id;
@@ -30,16 +30,16 @@ export class Queue {
         setShown(this.#wishes, view.wishes.length);
         setShown(this.#songs, view.queue.length);
         setShown(this.#empty, !view.queue.length && !view.wishes.length);
-        setText(this.#empty, this.#emptyWords(view));
+        setText(this.#empty, isOver ? "The queue was empty." : this.#emptyWords(view));
     }
 
     #emptyWords(view) {
-        if (this.isHost) return "The queue is empty. Add songs, or let the guests suggest some.";
-        return view.host ? "The queue is empty. Search for a song, and suggest it." : "The queue comes with a host.";
+        if (this.isHost) return "The queue is empty. Add songs, or let guests suggest some.";
+        return view.host ? "The queue is empty. Search for a song and suggest it." : "Join a host to see its queue.";
     }
 }
 
-function songRow(box, isHost) {
+function songRow(node, isHost) {
     const art = cover("small");
     const words = songWords("p");
     const place = make("span", "place", { "aria-hidden": "true" });
@@ -50,8 +50,8 @@ function songRow(box, isHost) {
     const row = { item: null };
     // A tap is for what the button shows, which is the row's item: tapped again before that is seen, a vote stays.
     const control = isHost
-        ? button("quiet", "bin", "", () => box.command("remove", { songID: row.item.id }), "remove")
-        : button("vote", "vote", "", () => box.wish(isWanted(row.item) ? "takeBack" : "vote", row.item), "vote");
+        ? button("quiet", "bin", "", () => node.command("remove", { songID: row.item.id }), "remove")
+        : button("vote waits", "vote", "", () => node.wish(isWanted(row.item) ? "takeBack" : "vote", row.item), "vote");
     const text = make("div", "song-words", {}, words.titleLine, words.artistLine, asked, wish.element);
     const element = make("li", "song", {}, place, art.element, text, ...(isHost ? [votes] : []), control);
     row.element = element;
@@ -96,14 +96,14 @@ function showVoteButton(control, item) {
     setAttribute(control, "title", item.votes ? `Voted for by ${voterNames(item)}` : "Vote");
 }
 
-function wishRow(box) {
+function wishRow(node) {
     const art = cover("small");
     const words = songWords("p");
     const wish = wishLine();
     const text = make("div", "song-words", {}, words.titleLine, wish.element);
     const row = { wish: null, element: null };
-    const again = button("quiet", "plus", "", () => {
-        box.wish("suggest", { id: row.wish.songID, title: row.wish.title });
+    const again = button("quiet waits", "plus", "", () => {
+        node.wish("suggest", { id: row.wish.songID, title: row.wish.title });
     }, "again");
     row.element = make("li", "song", {}, art.element, text, again);
     row.update = (item) => {

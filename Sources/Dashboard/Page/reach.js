@@ -3,7 +3,7 @@
 import { limits } from "/limits.js";
 
 /**
- * Decides when to connect to the box, and when to say that it is out of reach. An event goes in, actions come out:
+ * Decides when to connect to the node, and when to say that it is out of reach. An event goes in, actions come out:
  * "connect", "close". It reads no clock and no random number: `now` is in milliseconds, `jitter` is 0 to 1.
  */
 export class Reach {
@@ -13,6 +13,8 @@ export class Reach {
     deadline = null;
     /** Since when there is no connection, or null. */
     lostAt = null;
+    /** How many connections in a row have told nothing but that all is over. */
+    endings = 0;
     #failures = 0;
 
     /** Connects at once, whatever is going on. */
@@ -22,7 +24,7 @@ export class Reach {
         return ["close", "connect"];
     }
 
-    /** The box has said something. */
+    /** The node has said something. */
     heard(now) {
         this.phase = "open";
         this.deadline = now + limits.silence;
@@ -31,18 +33,25 @@ export class Reach {
         return [];
     }
 
-    /** The box is there, and does not let this page in: it asks again only where a person does something. */
+    /** The node is there, and does not let this page in: it asks again only where a person does something. */
     refused() {
         this.phase = "refused";
         this.deadline = null;
         this.lostAt = null;
+        this.endings = 0;
         this.#failures = 0;
         return [];
     }
 
-    /** The connection broke, or did not come about. */
-    broke(now, jitter) {
-        this.lostAt ??= now;
+    /**
+     * The connection broke, or did not come about. `isOver` where it has told nothing but that all is over: the node is
+     * there, and another connection would tell the same.
+     */
+    broke(now, jitter, isOver = false) {
+        this.lostAt = isOver ? null : this.lostAt ?? now;
+        this.endings = isOver ? this.endings + 1 : 0;
+        // What was heard has set the failures back.
+        if (isOver) this.#failures = this.endings - 1;
         const pause = Math.min(limits.longestPause, limits.shortestPause * 2 ** this.#failures);
         this.#failures = Math.min(this.#failures + 1, 16);
         this.phase = "waiting";

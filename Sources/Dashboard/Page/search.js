@@ -9,7 +9,7 @@ import { clock, counted, shown, titleOf } from "/text.js";
 
 /** Looks for songs of the host's library, and asks for them. */
 export class Search {
-    #input = make("input", "", {
+    #input = make("input", "waits", {
         type: "search", id: "words", name: "q", maxlength: limits.search, autocomplete: "off", autocapitalize: "off",
         spellcheck: "false", enterkeyhint: "search", placeholder: "Title or artist",
     });
@@ -21,11 +21,13 @@ export class Search {
     #view = null;
     #timer = null;
     #abort = null;
+    /** The words that are searched for have no answer yet. */
+    #isOpen = false;
 
-    constructor(panel, box, isHost) {
-        Object.assign(this, { box, isHost });
+    constructor(panel, node, isHost) {
+        Object.assign(this, { node, isHost });
         const label = make("label", "unseen", { for: "words" }, "Search for songs");
-        const submit = make("button", "", { type: "submit", "aria-label": "Search" }, icon("search"));
+        const submit = make("button", "waits", { type: "submit", "aria-label": "Search" }, icon("search"));
         const form = make("form", "search", { role: "search" }, label, this.#input, submit);
         form.addEventListener("submit", (event) => {
             event.preventDefault();
@@ -36,14 +38,19 @@ export class Search {
             this.#timer = setTimeout(() => this.#look(), limits.typing);
         });
         panel.append(form, this.#state, this.#found, this.#library);
-        this.found = new KeyedList(this.#found, (song) => song.id, () => foundRow(box, isHost));
-        this.#say(isHost ? "Search your music, and add songs." : "Search the car's music.");
+        this.found = new KeyedList(this.#found, (song) => song.id, () => foundRow(node, isHost));
+        this.#say(isHost ? "Search your music and add songs." : "Search the car's music.");
     }
 
     update(view) {
         this.#view = view;
         this.#show();
         this.#showLibrary(view.library);
+    }
+
+    /** There is a connection again: what had none is searched for now. */
+    again() {
+        if (this.#isOpen) this.#look();
     }
 
     focus() {
@@ -54,12 +61,14 @@ export class Search {
         clearTimeout(this.#timer);
         this.#abort?.abort();
         const words = this.#input.value.trim();
+        this.#isOpen = words !== "";
         if (!words) return this.#answer([], "");
         const abort = new AbortController();
         this.#abort = abort;
         this.#say("Searching…");
-        const { songs, message } = await this.box.search(words, abort.signal);
+        const { songs, message } = await this.node.search(words, abort.signal);
         if (abort.signal.aborted) return;
+        this.#isOpen = message !== "";
         const none = `Nothing found for “${shown(words, "")}”.`;
         this.#answer(songs, message || (songs.length ? `${counted(songs.length, "song")} found.` : none));
     }
@@ -92,8 +101,8 @@ export class Search {
         const isScanning = typeof library.toScan === "number";
         const songs = counted(library.songs, "song");
         setText(words, isScanning
-            ? `${songs} in the library so far: ${counted(library.scanned ?? 0, "file")} of ${
-                library.toScan.toLocaleString()} are read.`
+            ? `${songs} in the library so far. ${(library.scanned ?? 0).toLocaleString()} of ${
+                counted(library.toScan, "file")} read.`
             : `${songs} in the library.`);
         setShown(progress, isScanning);
         if (!isScanning) return;
@@ -102,18 +111,18 @@ export class Search {
     }
 }
 
-function foundRow(box, isHost) {
+function foundRow(node, isHost) {
     const art = cover("small");
     const words = songWords("p");
     const wish = wishLine();
     const row = { song: null };
     const word = isHost ? titles.host.add : titles.guest.suggest;
-    const add = button("word-button", "plus", word, () => {
+    const add = button(isHost ? "word-button" : "word-button waits", "plus", word, () => {
         const { song } = row;
         if (add.getAttribute("aria-disabled")) return;
-        if (isHost) box.command("add", { songID: song.id });
-        else if (song.item) box.wish("vote", song);
-        else box.wish("suggest", song);
+        if (isHost) node.command("add", { songID: song.id });
+        else if (song.item) node.wish("vote", song);
+        else node.wish("suggest", song);
     }, "add");
     const place = make("p", "wish", { "data-state": "confirmed", hidden: true }, icon("check"), "In the queue");
     const text = make("div", "song-words", {}, words.titleLine, words.artistLine, wish.element, place);
@@ -129,7 +138,7 @@ function foundRow(box, isHost) {
         const label = `${isVote ? "Vote for" : word} ${titleOf(song)}`;
         const next = isVote ? ["vote", "Vote"] : ["plus", word];
         setButton(add, ...(done ? ["check", done, `${label}: ${done}`] : [...next, label]));
-        // Not taken away: whoever has just tapped it keeps the focus.
+        // Not taken away: a person who has just tapped it keeps the focus.
         setAttribute(add, "aria-disabled", done ? "true" : null);
     };
     return row;
@@ -137,7 +146,7 @@ function foundRow(box, isHost) {
 
 /** Why a song cannot be asked for again; null where it can. */
 function doneWord(song, isHost) {
-    if (song.isPlaying) return "Plays";
+    if (song.isPlaying) return "Playing";
     if (isHost) return song.item ? "Added" : null;
     if (song.wish?.state === "queued" || song.wish?.state === "sent") return "Asked";
     return song.item?.mine ? "Voted" : null;

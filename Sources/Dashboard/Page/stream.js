@@ -35,7 +35,7 @@ export class EventParser {
 
 /**
  * The live stream of views. It is read with `fetch`, since an EventSource tells neither a ping from silence nor a
- * refusal from a box that is gone.
+ * refusal from a node that is gone.
  */
 export class Stream {
     #reach = new Reach();
@@ -43,7 +43,10 @@ export class Stream {
     #timer = null;
     #on;
 
-    /** `on` has `view(view)`, `refused(status, message)` and `changed()`, for whoever shows the state of the stream. */
+    /**
+     * `on` has `view(view, isFirst)`, the first of a connection or another, `refused({message, reason})`, and
+     * `changed()`, for what shows the state of the stream.
+     */
     constructor(on) {
         this.#on = on;
         document.addEventListener("visibilitychange", () => {
@@ -68,6 +71,12 @@ export class Stream {
         this.#carryOut(this.#reach.tried(Date.now()));
     }
 
+    /** Connects no more until `retry`. */
+    stop() {
+        this.#abort?.abort();
+        this.#carryOut(this.#reach.refused());
+    }
+
     #carryOut(actions) {
         for (const action of actions) {
             if (action === "close") this.#abort?.abort();
@@ -85,46 +94,64 @@ export class Stream {
     async #connect() {
         const abort = new AbortController();
         this.#abort = abort;
+        const told = { newest: null, goesOn: false };
         try {
             const headers = { Accept: "text/event-stream" };
             const answer = await fetch("/events", { headers, cache: "no-store", signal: abort.signal });
             if (answer.status === 401 || answer.status === 403) return await this.#refuse(answer, abort);
-            if (answer.ok) await this.#read(answer.body, abort);
+            if (answer.ok) await this.#read(answer.body, abort, told);
         } catch {
             // What broke it makes no difference to what is done about it.
         }
-        if (this.#abort === abort && !abort.signal.aborted) {
-            this.#carryOut(this.#reach.broke(Date.now(), Math.random()));
-        }
+        if (this.#abort !== abort || abort.signal.aborted) return;
+        const isOver = told.newest !== null && !told.goesOn;
+        this.#carryOut(this.#reach.broke(Date.now(), Math.random(), isOver));
+        if (this.#reach.endings >= limits.endings && isSentAway(told.newest)) this.stop();
     }
 
     async #refuse(answer, abort) {
-        const message = await messageOf(answer);
+        const refusal = await refusalOf(answer);
         if (abort.signal.aborted) return;
         this.#carryOut(this.#reach.refused());
-        this.#on.refused(answer.status, message);
+        this.#on.refused(refusal);
     }
 
-    async #read(body, abort) {
+    /** Reads to the end. `told` takes the newest view, and whether any was of a session that goes on. */
+    async #read(body, abort, told) {
         const reader = body.pipeThrough(new TextDecoderStream()).getReader();
         const parser = new EventParser();
+        let isFirst = true;
         for (;;) {
             const { done, value } = await reader.read();
             if (done || abort.signal.aborted) return;
             this.#carryOut(this.#reach.heard(Date.now()));
             const views = parser.read(value).filter((message) => message.event === "view");
             // Each view is whole, so that only the newest counts.
-            if (views.length) this.#on.view(JSON.parse(views.at(-1).data));
+            if (!views.length) continue;
+            told.newest = JSON.parse(views.at(-1).data);
+            told.goesOn ||= !told.newest.ended;
+            this.#on.view(told.newest, isFirst);
+            isFirst = false;
         }
     }
 }
 
-/** The sentence in an answer of the box, or nothing. */
-export async function messageOf(answer) {
+/**
+ * Whether the newest view is the last that a passenger gets: the driver has sent them away. It is the same while a node
+ * stops, but then no connection follows; a node of one's own is started again.
+ */
+const isSentAway = (view) =>
+    view?.role === "webGuest" && view.connection === "disconnected" && Boolean(view.ended);
+
+/** Why the node says no: `{message, reason}`, a sentence or nothing, and a word for the page. */
+export async function refusalOf(answer) {
     try {
-        const { message } = await answer.json();
-        return typeof message === "string" ? message : "";
+        const { message, reason } = await answer.json();
+        return { message: typeof message === "string" ? message : "", reason };
     } catch {
-        return "";
+        return { message: "" };
     }
 }
+
+/** The sentence of that. */
+export const messageOf = async (answer) => (await refusalOf(answer)).message;

@@ -17,6 +17,9 @@ export function shown(text, instead) {
     return cut(text, limits.text);
 }
 
+/** A sentence for a person, which is never cut: only what no sentence is has an end. */
+export const sentenceOf = (text) => (shown(text, "") && cut(text, limits.sentence));
+
 /** At most so many characters, and an ellipsis for the rest. No character is cut in two. */
 export function cut(text, length) {
     if (text.length <= length) return text;
@@ -73,12 +76,14 @@ export function elapsed(view, receivedAt, now) {
 }
 
 const wishWords = {
-    vote: { queued: "Vote kept", sent: "Vote on its way", confirmed: "Vote counts", rejected: "Vote does not count" },
+    vote: { queued: "Vote waiting", sent: "Vote on its way", confirmed: "Vote counted", rejected: "Vote not counted" },
     takeBack: {
-        queued: "Taking back, kept", sent: "Taking back", confirmed: "Vote taken back", rejected: "No vote of yours",
+        queued: "Taking back, waiting", sent: "Taking vote back", confirmed: "Vote taken back",
+        rejected: "You had not voted",
     },
     suggest: {
-        queued: "Suggestion kept", sent: "Suggestion on its way", confirmed: "Suggestion taken", rejected: "Not queued",
+        queued: "Suggestion waiting", sent: "Suggestion on its way", confirmed: "Suggestion taken",
+        rejected: "Not queued",
     },
 };
 
@@ -86,5 +91,5 @@ const wishWords = {
 export function wishText(wish) {
     const words = wishWords[wish.kind]?.[wish.state] ?? "";
     if (wish.state !== "rejected") return words;
-    return wish.sentence ? shown(wish.sentence, words) : `${words}.`;
+    return sentenceOf(wish.sentence) || `${words}.`;
 }

@@ -12,7 +12,7 @@ const isNight = () => (kept("look") ?? (dark.matches ? "night" : "day")) === "ni
 export function themeButton() {
     const element = button("quiet", "moon", "", () => {
         const chosen = isNight() ? "day" : "night";
-        // Whoever chooses what the system has goes with the system again.
+        // Who chooses what the system has goes with the system again.
         keep("look", (chosen === "night") === dark.matches ? null : chosen);
         show();
     });

@@ -4,7 +4,7 @@ import MeshProtocol
 import NIOCore
 import NIOHTTPTypes
 
-/// Feeds a connection's watch, and carries out what it decides. It lives on the connection's event loop.
+/// Feeds a connection's watch, and performs what it decides. It lives on the connection's event loop.
 final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart
@@ -50,7 +50,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         let part = unwrapOutboundIn(data)
         if case .head(let head) = part {
-            tell(.answerBegan(isStream: head.headerFields[.contentType] == EventStream.mediaType), context)
+            tell(.answerBegan(isStream: head.headerFields[.contentType] == DashboardRoutes.eventStream), context)
         }
         tell(.writeBegan, context)
         let written = promise ?? context.eventLoop.makePromise()
@@ -78,7 +78,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         setAlarm(context)
     }
 
-    /// A deadline moves with every part that is written: an alarm that rings too early is set anew then.
+    /// A deadline moves with every part that is written: an alarm that fires too early is set again then.
     private func setAlarm(_ context: ChannelHandlerContext) {
         guard context.channel.isActive, let deadline = watch.deadline else { return }
         if let alarm, alarm.deadline <= deadline { return }
@@ -92,9 +92,4 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         }
         alarm = (deadline, task)
     }
-}
-
-/// Server-sent events (HTML standard, 9.2).
-enum EventStream {
-    static let mediaType = "text/event-stream"
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Decides which connections there may be. A newcomer that finds no room gets that of the connection that has done nothing
-/// for the longest: a browser asks at once, and whoever only holds connections loses them.
+/// Decides which connections there may be. A newcomer that finds no room gets that of the connection that has done
+/// nothing for the longest: a browser asks at once, and a client that only holds connections loses them. Some places are
+/// kept for browsers of this device, so that passengers never shut the driver out.
 struct ConnectionTable: Sendable {
     typealias ID = Int
 
@@ -14,19 +15,26 @@ struct ConnectionTable: Sendable {
     private struct Entry: Sendable {
         var address: String
         var isBusy = false
+        /// Its place in the order of becoming idle.
+        var turn: Int
     }
 
     private let limit: Int
     private let limitPerAddress: Int
-    /// Identifiers grow, and one that becomes idle again gets a new place at the end.
+    private let kept: Int
     private var entries: [ID: Entry] = [:]
-    private var order: [ID: Int] = [:]
+    /// Grows: one that becomes idle again gets a new place at the end.
     private var turn = 0
     private var last = 0
 
-    init(limit: Int = DashboardLimits.connections, limitPerAddress: Int = DashboardLimits.connectionsPerAddress) {
+    /// `kept` of the `limit` are for this device's own browsers.
+    init(
+        limit: Int = DashboardLimits.connections, limitPerAddress: Int = DashboardLimits.connectionsPerAddress,
+        kept: Int = DashboardLimits.keptConnections
+    ) {
         self.limit = limit
         self.limitPerAddress = limitPerAddress
+        self.kept = min(kept, limit / 4)
     }
 
     var count: Int { entries.count }
@@ -34,35 +42,28 @@ struct ConnectionTable: Sendable {
     /// A connection from an address has been made.
     mutating func opened(from address: String) -> Verdict {
         let ofAddress = entries.filter { $0.value.address == address }
+        let fromOutside = entries.filter { !DashboardAddress.isLoopback($0.value.address) }
+        let isOutside = !DashboardAddress.isLoopback(address)
+        let isFull = entries.count >= limit
         var closing: ID?
-        if ofAddress.count >= limitPerAddress || entries.count >= limit {
-            let mayGo = ofAddress.count >= limitPerAddress ? ofAddress : entries
-            let idle = mayGo.filter { !$0.value.isBusy }.keys
-            closing = idle.min { order[$0, default: 0] < order[$1, default: 0] }
+        if ofAddress.count >= limitPerAddress || isFull || isOutside && fromOutside.count >= limit - kept {
+            let mayGo = ofAddress.count >= limitPerAddress ? ofAddress : isFull ? entries : fromOutside
+            closing = mayGo.filter { !$0.value.isBusy }.min { $0.value.turn < $1.value.turn }?.key
             guard let closing else { return .refuse }
             closed(closing)
         }
-        last += 1
-        entries[last] = Entry(address: address)
-        place(last)
+        (last, turn) = (last + 1, turn + 1)
+        entries[last] = Entry(address: address, turn: turn)
         return .admit(last, closing: closing)
     }
 
     /// It has asked something, or has its answer.
     mutating func changed(_ id: ID, isBusy: Bool) {
-        guard entries[id] != nil else { return }
+        turn += 1
         entries[id]?.isBusy = isBusy
-        place(id)
+        entries[id]?.turn = turn
     }
 
     /// It is gone.
-    mutating func closed(_ id: ID) {
-        entries[id] = nil
-        order[id] = nil
-    }
-
-    private mutating func place(_ id: ID) {
-        turn += 1
-        order[id] = turn
-    }
+    mutating func closed(_ id: ID) { entries[id] = nil }
 }

@@ -2,7 +2,7 @@
 
 import MeshProtocol
 
-/// Decides when a connection has had its time: a browser asks, reads and is gone; whoever does not is cut.
+/// Decides when a connection has had its time: a browser asks, reads and is gone; a client that does not is cut.
 struct ConnectionWatch: Sendable {
     /// What happens on a connection.
     enum Event: Hashable, Sendable {

@@ -7,13 +7,17 @@ import NIOCore
 /// The dashboard's connections, on whatever event loop they live.
 final class Connections: Sendable {
     private struct State {
-        var table = ConnectionTable()
+        var table: ConnectionTable
         var channels: [ConnectionTable.ID: any Channel] = [:]
         var isClosed = false
     }
 
-    private let state = NIOLockedValueBox(State())
+    private let state: NIOLockedValueBox<State>
     private let origin = ContinuousClock.now
+
+    init(limit: Int) {
+        state = NIOLockedValueBox(State(table: ConnectionTable(limit: limit)))
+    }
 
     var now: MeshInstant { ContinuousClock.now - origin }
 

@@ -25,7 +25,9 @@ struct DashboardResponder: HTTPResponder {
     private func answer(_ request: Request, _ context: DashboardContext) async -> Response {
         let cookies = DashboardCookies(request, context)
         switch gate.judge(Gate.Visit(request, context, cookies)) {
-        case .refuse(let refusal): return .refusing(refusal.status, refusal.sentence)
+        // A browser that opens an old address gets a page that says so.
+        case .refuse(.wrongToken): return DashboardRoutes.page(status: .unauthorized)
+        case .refuse(let refusal): return .refusing(refusal.status, refusal.sentence, reason: refusal.reason)
         case .enter(let access):
             // Not kept in the address bar, the history, or what the next site is told.
             return Response(
@@ -39,7 +41,7 @@ struct DashboardResponder: HTTPResponder {
                 return .refusing(refusal.status, refusal.message, reason: refusal.reason)
             } catch {
                 context.logger.debug("a request to the dashboard has failed: \(error)")
-                return .refusing(500, "The music box could not answer. Try again in a moment.")
+                return .refusing(500, "The head unit could not answer. Try again in a moment.")
             }
         }
     }
@@ -80,7 +82,8 @@ extension Gate.Visit {
     }
 }
 
-/// What browsers keep for us. The names have the port in them, since cookies of one box's services are all sent to all.
+/// What browsers keep for us. The names have the port in them, since a browser sends the cookies of all services of one
+/// device to each of them.
 struct DashboardCookies: Sendable {
     /// The token that opened the door.
     let access: String?

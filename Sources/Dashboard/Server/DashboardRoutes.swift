@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import DemocracyDJ
+import FoundationEssentials
 import HTTPTypes
 import Hummingbird
 import MeshNode
@@ -8,6 +9,9 @@ import NIOCore
 
 /// What the dashboard answers, path by path, as `docs/dashboard.md` says it. The gate has let the request through.
 struct DashboardRoutes {
+    /// The media type of server-sent events (HTML standard, 9.2).
+    static let eventStream = "text/event-stream"
+
     /// The routes.
     let responder: RouterResponder<DashboardContext>
 
@@ -19,7 +23,7 @@ struct DashboardRoutes {
         router.get("/events") { _, context in try await Self.events(dashboard, context) }
         router.get("/invitation.svg") { _, context in try await Self.invitation(dashboard, context) }
         router.get("/api/search") { request, context in try await Self.search(dashboard, request, context) }
-        let pictures = Pictures()
+        let pictures = PicturePlaces()
         router.get("/art/:song") { request, context in try await Self.picture(dashboard, pictures, request, context) }
         router.post("/api/command") { request, context in try await Self.command(dashboard, request, context) }
         router.post("/api/join") { request, context in try await Self.join(dashboard, request, context) }
@@ -31,30 +35,37 @@ struct DashboardRoutes {
     // MARK: Files and pictures
 
     private static func file(_ file: PageFiles.File, _ request: Request) -> Response {
-        // A program that was started anew may have another page.
+        // A program that was restarted may have another page.
         answer(
             ResponseBody(byteBuffer: file.bytes), file.mediaType, file.entityTag, cacheControl: "no-cache",
             to: request)
     }
 
+    /// The page itself, for a browser that has asked for something else.
+    static func page(status: HTTPResponse.Status) -> Response {
+        let file = PageFiles.index
+        return Response(
+            status: status, headers: [.contentType: file.mediaType], body: ResponseBody(byteBuffer: file.bytes))
+    }
+
     private static func invitation(_ dashboard: Dashboard, _ context: DashboardContext) async throws -> Response {
         guard context.right == .driver, let url = await dashboard.view.surroundings.invitation?.url,
             let picture = QRCode.svg(url)
-        else { return .refusing(404, "Nobody is invited by browser here.") }
+        else { return .refusing(404, "Guests cannot join this host with a browser.") }
         return Response(
             status: .ok, headers: [.contentType: "image/svg+xml"],
             body: ResponseBody(byteBuffer: ByteBuffer(string: picture)))
     }
 
     private static func picture(
-        _ dashboard: Dashboard, _ pictures: Pictures, _ request: Request, _ context: DashboardContext
+        _ dashboard: Dashboard, _ pictures: PicturePlaces, _ request: Request, _ context: DashboardContext
     ) async throws -> Response {
         guard let songID = context.parameters.get("song").flatMap({ PercentCoding.decoded($0) }) else {
             return .refusing(404, "There is no such song.")
         }
-        guard await dashboard.viewer(context.right) != nil else { throw Dashboard.Refusal.notJoined }
-        guard let place = await pictures.place(until: context.channel.closeFuture) else {
-            return .refusing(503, "Many covers are on their way. Try again in a moment.")
+        guard let viewer = await dashboard.viewer(context.right) else { throw Dashboard.Refusal.notJoined }
+        guard let place = await pictures.of(viewer).place(until: context.channel.closeFuture) else {
+            return .refusing(503, "Many covers are being sent. Try again in a moment.")
         }
         guard let picture = await dashboard.picture(of: songID) else {
             return .refusing(404, "This song has no cover.")
@@ -89,7 +100,7 @@ struct DashboardRoutes {
             await dashboard.closeStream(id)
             try await writer.finish(nil)
         }
-        return Response(status: .ok, headers: [.contentType: EventStream.mediaType], body: body)
+        return Response(status: .ok, headers: [.contentType: eventStream], body: body)
     }
 
     /// Writes what is due. False where nothing follows.
@@ -129,9 +140,8 @@ struct DashboardRoutes {
         switch try await dashboard.search(words, by: viewer, from: context.address) {
         case .songs(let songs): return try .json(FoundSongs(songs: songs))
         case .notConnected:
-            return .refusing(
-                503, "There is no connection to the host, and searching needs one. Try again when it is back.")
-        case .overtaken: return .refusing(503, "Another search has taken this one's place.")
+            return .refusing(503, "No connection to the host. Your search continues when it is back.")
+        case .overtaken: return .refusing(503, "A newer search has replaced this one.")
         case .noAnswer: return .refusing(504, "The host does not answer. Try again in a moment.")
         }
     }
@@ -167,7 +177,9 @@ struct DashboardRoutes {
         } catch is NIOTooManyBytesError {
             throw Dashboard.Refusal(status: 413, message: Gate.Refusal.tooLarge.sentence)
         }
-        guard let value = DashboardJSON.value(type, of: bytes) else { throw Dashboard.Refusal.malformed }
+        guard let value = try? JSONDecoder().decode(type, from: Data(bytes.readableBytesView)) else {
+            throw Dashboard.Refusal.malformed
+        }
         return value
     }
 }

@@ -30,15 +30,17 @@ enum PageFiles {
         }
     }
 
+    /// The page itself.
+    static let index = File("/", "text/html; charset=utf-8", PackageResources.index_html)
+
     /// All of them. One more is a line more.
     static let all: [File] = [
-        File("/", "text/html; charset=utf-8", PackageResources.index_html),
+        index,
         File("/icon.svg", "image/svg+xml", PackageResources.icon_svg),
         .style("lists.css", PackageResources.lists_css),
         .style("night.css", PackageResources.night_css),
         .style("style.css", PackageResources.style_css),
         .script("app.js", PackageResources.app_js),
-        .script("box.js", PackageResources.box_js),
         .script("choosing.js", PackageResources.choosing_js),
         .script("commands.js", PackageResources.commands_js),
         .script("controls.js", PackageResources.controls_js),
@@ -50,11 +52,13 @@ enum PageFiles {
         .script("invitation.js", PackageResources.invitation_js),
         .script("join.js", PackageResources.join_js),
         .script("limits.js", PackageResources.limits_js),
+        .script("node.js", PackageResources.node_js),
         .script("notices.js", PackageResources.notices_js),
         .script("outbox.js", PackageResources.outbox_js),
         .script("playing.js", PackageResources.playing_js),
         .script("queue.js", PackageResources.queue_js),
         .script("reach.js", PackageResources.reach_js),
+        .script("refusals.js", PackageResources.refusals_js),
         .script("search.js", PackageResources.search_js),
         .script("storage.js", PackageResources.storage_js),
         .script("stream.js", PackageResources.stream_js),

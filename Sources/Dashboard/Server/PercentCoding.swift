@@ -6,15 +6,11 @@ import MeshProtocol
 enum PercentCoding {
     /// A text as it stands in a path.
     static func encoded(_ text: String) -> String {
-        text.utf8.map { byte in
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
-                String(UnicodeScalar(byte))
-            default: "%" + Hex.text([byte])
-            }
-        }.joined()
+        text.utf8.map { plain.contains($0) ? String(UnicodeScalar($0)) : "%" + Hex.text([$0]) }.joined()
     }
+
+    /// Bytes that may stand as they are.
+    private static let plain = Set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_".utf8)
 
     /// The text of what stands in a path; nil where it is none.
     static func decoded(_ text: some StringProtocol) -> String? {

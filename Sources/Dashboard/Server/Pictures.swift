@@ -29,7 +29,7 @@ actor Pictures {
     private var asked = 0
     private var waiting: [(number: Int, continuation: CheckedContinuation<Bool, Never>)] = []
 
-    init(limit: Int = DashboardLimits.picturesAtOnce, patience: Duration = DashboardLimits.pictureWait) {
+    init(limit: Int, patience: Duration = DashboardLimits.pictureWait) {
         self.limit = limit
         self.patience = patience
     }
@@ -64,6 +64,14 @@ actor Pictures {
     private func release() {
         if waiting.isEmpty { taken -= 1 } else { waiting.removeFirst().continuation.resume(returning: true) }
     }
+}
+
+/// Places for covers: guests and the driver take none of one another.
+struct PicturePlaces: Sendable {
+    private let driver = Pictures(limit: DashboardLimits.driverPicturesAtOnce)
+    private let guests = Pictures(limit: DashboardLimits.picturesAtOnce - DashboardLimits.driverPicturesAtOnce)
+
+    func of(_ viewer: ViewStreams.Viewer) -> Pictures { viewer == .node ? driver : guests }
 }
 
 /// A cover.

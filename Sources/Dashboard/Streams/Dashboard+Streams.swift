@@ -4,7 +4,7 @@ import MeshNode
 import MeshProtocol
 import NIOCore
 
-// Open pages.
+// Streams of open pages.
 
 extension Dashboard {
     /// What is written on a stream.
@@ -16,7 +16,8 @@ extension Dashboard {
         case end
     }
 
-    /// Opens a stream. A web guest whose page it is has a link from then on. The signals say when it is worth asking for a frame.
+    /// Opens a stream. A web guest whose page it is has a link from then on. The signals say when it is worth asking
+    /// for a frame.
     func openStream(
         _ viewer: ViewStreams.Viewer, from address: String
     ) async throws(Refusal) -> (id: ViewStreams.ID, signals: AsyncStream<Void>) {
@@ -59,7 +60,7 @@ extension Dashboard {
         }
     }
 
-    /// Under a storm of votes each viewer's view is encoded anew each time: the more there are, the longer it takes.
+    /// Under a storm of votes each viewer's view is encoded again each time: the more there are, the longer it takes.
     var viewPause: Duration { DashboardLimits.viewPause * max(1, encoded.count / DashboardLimits.viewersPerPause) }
 
     private func viewpoint(_ viewer: ViewStreams.Viewer) -> Viewpoint? {

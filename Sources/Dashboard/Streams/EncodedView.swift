@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import FoundationEssentials
 import MeshNode
 import MeshProtocol
 import NIOCore
@@ -23,13 +22,6 @@ struct EncodedView: Sendable {
     }
 }
 
-/// What a browser sends.
-enum DashboardJSON {
-    static func value<Value: Decodable>(_ type: Value.Type, of bytes: ByteBuffer) -> Value? {
-        try? JSONDecoder().decode(type, from: Data(bytes.readableBytesView))
-    }
-}
-
 /// Counts the changes of what is seen, by everybody or by one.
 struct ViewVersions: Sendable {
     private var last = 1
@@ -45,6 +37,6 @@ struct ViewVersions: Sendable {
     /// The version of what somebody sees.
     subscript(viewer: ViewStreams.Viewer) -> Int { max(ofAll, own[viewer] ?? 0) }
 
-    /// Nobody looks with these eyes any more.
+    /// This viewer has no open page any more.
     mutating func forget(_ viewer: ViewStreams.Viewer) { own[viewer] = nil }
 }

@@ -7,7 +7,7 @@ import MeshProtocol
 struct ViewStreams: Sendable {
     typealias ID = Int
 
-    /// Who looks.
+    /// Whose page it is.
     enum Viewer: Hashable, Sendable {
         /// The person at the node.
         case node

@@ -29,6 +29,8 @@ struct WebGuests: Sendable {
 
     private let host: Peer
     private var entries: [Peer.ID: Entry] = [:]
+    /// What guests had said that have left, and the node had not made safe.
+    private var stillComing: [Peer.ID: [Song.ID: Overtaken]] = [:]
 
     /// Nobody is there yet.
     init(host: Peer) {
@@ -80,8 +82,9 @@ struct WebGuests: Sendable {
     mutating func linked(
         _ peer: Peer, by link: MeshCore.LinkID, _ snapshot: HostSnapshot?, now: MeshInstant
     ) -> [Action] {
-        var entry = entries[peer.id] ?? Entry(guest: WebGuest(peer, host: host))
-        guard entry.guest.link == nil else { return [.leave(link, .goodbye)] }
+        let behind = stillComing.removeValue(forKey: peer.id) ?? [:]
+        var entry = entries[peer.id] ?? Entry(guest: WebGuest(peer, host: host, behind: behind))
+        guard entry.guest.link == nil else { return [.leave(link, .goodbye())] }
         if entry.guest.viewpoint.ended != nil { entry.guest = WebGuest(peer, host: host) }
         if entry.streams == 0 { entry.absentSince = now }
         entries[peer.id] = entry
@@ -113,21 +116,24 @@ struct WebGuests: Sendable {
         if streams == 1 { entries[id]?.absentSince = now }
     }
 
-    /// The person has enough.
-    mutating func leave(_ id: Peer.ID, _ end: LinkEnd = .goodbye) -> [Action] {
-        entries.removeValue(forKey: id)?.guest.link.map { [.leave($0, end)] } ?? []
+    /// The person leaves, and may come again before the node has followed all that was said.
+    mutating func leave(_ id: Peer.ID, _ end: LinkEnd = .goodbye()) -> [Action] {
+        guard let guest = entries.removeValue(forKey: id)?.guest else { return [] }
+        if stillComing.count >= DashboardLimits.webGuests { stillComing = [:] }
+        if !guest.unacknowledged.isEmpty { stillComing[id] = guest.feature.stillComing }
+        return guest.link.map { [.leave($0, end)] } ?? []
     }
 
     // MARK: What they want, and what becomes of it
 
     /// A guest wants something. Nil where it is nobody who may.
     mutating func want(
-        _ event: GuestFeature.Event, _ songID: Song.ID?, by id: Peer.ID, now: MeshInstant
+        _ event: GuestFeature.Event, by id: Peer.ID, now: MeshInstant
     ) -> (tapped: WebGuest.Tapped, actions: [Action])? {
         guard entries[id]?.guest.link != nil else { return nil }
         var tapped = WebGuest.Tapped.said([], until: nil)
         let actions = with(id) { guest in
-            tapped = guest.want(event, songID, now: now)
+            tapped = guest.want(event, now: now)
             return if case .said(let said, _) = tapped { said } else { [] }
         }
         return (tapped, actions)
@@ -155,7 +161,7 @@ struct WebGuests: Sendable {
         return ([notice.message] + [notice.suggestion].compactMap(\.self)).joined(separator: " ")
     }
 
-    /// Lets time pass. A guest that is gone keeps its place and what it wanted until another needs the place; its link
+    /// Time has passed. A guest that is gone keeps its place and what it wanted until another needs the place; its link
     /// stays until the node has what was said on it.
     mutating func tick(now: MeshInstant) -> [Action] {
         entries.keys.sorted().flatMap { id -> [Action] in

@@ -23,19 +23,13 @@ public struct AppFeature: Feature {
 
     /// What is to be done.
     public enum Effect: Hashable, Sendable {
-        /// Let guests find this node.
-        case startHosting(Peer)
-        /// Look for hosts.
-        case startBrowsing(Peer)
-        /// Say goodbye and give up radio and links.
-        case stop
         /// The host decides so.
         case host(HostFeature.Effect)
         /// The guest decides so.
         case guest(GuestFeature.Effect)
         /// Show an error.
         case show(NetworkError)
-        /// What an error was about is cured.
+        /// Clear an error: its cause is over.
         case clear(NetworkError)
     }
 
@@ -84,9 +78,11 @@ public struct AppFeature: Feature {
         let doing = mode
         mode = .choosing
         switch doing {
-        case .choosing: return begin(event)
+        case .choosing:
+            begin(event)
+            return []
         case .hosting(var host):
-            if let effects = end(event) { return effects }
+            if isEnd(event) { return [] }
             defer { mode = .hosting(host) }
             switch event {
             case .host(let event): return host.handle(event, now: now).map(Effect.host)
@@ -95,7 +91,7 @@ public struct AppFeature: Feature {
             default: return []
             }
         case .joining(var guest):
-            if let effects = end(event) { return effects }
+            if isEnd(event) { return [] }
             defer { mode = .joining(guest) }
             switch event {
             case .guest(let event): return guest.handle(event, now: now).map(Effect.guest)
@@ -106,25 +102,20 @@ public struct AppFeature: Feature {
         }
     }
 
-    private mutating func begin(_ event: Event) -> [Effect] {
+    private mutating func begin(_ event: Event) {
         switch event {
-        case .startHosting(let host):
-            mode = .hosting(host)
-            return [.startHosting(host.local)]
-        case .startJoining(let guest):
-            mode = .joining(guest)
-            return [.startBrowsing(guest.local)]
-        default: return []
+        case .startHosting(let host): mode = .hosting(host)
+        case .startJoining(let guest): mode = .joining(guest)
+        default: break
         }
     }
 
-    /// What ends everything leads back to the start. Nil where the event does not.
-    private func end(_ event: Event) -> [Effect]? {
+    /// Whether an event leads back to the start.
+    private func isEnd(_ event: Event) -> Bool {
         switch event {
-        case .endSession: [.stop]
-        // Fatal: there is nothing left to come back to.
-        case .multipeerEvent(.sessionInvalidated): [.stop]
-        default: nil
+        // The second is fatal: there is nothing left to come back to.
+        case .endSession, .multipeerEvent(.sessionInvalidated): true
+        default: false
         }
     }
 
@@ -132,7 +123,7 @@ public struct AppFeature: Feature {
     private func banner(_ event: MultipeerEvent) -> [Effect] {
         switch event {
         case .networkUnavailable: [.show(.networkUnavailable)]
-        // Whoever is linked has a network.
+        // A node that is linked has a network.
         case .peerConnected: [.clear(.networkUnavailable)]
         default: []
         }

@@ -3,7 +3,7 @@
 import MeshProtocol
 
 /// A part of the application that decides: an event goes in, effects come out, as data. It reads no clock, draws no random
-/// number and never waits; whoever owns it carries the effects out, in order.
+/// number and never waits; its owner performs the effects, in order.
 public protocol Feature: Sendable {
     /// What can happen.
     associatedtype Event: Sendable

@@ -13,7 +13,7 @@ public enum DJLimits {
     /// Longest song, in seconds: a day. What is longer is a mistake in a song list.
     public static let songSeconds = 86_400.0
     /// How long a song plays at least, whatever is said of its length: a library of songs without a length must not keep
-    /// the box busy with going from one to the next.
+    /// the head unit busy with going from one to the next.
     public static let shortestSong: MeshInstant = .seconds(1)
     /// Songs of a library that is a JSON list; larger ones come from a folder.
     public static let listedSongs = 10_000
@@ -57,7 +57,7 @@ public enum DJLimits {
     /// How often a host tells guests which state is the present one: a guest that has missed something without knowing it
     /// shows the wrong queue this long at most.
     public static let stateHeartbeat: MeshInstant = .seconds(5)
-    /// How many seconds a song's place may be off before it is shown anew: the round trip of a slow link, and less than
+    /// How many seconds a song's place may be off before it is shown again: the round trip of a slow link, and less than
     /// anybody sees on a bar.
     public static let noticedSeconds = 0.5
     /// Songs that the player has failed on and that are not tried again in a session: a folder of them at most, and none

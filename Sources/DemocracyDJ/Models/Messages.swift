@@ -12,7 +12,7 @@ public enum MeshMessage: Hashable, Sendable {
     case stateChange(HostChange)
     /// The host's answer to an intent that it does not follow.
     case rejection(GuestIntent, RejectionReason)
-    /// Which state is the host's present one, for whoever has missed a change without knowing it; and for how many seconds
+    /// Which state is the host's present one, for a guest that has missed a change without knowing it; and for how many seconds
     /// what plays has played, where something does.
     case stateHeartbeat(epoch: UInt32, revision: UInt64, elapsed: Double? = nil)
     /// A guest has missed a change, and asks for the host's whole state.
@@ -51,35 +51,6 @@ public struct SearchResults: Hashable, Sendable {
     public init(number: UInt32, songs: [Song]) {
         self.number = number
         self.songs = songs
-    }
-}
-
-/// What a guest can want of a song.
-public enum GuestIntent: Hashable, Sendable {
-    /// Put a song of the host's library into the queue.
-    case suggestSong(songID: Song.ID)
-    /// Vote for a song in the queue.
-    case vote(songID: Song.ID)
-    /// Take one's vote for a song back.
-    case takeBackVote(songID: Song.ID)
-    /// On to the next song. The identifier is that of the song that plays, so that a wish that comes late skips no other.
-    case skip(songID: Song.ID)
-
-    /// The song it is about.
-    public var songID: Song.ID {
-        switch self {
-        case .suggestSong(let songID), .vote(let songID), .takeBackVote(let songID), .skip(let songID): songID
-        }
-    }
-
-    /// Its name in `docs/using.md`'s terms.
-    public var kind: String {
-        switch self {
-        case .suggestSong: "suggestSong"
-        case .vote: "vote"
-        case .takeBackVote: "takeBackVote"
-        case .skip: "skip"
-        }
     }
 }
 

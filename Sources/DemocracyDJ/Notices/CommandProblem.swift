@@ -15,7 +15,7 @@ public enum CommandProblem: Hashable, Sendable {
     case notOnView(String)
     /// No song that this node knows of is called so.
     case notFound(String)
-    /// There is no such line in the list.
+    /// There is no such line in the list of so many; an empty one is that of what was found.
     case noSuchLine(Int, of: Int)
     /// Nothing is queued.
     case emptyQueue
@@ -57,6 +57,8 @@ public enum CommandProblem: Hashable, Sendable {
                 "Use a number of the list, or the beginning of a title in it.")
         case .notFound(let text):
             row("unknownSong", "\"\(shown(text))\" was not found yet.", "Look for it first: search \(shown(text))")
+        case .noSuchLine(let number, of: 0):
+            row("noSuchLine", "There is no result \(number).", "Look for a song: search and a word of its title.")
         case .noSuchLine(let number, let count):
             row("noSuchLine", "There is no line \(number).", "Use a number from 1 to \(count).")
         case .emptyQueue:
@@ -87,7 +89,10 @@ public enum CommandProblem: Hashable, Sendable {
 
     private func refusal(of song: String, _ reason: RejectionReason, _ waiting: Int) -> Problem {
         switch reason {
-        case .unknownSong: row("unknownSong", "There is no song \"\(song)\".", "Check the song's id.")
+        case .unknownSong:
+            row(
+                "unknownSong", "There is no song \"\(shown(song))\".",
+                "Look for a song: search and a word of its title.")
         case .alreadyVoted: row("alreadyVoted", "\"\(song)\" plays or is queued, and has that vote already.", nil)
         // Of a suggestion no host of ours says that.
         case .notQueued, .alreadyPlayed, .notVoted:
@@ -97,7 +102,7 @@ public enum CommandProblem: Hashable, Sendable {
             row(
                 "tooManySuggestions",
                 "You already have \(waiting == 0 ? "enough" : "\(waiting)") \(waiting == 1 ? "song" : "songs") waiting.",
-                "Suggest again when one of them has played.")
+                "Suggest again when \(waiting == 1 ? "it" : "one of them") has played.")
         case .cannotBePlayed:
             row(
                 "cannotBePlayed", "\"\(song)\" cannot be played: its file is damaged or of an unknown kind.",
@@ -110,7 +115,7 @@ public enum CommandProblem: Hashable, Sendable {
     }
 
     private func row(_ code: String, _ sentence: String, _ suggestion: String?) -> Problem {
-        Problem(code, sentence, suggestion, severity: .passes, raisedBy: .person, clearedBy: [.time])
+        .passes(code, sentence, suggestion, raisedBy: .person)
     }
 
     /// As much as fits a line, and nothing that a terminal would obey.

@@ -52,10 +52,10 @@ public struct ErrorToast: Hashable, Sendable {
     /// What stands on the button now; nil for no button.
     public var buttonText: String? { notice.button }
 
-    /// Whether it stays until it is cured.
+    /// Whether it stays until it is cleared.
     public var isCritical: Bool { notice.critical }
 
-    /// How long it is shown; nil for until it is cured.
+    /// How long it is shown; nil for until it is cleared.
     public var dismissAfter: Duration? { notice.dismissAfter.map { .seconds($0) } }
 
     /// How long after `shownAt` it gets a button that it does not have yet; nil where none is to come.
@@ -66,7 +66,7 @@ public struct ErrorToast: Hashable, Sendable {
         [dismissAfter, offersRetryAfter].compactMap { $0.map { shownAt + $0 } }.min()
     }
 
-    /// Lets time pass.
+    /// Time has passed.
     public mutating func tick(now: MeshInstant) -> Change? {
         if let dismissAfter, now >= shownAt + dismissAfter { return .over }
         guard let offersRetryAfter, now >= shownAt + offersRetryAfter, let later = notice.followedUp else { return nil }

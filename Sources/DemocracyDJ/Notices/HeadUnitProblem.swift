@@ -2,8 +2,8 @@
 
 import MeshProtocol
 
-/// What goes wrong around a node, in the head unit: with what plays, with what is recorded, with what was queued; and what
-/// the radio has repaired by itself. Each is one row of the table below.
+/// What goes wrong around a node, in the head unit: with what plays, with what is recorded, with what was queued; and
+/// what the radio has repaired by itself. Each is one row of the table below.
 public enum HeadUnitProblem: Hashable, Sendable {
     /// The player cannot be started, and why.
     case cannotStart(String)
@@ -13,76 +13,78 @@ public enum HeadUnitProblem: Hashable, Sendable {
     case noSound
     /// One song after the other cannot be played.
     case songsFail
-    /// The player has failed on a song, whoever asked for it. The title is nil where it is not known any more.
+    /// The player has failed on a song that anybody asked for. The title is nil where it is not known any more.
     case songFailed(title: String?)
-    /// The library has not so many songs of the session that goes on.
+    /// The library does not have this many songs of the session that goes on.
     case songsMissing(Int)
     /// The disk takes nothing of the drive that is recorded, and why.
     case driveNotRecorded(String)
     /// The radio has taken another adapter by itself.
     case otherAdapter(String, insteadOf: String)
-    /// The radio had stopped to advertise, and does so again.
+    /// The radio had stopped advertising, and does so again.
     case advertisingAgain
     /// Two nodes have one identity, as a copied memory card makes them. Neither is let in for a while.
     case twins(Peer)
+    /// What a guest was told by a host is more than the host knows, as a copied memory card makes it, or an old one that was
+    /// restored. Of the two only the guest's word says so.
+    case copied(host: Peer, guest: Peer)
+
+    /// What `driveNotRecorded` is told and cleared by, whatever its cause.
+    public static let driveNotRecordedCode = "driveNotRecorded"
 
     /// The row of this problem. One problem of the player takes the place of another.
     public var problem: Problem {
         switch self {
         case .cannotStart(let cause):
-            staying(
+            .stays(
                 "playerFailed", "The player mpv cannot be started (\(cause)). There is no music.",
                 "Install it with: sudo apt install mpv. Or do without sound: --player none.")
         case .keepsEnding(let cause):
-            staying(
+            .stays(
                 "playerFailed", "The player mpv ends again and again (\(cause)). The music stops and starts.",
                 "It is started again by itself. If that does not help, update mpv.")
         case .noSound:
-            staying(
+            .stays(
                 "playerFailed", "No audio output found. Music is paused.",
-                "Plug a loudspeaker or sound card in, or switch it on. It goes on by itself.")
+                "Plug a loudspeaker or sound card in, switch it on, or name another with --audio-device.")
         case .songsFail:
-            staying(
+            .stays(
                 "playerFailed", "One song after the other cannot be played. The next ones are tried more slowly.",
                 "Make sure the disk or stick with the music is plugged in and its files are whole.")
         case .songFailed(let title):
-            passing(
+            .passes(
                 "cannotBePlayed", "\(title.map { "\"\($0)\"" } ?? "A song that you voted for") cannot be played.",
                 "It was skipped, and the next one plays.", raisedBy: title == nil ? .host : .headUnit)
         case .songsMissing(let count):
-            passing(
+            .passes(
                 "songsMissing",
                 "\(count) \(count == 1 ? "song" : "songs") of the last queue "
                     + "\(count == 1 ? "is" : "are") not in this library.",
                 "They and their votes are gone from the queue.", raisedBy: .opening)
         case .driveNotRecorded(let cause):
-            staying(
-                "driveNotRecorded", "The drive is not recorded: \(cause).",
-                "Make room, and make its folder writable. Everything else goes on.")
+            .stays(
+                Self.driveNotRecordedCode, "The drive is not recorded: \(cause).",
+                "Make room on its disk, or make it writable.")
         case .otherAdapter(let new, let old):
-            passing(
-                "radioMended", "\(old) is gone or does not answer; \(new) is used now.",
+            .passes(
+                "radioRecovered", "\(old) is gone or does not answer; \(new) is used now.",
                 "To choose one yourself: --adapter names it.", raisedBy: .radio)
         case .advertisingAgain:
-            passing(
-                "radioMended", "New guests could not find this host for a moment; now they can again.",
+            .passes(
+                "radioRecovered", "New guests could not find this host for a moment; now they can again.",
                 "Who is here already has noticed nothing. If it comes often, use another adapter.", raisedBy: .radio)
         case .twins(let peer):
-            passing(
+            .passes(
                 "twins", "Two devices have the identity of \(peer.name): one of them is a copy.",
                 "On one of the two, remove the file identity from its state folder, and start it again.",
                 raisedBy: .link)
+        case .copied(let host, let guest):
+            .passes(
+                "mayBeCopied",
+                "\(host.name) knows less than it has told \(guest.name) before: there may be a copy of it.",
+                "If its memory card was copied: on one of the two, remove the file identity from its state folder, and "
+                    + "start it again.",
+                raisedBy: .link)
         }
-    }
-
-    private func staying(_ code: String, _ sentence: String, _ suggestion: String) -> Problem {
-        Problem(
-            code, sentence, suggestion, severity: .stays, raisedBy: .headUnit, clearedBy: [.recovered])
-    }
-
-    private func passing(
-        _ code: String, _ sentence: String, _ suggestion: String, raisedBy raiser: Problem.Raiser
-    ) -> Problem {
-        Problem(code, sentence, suggestion, severity: .passes, raisedBy: raiser, clearedBy: [.time])
     }
 }

@@ -19,58 +19,52 @@ public enum LibraryProblem: Error, Hashable, Sendable {
     case unreadableFiles(count: Int, example: String)
     /// Changes are not told by the system, but looked for now and then.
     case notWatched(path: String, cause: String)
-    /// The index can be neither used nor made anew.
+    /// The index can be neither used nor made again.
     case indexUnusable(path: String, cause: String)
 
     /// The row of this problem. What the music goes on with is told in passing.
     public var problem: Problem {
         switch self {
         case .folderMissing(let path):
-            row(
+            .stays(
                 "libraryMissing", "The music folder \(shown(path)) is not there, so its songs cannot play.",
                 "Plug the stick in again; its songs are back by themselves.")
         case .folderAway(let path):
-            row(
+            .stays(
                 "libraryAway", "The music folder \(shown(path)) is empty now, so its songs cannot play.",
                 "Plug the stick in again; its songs are back by themselves.")
         case .folderUnreadable(let path, let cause):
-            row(
+            .stays(
                 "libraryUnreadable",
                 "The music folder \(shown(path)) cannot be read (\(cause)), so its songs may not play.",
                 "Let this user read it, or try another stick.")
         case .noSongs(let path):
-            row(
+            .stays(
                 "libraryEmpty", "There is no music in the folder \(shown(path)), so nothing can be chosen.",
                 "Copy music into it; it is found by itself.")
         case .tooMuch(let path):
-            row(
+            .passes(
                 "libraryTooLarge",
                 "The music folder \(shown(path)) has more in it than the library takes; some of its songs are left out.",
-                "Put what is not music elsewhere, or choose a smaller folder.", passes: true)
+                "Put what is not music elsewhere, or choose a smaller folder.", raisedBy: .headUnit)
         case .unreadableFiles(1, let example):
-            row(
+            .passes(
                 "libraryFilesUnreadable", "The file \(shown(example)) cannot be read as music; it is left out.",
-                "Try it in another player, and copy it again where it is broken.", passes: true)
+                "Try it in another player, and copy it again where it is broken.", raisedBy: .headUnit)
         case .unreadableFiles(let count, let example):
-            row(
+            .passes(
                 "libraryFilesUnreadable",
                 "\(count) files cannot be read as music, such as \(shown(example)); they are left out.",
-                "Try them in another player, and copy them again where they are broken.", passes: true)
+                "Try them in another player, and copy them again where they are broken.", raisedBy: .headUnit)
         case .notWatched(let path, let cause):
-            row(
+            .passes(
                 "libraryNotWatched", "New songs in \(shown(path)) are noticed only every few minutes (\(cause)).",
-                "Raise the system's limit: sudo sysctl fs.inotify.max_user_watches=65536.", passes: true)
+                "Raise the system's limit: sudo sysctl fs.inotify.max_user_watches=65536.", raisedBy: .headUnit)
         case .indexUnusable(let path, let cause):
-            row(
+            .stays(
                 "libraryIndexUnusable", "The list of songs cannot be kept in \(shown(path)) (\(cause)).",
                 "Make room on that disk, and let this user write there.")
         }
-    }
-
-    private func row(_ code: String, _ sentence: String, _ suggestion: String, passes: Bool = false) -> Problem {
-        Problem(
-            code, sentence, suggestion, severity: passes ? .passes : .stays, raisedBy: .headUnit,
-            clearedBy: passes ? [.time] : [.recovered])
     }
 
     /// File names are somebody else's words.

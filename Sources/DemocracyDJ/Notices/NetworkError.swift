@@ -35,9 +35,9 @@ public enum NetworkError: Error, Sendable {
     case radioOff
     /// There is no adapter, or the one in use was pulled out.
     case noAdapter
-    /// rfkill keeps the adapter off: a switch of the box, or, where that is not it, a word to the kernel.
+    /// rfkill keeps the adapter off: a switch of the device, or, where that is not it, a program.
     case blocked(bySwitch: Bool)
-    /// The adapter has stopped to answer, and is being reset.
+    /// The adapter has stopped answering, and is being reset.
     case adapterSilent
     /// The adapter does not answer, and resets have not helped.
     case adapterDead
@@ -62,6 +62,10 @@ public enum NetworkError: Error, Sendable {
     case hostNotFound(host: Peer)
     /// The host ended its session.
     case hostEnded(host: Peer)
+    /// The host was stopped, and goes on with its session when it runs again.
+    case hostStopped(host: Peer)
+    /// The host said goodbye, and not what becomes of its session.
+    case hostLeft(host: Peer)
     /// The host has no room.
     case hostFull
     /// The host does not take this guest in, and does not say why.
@@ -72,7 +76,7 @@ public enum NetworkError: Error, Sendable {
     case versionMismatch
     /// The host wants something proved that this version cannot prove.
     case proofRequired
-    /// The host takes bonded boxes only.
+    /// The host takes bonded devices only.
     case bondRequired
     /// A host that was joined before has proved another key.
     case hostKeyChanged(host: Peer)
@@ -105,21 +109,21 @@ extension NetworkError {
         switch self {
         case .invalidURL:
             cover("invalidURL", "That is not an address of the web.", "Correct the address in the song list.")
-        case .requestFailed(let cause):
+        case .requestFailed:
             cover(
-                again: true, "requestFailed", "The request did not get through: \(words(of: cause)).",
-                "The votes do not need it. Covers come when there is reception again.")
+                again: true, "requestFailed", "A cover could not be loaded from its server.",
+                "It is tried again by itself; music and votes do not need it.")
         case .invalidResponse:
             cover(
-                "invalidResponse", "The server's answer makes no sense.",
+                "invalidResponse", "The covers' server sent something that is no picture.",
                 "Check that the address in the song list leads to a picture.")
         case .httpError(let statusCode):
             cover(again: true, "httpError", sentence(statusCode: statusCode), suggestion(statusCode: statusCode))
-        case .decodingError(let cause):
+        case .decodingError:
             cover(
-                "decodingError", "The server's answer cannot be read: \(words(of: cause)).",
+                "decodingError", "A cover is damaged, or a picture of an unknown kind.",
                 "Check that the address in the song list leads to a picture.")
-        case .noData: cover(again: true, "noData", "The server sent nothing.", "Try again in a moment.")
+        case .noData: cover(again: true, "noData", "The covers' server sent nothing.", "Try again in a moment.")
         case .offline:
             cover(
                 again: true, stays: true, "offline", "There is no Internet here.",
@@ -127,22 +131,22 @@ extension NetworkError {
         case .emptyData: cover("emptyData", "The server has nothing to show.", nil)
         case .serverMaintenance:
             cover(
-                again: true, stays: true, "serverMaintenance", "The server is down for maintenance.",
+                again: true, stays: true, "serverMaintenance", "The covers' server is down for maintenance.",
                 "Try again in a few minutes; music and votes go on without it.")
         case .rateLimited:
             cover(
-                again: true, stays: true, "rateLimited", "The server was asked too often, and wants a pause.",
-                "Wait a minute, then try again.")
+                again: true, stays: true, "rateLimited", "The covers' server was asked too often, and wants a pause.",
+                "It is asked again by itself after that; music and votes go on without it.")
         case .radioOff: outage("radioOff", "Bluetooth is switched off.", "Switch it on: bluetoothctl power on.")
         case .noAdapter:
             outage("noAdapter", "There is no Bluetooth adapter.", "Plug it in; it is used as soon as it is there.")
         case .blocked(bySwitch: true):
             outage(
-                "blocked", "A switch on this box keeps Bluetooth off.",
+                "blocked", "A switch on this device keeps Bluetooth off.",
                 "Flip the switch; the radio comes back by itself.")
         case .blocked(bySwitch: false):
             outage(
-                "blocked", "Bluetooth is blocked on this box (rfkill).",
+                "blocked", "Bluetooth is blocked on this device (rfkill).",
                 "Lift the block: sudo rfkill unblock bluetooth.")
         case .adapterSilent:
             outage(
@@ -151,7 +155,7 @@ extension NetworkError {
         case .adapterDead:
             outage(
                 "adapterDead", "The Bluetooth adapter does not answer, not even after a reset.",
-                "Pull it out and put it in again; one that is built in needs this box restarted.")
+                "Pull it out and put it in again; one that is built in needs this device restarted.")
         case .serviceNotRunning:
             outage(
                 "serviceNotRunning", "The Bluetooth service, bluetoothd, is not running.",
@@ -199,29 +203,40 @@ extension NetworkError {
                 "Votes that were not sent yet are kept. Looking for a host again.",
                 severity: .passes, raisedBy: .link, clearedBy: [.time, .linked, .left, .refused],
                 about: [host.id, host.name])
-        case .hostFull:
+        case .hostStopped(let host):
             Problem(
-                "hostFull", "The host has no room for another guest.",
-                "You join by yourself when somebody has left.",
-                button: .now("Retry"), severity: .stays, raisedBy: .refusal, clearedBy: [.linked, .retried, .left])
+                "hostStopped", "\(host.asHost(startsSentence: true)) has stopped. Its queue and votes are kept.",
+                "You are back by yourself when it runs again, and what you vote until then is sent.",
+                severity: .stays, raisedBy: .link, clearedBy: [.linked, .left, .refused, .gaveUp],
+                about: [host.id, host.name])
+        case .hostLeft(let host):
+            Problem(
+                "hostLeft", "\(host.asHost(startsSentence: true)) has left, and its queue may be gone.",
+                "Votes that were not sent yet are kept, and the next host that is heard is joined.",
+                severity: .passes, raisedBy: .link, clearedBy: [.time, .linked, .left, .refused],
+                about: [host.id, host.name])
+        case .hostFull:
+            .stays(
+                "hostFull", "The host has no room for another guest.", "You join by yourself when somebody has left.",
+                button: .now("Retry"), raisedBy: .refusal, clearedBy: [.linked, .retried, .left])
         case .refused: refusal("refused", "The host does not take you in.", "Ask the driver why, then retry.")
         case .kicked:
-            Problem(
+            .stays(
                 "kicked", "The host has removed you from this session.",
-                "You can join again when the driver starts a new session.",
-                severity: .stays, raisedBy: .refusal, clearedBy: [.linked, .retried])
+                "You can join again when the driver starts a new session.", raisedBy: .refusal,
+                clearedBy: [.linked, .retried])
         case .versionMismatch:
             refusal(
                 "versionMismatch", "The host speaks another version of RoadMesh.",
-                "Install the same version on both boxes, then retry.")
+                "Install the same version on both devices, then retry.")
         case .proofRequired:
             refusal(
                 "proofRequired", "The host asks for something that this version of RoadMesh cannot give.",
                 "Install the host's version of RoadMesh, then retry.")
         case .bondRequired:
             refusal(
-                "bondRequired", "This host takes only boxes that it is bonded with.",
-                "Run roadmesh pair on both boxes, then retry. If they were bonded before, one of them has forgotten.")
+                "bondRequired", "This host takes only devices that it is bonded with.",
+                "Run roadmesh pair on both devices, then retry. If they were bonded before, one of them has forgotten.")
         case .hostKeyChanged(let host):
             Problem(
                 "hostKeyChanged", "\(host.asHost(startsSentence: true)) has another key than when it was joined.",
@@ -229,20 +244,17 @@ extension NetworkError {
                 button: .now("Forget Key"), severity: .stays, raisedBy: .link,
                 clearedBy: [.linked, .retried, .left], about: [host.id, host.name])
         case .sameIdentity:
-            Problem(
+            refusal(
                 "sameIdentity", "Another device has the identity of this one: one of them is a copy.",
-                "On one of the two, remove the file identity from its state folder, and start it again.",
-                button: .now("Retry"), severity: .stays, raisedBy: .refusal, clearedBy: [.linked, .retried])
+                "On one of the two, remove the file identity from its state folder, and start it again.")
         case .notConnected:
-            Problem(
+            .passes(
                 "notConnected", "There is no host right now.",
-                "Votes and suggestions are kept and sent later; searching and skipping need a host.",
-                severity: .passes, raisedBy: .person, clearedBy: [.time])
+                "Votes and suggestions are kept and sent later; searching and skipping need a host.", raisedBy: .person)
         case .tooManyPendingVotes:
-            Problem(
+            .passes(
                 "tooManyPendingVotes", "\(DJLimits.pendingVotes) votes wait to be sent already.",
-                "Vote again when the connection is back.",
-                severity: .passes, raisedBy: .person, clearedBy: [.time])
+                "Vote again when the connection is back.", raisedBy: .person)
         case .storageFull:
             disk(
                 "storageFull", "The disk is full; nothing more can be kept.",
@@ -262,10 +274,10 @@ extension NetworkError {
         case .storageFailed(let cause):
             disk("storageFailed", "The disk does not work: \(cause).", "Save what is on it, and replace it.")
         case .storageDamaged(let path):
-            Problem(
+            .stays(
                 "storageDamaged", "What was kept cannot be read. It was put aside as \(path).",
                 "Voting goes on without it. Keep that file for somebody who can repair it.",
-                button: .now("OK"), severity: .stays, raisedBy: .opening, clearedBy: [.retried])
+                button: .now("OK"), raisedBy: .opening, clearedBy: [.retried])
         }
     }
 
@@ -275,7 +287,7 @@ extension NetworkError {
     ) -> Problem {
         Problem(
             code, sentence, suggestion, button: again ? .now("Try Again") : nil, severity: stays ? .stays : .passes,
-            raisedBy: .covers, clearedBy: stays ? [.loaded, .retried] : [.time])
+            raisedBy: .covers, clearedBy: stays ? [.loaded, .recovered, .retried] : [.time])
     }
 
     private func outage(_ code: String, _ sentence: String, _ suggestion: String) -> Problem {
@@ -285,21 +297,20 @@ extension NetworkError {
     }
 
     private func refusal(_ code: String, _ sentence: String, _ suggestion: String) -> Problem {
-        Problem(
-            code, sentence, suggestion, button: .now("Retry"), severity: .stays, raisedBy: .refusal,
-            clearedBy: [.linked, .retried])
+        .stays(
+            code, sentence, suggestion, button: .now("Retry"), raisedBy: .refusal, clearedBy: [.linked, .retried])
     }
 
     private func disk(_ code: String, _ sentence: String, _ suggestion: String) -> Problem {
-        Problem(code, sentence, suggestion, severity: .stays, raisedBy: .store, clearedBy: [.written])
+        .stays(code, sentence, suggestion, raisedBy: .store, clearedBy: [.written])
     }
 
     private func sentence(statusCode: Int) -> String {
         switch statusCode {
-        case 401, 403: "The server does not let this box in (\(statusCode))."
-        case 404, 410: "It is not there any more (\(statusCode))."
-        case 500...599: "The server is in trouble (\(statusCode))."
-        default: "The server said no (\(statusCode))."
+        case 401, 403: "The covers' server does not let this device in."
+        case 404, 410: "A cover is not there any more."
+        case 500...599: "The covers' server is in trouble."
+        default: "The covers' server said no."
         }
     }
 

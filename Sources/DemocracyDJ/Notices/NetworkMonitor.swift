@@ -38,8 +38,8 @@ public struct NetworkMonitor: Sendable {
     private enum Outage: Hashable, Sendable {
         /// The radio. It is over when the radio says so.
         case reported(NetworkError)
-        /// Nobody: everybody was lost at once. The radio is asked, and may say what it is; it is over as well when somebody is
-        /// linked, and when the radio has said nothing for long enough.
+        /// Nobody: everybody was lost at once. The radio is asked, and may say what it is; it is over as well when
+        /// somebody is linked, and when the radio has said nothing for long enough.
         case inferred(since: MeshInstant)
     }
 

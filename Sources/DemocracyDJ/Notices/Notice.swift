@@ -4,7 +4,7 @@ import MeshProtocol
 
 /// Something to tell a person: what happened, what it means for them, and what to do.
 public struct Notice: Hashable, Sendable, Codable {
-    /// What a notice says later, where nothing was cured meanwhile.
+    /// What a notice says later, where nothing has cleared it meanwhile.
     public struct FollowUp: Hashable, Sendable {
         /// How long after the first it is said.
         public var after: Duration
@@ -26,7 +26,7 @@ public struct Notice: Hashable, Sendable, Codable {
     public var suggestion: String?
     /// The label of the button that does it.
     public var button: String?
-    /// Whether it stays until it is cured.
+    /// Whether it stays until it is cleared.
     public var critical: Bool
     /// Seconds after which it goes by itself; nil for never.
     public var dismissAfter: Double?
@@ -54,7 +54,7 @@ public struct Notice: Hashable, Sendable, Codable {
 
 extension Notice {
     /// The code of every outage (`NetworkError.isOutage`): this node's radio is out once, whatever the cause, and
-    /// working again is one cure.
+    /// working again clears it.
     public static let outageCode = "radioUnavailable"
 
     /// An error, told to a person.

@@ -9,7 +9,7 @@ public struct NoticeBoard: Sendable {
         /// There is something to tell.
         case tell(Notice)
         /// What the notice of this code was about is over.
-        case cured(String)
+        case clear(String)
         /// This has happened: whatever it clears is over.
         case cleared(by: Problem.Clearer)
         /// Time has passed: see `deadline`.
@@ -30,7 +30,7 @@ public struct NoticeBoard: Sendable {
     /// A board with nothing on it.
     public init() {}
 
-    /// What is on the screen, oldest first: for whoever looks only now.
+    /// What is on the screen, oldest first: for a screen that is opened only now.
     public var current: [Notice] { toasts.map(\.notice) }
 
     /// When `tick` is due.
@@ -40,7 +40,7 @@ public struct NoticeBoard: Sendable {
     public mutating func handle(_ event: Event, now: MeshInstant) -> [Action] {
         switch event {
         case .tell(let notice): tell(notice, now: now)
-        case .cured(let code): clear { $0.notice.code == code }
+        case .clear(let code): clear { $0.notice.code == code }
         case .cleared(let clearer): clear { $0.notice.clearedBy.contains(clearer) }
         case .tick: tick(now: now)
         }
@@ -56,8 +56,8 @@ public struct NoticeBoard: Sendable {
     }
 
     private mutating func makeRoom(for notice: Notice) -> [Action] {
-        // One place is kept from those that stay: whoever types a line that is no command is told so, whatever else is
-        // wrong.
+        // One place is kept from those that stay: a person who types a line that is no command is told so, whatever
+        // else is wrong.
         if notice.critical, toasts.count(where: \.isCritical) == DJLimits.notices - 1 {
             return clearOldest(where: \.isCritical)
         }

@@ -2,8 +2,8 @@
 
 import MeshProtocol
 
-/// A problem that people are told of: one row of the table in `NetworkError.problem`. A new one is a case and its row there,
-/// and a line where it is raised.
+/// A problem that people are told of: one row of the table in `NetworkError.problem`. A new one is a case and its row
+/// there, and a line where it is raised.
 public struct Problem: Sendable {
     /// How it is told.
     public enum Severity: Hashable, Sendable {
@@ -74,7 +74,7 @@ public struct Problem: Sendable {
         case written
         /// Something has been loaded from the web.
         case loaded
-        /// What has raised it says that it is over (`NoticeBoard.Event.cured`).
+        /// What has raised it says that it is over (`NoticeBoard.Event.clear`).
         case recovered
     }
 
@@ -110,6 +110,22 @@ public struct Problem: Sendable {
         self.clearedBy = clearedBy
         self.about = about
         self.later = later
+    }
+
+    /// One that is told in passing.
+    static func passes(
+        _ code: String, _ sentence: String, _ suggestion: String?, raisedBy raiser: Raiser
+    ) -> Problem {
+        Problem(code, sentence, suggestion, severity: .passes, raisedBy: raiser, clearedBy: [.time])
+    }
+
+    /// One that is told until what raised it says that it is over, or until it is cleared otherwise.
+    static func stays(
+        _ code: String, _ sentence: String, _ suggestion: String, button: Button? = nil,
+        raisedBy raiser: Raiser = .headUnit, clearedBy: Set<Clearer> = [.recovered]
+    ) -> Problem {
+        Problem(
+            code, sentence, suggestion, button: button, severity: .stays, raisedBy: raiser, clearedBy: clearedBy)
     }
 }
 

@@ -32,7 +32,7 @@ public struct HostChange: Hashable, Sendable {
 
     /// The run of the host that this is about.
     public var epoch: UInt32
-    /// The revision that this builds on: it means nothing to whoever has another.
+    /// The revision that this builds on: it means nothing to a guest that has another.
     public var base: UInt64
     /// The revision that comes of it.
     public var revision: UInt64
@@ -68,7 +68,7 @@ public struct HostChange: Hashable, Sendable {
         if base.nowPlaying?.withoutVoters != target.nowPlaying?.withoutVoters {
             nowPlaying = NowPlaying(target.nowPlaying, after: base)
         }
-        // A song that follows itself is the same, and begins anew.
+        // A song that follows itself is the same, and begins again.
         if isPlaying != nil || nowPlaying != nil || target.elapsed < base.elapsed { elapsed = target.elapsed }
         if let item = target.nowPlaying, let plays = playing(after: base) {
             playingVoters = VoterChange(from: plays.voters, to: item.voters)

@@ -10,7 +10,7 @@ import MeshProtocol
 public struct StateFeed: Sendable {
     /// What happens.
     public enum Event: Hashable, Sendable {
-        /// A link to a guest is up, maybe in the place of an older one. Whoever comes with a change of the state is told
+        /// A link to a guest is up, maybe in the place of an older one. A guest that comes with a change of the state is told
         /// after it (`stateChanged` first), so that the guest's first update has it. `has` is the state that has left with
         /// the answer to the guest (`present`), if one has.
         case guestConnected(Peer.ID, has: HostSnapshot? = nil)
@@ -126,7 +126,7 @@ public struct StateFeed: Sendable {
         return [.send(.searchResults(answer), to: guest.id)]
     }
 
-    /// Whoever has an update under way learns more from that.
+    /// A guest that has an update under way learns more from that.
     private mutating func sendHeartbeat(_ index: Int) -> [Action] {
         let guest = guests[index]
         guard guest.underWay == .nothing, isCurrent(guest.sent) else { return [] }

@@ -86,7 +86,7 @@ extension HostSnapshot {
 extension HostSnapshot {
     /// Bytes that it takes as a message, at most. Counted, since with the votes of a bus making it takes a while: a number of
     /// two bytes for each vote, 17 for each peer once, 32 for what stands around a song's texts.
-    private var mostBytes: Int {
+    var mostBytes: Int {
         var named = Set(connectedPeers.map(\.id)).union(skipVoters)
         for item in items {
             named.formUnion(item.voters)
@@ -132,31 +132,6 @@ extension WireEnvelope {
             searchResults.number = results.number
             searchResults.songs = results.songs.map { WireSong($0) }
         }
-    }
-}
-
-extension WireIntent {
-    fileprivate init(_ intent: GuestIntent) {
-        self.init()
-        switch intent {
-        case .vote(let songID): vote = songID
-        case .suggestSong(let songID): suggestion = songID
-        case .takeBackVote(let songID): takeBack = songID
-        case .skip(let songID): skip = songID
-        }
-    }
-}
-
-extension GuestIntent {
-    fileprivate init?(_ wire: WireIntent) {
-        switch wire.wish {
-        case .vote(let songID): self = .vote(songID: songID)
-        case .suggestion(let songID): self = .suggestSong(songID: songID)
-        case .takeBack(let songID): self = .takeBackVote(songID: songID)
-        case .skip(let songID): self = .skip(songID: songID)
-        case nil: return nil
-        }
-        guard DJLimits.isSongID(songID) else { return nil }
     }
 }
 

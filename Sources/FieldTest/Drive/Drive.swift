@@ -24,13 +24,6 @@ public struct Drive: Hashable, Sendable {
     /// How it ended.
     public var ending: Ending
 
-    /// A drive.
-    public init(header: DriveHeader, rows: [DriveRow], ending: Ending) {
-        self.header = header
-        self.rows = rows
-        self.ending = ending
-    }
-
     /// How long it took, in seconds.
     public var seconds: Double { rows.last?.at ?? 0 }
 }
@@ -46,17 +39,17 @@ public enum DriveProblem: Error, Hashable, Sendable {
 }
 
 extension Drive {
-    /// Reads the lines of a drive. A line that is none, such as the half one at the end of a file that was cut off, and one
-    /// of a kind that this version does not know, is passed over. Rows are put in the order of their times: what was told with a
-    /// time of its own may stand behind what happened after it.
+    /// Reads the lines of a drive. A line that is none, such as the half one at the end of a file that was cut off, and
+    /// one of a kind that this version does not know, is passed over. Rows are put in the order of their times: what
+    /// was told with a time of its own may stand behind what happened after it.
     public init(lines: some Sequence<some StringProtocol>, isUnderWay: Bool = false) throws(DriveProblem) {
         var iterator = lines.makeIterator()
         let first = iterator.next()
         // A newer form may have other fields.
-        if let form = first.flatMap({ DriveLine.read($0, as: FormOnly.self) })?.roadmeshDrive, form > DriveHeader.form {
+        if let form = first.flatMap({ Self.decoded($0, as: FormOnly.self) })?.roadmeshDrive, form > DriveHeader.form {
             throw .newerForm(form)
         }
-        guard let first, var header = DriveLine.read(first, as: DriveHeader.self) else { throw .noHeader }
+        guard let first, var header = Self.decoded(first, as: DriveHeader.self) else { throw .noHeader }
         header.peer = Peer(id: Self.word(header.peer.id), name: header.peer.name)
         header.service = Self.word(header.service)
         header.version = Self.word(header.version)
@@ -68,7 +61,7 @@ extension Drive {
         self.header = header
         rows = []
         while let line = iterator.next() {
-            guard line.utf8.count <= StoreLimits.driveLineBytes, let row = DriveLine.read(line, as: DriveRow.self),
+            guard line.utf8.count <= StoreLimits.driveLineBytes, let row = Self.decoded(line, as: DriveRow.self),
                 row.at.isFinite, row.at >= 0, row.at <= FieldTestLimits.longestDrive / .seconds(1)
             else { continue }
             guard rows.count < StoreLimits.driveLines else { throw .tooLarge }
@@ -92,6 +85,10 @@ extension Drive {
 
     private struct FormOnly: Decodable {
         var roadmeshDrive: Int
+    }
+
+    private static func decoded<Value: Decodable>(_ line: some StringProtocol, as type: Value.Type) -> Value? {
+        try? JSONDecoder().decode(type, from: Data(line.utf8))
     }
 
     fileprivate static func word(_ text: String) -> String {

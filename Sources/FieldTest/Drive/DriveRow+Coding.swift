@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import FoundationEssentials
-
 // A row as a line of JSON: `at`, `kind`, and what belongs to that kind beside them.
 extension DriveRow: Codable {
     private enum Key: String, CodingKey {
@@ -65,12 +63,5 @@ extension DriveRow: Codable {
         case .missing: .missing
         case .end: .end
         }
-    }
-}
-
-/// Lines of a drive, as they are stored and shipped: `JSONLine` writes them.
-enum DriveLine {
-    static func read<Value: Decodable>(_ line: some StringProtocol, as type: Value.Type) -> Value? {
-        try? JSONDecoder().decode(type, from: Data(line.utf8))
     }
 }

@@ -36,7 +36,7 @@ public enum Happening: Hashable, Sendable {
     case notice(String)
     /// The recording goes on.
     case tick
-    /// So many rows before this one were lost to a disk that took nothing.
+    /// How many rows before this one were lost, since the disk took nothing.
     case missing(Int)
     /// The recording was ended, and this is why.
     case end(String)
@@ -129,13 +129,6 @@ public struct WishRow: Codable, Hashable, Sendable {
     public var wish: String
     /// `queued`, `sent`, `confirmed` or `rejected`.
     public var state: String
-
-    /// A wish.
-    public init(song: Song.ID, wish: String, state: String) {
-        self.song = song
-        self.wish = wish
-        self.state = state
-    }
 }
 
 /// A wish that a host was told, as it is recorded.
@@ -148,12 +141,4 @@ public struct IntentRow: Codable, Hashable, Sendable {
     public var song: Song.ID?
     /// Whether the host took it.
     public var accepted: Bool
-
-    /// A wish.
-    public init(peer: Peer.ID, intent: String, song: Song.ID?, accepted: Bool) {
-        self.peer = peer
-        self.intent = intent
-        self.song = song
-        self.accepted = accepted
-    }
 }

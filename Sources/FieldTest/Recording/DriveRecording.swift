@@ -38,8 +38,8 @@ public actor DriveRecording: Service {
     private var hasEnded = false
     private var isFailing = false
 
-    /// Begins a recording of a node that does not run yet: its header is on the disk when this returns. `origin` is the same
-    /// moment as the header's `began`.
+    /// Begins a recording of a node that does not run yet: its header is on the disk when this returns. `origin` is the
+    /// same moment as the header's `began`.
     public init(
         _ node: Node, _ header: DriveHeader, in store: DriveStore, origin: ContinuousClock.Instant,
         marks: [TimedMark],
@@ -101,14 +101,13 @@ public actor DriveRecording: Service {
         do throws(NodeStoreError) {
             try await store.append(batch, to: number, isEnd: isEnd)
             written += batch.count
-            if isFailing { await node.send(.cured(code: HeadUnitProblem.driveNotRecorded("").problem.code)) }
+            if isFailing { await node.send(.cleared(code: HeadUnitProblem.driveNotRecordedCode)) }
             isFailing = false
         } catch {
             waiting = batch + waiting
-            guard !isFailing else { return }
+            if !isFailing { logger.error("the drive is not recorded: \(error)") }
             isFailing = true
-            logger.error("the drive is not recorded: \(error)")
-            // A node that has ended shows nothing more, and takes nothing.
+            // Each time, since a node whose own disk is out for a while shows that instead. One that has ended takes nothing.
             if !hasEnded { await node.send(.notice(Notice(.driveNotRecorded(error.cause)))) }
         }
     }

@@ -12,7 +12,7 @@ public struct Recorder: Sendable {
     private let isGuest: Bool
     /// Peers whose link is resumed, but whose state has not been seen on it.
     private var awaitsState: Peer?
-    /// Hosts whose way back has been told up to `heard`: an advertisement a second is not news each time.
+    /// Hosts whose way back has been told up to `heard`: an advertisement a second is not worth a row each time.
     private var heard: Set<String> = []
     private var lastRow: Duration = .zero
 
@@ -55,9 +55,9 @@ public struct Recorder: Sendable {
         let head = Identity.head(of: contact.peer.id)
         switch contact.phase {
         case .heard:
-            let isNews = heard.insert(head).inserted
+            let isNew = heard.insert(head).inserted
             // Its strength is worth a row each time: there is no link that tells it.
-            guard isNews || contact.rssi != nil else { return [] }
+            guard isNew || contact.rssi != nil else { return [] }
         case .dialled: break
         case .resumed:
             heard.insert(head)

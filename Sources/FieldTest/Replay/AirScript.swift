@@ -48,41 +48,41 @@ public struct AirScript: Hashable, Sendable {
     /// What a drive does to an air. Back to back, what lies between two gaps is shortened to
     /// `FieldTestLimits.backToBack`. A host's drive is that of the guest it has heard most of.
     public init(_ drive: Drive, backToBack: Bool = false) {
-        let figures = DriveFigures(drive)
-        let gaps = Self.gaps(figures)
+        let metrics = DriveMetrics(drive)
+        let gaps = Self.gaps(metrics)
         var steps = gaps.flatMap { [Step($0.start, .cut), Step($0.end, .heal)] }
         var last: Int?
-        for sample in figures.samples where sample.peer == Self.peer(figures) {
+        for sample in metrics.samples where sample.peer == Self.peer(metrics) {
             guard let rssi = sample.rssi, rssi != last else { continue }
             last = rssi
             steps.append(Step(sample.at, .rssi, rssi: rssi))
         }
-        steps += figures.deliveries.steps.enumerated().compactMap { index, step in
-            let before = index > 0 ? figures.deliveries.steps[index - 1].cast : 0
+        steps += metrics.deliveries.steps.enumerated().compactMap { index, step in
+            let before = index > 0 ? metrics.deliveries.steps[index - 1].cast : 0
             return step.cast > before ? Step(step.at, .vote) : nil
         }
-        steps += figures.marks.map { Step($0.at, .mark, text: $0.text) }
-        steps.append(Step(figures.seconds, .end))
+        steps += metrics.marks.map { Step($0.at, .mark, text: $0.text) }
+        steps.append(Step(metrics.seconds, .end))
         steps = Self.inOrder(steps)
-        self.steps = backToBack ? Self.shortened(steps, gaps, figures.seconds) : steps
+        self.steps = backToBack ? Self.shortened(steps, gaps, metrics.seconds) : steps
     }
 
     private static func inOrder(_ steps: [Step]) -> [Step] {
         steps.enumerated().sorted { ($0.element.at, $0.offset) < ($1.element.at, $1.offset) }.map(\.element)
     }
 
-    private static func peer(_ figures: DriveFigures) -> Peer.ID? {
+    private static func peer(_ metrics: DriveMetrics) -> Peer.ID? {
         var counts: [Peer.ID: Int] = [:]
-        for sample in figures.samples { counts[sample.peer, default: 0] += 1 }
+        for sample in metrics.samples { counts[sample.peer, default: 0] += 1 }
         return counts.max { ($0.value, $0.key) < ($1.value, $1.key) }?.key
     }
 
     /// The gaps with that peer, one after the other.
-    private static func gaps(_ figures: DriveFigures) -> [(start: Double, end: Double)] {
-        let peer = peer(figures)
+    private static func gaps(_ metrics: DriveMetrics) -> [(start: Double, end: Double)] {
+        let peer = peer(metrics)
         var gaps: [(start: Double, end: Double)] = []
-        for gap in figures.gaps where peer == nil || Identity.head(of: gap.peer) == Identity.head(of: peer ?? "") {
-            let start = max(gap.start, gaps.last?.end ?? 0), end = gap.end ?? figures.seconds
+        for gap in metrics.gaps where peer == nil || Identity.head(of: gap.peer) == Identity.head(of: peer ?? "") {
+            let start = max(gap.start, gaps.last?.end ?? 0), end = gap.end ?? metrics.seconds
             if end > start { gaps.append((start, end)) }
         }
         return gaps
@@ -120,7 +120,7 @@ public struct AirScript: Hashable, Sendable {
         return result
     }
 
-    /// The steps as lines of JSON, for whoever steers an air.
+    /// The steps as lines of JSON, for a program that controls an air.
     public var lines: [String] { steps.map { JSONLine.text($0) } }
 
     /// The road that a guest of the simulator is driven along.

@@ -2,8 +2,8 @@
 
 import MeshSimulator
 
-/// A drive, driven again in the simulator: the product's protocol and reconnect policy, in virtual time, with a bookkeeper
-/// that looks at every promise (`docs/simulator.md`).
+/// A drive, driven again in the simulator: the product's protocol and reconnect policy, in virtual time, with a
+/// bookkeeper that checks every invariant (`docs/simulator.md`).
 public struct SimulatedDrive: Sendable {
     /// What came of it.
     public struct Result: Sendable {
@@ -11,7 +11,7 @@ public struct SimulatedDrive: Sendable {
         public var figures = Figures()
         /// How many runs there were.
         public var runs = 0
-        /// The first promise that was broken, with the seed of its run.
+        /// The first invariant that was violated, with the seed of its run.
         public var violation: (seed: UInt64, violation: Violation)?
     }
 
@@ -22,8 +22,9 @@ public struct SimulatedDrive: Sendable {
         road = script.road
     }
 
-    /// Drives it once for each seed, as many at a time as there are tasks for, until a promise is broken.
-    public func run(seeds: ClosedRange<UInt64>) async -> Result {
+    /// Drives it once for each seed, as many at a time as there are tasks for, until an invariant is violated. `progress` is
+    /// told how many runs are done, after each.
+    public func run(seeds: ClosedRange<UInt64>, progress: (_ done: Int) -> Void = { _ in }) async -> Result {
         await withTaskGroup(of: Outcome.self) { group in
             var result = Result()
             var next = seeds.makeIterator()
@@ -34,6 +35,7 @@ public struct SimulatedDrive: Sendable {
             for await outcome in group {
                 result.figures += outcome.figures
                 result.runs += 1
+                progress(result.runs)
                 if let violation = outcome.violation, outcome.scenario.seed < result.violation?.seed ?? .max {
                     result.violation = (outcome.scenario.seed, violation)
                 }

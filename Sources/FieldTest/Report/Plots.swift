@@ -4,7 +4,7 @@ import MeshProtocol
 
 /// The plots of a drive.
 struct Plots {
-    let figures: DriveFigures
+    let metrics: DriveMetrics
     /// The most that a bar of the distribution stands for: drives beside one another have one scale.
     let mostReconnects: Int
 
@@ -14,9 +14,9 @@ struct Plots {
     private static let strongest = -30.0, weakest = -100.0
 
     var signal: String {
-        let rows = Plot.rows(of: figures.marks, in: figures.seconds)
+        let rows = Plot.rows(of: metrics.marks, in: metrics.seconds)
         let top = 12.0 + Double((rows.compactMap(\.self).max() ?? -1) + 1) * 17
-        var plot = Plot(seconds: figures.seconds, height: 178 + top, top: top)
+        var plot = Plot(seconds: metrics.seconds, height: 178 + top, top: top)
         shadeGaps(&plot)
         for strength in stride(from: -40, through: -100, by: -20) {
             plot.rule(y(Double(strength), plot), strength == -40 ? "-40 dBm" : "\(strength)")
@@ -24,9 +24,9 @@ struct Plots {
         for (number, peer) in linkedPeers.enumerated() {
             plot.line(line(of: peer, plot), class: "line line\(number % 6 + 1)")
         }
-        plot.marks(figures.marks, rows: rows)
+        plot.marks(metrics.marks, rows: rows)
         plot.times()
-        let note = figures.signal.isEmpty ? "<p class=\"note\">This radio does not tell signal strength.</p>" : ""
+        let note = metrics.signal.isEmpty ? "<p class=\"note\">This radio does not tell signal strength.</p>" : ""
         return plot.svg("Signal strength over time, with gaps shaded") + legend + note
     }
 
@@ -38,16 +38,16 @@ struct Plots {
     /// Those with a signal, the one with most of it first: as many as can be told apart.
     private var linkedPeers: [Peer.ID] {
         var counts: [Peer.ID: Int] = [:]
-        for sample in figures.samples where sample.rssi != nil { counts[sample.peer, default: 0] += 1 }
+        for sample in metrics.samples where sample.rssi != nil { counts[sample.peer, default: 0] += 1 }
         let all = counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map(\.key)
         return Array(all.prefix(FieldTestLimits.plotPeers))
     }
 
     private func line(of peer: Peer.ID, _ plot: Plot) -> [(x: Double, y: Double)?] {
-        let samples = figures.samples.filter { $0.peer == peer && $0.rssi != nil }
+        let samples = metrics.samples.filter { $0.peer == peer && $0.rssi != nil }
         // More points than a screen has pixels show nothing more; the weakest of some stands for all of them.
         let share = max(1, (samples.count + FieldTestLimits.plotPoints - 1) / FieldTestLimits.plotPoints)
-        let gaps = figures.gaps.filter { Identity.head(of: $0.peer) == Identity.head(of: peer) }
+        let gaps = metrics.gaps.filter { Identity.head(of: $0.peer) == Identity.head(of: peer) }
         var points: [(x: Double, y: Double)?] = []
         var last = 0.0
         var gap = gaps[...]
@@ -65,9 +65,9 @@ struct Plots {
     }
 
     private func shadeGaps(_ plot: inout Plot) {
-        for gap in figures.gaps {
-            let end = gap.end ?? figures.seconds
-            plot.shade(gap.start, end, "Gap at \(Words.clock(gap.start)), \(Words.time(end - gap.start))")
+        for gap in metrics.gaps {
+            let end = gap.end ?? metrics.seconds
+            plot.shade(gap.start, end, "Gap at \(Format.clock(gap.start)), \(Format.time(end - gap.start))")
         }
     }
 
@@ -76,7 +76,7 @@ struct Plots {
         guard peers.count > 1 else { return "" }
         let entries = peers.enumerated().map { number, peer in
             "<li><span class=\"key line\(number % 6 + 1)\"></span>"
-                + "\(HTML.escaped(figures.names[peer] ?? Identity.head(of: peer)))</li>"
+                + "\(HTML.escaped(metrics.names[peer] ?? Identity.head(of: peer)))</li>"
         }
         return "<ul class=\"legend\">\(entries.joined())</ul>"
     }
@@ -84,9 +84,9 @@ struct Plots {
     // MARK: Delivered against cast
 
     var deliveries: String {
-        let votes = figures.deliveries
+        let votes = metrics.deliveries
         guard votes.cast + votes.received > 0 else { return "<p class=\"note\">Nobody has voted.</p>" }
-        var plot = Plot(seconds: figures.seconds, height: 170, top: 20)
+        var plot = Plot(seconds: metrics.seconds, height: 170, top: 20)
         shadeGaps(&plot)
         let most = Double(max(votes.cast, votes.delivered + votes.received, 1))
         func y(_ count: Int) -> Double { plot.bottom - Double(count) / most * (plot.bottom - plot.top) }
@@ -106,7 +106,7 @@ struct Plots {
     ) -> [(x: Double, y: Double)?] {
         var points: [(x: Double, y: Double)?] = [(0, y(0))]
         var last = 0
-        for step in figures.deliveries.steps where step[keyPath: count] != last {
+        for step in metrics.deliveries.steps where step[keyPath: count] != last {
             points.append((plot.x(step.at), y(last)))
             last = step[keyPath: count]
             points.append((plot.x(step.at), y(last)))
@@ -127,15 +127,15 @@ struct Plots {
     }
 
     var reconnects: String {
-        guard !figures.reconnects.isEmpty else { return "<p class=\"note\">There was no way back to measure.</p>" }
-        let counts = Self.counts(figures.reconnects)
+        guard !metrics.reconnects.isEmpty else { return "<p class=\"note\">There was no way back to measure.</p>" }
+        let counts = Self.counts(metrics.reconnects)
         let last = counts.lastIndex { $0 > 0 } ?? 0
         let rows = (0...max(last, 3)).map { index in
             let word =
                 index == 0
-                ? "below \(Words.time(Self.bounds[0]))"
+                ? "below \(Format.time(Self.bounds[0]))"
                 : index == Self.bounds.count
-                    ? "over \(Words.time(Self.bounds[index - 1]))" : "to \(Words.time(Self.bounds[index]))"
+                    ? "over \(Format.time(Self.bounds[index - 1]))" : "to \(Format.time(Self.bounds[index]))"
             return (word, Double(counts[index]) / Double(max(mostReconnects, 1)), "\(counts[index])")
         }
         return bars(rows, "How long the way back took") + phases
@@ -144,7 +144,7 @@ struct Plots {
     /// What the way back consists of, each step by its median.
     private var phases: String {
         func median(_ from: KeyPath<Gap, Double?>, _ to: KeyPath<Gap, Double?>) -> Double? {
-            figures.gaps.compactMap { gap in
+            metrics.gaps.compactMap { gap in
                 guard let start = gap[keyPath: from], let end = gap[keyPath: to], end >= start else { return nil }
                 return end - start
             }.sorted().median
@@ -156,7 +156,7 @@ struct Plots {
         let known = steps.compactMap { word, time in time.map { (word, $0) } }
         guard let longest = known.map(\.1).max(), longest > 0 else { return "" }
         return "<h4>Where the time goes</h4>"
-            + bars(known.map { ($0, $1 / longest, Words.time($1)) }, "The steps of the way back, each by its median")
+            + bars(known.map { ($0, $1 / longest, Format.time($1)) }, "The steps of the way back, each by its median")
     }
 
     private func bars(_ rows: [(word: String, share: Double, value: String)], _ title: String) -> String {
@@ -167,8 +167,8 @@ struct Plots {
             let width = min(max(row.share, 0), 1) * 46
             plot.label(row.word, x: 0, y: y + 15, anchor: "start")
             plot.add(
-                "<rect class=\"bar\" x=\"38%\" y=\"\(Words.number(y + 3, digits: 0))\" "
-                    + "width=\"\(Words.number(width, digits: 2))%\" height=\"15\" rx=\"2\"/>")
+                "<rect class=\"bar\" x=\"38%\" y=\"\(Format.number(y + 3, digits: 0))\" "
+                    + "width=\"\(Format.number(width, digits: 2))%\" height=\"15\" rx=\"2\"/>")
             plot.label(row.value, x: 39 + width, y: y + 15, anchor: "start")
         }
         return plot.svg(title)

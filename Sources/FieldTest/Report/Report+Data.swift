@@ -6,23 +6,23 @@ import MeshProtocol
 
 // A report for programs: JSON with everything, and the gaps for a spreadsheet.
 extension Report {
-    /// The figures as one JSON object.
+    /// The metrics as one JSON object.
     public var json: String {
-        JSONLine.text(ReportData(drives: entries.map { DriveData($0) }), isWide: true) + "\n"
+        JSONLine.text(["drives": entries.map { DriveData($0) }], isWide: true) + "\n"
     }
 
     /// The gaps of all drives, a line each.
     public var csv: String {
         let head = "drive,peer,start,lost,inReach,heard,dialled,resumed,current,length,reconnect"
         let lines = entries.flatMap { entry in
-            entry.figures.gaps.map { gap in
+            entry.metrics.gaps.map { gap in
                 let times = [
                     gap.start, gap.lost, gap.inReach, gap.heard, gap.dialled, gap.resumed, gap.current, gap.length,
                     gap.reconnect,
                 ]
                 return
-                    ([Self.field(entry.name), Self.field(entry.figures.names[gap.peer] ?? gap.peer)]
-                    + times.map { $0.map { Words.number($0, digits: 4) } ?? "" }).joined(separator: ",")
+                    ([Self.field(entry.name), Self.field(entry.metrics.names[gap.peer] ?? gap.peer)]
+                    + times.map { $0.map { Format.number($0, digits: 4) } ?? "" }).joined(separator: ",")
             }
         }
         return ([head] + lines).joined(separator: "\r\n") + "\r\n"
@@ -35,17 +35,7 @@ extension Report {
     }
 }
 
-private struct ReportData: Encodable {
-    var drives: [DriveData]
-}
-
 private struct DriveData: Encodable {
-    struct FindingData: Encodable {
-        var grade: String
-        var sentence: String
-        var advice: String?
-    }
-
     struct Quantiles<Value: Encodable & Comparable & Sendable>: Encodable {
         var least: Value
         var median: Value
@@ -61,8 +51,8 @@ private struct DriveData: Encodable {
     var header: DriveHeader
     var ending: Drive.Ending
     var seconds: Double
-    var grade: String
-    var findings: [FindingData]
+    var grade: Verdict.Grade
+    var findings: [Verdict.Finding]
     var gaps: [Gap]
     var awaySeconds: Double
     var reconnectSeconds: Quantiles<Double>?
@@ -72,30 +62,27 @@ private struct DriveData: Encodable {
     var waiting: Int
     var resent: Int
     var duplicates: Int
-    var radioSeconds: DriveFigures.RadioTime
-    var marks: [DriveFigures.Mark]
+    var radioSeconds: DriveMetrics.RadioTime
+    var marks: [DriveMetrics.Mark]
     var missingRows: Int
 
     init(_ entry: Report.Entry) {
-        let figures = entry.figures
+        let metrics = entry.metrics
         header = entry.drive.header
         ending = entry.drive.ending
-        seconds = figures.seconds
-        grade = "\(entry.verdict.grade)"
-        findings = entry.verdict.findings.map {
-            FindingData(grade: "\($0.grade)", sentence: $0.sentence, advice: $0.advice)
-        }
-        gaps = figures.gaps
-        awaySeconds = figures.away
-        reconnectSeconds = Quantiles(figures.reconnects)
-        rssi = Quantiles(figures.signal)
-        roundTripMilliseconds = Quantiles(figures.roundTrips)
-        deliveries = figures.deliveries
-        waiting = figures.deliveries.waiting
-        resent = figures.resent
-        duplicates = figures.duplicates
-        radioSeconds = figures.radio
-        marks = figures.marks
-        missingRows = figures.missing
+        seconds = metrics.seconds
+        (grade, findings) = (entry.verdict.grade, entry.verdict.findings)
+        gaps = metrics.gaps
+        awaySeconds = metrics.away
+        reconnectSeconds = Quantiles(metrics.reconnects)
+        rssi = Quantiles(metrics.signal)
+        roundTripMilliseconds = Quantiles(metrics.roundTrips)
+        deliveries = metrics.deliveries
+        waiting = metrics.deliveries.waiting
+        resent = metrics.resent
+        duplicates = metrics.duplicates
+        radioSeconds = metrics.radio
+        marks = metrics.marks
+        missingRows = metrics.missing
     }
 }

@@ -8,13 +8,13 @@ public struct Report: Sendable {
     /// A drive with what it comes to.
     struct Entry: Sendable {
         let drive: Drive
-        let figures: DriveFigures
+        let metrics: DriveMetrics
         let verdict: Verdict
 
         init(_ drive: Drive) {
             self.drive = drive
-            figures = DriveFigures(drive)
-            verdict = Verdict(drive, figures)
+            metrics = DriveMetrics(drive)
+            verdict = Verdict(drive, metrics)
         }
 
         var name: String { drive.header.name.isEmpty ? "A drive" : drive.header.name }
@@ -34,7 +34,7 @@ public struct Report: Sendable {
                 + entry.verdict.findings.map { finding in
                     "  \(finding.grade.word). \(finding.sentence)\(finding.advice.map { " " + $0 } ?? "")"
                 }
-        } + (entries.count > 1 ? [Comparison(entries).sentence] : [])
+        } + (entries.count > 1 ? [Comparison(entries: entries).sentence] : [])
     }
 
     // MARK: The page
@@ -42,7 +42,7 @@ public struct Report: Sendable {
     /// One page that needs nothing else: no script, no picture, no font, nothing from a network.
     public var html: String {
         let title = entries.map(\.name).joined(separator: " and ")
-        let most = entries.flatMap { Plots.counts($0.figures.reconnects) }.max() ?? 1
+        let most = entries.flatMap { Plots.counts($0.metrics.reconnects) }.max() ?? 1
         let sections = entries.map { section($0, most) }.joined(separator: "\n")
         return """
             <!doctype html>
@@ -69,7 +69,7 @@ public struct Report: Sendable {
     }
 
     private func section(_ entry: Entry, _ mostReconnects: Int) -> String {
-        let plots = Plots(figures: entry.figures, mostReconnects: mostReconnects)
+        let plots = Plots(metrics: entry.metrics, mostReconnects: mostReconnects)
         return """
             <section class="drive">
             <h2>\(HTML.escaped(entry.name))</h2>
@@ -77,20 +77,20 @@ public struct Report: Sendable {
             \(verdict(entry.verdict))
             <h3>Signal, and gaps</h3>
             \(plots.signal)
-            \(Tables.marks(entry.figures))
+            \(Tables.marks(entry.metrics))
             <h3>How soon it was back</h3>
             \(plots.reconnects)
             <h3>\(entry.drive.header.role == .host ? "What the host took" : "Answered against cast")</h3>
             \(plots.deliveries)
             \(entries.count > 1 ? "" : Tables.figures(entry))
-            \(Tables.gaps(entry.figures))
+            \(Tables.gaps(entry.metrics))
             </section>
             """
     }
 
     private func about(_ entry: Entry) -> String {
         let header = entry.drive.header
-        let began = Words.minute(header.began)
+        let began = Format.minute(header.began)
         let ending =
             switch entry.drive.ending {
             case .complete: ""
@@ -99,7 +99,7 @@ public struct Report: Sendable {
             }
         let origin = header.origin.map { " \($0)" } ?? ""
         return "\(header.peer.name), \(header.role.rawValue), on \(header.radio); \(began) UTC, "
-            + "\(Words.time(entry.figures.seconds)).\(ending)\(origin)"
+            + "\(Format.time(entry.metrics.seconds)).\(ending)\(origin)"
     }
 
     private func verdict(_ verdict: Verdict) -> String {
@@ -112,6 +112,6 @@ public struct Report: Sendable {
     }
 
     private var comparison: String {
-        "<p>\(HTML.sentence(Comparison(entries).sentence))</p>\n" + Tables.comparison(entries) + "\n"
+        "<p>\(HTML.sentence(Comparison(entries: entries).sentence))</p>\n" + Tables.comparison(entries) + "\n"
     }
 }

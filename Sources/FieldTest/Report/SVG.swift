@@ -24,8 +24,8 @@ enum HTML {
     }
 }
 
-/// A plot across the page's width. Horizontal places are in percent, so that it fits any screen while its words keep their
-/// size; vertical ones are in pixels.
+/// A plot across the page's width. Horizontal places are in percent, so that it fits any screen while its words keep
+/// their size; vertical ones are in pixels.
 struct Plot {
     /// The time that the width stands for.
     let seconds: Double
@@ -75,7 +75,7 @@ struct Plot {
         while at <= seconds {
             let place = x(at)
             label(
-                Words.clock(at), x: place, y: height - 5,
+                Format.clock(at), x: place, y: height - 5,
                 anchor: place < 5 ? "start" : place > 92 ? "end" : "middle")
             at += step
         }
@@ -89,7 +89,7 @@ struct Plot {
         return steps.first { seconds / $0 <= 4 } ?? seconds
     }
 
-    /// A line through points in percent and pixels; a nil lifts the pen.
+    /// A line through points in percent and pixels; a nil interrupts it.
     mutating func line(_ points: [(x: Double, y: Double)?], class name: String) {
         var path = ""
         var isDown = false
@@ -98,7 +98,8 @@ struct Plot {
                 isDown = false
                 continue
             }
-            path += "\(isDown ? "L" : "M")\(Words.number(point.x * 10, digits: 1)) \(Words.number(point.y, digits: 1))"
+            path +=
+                "\(isDown ? "L" : "M")\(Format.number(point.x * 10, digits: 1)) \(Format.number(point.y, digits: 1))"
             // A point alone is a dot.
             if !isDown { path += "h.1" }
             isDown = true
@@ -112,7 +113,7 @@ struct Plot {
     private static let markRows = 3
 
     /// The row of each mark's number, so that none covers another. Nil for one that has no room.
-    static func rows(of marks: [DriveFigures.Mark], in seconds: Double) -> [Int?] {
+    static func rows(of marks: [DriveMetrics.Mark], in seconds: Double) -> [Int?] {
         var ends = [Double](repeating: -.infinity, count: markRows)
         return marks.map { mark in
             let place = shown(Plot(seconds: seconds).x(mark.at))
@@ -126,7 +127,7 @@ struct Plot {
     private static func shown(_ place: Double) -> Double { min(max(place, 3), 97) }
 
     /// Numbered marks above the plot; one whose number has no room keeps its line.
-    mutating func marks(_ marks: [DriveFigures.Mark], rows: [Int?]) {
+    mutating func marks(_ marks: [DriveMetrics.Mark], rows: [Int?]) {
         for (index, mark) in marks.enumerated() {
             let place = x(mark.at)
             add(
@@ -144,6 +145,6 @@ struct Plot {
             + shapes + words + "</svg>"
     }
 
-    private func percent(_ value: Double) -> String { "\(Words.number(value, digits: 2))%" }
-    private func pixels(_ value: Double) -> String { Words.number(value, digits: 1) }
+    private func percent(_ value: Double) -> String { "\(Format.number(value, digits: 2))%" }
+    private func pixels(_ value: Double) -> String { Format.number(value, digits: 1) }
 }

@@ -6,20 +6,20 @@ import MeshNode
 enum Tables {
     /// Rows of what a drive comes to: a name, and its value in words.
     static func rows(_ entry: Report.Entry) -> [(name: String, value: String)] {
-        let figures = entry.figures
-        let votes = figures.deliveries
+        let metrics = entry.metrics
+        let votes = metrics.deliveries
         let isHost = entry.drive.header.role == .host
-        func time(_ seconds: Double?) -> String { seconds.map { Words.time($0) } ?? "–" }
+        func time(_ seconds: Double?) -> String { seconds.map { Format.time($0) } ?? "–" }
         func trip(_ milliseconds: Double?) -> String { time(milliseconds.map { $0 / 1_000 }) }
         func strength(_ dBm: Int?) -> String { dBm.map { "\($0) dBm" } ?? "–" }
         return [
-            ("Length", Words.time(figures.seconds)), ("Gaps", "\(figures.gaps.count)"),
-            ("Out of reach", "\(Words.time(figures.away)), \(Words.share(figures.away, of: figures.seconds))"),
-            ("Longest gap", time(figures.longestGap)), ("Back, half of the times", time(figures.reconnects.median)),
-            ("Back, at worst", time(figures.reconnects.last)), ("Signal, median", strength(figures.signal.median)),
-            ("Signal, weakest 5 %", strength(figures.signal.quantile(0.05))),
-            ("Round trip, median", trip(figures.roundTrips.median)),
-            ("Round trip, slowest 5 %", trip(figures.roundTrips.quantile(0.95))),
+            ("Length", Format.time(metrics.seconds)), ("Gaps", "\(metrics.gaps.count)"),
+            ("Out of reach", "\(Format.time(metrics.away)), \(Format.share(metrics.away, of: metrics.seconds))"),
+            ("Longest gap", time(metrics.longestGap)), ("Back, half of the times", time(metrics.reconnects.median)),
+            ("Back, at worst", time(metrics.reconnects.last)), ("Signal, median", strength(metrics.signal.median)),
+            ("Signal, weakest 5 %", strength(metrics.signal.quantile(0.05))),
+            ("Round trip, median", trip(metrics.roundTrips.median)),
+            ("Round trip, slowest 5 %", trip(metrics.roundTrips.quantile(0.95))),
         ]
             + (isHost
                 ? [("Wishes taken", "\(votes.received)"), ("Counted twice", "\(votes.countedTwice)")]
@@ -29,11 +29,11 @@ enum Tables {
                     ("Without answer", "\(votes.waiting)"), ("Wait, median", time(votes.waits.median)),
                     ("Wait, longest", time(votes.waits.last)),
                 ]) + [
-                ("Sent again", "\(figures.resent)"), ("Came again, dropped", "\(figures.duplicates)"),
-                ("Radio: scanning", Words.time(figures.radio.scanning)),
-                ("Radio: dialling", Words.time(figures.radio.dialling)),
-                ("Radio: linked", Words.time(figures.radio.linked)),
-                ("Radio: advertising", Words.time(figures.radio.advertising)),
+                ("Sent again", "\(metrics.resent)"), ("Came again, dropped", "\(metrics.duplicates)"),
+                ("Radio: scanning", Format.time(metrics.radio.scanning)),
+                ("Radio: dialling", Format.time(metrics.radio.dialling)),
+                ("Radio: linked", Format.time(metrics.radio.linked)),
+                ("Radio: advertising", Format.time(metrics.radio.advertising)),
             ]
     }
 
@@ -42,22 +42,22 @@ enum Tables {
         return "<h3>In numbers</h3><table class=\"figures\"><tbody>\(rows.joined())</tbody></table>"
     }
 
-    static func marks(_ figures: DriveFigures) -> String {
-        guard !figures.marks.isEmpty else { return "" }
-        let rows = figures.marks.enumerated().map { index, mark in
-            "<tr><th scope=\"row\">\(index + 1)</th><td>\(Words.clock(mark.at))</td>"
+    static func marks(_ metrics: DriveMetrics) -> String {
+        guard !metrics.marks.isEmpty else { return "" }
+        let rows = metrics.marks.enumerated().map { index, mark in
+            "<tr><th scope=\"row\">\(index + 1)</th><td>\(Format.clock(mark.at))</td>"
                 + "<td>\(HTML.escaped(mark.text))</td></tr>"
         }
         return "<h4>Marks</h4><table class=\"marks\"><tbody>\(rows.joined())</tbody></table>"
     }
 
-    static func gaps(_ figures: DriveFigures) -> String {
-        guard !figures.gaps.isEmpty else { return "" }
-        func time(_ seconds: Double?) -> String { seconds.map { Words.time($0) } ?? "–" }
-        let rows = figures.gaps.prefix(FieldTestLimits.shownGaps).map { gap in
-            "<tr><td>\(Words.clock(gap.start))</td><td>\(time(gap.length))</td><td>\(time(gap.reconnect))</td></tr>"
+    static func gaps(_ metrics: DriveMetrics) -> String {
+        guard !metrics.gaps.isEmpty else { return "" }
+        func time(_ seconds: Double?) -> String { seconds.map { Format.time($0) } ?? "–" }
+        let rows = metrics.gaps.prefix(FieldTestLimits.shownGaps).map { gap in
+            "<tr><td>\(Format.clock(gap.start))</td><td>\(time(gap.length))</td><td>\(time(gap.reconnect))</td></tr>"
         }
-        let others = figures.gaps.count - rows.count
+        let others = metrics.gaps.count - rows.count
         let note = others > 0 ? "<p class=\"note\">\(others) more are in the CSV and JSON forms.</p>" : ""
         return "<h3>Gaps</h3><table class=\"gaps\"><thead><tr><th scope=\"col\">At</th><th scope=\"col\">Lasted</th>"
             + "<th scope=\"col\">Back after</th></tr></thead><tbody>\(rows.joined())</tbody></table>\(note)"
@@ -78,7 +78,7 @@ enum Tables {
             "<tr><th scope=\"row\">\(name)</th>"
                 + values.map { "<td>\(HTML.sentence($0[name] ?? "–"))</td>" }.joined() + "</tr>"
         }
-        // More than a phone has room for is pushed aside in its own box, not the page.
+        // A table that is wider than a phone scrolls by itself, not with the page.
         let width = 6 + 6 * entries.count
         return
             "<div class=\"scroll\"><table class=\"compare\" style=\"min-width:\(width)em\"><thead><tr><th scope=\"col\"></th>\(heads.joined())</tr></thead>"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CSystemd
+import Dispatch
 import Glibc
 import MeshProtocol
 import NIOConcurrencyHelpers
@@ -59,22 +60,7 @@ final class MediaBus: Sendable {
         (events, sink) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(64))
         let player = Player(pointer: opened)
         orders.withLockedValue { $0.player = player }
-        // The thread keeps this alive, and lets go of it at its end.
-        let box = Unmanaged.passRetained(self)
-        var thread = pthread_t()
-        let failure = pthread_create(
-            &thread, nil,
-            { argument in
-                guard let argument else { return nil }
-                Unmanaged<MediaBus>.fromOpaque(argument).takeRetainedValue().serve()
-                return nil
-            }, box.toOpaque())
-        guard failure == 0 else {
-            box.release()
-            csystemd_media_close(opened)
-            throw Failure(text: String(cString: strerror(failure)))
-        }
-        pthread_detach(thread)
+        DispatchQueue(label: "roadmesh.mediakeys").async { self.serve() }
     }
 
     /// Asks for a name; `named`, `nameTaken` or `nameRefused` follows.

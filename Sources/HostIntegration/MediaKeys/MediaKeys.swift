@@ -8,13 +8,13 @@ import MeshNode
 import MeshProtocol
 import ServiceLifecycle
 
-/// What a person wants who presses a button: a keyboard's, a desktop's, a steering wheel's.
+/// What a media key asks for: on a keyboard, a desktop or a steering wheel.
 public enum MediaCommand: Hashable, Sendable {
-    /// Go on.
+    /// Play.
     case play
-    /// Hold.
+    /// Pause.
     case pause
-    /// The one of the two that changes something.
+    /// Pause while something plays, play otherwise.
     case playPause
     /// The next song.
     case next
@@ -22,7 +22,7 @@ public enum MediaCommand: Hashable, Sendable {
 
 /// Is a media player on the session bus (MPRIS), so that whatever handles media keys finds it and shows what plays.
 ///
-/// A box in a car may have no session bus, or one that comes later: that is no error. It is looked for after 1, 2, 4 …
+/// A head unit may have no session bus, or one that comes later: that is no error. It is looked for after 1, 2, 4 …
 /// seconds, and then once a minute.
 public actor MediaKeys: Service {
     /// What people want, for one listener. Of what nobody takes, the newest are kept.
@@ -65,7 +65,7 @@ public actor MediaKeys: Service {
         let path = folder.utf8.map { byte in
             let isPlain = Character(Unicode.Scalar(byte)).isLetter && byte < 128 || (48...57).contains(byte)
             return isPlain || "-_/.\\".utf8.contains(byte)
-                ? String(Character(Unicode.Scalar(byte))) : "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
+                ? String(Character(Unicode.Scalar(byte))) : "%" + Hex.text([byte])
         }
         return "unix:path=\(path.joined())/bus"
     }
@@ -126,7 +126,7 @@ public actor MediaKeys: Service {
             let reader = Task { for await event in opened.events { heard(event, from: number) } }
             bus = (number, opened, reader)
         } catch {
-            // After what is being carried out: it is an event of its own.
+            // After what is being performed: it is an event of its own.
             Task { handle(.unreachable(error.text)) }
         }
     }

@@ -56,7 +56,7 @@ struct MediaState: Hashable, Sendable {
         let name = song.utf8.prefix(DJLimits.songIDBytes).map { byte -> String in
             let scalar = Unicode.Scalar(byte)
             let isPlain = ("a"..."z").contains(scalar) || ("A"..."Z").contains(scalar) || ("0"..."9").contains(scalar)
-            return isPlain ? String(Character(scalar)) : "_" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
+            return isPlain ? String(Character(scalar)) : "_" + Hex.text([byte])
         }
         return "/org/roadmesh/song/" + (name.isEmpty ? "_" : name.joined())
     }

@@ -5,7 +5,7 @@ import MeshNode
 import ServiceLifecycle
 
 /// Tells the system's service manager how a host is, and that it is alive: alive is a node that answers, not a process
-/// that is there. Where the node hangs, the manager hears nothing any more, and starts the host anew.
+/// that is there. Where the node hangs, the manager hears nothing any more, and restarts the host.
 public struct Supervision: Service {
     private let events: AsyncStream<NodeEvent>
     private let answers: @Sendable () async -> Bool

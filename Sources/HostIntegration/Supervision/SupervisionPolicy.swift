@@ -46,7 +46,7 @@ struct SupervisionPolicy {
         return ["STATUS=" + String(sentence.map { $0.isNewline ? " " : $0 })]
     }
 
-    /// How the host is, for whoever types `systemctl status`.
+    /// The state of the host, for a person who types `systemctl status`.
     private var sentence: String {
         if let trouble = troubles.last { return trouble.message }
         let company = guests == 0 ? "nobody has joined" : guests == 1 ? "1 guest" : "\(guests) guests"

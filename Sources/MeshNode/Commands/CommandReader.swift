@@ -21,29 +21,23 @@ public struct CommandReader: Sendable {
     // MARK: Programs and pages
 
     /// Reads a line of a program. Nil for an empty one.
-    public func input(ofProgram line: String) -> NodeInput? {
+    public func meaning(ofProgram line: String) -> NodeCommand.Meaning? {
         guard let (word, rest) = Self.split(line) else { return nil }
         if let command = commands.first(where: { $0.isNamed(word) && $0.isForPrograms }),
-            (command.parameter == nil) == rest.isEmpty, case .input(let input) = command.meaning(rest)
+            (command.parameter == nil) == rest.isEmpty
         {
-            return input
+            return command.meaning(rest)
         }
         let expected = commands.filter(\.isForPrograms).map { $0.usage(forProgram: true) }.joined(separator: ", ")
-        return .notice(
-            Notice(.badCommand([word, rest].filter { !$0.isEmpty }.joined(separator: " "), expected: expected)))
+        return .notice(.badCommand([word, rest].filter { !$0.isEmpty }.joined(separator: " "), expected: expected))
     }
 
     /// Reads the request of a page; nil where it is none of this page's commands.
     public func input(of request: PageRequest) -> NodeInput? {
         guard let command = commands.first(where: { $0.isNamed(request.command) }) else { return nil }
-        let argument: String? =
-            switch command.parameter {
-            case nil: ""
-            case .song: request.songID.flatMap { (1...DJLimits.songIDBytes).contains($0.utf8.count) ? $0 : nil }
-            case .guest: request.peer.flatMap { (1...Limits.peerIDBytes).contains($0.utf8.count) ? $0 : nil }
-            case .words, .command: nil
-            }
-        guard let argument, case .input(let input) = command.meaning(argument) else { return nil }
+        guard let argument = request.argument(for: command.parameter),
+            case .input(let input) = command.meaning(argument)
+        else { return nil }
         return input
     }
 
@@ -57,12 +51,6 @@ public struct CommandReader: Sendable {
     /// Reads a line that a person has typed, by what is on view. Nil for an empty one.
     public func meaning(ofTyped line: String, _ choice: SongChoice) -> NodeCommand.Meaning? {
         let spaced = UntrustedText.shown(String(line.map { $0.isWhitespace ? " " : $0 }))
-        // There is no line editor: whoever presses Tab, and then Enter, is shown what the line may become.
-        if line.last == "\t" {
-            let isNextBegun = line.dropLast().last?.isWhitespace == true
-            let lines = completions(of: spaced, isNextBegun: isNextBegun, choice).map { "  \($0)" }
-            return .lines(lines.isEmpty ? ["Nothing begins so."] : lines)
-        }
         guard let (word, rest) = Self.split(spaced) else { return nil }
         guard let command = commands.first(where: { $0.isNamed(word.lowercased()) }) else {
             let expected = nearest(to: word).map { "\($0.usage()), or help" } ?? "help"
@@ -104,14 +92,17 @@ public struct CommandReader: Sendable {
         return lines + others + ["SONG is a number of the list, the beginning of a title, or an id."]
     }
 
-    /// The lines that a line which has only begun may become.
-    private func completions(of line: String, isNextBegun: Bool, _ choice: SongChoice) -> [String] {
+    /// The lines that a line which has only begun may become: one that is completed goes on behind them.
+    public func completions(of line: String, _ choice: SongChoice) -> [String] {
         let (first, rest) = Self.split(line) ?? ("", "")
         let word = first.lowercased()
-        guard isNextBegun || !rest.isEmpty, let command = commands.first(where: { $0.isNamed(word) })
-        else { return commands.filter { $0.word.hasPrefix(word) }.map { $0.usage() } }
+        guard line.last?.isWhitespace == true || !rest.isEmpty, !first.isEmpty,
+            let command = commands.first(where: { $0.isNamed(word) })
+        else {
+            return commands.filter { $0.word.hasPrefix(word) }.map { $0.parameter == nil ? $0.word : $0.word + " " }
+        }
         let names = command.parameter == .command ? commands.map(\.word) : choice.names(for: command.parameter)
-        return names.filter { $0.lowercased().hasPrefix(rest.lowercased()) }.map { "\(command.word) \($0)" }
+        return names.filter { $0.lowercased().hasPrefix(rest.lowercased()) }.map { "\(first) \($0)" }
     }
 
     /// The command that somebody meant who typed a word that is none; nil where it is like none.
@@ -154,16 +145,6 @@ public struct CommandReader: Sendable {
     }
 }
 
-/// A command as a page sends it.
-public struct PageRequest: Decodable, Hashable, Sendable {
-    /// The word of the command.
-    public var command: String
-    /// The song that it is about.
-    public var songID: Song.ID?
-    /// The guest that it is about.
-    public var peer: Peer.ID?
-}
-
 extension NodeCommand {
     fileprivate func isNamed(_ word: String) -> Bool { self.word == word || aliases.contains(word) }
 
@@ -189,7 +170,7 @@ extension NodeCommand {
         case .id(let id): return meaning(id)
         case .several(let names): return .notice(.severalMeant(text, names))
         case .noSuchLine(let number, let count):
-            return .notice(choice.emptyList(for: parameter) ?? .noSuchLine(number, of: count))
+            return .notice(count == 0 && parameter == .song(.queued) ? .emptyQueue : .noSuchLine(number, of: count))
         case .nothing: return .notice(parameter == .song(.queued) ? .notOnView(text) : .notFound(text))
         }
     }

@@ -36,10 +36,10 @@ public struct NodeCommand: Sendable {
     public enum Meaning: Hashable, Sendable {
         /// The node is told.
         case input(NodeInput)
-        /// These lines are shown: what commands do, or what the line may become.
+        /// These lines are shown: what commands do.
         case lines([String])
-        /// Whoever shows the node shows the whole queue.
-        case queue
+        /// What shows the node shows all of it: a terminal the whole queue, a program its view (`NodeView`).
+        case view
     }
 
     /// How it is typed.
@@ -114,18 +114,18 @@ public struct NodeCommand: Sendable {
         NodeCommand("leave", passengers, title: "Leave", "leaves the host and stays alone, until retry") { _ in
             .input(.leave)
         },
-        NodeCommand("end", driver, title: "End", "ends the session and stops; the next start begins anew") { _ in
+        NodeCommand("end", driver, title: "End", "ends the session for everybody; queue and votes go") { _ in
             .input(.end)
         },
         NodeCommand(
             "mark", people, of: .words, isForRecording: true,
             "marks this moment of the drive, to be found in its report"
         ) { .input(.mark(UntrustedText.shown($0, atMost: NodeLimits.markCharacters))) },
-        NodeCommand("queue", people, "shows the whole queue") { _ in .queue },
+        NodeCommand("view", people, or: ["queue"], "shows what plays and the whole queue") { _ in .view },
         NodeCommand("help", people, or: ["?"], of: .command, "says what each command does, or one of them") { _ in
             .lines([])
         },
-        NodeCommand("quit", people, or: ["exit"], "stops; the next start goes on with the queue and the votes") { _ in
+        NodeCommand("quit", people, or: ["exit"], "stops; the next start goes on with queue and votes") { _ in
             .input(.quit(.quit))
         },
     ]
@@ -141,6 +141,26 @@ public struct NodeCommand: Sendable {
         }
     }
 
-    /// Whether programs have it: what is only shown is shown to people.
-    var isForPrograms: Bool { if case .input = meaning("") { true } else { false } }
+    /// Whether programs have it: what commands do is explained to people.
+    var isForPrograms: Bool { if case .lines = meaning("") { false } else { true } }
+}
+
+/// A command as a page sends it.
+public struct PageRequest: Decodable, Hashable, Sendable {
+    /// The word of the command.
+    public var command: String
+    /// The song that it is about.
+    public var songID: Song.ID?
+    /// The guest that it is about.
+    public var peer: Peer.ID?
+
+    /// What it has for a parameter; nil where that is missing, or cannot be.
+    func argument(for parameter: NodeCommand.Parameter?) -> String? {
+        switch parameter {
+        case nil: ""
+        case .song: songID.flatMap { (1...DJLimits.songIDBytes).contains($0.utf8.count) ? $0 : nil }
+        case .guest: peer.flatMap { (1...Limits.peerIDBytes).contains($0.utf8.count) ? $0 : nil }
+        case .words, .command: nil
+        }
+    }
 }

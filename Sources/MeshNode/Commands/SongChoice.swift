@@ -45,11 +45,12 @@ public struct SongChoice: Hashable, Sendable {
     public func song(_ text: String, for use: Use) -> Meaning {
         let known = known(for: use)
         if known.contains(where: { $0.id == text }) { return .id(text) }
-        if let numbered = numbered(use), let number = Int(text), !text.hasPrefix("+") {
-            return numbered.indices.contains(number - 1)
-                ? .id(numbered[number - 1].id) : .noSuchLine(number, of: numbered.count)
-        }
+        let numbered = text.hasPrefix("+") ? nil : numbered(use)
+        let number = numbered == nil ? nil : Int(text)
+        if let number, let numbered, numbered.indices.contains(number - 1) { return .id(numbered[number - 1].id) }
         let meaning = Self.beginning(text, among: known.map { (id: $0.id, name: UntrustedText.shown($0.title)) })
+        // There are songs that are called 1999.
+        if let number, let numbered, meaning == .id(text) { return .noSuchLine(number, of: numbered.count) }
         return meaning == .id(text) && !canBeUnseen(text, use) ? .nothing : meaning
     }
 
@@ -65,7 +66,7 @@ public struct SongChoice: Hashable, Sendable {
         return Self.beginning(text, among: guests.map { (id: $0.id, name: UntrustedText.shown($0.name)) })
     }
 
-    /// Whether a text may be the identifier of a song that this box does not know. None has spaces.
+    /// Whether a text may be the identifier of a song that this device does not know. None has spaces.
     private func canBeUnseen(_ text: String, _ use: Use) -> Bool {
         use == .queued ? shown == nil : !text.contains(" ")
     }
@@ -81,11 +82,11 @@ public struct SongChoice: Hashable, Sendable {
         }
     }
 
-    /// The list that a number counts in; nil where a number can only be an identifier.
+    /// The list that a number counts in; nil where no queue is known yet.
     private func numbered(_ use: Use) -> [Song]? {
         switch use {
         case .queued: shown?.queue.map(\.song)
-        case .suggested, .added: found.isEmpty ? nil : found
+        case .suggested, .added: found
         }
     }
 

@@ -20,7 +20,7 @@ public struct Hosting: Sendable {
     public var opens: Int
     /// Who looks through the library; nil for the library itself.
     public var search: (any SongSearch)?
-    /// The time since 1970: an epoch for whoever has none stored.
+    /// The time since 1970: the epoch of a node that has none stored.
     public var wallClockSeconds: UInt32
 
     /// What a node hosts with.

@@ -18,6 +18,12 @@ extension Node {
         case dial(Int, expecting: Peer.ID)
     }
 
+    func perform(_ actions: [NodeCore.Action]) {
+        for action in actions { perform(action) }
+        if !hasEnded { clock.wake(at: core.deadline) }
+        resumeWaiting()
+    }
+
     func perform(_ action: NodeCore.Action) {
         switch action {
         case .startRadio:
@@ -27,7 +33,9 @@ extension Node {
         case .retryRadio: radioWork.yield(.retry)
         case .linksChanged: radioWork.yield(.linksChanged)
         case .dial(let number, let head, let expecting):
-            guard let peripheral = peripherals[head] else { return take(.dialFailed(number, refusal: nil)) }
+            guard let peripheral = peripherals[head] else {
+                return take(.dialFailed(number, refusal: nil))
+            }
             dialled[number] = peripheral
             radioWork.yield(.dial(number, expecting: expecting))
         case .cancelDial(let number):
@@ -133,7 +141,8 @@ extension Node {
         case .accepted(let transport): await open(transport)
         case .radio(.unavailable(let failure)): take(.radioFailed(NetworkError(failure)))
         case .radio(.working): take(.radioRecovered)
-        case .radio(.mended(let repair)): take(.radioRepaired(Notice(repair)))
+        case .radio(.repaired(let repair)): take(.radioRepaired(Notice(repair)))
+        case .radio(.timing(let timing)): take(.adapterTimed(timing))
         }
     }
 }

@@ -38,7 +38,7 @@ public actor Node: Service, LinkCarrying {
     let covers: AsyncStream<[Song]>.Continuation
     private let coverLists: AsyncStream<[Song]>
 
-    /// Whoever waits until the core takes more.
+    /// Those who wait until the core takes more.
     private var waiting: [CheckedContinuation<Void, Never>] = []
     var askers: [Int: AsyncStream<Void>.Continuation] = [:]
     private var lastQuestion = 0
@@ -70,7 +70,7 @@ public actor Node: Service, LinkCarrying {
 
     // MARK: From the start to the end
 
-    /// What the node tells from now on, as `output` does: whoever wants all of it asks before it runs.
+    /// What the node tells from now on, as `output` does: to get all of it, ask before it runs.
     public nonisolated func events() -> AsyncStream<NodeEvent> { sink.listen() }
 
     /// What the node tells of its page when it begins.
@@ -129,14 +129,13 @@ public actor Node: Service, LinkCarrying {
     /// Says goodbye and keeps everything. A disk or a radio that hangs does not keep the node from ending.
     private func end() async {
         hasEnded = true
-        var last = StoreBatch()
+        var final = StoreBatch()
         for action in core.handle(.end, now: clock.now) {
-            if case .write(let batch) = action { last = batch } else { perform(action) }
+            if case .write(let batch) = action { final = batch } else { perform(action) }
         }
         resumeWaiting()
-        let final = last
         // Beside one another, so that nobody goes without a goodbye for a disk that hangs.
-        await withDeadline(NodeLimits.farewell) { [manager, artwork, store, sink, logger] in
+        await withDeadline(NodeLimits.farewell) { [final, manager, artwork, store, sink, logger] in
             async let goodbye: Void = self.sayGoodbye()
             do throws(NodeStoreError) {
                 try await store.write(final)
@@ -176,16 +175,11 @@ public actor Node: Service, LinkCarrying {
         perform(core.handle(event, now: clock.now))
     }
 
-    func perform(_ actions: [NodeCore.Action]) {
-        for action in actions { perform(action) }
-        if !hasEnded { clock.wake(at: core.deadline) }
-        resumeWaiting()
-    }
-
     private func take(_ cover: ArtworkPrefetcher.Output) async {
         switch cover {
         case .artwork(let songID, let path): take(.cover(songID, path: path))
-        case .failed(let error, url: _): take(.coverFailed(error))
+        case .failed(let error, let isExpected): take(.coverFailed(error, isExpected: isExpected))
+        case .recovered(let error): take(.coverRecovered(error))
         }
         await untilRoom()
     }
@@ -231,7 +225,7 @@ public actor Node: Service, LinkCarrying {
         while !core.hasRoom { await withCheckedContinuation { waiting.append($0) } }
     }
 
-    private func resumeWaiting() {
+    func resumeWaiting() {
         guard !waiting.isEmpty else { return }
         let resumed = waiting
         waiting = []

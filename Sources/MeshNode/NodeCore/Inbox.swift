@@ -35,13 +35,22 @@ struct Inbox: Sendable {
 
     mutating func removeAll() { self = Inbox() }
 
-    /// Takes what is for the next step, in order: of each peer at most so much.
+    /// Takes what is for the next step, in order: of each peer at most so much. The end of a session is a step of its own:
+    /// what was decided before is told first, and nothing is decided with it or after it.
     mutating func takeTurn(_ limit: Int) -> [Happening] {
+        let end = happenings.firstIndex { $0.isEndOfSession } ?? happenings.count
+        guard end == 0, let first = happenings.first else { return takeTurn(limit, before: end) }
+        happenings.removeFirst()
+        count(first, by: -1)
+        return [first]
+    }
+
+    private mutating func takeTurn(_ limit: Int, before end: Int) -> [Happening] {
         var taken: [Happening] = []
         var left: [Happening] = []
         var turns: [Peer.ID: Int] = [:]
         var lateLinks: Set<MeshCore.LinkID> = []
-        for happening in happenings {
+        for happening in happenings[..<end] {
             let isLate = happening.link.map { lateLinks.contains($0) } ?? false
             let turn = happening.peer.map { turns[$0, default: 0] } ?? 0
             guard !isLate, turn < limit else {
@@ -54,7 +63,7 @@ struct Inbox: Sendable {
             taken.append(happening)
             count(happening, by: -1)
         }
-        happenings = left
+        happenings = left + happenings[end...]
         return taken
     }
 
@@ -66,30 +75,4 @@ struct Inbox: Sendable {
         let (count, size) = (counts[peer, default: 0] + sign, bytes[peer, default: 0] + sign * happening.byteCount)
         (counts[peer], bytes[peer]) = count == 0 ? (nil, nil) : (count, size)
     }
-}
-
-extension Happening {
-    fileprivate var link: MeshCore.LinkID? {
-        switch self {
-        case .link(let id, _), .joined(let id, _), .left(let id, _, _), .said(_, _, on: let id, by: _): id
-        case .event, .inviteFailed, .forgot, .wish: nil
-        }
-    }
-
-    /// Whose it is, where a peer has brought it about.
-    fileprivate var peer: Peer.ID? {
-        switch self {
-        case .link(_, .admitted(let peer)), .link(_, .connected(let peer)), .link(_, .ended(let peer, _)): peer.id
-        case .link(_, .received(let message)): message.peer
-        case .link(_, .acknowledged(_, let peer)), .forgot(let peer): peer
-        case .joined(_, let peer): peer.id
-        case .left(_, let peer, _), .said(_, _, on: _, by: let peer): peer
-        case .link, .event, .inviteFailed, .wish: nil
-        }
-    }
-
-    /// What a peer has sent.
-    var message: ReceivedMessage? { if case .link(_, .received(let message)) = self { message } else { nil } }
-
-    fileprivate var byteCount: Int { message?.body.count ?? 0 }
 }

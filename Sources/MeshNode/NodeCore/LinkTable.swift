@@ -3,7 +3,7 @@
 import DemocracyDJ
 import MeshProtocol
 
-/// What a node keeps of each of its links besides the protocol: what passed through it, and whether it is read.
+/// What a node keeps of each of its links in addition to the protocol: what passed through it, and whether it is read.
 struct LinkTable: Sendable {
     private struct Entry: Sendable {
         var report = LinkReport()

@@ -27,7 +27,6 @@ extension NodeCore {
             tell(Notice(decisions.monitor.refusal ?? .networkUnavailable))
         case .effect(.show(let error)): tell(Notice(error))
         case .effect(.clear): clear(by: .linked)
-        case .effect(.startHosting), .effect(.startBrowsing), .effect(.stop): break
         case .begin: begin()
         case .show(let event): show(event)
         case .tell(let notice): tell(notice)
@@ -35,14 +34,22 @@ extension NodeCore {
         case .cleared(let clearer): clear(by: clearer)
         case .steer(let event): steer(event)
         case .share(let event): share(event)
-        case .guestConnected(let peer, let id): share(.guestConnected(peer, has: links.takeWelcome(id)))
+        case .guestConnected(let peer, let id):
+            if links.vouched(on: id) != nil { deliverState(on: id) }
+            if context.mesh.link(to: peer) == id { share(.guestConnected(peer, has: links.takeWelcome(id))) }
         case .accept(let message): apply(context.mesh.accept(upTo: message))
         case .acknowledge(let number, let id):
             if links.vouched(on: id) != nil { emit(.acknowledge(number, on: id)) }
         case .deliver(let message, let id): deliver(message, on: id)
-        case .release(let number, let peer): apply(context.mesh.stored(upTo: number, for: peer))
+        case .release(let number, let key): apply(context.mesh.stored(upTo: number, for: key))
         case .disconnect(let peer): disconnect(peer)
-        case .forgetHost(let head): apply(context.mesh.forget(withHead: head))
+        case .forgetHost(let head):
+            // It may have come back while the disk took its time.
+            for peer in context.mesh.joined(withHead: head) where context.mesh.link(to: peer) != nil {
+                disconnect(peer)
+            }
+            context.memory.forgetsForGood()
+            apply(context.mesh.forget(withHead: head))
         case .hostLeft(let host, let end): hostLeft(host, end)
         case .retried(let isWell):
             let told = screen.clear(by: .retried, now: context.now)
@@ -50,7 +57,6 @@ extension NodeCore {
             emit(.retryCovers)
             if isWell, told.isEmpty { tell(Notice(.nothingToRetry)) }
         case .retryRadio: decisions.app.host != nil ? emit(.retryRadio) : scan()
-        case .beginAnewNextTime: context.memory.noteEnd()
         case .answer(let number): emit(.answered(number))
         case .quit(let reason):
             isQuitting = true
@@ -66,9 +72,9 @@ extension NodeCore {
             deliver(.stateUpdate(snapshot))
             show(.snapshot(snapshot, isStale: false))
             emit(.fetchCovers(snapshot.items.map(\.song)))
-        case .send(let snapshot, let peer):
+        case .send(_, let peer):
             share(.wholeRequested(peer))
-            deliver(.stateUpdate(snapshot), to: peer)
+            deliverState(to: peer)
         case .heartbeat:
             share(.heartbeat)
             if let state = decisions.app.host?.state {
@@ -87,13 +93,18 @@ extension NodeCore {
         }
     }
 
+    /// What the step has led to, and not what was so in the middle of it.
+    private mutating func deliverState(on id: MeshCore.LinkID? = nil, to peer: Peer.ID? = nil) {
+        if let host = decisions.app.host { deliver(.stateUpdate(host.snapshot), on: id, to: peer) }
+    }
+
     mutating func share(_ event: StateFeed.Event) {
         guard let feedActions = stateFeed?.handle(event, now: context.now) else { return }
         for case .send(let message, let peer) in feedActions { send(message, to: peer) }
     }
 
     private mutating func send(_ message: MeshMessage, to peer: Peer.ID) {
-        apply(context.mesh.send(message.encoded, as: .latest, to: peer).1)
+        apply(context.mesh.send(message.encoded, as: .latest, to: context.key(of: peer)).1)
     }
 
     // MARK: The guest
@@ -107,10 +118,7 @@ extension NodeCore {
         case .wishChanged(let songID, let kind, let state): show(.wish(songID, kind, state))
         case .show(let snapshot): show(.snapshot(snapshot, isStale: false))
         case .showResults(let songs, let words): show(.searchResults(songs, query: words))
-        case .reconnect(let host):
-            tell(Notice(.connectionLost(host: host)))
-            steer(.linkLost)
-            context.memory.noteAll(decisions.app, now: context.now)
+        case .reconnect(let host): waitForHost(telling: .connectionLost(host: host))
         // Where it came from, the reason is known: `hostLeft`.
         case .returnToStart: break
         // Where the radio is out, that is what the person has to know.
@@ -127,10 +135,17 @@ extension NodeCore {
         case .refused(let reason):
             tell(Notice(NetworkError(reason, by: host)))
             steer(.refused(reason, by: host.id))
+        case .goodbye(.stopped): waitForHost(telling: .hostStopped(host: host))
         default:
-            tell(Notice(.hostEnded(host: host)))
+            tell(Notice(end == .goodbye(.ended) ? .hostEnded(host: host) : .hostLeft(host: host)))
             steer(.hostEnded)
         }
+    }
+
+    private mutating func waitForHost(telling error: NetworkError) {
+        tell(Notice(error))
+        steer(.linkLost)
+        context.memory.noteAll(decisions.app, now: context.now)
     }
 
     mutating func steer(_ event: ReconnectPolicy.Event) {
@@ -149,8 +164,6 @@ extension NodeCore {
                 activity.isDialling = false
                 disconnect(peer)
             case .show(let state): show(.connection(state))
-            // The notice of a lost connection brings its button by itself.
-            case .offerRetry: break
             case .giveUp(let host):
                 waiting.append(.wish(.gaveUp))
                 clear(by: .gaveUp)
@@ -168,10 +181,12 @@ extension NodeCore {
     // MARK: What people see
 
     mutating func tell(_ notice: Notice) {
+        // That the disk takes nothing says it already.
+        if storeOutage != nil, notice.code == HeadUnitProblem.driveNotRecordedCode { return }
         for event in screen.tell(notice, now: context.now) { show(event) }
     }
 
-    private mutating func clear(_ code: String) {
+    mutating func clear(_ code: String) {
         for event in screen.clear(code, now: context.now) { show(event) }
     }
 

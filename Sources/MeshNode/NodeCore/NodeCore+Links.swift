@@ -15,7 +15,7 @@ extension NodeCore {
             case .tell(let id, let event): told(event, of: id)
             case .holdReading(let id, let until): links.hold(id, until: until)
             case .close(let id, let afterFinalFrame): emit(.close(id, afterFinalFrame: afterFinalFrame))
-            case .forgot(let peer): waiting.append(.forgot(peer))
+            case .forgot(let key): waiting.append(.forgot(key))
             }
         }
     }
@@ -44,8 +44,12 @@ extension NodeCore {
                 lost: peer, end, supervision: links.supervision(of: id), at: configuration.origin + context.now)
             show(.contact(lost))
             emit(.linksChanged)
+            // At once: a link that takes its place is told nothing before the step in which its guest is there.
+            share(.guestGone(peer.id))
         case .received(let message):
-            if let readable = message.readable(byHost: isHost) { waiting.append(.link(id, .received(readable))) }
+            if let readable = message.readable(byHost: isHost) {
+                waiting.append(.link(id, .received(readable)))
+            }
             return
         case .acknowledged, .latestHasLeft: break
         }
@@ -60,6 +64,11 @@ extension NodeCore {
     mutating func opened(_ id: MeshCore.LinkID, _ opening: Opening) {
         guard !hasEnded else { return emit(.close(id, afterFinalFrame: false)) }
         if let number = opening.dial {
+            // Back with the power it would go on with what is still on the disk, and say it twice.
+            if context.memory.isForgetting {
+                emit(.close(id, afterFinalFrame: false))
+                return dialFailed(number, nil)
+            }
             // It was taken back while the channel opened.
             guard let peer = dials.opened(number, id) else { return emit(.close(id, afterFinalFrame: false)) }
             let heard = dials.heard(peer) ?? Peer(id: peer, name: "")
@@ -75,7 +84,7 @@ extension NodeCore {
 
     mutating func measured(_ id: MeshCore.LinkID, _ rssi: Int?, _ condition: LinkCondition?) {
         guard let peer = context.mesh.peer(on: id),
-            let report = links.report(on: id, rssi: rssi, condition, context.mesh.conversation(with: peer.id))
+            let report = links.report(on: id, rssi: rssi, condition, context.mesh.conversation(on: id))
         else { return }
         show(.link(peer, report))
     }
@@ -98,13 +107,11 @@ extension NodeCore {
         waiting.append(.left(id, peer.id, end))
     }
 
-    mutating func deliver(_ message: MeshMessage, on id: MeshCore.LinkID) {
-        if links.vouched(on: id) != nil { emit(.deliver(message, on: id)) }
-    }
-
-    /// To one peer that a bearer vouches for, or to all of them.
-    mutating func deliver(_ message: MeshMessage, to peer: Peer.ID? = nil) {
-        for link in links.vouched where peer == nil || link.peer == peer { emit(.deliver(message, on: link.id)) }
+    /// On the links that a bearer vouches for: on one, or on all of one peer's, or on all there are.
+    mutating func deliver(_ message: MeshMessage, on id: MeshCore.LinkID? = nil, to peer: Peer.ID? = nil) {
+        for link in links.vouched where link.id == id ?? link.id && link.peer == peer ?? link.peer {
+            emit(.deliver(message, on: link.id))
+        }
     }
 
     /// Bans are the host's, and every bearer is told of them here.

@@ -66,12 +66,16 @@ extension NodeCore {
     mutating func writeFailed(_ error: NodeStoreError) {
         guard let step = writing else { return }
         writing = nil
-        for peer in context.memory.heldPeers { context.mesh.withdrawHeld(for: peer) }
+        for key in context.memory.heldConversations { context.mesh.withdrawHeld(for: key) }
         (decisions, context.memory) = step.before
         context.memory.drop()
         emit(.storeFailed(error, isFirst: storeOutage == nil))
+        let told = storeOutage?.error
         let isPausing = storeOutage.map { $0.retryAt > context.now } ?? false
         if !isPausing { storeOutage = (error, retryAt: context.now + NodeLimits.storeRetry) }
+        // One notice of the disk, whatever has come of it: what it says now.
+        if let told, NetworkError(told) != NetworkError(error) { clear(by: .written) }
+        clear(HeadUnitProblem.driveNotRecordedCode)
         tell(Notice(NetworkError(error)))
         context.isWithoutStore = true
         defer { context.isWithoutStore = false }
@@ -85,10 +89,20 @@ extension NodeCore {
     private mutating func holdsBack(_ happening: Happening) -> Bool {
         switch happening {
         case .link(_, .received(let message)) where message.messageClass == .reliable: hold(happening, message)
-        case .said(let message, _, on: _, by: let peer): hold(happening, said: message, by: peer)
+        case .said(_, _, on: let id, by: _): hold(happening, on: id)
         default: return false
         }
         return true
+    }
+
+    /// Something said on a link that its bearer vouches for waits. Where there is no room for it, the link ends, and the next
+    /// one brings it again.
+    private mutating func hold(_ happening: Happening, on id: MeshCore.LinkID) {
+        guard links.vouched(on: id) != nil else { return }
+        if held.hasRoom(for: happening), held.hasRoomInAll(for: happening) { return held.append(happening) }
+        held.removeAll(saidOn: id)
+        emit(.end(id, .linkLost))
+        left(id, .linkLost)
     }
 
     private var wishesThatWait: [GuestFeature.Event] {
@@ -105,19 +119,12 @@ extension NodeCore {
     /// have room, and of those who have left the one with the most goes.
     private mutating func hold(_ happening: Happening, _ message: ReceivedMessage) {
         guard !context.mesh.hasDeclined(message) else { return }
-        guard held.hasRoom(for: message) else { return context.mesh.decline(message) }
-        while !held.hasRoomInAll(for: message) {
+        guard held.hasRoom(for: happening) else { return context.mesh.decline(message) }
+        while !held.hasRoomInAll(for: happening) {
             let first = held.removeMost { [mesh = context.mesh] in $0 != message.peer && mesh.link(to: $0) == nil }
             guard let first else { return context.mesh.decline(message) }
             context.mesh.decline(first)
         }
         held.append(happening)
-    }
-
-    /// What is said on a link that its bearer vouches for. What there is no room for is not acknowledged, and nobody says it
-    /// again.
-    private mutating func hold(_ happening: Happening, said message: MeshMessage, by peer: Peer.ID) {
-        let cost = message.encoded.count
-        if held.hasRoom(forSaid: cost, by: peer) { held.append(happening, said: cost, by: peer) }
     }
 }

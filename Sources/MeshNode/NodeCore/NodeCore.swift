@@ -32,6 +32,8 @@ public struct NodeCore: Sendable {
         case radioRecovered
         /// The radio has repaired something by itself.
         case radioRepaired(Notice)
+        /// What the adapter uses where nothing else is named.
+        case adapterTimed(AdapterTiming)
         /// A channel has opened.
         case opened(MeshCore.LinkID, Opening)
         /// A dial has ended without a channel. `refusal` is why, where the radio knows it.
@@ -58,8 +60,10 @@ public struct NodeCore: Sendable {
         case found(SearchResults, for: Peer.ID)
         /// A song's cover is in this file.
         case cover(Song.ID, path: String)
-        /// A cover cannot be had.
-        case coverFailed(NetworkError)
+        /// Covers cannot be had, for this cause; where that is expected, nobody is told.
+        case coverFailed(NetworkError, isExpected: Bool = false)
+        /// None fails for this cause any more.
+        case coverRecovered(NetworkError)
         /// Time has passed: see `deadline`.
         case tick
         /// Somebody asks whether the node still steps: `answered` comes when everything before is dealt with.
@@ -80,7 +84,7 @@ public struct NodeCore: Sendable {
         public var expected: Peer.ID?
         /// The flags that this host has advertised; nil where it was not heard.
         public var advertised: AdvertisedFlags?
-        /// Why whoever is at the other end is not taken in, whoever it is.
+        /// Why nobody is taken in on this link.
         public var refusal: RefusalReason?
         /// Random bytes for the link.
         public var entropy: MeshCore.Entropy
@@ -134,7 +138,7 @@ public struct NodeCore: Sendable {
         case search(SearchRequest, for: Peer.ID)
         /// These songs are on view, the one that plays first: have their covers at hand.
         case fetchCovers([Song])
-        /// Tell whoever shows the node.
+        /// Tell those who show the node.
         case show(NodeEvent)
         /// A peer broke the protocol: which way, who, and how often somebody did so far. For the log.
         case misbehaved(Misbehaviour, who: String, count: Int)
@@ -158,7 +162,7 @@ public struct NodeCore: Sendable {
         public var contents: StoredNode
         /// Where a database that was damaged has been put; nil where all is well.
         public var setAside: String?
-        /// When the node's time was zero, for whoever compares its times with others'.
+        /// When the node's time was zero, for those who compare its times with others'.
         public var origin: ContinuousClock.Instant
         /// A random number: pauses between dials are spread by it.
         public var seed: UInt64
@@ -184,6 +188,9 @@ public struct NodeCore: Sendable {
         case host(Hosting)
         /// A guest that joins the host of this name or identifier, or the first one heard where it is nil.
         case guest(wanted: String?)
+
+        /// The side of its conversations that a node is.
+        var role: LinkRole { if case .host = self { .responder } else { .initiator } }
     }
 
     private(set) var configuration: Configuration
@@ -224,9 +231,9 @@ public struct NodeCore: Sendable {
             identity: configuration.identity, name: configuration.description.peer.name,
             service: configuration.description.service, remembered: configuration.contents.remembered,
             holdsUntilStored: true)
-        var memory = NodeMemory(configuration.contents)
+        var memory = NodeMemory(configuration.contents, configuration.description.service)
         decisions = NodeDecisions(configuration.part, configuration.description.peer, &memory)
-        context = NodeDecisions.Context(mesh: mesh, memory: memory, now: .zero)
+        context = NodeDecisions.Context(mesh: mesh, role: configuration.part.role, memory: memory, now: .zero)
         jitter = SeededGenerator(seed: configuration.seed)
         // Also while the first write is under way.
         keepOut()
@@ -237,7 +244,47 @@ public struct NodeCore: Sendable {
     /// Takes an event. `now` is the owner's clock, which never goes back.
     public mutating func handle(_ event: Event, now: MeshInstant) -> [Action] {
         context.now = max(now, context.now)
-        take(event)
+        switch event {
+        case .started:
+            hasStarted = true
+            step([.event(event)])
+        case .opened(let id, let opening): opened(id, opening)
+        case .received(let sdu, let id):
+            links.received(sdu.count, on: id)
+            apply(context.mesh.received(sdu, on: id, now: context.now))
+        case .channelClosed(let id):
+            apply(context.mesh.channelClosed(id))
+            links.closed(id)
+        case .joined(let id, let peer): joined(id, peer)
+        case .said(let message, let number, let id):
+            guard let peer = links.vouched(on: id) else { break }
+            waiting.append(.said(message, number, on: id, by: peer.id))
+        case .left(let id, let end): left(id, end)
+        case .measured(let id, let rssi, let condition): measured(id, rssi, condition)
+        case .dialFailed(let number, let refusal): dialFailed(number, refusal)
+        case .written: written()
+        case .writeFailed(let error): writeFailed(error)
+        case .adapterTimed(let timing):
+            activity.adapter = timing
+            if hasStarted { showWhatChanged() }
+        case .tick: tick()
+        case .end: end()
+        case .heard(let peer, let rssi, _, let isUnderstood):
+            dials.heard(peer, isUnderstood: isUnderstood)
+            waiting.append(.event(event))
+            show(.contact(Contact(.heard, peer, at: configuration.origin + context.now, by: .sighting, rssi: rssi)))
+        case .unheard(let peer):
+            dials.unheard(peer)
+            waiting.append(.event(event))
+        case .reached(let peer):
+            // One dial at a time is pending. bluetoothd may have forgotten the device meanwhile.
+            guard let invited = dials.pending else { break }
+            let host = peer ?? Peer(id: invited, name: "")
+            show(.contact(Contact(.heard, host, at: configuration.origin + context.now, by: .link)))
+        case .radioFailed, .radioRecovered, .radioRepaired, .input, .found, .cover, .coverFailed, .coverRecovered,
+            .asked:
+            waiting.append(.event(event))
+        }
         step()
         defer { actions = [] }
         return actions
@@ -290,46 +337,6 @@ public struct NodeCore: Sendable {
     /// A number from 0 to 1.
     mutating func nextJitter() -> Double { jitter.fraction() }
 
-    private mutating func take(_ event: Event) {
-        switch event {
-        case .started:
-            hasStarted = true
-            step([.event(event)])
-        case .opened(let id, let opening): opened(id, opening)
-        case .received(let sdu, let id):
-            links.received(sdu.count, on: id)
-            apply(context.mesh.received(sdu, on: id, now: context.now))
-        case .channelClosed(let id):
-            apply(context.mesh.channelClosed(id))
-            links.closed(id)
-        case .joined(let id, let peer): joined(id, peer)
-        case .said(let message, let number, let id):
-            guard let peer = links.vouched(on: id) else { break }
-            waiting.append(.said(message, number, on: id, by: peer.id))
-        case .left(let id, let end): left(id, end)
-        case .measured(let id, let rssi, let condition): measured(id, rssi, condition)
-        case .dialFailed(let number, let refusal): dialFailed(number, refusal)
-        case .written: written()
-        case .writeFailed(let error): writeFailed(error)
-        case .tick: tick()
-        case .end: end()
-        case .heard(let peer, let rssi, _, let isUnderstood):
-            dials.heard(peer, isUnderstood: isUnderstood)
-            waiting.append(.event(event))
-            show(.contact(Contact(.heard, peer, at: configuration.origin + context.now, by: .sighting, rssi: rssi)))
-        case .unheard(let peer):
-            dials.unheard(peer)
-            waiting.append(.event(event))
-        case .reached(let peer):
-            // One dial at a time is pending. bluetoothd may have forgotten the device meanwhile.
-            guard let invited = dials.pending else { break }
-            let host = peer ?? Peer(id: invited, name: "")
-            show(.contact(Contact(.heard, host, at: configuration.origin + context.now, by: .link)))
-        case .radioFailed, .radioRecovered, .radioRepaired, .input, .found, .cover, .coverFailed, .asked:
-            waiting.append(.event(event))
-        }
-    }
-
     private mutating func tick() {
         for id in links.due(context.mesh, now: context.now) {
             // While this side does not read, the other's silence is ours. A handshake is never excused: it has a deadline.
@@ -368,9 +375,18 @@ public struct NodeCore: Sendable {
         hasEnded = true
         waiting.removeAll()
         for number in dials.cancelAll() { emit(.cancelDial(number)) }
-        for id in context.mesh.allLinks { apply(context.mesh.leave(id)) }
-        for (id, _) in links.vouched { emit(.end(id, .goodbye)) }
+        let reason = goodbyeReason
+        for id in context.mesh.allLinks { apply(context.mesh.leave(id, saying: reason)) }
+        for (id, _) in links.vouched { emit(.end(id, .goodbye(reason))) }
         context.memory.noteAll(decisions.app, now: context.now)
         emit(.write(context.memory.pending))
+    }
+
+    /// What guests are told of the session of a host that ends. A guest has none.
+    private var goodbyeReason: GoodbyeReason {
+        guard case .host = configuration.part else { return .unspecified }
+        // An end that the disk does not have yet is none.
+        let known = writing?.before.decisions ?? decisions
+        return known.app.host != nil ? .stopped : .ended
     }
 }

@@ -4,23 +4,6 @@ import DemocracyDJ
 import MeshProtocol
 import MeshSession
 
-/// What has happened above a node's links and is not decided yet.
-enum Happening: Sendable {
-    case event(NodeCore.Event)
-    case link(MeshCore.LinkID, LinkEvent)
-    /// A link that its bearer vouches for is up, or has another name.
-    case joined(MeshCore.LinkID, Peer)
-    /// Something was said on such a link, with this number.
-    case said(MeshMessage, UInt64, on: MeshCore.LinkID, by: Peer.ID)
-    /// Such a link is over.
-    case left(MeshCore.LinkID, Peer.ID, LinkEnd)
-    case inviteFailed(InviteFailure)
-    /// A peer is not remembered any more.
-    case forgot(Peer.ID)
-    /// Something that found no way to the disk before is wanted again.
-    case wish(GuestFeature.Event)
-}
-
 /// What is to be done once the disk has what was decided.
 enum Act: Sendable {
     /// The node is ready.
@@ -42,17 +25,15 @@ enum Act: Sendable {
     /// Tell something on such a link.
     case deliver(MeshMessage, on: MeshCore.LinkID)
     /// A reliable message that waits for the disk may leave.
-    case release(number: UInt64, to: Peer.ID)
+    case release(number: UInt64, in: ConversationKey)
     case disconnect(Peer.ID)
     /// What was joined under this head of an identifier is forgotten.
     case forgetHost(Peer.ID)
     /// The host has ended the link, or this guest has left it.
     case hostLeft(Peer, LinkEnd)
     case retryRadio
-    /// The person wants to have it tried again; `isWell` where the radio works, and there is a host.
+    /// The person wants to have it tried again; `isWell` where the radio works, there is a host, and covers come.
     case retried(isWell: Bool)
-    /// The session is over: what is stored of it is not gone on with.
-    case beginAnewNextTime
     case answer(Int)
     case quit(ByeReason)
 }
@@ -67,8 +48,10 @@ struct NodeDecisions: Sendable {
     var policy: ReconnectPolicy
     private(set) var presence = Presence()
     private var inRange: Set<Peer.ID> = []
+    /// Why covers cannot be had at present.
+    private(set) var failingCovers: Set<NetworkError> = []
     /// The host, or its head, that has proved another key than the one that was joined before: a tap on Retry forgets that.
-    private var changedKey: Peer.ID?
+    var changedKey: Peer.ID?
 
     /// What decides for a node of this kind, as an earlier run has left it.
     init(_ part: NodeCore.Part, _ local: Peer, _ memory: inout NodeMemory) {
@@ -78,7 +61,6 @@ struct NodeDecisions: Sendable {
             case .host(let hosting): .startHosting(memory.hostFeature(local, hosting, now: .zero))
             case .guest: .startJoining(memory.guestFeature(local))
             }
-        // That the radio starts is the owner's first act, whatever it begins as.
         _ = app.handle(event, now: .zero)
     }
 
@@ -88,28 +70,43 @@ struct NodeDecisions: Sendable {
     /// What a step decides with: the conversations that hold what is said, and what the next write takes along.
     struct Context {
         var mesh: MeshCore
+        /// The side of all of them that this node is.
+        let role: LinkRole
         var memory: NodeMemory
         var now: MeshInstant
         /// What is decided now cannot be written: nothing may leave that would have to be.
         var isWithoutStore = false
-        /// The link that its bearer vouches for on which something was asked just now.
-        var asking: MeshCore.LinkID?
+        /// How a peer has said what is decided on just now.
+        enum Asker: Sendable {
+            /// On a link that its bearer vouches for.
+            case link(MeshCore.LinkID)
+            /// In its conversation.
+            case radio
+        }
+
+        var asker: Asker?
+
+        /// The conversation with a peer.
+        func key(of peer: Peer.ID) -> ConversationKey { mesh.key(peer, as: role) }
     }
 
     mutating func decide(_ happening: Happening, _ context: inout Context) -> [Act] {
         switch happening {
+        case .event(.input(let input)): return decide(input, &context)
         case .event(let event): return decide(event, &context)
         case .link(let id, .latestHasLeft):
             return context.mesh.peer(on: id).map { [.share(.updateHasLeft($0.id))] } ?? []
         case .link(let id, .connected(let peer)): return connected(peer, on: id, &context)
+        case .link(_, .received(let message)): return received(message, &context)
         case .link(let id, let event): return decide(event, on: id, &context)
         case .joined(let id, let peer): return joined(id, peer, &context)
         case .said(let message, let number, let id, let peer):
             if case .choosing = app.state { return [] }
-            context.asking = id
-            defer { context.asking = nil }
-            return ask(.host(.multipeerEvent(.messageReceived(message, from: known(peer)))), &context)
-                + [.acknowledge(number, on: id)]
+            context.asker = .link(id)
+            defer { context.asker = nil }
+            // No later than the answer to it: a rejection that comes before is an earlier message's.
+            return [.acknowledge(number, on: id)]
+                + ask(.host(.multipeerEvent(.messageReceived(message, from: known(peer)))), &context)
         case .left(let id, let peer, let end):
             let gone = known(peer)
             guard presence.unlinked(peer, by: id) == true else { return [] }
@@ -117,8 +114,8 @@ struct NodeDecisions: Sendable {
             return [.show(.peerDisconnected(gone, reason))]
                 + ask(.multipeerEvent(.peerDisconnected(gone, reason: reason)), &context)
         case .inviteFailed(let failure): return inviteFailed(failure)
-        case .forgot(let peer):
-            context.memory.forget(peer)
+        case .forgot(let key):
+            context.memory.forget(key)
             return []
         case .wish(let event): return ask(.guest(event), &context)
         }
@@ -136,53 +133,29 @@ struct NodeDecisions: Sendable {
         case .radioFailed(let error): return watch(.radioFailed(error), &context)
         case .radioRecovered: return watch(.radioRecovered, &context)
         case .radioRepaired(let notice): return [.tell(notice)]
-        case .input(let input): return decide(input, &context)
         case .found(let results, let peer):
             guard let host = app.host, peer == host.local.id else { return [.share(.answered(results, for: peer))] }
             // Another search of the same person may have come after it.
             guard let search = host.state.search, search.number == results.number else { return [] }
             return [.show(.searchResults(results.songs, query: search.words))]
         case .cover(let songID, let path): return [.show(.artwork(songID, path: path)), .cleared(by: .loaded)]
-        case .coverFailed(let error): return [.tell(Notice(error))]
+        case .coverFailed(let error, let isExpected):
+            failingCovers.insert(error)
+            return isExpected ? [] : [.tell(Notice(error))]
+        case .coverRecovered(let error):
+            failingCovers.remove(error)
+            return [.clear(Notice(error).code)]
         case .asked(let number): return [.answer(number)]
         case .tick:
             let isDue = app.deadline.map { $0 <= context.now } == true
             return watch(.tick, &context) + (isDue ? ask(.host(.tick), &context) : []) + [.steer(.tick)]
         case .started: return [.begin]
-        // The links' own, and what is dealt with at once.
-        case .reached, .opened, .dialFailed, .received, .channelClosed, .joined, .said, .left, .measured, .written,
+        // The links' own, and what is dealt with elsewhere.
+        case .input, .reached, .adapterTimed, .opened, .dialFailed, .received, .channelClosed, .joined, .said, .left,
+            .measured,
+            .written,
             .writeFailed, .end:
             return []
-        }
-    }
-
-    // MARK: People and what is around the node
-
-    private mutating func decide(_ input: NodeInput, _ context: inout Context) -> [Act] {
-        switch input {
-        case .host(let command): return ask(.host(.command(command)), &context)
-        case .guest(let event):
-            // What could be forgotten is refused.
-            return context.isWithoutStore && event.isWish ? [] : ask(.guest(event), &context)
-        // Whoever was refused and asks again is to be told again.
-        case .retry:
-            defer { changedKey = nil }
-            let isWell = monitor.refusal == nil && (app.host != nil || app.guest?.state.host != nil)
-            return [.retried(isWell: isWell)] + watch(.retry, &context) + forgetChangedKey(&context)
-                + [.steer(.start)]
-        case .leave:
-            let goodbye = app.guest?.state.host.map { [Act.disconnect($0.id)] } ?? []
-            return goodbye + ask(.guest(.gaveUp), &context) + [.cleared(by: .left), .steer(.leave)]
-        case .player(let report): return ask(.host(.player(report)), &context)
-        case .library(let library): return ask(.host(.library(library)), &context) + [.show(.library(library))]
-        case .end:
-            // What was decided before it in this step is kept, since the power may go before the end is written.
-            context.memory.note(app, now: context.now)
-            return ask(.endSession, &context) + [.beginAnewNextTime, .quit(.quit)]
-        case .notice(let notice): return [.tell(notice)]
-        case .cured(let code): return [.clear(code)]
-        case .mark(let text): return [.show(.mark(text))]
-        case .quit(let reason): return [.quit(reason)]
         }
     }
 
@@ -192,12 +165,11 @@ struct NodeDecisions: Sendable {
         _ event: LinkEvent, on id: MeshCore.LinkID, _ context: inout Context
     ) -> [Act] {
         switch event {
-        case .received(let message): return received(message, &context)
-        case .acknowledged(let number, let peer):
-            return context.memory.delivered(upTo: number, to: peer).flatMap {
-                ask(.multipeerEvent(.messageDelivered(.intent($0), to: peer)), &context)
+        case .acknowledged(let number, let key):
+            return context.memory.delivered(upTo: number, in: key).flatMap {
+                ask(.multipeerEvent(.messageDelivered(.intent($0), to: key.peer)), &context)
             }
-        case .admitted, .connected, .latestHasLeft, .roundTrip: return []
+        case .admitted, .connected, .received, .latestHasLeft, .roundTrip: return []
         case .ended(let peer, let end):
             let twin = app.host != nil && end == .refused(.twin) ? [Act.tell(Notice(.twins(peer)))] : []
             return ended(peer, on: id, end, &context) + twin
@@ -215,28 +187,43 @@ struct NodeDecisions: Sendable {
     }
 
     private mutating func connected(_ peer: Peer, on id: MeshCore.LinkID, _ context: inout Context) -> [Act] {
-        // Somebody else than the host that this guest wants is nobody's host here, and the link ends.
-        if app.guest != nil, !policy.accepts(peer) { return [.steer(.linked(peer))] }
+        // Somebody else than the host that this guest wants is nobody's host here, and the link ends. Nor is it one that was
+        // joined, whose key would keep the host out that it passes for.
+        if app.guest != nil, !policy.accepts(peer) {
+            let isNew = context.mesh.conversation(context.key(of: peer.id))?.isBlank == true
+            return [.steer(.linked(peer))] + (isNew ? [.forgetHost(peer.id)] : [])
+        }
         changedKey = nil
         let isNews = presence.linked(peer, by: id, isVouched: false)
-        context.memory.met(peer.id, context.mesh)
+        context.memory.met(context.key(of: peer.id), context.mesh)
         return (isNews ? [.show(.peerConnected(peer))] : []) + [.steer(.linked(peer))]
             + watch(.linked(peer.id), &context) + [.cleared(by: .linked)]
             + (isNews ? ask(.multipeerEvent(.peerConnected(peer)), &context) : [])
-            + [.guestConnected(peer.id, on: id)]
+            + [.guestConnected(peer.id, on: id)] + copiedHost(met: peer, context)
+    }
+
+    /// Of two hosts with one identity neither hears the other; whom a guest goes over to knows less than it has told.
+    private func copiedHost(met peer: Peer, _ context: Context) -> [Act] {
+        let (local, isHost) = (context.mesh.local, app.host != nil)
+        let outdated = context.mesh.conversation(context.key(of: peer.id))?.outdated
+        guard outdated == (isHost ? .ours : .theirs) else { return [] }
+        return [.tell(Notice(.copied(host: isHost ? local : peer, guest: isHost ? peer : local)))]
     }
 
     /// A bearer vouches for a guest. What its link says about the radio is nothing.
     private mutating func joined(_ id: MeshCore.LinkID, _ peer: Peer, _ context: inout Context) -> [Act] {
         let isNews = presence.linked(peer, by: id, isVouched: true)
         let told = isNews ? ask(.host(.multipeerEvent(.peerConnected(peer))), &context) : []
-        let state = app.host.map { [Act.deliver(.stateUpdate($0.snapshot), on: id)] } ?? []
-        return (isNews ? [.show(.peerConnected(peer))] : []) + told + state
+        return (isNews ? [.show(.peerConnected(peer))] : []) + told + [.guestConnected(peer.id, on: id)]
     }
 
-    /// What was wished for goes to the host that is joined next.
-    private mutating func forgetChangedKey(_ context: inout Context) -> [Act] {
+    /// What was wished for goes to the host that is joined next. Where the old one is back with its key meanwhile, nothing is
+    /// forgotten.
+    mutating func forgetChangedKey(_ context: inout Context) -> [Act] {
         guard let changedKey else { return [] }
+        self.changedKey = nil
+        let joined = context.mesh.joined(withHead: changedKey)
+        guard joined.allSatisfy({ context.mesh.link(to: $0) == nil }) else { return [] }
         return [.forgetHost(changedKey)] + ask(.guest(.forgotHost(changedKey)), &context)
     }
 
@@ -249,6 +236,8 @@ struct NodeDecisions: Sendable {
         if case .choosing = app.state { return [] }
         var acts: [Act] = []
         if let content = MeshMessage(encoded: message.body) {
+            context.asker = .radio
+            defer { context.asker = nil }
             acts = ask(.multipeerEvent(.messageReceived(content, from: known(message.peer))), &context)
         }
         guard message.messageClass == .reliable else { return acts }
@@ -262,12 +251,26 @@ struct NodeDecisions: Sendable {
         guard let isLast = presence.unlinked(peer.id, by: id) else { return [] }
         let reason = DisconnectReason(end)
         let watched = watch(reason == .linkLost ? .linkLost(peer.id) : .unlinked(peer.id), &context)
-        let told = isLast ? ask(.multipeerEvent(.peerDisconnected(peer, reason: reason)), &context) : []
-        return [.share(.guestGone(peer.id))] + (isLast ? [.show(.peerDisconnected(peer, reason))] : [])
+        // A host that is stopped keeps its session: its guests wait for it, as they do in a tunnel.
+        let isStopped = end == .goodbye(.stopped)
+        let ending = MultipeerEvent.peerDisconnected(peer, reason: isStopped && app.guest != nil ? .linkLost : reason)
+        let told = isLast ? ask(.multipeerEvent(ending), &context) : []
+        let gone: [Act] = if case .goodbye = end { unheard(peer) } else { [] }
+        return (isLast ? [.show(.peerDisconnected(peer, reason))] : []) + gone
             + (watched + told).map { act in
                 // Here is why the host is gone.
-                if case .effect(.guest(.returnToStart(let host, _))) = act { .hostLeft(host, end) } else { act }
+                switch act {
+                case .effect(.guest(.returnToStart(let host, _))): .hostLeft(host, end)
+                case .effect(.guest(.reconnect(let host))) where isStopped: .hostLeft(host, end)
+                default: act
+                }
             }
+    }
+
+    /// A host that says goodbye is gone before its radio notices that it is not heard.
+    private mutating func unheard(_ host: Peer) -> [Act] {
+        let heard = Peer(id: Identity.head(of: host.id), name: host.name)
+        return inRange.remove(heard.id) == nil ? [] : [.show(.peerLost(heard))]
     }
 
     private func inviteFailed(_ failure: InviteFailure) -> [Act] {
@@ -299,15 +302,18 @@ struct NodeDecisions: Sendable {
 
     // MARK: The features
 
-    private mutating func ask(_ event: AppFeature.Event, _ context: inout Context) -> [Act] {
-        app.handle(event, now: context.now).flatMap { effect -> [Act] in
-            switch effect {
-            case .host(.reject(let intent, let reason, let peer)):
-                reject(.rejection(intent, reason), to: peer, &context)
-            case .guest(.send(let intent, let peer)): [.effect(effect)] + stage(.intent(intent), to: peer, &context)
-            default: [.effect(effect)]
+    /// What cannot be sent is decided behind all that was decided with it, and is told last.
+    mutating func ask(_ event: AppFeature.Event, _ context: inout Context) -> [Act] {
+        let effects = app.handle(event, now: context.now)
+        return effects.map { .effect($0) }
+            + effects.flatMap { effect -> [Act] in
+                switch effect {
+                case .host(.reject(let intent, let reason, let peer)):
+                    reject(.rejection(intent, reason), to: peer, &context)
+                case .guest(.send(let intent, let peer)): stage(.intent(intent), to: peer, &context)
+                default: []
+                }
             }
-        }
     }
 
     private mutating func sendFailed(
@@ -319,36 +325,32 @@ struct NodeDecisions: Sendable {
 
     /// By the link that has asked; what nobody has asked for just now, by every link that the peer has.
     private mutating func reject(_ rejection: MeshMessage, to peer: Peer.ID, _ context: inout Context) -> [Act] {
-        let vouched = context.asking.map { [$0] } ?? presence.vouched(peer)
-        let isByRadio = context.asking == nil && (presence.isOverRadio(peer) || vouched.isEmpty)
-        return vouched.map { .deliver(rejection, on: $0) } + (isByRadio ? stage(rejection, to: peer, &context) : [])
+        switch context.asker {
+        case .link(let id): return [.deliver(rejection, on: id)]
+        // Whether its link is still up or not: what it has said there is answered there.
+        case .radio: return stage(rejection, to: peer, &context)
+        case nil:
+            let vouched = presence.vouched(peer)
+            let isByRadio = presence.isOverRadio(peer) || vouched.isEmpty
+            return vouched.map { .deliver(rejection, on: $0) } + (isByRadio ? stage(rejection, to: peer, &context) : [])
+        }
     }
 
     /// Gives a reliable message to its conversation, which holds it until the disk has it.
     private mutating func stage(_ message: MeshMessage, to peer: Peer.ID, _ context: inout Context) -> [Act] {
-        let body = message.encoded
+        let (body, key) = (message.encoded, context.key(of: peer))
         guard !context.isWithoutStore else { return sendFailed(message, to: peer, .notStored, &context) }
-        guard case .queued(let number) = context.mesh.send(body, as: .reliable, to: peer).0,
-            let remembered = context.mesh.remembered(peer)
+        guard case .queued(let number) = context.mesh.send(body, as: .reliable, to: key).0,
+            let remembered = context.mesh.remembered(key)
         else { return sendFailed(message, to: peer, .full, &context) }
-        context.memory.said(body, number: number, to: peer, remembered)
-        if case .intent(let intent) = message { context.memory.sent(intent, number: number, to: peer) }
-        return [.release(number: number, to: peer)]
+        context.memory.said(body, number: number, in: key, remembered)
+        if case .intent(let intent) = message { context.memory.sent(intent, number: number, in: key) }
+        return [.release(number: number, in: key)]
     }
 }
 
 extension NodeCore.Part {
     fileprivate var wanted: String? {
         if case .guest(let wanted) = self { wanted } else { nil }
-    }
-}
-
-extension GuestFeature.Event {
-    /// Whether it is something to be kept until the host has it.
-    fileprivate var isWish: Bool {
-        switch self {
-        case .vote, .takeBackVote, .suggest, .skip: true
-        case .multipeerEvent, .search, .gaveUp, .forgotHost: false
-        }
     }
 }

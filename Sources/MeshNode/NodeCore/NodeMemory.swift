@@ -14,14 +14,17 @@ struct NodeMemory: Sendable {
     private var inFlight: StoreBatch?
 
     private let contents: StoredNode
+    private let service: ServiceType
     /// What the disk has of the features, and what the next write gives it.
     private var host: (written: SavedSession?, noted: SavedSession?)
     private var guest: (written: SavedGuest?, noted: SavedGuest?)
     private var epoch: UInt32 = 0
+    /// The person wants something forgotten: it may not come back with the power.
+    private var isForgettingWanted = false
     /// What a guest has sent and the host does not have for good yet, by number.
-    private var undelivered: [Peer.ID: [(number: UInt64, intent: GuestIntent)]] = [:]
+    private var undelivered: [ConversationKey: [(number: UInt64, intent: GuestIntent)]] = [:]
 
-    init(_ contents: StoredNode) { self.contents = contents }
+    init(_ contents: StoredNode, _ service: ServiceType) { (self.contents, self.service) = (contents, service) }
 
     // MARK: At the start
 
@@ -42,17 +45,17 @@ struct NodeMemory: Sendable {
 
     /// The guest as an earlier run left it, or a new one.
     mutating func guestFeature(_ local: Peer) -> GuestFeature {
-        for (peer, remembered) in contents.remembered {
+        for (key, remembered) in contents.remembered {
             let conversation = remembered.conversation
             let first = conversation.lastNumber - UInt64(conversation.outbox.count) + 1
-            undelivered[peer] = conversation.outbox.enumerated().compactMap { place, body in
+            undelivered[key] = conversation.outbox.enumerated().compactMap { place, body in
                 guard case .intent(let intent)? = MeshMessage(encoded: body) else { return nil }
                 return (first + UInt64(place), intent)
             }
         }
         guard let saved = contents.guest?.saved else { return GuestFeature(local: local) }
         guest.written = saved
-        let waiting = saved.known.flatMap { undelivered[$0.id] } ?? []
+        let waiting = saved.known.flatMap { undelivered[ConversationKey($0.id, as: .initiator, service)] } ?? []
         return GuestFeature(local: local, resuming: saved, undelivered: waiting.map(\.intent))
     }
 
@@ -81,7 +84,7 @@ struct NodeMemory: Sendable {
         pending.guest = GuestRecord(saved)
     }
 
-    /// The session is over: the next one begins anew.
+    /// The session is over: the next one begins with an empty queue.
     mutating func noteEnd() {
         pending.host = .ended(epoch: epoch)
     }
@@ -89,11 +92,15 @@ struct NodeMemory: Sendable {
     /// Whether something waits that others wait for. That a peer was met, or has got something, can be written later.
     var isUrgent: Bool {
         !pending.receipts.isEmpty || !pending.outgoing.isEmpty || pending.host != nil || pending.guest != nil
+            || isForgettingWanted && !pending.forgotten.isEmpty
     }
+
+    /// Whether something that its person wants forgotten, or that has made room for others, may still be on the disk.
+    var isForgetting: Bool { isForgettingWanted || inFlight?.forgotten.isEmpty == false }
 
     /// What the next write takes along goes to the disk.
     mutating func takePending() -> StoreBatch {
-        defer { pending = StoreBatch() }
+        defer { (pending, isForgettingWanted) = (StoreBatch(), false) }
         inFlight = pending
         return pending
     }
@@ -105,8 +112,10 @@ struct NodeMemory: Sendable {
         inFlight = nil
     }
 
-    /// Whom messages are for that wait for the disk.
-    var heldPeers: Set<Peer.ID> { Set((pending.outgoing + (inFlight?.outgoing ?? [])).map(\.peer)) }
+    /// The conversations with messages that wait for the disk.
+    var heldConversations: Set<ConversationKey> {
+        Set((pending.outgoing + (inFlight?.outgoing ?? [])).map(\.conversation))
+    }
 
     /// The disk takes nothing: what others were to be told of is not kept, the rest waits.
     mutating func drop() {
@@ -119,41 +128,45 @@ struct NodeMemory: Sendable {
     // MARK: What was said
 
     /// A peer has proved who it is.
-    mutating func met(_ peer: Peer.ID, _ mesh: MeshCore) {
-        guard let remembered = mesh.remembered(peer) else { return }
-        pending.met.append(StoreBatch.Met(peer: peer, remembered: remembered))
+    mutating func met(_ key: ConversationKey, _ mesh: MeshCore) {
+        guard let remembered = mesh.remembered(key) else { return }
+        pending.met.append(StoreBatch.Met(conversation: key, remembered: remembered))
     }
 
     /// A peer's reliable message is to be safe with what is decided about it.
     mutating func received(_ message: ReceivedMessage, _ mesh: MeshCore) {
-        guard let remembered = mesh.remembered(message.peer) else { return }
+        guard let remembered = mesh.remembered(message.conversation) else { return }
         pending.receipts.append(
             StoreBatch.Receipt(
-                peer: message.peer, epoch: message.epoch, number: message.number, remembered: remembered))
+                conversation: message.conversation, epoch: message.epoch, number: message.number,
+                remembered: remembered))
     }
 
     /// A reliable message is to leave when it is written.
-    mutating func said(_ body: [UInt8], number: UInt64, to peer: Peer.ID, _ remembered: MeshCore.Remembered) {
+    mutating func said(_ body: [UInt8], number: UInt64, in key: ConversationKey, _ remembered: MeshCore.Remembered) {
         pending.outgoing.append(
-            StoreBatch.Outgoing(peer: peer, number: number, body: body, remembered: remembered))
+            StoreBatch.Outgoing(conversation: key, number: number, body: body, remembered: remembered))
     }
 
     /// A wish is on its way to a host.
-    mutating func sent(_ intent: GuestIntent, number: UInt64, to peer: Peer.ID) {
-        undelivered[peer, default: []].append((number, intent))
+    mutating func sent(_ intent: GuestIntent, number: UInt64, in key: ConversationKey) {
+        undelivered[key, default: []].append((number, intent))
     }
 
     /// A peer has everything up to a number: the wishes that this was about.
-    mutating func delivered(upTo number: UInt64, to peer: Peer.ID) -> [GuestIntent] {
-        pending.acknowledged.append(StoreBatch.Acknowledged(peer: peer, upTo: number))
-        let done = undelivered[peer]?.prefix { $0.number <= number } ?? []
-        undelivered[peer]?.removeFirst(done.count)
+    mutating func delivered(upTo number: UInt64, in key: ConversationKey) -> [GuestIntent] {
+        pending.acknowledged.append(StoreBatch.Acknowledged(conversation: key, upTo: number))
+        let done = undelivered[key]?.prefix { $0.number <= number } ?? []
+        undelivered[key]?.removeFirst(done.count)
         return done.map(\.intent)
     }
 
-    mutating func forget(_ peer: Peer.ID) {
-        undelivered[peer] = nil
-        pending.forget(peer)
+    /// What is forgotten next is so because the person wants it.
+    mutating func forgetsForGood() { isForgettingWanted = true }
+
+    mutating func forget(_ key: ConversationKey) {
+        undelivered[key] = nil
+        pending.forget(key)
     }
 }
 

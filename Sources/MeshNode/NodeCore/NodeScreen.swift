@@ -3,7 +3,7 @@
 import DemocracyDJ
 import MeshProtocol
 
-/// What whoever shows a node was told last: the notices, what is heard, what the radio does. Only what is news is told.
+/// What those who show a node were told last: the notices, what is heard, what the radio does. Only what has changed is told.
 struct NodeScreen: Sendable {
     private var board = NoticeBoard()
     private var playback: Playback?
@@ -22,7 +22,7 @@ struct NodeScreen: Sendable {
 
     /// What the notice of this code was about is over.
     mutating func clear(_ code: String, now: MeshInstant) -> [NodeEvent] {
-        Self.events(board.handle(.cured(code), now: now))
+        Self.events(board.handle(.clear(code), now: now))
     }
 
     /// What ends notices has happened.

@@ -10,12 +10,13 @@ public final class Kept: Sendable {
     public let store: NodeStore.Opened
     /// What an earlier run has left in it.
     public let contents: StoredNode
-    private let folder: StateFolder
+    /// The folder itself.
+    public let folder: StateFolder
 
     /// Where cover art is kept.
     public var artworkFolder: String { folder.path + "/artwork" }
 
-    /// The folder itself.
+    /// Where the folder is.
     public var path: String { folder.path }
 
     /// Whether a host goes on with a session that an earlier run has left.

@@ -6,8 +6,8 @@ import MeshProtocol
 
 extension NetworkError {
     /// What a radio's failure means to the person.
-    public init(_ failure: RadioFailure) {
-        switch failure.kind {
+    public init(_ failure: RadioError) {
+        switch failure.code {
         case .noAdapter: self = .noAdapter
         case .radioOff: self = .radioOff
         case .blocked: self = .blocked(bySwitch: false)
@@ -17,19 +17,16 @@ extension NetworkError {
         case .serviceNotRunning: self = .serviceNotRunning
         case .notPermitted: self = .notPermitted
         case .unsupported: self = .unsupported(cause: failure.cause)
-        case .airUnusable: self = .airUnusable(cause: failure.cause)
-        case .failed: self = .radioFailed(cause: failure.cause)
+        case .airUnusable, .airForbidden: self = .airUnusable(cause: failure.cause)
+        case .dialFailed, .bondRequired, .channelLost, .tooLarge, .closed, .cancelled, .failed:
+            self = .radioFailed(cause: failure.cause)
         }
     }
 
     /// What it means to the person that a radio did not do what it was asked: a `RadioError`, or another error by its
     /// words.
     public init(radio error: any Error) {
-        if let error = error as? RadioError {
-            self.init(RadioFailure(error))
-        } else {
-            self = .radioFailed(cause: "\(error)")
-        }
+        self = (error as? RadioError).map(Self.init) ?? .radioFailed(cause: "\(error)")
     }
 
     /// What a host's refusal means to the person who was refused. `host` is who refused, where that is known.
@@ -48,9 +45,9 @@ extension NetworkError {
 }
 
 extension Notice {
-    /// What a radio has mended by itself, told to a person.
-    public init(_ mending: RadioMending) {
-        switch mending {
+    /// What a radio has repaired by itself, told to a person.
+    public init(_ repair: RadioRepair) {
+        switch repair {
         case .otherAdapter(let old, let new): self.init(HeadUnitProblem.otherAdapter(new, insteadOf: old))
         case .advertising: self.init(HeadUnitProblem.advertisingAgain)
         }

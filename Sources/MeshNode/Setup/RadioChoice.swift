@@ -21,13 +21,15 @@ public enum RadioChoice: String, Sendable, CaseIterable {
         public var remark: String?
     }
 
-    /// Makes the radio. `adapter` is `hci0` and so on for BlueZ, and an address of its own for the virtual radio. One that
-    /// requires a bond takes bonded boxes only, which the virtual radio cannot.
+    /// Makes the radio. `adapter` is `hci0` and so on for BlueZ, and an address of its own for the virtual radio. It
+    /// advertises what this node `demands` of a node that dials. One that demands a bond takes bonded devices only, which the
+    /// virtual radio cannot.
     public func make(
-        adapter: String?, air: String, peer: Peer, requiresBond: Bool = false, logger: Logger
+        adapter: String?, air: String, peer: Peer, demands: AdvertisedFlags.Critical = [],
+        settings: AdapterSettingsPolicy = .leave, logger: Logger
     ) throws(SetupProblem) -> Chosen {
-        let chosen = try make(adapter: adapter, air: air, peer: peer, requiresBond, logger)
-        guard requiresBond, !(chosen.radio is BlueZRadio) else { return chosen }
+        let chosen = try make(adapter: adapter, air: air, peer: peer, demands, settings, logger)
+        guard demands.contains(.bond), !(chosen.radio is BlueZRadio) else { return chosen }
         throw SetupProblem(
             .unavailable,
             (chosen.remark.map { $0 + " " } ?? "")
@@ -36,14 +38,16 @@ public enum RadioChoice: String, Sendable, CaseIterable {
     }
 
     private func make(
-        adapter: String?, air: String, peer: Peer, _ requiresBond: Bool, _ logger: Logger
+        adapter: String?, air: String, peer: Peer, _ demands: AdvertisedFlags.Critical,
+        _ settings: AdapterSettingsPolicy, _ logger: Logger
     ) throws(SetupProblem) -> Chosen {
         let bluez = { (name: String?) throws(RadioError) in
-            try BlueZRadio(adapter: name, requiresBond: requiresBond, logger: logger)
+            try BlueZRadio(adapter: name, demands: demands, settings: settings, logger: logger)
         }
         let virtual = { (address: String?) throws(RadioError) in
             try VirtualRadio(
-                air: VirtualAir(directory: air), address: address ?? String(peer.id.prefix(16)), logger: logger)
+                air: VirtualAir(directory: air), address: address ?? String(peer.id.prefix(16)), demands: demands,
+                logger: logger)
         }
         do throws(RadioError) {
             switch self {
@@ -72,7 +76,7 @@ public enum RadioChoice: String, Sendable, CaseIterable {
         case .bluez: return
         case .virtual:
             throw SetupProblem(
-                .unavailable, "\(nothing); leave --radio virtual out, on a box with a Bluetooth adapter.")
+                .unavailable, "\(nothing); leave --radio virtual out, on a device with a Bluetooth adapter.")
         case .auto:
             guard adapter == nil, let why = Self.whyNoAdapter() else { return }
             throw SetupProblem(
@@ -93,17 +97,30 @@ public enum RadioChoice: String, Sendable, CaseIterable {
         }
     }
 
+    /// Where the former settings of adapters are recorded: one place for all nodes of a user, which does not outlive this run of
+    /// the system. A service's own is its `RUNTIME_DIRECTORY`.
+    public static func defaultSettingsFolder(environment: [String: String], userID: UInt32) -> String {
+        if userID == 0 { return "/run/roadmesh" }
+        if let runtime = environment["RUNTIME_DIRECTORY"], runtime.hasPrefix("/") { return runtime }
+        return runtimeFolder(environment: environment, userID: userID)
+    }
+
     /// The virtual radio's default folder: one for each user.
     public static func defaultAir(environment: [String: String], userID: UInt32) -> String {
-        if let runtime = environment["XDG_RUNTIME_DIR"], runtime.hasPrefix("/") { return runtime + "/roadmesh/air" }
-        return "/tmp/roadmesh-\(userID)/air"
+        runtimeFolder(environment: environment, userID: userID) + "/air"
+    }
+
+    /// What a user's nodes share until the system ends.
+    private static func runtimeFolder(environment: [String: String], userID: UInt32) -> String {
+        if let runtime = environment["XDG_RUNTIME_DIR"], runtime.hasPrefix("/") { return runtime + "/roadmesh" }
+        return "/tmp/roadmesh-\(userID)"
     }
 }
 
 extension SetupProblem {
     /// What a radio's error means to the person who starts a node.
     public init(_ error: RadioError) {
-        let cause = error.cause.isEmpty ? "\(error.code)" : error.cause
+        let cause = error.cause
         switch error.code {
         case .noAdapter:
             self.init(

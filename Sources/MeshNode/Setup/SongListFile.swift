@@ -3,7 +3,7 @@
 import DemocracyDJ
 import FoundationEssentials
 
-/// Reads a song list from a file, and tells what is wrong with it so that it can be mended.
+/// Reads a song list from a file, and tells what is wrong with it so that it can be fixed.
 public enum SongListFile {
     /// Largest file that is read, in bytes: ten thousand songs with long names.
     private static let maximumBytes = 8 << 20

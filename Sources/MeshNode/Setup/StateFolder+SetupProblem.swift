@@ -2,7 +2,7 @@
 
 import NodeStore
 
-/// A node's folder, with sentences for whoever has started the node.
+/// A node's folder, with sentences for the person who starts the node.
 extension StateFolder {
     /// Opens the folder and makes what is missing in it. The folder belongs to this process until it ends.
     public convenience init(path: String) throws(SetupProblem) {
@@ -20,6 +20,15 @@ extension StateFolder {
             .cannotCreate, "There is no home folder to keep the node's identity in; name one with --state.")
     }
 
+    /// What the person who starts the node is to know of the folder; nil where there is nothing.
+    public var remark: String? {
+        guard wasReadableByOthers else { return nil }
+        return
+            "Other users of this device could read the identity in \(identityPath), and who has a copy can pass for this "
+            + "node. It is protected now. Where somebody may have a copy, move it away, and this node starts again as "
+            + "somebody else."
+    }
+
     private static func sentence(for error: StateFolderError) -> String {
         switch error {
         case .cannotMake(let path):
@@ -29,7 +38,7 @@ extension StateFolder {
         case .inUse(let path):
             "Another roadmesh is using the state folder \(path); stop it, or give this one a folder with --state."
         case .damagedIdentity(let file):
-            "The identity in \(file) is damaged; move it away, and this node starts anew as somebody else."
+            "The identity in \(file) is damaged; move it away, and this node starts again as somebody else."
         }
     }
 }

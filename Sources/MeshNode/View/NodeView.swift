@@ -4,14 +4,14 @@ import DemocracyDJ
 import MeshProtocol
 
 /// What a node is like: what plays, the queue, who is there, what this person wants, what there is to tell. A terminal
-/// and the pages show it, and as JSON it is the document that `docs/dashboard.md` describes. What is not there is a null, not a
-/// missing field.
+/// and the pages show it, and a program is told it when it asks. As JSON it is the document that `docs/dashboard.md`
+/// describes; what is not there is a null, not a missing field.
 package struct NodeView: Encodable, Hashable, Sendable {
     /// Who looks.
     package enum Role: String, Hashable, Sendable, Encodable {
-        /// The person at the host's box.
+        /// The person at the host.
         case host
-        /// The person at a guest's box.
+        /// The person at a guest's device.
         case guest
         /// A passenger with a browser.
         case webGuest
@@ -141,4 +141,16 @@ package struct NodeView: Encodable, Hashable, Sendable {
     @OrNull package var invitation: Invitation?
     @OrNull package var library: LibraryCount?
     @OrNull package var ended: String?
+}
+
+/// A view as the command line's contract writes it: the event `view`.
+package struct TimedView: Encodable, Sendable {
+    private var event = "view"
+    private var at: Double
+    private var view: NodeView
+
+    package init(_ view: NodeView, at: Double) {
+        self.at = at
+        self.view = view
+    }
 }

@@ -11,21 +11,41 @@ extension NodeWatch {
         let items = Items(self, viewpoint)
         let shown = snapshot?.connectedPeers ?? []
         let isOwn = viewpoint.role != .webGuest
+        let ended = viewpoint.ended ?? bye.map { Self.sentence($0, viewpoint.role) } ?? own.ended
         return NodeView(
             version: version, role: viewpoint.role, me: Self.person(viewpoint.me),
             host: (isOwn ? host : node.peer).map(Self.person),
             radio: node.radio.hasPrefix("virtual") ? "virtual" : "bluez", connection: viewpoint.connection,
             attempt: viewpoint.attempt, isStale: isStale, nowPlaying: snapshot?.nowPlaying.map(items.item),
-            isPlaying: snapshot?.isPlaying ?? false, elapsed: elapsed(now),
+            isPlaying: isPlaying, elapsed: elapsed(now),
             queue: (snapshot?.queue ?? []).map(items.item), wishes: otherWishes(viewpoint),
             guests: shown.map { guest($0, isWeb: webGuests.contains($0.id), isMe: $0.id == viewpoint.me.id) },
             hosts: viewpoint.role == .guest && !isConnected ? hosts : [], skip: skip(viewpoint),
             notices: viewpoint.notices.current, invitation: isOwn ? surroundings.invitation : nil,
-            library: isOwn ? library : nil, ended: viewpoint.ended ?? own.ended)
+            library: isOwn ? library : nil, ended: ended)
     }
 
     /// The view of the person at the node.
     package func view(now: MeshInstant) -> NodeView { page(for: own, webGuests: [], version: 0, now: now) }
+
+    /// What the server of a node's page knows and no event tells.
+    package struct PageState: Sendable {
+        var surroundings: Surroundings
+        var library: LibraryCount?
+        var webGuests: Set<Peer.ID>
+
+        package init(_ surroundings: Surroundings, library: LibraryCount?, webGuests: Set<Peer.ID>) {
+            (self.surroundings, self.library, self.webGuests) = (surroundings, library, webGuests)
+        }
+    }
+
+    /// The view of the person at the node as its page shows it.
+    package mutating func view(_ state: PageState, version: Int, now: MeshInstant) -> NodeView {
+        surroundings = state.surroundings
+        if let library = state.library { _ = take(library) }
+        _ = tick(now: now)
+        return page(for: own, webGuests: state.webGuests, version: version, now: now)
+    }
 
     /// A song that was found, as the page shows it.
     package func found(_ song: Song) -> NodeView.FoundSong {
@@ -47,7 +67,7 @@ extension NodeWatch {
         let link = links[peer.id]
         return NodeView.Guest(
             id: peer.id, name: UntrustedText.shown(peer.name), rssi: link?.rssi,
-            // As much as a person reads: a tenth of a millisecond more is no news.
+            // As much as a person reads: a tenth of a millisecond more is no event.
             roundTrip: link?.roundTrip.map { ($0 / .milliseconds(1)).rounded() }, isWeb: isWeb, isMe: isMe)
     }
 

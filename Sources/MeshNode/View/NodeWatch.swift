@@ -25,7 +25,7 @@ package struct NodeWatch: Sendable {
         /// Whether there may be covers of songs whose file no event has named.
         var hasPictures = false
         /// Where a cover is to be had; nil where covers are not shown.
-        var pictureAddress: (@Sendable (Song.ID) -> String)?
+        package var pictureAddress: (@Sendable (Song.ID) -> String)?
         package var invitation: NodeView.Invitation?
 
         /// Nothing but the node's events is known.
@@ -53,12 +53,16 @@ package struct NodeWatch: Sendable {
     package private(set) var snapshot: HostSnapshot?
     package private(set) var isStale = false
     package private(set) var progress = Progress(elapsed: 0, at: .zero)
+    /// It has said goodbye: nothing plays there for this guest any more.
+    private var hasHostLeft = false
     package private(set) var host: Peer?
     /// Since when the host is lost.
     package private(set) var lostAt: MeshInstant?
     package private(set) var hosts: [NodeView.HeardHost] = []
     package private(set) var links: [Peer.ID: LinkReport] = [:]
     package private(set) var library: LibraryCount?
+    /// Why the node has stopped.
+    package private(set) var bye: ByeReason?
     private var pictures = RecentTable<Song.ID, String>(limit: NodeLimits.rememberedPictures)
 
     /// A node that has not told anything yet.
@@ -86,8 +90,9 @@ package struct NodeWatch: Sendable {
             hosts.removeAll { $0.id == peer.id }
             return .now
         case .peerConnected(let peer): return connected(peer)
-        case .peerDisconnected(let peer, _):
+        case .peerDisconnected(let peer, let reason):
             links[peer.id] = nil
+            if reason == .goodbye, peer.id == host?.id { hostHasLeft(now: now) }
             return .now
         case .connection(let state): return take(state, now: now)
         case .snapshot(let snapshot, let isStale): return take(snapshot, isStale: isStale, now: now)
@@ -112,7 +117,9 @@ package struct NodeWatch: Sendable {
         case .intent(_, let peer, _):
             names.learn(peer)
             return .none
-        case .bye(let reason): return end(Self.sentence(reason, own.role))
+        case .bye(let reason):
+            bye = reason
+            return end(Self.sentence(reason, own.role))
         case .ready, .library, .contact, .radio, .mark: return .none
         }
     }
@@ -152,6 +159,7 @@ package struct NodeWatch: Sendable {
     private mutating func connected(_ peer: Peer) -> Change {
         names.learn(peer)
         if own.role == .guest {
+            hasHostLeft = false
             if host?.id != peer.id { own.mayNotSkip = false }
             host = peer
         }
@@ -191,17 +199,27 @@ package struct NodeWatch: Sendable {
         return isExpected && snapshot.isPlaying == playback.isPlaying ? .none : .now
     }
 
-    /// For how long the present song has played, in seconds. Through a gap the host plays on.
+    private mutating func hostHasLeft(now: MeshInstant) {
+        progress = Progress(elapsed: elapsed(now), at: now)
+        hasHostLeft = true
+    }
+
+    /// Whether the present song plays, as far as this node knows. Through a gap the host plays on.
+    package var isPlaying: Bool { snapshot?.isPlaying == true && !hasHostLeft }
+
+    /// For how long it has played, in seconds.
     package func elapsed(_ now: MeshInstant) -> Double {
-        guard let snapshot, let item = snapshot.nowPlaying else { return 0 }
-        let since = snapshot.isPlaying ? (now - progress.at) / .seconds(1) : 0
+        guard let item = snapshot?.nowPlaying else { return 0 }
+        let since = isPlaying ? (now - progress.at) / .seconds(1) : 0
         return min(progress.elapsed + since, max(item.duration, 0))
     }
 
-    private static func sentence(_ reason: ByeReason, _ role: NodeView.Role) -> String {
+    static func sentence(_ reason: ByeReason, _ role: NodeView.Role) -> String {
         switch (reason, role) {
         case (_, .guest): "This guest has stopped. Its votes are kept for the next start."
-        case (_, _): "The music box has stopped. The next start goes on with the queue."
+        case (.ended, .host): "The session has ended. The next start begins a new one."
+        case (.ended, .webGuest): "The driver has ended the session."
+        case (_, .host), (_, .webGuest): "The head unit has stopped. The next start goes on with the queue."
         }
     }
 }

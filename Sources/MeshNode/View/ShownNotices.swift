@@ -58,7 +58,8 @@ extension Notice {
     private static let bannerCodes: Set<String> = Set(
         ([
             .networkUnavailable, .connectionLost(host: nobody), .hostNotFound(host: nobody), .hostEnded(host: nobody),
-            .hostFull, .refused, .kicked, .versionMismatch, .proofRequired, .bondRequired,
+            .hostStopped(host: nobody), .hostLeft(host: nobody), .hostFull, .refused, .kicked, .versionMismatch,
+            .proofRequired, .bondRequired,
         ] as [NetworkError]).map { Notice($0).code })
 
     private static let nobody = Peer(id: "", name: "")

@@ -6,8 +6,8 @@ import MeshProtocol
 /// What somebody wants of songs, and for a moment what became of it.
 package struct ShownWishes: Hashable, Sendable {
     package struct Entry: Hashable, Sendable {
-        var songID: Song.ID
-        var kind: Wish.Kind
+        package var songID: Song.ID
+        package var kind: Wish.Kind
         package var state: WishState
         /// When it is no longer worth a mark; nil while it is open.
         var goes: MeshInstant?

@@ -73,6 +73,14 @@ public struct Conversation: Sendable, Hashable {
     private var theirLatest: UInt64 = 0
     /// One of the peer's messages was given back: nothing reliable is taken before the next link, which brings it again.
     private(set) var isDeclining = false
+    /// One side of a conversation.
+    public enum Side: Hashable, Sendable {
+        case ours, theirs
+    }
+
+    /// The side that knew less, when the present link came up, than it had told before: another node has its identity, as a
+    /// copied memory card makes it, or its store was restored from an older copy.
+    public private(set) var outdated: Side?
 
     /// Messages that were sent again on a later link.
     public private(set) var resent = 0
@@ -125,7 +133,7 @@ public struct Conversation: Sendable, Hashable {
     public var unacknowledgedBytes: Int { outboxBytes }
 
     /// Whether nothing reliable was ever said, by either side.
-    var isBlank: Bool { lastNumber == 0 && delivered == 0 }
+    package var isBlank: Bool { lastNumber == 0 && delivered == 0 }
 
     /// Reliable messages that are held: they are not stored yet.
     public var held: Int { lastNumber > lastStored ? Int(lastNumber - lastStored) : 0 }
@@ -146,12 +154,13 @@ public struct Conversation: Sendable, Hashable {
     mutating func begin(with theirs: Resumption) -> Bool {
         isLinked = true
         isDeclining = false
+        outdated = side(outdatedBy: theirs)
         handedOver = 0
         lastLatest = 0
         theirLatest = 0
         var acknowledged = false
         if theirs.theirEpoch == epoch { acknowledged = catchUp(with: theirs.delivered) }
-        // The peer has begun anew; or what is missing was acknowledged by a state of ours that is lost, and will not
+        // The peer has begun another numbering; or what is missing was acknowledged by a state of ours that is lost, and will not
         // come again.
         if theirs.epoch != theirEpoch || theirs.first - 1 > delivered {
             theirEpoch = theirs.epoch
@@ -159,6 +168,14 @@ public struct Conversation: Sendable, Hashable {
             accepted = delivered
         }
         return acknowledged
+    }
+
+    private func side(outdatedBy theirs: Resumption) -> Side? {
+        let isOurSending = theirs.theirEpoch == epoch
+        if isOurSending && theirs.delivered > lastNumber || theirs.epoch == theirEpoch && theirs.first - 1 > delivered {
+            return .ours
+        }
+        return isOurSending && theirs.delivered < resumption.first - 1 ? .theirs : nil
     }
 
     /// The peer has everything up to a number. A disk that has gone back in time may know less of what was sent, and of
@@ -299,7 +316,7 @@ public struct Conversation: Sendable, Hashable {
     var peerEpoch: UInt32 { theirEpoch }
 
     /// The application has made everything up to a number of an epoch of the peer's safe. The number to acknowledge,
-    /// where it has grown. A peer that has begun anew since has other messages by these numbers.
+    /// where it has grown. A peer that has begun another numbering since has other messages by these numbers.
     mutating func accept(upTo number: UInt64, of epoch: UInt32) -> UInt64? {
         guard epoch == theirEpoch, number > accepted, number <= delivered else { return nil }
         accepted = number

@@ -7,7 +7,7 @@ package struct Footprint: Hashable, Sendable {
     /// Links whose peer is proved.
     package var connected = 0
     /// Links that were accepted and whose handshake is not finished.
-    package var strangers = 0
+    package var halfOpenLinks = 0
     /// Peers that are remembered.
     package var conversations = 0
     /// Messages of the fullest outbox.
@@ -26,7 +26,8 @@ extension MeshCore {
     /// What this node keeps in memory.
     package var footprint: Footprint {
         var footprint = Footprint(
-            links: links.count, connected: linkOfPeer.count, strangers: strangers, conversations: conversations.count)
+            links: links.count, connected: linkOfPeer.count, halfOpenLinks: halfOpenLinks,
+            conversations: conversations.count)
         for conversation in conversations.values {
             footprint.outboxMessages = max(footprint.outboxMessages, conversation.unacknowledged)
             footprint.outboxBytes = max(footprint.outboxBytes, conversation.unacknowledgedBytes)

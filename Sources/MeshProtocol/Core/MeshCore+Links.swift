@@ -11,7 +11,7 @@ public enum LinkEvent: Hashable, Sendable {
     /// A message has arrived. A reliable one is to be accepted (`MeshCore.accept`) when it is safe.
     case received(ReceivedMessage)
     /// The peer has made every reliable message up to this number safe.
-    case acknowledged(upTo: UInt64, by: Peer.ID)
+    case acknowledged(upTo: UInt64, in: ConversationKey)
     /// The last state update has left: a newer one may be given.
     case latestHasLeft
     /// A ping was answered after this time.
@@ -25,13 +25,15 @@ public enum LinkEvent: Hashable, Sendable {
 
 /// A message that has arrived.
 public struct ReceivedMessage: Hashable, Sendable {
+    /// The conversation that it was said in.
+    public var conversation: ConversationKey
     /// From whom.
-    public var peer: Peer.ID
+    public var peer: Peer.ID { conversation.peer }
     /// Its class.
     public var messageClass: MessageClass
     /// Its number, from 1, in its class. A reliable one counts in its sender's epoch.
     public var number: UInt64
-    /// The sender's epoch. One that has lost its store numbers its messages anew, and names the numbering anew.
+    /// The sender's epoch. One that has lost its store begins another numbering, under another epoch.
     public var epoch: UInt32
     /// The application's bytes.
     public var body: [UInt8]
@@ -46,7 +48,7 @@ extension MeshCore {
     }
 
     private mutating func translate(_ action: LinkMachine.Action, on id: LinkID) -> [Action] {
-        // What stands behind the end in one record is not looked at, whoever has ended the link.
+        // What stands behind the end in one record is not looked at, whichever side has ended the link.
         guard links[id]?.isOver == false else { return [] }
         switch action {
         case .wake: return [.wake(id)]
@@ -59,7 +61,7 @@ extension MeshCore {
         case .acknowledged(let number): return acknowledged(upTo: number, on: id)
         case .roundTrip(let time): return [.tell(id, .roundTrip(time))]
         case .holdReading(let until): return [.holdReading(id, until: until)]
-        case .close(let end, let afterLastWord): return ended(id, end, afterLastWord: afterLastWord)
+        case .close(let end, let afterFinalFrame): return ended(id, end, afterFinalFrame: afterFinalFrame)
         }
     }
 
@@ -75,13 +77,17 @@ extension MeshCore {
     }
 
     private mutating func connected(_ peer: Peer, _ resumption: Resumption, on id: LinkID) -> [Action] {
-        guard let link = links[id], let key = link.machine.remoteKey else { return [] }
+        guard let link = links[id], let publicKey = link.machine.remoteKey else { return [] }
         // Those who were proved at the same time may have taken the last place since.
         if case .refuse(let reason) = admission.answer(
             peer.id, local: local.id, connected: linkOfPeer.keys, now: now),
             link.machine.role == .responder
         {
             return update(id) { $0.sendAway(reason) }
+        }
+        // What its peer had said on it before it dialled again has come late. Links are numbered as they open.
+        if let newer = linkOfPeer[peer.id], newer > id, link.machine.role == .responder {
+            return update(id) { $0.end(.replaced) }
         }
         var actions: [Action] = []
         // The same peer by a newer link: the older one is dead even if it does not know yet.
@@ -93,32 +99,29 @@ extension MeshCore {
             }
             actions += update(old) { $0.end(.replaced) }
         }
-        if let forgotten = meet(peer.id, key: key, as: link.machine.role, link.entropy) {
-            actions.append(.forgot(forgotten))
-        }
-        links[id]?.peer = peer.id
+        let key = key(peer.id, as: link.machine.role)
+        if let forgotten = meet(key, publicKey: publicKey, link.entropy) { actions.append(.forgot(forgotten)) }
+        links[id]?.conversation = key
         linkOfPeer[peer.id] = id
-        let acknowledged = conversations[peer.id]?.begin(with: resumption) == true
-        if link.isWelcomed { conversations[peer.id]?.countWelcome() }
+        let acknowledged = conversations[key]?.begin(with: resumption) == true
+        if link.isWelcomed { conversations[key]?.countWelcome() }
         actions.append(.tell(id, .connected(peer)))
         if link.machine.hasWelcomeLeft { actions.append(.tell(id, .latestHasLeft)) }
-        if acknowledged {
-            actions.append(.tell(id, .acknowledged(upTo: resumption.delivered, by: peer.id)))
-        }
+        if acknowledged { actions.append(.tell(id, .acknowledged(upTo: resumption.delivered, in: key))) }
         // What was made safe since this side has introduced itself.
-        if let accepted = conversations[peer.id]?.resumption.delivered, accepted > link.told {
+        if let accepted = conversations[key]?.resumption.delivered, accepted > link.told {
             actions += update(id) { $0.acknowledge(upTo: accepted) }
         }
         return actions + [.wake(id)]
     }
 
     private mutating func received(_ unit: MessageUnit, on id: LinkID) -> [Action] {
-        guard let peer = links[id]?.peer else { return [] }
-        switch conversations[peer]?.receive(unit) {
+        guard let key = links[id]?.conversation else { return [] }
+        switch conversations[key]?.receive(unit) {
         case .new:
             let message = ReceivedMessage(
-                peer: peer, messageClass: unit.messageClass, number: unit.number,
-                epoch: conversations[peer]?.peerEpoch ?? 0, body: Array(unit.body))
+                conversation: key, messageClass: unit.messageClass, number: unit.number,
+                epoch: conversations[key]?.peerEpoch ?? 0, body: Array(unit.body))
             return [.tell(id, .received(message))]
         case .duplicate, nil: return []
         case .gap: return update(id) { $0.end(.misbehaved(.missingMessage)) }
@@ -126,28 +129,28 @@ extension MeshCore {
     }
 
     private mutating func acknowledged(upTo number: UInt64, on id: LinkID) -> [Action] {
-        guard let peer = links[id]?.peer else { return [] }
-        switch conversations[peer]?.acknowledge(upTo: number) {
-        case .acknowledged: return [.tell(id, .acknowledged(upTo: number, by: peer))]
+        guard let key = links[id]?.conversation else { return [] }
+        switch conversations[key]?.acknowledge(upTo: number) {
+        case .acknowledged: return [.tell(id, .acknowledged(upTo: number, in: key))]
         case .stale, nil: return []
         case .impossible: return update(id) { $0.end(.misbehaved(.impossibleAcknowledgement)) }
         }
     }
 
-    private mutating func ended(_ id: LinkID, _ end: LinkEnd, afterLastWord: Bool) -> [Action] {
+    private mutating func ended(_ id: LinkID, _ end: LinkEnd, afterFinalFrame: Bool) -> [Action] {
         links[id]?.isOver = true
         if case .misbehaved(let how) = end { misbehaviours[how, default: 0] += 1 }
-        guard let peer = links[id]?.machine.peer, links[id]?.peer != nil else {
+        guard let peer = links[id]?.machine.peer, let key = links[id]?.conversation else {
             let proved = links[id]?.machine.remoteKey.map { Identity.peerID(publicKey: $0) }
             return [
                 .tell(id, .failed(expected: links[id]?.expected, proved: proved, end)),
-                .close(id, afterLastWord: afterLastWord),
+                .close(id, afterFinalFrame: afterFinalFrame),
             ]
         }
         if linkOfPeer[peer.id] == id {
             linkOfPeer[peer.id] = nil
-            conversations[peer.id]?.pause()
+            conversations[key]?.pause()
         }
-        return [.tell(id, .ended(peer, end)), .close(id, afterLastWord: afterLastWord)]
+        return [.tell(id, .ended(peer, end)), .close(id, afterFinalFrame: afterFinalFrame)]
     }
 }

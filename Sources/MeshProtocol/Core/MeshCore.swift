@@ -2,7 +2,7 @@
 
 /// The whole of a node's protocol as one struct: all its links, the conversations that outlive them, and who is let in.
 ///
-/// Events go in, actions come out; whoever owns it carries them out, in order. It reads no clock and draws no random
+/// Events go in, actions come out; its owner performs them, in order. It reads no clock and draws no random
 /// number, so that a simulator can run a car full of nodes from one seed.
 public struct MeshCore: Sendable {
     /// A link's number. The owner gives them out and never uses one twice.
@@ -16,10 +16,10 @@ public struct MeshCore: Sendable {
         case tell(LinkID, LinkEvent)
         /// Read no more from a link before this time.
         case holdReading(LinkID, until: MeshInstant)
-        /// Close a link's channel; where it has a last word, when `nextSDU` has nothing more. Nothing follows on it.
-        case close(LinkID, afterLastWord: Bool)
-        /// A peer is not remembered any more, to make room for another: what is stored of it can go.
-        case forgot(Peer.ID)
+        /// Close a link's channel; where it has a final frame, when `nextSDU` has nothing more. Nothing follows on it.
+        case close(LinkID, afterFinalFrame: Bool)
+        /// A conversation is not remembered any more, to make room for another: what is stored of it can go.
+        case forgot(ConversationKey)
     }
 
     /// The random bytes that a link needs.
@@ -46,16 +46,12 @@ public struct MeshCore: Sendable {
     public struct Remembered: Hashable, Sendable, Codable {
         /// Its public key: with it an initiator joins again in one round trip.
         public var publicKey: [UInt8]
-        /// Which side this node was: the initiator once it has dialled the peer and was let in. Only whom it has joined
-        /// like that is a known responder with its head.
-        public var role: LinkRole
         /// What is still to be said, and what was heard.
         public var conversation: Conversation.Durable
 
         /// A peer as a store has read it.
-        public init(publicKey: [UInt8], conversation: Conversation.Durable, role: LinkRole = .initiator) {
+        public init(publicKey: [UInt8], conversation: Conversation.Durable) {
             self.publicKey = publicKey
-            self.role = role
             self.conversation = conversation
         }
     }
@@ -65,10 +61,10 @@ public struct MeshCore: Sendable {
         var entropy: Entropy
         /// Whom an initiator has dialled.
         var expected: Peer.ID?
-        /// Why whoever is at the other end is not taken in, whoever it is.
+        /// Why nobody is taken in on this link.
         var refusal: RefusalReason?
-        /// Whose conversation it carries, once it is up.
-        var peer: Peer.ID?
+        /// The conversation that it carries, once it is up.
+        var conversation: ConversationKey?
         /// How far this side has said that it has got, when it introduced itself.
         var told: UInt64 = 0
         /// The flags that the responder advertises: this side's own, or those that were heard.
@@ -81,10 +77,8 @@ public struct MeshCore: Sendable {
         var isOver = false
     }
 
-    struct Acquaintance: Sendable {
+    struct KnownPeer: Sendable {
         var publicKey: [UInt8]
-        /// `Remembered.role`
-        var role: LinkRole
         /// Grows with each use of any, to find the longest unused.
         var lastUse: UInt64
     }
@@ -92,6 +86,8 @@ public struct MeshCore: Sendable {
     /// Who this node is.
     public let local: Peer
     let identity: Identity
+    /// The application that it speaks for.
+    public let service: ServiceType
     private let prologue: [UInt8]
     let holdsUntilStored: Bool
     let silence: Duration
@@ -99,13 +95,13 @@ public struct MeshCore: Sendable {
     var links: [LinkID: Link] = [:]
     /// Which link leads to which connected peer.
     var linkOfPeer: [Peer.ID: LinkID] = [:]
-    /// Whom this node has met, and what they have to say to one another: the same peers in both.
-    var acquaintances: [Peer.ID: Acquaintance] = [:]
-    var conversations: [Peer.ID: Conversation] = [:]
+    /// Whom this node has met, and what they have to say to one another: the same keys in both.
+    var knownPeers: [ConversationKey: KnownPeer] = [:]
+    var conversations: [ConversationKey: Conversation] = [:]
     var admission = Admission()
     /// When something was last heard of the outside.
     var now = MeshInstant.zero
-    /// Grows with each use of an acquaintance.
+    /// Grows with each use of a known peer.
     var uses: UInt64 = 0
     /// Handshakes that others have begun.
     private var handshakes = RateLimit(
@@ -114,30 +110,39 @@ public struct MeshCore: Sendable {
     /// What went wrong, by kind.
     public internal(set) var misbehaviours: [Misbehaviour: Int] = [:]
 
-    /// A node that knows nobody, or those it has met before. What is remembered and cannot be is passed over, as are
-    /// those beyond `Limits.conversations`. Where it holds until stored, a reliable message leaves only when `stored`
+    /// A node that knows nobody, or those it has met before. What is remembered and cannot be, or is of another service, is
+    /// passed over, as are those beyond `Limits.conversations`. Where it holds until stored, a reliable message leaves only when `stored`
     /// has told that it is on disk; a node without a disk sends them at once. `silence` is how long this node may have
     /// to be silent.
     public init(
-        identity: Identity, name: String, service: ServiceType, remembered: [Peer.ID: Remembered] = [:],
+        identity: Identity, name: String, service: ServiceType, remembered: [ConversationKey: Remembered] = [:],
         holdsUntilStored: Bool = false, silence: Duration = Limits.pongTimeout
     ) {
         self.holdsUntilStored = holdsUntilStored
         self.identity = identity
         local = Peer(id: identity.peerID, name: name)
+        self.service = service
         prologue = HandshakePacket.prologue(of: service)
         self.silence = silence
-        for (id, peer) in remembered.sorted(by: { $0.key < $1.key })
-        where id == Identity.peerID(publicKey: peer.publicKey) && acquaintances.count < Limits.conversations {
-            let restored = Conversation(restoring: peer.conversation, holdsUntilStored: holdsUntilStored)
+        for (key, known) in remembered.sorted(by: { $0.key < $1.key })
+        where key.service == service && key.peer == Identity.peerID(publicKey: known.publicKey)
+            && knownPeers.count < Limits.conversations
+        {
+            let restored = Conversation(restoring: known.conversation, holdsUntilStored: holdsUntilStored)
             guard let conversation = restored else { continue }
-            acquaintances[id] = Acquaintance(publicKey: peer.publicKey, role: peer.role, lastUse: 0)
-            conversations[id] = conversation
+            knownPeers[key] = KnownPeer(publicKey: known.publicKey, lastUse: 0)
+            conversations[key] = conversation
         }
     }
 
     /// The conversation with a peer that was met.
-    public func conversation(with peer: Peer.ID) -> Conversation? { conversations[peer] }
+    public func conversation(_ key: ConversationKey) -> Conversation? { conversations[key] }
+
+    /// The conversation on a link that is up.
+    public func conversation(on id: LinkID) -> Conversation? { key(on: id).flatMap { conversations[$0] } }
+
+    /// Which one that is.
+    public func key(on id: LinkID) -> ConversationKey? { links[id]?.conversation }
 
     /// The peers that are linked.
     public var connectedPeers: [Peer.ID] { Array(linkOfPeer.keys) }
@@ -151,8 +156,13 @@ public struct MeshCore: Sendable {
     /// The link to a peer.
     public func link(to peer: Peer.ID) -> LinkID? { linkOfPeer[peer] }
 
+    /// The link that carries a conversation: a peer has one at most, in whichever role.
+    private func link(of key: ConversationKey) -> LinkID? {
+        linkOfPeer[key.peer].flatMap { links[$0]?.conversation == key ? $0 : nil }
+    }
+
     /// Links whose handshake is not finished, on the side that accepted them.
-    var strangers: Int { links.values.count { $0.machine.role == .responder && $0.machine.isHalfOpen } }
+    var halfOpenLinks: Int { links.values.count { $0.machine.role == .responder && $0.machine.isHalfOpen } }
 
     // MARK: Links
 
@@ -163,13 +173,13 @@ public struct MeshCore: Sendable {
         advertised: AdvertisedFlags? = nil, entropy: Entropy, now: MeshInstant
     ) -> [Action] {
         self.now = now
-        let known = expected.flatMap { onlyAcquaintance(withHead: $0) }
+        let known = expected.flatMap { onlyJoined(withHead: $0) }
         let keys = LinkMachine.Keys(
             local: identity, prologue: prologue, ephemeral: entropy.ephemeralKey, expected: expected,
-            expectedKey: known.flatMap { acquaintances[$0]?.publicKey },
+            expectedKey: known.flatMap { knownPeers[key($0, as: .initiator)]?.publicKey },
             joined: expected.map { joined(withHead: $0) } ?? [],
             heard: role == .initiator ? advertised : nil)
-        let isCrowded = role == .responder && (strangers >= Limits.strangers || !handshakes.allows(now: now))
+        let isCrowded = role == .responder && (halfOpenLinks >= Limits.halfOpenLinks || !handshakes.allows(now: now))
         links[id] = Link(
             machine: LinkMachine(role: role, keys: keys, now: now), entropy: entropy, expected: expected,
             refusal: refusal, advertised: advertised)
@@ -208,9 +218,9 @@ public struct MeshCore: Sendable {
         links[id]?.machine.heardNothingByChoice(now: now)
     }
 
-    /// This side leaves a link, with a goodbye.
-    public mutating func leave(_ id: LinkID) -> [Action] {
-        update(id) { $0.leave() }
+    /// This side leaves a link, with a goodbye that may say what becomes of its session.
+    public mutating func leave(_ id: LinkID, saying reason: GoodbyeReason = .unspecified) -> [Action] {
+        update(id) { $0.leave(saying: reason) }
     }
 
     /// Who is kept out. Links that are up are not touched by it: `sendAway`.
@@ -232,11 +242,11 @@ public struct MeshCore: Sendable {
 
     /// The next SDU that leaves on a link, of at most this many bytes, and what its leaving means.
     public mutating func nextSDU(for id: LinkID, limit: Int) -> (sdu: [UInt8], actions: [Action])? {
-        let peer = links[id]?.peer
+        let key = links[id]?.conversation
         // Taken out and put back, so that what waits in it is not copied.
-        var conversation = peer.flatMap { conversations.removeValue(forKey: $0) }
+        var conversation = key.flatMap { conversations.removeValue(forKey: $0) }
         let outgoing = links[id]?.machine.nextSDU(limit: limit, from: &conversation)
-        if let peer { conversations[peer] = conversation }
+        if let key { conversations[key] = conversation }
         return outgoing.map { ($0.sdu, $0.latestHasLeft ? [.tell(id, .latestHasLeft)] : []) }
     }
 
@@ -248,44 +258,43 @@ public struct MeshCore: Sendable {
         guard body.count <= Limits.messageBytes, let link = links[id], link.isAdmitted, !link.isWelcomed, !link.isOver
         else { return [] }
         // Who is connected already may have been told something since.
-        if let peer = link.peer, conversations[peer]?.hasSentLatest != false { return [] }
+        if let key = link.conversation, conversations[key]?.hasSentLatest != false { return [] }
         let unit = MessageUnit(.latest, number: 1, body: body[...])
         guard links[id]?.machine.welcome(with: unit) == true else { return [] }
         links[id]?.isWelcomed = true
-        if let peer = link.peer { conversations[peer]?.countWelcome() }
+        if let key = link.conversation { conversations[key]?.countWelcome() }
         return [.wake(id)]
     }
 
     // MARK: Messages
 
-    /// Gives a message to a peer's conversation. A reliable one waits for the disk, where this node holds until stored,
+    /// Gives a message to a conversation. A reliable one waits for the disk, where this node holds until stored,
     /// and for a link, however long that takes.
     public mutating func send(
-        _ body: [UInt8], as messageClass: MessageClass, to peer: Peer.ID
+        _ body: [UInt8], as messageClass: MessageClass, to key: ConversationKey
     ) -> (Conversation.Sending, [Action]) {
-        touch(peer)
+        touch(key)
         if messageClass == .reliable, unacknowledgedBytes + body.count > Limits.allOutboxBytes { return (.full, []) }
-        guard let sending = conversations[peer]?.send(body, as: messageClass) else {
-            return (.noLink, [])
-        }
+        guard let sending = conversations[key]?.send(body, as: messageClass) else { return (.noLink, []) }
         let isHeld = messageClass == .reliable && holdsUntilStored
-        guard case .queued = sending, !isHeld, let id = linkOfPeer[peer] else { return (sending, []) }
-        return (sending, [.wake(id)])
+        guard case .queued = sending, !isHeld else { return (sending, []) }
+        return (sending, wake(key))
     }
 
-    /// Everything up to a number that was said to a peer is on disk: it may leave. Nothing new where it is, or where
-    /// the peer is forgotten.
-    public mutating func stored(upTo number: UInt64, for peer: Peer.ID) -> [Action] {
-        guard conversations[peer]?.stored(upTo: number) == true, let id = linkOfPeer[peer] else { return [] }
-        return [.wake(id)]
+    /// Everything up to a number that was said in a conversation is on disk: it may leave. Nothing new where it is, or where
+    /// the conversation is forgotten.
+    public mutating func stored(upTo number: UInt64, for key: ConversationKey) -> [Action] {
+        conversations[key]?.stored(upTo: number) == true ? wake(key) : []
     }
 
-    /// What is held for a peer could not be stored: it is taken back as if `send` had never been called, and its
-    /// numbers are free again. Whoever has it in a write that is still to come takes it out there too. Returns how many
+    private func wake(_ key: ConversationKey) -> [Action] { link(of: key).map { [.wake($0)] } ?? [] }
+
+    /// What is held in a conversation could not be stored: it is taken back as if `send` had never been called, and its
+    /// numbers are free again. Who has it in a write that is still to come takes it out there too. Returns how many
     /// messages that were.
     @discardableResult
-    public mutating func withdrawHeld(for peer: Peer.ID) -> Int {
-        conversations[peer]?.withdrawHeld() ?? 0
+    public mutating func withdrawHeld(for key: ConversationKey) -> Int {
+        conversations[key]?.withdrawHeld() ?? 0
     }
 
     /// Bytes that wait for all the peers there are.
@@ -294,18 +303,18 @@ public struct MeshCore: Sendable {
     /// The application cannot keep a peer's reliable message: it is never acknowledged, and comes again with the next link,
     /// as does what follows it.
     public mutating func decline(_ message: ReceivedMessage) {
-        conversations[message.peer]?.decline(message.number, of: message.epoch)
+        conversations[message.conversation]?.decline(message.number, of: message.epoch)
     }
 
     /// Whether a reliable message was declined, or one before it.
     public func hasDeclined(_ message: ReceivedMessage) -> Bool {
         message.messageClass == .reliable
-            && conversations[message.peer]?.hasDeclined(message.number, of: message.epoch) == true
+            && conversations[message.conversation]?.hasDeclined(message.number, of: message.epoch) == true
     }
 
     /// What was declined can be kept now: the links of those who have sent it end, so that they come back with it.
     public mutating func askForDeclined() -> [Action] {
-        linkOfPeer.filter { conversations[$0.key]?.isDeclining == true }.values.sorted().flatMap { id in
+        conversations.filter(\.value.isDeclining).keys.compactMap { link(of: $0) }.sorted().flatMap { id in
             update(id) { $0.end(.linkLost) }
         }
     }
@@ -313,8 +322,8 @@ public struct MeshCore: Sendable {
     /// The application has made a peer's reliable messages up to this one safe: they are acknowledged.
     public mutating func accept(upTo message: ReceivedMessage) -> [Action] {
         guard message.messageClass == .reliable,
-            let accepted = conversations[message.peer]?.accept(upTo: message.number, of: message.epoch),
-            let id = linkOfPeer[message.peer]
+            let accepted = conversations[message.conversation]?.accept(upTo: message.number, of: message.epoch),
+            let id = link(of: message.conversation)
         else { return [] }
         return update(id) { $0.acknowledge(upTo: accepted) }
     }

@@ -6,7 +6,7 @@
 struct ControlFrames: Sendable {
     /// The answer to an initiator: the first frame of a link's first record.
     private var answers: [Frame] = []
-    private var lastWords: [Frame] = []
+    private var finalFrames: [Frame] = []
     private var ping: UInt64?
     private var pong: UInt64?
     private var acknowledgement: UInt64?
@@ -14,7 +14,7 @@ struct ControlFrames: Sendable {
 
     /// How many wait.
     var count: Int {
-        answers.count + lastWords.count + refusedCircuits.count
+        answers.count + finalFrames.count + refusedCircuits.count
             + [ping, pong, acknowledgement].count { $0 != nil }
     }
 
@@ -24,7 +24,7 @@ struct ControlFrames: Sendable {
         case .pong(let number): pong = number
         case .acknowledgement(let number): acknowledgement = max(number, acknowledgement ?? 0)
         case .circuitClose: if refusedCircuits.count < Limits.circuitRefusals { refusedCircuits.append(frame) }
-        case .goodbye, .refusal: lastWords.append(frame)
+        case .goodbye, .refusal: finalFrames.append(frame)
         default: answers.append(frame)
         }
     }
@@ -36,7 +36,7 @@ struct ControlFrames: Sendable {
         if let number = pong { return take(.pong(number), room) { $0.pong = nil } }
         if let number = ping { return take(.ping(number), room) { $0.ping = nil } }
         if let frame = refusedCircuits.first { return take(frame, room) { $0.refusedCircuits.removeFirst() } }
-        return lastWords.first.flatMap { take($0, room) { $0.lastWords.removeFirst() } }
+        return finalFrames.first.flatMap { take($0, room) { $0.finalFrames.removeFirst() } }
     }
 
     private mutating func take(_ frame: Frame, _ room: Int, _ remove: (inout ControlFrames) -> Void) -> Frame? {

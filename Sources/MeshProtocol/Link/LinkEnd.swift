@@ -16,7 +16,7 @@ public enum LinkEnd: Hashable, Sendable {
     /// We left, and said so.
     case left
     /// The other side left, and said so.
-    case goodbye
+    case goodbye(GoodbyeReason = .unspecified)
     /// The responder did not admit the initiator, or sent it away.
     case refused(RefusalReason)
     /// The same peer came in by a newer link.

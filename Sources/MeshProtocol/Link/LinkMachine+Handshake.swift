@@ -22,47 +22,25 @@ extension LinkMachine {
         sealed = SealedChannel(handshake, role: role)
         remoteKey = key
         phase = .answering(Identity.peerID(publicKey: key))
-        return send(.strangerFinish(noise: noise[...]))
-    }
-
-    /// The responder takes the initiator in.
-    mutating func admit(as hello: Hello) -> [Action] {
-        guard case .admitting(let initiator) = phase else { return [] }
-        guard initiator.handshake != nil else {
-            control.enqueue(.selfInfo(hello))
-            return connect(initiator) + [.wake]
-        }
-        phase = .confirming(initiator)
-        return reply(to: initiator, with: .selfInfo(hello))
-    }
-
-    /// The responder does not take the initiator in.
-    mutating func refuse(_ reason: RefusalReason) -> [Action] {
-        guard case .admitting(let initiator) = phase else { return [] }
-        if initiator.handshake == nil {
-            control.enqueue(.refusal(reason))
-        } else {
-            _ = reply(to: initiator, with: .refusal(reason))
-        }
-        return end(.refused(reason), afterLastWord: true)
+        return send(.unknownFinish(noise: noise[...]))
     }
 
     /// The responder has no room for another handshake.
     mutating func turnAway() -> [Action] {
         _ = send(.clearRefusal(major: ProtocolVersion.major, .busy))
-        return end(.busy, afterLastWord: true)
+        return end(.busy, afterFinalFrame: true)
     }
 
     /// A packet has arrived.
     mutating func receivedPacket(_ sdu: ArraySlice<UInt8>, now: MeshInstant) -> [Action] {
         guard let packet = HandshakePacket(sdu) else { return end(.misbehaved(.badHandshake)) }
         switch (phase, packet) {
-        case (.listening, .strangerHello(let major, let noise)): return hello(major: major) ?? identify(with: noise)
+        case (.listening, .unknownHello(let major, let noise)): return hello(major: major) ?? identify(with: noise)
         case (.listening, .knownHello(let major, let noise)): return hello(major: major) ?? recognise(noise)
-        case (.identifying(let handshake), .strangerFinish(let noise)): return finish(handshake, noise)
-        case (.greeting(let handshake), .strangerReply(let noise)): return identified(handshake, noise)
+        case (.identifying(let handshake), .unknownFinish(let noise)): return finish(handshake, noise)
+        case (.greeting(let handshake), .unknownReply(let noise)): return identified(handshake, noise)
         case (.recognising(let handshake), .knownReply(let noise)): return recognised(handshake, noise, now: now)
-        // Whoever has the head of a known responder and not its key is another responder, or nobody's friend.
+        // Who has the head of a known responder and not its key is another responder, or nobody's friend.
         case (.recognising, .clearRefusal(_, .unknownKey)): return end(.misbehaved(.changedIdentity))
         case (.greeting, .clearRefusal(_, .version)), (.recognising, .clearRefusal(_, .version)):
             return end(.refused(.version))
@@ -78,7 +56,7 @@ extension LinkMachine {
             let noise = handshake.write(payload: [])
         else { return end(.misbehaved(.badHandshake)) }
         phase = .greeting(handshake)
-        return send(.strangerHello(major: ProtocolVersion.major, noise: noise[...]))
+        return send(.unknownHello(major: ProtocolVersion.major, noise: noise[...]))
     }
 
     private mutating func identified(_ handshake: NoiseHandshake, _ noise: ArraySlice<UInt8>) -> [Action] {
@@ -112,7 +90,7 @@ extension LinkMachine {
     private mutating func hello(major: UInt8) -> [Action]? {
         guard major != ProtocolVersion.major else { return nil }
         _ = send(.clearRefusal(major: ProtocolVersion.major, .version))
-        return end(.refused(.version), afterLastWord: true)
+        return end(.refused(.version), afterFinalFrame: true)
     }
 
     private mutating func identify(with noise: ArraySlice<UInt8>) -> [Action] {
@@ -120,14 +98,14 @@ extension LinkMachine {
             handshake.read(noise) != nil, let reply = handshake.write(payload: [])
         else { return end(.misbehaved(.badHandshake)) }
         phase = .identifying(handshake)
-        return send(.strangerReply(noise: reply[...]))
+        return send(.unknownReply(noise: reply[...]))
     }
 
     private mutating func recognise(_ noise: ArraySlice<UInt8>) -> [Action] {
         guard var handshake = handshake(.ik, as: .responder) else { return end(.misbehaved(.badHandshake)) }
         guard let payload = handshake.read(noise) else {
             _ = send(.clearRefusal(major: ProtocolVersion.major, .unknownKey))
-            return end(.misbehaved(.badHandshake), afterLastWord: true)
+            return end(.misbehaved(.badHandshake), afterFinalFrame: true)
         }
         return introduce(handshake, payload, isFinished: false)
     }
@@ -152,7 +130,7 @@ extension LinkMachine {
         return [.introduced(id, hello)]
     }
 
-    private mutating func reply(to initiator: Initiator, with answer: Frame) -> [Action] {
+    mutating func reply(to initiator: Initiator, with answer: Frame) -> [Action] {
         guard var handshake = initiator.handshake, let noise = handshake.write(payload: Self.payload(answer)) else {
             return end(.misbehaved(.badHandshake))
         }

@@ -32,45 +32,24 @@ extension LinkMachine {
     }
 
     private mutating func received(_ frame: Frame, now: MeshInstant) -> [Action] {
-        switch (phase, frame) {
-        case (.answering(let responder), .selfInfo(let hello)):
-            return accept(hello, of: responder, now: now)
-        case (.answering, .refusal(let reason)): return end(.refused(reason))
-        case (.answering, .challenge): return leave(with: .refused(.challenge))
-        case (.connected, .refusal(let reason)) where role == .initiator: return end(.refused(reason))
-        case (.connected, .message(let unit)): return received(unit)
-        case (.connected, .fragment(let fragment)): return received(fragment)
-        case (.connected, .acknowledgement(let number)): return [.acknowledged(number)]
-        case (.connected, .ping(let number)):
+        guard connectedPeer != nil else { return receivedWhileJoining(frame, now: now) }
+        switch frame {
+        case .refusal(let reason) where role == .initiator: return end(.refused(reason))
+        case .message(let unit): return received(unit)
+        case .fragment(let fragment): return received(fragment)
+        case .acknowledgement(let number): return [.acknowledged(number)]
+        case .ping(let number):
             control.enqueue(.pong(number))
             return [.wake]
-        case (.connected, .pong(let number)):
-            return liveness.answered(number, now: now).map { [.roundTrip($0)] } ?? []
-        case (.connected, .circuitOpen(let open)):
+        case .pong(let number): return liveness.answered(number, now: now).map { [.roundTrip($0)] } ?? []
+        case .circuitOpen(let open):
             control.enqueue(.circuitClose(circuit: open.circuit, .noRelay))
             return [.wake]
         // Of a circuit that was never there.
-        case (.connected, .circuitData), (.connected, .circuitCredit), (.connected, .circuitClose): return []
-        case (_, .goodbye): return end(.goodbye)
-        default: return end(.misbehaved(.unexpectedFrame))
+        case .circuitData, .circuitCredit, .circuitClose: return []
+        case .goodbye(let reason): return end(.goodbye(reason))
+        case .appStart, .selfInfo, .refusal, .challenge, .proof: return end(.misbehaved(.unexpectedFrame))
         }
-    }
-
-    /// The responder has answered: the initiator is in.
-    private mutating func accept(_ hello: Hello, of responder: Peer.ID, now: MeshInstant) -> [Action] {
-        if hello.unknownPart != nil { return leave(with: .refused(.version)) }
-        if let heard = keys.heard, hello.flags.wereStripped(from: heard) {
-            return end(.misbehaved(.strippedAdvertisement))
-        }
-        // At once: a responder that knew our key waits for this to be sure that we are no replay.
-        control.enqueue(.ping(liveness.ask(now: now)))
-        return connect(to: responder, hello) + [.wake]
-    }
-
-    /// This side cannot do what the answer asks for.
-    private mutating func leave(with reason: LinkEnd) -> [Action] {
-        control.enqueue(.goodbye)
-        return end(reason, afterLastWord: true)
     }
 
     /// A unit is whole. One that came in fragments has to be of their lane's class, or it would get around the other's.

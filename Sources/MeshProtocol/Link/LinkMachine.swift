@@ -10,9 +10,9 @@
 ///     connected ◄────────── knownReply(selfInfo) ◄─ admit()
 ///     ping ───────────────────────────────────────► connected
 ///
-///     opened ──► strangerHello ───────────────────►
-///     identified ◄────────────────── strangerReply ◄
-///     present() ──► strangerFinish(appStart) ─────► introduced ──► (admission)
+///     opened ──► unknownHello ───────────────────►
+///     identified ◄────────────────── unknownReply ◄
+///     present() ──► unknownFinish(appStart) ─────► introduced ──► (admission)
 ///     connected ◄────────────── record(selfInfo) ◄─ admit(), connected
 struct LinkMachine: Sendable {
     /// What is to be done.
@@ -33,38 +33,8 @@ struct LinkMachine: Sendable {
         case roundTrip(Duration)
         /// Read no more before this time.
         case holdReading(until: MeshInstant)
-        /// Close the channel, after what `nextSDU` still has where `afterLastWord` says so. Nothing follows.
-        case close(LinkEnd, afterLastWord: Bool)
-    }
-
-    enum Phase: Sendable {
-        /// Initiator: `strangerHello` is out. To `answering`, or to the end.
-        case greeting(NoiseHandshake)
-        /// Initiator: the responder is identified, `present` is due. To `answering`.
-        case presenting(NoiseHandshake)
-        /// Initiator: `knownHello` is out. To `connected` or the end.
-        case recognising(NoiseHandshake)
-        /// Initiator: everything is said, and the responder's answer is due. To `connected` or the end.
-        case answering(Peer.ID)
-        /// Responder: the initiator's first packet is due. To `identifying`, `admitting` or the end.
-        case listening
-        /// Responder: `strangerReply` is out. To `admitting` or the end.
-        case identifying(NoiseHandshake)
-        /// Responder: `admit` or `refuse` is due. To `confirming`, `connected` or the end.
-        case admitting(Initiator)
-        /// Responder: `knownReply` is out; only the initiator's first record proves that its hello was no replay. To
-        /// `connected`.
-        case confirming(Initiator)
-        case connected(Peer)
-        case ended
-    }
-
-    /// An initiator that a responder knows the key of, and what it said.
-    struct Initiator: Sendable {
-        var id: Peer.ID
-        var hello: Hello
-        /// The handshake that the answer belongs into, where it is not finished.
-        var handshake: NoiseHandshake?
+        /// Close the channel, after what `nextSDU` still has where `afterFinalFrame` says so. Nothing follows.
+        case close(LinkEnd, afterFinalFrame: Bool)
     }
 
     let role: LinkRole
@@ -91,22 +61,6 @@ struct LinkMachine: Sendable {
     var rate: RateLimit
     /// Frames and records that have come before the link was up.
     var framesBeforeAnswer = 0
-
-    /// What a link needs to know of its node, and of the node it dials.
-    struct Keys: Sendable {
-        var local: Identity
-        var prologue: [UInt8]
-        /// A new private key for every link.
-        var ephemeral: [UInt8]
-        /// The identifier, or the head of it, of the responder that was dialled. Nil for responders.
-        var expected: Peer.ID?
-        /// The key of the responder that was dialled, where it is known.
-        var expectedKey: [UInt8]?
-        /// Those who were joined before and may be the responder that was dialled: nobody else is then.
-        var joined: [Peer.ID] = []
-        /// The flags that the responder was heard to advertise. Nil for responders, and where nothing was heard.
-        var heard: AdvertisedFlags?
-    }
 
     /// A link whose channel has just opened.
     init(role: LinkRole, keys: Keys, now: MeshInstant) {
@@ -184,22 +138,23 @@ struct LinkMachine: Sendable {
     }
 
     /// This side leaves.
-    mutating func leave() -> [Action] {
-        switch phase {
-        case .ended: return []
-        case .connected, .answering, .confirming:
-            control.enqueue(.goodbye)
-            return end(.left, afterLastWord: true)
+    mutating func leave(saying reason: GoodbyeReason = .unspecified) -> [Action] {
+        if hasEnded { return [] }
         // Who has no keys yet can say nothing that would be believed.
-        case .greeting, .presenting, .recognising, .listening, .identifying, .admitting: return end(.left)
-        }
+        return sealed == nil ? end(.left) : leave(with: .left, saying: reason)
+    }
+
+    /// This side leaves for a reason, and says goodbye.
+    mutating func leave(with end: LinkEnd, saying reason: GoodbyeReason = .unspecified) -> [Action] {
+        control.enqueue(.goodbye(reason))
+        return self.end(end, afterFinalFrame: true)
     }
 
     /// The responder sends an initiator away that it had taken in.
     mutating func sendAway(_ reason: RefusalReason) -> [Action] {
         guard case .connected = phase else { return [] }
         control.enqueue(.refusal(reason))
-        return end(.refused(reason), afterLastWord: true)
+        return end(.refused(reason), afterFinalFrame: true)
     }
 
     /// The channel has failed or was closed under us.
@@ -208,9 +163,9 @@ struct LinkMachine: Sendable {
     }
 
     /// The link is over for another reason than its own.
-    mutating func end(_ reason: LinkEnd, afterLastWord: Bool = false) -> [Action] {
+    mutating func end(_ reason: LinkEnd, afterFinalFrame: Bool = false) -> [Action] {
         phase = .ended
-        return (afterLastWord ? [.wake] : []) + [.close(reason, afterLastWord: afterLastWord)]
+        return (afterFinalFrame ? [.wake] : []) + [.close(reason, afterFinalFrame: afterFinalFrame)]
     }
 
     /// Gives a state update to the answer that has just been made: it leaves right behind it. Whether there was one.

@@ -28,9 +28,6 @@ public struct AdvertisedFlags: Hashable, Sendable {
         public static let proof = Self(rawValue: 2)
         /// No host is here: this node takes circuits to one.
         public static let circuitsOnly = Self(rawValue: 4)
-
-        /// Those that this version can meet.
-        public static let known: Self = [.bond]
     }
 
     /// What somebody may know.

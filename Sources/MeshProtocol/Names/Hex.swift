@@ -7,6 +7,7 @@ public enum Hex {
     /// Two lowercase digits a byte.
     public static func text(_ bytes: some Sequence<UInt8>) -> String {
         var text: [UInt8] = []
+        text.reserveCapacity(2 * bytes.underestimatedCount)
         for byte in bytes {
             text.append(digits[Int(byte >> 4)])
             text.append(digits[Int(byte & 15)])

@@ -5,14 +5,14 @@ import Crypto
 /// The application a node speaks for: hosts and guests of one service type find one another, others do not see them.
 ///
 /// At most 15 characters, lowercase letters, digits and hyphens, and a letter first.
-public struct ServiceType: Hashable, Sendable, CustomStringConvertible {
+public struct ServiceType: Hashable, Sendable, Codable, CustomStringConvertible {
     /// The service type as text.
     public let text: String
 
     /// Democracy DJ, the service type of `roadmesh` unless another is named.
     public static let democracyDJ = ServiceType(checked: "democracy-dj")
 
-    /// Boxes that want to bond, whatever service they will speak afterwards.
+    /// Devices that want to bond, whatever service they will speak afterwards.
     public static let pairing = ServiceType(checked: "roadmesh-pair")
 
     /// What is wrong with a service type.
@@ -47,10 +47,21 @@ public struct ServiceType: Hashable, Sendable, CustomStringConvertible {
         self.text = text
     }
 
+    /// Reads a service type, and checks it.
+    public init(from decoder: any Decoder) throws {
+        try self.init(decoder.singleValueContainer().decode(String.self))
+    }
+
+    /// Writes the text.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(text)
+    }
+
     /// The text itself.
     public var description: String { text }
 
-    /// What a host tells whoever finds it, before any link: the protocol's version.
+    /// What a host tells those who find it, before any link: the protocol's version.
     public var discoveryInfo: [String: String] { ["version": String(ProtocolVersion.major)] }
 
     /// The 128-bit service UUID of the advertisement: UUIDv5 (RFC 9562, 5.5) of the service type in RoadMesh's

@@ -5,7 +5,9 @@
 public enum UntrustedText {
     /// The text without control characters, line breaks, noncharacters and marks that turn the direction of text.
     public static func shown(_ text: String) -> String {
-        String(String.UnicodeScalarView(text.unicodeScalars.lazy.filter { !isHidden($0) }))
+        // Nearly every text of a queue is so, and each is shown at each change.
+        if text.utf8.allSatisfy({ (0x20..<0x7F).contains($0) }) { return text }
+        return String(String.UnicodeScalarView(text.unicodeScalars.lazy.filter { !isHidden($0) }))
     }
 
     /// Whether there is something to see in a text. What only joins, varies or separates other characters shows nothing by

@@ -5,7 +5,7 @@ import Crypto
 /// A handshake of the Noise Protocol Framework (revision 34, 5.3 "HandshakeState"): two nodes prove their static keys to
 /// each other and agree on the keys of their link.
 ///
-/// It is pure: it draws no random bytes, so whoever makes one brings the ephemeral key, a fresh one for every handshake.
+/// It is pure: it draws no random bytes, so its owner brings the ephemeral key, a fresh one for every handshake.
 /// The initiator writes first, then both take turns until `isComplete`; `split` then gives the link's ciphers.
 ///
 /// What a peer sends can only end a handshake. It is over with the first message that is not authentic, and gives
@@ -88,7 +88,7 @@ public struct NoiseHandshake: Sendable {
         return step { $0.payload(of: message) }
     }
 
-    /// The ciphers of the two directions, when complete. They begin anew with each call: one call a handshake.
+    /// The ciphers of the two directions, when complete. They begin at zero with each call: one call a handshake.
     public func split() -> (initiatorToResponder: NoiseCipher, responderToInitiator: NoiseCipher) {
         precondition(isComplete, "a handshake has its keys when it is complete")
         return symmetric.split()

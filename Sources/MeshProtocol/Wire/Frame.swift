@@ -13,8 +13,8 @@ public enum Frame: Hashable, Sendable {
     case challenge(kind: UInt8, round: UInt8, data: [UInt8])
     /// The initiator's answer to a challenge.
     case proof(kind: UInt8, round: UInt8, data: [UInt8])
-    /// The sender leaves, and says so.
-    case goodbye
+    /// The sender leaves, says so, and may say what becomes of its session.
+    case goodbye(GoodbyeReason = .unspecified)
     /// Asks for a `pong` with the same number.
     case ping(UInt64)
     /// Answers a `ping`.
@@ -67,10 +67,20 @@ public enum RefusalReason: UInt8, Error, Hashable, Sendable, Codable, CaseIterab
     case ended = 4
     /// The responder wants something proved that this initiator does not know how to prove.
     case challenge = 5
-    /// The responder takes boxes only that it is bonded with.
+    /// The responder takes only nodes that it is bonded with.
     case bond = 6
     /// Two nodes have the initiator's identity, or it is the responder's own.
     case twin = 7
+}
+
+/// What becomes of the session of a node that leaves.
+public enum GoodbyeReason: UInt8, Hashable, Sendable, CaseIterable {
+    /// It has not said, or says something that this version does not know.
+    case unspecified = 0
+    /// It is kept, and goes on when the node runs again.
+    case stopped = 1
+    /// It is over, with all that was in it.
+    case ended = 2
 }
 
 // MARK: Writing
@@ -136,7 +146,9 @@ extension Frame {
             body.byte(round)
             body.append(data)
             return .proof
-        case .goodbye: return .goodbye
+        case .goodbye(let reason):
+            if reason != .unspecified { body.byte(reason.rawValue) }
+            return .goodbye
         case .ping(let number):
             body.varint(number)
             return .ping
@@ -228,7 +240,7 @@ extension Frame {
         case .proof:
             guard let kind = body.byte(), let round = body.byte() else { return nil }
             return .proof(kind: kind, round: round, data: Array(body.rest))
-        case .goodbye: return .goodbye
+        case .goodbye: return .goodbye(body.byte().flatMap(GoodbyeReason.init) ?? .unspecified)
         case .ping: return body.varint().map { .ping($0) }
         case .pong: return body.varint().map { .pong($0) }
         case .acknowledgement: return body.varint().map { .acknowledgement($0) }

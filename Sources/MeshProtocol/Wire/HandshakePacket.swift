@@ -3,11 +3,11 @@
 /// What crosses a link before it is sealed: one packet is one SDU (`docs/protocol.md`, "Handshake").
 public enum HandshakePacket: Hashable, Sendable {
     /// An initiator that does not know the responder's key begins.
-    case strangerHello(major: UInt8, noise: ArraySlice<UInt8>)
+    case unknownHello(major: UInt8, noise: ArraySlice<UInt8>)
     /// The responder's answer to it: its key.
-    case strangerReply(noise: ArraySlice<UInt8>)
+    case unknownReply(noise: ArraySlice<UInt8>)
     /// The initiator's key and hello.
-    case strangerFinish(noise: ArraySlice<UInt8>)
+    case unknownFinish(noise: ArraySlice<UInt8>)
     /// An initiator that knows the responder's key begins, and introduces itself at once.
     case knownHello(major: UInt8, noise: ArraySlice<UInt8>)
     /// The responder's answer to it, with its own hello.
@@ -21,7 +21,7 @@ public enum HandshakePacket: Hashable, Sendable {
         case version = 2
         /// It cannot read a known hello: it has another key than the initiator believes.
         case unknownKey = 5
-        /// `Limits.strangers` handshakes are under way.
+        /// `Limits.halfOpenLinks` handshakes are under way.
         case busy = 6
     }
 
@@ -40,9 +40,9 @@ public enum HandshakePacket: Hashable, Sendable {
     }
 
     private enum Kind: UInt8 {
-        case strangerHello = 1
-        case strangerReply = 2
-        case strangerFinish = 3
+        case unknownHello = 1
+        case unknownReply = 2
+        case unknownFinish = 3
         case knownHello = 4
         case knownReply = 5
         case clearRefusal = 6
@@ -53,13 +53,13 @@ public enum HandshakePacket: Hashable, Sendable {
         var reader = WireReader(sdu)
         guard let kind = reader.byte().flatMap(Kind.init(rawValue:)) else { return nil }
         switch kind {
-        case .strangerHello, .knownHello:
+        case .unknownHello, .knownHello:
             guard let major = reader.byte() else { return nil }
             self =
                 kind == .knownHello
-                ? .knownHello(major: major, noise: reader.rest) : .strangerHello(major: major, noise: reader.rest)
-        case .strangerReply: self = .strangerReply(noise: reader.rest)
-        case .strangerFinish: self = .strangerFinish(noise: reader.rest)
+                ? .knownHello(major: major, noise: reader.rest) : .unknownHello(major: major, noise: reader.rest)
+        case .unknownReply: self = .unknownReply(noise: reader.rest)
+        case .unknownFinish: self = .unknownFinish(noise: reader.rest)
         case .knownReply: self = .knownReply(noise: reader.rest)
         case .clearRefusal:
             guard let major = reader.byte(), let reason = reader.byte().flatMap(ClearRefusal.init(rawValue:)) else {
@@ -72,9 +72,9 @@ public enum HandshakePacket: Hashable, Sendable {
     /// The packet's bytes.
     public var bytes: [UInt8] {
         switch self {
-        case .strangerHello(let major, let noise): [Kind.strangerHello.rawValue, major] + noise
-        case .strangerReply(let noise): [Kind.strangerReply.rawValue] + noise
-        case .strangerFinish(let noise): [Kind.strangerFinish.rawValue] + noise
+        case .unknownHello(let major, let noise): [Kind.unknownHello.rawValue, major] + noise
+        case .unknownReply(let noise): [Kind.unknownReply.rawValue] + noise
+        case .unknownFinish(let noise): [Kind.unknownFinish.rawValue] + noise
         case .knownHello(let major, let noise): [Kind.knownHello.rawValue, major] + noise
         case .knownReply(let noise): [Kind.knownReply.rawValue] + noise
         case .clearRefusal(let major, let reason): [Kind.clearRefusal.rawValue, major, reason.rawValue]

@@ -55,7 +55,7 @@ extension LinkCarrying {
         }
     }
 
-    /// Returns when nothing is read or written any more. For whoever has closed all links.
+    /// Returns when nothing is read or written any more. For an owner that has closed all links.
     package func untilAllAreClosed() async {
         for carrier in carriers.values {
             await carrier.reader?.value

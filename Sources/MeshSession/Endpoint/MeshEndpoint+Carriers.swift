@@ -2,7 +2,7 @@
 
 import MeshProtocol
 
-/// What an endpoint keeps of a link besides the protocol.
+/// What an endpoint keeps of a link in addition to the protocol.
 struct EndpointLink {
     var report = LinkReport()
     /// The listener has not taken this link's last events yet: we are the silent ones.
@@ -67,7 +67,7 @@ extension MeshEndpoint: LinkCarrying {
         guard var report = links[id]?.report, let peer = core.peer(on: id) else { return }
         report.rssi = rssi
         report.condition = condition
-        if let conversation = core.conversation(with: peer.id) {
+        if let conversation = core.conversation(on: id) {
             report.resent = conversation.resent
             report.duplicates = conversation.duplicates
             report.outbox = conversation.unacknowledged

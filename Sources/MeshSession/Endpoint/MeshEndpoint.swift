@@ -6,7 +6,7 @@ import MeshProtocol
 /// One node's end of all its links: it performs what `MeshCore` decides, over transports.
 ///
 /// Each link has a reader, a writer and a timer. What they learn goes to the core, and what it decides comes out in one
-/// order, for one listener: whoever does not read holds up the peers, not the memory.
+/// order, for one listener: one that does not read holds up the peers, not the memory.
 public actor MeshEndpoint {
     var core: MeshCore
     package let logger: Logger
@@ -23,7 +23,7 @@ public actor MeshEndpoint {
     private var waitingForRoom: [CheckedContinuation<Void, Never>] = []
     private var isStopped = false
 
-    /// An endpoint for one node.
+    /// An endpoint for one node, which sends at once: its core does not hold messages until they are stored.
     public init(core: MeshCore, logger: Logger = Logger(label: "roadmesh.endpoint")) {
         self.core = core
         self.logger = logger
@@ -42,10 +42,7 @@ public actor MeshEndpoint {
     }
 
     /// What has to outlive the process (`MeshCore.remembered`).
-    public var remembered: [Peer.ID: MeshCore.Remembered] { core.remembered }
-
-    /// The same of one peer.
-    public func remembered(_ peer: Peer.ID) -> MeshCore.Remembered? { core.remembered(peer) }
+    public var remembered: [ConversationKey: MeshCore.Remembered] { core.remembered }
 
     /// The time of this endpoint's clock.
     var now: MeshInstant { ContinuousClock.now - origin }
@@ -53,7 +50,7 @@ public actor MeshEndpoint {
     // MARK: Links
 
     /// Takes over a transport that is connected, and runs its link until it ends. A guest that is not to be let in,
-    /// whoever it is, is told the `refusal`.
+    /// who it is, is told the `refusal`.
     @discardableResult
     public func open(
         _ transport: any MeshTransport, as role: LinkRole, refusing refusal: RefusalReason? = nil
@@ -79,23 +76,12 @@ public actor MeshEndpoint {
         return id
     }
 
-    /// Gives a message to a peer's conversation.
+    /// Gives a message to the conversation with a peer that was used last.
     public func send(_ body: [UInt8], as messageClass: MessageClass, to peer: Peer.ID) -> Conversation.Sending {
-        let (sending, actions) = core.send(body, as: messageClass, to: peer)
+        guard let key = core.lastConversation(with: peer) else { return .noLink }
+        let (sending, actions) = core.send(body, as: messageClass, to: key)
         perform(actions)
         return sending
-    }
-
-    /// Everything up to a number that was said to a peer is on disk, and may leave (`MeshCore.stored`).
-    public func stored(upTo number: UInt64, for peer: Peer.ID) {
-        perform(core.stored(upTo: number, for: peer))
-    }
-
-    /// What is held for a peer could not be stored, and is taken back (`MeshCore.withdrawHeld`). Returns how many messages
-    /// that were.
-    @discardableResult
-    public func withdrawHeld(for peer: Peer.ID) -> Int {
-        core.withdrawHeld(for: peer)
     }
 
     /// The application has made a peer's reliable messages up to this one safe.
@@ -143,7 +129,7 @@ public actor MeshEndpoint {
                 links[id]?.timer?.cancel()
                 close(id, afterFinalFrame: afterFinalFrame)
                 links[id]?.pausing?.cancel()
-            case .forgot(let peer): emit(.forgot(peer))
+            case .forgot(let key): emit(.forgot(key))
             }
         }
     }
@@ -157,13 +143,14 @@ public actor MeshEndpoint {
             Task { await self.report(id) }
             return
         case .ended(let peer, .misbehaved(let how)): log(how, "\(peer)")
-        case .failed(let expected, _, .misbehaved(let how)): log(how, expected ?? "a stranger")
+        case .failed(let expected, _, .misbehaved(let how)):
+            log(how, expected ?? "a peer that has not proved who it is")
         default: break
         }
         emit(.link(id, event))
     }
 
-    /// Each kind once as a warning: whoever misbehaves does it often.
+    /// Each kind once as a warning: who misbehaves does it often.
     private func log(_ how: Misbehaviour, _ who: String) {
         let count = core.misbehaviours[how] ?? 0
         logger.log(level: count == 1 ? .warning : .debug, "\(who) broke the protocol: \(how) (\(count) so far)")
@@ -202,8 +189,8 @@ public enum EndpointEvent: Hashable, Sendable {
     case link(MeshCore.LinkID, LinkEvent)
     /// What a link is like, about once a second.
     case report(MeshCore.LinkID, Peer, LinkReport)
-    /// A peer is not remembered any more, to make room for another: what is stored of it can go.
-    case forgot(Peer.ID)
+    /// A conversation is not remembered any more, to make room for another: what is stored of it can go.
+    case forgot(ConversationKey)
 }
 
 extension MeshCore.Entropy {

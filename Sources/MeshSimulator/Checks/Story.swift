@@ -20,72 +20,105 @@ struct StateVersion: Hashable, Comparable {
 /// The host's state from one write to the next, held against what was wished and said in between: two states that follow
 /// one another differ by that and by nothing else, across ends and power cuts as well.
 struct Story {
-    typealias Finding = (Promise, String)
+    typealias Finding = (Invariant, String)
+
+    /// By what a guest says something: one with two bearers wants two things.
+    enum Bearer { case radio, browser }
 
     /// Somebody, and a song that they want something of.
     private struct Wisher: Hashable {
         var guest: Peer.ID
         var song: Song.ID
+        var bearer = Bearer.radio
     }
 
-    let library: SongLibrary
+    private(set) var library: SongLibrary
     private let scenario: Scenario
+    /// Songs that the library did not always have.
+    private var missed: Set<Song.ID> = []
+    /// Libraries so far.
+    private var editions = 1
     /// The nodes of this world, the host first.
     var peers: [Peer.ID] = []
+    /// The guests with a browser, and those of them with a radio as well.
+    var browsers: [Peer.ID] = []
+    var shared: Set<Peer.ID> = []
     /// What was said at the head unit since the last write began.
     var causes: [NodeInput] = []
     /// The driver has ended the session.
     var isEnded = false
     /// What was said before the write that is under way, or before one that the disk has refused.
     private var causesOfWrite: [NodeInput] = []
+    /// Songs that have begun to play in this run of the host, up to the last write.
+    private var turns = 0
     /// Somebody has wanted to skip what plays.
     private var skipIsWanted = false
 
     private(set) var lastShown: StateVersion?
-    /// What the host has shown, and when. Several where a run has the epoch of one whose disk was lost.
-    private var shown: [StateVersion: [(state: HostSnapshot, at: Duration)]] = [:]
+    /// What the host has shown, when, and whether its disk had it. Several where a run has the epoch of one whose disk was lost.
+    private var shown: [StateVersion: [(state: HostSnapshot, at: Duration, isKept: Bool)]] = [:]
     /// Since when each song is queued, or plays, without a break.
     private var queuedSince: [Song.ID: Duration] = [:]
     /// What a guest's person wants and has no answer to, and since when.
     private var wishedSince: [Wisher: Duration] = [:]
+    /// The same of what guests were told an end of: a power cut may undo that, and the wish waits as before.
+    private var answeredSince: [Wisher: Duration] = [:]
     /// When a guest's last message about a song was safe with the host.
     private var heardAt: [Wisher: Duration] = [:]
+    /// When the last message about a song was safe with the host that its guest has forgotten.
+    private var forgottenAt: [Wisher: Duration] = [:]
     /// What a guest was told is so, and since which of the host's states.
     private var settled: [Wisher: (kind: Wish.Kind, at: Duration)] = [:]
     /// What guests were told just now: it counts where nothing that they have wished since waits for a disk.
     private var told: [Wisher: (kind: Wish.Kind, at: Duration)] = [:]
     /// Who was ever sent away, or was to be.
     var kicked: Set<Peer.ID> = []
+    var spoken = Spoken()
     /// What the host is to tell of what has just been written.
     private var expected: [Peer.ID: [GuestIntent]] = [:]
 
     init(_ scenario: Scenario) {
         self.scenario = scenario
-        // Titles as long as they may be, so that states are put together from several SDUs.
-        library = SongLibrary(
-            (0..<scenario.songs).map { number in
-                Song(
-                    id: Self.songID(number),
-                    title: "Song \(number) " + String(repeating: "la ", count: number % 3 * 20),
-                    artist: "Band \(number)", duration: scenario.songLength / .seconds(1))
-            })
+        library = SongLibrary((0..<scenario.songs).map { Self.song($0, scenario) })
     }
 
-    static func songID(_ number: Int) -> Song.ID { "s\(number)" }
+    /// With titles as long as they may be, so that states are put together from several SDUs.
+    private static func song(_ number: Int, _ scenario: Scenario, edition: Int = 1) -> Song {
+        Song(
+            id: songID(number, scenario),
+            title: "Song \(number) " + String(repeating: "la ", count: (number + edition - 1) % 3 * 20),
+            artist: "Band \(number)", duration: scenario.songLength / .seconds(1))
+    }
+
+    /// The library is another one: of some songs it tells something else, and it may not have all of them.
+    mutating func changeLibrary(without number: Int?) {
+        editions += 1
+        if let number { missed.insert(songID(number)) }
+        library = SongLibrary(
+            (0..<scenario.songs).filter { $0 != number }.map { Self.song($0, scenario, edition: editions) })
+    }
+
+    private static func songID(_ number: Int, _ scenario: Scenario) -> Song.ID {
+        let id = "s\(number)"
+        return scenario.hasLongIDs ? id + String(repeating: "-", count: DJLimits.songIDBytes - id.utf8.count) : id
+    }
+
+    func songID(_ number: Int) -> Song.ID { Self.songID(number, scenario) }
 
     // MARK: What is said
 
     /// A guest's person wants something of a song.
-    mutating func wished(_ guest: Peer.ID, _ song: Song.ID, at now: Duration) {
-        let wisher = Wisher(guest: guest, song: song)
+    mutating func wished(_ guest: Peer.ID, _ song: Song.ID?, by bearer: Bearer = .radio, at now: Duration) {
+        guard let song else { return }
+        let wisher = Wisher(guest: guest, song: song, bearer: bearer)
         settled[wisher] = nil
         if wishedSince[wisher] == nil { wishedSince[wisher] = now }
     }
 
     /// A guest's wish waits for its answer: what it was told of an earlier one does not count any more.
-    mutating func waits(_ guest: Peer.ID, _ song: Song.ID, at now: Duration) {
-        told[Wisher(guest: guest, song: song)] = nil
-        wished(guest, song, at: now)
+    mutating func waits(_ guest: Peer.ID, _ song: Song.ID, by bearer: Bearer = .radio, at now: Duration) {
+        told[Wisher(guest: guest, song: song, bearer: bearer)] = nil
+        wished(guest, song, by: bearer, at: now)
     }
 
     /// A node's write begins.
@@ -97,7 +130,8 @@ struct Story {
 
     /// A run of the host begins: what it has not written is forgotten.
     mutating func hostStarts() {
-        (causes, causesOfWrite, expected, lastShown, isEnded) = ([], [], [:], nil, false)
+        (causes, causesOfWrite, expected, lastShown, isEnded, turns) = ([], [], [:], nil, false, 0)
+        spoken.hostStarts()
     }
 
     /// A node's disk is gone. A guest's old wishes may still be on their way then.
@@ -107,18 +141,35 @@ struct Story {
         if node == 0 { queuedSince = [:] }
     }
 
+    /// A run of a guest begins: of these songs its disk has a wish.
+    mutating func guestStarts(_ guest: Peer.ID, wishing songs: [Song.ID]) {
+        for wisher in songs.map({ Wisher(guest: guest, song: $0) }) {
+            wishedSince[wisher] = answeredSince[wisher] ?? wishedSince[wisher]
+        }
+    }
+
     // MARK: What the host tells
 
     /// The host has written messages: each is to be told of now, once and in order.
     mutating func expect(_ batch: StoreBatch, _ ledger: Ledger) {
         expected = [:]
-        // What somebody says who is sent away counts, or not.
-        for (guest, intent) in ledger.intents(in: batch, of: peers[0]) where !kicked.contains(guest) {
+        // What somebody says who is sent away counts, or not; and of what is told of a guest with two bearers nobody knows by
+        // which it was said.
+        for (guest, intent) in ledger.intents(in: batch, of: peers[0]) where !kicked.union(shared).contains(guest) {
             expected[guest, default: []].append(intent)
         }
     }
 
+    /// The host has a message that its guest does not know of any more: what a guest was told before does not count.
+    mutating func heardForgotten(_ song: Song.ID, of guest: Peer.ID, at now: Duration) {
+        forgottenAt[Wisher(guest: guest, song: song)] = now
+    }
+
     mutating func told(_ intent: GuestIntent, of guest: Peer.ID) -> Finding? {
+        guard !shared.contains(guest) else { return nil }
+        if browsers.contains(guest), !kicked.contains(guest), !spoken.contains(intent, by: guest) {
+            return (.forged, "\(intent) is followed, and its browser has not said so")
+        }
         guard peers.contains(guest), !kicked.contains(guest),
             expected[guest]?.isEmpty != false || expected[guest]?.first != intent
         else {
@@ -135,10 +186,11 @@ struct Story {
         return (.leftOut, "\(intents) of \(Identity.head(of: guest)) are on the disk, and nobody was told")
     }
 
-    mutating func showed(_ snapshot: HostSnapshot, at now: Duration) {
+    /// The host shows a state, which its disk has where it is kept.
+    mutating func showed(_ snapshot: HostSnapshot, isKept: Bool, at now: Duration) {
         let version = StateVersion(snapshot)
         lastShown = version
-        shown[version, default: []].append((snapshot.still, now))
+        shown[version, default: []].append((snapshot.still, now, isKept))
     }
 
     /// Whether the host has shown a state.
@@ -146,20 +198,52 @@ struct Story {
         shown[StateVersion(snapshot)]?.contains { $0.state == snapshot.still } == true
     }
 
+    // MARK: What browsers say
+
+    /// A browser has said something. Returns how much it has said about the song by now.
+    mutating func said(_ intent: GuestIntent, by guest: Peer.ID) -> Int {
+        // Others may make it a majority when it is on no disk any more.
+        if case .skip = intent { skipIsWanted = true }
+        return spoken.add(intent, by: guest)
+    }
+
+    /// A browser is told that what it has said is safe. Where nothing has come in between, the host's disk shows it.
+    mutating func acknowledged(
+        _ intent: GuestIntent, of guest: Peer.ID, at said: Duration, count: Int, isRejected: Bool, _ disk: HostRecord?,
+        now: Duration
+    ) -> Finding? {
+        let isLast = spoken.remove(intent, by: guest, count: count)
+        heardAt[Wisher(guest: guest, song: intent.songID, bearer: .browser)] = now
+        guard !isRejected, isLast, !kicked.contains(guest), !shared.contains(guest), let makesVote = intent.makesVote,
+            let since = queuedSince[intent.songID], since <= said,
+            let item = disk?.queue.first(where: { $0.songID == intent.songID }),
+            item.voters.contains(guest) != makesVote,
+            // What is suggested has no vote yet.
+            intent != .suggestSong(songID: item.songID) || item.addedBy != guest
+        else { return nil }
+        return (.acknowledgedButLost, "\(intent) is said to be safe, and is not on the host's disk")
+    }
+
     // MARK: What guests are told
 
     /// A guest is told what has become of its wish; `snapshot` is what it sees.
     mutating func answered(
-        _ guest: Peer.ID, _ song: Song.ID, _ kind: Wish.Kind, _ state: WishState, seeing snapshot: HostSnapshot?
+        _ guest: Peer.ID, _ song: Song.ID, _ kind: Wish.Kind, _ state: WishState, by bearer: Bearer = .radio,
+        seeing snapshot: HostSnapshot?
     ) -> Finding? {
-        let wisher = Wisher(guest: guest, song: song)
+        let wisher = Wisher(guest: guest, song: song, bearer: bearer)
         let since = wishedSince.removeValue(forKey: wisher)
+        answeredSince[wisher] = since
         let item = snapshot?.item(song)
         let hasVote = item?.voters.contains(guest) == true
         switch (state, kind) {
         case (.confirmed, .vote), (.confirmed, .takeBack):
             if hasVote != (kind == .vote) { return (.falseAnswer, "\(kind) of \(song) is confirmed, and not shown") }
-            if let snapshot, let at = shown[StateVersion(snapshot)]?.first?.at { told[wisher] = (kind, at) }
+            // With two bearers neither knows what the other has wanted last.
+            // Nor does anybody know more than the host, which may start again without what no disk has.
+            if !shared.contains(guest), let snapshot, let shown = shown[StateVersion(snapshot)]?.first, shown.isKept {
+                told[wisher] = (kind, shown.at)
+            }
         case (.confirmed, .suggest):
             let isHeard = heardAt[wisher].map { $0 >= since ?? .zero } == true
             if !hasVote, item?.addedBy != guest, !isHeard {
@@ -182,12 +266,13 @@ struct Story {
 
     // MARK: One state and the next
 
-    /// The host has another state on its disk.
+    /// The host has another state on its disk. `turns` is how many songs have begun to play in this run of it.
     mutating func committed(
         _ before: HostRecord?, _ after: HostRecord, _ intents: [(guest: Peer.ID, intent: GuestIntent)],
-        at now: Duration
+        turns: Int = 0, at now: Duration
     ) -> [Finding] {
-        defer { causesOfWrite = [] }
+        let newTurns = turns - self.turns
+        defer { (causesOfWrite, self.turns) = ([], turns) }
         var findings: [Finding] = []
         for (guest, intent) in intents { heardAt[Wisher(guest: guest, song: intent.songID)] = now }
         if let before, before.epoch > after.epoch {
@@ -201,10 +286,11 @@ struct Story {
             (settled, skipIsWanted) = ([:], false)
             return findings
         }
-        if intents.contains(where: { if case .skip = $0.intent { true } else { false } }) { skipIsWanted = true }
+        let all = intents + spoken.all
+        if all.contains(where: { if case .skip = $0.intent { true } else { false } }) { skipIsWanted = true }
         let mayPlayNext = mayPlayNext
         let unbroken = Set(
-            after.queue.filter { isUnbroken($0, before, after, intents, mayPlayNext: mayPlayNext) }.map(\.songID))
+            after.queue.filter { isUnbroken($0, before, after, all, newTurns: newTurns) }.map(\.songID))
         findings += playing(before, after, mayPlayNext)
         for item in after.queue {
             findings += votes(item, before, after, intents, isUnbroken: unbroken.contains(item.songID))
@@ -220,7 +306,7 @@ struct Story {
         scenario.songLength < .seconds(1_000) || scenario.fairness.majoritySkip && skipIsWanted
             || causesOfWrite.contains { cause in
                 switch cause {
-                case .host(.skip), .host(.play), .player(.ended), .player(.failed): true
+                case .host(.skip), .host(.play), .player(.ended), .player(.failed), .library: true
                 default: false
                 }
             }
@@ -229,17 +315,26 @@ struct Story {
     /// Whether a song has been there all the time. Where that cannot be known it counts as no.
     private func isUnbroken(
         _ item: QueuedRecord, _ before: HostRecord, _ after: HostRecord,
-        _ intents: [(guest: Peer.ID, intent: GuestIntent)], mayPlayNext: Bool
+        _ intents: [(guest: Peer.ID, intent: GuestIntent)], newTurns: Int
     ) -> Bool {
         guard let old = before.queue.first(where: { $0.songID == item.songID }) else { return false }
+        // It may be back by itself, where nothing else is queued.
+        let isPerhapsOut = causesOfWrite.contains { cause in
+            switch cause {
+            case .host(.remove(item.songID)): true
+            case .library: missed.contains(item.songID)
+            default: false
+            }
+        }
         // What is resumed is numbered again.
-        if before.epoch != after.epoch { return true }
+        if before.epoch != after.epoch { return newTurns == 0 && !isPerhapsOut }
         let (played, plays) = (before.nowPlaying == item.songID, after.nowPlaying == item.songID)
         switch (played, plays) {
         case (false, false): return old.added == item.added
-        case (true, true): return !mayPlayNext
+        case (true, true): return newTurns == 0
+        // Of several songs that have begun since the last write it may have been one before.
         case (false, true):
-            return !causesOfWrite.contains(.host(.add(item.songID)))
+            return newTurns == 1 && !isPerhapsOut && !causesOfWrite.contains(.host(.add(item.songID)))
                 && !intents.contains { $0.intent == .suggestSong(songID: item.songID) }
         case (true, false): return false
         }
@@ -247,7 +342,8 @@ struct Story {
 
     private func playing(_ before: HostRecord, _ after: HostRecord, _ mayPlayNext: Bool) -> [Finding] {
         var findings: [Finding] = []
-        let isResumed = before.epoch != after.epoch && before.nowPlaying == nil
+        let isResumed =
+            before.epoch != after.epoch && before.nowPlaying.map { missed.contains($0) } != false
         if before.nowPlaying != after.nowPlaying, !mayPlayNext, !isResumed {
             let songs = "\(before.nowPlaying ?? "nothing") has become \(after.nowPlaying ?? "nothing")"
             findings.append((.wrongQueue, "\(songs), and nobody has skipped"))
@@ -257,7 +353,8 @@ struct Story {
             findings.append((.wrongQueue, "playing was \(before.isPlaying) and is \(after.isPlaying)"))
         }
         for old in before.queue where !after.queue.contains(where: { $0.songID == old.songID }) {
-            guard !mayPlayNext, !causesOfWrite.contains(.host(.remove(old.songID))) else { continue }
+            guard !mayPlayNext, !causesOfWrite.contains(.host(.remove(old.songID))), !missed.contains(old.songID)
+            else { continue }
             findings.append((.wrongQueue, "\(old.songID) has left the queue, and nobody has taken it out"))
         }
         return findings
@@ -276,13 +373,15 @@ struct Story {
         // What the driver adds and is queued already gets the driver's vote.
         let isAdded = causesOfWrite.contains(.host(.add(item.songID)))
         if old == nil, item.addedBy == peers[0] {
-            // There is no silence: one of the library's plays where nothing is queued.
-            if !isAdded, after.nowPlaying != item.songID {
+            // There is no silence: one of the library's plays where nothing is queued. Where the library has nothing of
+            // what was, it is another session.
+            let isNew = before.epoch != after.epoch && before.queue.allSatisfy { missed.contains($0.songID) }
+            if !isAdded, !isNew, after.nowPlaying != item.songID {
                 findings.append((.wrongQueue, "\(item.songID) is queued, and nobody has added it"))
             }
         } else if old == nil {
             let suggestion = GuestIntent.suggestSong(songID: item.songID)
-            if !intents.contains(where: { $0 == (item.addedBy, suggestion) }) {
+            if !(intents + spoken.all).contains(where: { $0 == (item.addedBy, suggestion) }) {
                 findings.append((.wrongQueue, "\(item.songID) is queued, and nobody has suggested it"))
             }
         }
@@ -291,6 +390,7 @@ struct Story {
             let (had, has) = (old?.voters.contains(guest) == true, item.voters.contains(guest))
             let said = intents.filter { $0.guest == guest && $0.intent.songID == item.songID }.map(\.intent)
             let isOut = before.banned.contains(guest) || after.banned.contains(guest)
+            if spoken.explains(has, for: item.songID, of: guest) { continue }
             if isUnbroken, !isOut {
                 let should = said.reduce(had) { $1.makesVote ?? $0 }
                 if has != should {
@@ -325,25 +425,17 @@ struct Story {
         settled.compactMap { wisher, told -> Finding? in
             guard let since = queuedSince[wisher.song], since <= told.at, !after.banned.contains(wisher.guest),
                 let item = after.queue.first(where: { $0.songID == wisher.song }),
-                item.voters.contains(wisher.guest) != (told.kind == .vote)
+                item.voters.contains(wisher.guest) != (told.kind == .vote),
+                forgottenAt[wisher].map({ $0 < told.at }) != false,
+                !spoken.isLeftBehind(wisher.song, by: wisher.guest)
             else { return nil }
             return (.wrongVote, "\(name(wisher.guest))'s \(told.kind) of \(wisher.song) was confirmed, and is undone")
         }.sorted { $0.1 < $1.1 }
     }
 
     private func name(_ peer: Peer.ID) -> String {
-        peers.firstIndex(of: peer).map { $0 == 0 ? "the host" : "guest \($0)" } ?? "somebody who is not there"
-    }
-}
-
-extension GuestIntent {
-    /// Whether there is a vote after it; nil where it is about something else.
-    fileprivate var makesVote: Bool? {
-        switch self {
-        case .vote, .suggestSong: true
-        case .takeBackVote: false
-        case .skip: nil
-        }
+        peers.firstIndex(of: peer).map { $0 == 0 ? "the host" : "guest \($0)" }
+            ?? browsers.firstIndex(of: peer).map { "browser \($0 + 1)" } ?? "somebody who is not there"
     }
 }
 

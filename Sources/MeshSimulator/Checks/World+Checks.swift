@@ -12,29 +12,30 @@ extension World {
         checkMemory(of: node)
         checkScreen(node)
         checkCleared()
-        guard let link, let place = nodes[node].links[link], let peer = nodes[node].core?.mesh.peer(on: link) else {
+        if node == 0 { checkBrowserLinks() }
+        guard let link, let place = nodes[node].links[link], let peer = nodes[node].core?({ $0.peer(on: link) }) else {
             return
         }
         if !place.isUp {
             nodes[node].links[link]?.isUp = true
             checkConnected(node, place, peer)
         }
-        checkAcknowledged(node, peer.id)
+        checkAcknowledged(node, peer.id, link)
     }
 
     /// What a node takes for arrived is on its receiver's disk.
-    private mutating func checkAcknowledged(_ node: Int, _ peer: Peer.ID) {
-        guard let conversation = nodes[node].core?.mesh.conversation(with: peer)?.resumption,
-            let receiver = nodes.firstIndex(where: { $0.peer == peer })
+    private mutating func checkAcknowledged(_ node: Int, _ peer: Peer.ID, _ link: MeshCore.LinkID) {
+        guard let (key, conversation) = nodes[node].core?({ $0.resumption(on: link) }),
+            let receiver = story.peers.firstIndex(of: peer)
         else { return }
         let finding = ledger.acknowledged(
-            upTo: conversation.first - 1, from: nodes[node].peer, to: peer, epoch: conversation.epoch,
+            upTo: conversation.first - 1, in: key, from: nodes[node].peer, epoch: conversation.epoch,
             disk: nodes[receiver].disk)
-        if let (promise, what) = finding { broken(promise, nodes[node].name, what) }
+        if let (invariant, what) = finding { broken(invariant, nodes[node].name, what) }
     }
 
-    /// Whoever a link is up with has to be at its other end, and nowhere else. A guest has dialled the host, and wants no
-    /// other; whoever joins a host is welcome, as themselves, unless it was sent away.
+    /// The peer of a link that is up has to be at its other end, and nowhere else. A guest has dialled the host, and wants
+    /// no other; every peer that joins a host is welcome, as itself, unless it was sent away.
     private mutating func checkConnected(_ node: Int, _ place: SimulatedLink, _ peer: Peer) {
         figures.connections += 1
         trace(node, "channel \(place.channel) is up with \(peer)")
@@ -43,7 +44,7 @@ extension World {
             broken(.falsePeer, nodes[node].name, "\(peer) on channel \(place.channel)")
         }
         let links = nodes[node].links.filter { !$0.value.isClosing }.keys.count { link in
-            nodes[node].core?.mesh.peer(on: link)?.id == peer.id
+            nodes[node].core?({ $0.peer(on: link) })?.id == peer.id
         }
         if links > 1 { broken(.linkedTwice, nodes[node].name, "\(peer)") }
         if node == 0, nodes[0].disk.host?.banned.contains(peer.id) == true {
@@ -62,8 +63,8 @@ extension World {
     }
 
     /// Two nodes that keep to the protocol have nothing to accuse one another of. Where somebody has changed what a channel
-    /// carries, or stands in another's place without its key, it shows before any frame is looked at. Only whoever has
-    /// joined with a key of its own can do more than that.
+    /// carries, or stands in another's place without its key, it shows before any frame is looked at. Only a peer that
+    /// has joined with a key of its own can do more than that.
     mutating func checkAccusation(_ node: Int, _ how: Misbehaviour, _ channel: Int) {
         switch how {
         case .badHandshake, .forgedRecord, .changedIdentity, .strippedAdvertisement:
@@ -78,19 +79,20 @@ extension World {
 
     /// What a peer has a hand in stays within its limits.
     private mutating func checkMemory(of node: Int) {
-        guard let footprint = nodes[node].core?.mesh.footprint else { return }
+        guard let footprint = nodes[node].core?({ $0.footprint }) else { return }
         let amounts = [
             // Nothing of a link is left when its channel is gone.
             ("links", footprint.links, nodes[node].links.count),
             ("connected peers", footprint.connected, Limits.guests),
-            ("half-open handshakes", footprint.strangers, Limits.strangers),
+            ("half-open handshakes", footprint.halfOpenLinks, Limits.halfOpenLinks),
             ("conversations", footprint.conversations, Limits.conversations),
             ("messages of an outbox", footprint.outboxMessages, Limits.outboxMessages),
             ("bytes of an outbox", footprint.outboxBytes, Limits.outboxBytes),
             ("bytes of all outboxes", footprint.allOutboxBytes, Limits.allOutboxBytes),
             ("bytes of a unit", footprint.reassemblyBytes, Limits.unitBytes),
-            // A handshake has two packets a side; of a link's own frames the newest of each kind waits.
-            ("frames of a link's own", footprint.ownFrames, 8),
+            // A handshake has two packets a side. Of a link's own frames the newest acknowledgement, ping and pong wait, with
+            // an answer, a final frame and some refusals.
+            ("frames of a link's own", footprint.ownFrames, Limits.circuitRefusals + 5),
         ]
         for (what, amount, limit) in amounts where amount > limit {
             broken(.overLimit, nodes[node].name, "\(amount) \(what), and \(limit) is the limit")
@@ -100,7 +102,14 @@ extension World {
     /// The host has another state on its disk.
     mutating func checkCommitted(_ before: HostRecord?, _ after: HostRecord, _ batch: StoreBatch) {
         let intents = ledger.intents(in: batch, of: nodes[0].peer)
-        for (promise, what) in story.committed(before, after, intents, at: now) { broken(promise, "Car", what) }
+        for (guest, intent) in ledger.forgottenIntents(in: batch, of: nodes[0].peer) {
+            story.heardForgotten(intent.songID, of: guest, at: now)
+        }
+        // While a write is under way nothing else is decided. How many songs have begun in a session that it ends, nobody knows.
+        let turns = nodes[0].core?({ $0.app.host?.state.turns }) ?? .max
+        for (invariant, what) in story.committed(before, after, intents, turns: turns, at: now) {
+            broken(invariant, "Car", what)
+        }
     }
 
     // MARK: When the faults have stopped
@@ -120,6 +129,7 @@ extension World {
             // What was not to be had from the web is to be had.
             schedule(.tells(node: node, life: nodes[node].life, .cover("s0", path: "cover")), after: .seconds(2))
         }
+        for browser in browsers.indices { schedule(.browser(browser, .opens), after: random.time(500...1_500)) }
         schedule(.looks, after: .milliseconds(100))
     }
 
@@ -141,23 +151,27 @@ extension World {
         for guest in nodes.dropFirst() {
             guard let core = guest.core, !guest.isEnding else { return "\(guest.name) is down" }
             if let waiting = waitsInPeace(guest) { return waiting }
-            let isLinked = host.mesh.link(to: guest.peer) != nil && core.mesh.link(to: nodes[0].peer) != nil
+            let isLinked =
+                host { $0.mesh.link(to: guest.peer) } != nil && core { $0.mesh.link(to: nodes[0].peer) } != nil
             if banned.contains(guest.peer) {
                 if isLinked { return "\(guest.name) is linked, and was sent away" }
                 continue
             }
             guard isLinked else { return "\(guest.name) and the host are not connected" }
             for (node, other) in [(host, guest.peer), (core, nodes[0].peer)] {
-                let waiting = node.mesh.conversation(with: other)?.unacknowledged ?? 0
+                let waiting = node { $0.unacknowledged(to: other) } ?? 0
                 if waiting > 0 { return "\(waiting) messages to \(Identity.head(of: other))" }
             }
-            if let wish = core.app.guest?.state.wishes.first { return "\(guest.name) has no answer to \(wish)" }
+            if let wish = core({ $0.app.guest?.state.wishes.first }) { return "\(guest.name) has no answer to \(wish)" }
             if let open = guest.screen.wishes.first(where: { !$0.value.state.isAnswer }) {
                 return "\(guest.name) was told no end of \(open)"
             }
-            if guest.screen.snapshot?.still != host.app.host?.snapshot.still {
+            if guest.screen.snapshot?.still != host({ $0.app.host?.snapshot.still }) {
                 return "\(guest.name) has not got the host's state"
             }
+        }
+        for browser in browsers {
+            if let missing = whatIsMissing(browser) { return missing }
         }
         for node in nodes {
             let stays = node.screen.notices.first { code, shown in

@@ -36,10 +36,10 @@ extension World {
             if state == .confirmed { figures.confirmed += 1 } else { figures.rejected += 1 }
             let finding = story.answered(
                 nodes[node].peer, song, kind, state, seeing: nodes[node].screen.snapshot)
-            if let (promise, what) = finding { broken(promise, name, what) }
+            if let (invariant, what) = finding { broken(invariant, name, what) }
         case .intent(let intent, let peer, let rejected):
             note(node, 6, "\(intent) of \(peer): \(rejected.map { "\($0)" } ?? "followed")")
-            if let (promise, what) = story.told(intent, of: peer.id) { broken(promise, name, what) }
+            if let (invariant, what) = story.told(intent, of: peer.id) { broken(invariant, name, what) }
         case .playback(let playback): nodes[node].screen.playing = playback.song?.id
         case .notice(let notice):
             note(node, 8, "notice \(notice.code)")
@@ -70,7 +70,7 @@ extension World {
         guard !isStale else { return }
         if node == 0 {
             nodes[0].screen.isCurrent = false
-            return story.showed(snapshot, at: now)
+            return story.showed(snapshot, isKept: !nodes[0].isWithoutStore, at: now)
         }
         if !story.hasShown(snapshot) { broken(.wrongState, nodes[node].name, "state \(snapshot.revision)") }
         // The first one on a link is no older than the link; the others follow one another.
@@ -116,11 +116,17 @@ extension World {
         // Without a disk the music goes on, and no vote counts that could be forgotten.
         for item in snapshot.items {
             guard let stored = record.queue.first(where: { $0.songID == item.id }) else { continue }
-            // The driver's own is no promise to anybody.
+            // What becomes of the driver's own is promised to nobody.
             if !Set(item.voters).subtracting([nodes[0].peer]).isSubset(of: stored.voters) {
                 broken(.toldTooEarly, "Car", "a vote for \(item.id) is shown, and not on the disk")
             }
         }
+    }
+
+    /// The driver is told that the next session begins with an empty queue.
+    mutating func checkEnd() {
+        guard let record = nodes[0].disk.host, record != HostRecord(epoch: record.epoch) else { return }
+        broken(.toldTooEarly, "Car", "the end of its session is not on the disk")
     }
 
     /// A wish that waits is on the guest's disk: its person was told that it is kept.
@@ -149,7 +155,7 @@ extension World {
 
     /// A write has succeeded.
     mutating func checkWritten(_ node: Int) {
-        if node == 0, let (promise, what) = story.leftOver() { broken(promise, "Car", what) }
+        if node == 0, let (invariant, what) = story.leftOver() { broken(invariant, "Car", what) }
         clears(node, .written)
         checkCleared()
     }

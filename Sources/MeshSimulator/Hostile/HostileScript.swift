@@ -45,7 +45,7 @@ struct HostileScript {
         case .says(let sdus): return sdus
         case .joins:
             guard let noise = handshake?.write(payload: []) else { return [] }
-            return [HandshakePacket.strangerHello(major: ProtocolVersion.major, noise: noise[...]).bytes]
+            return [HandshakePacket.unknownHello(major: ProtocolVersion.major, noise: noise[...]).bytes]
         case .answers, .echoes, .poses: return []
         }
     }
@@ -69,19 +69,19 @@ struct HostileScript {
             hasSpoken = true
             return frames.compactMap { cipher?.seal($0) }
         }
-        guard case .strangerReply(let noise) = HandshakePacket(sdu[...]), handshake?.read(noise) != nil,
+        guard case .unknownReply(let noise) = HandshakePacket(sdu[...]), handshake?.read(noise) != nil,
             let answer = handshake?.write(payload: hello)
         else { return [] }
         cipher = handshake?.split().initiatorToResponder
-        return [HandshakePacket.strangerFinish(noise: answer[...]).bytes]
+        return [HandshakePacket.unknownFinish(noise: answer[...]).bytes]
     }
 
     private mutating func pose(_ sdu: [UInt8]) -> [[UInt8]] {
         switch HandshakePacket(sdu[...]) {
         case .knownHello: return [HandshakePacket.clearRefusal(major: ProtocolVersion.major, .unknownKey).bytes]
-        case .strangerHello(_, let noise):
+        case .unknownHello(_, let noise):
             guard handshake?.read(noise) != nil, let reply = handshake?.write(payload: []) else { return [] }
-            return [HandshakePacket.strangerReply(noise: reply[...]).bytes]
+            return [HandshakePacket.unknownReply(noise: reply[...]).bytes]
         default: return []
         }
     }

@@ -2,7 +2,7 @@
 
 import MeshProtocol
 
-/// Whoever means no good: strangers who dial the host, and one who answers in its place.
+/// Intruders: those that dial the host, and one that answers in its place.
 extension World {
     /// Some channels to the host open, and nothing good comes from them.
     mutating func intrude() {
@@ -31,7 +31,7 @@ extension World {
         return script(part)
     }
 
-    /// In this epoch of its own whoever joins says nothing that may be heard.
+    /// In this epoch of its own an intruder that has joined says nothing that may be heard.
     static let muteEpoch: UInt32 = 9
 
     /// What somebody says who has joined, each a record's plaintext; and whether none of it is to be looked at, since it
@@ -93,7 +93,7 @@ extension World {
 
     private mutating func script(_ part: HostileScript.Part, epoch mute: UInt32? = nil) -> Party {
         let numbers: [UInt64] = [0, 1, 7, Limits.largestNumber]
-        let epoch = random.pick(nodes)?.core?.mesh.conversation(with: mallory.peerID)?.resumption.epoch
+        let epoch = nodes[random.below(nodes.count)].core?({ $0.resumption(with: mallory.peerID) })?.epoch
         let hello = HostileFrames.hello(
             epoch: mute ?? UInt32(random.pick(1...3)), first: max(1, random.pick(numbers) ?? 1),
             theirEpoch: epoch ?? UInt32(random.below(9)), delivered: random.pick(numbers) ?? 0,

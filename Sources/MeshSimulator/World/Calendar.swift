@@ -9,16 +9,27 @@ struct Calendar {
         var at: Duration
         var tie: UInt64
         var event: Event
+    }
 
-        func isBefore(_ other: Entry) -> Bool {
+    /// Where an event is kept: what is moved about in the heap is small, and has nothing to be counted.
+    private struct Place {
+        var at: Duration
+        var tie: UInt64
+        var slot: Int
+
+        func isBefore(_ other: Place) -> Bool {
             at == other.at ? tie < other.tie : at < other.at
         }
     }
 
-    private var heap: [Entry] = []
+    private var heap: [Place] = []
+    private var events: [Event?] = []
+    private var freeSlots: [Int] = []
 
     mutating func add(_ entry: Entry) {
-        heap.append(entry)
+        let slot = freeSlots.popLast() ?? events.count
+        if slot == events.count { events.append(entry.event) } else { events[slot] = entry.event }
+        heap.append(Place(at: entry.at, tie: entry.tie, slot: slot))
         var child = heap.count - 1
         while child > 0 {
             let parent = (child - 1) / 2
@@ -29,6 +40,12 @@ struct Calendar {
     }
 
     mutating func next() -> Entry? {
+        guard let first = takeFirst(), let event = events[first.slot].take() else { return nil }
+        freeSlots.append(first.slot)
+        return Entry(at: first.at, tie: first.tie, event: event)
+    }
+
+    private mutating func takeFirst() -> Place? {
         guard let first = heap.first else { return nil }
         heap.swapAt(0, heap.count - 1)
         heap.removeLast()

@@ -31,7 +31,7 @@ struct Channel {
         var lastArrival: Duration = .zero
         /// Nothing that it sends arrives.
         var isDead = false
-        /// The first of what it has sent: what somebody in earshot could have recorded.
+        /// The first of what it has sent: what somebody in range could have recorded.
         var recording: [[UInt8]] = []
         /// What arrived before the other end was open.
         var early = 0

@@ -23,9 +23,11 @@ enum Event {
     // Nodes
     case tick(node: Int, life: Int, due: Duration)
     case written(node: Int, life: Int)
-    /// Something outside the links has an answer or some news for a node.
+    /// Something outside the links has an answer or an event for a node.
     case tells(node: Int, life: Int, NodeCore.Event)
     case starts(node: Int)
+    /// A node is killed, and its store is lost.
+    case losesStore(node: Int)
     case ends(node: Int, life: Int)
     /// A node that has ended is gone.
     case gone(node: Int, life: Int)
@@ -37,6 +39,7 @@ enum Event {
     case votes
     /// The person at a guest without a host tries again.
     case retries(node: Int)
+    case browser(Int, BrowserEvent)
     // Faults
     case fault
     case rangeReturns(guest: Int)
@@ -77,6 +80,8 @@ enum Event {
         case .hostileLeaves(let channel, let end): hash.add([24, channel, end])
         case .quiet: hash.add([25])
         case .looks: hash.add([26])
+        case .losesStore(let node): hash.add([27, node])
+        case .browser(let browser, let event): hash.add([28, browser, event.kind])
         }
     }
 }

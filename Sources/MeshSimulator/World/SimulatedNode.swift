@@ -5,6 +5,17 @@ import MeshNode
 import MeshProtocol
 import NodeStore
 
+/// A node's core while it runs. A class, so that to look at something else of a node copies nothing of all that the core
+/// knows.
+final class RunningCore {
+    private var core: NodeCore
+
+    init(_ core: NodeCore) { self.core = core }
+
+    /// Looks at the core, or gives it something, in its place.
+    func callAsFunction<Seen>(_ use: (inout NodeCore) -> Seen) -> Seen { use(&core) }
+}
+
 /// A node of a world: a `NodeCore`, what it has on disk, and what its people were shown.
 struct SimulatedNode {
     let index: Int
@@ -21,7 +32,7 @@ struct SimulatedNode {
     /// Which life it is in; it begins a new one with each start.
     var life = 0
     /// Nil while it is down.
-    var core: NodeCore?
+    var core: RunningCore?
     var hasAdapter = true
     /// Never used twice, whatever happens.
     var lastLink: MeshCore.LinkID = 0

@@ -108,14 +108,15 @@ extension World {
 
     /// The SDU that has waited longest is there.
     mutating func arrives(_ channel: Int, _ from: Int) {
-        let sender = channels[channel].ends[from]
         let receiver = channels[channel].ends[1 - from]
-        guard !channels[channel].isBroken, !sender.isDead, !receiver.isClosed, !sender.underway.isEmpty else { return }
+        guard !channels[channel].isBroken, !channels[channel].ends[from].isDead, !receiver.isClosed,
+            !channels[channel].ends[from].underway.isEmpty
+        else { return }
         guard receiver.isOpen else {
             channels[channel].ends[from].early += 1
             return
         }
-        if let node = receiver.node, nodes[node].core?.mayRead(receiver.link, now: localTime(of: node)) == false {
+        if let node = receiver.node, mayRead(node, receiver.link) == false {
             // Its silence is noticed at the other end; only here it is known to be this one's doing.
             channels[channel].isDisturbed = true
             nodes[node].unread.append((channel, from))
@@ -152,7 +153,8 @@ extension World {
         let limit = sduLimit(channel, end)
         while channels[channel].ends[end].underway.count < scenario.credits {
             let time = localTime(of: node)
-            guard let (sdu, actions) = nodes[node].core?.nextSDU(for: link, limit: limit, now: time) else { return }
+            guard let (sdu, actions) = nodes[node].core?({ $0.nextSDU(for: link, limit: limit, now: time) })
+            else { return }
             if sdu.count > limit { broken(.overLimit, nodes[node].name, "an SDU of \(sdu.count) bytes") }
             put(sdu, channel, end)
             perform(actions, node)

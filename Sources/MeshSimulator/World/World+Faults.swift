@@ -22,6 +22,7 @@ extension World {
         case .kill, .loseStore:
             // A killed host stops everything: not too often.
             guard node > 0 || random.chance(50) else { return }
+            if fault == .loseStore, node > 0, random.chance(40) { return loseStoreInAWrite(node) }
             kill(node, losingStore: fault == .loseStore)
             schedule(.starts(node: node), after: random.time(scenario.downTime))
         case .adapter: adapter(node)
@@ -37,7 +38,9 @@ extension World {
         case .session: if random.chance(30) { say(.end, 0) }
         case .kick:
             guard random.chance(25) else { return }
-            say(.host(.kick(nodes[guest].peer)), 0)
+            let browser = browsers.isEmpty || random.chance(50) ? nil : random.pick(browsers)
+            say(.host(.kick(browser?.peer.id ?? nodes[guest].peer)), 0)
+        case .page: pageFault()
         case .tamper: tamper()
         case .intruder: intrude()
         case .impostor:
@@ -51,6 +54,16 @@ extension World {
         trace(guest, "is in a tunnel")
         breakChannels(of: guest, after: 420...2_500)
         schedule(.rangeReturns(guest: guest), after: random.time(500...8_000))
+    }
+
+    /// A guest's store is lost while the host's disk takes its time over what the guest has said, and there is more that its
+    /// person wants when it is back.
+    private mutating func loseStoreInAWrite(_ guest: Int) {
+        nodes[0].hangsUntil = max(nodes[0].hangsUntil, now + random.time(1_000...4_000))
+        schedule(.says(node: guest, anyWish()), after: .zero)
+        schedule(.losesStore(node: guest), after: random.time(50...600))
+        schedule(.starts(node: guest), after: .milliseconds(610))
+        for _ in 0..<random.pick(1...5) { schedule(.says(node: guest, anyWish()), after: random.time(620...3_000)) }
     }
 
     /// The ends of a guest's channels learn within this many milliseconds that nothing comes any more.

@@ -16,15 +16,16 @@ extension World {
         guard nodes[node].core == nil else { return }
         nodes[node].life += 1
         nodes[node].clockLead = .zero - now
-        nodes[node].core = NodeCore(
-            NodeCore.Configuration(
-                node == 0 ? .host(hosting) : .guest(wanted: nil),
-                NodeDescription(
-                    role: node == 0 ? .host : .guest, peer: Peer(id: nodes[node].peer, name: nodes[node].name),
-                    radio: "simulated", service: .democracyDJ),
-                identity: nodes[node].identity, contents: nodes[node].disk, origin: Self.origin, seed: random.next()))
+        let configuration = NodeCore.Configuration(
+            node == 0 ? .host(hosting) : .guest(wanted: nil),
+            NodeDescription(
+                role: node == 0 ? .host : .guest, peer: Peer(id: nodes[node].peer, name: nodes[node].name),
+                radio: "simulated", service: .democracyDJ),
+            identity: nodes[node].identity, contents: nodes[node].disk, origin: Self.origin, seed: random.next())
+        nodes[node].core = RunningCore(NodeCore(configuration))
         trace(node, "starts")
-        if node == 0 { story.hostStarts() }
+        let wishes = nodes[node].disk.guest?.wishes.map(\.songID) ?? []
+        node == 0 ? story.hostStarts() : story.guestStarts(nodes[node].peer, wishing: wishes)
         feed(.started, node)
         if !nodes[node].hasAdapter { loseRadio(node) }
     }
@@ -52,6 +53,7 @@ extension World {
             schedule(.closes(channel: place.channel, end: 1 - place.end), after: random.time(0...500))
         }
         nodes[node].die()
+        if node == 0 { browsersLoseHost() }
     }
 
     /// A node says goodbye and writes what it knows, as `Node.end` does it.
@@ -60,7 +62,7 @@ extension World {
         trace(node, "ends")
         nodes[node].isEnding = true
         let time = localTime(of: node)
-        let actions = nodes[node].core?.handle(.end, now: time) ?? []
+        let actions = nodes[node].core?({ $0.handle(.end, now: time) }) ?? []
         perform(actions, node)
         schedule(.gone(node: node, life: life), after: random.time(300...1_500))
     }
@@ -99,7 +101,7 @@ extension World {
     /// A node takes an event, and what it decides is performed. `link` is the one that it is about.
     mutating func feed(_ event: NodeCore.Event, _ node: Int, on link: MeshCore.LinkID? = nil) {
         let time = localTime(of: node)
-        guard let actions = nodes[node].core?.handle(event, now: time) else { return }
+        guard let actions = nodes[node].core?({ $0.handle(event, now: time) }) else { return }
         perform(actions, node, on: link)
         goOn(node, link)
         if case .written = event { checkWritten(node) }
@@ -107,25 +109,32 @@ extension World {
 
     /// What waits for a node gets its turn, and what has come of it is looked at.
     mutating func goOn(_ node: Int, _ link: MeshCore.LinkID? = nil) {
-        while nodes[node].core?.hasRoom == true, !nodes[node].isEnding, !nodes[node].inputs.isEmpty {
+        while !nodes[node].inputs.isEmpty, !nodes[node].isEnding, hasRoom(node) {
             let input = nodes[node].inputs.removeFirst()
             note(input, node)
             let time = localTime(of: node)
-            let actions = nodes[node].core?.handle(.input(input), now: time) ?? []
+            let actions = nodes[node].core?({ $0.handle(.input(input), now: time) }) ?? []
             perform(actions, node)
         }
         readAgain(node)
         check(node, link)
-        story.settle(isAtRest: nodes[node].core?.isAtRest == true)
+        story.settle(isAtRest: nodes[node].core?({ $0.isAtRest }) == true)
         refreshTimer(node)
+    }
+
+    private func hasRoom(_ node: Int) -> Bool { nodes[node].core?({ $0.hasRoom }) == true }
+
+    /// Whether a node reads the next SDU of a link; nil where it is down.
+    func mayRead(_ node: Int, _ link: MeshCore.LinkID) -> Bool? {
+        let time = localTime(of: node)
+        return nodes[node].core?({ $0.mayRead(link, now: time) })
     }
 
     /// What was not read because the node had no room is read.
     private mutating func readAgain(_ node: Int) {
-        guard !nodes[node].unread.isEmpty, nodes[node].core?.hasRoom == true else { return }
-        let time = localTime(of: node)
+        guard !nodes[node].unread.isEmpty, hasRoom(node) else { return }
         let ready = nodes[node].unread.filter { place in
-            nodes[node].core?.mayRead(channels[place.channel].ends[1 - place.from].link, now: time) != false
+            mayRead(node, channels[place.channel].ends[1 - place.from].link) != false
         }
         nodes[node].unread.removeAll { place in ready.contains { $0 == place } }
         for place in ready { schedule(.arrives(channel: place.channel, from: place.from), after: .zero) }
@@ -141,6 +150,7 @@ extension World {
 
     mutating func perform(_ actions: [NodeCore.Action], _ node: Int, on link: MeshCore.LinkID? = nil) {
         for action in actions { perform(action, node, link) }
+        checkAcknowledgements()
     }
 
     private mutating func perform(_ action: NodeCore.Action, _ node: Int, _ link: MeshCore.LinkID?) {
@@ -148,8 +158,11 @@ extension World {
         switch action {
         case .startRadio: nodes[node].isScanning = node > 0
         case .stopScanning: nodes[node].isScanning = false
-        // No browser is here, and covers come by themselves.
-        case .retryRadio, .linksChanged, .answered, .retryCovers, .deliver, .acknowledge, .end: break
+        // Covers come by themselves.
+        case .retryRadio, .linksChanged, .answered, .retryCovers: break
+        case .deliver(let message, let id): tell(.message(message), on: id)
+        case .acknowledge(let number, let id): tell(.acknowledged(number), on: id)
+        case .end(let id, let end): tell(.ended(end), on: id)
         case .dial(let number, _, let expecting): dial(node, number, expecting)
         case .cancelDial(let dial): nodes[node].dials[dial] = nil
         case .wake(let id):
@@ -170,7 +183,9 @@ extension World {
         case .misbehaved(let how, _, _):
             if let place = link.flatMap({ nodes[node].links[$0] }) { checkAccusation(node, how, place.channel) }
         case .storeFailed: break
-        case .quit: schedule(.ends(node: node, life: life), after: random.time(0...20))
+        case .quit(let reason):
+            if reason == .ended { checkEnd() }
+            schedule(.ends(node: node, life: life), after: random.time(0...20))
         }
     }
 
@@ -204,6 +219,9 @@ extension World {
 
     mutating func written(_ node: Int, _ life: Int) {
         guard nodes[node].life == life, let batch = nodes[node].writing else { return }
+        guard nodes[node].hangsUntil <= now else {
+            return schedule(.written(node: node, life: life), at: nodes[node].hangsUntil)
+        }
         nodes[node].writing = nil
         if now < nodes[node].refusesUntil {
             trace(node, "its disk refuses a write")
@@ -221,22 +239,20 @@ extension World {
 
     /// A write is on disk, whether its node lives or not.
     mutating func commit(_ batch: StoreBatch, _ node: Int) {
-        let before = nodes[node].disk
+        let before = nodes[node].disk.host
+        // First, since what the disk had is copied where somebody else has it as well.
+        let findings = ledger.commit(batch, of: nodes[node].peer, before: nodes[node].disk) {
+            [nodes, peers = story.peers] peer in
+            peers.firstIndex(of: peer).map { nodes[$0].disk }
+        }
         do {
             try nodes[node].disk.apply(batch)
         } catch {
             return broken(.leftOut, nodes[node].name, "no store takes its write: \(error)")
         }
-        for finding in ledger.commit(
-            batch, of: nodes[node].peer, before: before,
-            disk: { id in
-                nodes.first { $0.peer == id }?.disk
-            })
-        {
-            broken(finding.0, nodes[node].name, finding.1)
-        }
+        for finding in findings { broken(finding.0, nodes[node].name, finding.1) }
         guard node == 0, let record = nodes[0].disk.host else { return }
-        checkCommitted(before.host, record, batch)
+        checkCommitted(before, record, batch)
     }
 
     // MARK: Time
@@ -250,7 +266,7 @@ extension World {
     /// Sets a node's timer again where its deadline has changed.
     mutating func refreshTimer(_ node: Int) {
         guard let core = nodes[node].core else { return }
-        let due = core.deadline
+        let due = core { $0.deadline }
         guard due != nodes[node].timer else { return }
         nodes[node].timer = due
         guard let due else { return }

@@ -17,6 +17,7 @@ extension World {
     // MARK: Acts
 
     mutating func acts() {
+        if !browsers.isEmpty, random.chance(40) { return actsAtAPage() }
         if random.chance(25) { return actAtTheHost() }
         let guest = random.pick(1...nodes.count - 1)
         let count = random.pick(1...scenario.burst)
@@ -29,7 +30,10 @@ extension World {
         }
     }
 
-    private mutating func anySong() -> Song.ID { Story.songID(random.below(scenario.favourites)) }
+    private mutating func anySong() -> Song.ID { story.songID(random.below(scenario.favourites)) }
+
+    /// What a guest's person may want, of any of the songs that people want something of.
+    mutating func anyWish() -> NodeInput { anyWish(anySong()) }
 
     private mutating func anyWish(_ song: Song.ID) -> NodeInput {
         switch random.below(100) {
@@ -43,7 +47,12 @@ extension World {
 
     private mutating func actAtTheHost() {
         let song = anySong()
-        switch random.below(7) {
+        switch random.below(8) {
+        case 7:
+            // One that has nothing cannot be told from the end of a session in what is stored.
+            let missing = scenario.songs > 1 && random.chance(50) ? random.below(scenario.songs) : nil
+            story.changeLibrary(without: missing)
+            say(.library(story.library), 0)
         case 0: say(.host(.skip), 0)
         case 1: say(.host(.pause), 0)
         case 2: say(.host(.play), 0)
@@ -62,7 +71,7 @@ extension World {
     /// A vote of a road: given, and taken back with the next one, so that each is a message.
     mutating func votes() {
         roadVotes += 1
-        let song = Story.songID((roadVotes - 1) / 2 % scenario.favourites)
+        let song = story.songID((roadVotes - 1) / 2 % scenario.favourites)
         say(.guest(roadVotes % 2 == 0 ? .takeBackVote(song) : .vote(song)), 1)
     }
 
@@ -78,7 +87,7 @@ extension World {
         case .host(let command):
             story.causes.append(input)
             if case .kick(let guest) = command { story.kicked.insert(guest) }
-        case .player: story.causes.append(input)
+        case .player, .library: story.causes.append(input)
         case .end: story.isEnded = true
         default: break
         }
@@ -92,6 +101,7 @@ extension NodeInput {
         case .guest(let event): "\(event)".replacing("GuestFeature.Event.", with: "")
         case .host(let command): "\(command)"
         case .player(let report): "that the player says \(report)"
+        case .library(let library): "that its library has \(library.songs.count) songs"
         case .retry: "to retry"
         case .leave: "to leave"
         case .end: "to end the session"

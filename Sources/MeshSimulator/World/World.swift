@@ -3,7 +3,7 @@
 import DemocracyDJ
 import MeshProtocol
 
-/// A host, its guests, the air between them and whoever else is there, in virtual time.
+/// A host, its guests, the air between them and intruders, in virtual time.
 ///
 /// It performs what each `NodeCore` decides, as the actor `Node` does, and looks at everything that happens. One generator
 /// draws all random numbers, in the order of events, so a seed is a run.
@@ -20,6 +20,9 @@ struct World {
     var calendar = Calendar()
     var nodes: [SimulatedNode] = []
     var channels: [Channel] = []
+    var browsers: [SimulatedBrowser] = []
+    /// The host's links that end in its own process.
+    var browserLinks: [MeshCore.LinkID: BrowserLink] = [:]
     var ledger = Ledger()
     var story: Story
     var violation: Violation?
@@ -29,7 +32,7 @@ struct World {
     var outOfReach: Set<Int> = []
     /// Somebody answers in the host's place up to this time.
     var impostorUntil: Duration = .zero
-    /// Whoever joins to do harm does so as this node.
+    /// An intruder that joins does so as this node.
     let mallory: Identity
     /// What each of them says.
     var scripts: [HostileScript] = []
@@ -60,6 +63,15 @@ struct World {
                     peer: identity.peerID))
         }
         story.peers = nodes.map(\.peer)
+        for index in 0..<scenario.browsers {
+            let shared = index < scenario.sharedKeys ? nodes[index + 1] : nil
+            let peer = shared.map { Peer(id: $0.peer, name: $0.name) }
+            let name = "Browser \(index + 1)"
+            browsers.append(
+                SimulatedBrowser(peer ?? Peer(id: Self.identity(&random).peerID, name: name), name: name))
+            if let shared { story.shared.insert(shared.peer) }
+        }
+        story.browsers = browsers.map(\.peer.id)
         ledger.mute = (mallory.peerID, Self.muteEpoch)
         prepare()
     }
@@ -76,6 +88,7 @@ struct World {
             schedule(.starts(node: node), after: random.time(0...500))
             if node > 0 { schedule(.hears(node: node), after: random.time(0...500)) }
         }
+        for browser in browsers.indices { schedule(.browser(browser, .opens), after: random.time(0...3_000)) }
         if let road = scenario.road { prepare(road) }
         let acting = Int(scenario.faultsEnd.components.seconds) * 1_000
         for _ in 0..<scenario.acts { schedule(.acts, after: random.time(500...acting)) }
@@ -93,7 +106,7 @@ struct World {
         calendar.add(Calendar.Entry(at: max(now, time), tie: random.next(), event: event))
     }
 
-    /// Runs until everything has arrived, a promise is broken, or patience ends.
+    /// Runs until everything has arrived, an invariant is violated, or patience ends.
     mutating func run() {
         while violation == nil, !isSettled, let entry = calendar.next() {
             now = entry.at
@@ -122,12 +135,14 @@ struct World {
         case .written(let node, let life): written(node, life)
         case .tells(let node, let life, let event): tells(node, life, event)
         case .starts(let node): starts(node)
+        case .losesStore(let node): if !isQuiet { kill(node, losingStore: true) }
         case .ends(let node, let life): ends(node, life)
         case .gone(let node, let life): gone(node, life)
         case .acts: acts()
         case .says(let node, let input): say(input, node)
         case .votes: votes()
         case .retries(let node): retries(node)
+        case .browser(let browser, let event): handle(event, browser)
         case .fault: fault()
         case .rangeReturns(let guest): outOfReach.remove(guest)
         case .rangeEnds(let guest): leavesRange(guest)
@@ -155,10 +170,10 @@ struct World {
         return "\(microseconds / 1_000_000)." + String(repeating: "0", count: 6 - fraction.count) + fraction
     }
 
-    /// A promise is broken: the run ends.
-    mutating func broken(_ promise: Promise?, _ who: String, _ what: String) {
-        guard let promise, violation == nil else { return }
-        violation = Violation(promise: promise, who: who, what: what, time: now)
-        trace("BROKEN \(promise.rawValue) at \(who): \(what)")
+    /// An invariant is violated: the run ends.
+    mutating func broken(_ invariant: Invariant?, _ who: String, _ what: String) {
+        guard let invariant, violation == nil else { return }
+        violation = Violation(invariant: invariant, who: who, what: what, time: now)
+        trace("BROKEN \(invariant.rawValue) at \(who): \(what)")
     }
 }

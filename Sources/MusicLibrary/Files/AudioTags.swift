@@ -38,13 +38,9 @@ public struct Cover: Hashable, Sendable {
     public var bytes: [UInt8]
     /// What its bytes are: `image/jpeg`, `image/png`, `image/gif` or `image/webp`.
     public var mediaType: String
+}
 
-    /// A picture.
-    public init(bytes: [UInt8], mediaType: String) {
-        self.bytes = bytes
-        self.mediaType = mediaType
-    }
-
+extension Cover {
     /// Reads a file's cover. Nil where it has none, or one of another kind or beyond the limits.
     init?(of path: String, limits: LibraryLimits) {
         var read = ctaglib_cover()

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Crypto
+import Glibc
 
 /// What tells a file's content from others', wherever it is: a hash of its size and of blocks at its head, its middle and
 /// its end. It is the id of the song that has it first.
 ///
-/// It has fifteen characters, because it travels over a slow radio and Swift keeps as many without an allocation, and 75
-/// bits: of 50,000 songs two are one by chance once in 30 trillion libraries. Its alphabet has no letter that looks like a
-/// digit, since people type it.
+/// It has fifteen characters, because it travels over a slow radio and Swift keeps as many without an allocation, and
+/// 75 bits: of 50,000 songs two are one by chance once in 30 trillion libraries. Its alphabet has no letter that looks
+/// like a digit, since people type it.
 enum ContentID {
     private static let alphabet = Array("0123456789abcdefghjkmnpqrstvwxyz".utf8)
     private static let characters = 15
@@ -35,5 +36,40 @@ enum ContentID {
             }
         }
         return String(decoding: text.prefix(characters), as: UTF8.self)
+    }
+}
+
+/// A file that is read block by block.
+struct ReadFile: ~Copyable {
+    private let descriptor: Int32
+    /// Its length.
+    let bytes: Int64
+
+    /// Opens a file. Nil where it cannot be read, or is none.
+    init?(_ path: String) {
+        // Opening a pipe without a writer would block.
+        descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+        guard descriptor >= 0 else { return nil }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            close(descriptor)
+            return nil
+        }
+        bytes = Int64(status.st_size)
+    }
+
+    deinit { close(descriptor) }
+
+    /// As many bytes as there are, up to `count`.
+    func block(at offset: Int64, count: Int) -> [UInt8] {
+        [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
+            while filled < count {
+                let read = pread(
+                    descriptor, buffer.baseAddress?.advanced(by: filled), count - filled, Int(offset) + filled)
+                if read < 0, errno == EINTR { continue }
+                guard read > 0 else { break }
+                filled += read
+            }
+        }
     }
 }

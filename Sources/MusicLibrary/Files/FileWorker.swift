@@ -2,8 +2,8 @@
 
 import Dispatch
 
-/// A thread of its own for what waits for a disk, one thing after the other: a stick that takes seconds for a file holds up
-/// nobody but whoever waits for it.
+/// A thread of its own for what waits for a disk, one thing after the other: a stick that takes seconds for a file
+/// holds up only the caller.
 struct FileWorker: Sendable {
     private let queue: DispatchQueue
 

@@ -29,8 +29,8 @@ struct FolderWalk: Sendable {
     /// Files by where their bytes are, with their places in `files`.
     private var seen: [Place: Int] = [:]
 
-    /// Walks through a folder. It blocks for as long as the disk does. `entering` is told each folder before it is read, so
-    /// that what changes in it afterwards is not missed; paths are those in the folder.
+    /// Walks through a folder. It blocks for as long as the disk does. `entering` is told each folder before it is
+    /// read, so that what changes in it afterwards is not missed; paths are those in the folder.
     init(
         _ path: String, limits: LibraryLimits, entering: (_ path: String) -> Void = { _ in }
     ) throws(LibraryProblem) {
@@ -101,7 +101,7 @@ struct FolderWalk: Sendable {
         guard bytes.pointee != CChar(UInt8(ascii: ".")) else { return }
         let type = Int(entry.pointee.d_type)
         guard let name = String(validatingCString: bytes) else {
-            // A name that is no text cannot be told to the player.
+            // A name that is not UTF-8 cannot be given to the player.
             let shown = String(cString: bytes)
             if AudioFormat.isMusic(shown) { unreadable.append(joined(folder, shown)) }
             return

@@ -5,8 +5,8 @@ import GRDB
 import Glibc
 import Logging
 
-/// Opens an index's database, or makes it. It says nothing that the folder does not say again, so one that is damaged or of
-/// another program's making is deleted, and made anew.
+/// Opens an index's database, or makes it. It says nothing that the folder does not say again, so one that is damaged
+/// or of another program's making is deleted, and made again.
 struct IndexOpening {
     let path: String
     let limits: LibraryLimits
@@ -17,8 +17,8 @@ struct IndexOpening {
             do {
                 return try openSound()
             } catch let error where Self.isDamage(error) {
-                logger.warning("the music index \(path) is damaged (\(error)); it is made anew")
-                for suffix in ["-wal", "-shm", ""] { unlink(path + suffix) }
+                logger.warning("the music index \(path) is damaged (\(error)); it is made again")
+                for suffix in Self.suffixes { unlink(path + suffix) }
                 return try openSound()
             }
         } catch {
@@ -26,7 +26,18 @@ struct IndexOpening {
         }
     }
 
+    private static let suffixes = ["-wal", "-shm", ""]
+
+    /// Whether something else than a file is where one of its files belongs: SQLite would wait for a pipe.
+    private var isNoFile: Bool {
+        Self.suffixes.contains { suffix in
+            var status = stat()
+            return lstat(path + suffix, &status) == 0 && status.st_mode & S_IFMT != S_IFREG
+        }
+    }
+
     private func openSound() throws -> any DatabaseWriter {
+        guard !isNoFile else { throw Unsound() }
         let database = try DatabasePool(path: path, configuration: configuration)
         do {
             try database.read { db in

@@ -13,9 +13,9 @@ enum IndexSchema {
         return migrator
     }()
 
-    /// Every file of which something is known. `path` is in the folder. `gone` is 0 while the file is there, and counts up
-    /// with each that goes; `isMusic` is 0 for a file that was read in vain, so that it is not read again. `inode` is the
-    /// number's 64 bits. A song of a list has no file.
+    /// Every file of which something is known. `path` is in the folder. `gone` is 0 while the file is there, and counts
+    /// up with each that goes; `isMusic` is 0 for a file that was read in vain, so that it is not read again. `inode`
+    /// is the number's 64 bits. A song of a list has no file.
     private static let songs = """
         CREATE TABLE song (
             number INTEGER PRIMARY KEY,

@@ -2,11 +2,22 @@
 
 import DemocracyDJ
 import GRDB
+import Logging
 
 extension MusicIndex {
-    /// The songs that have, in title, artist or album, a word that begins with each of the words that were typed, accents
-    /// and capitals aside. Those in whose titles they are come first, then those by artist, then those by album. Without a
-    /// word there are none.
+    /// Searches as `songs(matching:atMost:)` does; none, and a line in the log, where the index fails.
+    func songs(matching typed: String, atMost limit: Int, _ logger: Logger) async -> [Song] {
+        do {
+            return try await songs(matching: typed, atMost: limit)
+        } catch {
+            logger.warning("the songs were not searched: \(error)")
+            return []
+        }
+    }
+
+    /// The songs that have, in title, artist or album, a word that begins with each of the words that were typed,
+    /// accents and capitals aside. Those in whose titles they are come first, then those by artist, then those by
+    /// album. Without a word there are none.
     public func songs(matching typed: String, atMost limit: Int) async throws(LibraryProblem) -> [Song] {
         guard limit > 0, let pattern = SearchWords(typed, atMost: limits.searchWords).pattern else { return [] }
         return try await read { [limits] db in
@@ -44,5 +55,28 @@ extension MusicIndex {
             found += more.filter { !ids.contains($0.id) }.prefix(limit - found.count)
         }
         return found
+    }
+}
+
+/// What a person types, as a query of SQLite's full-text search (https://sqlite.org/fts5.html, section
+/// 3): each word is a string in quotes, so that nothing in it is an operator, and the beginning of a word is enough.
+struct SearchWords: Hashable, Sendable {
+    /// The question, or nil where there is no word in it.
+    let pattern: String?
+
+    /// Takes what was typed, as it was typed.
+    init(_ typed: String, atMost limit: Int) {
+        let words = typed.split(whereSeparator: \.isWhitespace).lazy
+            .map { Self.quoted($0) }
+            // Without a letter or a digit it has nothing to look for, and would find nothing.
+            .filter { $0.unicodeScalars.contains { $0.properties.isAlphabetic || $0.properties.numericType != nil } }
+            .prefix(limit)
+        // Next to one another, all of them are looked for.
+        pattern = words.isEmpty ? nil : words.joined(separator: " ")
+    }
+
+    private static func quoted(_ word: Substring) -> String {
+        // A zero would end the question.
+        "\"" + word.replacing("\0", with: "").replacing("\"", with: "\"\"") + "\"*"
     }
 }

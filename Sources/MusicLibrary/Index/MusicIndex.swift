@@ -3,6 +3,7 @@
 import DemocracyDJ
 import GRDB
 import Logging
+import MeshNode
 
 /// The songs of a library, to be listed and searched. What it holds in memory does not grow with the library.
 public final class MusicIndex: Sendable {
@@ -10,7 +11,7 @@ public final class MusicIndex: Sendable {
     let path: String
     let limits: LibraryLimits
 
-    /// Opens the index in a file, or makes it there. One that is damaged is made anew.
+    /// Opens the index in a file, or makes it there. One that is damaged is made again.
     convenience init(
         file path: String, limits: LibraryLimits = .standard, logger: Logger
     ) throws(LibraryProblem) {
@@ -82,3 +83,22 @@ public final class MusicIndex: Sendable {
         try? database.close()
     }
 }
+
+/// Looks through a list of songs in the way in which a folder's are looked through.
+public struct ListSearch: SongSearch {
+    private let index: MusicIndex
+    private let logger: Logger
+
+    /// Takes the songs of a list. Throws where SQLite has no memory for them.
+    public init(_ songs: [Song], logger: Logger) throws(LibraryProblem) {
+        index = try MusicIndex.inMemory(songs)
+        self.logger = logger
+    }
+
+    /// See `MusicIndex.songs(matching:atMost:)`; none where the index fails.
+    public func songs(matching words: String, atMost limit: Int) async -> [Song] {
+        await index.songs(matching: words, atMost: limit, logger)
+    }
+}
+
+extension MusicLibrary: SongSearch {}

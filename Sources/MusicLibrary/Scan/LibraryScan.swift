@@ -99,7 +99,7 @@ struct LibraryScan: Sendable {
 }
 
 extension LibraryScan.Found {
-    /// Whether it is as another was. Not by inode: those of a stick are given out anew when it is plugged in.
+    /// Whether it is as another was. Not by inode: a stick gets new ones each time that it is plugged in.
     fileprivate func isLike(_ other: LibraryScan.Found) -> Bool {
         bytes == other.bytes && modifiedNanoseconds == other.modifiedNanoseconds
     }
@@ -132,7 +132,8 @@ private struct Rows {
     mutating func settle(_ path: String) { if let row = here[path] { settle(row) } }
     func isSettled(_ row: LibraryScan.Known) -> Bool { settled.contains(row.number) }
 
-    /// By their new paths, the rows of files that were moved there since the last scan: one row and one file that are alike.
+    /// By their new paths, the rows of files that were moved there since the last scan: one row and one file that are
+    /// alike.
     func moved(to files: [LibraryScan.Found]) -> [String: LibraryScan.Known] {
         let sources = Dictionary(grouping: here.values.filter { !isSettled($0) }) { Identity($0.file) }
         var moved: [String: LibraryScan.Known] = [:]

@@ -14,7 +14,7 @@ enum MPVArguments {
         conversation + [
             "--idle=yes", "--gapless-audio=yes", "--prefetch-playlist=yes", "--no-video", "--audio-display=no",
             "--sid=no", "--audio-client-name=RoadMesh", "--stop-screensaver=no",
-        ] + strangersFiles
+        ] + untrustedFiles
 
     private static let conversation = [
         "--no-config", "--no-terminal", "--input-ipc-client=fd://0", "--input-default-bindings=no",
@@ -22,7 +22,7 @@ enum MPVArguments {
         "--load-auto-profiles=no", "--resume-playback=no", "--ytdl=no",
     ]
 
-    private static let strangersFiles = [
+    private static let untrustedFiles = [
         "--demuxer=lavf",
         "--demuxer-lavf-o=protocol_whitelist=[file],format_whitelist=[\(formats.joined(separator: ","))]",
         "--access-references=no", "--load-unsafe-playlists=no", "--autoload-files=no", "--ordered-chapters=no",

@@ -3,7 +3,7 @@
 import FoundationEssentials
 import MeshProtocol
 
-/// A line that mpv has said. It is data, over files of unknown origin: what is not understood is nil.
+/// A line that mpv has said. It is data, over files of unknown origin: a line of another form is nil.
 enum MPVMessage: Hashable, Sendable {
     case answer(request: Int, MPVAnswer)
     case event(MPVEvent)
@@ -43,13 +43,13 @@ enum MPVEnding: Hashable, Sendable {
 extension MPVMessage {
     /// Reads a line of JSON. Nil for what is none, and for what nobody needs.
     init?(line: [UInt8]) {
-        // mpv's own texts may not be UTF-8, and are mended then.
+        // mpv's own texts may not be UTF-8; what is not is replaced.
         let text = Data(String(decoding: line, as: UTF8.self).utf8)
         guard let said = try? JSONDecoder().decode(Said.self, from: text) else { return nil }
         if let event = said.event {
             self.init(event, said)
         } else if let request = said.request_id, let error = said.error {
-            self = .answer(request: request, error == "success" ? said.data.answer : .refused(error))
+            self = .answer(request: request, error == "success" ? (said.data?.answer ?? .done) : .refused(error))
         } else {
             return nil
         }
@@ -73,26 +73,9 @@ extension MPVMessage {
         var file_error: String?
         var request_id: Int?
         var error: String?
-        var data = Value.nothing
+        var data: Value?
         var prefix: String?
         var text: String?
-
-        private enum CodingKeys: String, CodingKey {
-            case event, playlist_entry_id, reason, file_error, request_id, error, data, prefix, text
-        }
-
-        init(from decoder: any Decoder) throws {
-            let container = try decoder.container(keyedBy: CodingKeys.self)
-            event = try container.decodeIfPresent(String.self, forKey: .event)
-            playlist_entry_id = try container.decodeIfPresent(Int.self, forKey: .playlist_entry_id)
-            reason = try container.decodeIfPresent(String.self, forKey: .reason)
-            file_error = try container.decodeIfPresent(String.self, forKey: .file_error)
-            request_id = try container.decodeIfPresent(Int.self, forKey: .request_id)
-            error = try container.decodeIfPresent(String.self, forKey: .error)
-            data = try container.decodeIfPresent(Value.self, forKey: .data) ?? .nothing
-            prefix = try container.decodeIfPresent(String.self, forKey: .prefix)
-            text = try container.decodeIfPresent(String.self, forKey: .text)
-        }
     }
 
     private enum Value: Decodable {

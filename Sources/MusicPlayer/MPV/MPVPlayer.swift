@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import DemocracyDJ
+import FoundationEssentials
+import Glibc
 import Logging
 import MeshNode
 import MeshProtocol
 import ServiceLifecycle
 
-/// Plays a host's songs with mpv: it carries out what `PlayerPolicy` decides.
+/// Plays a host's songs with mpv: it performs what `PlayerPolicy` decides.
 ///
 /// mpv is a child process (`MPVProcess`). It is started with the first song, and again where it ends or hangs.
 public actor MPVPlayer: MusicPlayer, Service {
     /// What mpv says of the songs it was given, for one listener. The oldest go where nobody listens.
     public nonisolated let reports: AsyncStream<PlayerReport>
-    /// What keeps songs from being heard, and nil when it is cured, for one listener. Only the latest is kept.
+    /// What keeps songs from being heard, and nil when that is over, for one listener. Only the latest is kept.
     public nonisolated let problems: AsyncStream<PlayerProblem?>
 
     private let executable: String
@@ -58,6 +60,20 @@ public actor MPVPlayer: MusicPlayer, Service {
         policy = PlayerPolicy(limits: limits)
         (reports, reportSink) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(limits.waitingReports))
         (problems, problemSink) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+    }
+
+    /// Where mpv is on this machine. `path` is the list of folders that programs are in. Throws a sentence that says
+    /// how to have it where it is in none of them.
+    public static func find(
+        path: String? = ProcessInfo.processInfo.environment["PATH"]
+    ) throws(SetupProblem) -> String {
+        // A relative folder would be another one after each change of folder.
+        let folders = (path ?? "/usr/local/bin:/usr/bin:/bin").split(separator: ":").filter { $0.hasPrefix("/") }
+        for folder in folders where access("\(folder)/mpv", X_OK) == 0 { return "\(folder)/mpv" }
+        throw SetupProblem(
+            .unavailable,
+            "The player mpv is not installed, so nothing would be heard; install it with \"sudo apt install mpv\", or "
+                + "keep time without sound with --player none.")
     }
 
     /// The process that plays, or has played last.

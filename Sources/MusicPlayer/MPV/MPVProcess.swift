@@ -63,10 +63,10 @@ struct MPVProcess: Sendable {
             ) { execution in
                 await started(execution.processIdentifier.value)
                 await talk(conversation, hear)
-                // Also one that has closed its ears and goes on.
+                // Also a process that has closed the socket and goes on.
                 await execution.teardown(using: end)
             }
-            return End(how: Self.words(result.terminationStatus), couldStart: true)
+            return End(how: Self.text(result.terminationStatus), couldStart: true)
         } catch {
             try? await conversation.channel.close().get()
             throw error
@@ -109,7 +109,7 @@ struct MPVProcess: Sendable {
         return (pair[0], pair[1])
     }
 
-    private static func words(_ status: TerminationStatus) -> String {
+    private static func text(_ status: TerminationStatus) -> String {
         switch status {
         case .exited(let code): "exit code \(code)"
         case .signaled(let signal): "signal \(signal)"

@@ -45,17 +45,16 @@ extension DriveStore {
 
     /// Forgets a drive. Returns whether there was one.
     public func remove(_ drive: Int64) throws(NodeStoreError) -> Bool {
-        do {
+        try NodeStoreError.wrapping(folder) {
             let wasThere = try database.write { db in
                 try db.execute(sql: "DELETE FROM drive WHERE number = ?", arguments: [drive])
                 return db.changesCount > 0
             }
-            // Most often it is deleted to make room. A disk without any, or a recorder at work, keeps the space for later.
+            // Most often it is deleted to make room. A disk without any, or a recorder at work, keeps the space for
+            // later.
             try? database.vacuum()
             try? database.writeWithoutTransaction { db in _ = try db.checkpoint(.truncate) }
             return wasThere
-        } catch {
-            throw NodeStoreError(error, folder: folder)
         }
     }
 
@@ -63,11 +62,7 @@ extension DriveStore {
     public var isRecording: Bool { FileLock.isHeld(Self.lockFile(folder)) }
 
     private func read<Value>(_ body: (Database) throws -> Value) throws(NodeStoreError) -> Value {
-        do {
-            return try database.read(body)
-        } catch {
-            throw NodeStoreError(error, folder: folder)
-        }
+        try NodeStoreError.wrapping(folder) { try database.read(body) }
     }
 }
 

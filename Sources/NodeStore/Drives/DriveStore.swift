@@ -6,8 +6,9 @@ import Glibc
 
 /// Recorded drives: each a header and lines, which mean nothing here.
 ///
-/// They are in a database of their own beside the node's. Votes then never wait for a recording's transactions, a recording
-/// that fills the disk or is damaged takes nothing of the node's with it, and a reader can list drives while one is recorded.
+/// They are in a database of their own beside the node's. Votes then never wait for a recording's transactions, a
+/// recording that fills the disk or is damaged takes nothing of the node's with it, and a reader can list drives while
+/// one is recorded.
 public final class DriveStore: Sendable {
     /// The database's name in the state folder, without its ending.
     static let name = "fieldtest"
@@ -32,21 +33,19 @@ public final class DriveStore: Sendable {
     /// Opens the drives of a folder to record another one, or makes the database. One that is damaged is set aside, never
     /// deleted. `now` is for its name.
     public static func record(in folder: String, now: Date) throws(NodeStoreError) -> DriveStore {
-        do {
+        try NodeStoreError.wrapping(folder) {
             let lock = try takeLock(folder)
             let files = DatabaseFiles(folder: folder, name: name)
             let opening = DatabaseOpening(files: files, migrator: DriveSchema.migrator, now: now)
             let opened = try opening.open { _ in }
             return DriveStore(opened.database, folder: folder, lock: lock, setAside: opened.setAside?.path)
-        } catch {
-            throw NodeStoreError(error, folder: folder)
         }
     }
 
     /// Opens the drives of a folder to read them. Nil where none has been recorded.
     public static func read(in folder: String) throws(NodeStoreError) -> DriveStore? {
         let files = DatabaseFiles(folder: folder, name: name)
-        do {
+        return try NodeStoreError.wrapping(folder) {
             guard access(files.path, F_OK) == 0 else {
                 guard errno == ENOENT else { throw SystemProblem("read \(folder)") }
                 return nil
@@ -55,8 +54,6 @@ public final class DriveStore: Sendable {
             let database = try DatabaseQueue(path: files.path, configuration: configuration)
             try DriveSchema.migrator.migrate(database)
             return DriveStore(database, folder: folder, lock: nil, setAside: nil)
-        } catch {
-            throw NodeStoreError(error, folder: folder)
         }
     }
 
@@ -106,11 +103,7 @@ public final class DriveStore: Sendable {
     }
 
     private func write<Value>(_ body: (Database) throws -> Value) throws(NodeStoreError) -> Value {
-        do {
-            return try database.write(body)
-        } catch {
-            throw NodeStoreError(error, folder: folder)
-        }
+        try NodeStoreError.wrapping(folder) { try database.write(body) }
     }
 
     /// Ends the use of the database.

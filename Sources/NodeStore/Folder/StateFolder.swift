@@ -22,9 +22,11 @@ public final class StateFolder: Sendable {
     public let identity: Identity
     /// Where it is.
     public let path: String
-    /// Others could read the identity when the folder was opened, and may have it now: somebody who has it can pass for this
-    /// node. It is protected since.
+    /// Others could read the identity when the folder was opened, and may have it now: somebody who has it can pass for
+    /// this node. It is protected since.
     public let wasReadableByOthers: Bool
+    /// The file that the identity is in.
+    public var identityPath: String { Self.identityFile(path) }
     private let lock: FileLock
     private let place: PlaceLock
 
@@ -34,17 +36,31 @@ public final class StateFolder: Sendable {
     /// Opens the folder and makes what is missing in it. The folder belongs to this process until it ends.
     public init(opening path: String) throws(StateFolderError) {
         try Self.makeFolder(path)
-        place = try Self.place(path)
-        lock = try Self.lock(path)
+        place = try Self.locked(path) { () throws(FileLock.Failure) in try PlaceLock(path) }
+        lock = try Self.locked(path) { () throws(FileLock.Failure) in try FileLock(Self.lockFile(path)) }
         self.path = path
         (identity, wasReadableByOthers) = try Self.identity(path)
     }
 
-    /// Where a person's state belongs: `$XDG_STATE_HOME/roadmesh`, or `~/.local/state/roadmesh`. Nil where there is no home.
+    /// Where a person's state belongs: `$XDG_STATE_HOME/roadmesh`, or `~/.local/state/roadmesh`. Nil where there is no
+    /// home.
     public static func standardPath(environment: [String: String]) -> String? {
         if let state = environment["XDG_STATE_HOME"], state.hasPrefix("/") { return state + "/roadmesh" }
         if let home = environment["HOME"], home.hasPrefix("/") { return home + "/.local/state/roadmesh" }
         return nil
+    }
+
+    /// The secret that `keep` has stored last under a name. Nil where there is none, or where others could read it and may
+    /// have it now.
+    public func secret(_ name: String) -> [UInt8]? {
+        guard case .bytes(let stored, isWide: false) = SecretFile.read(path + "/" + name) else { return nil }
+        return stored
+    }
+
+    /// Stores a secret of at most `StoreLimits.secretBytes` under a name, for its owner alone to read. A power cut leaves all
+    /// of it, or what was there before.
+    public func keep(_ secret: [UInt8], as name: String) throws(StateFolderError) {
+        try Self.store(secret, in: path + "/" + name, of: path)
     }
 
     private static func makeFolder(_ path: String) throws(StateFolderError) {
@@ -57,21 +73,11 @@ public final class StateFolder: Sendable {
         guard access(path, R_OK | W_OK | X_OK) == 0 else { throw unusable(path, errno) }
     }
 
-    private static func place(_ path: String) throws(StateFolderError) -> PlaceLock {
+    private static func locked<Lock>(
+        _ path: String, _ take: () throws(FileLock.Failure) -> Lock
+    ) throws(StateFolderError) -> Lock {
         do {
-            return try PlaceLock(path)
-        } catch {
-            switch error {
-            case .isHeld: throw .inUse(path: path)
-            case .noFile(let name): throw .unusable(path: path, cause: "\(name) is no file")
-            case .system(let code): throw unusable(path, code)
-            }
-        }
-    }
-
-    private static func lock(_ path: String) throws(StateFolderError) -> FileLock {
-        do {
-            return try FileLock(lockFile(path))
+            return try take()
         } catch {
             switch error {
             case .isHeld: throw .inUse(path: path)
@@ -142,7 +148,7 @@ enum SecretFile {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { return .failure(errno) }
         guard status.st_mode & S_IFMT == S_IFREG else { return .noFile }
-        var bytes = [UInt8](repeating: 0, count: Identity.storedBytes + 1)
+        var bytes = [UInt8](repeating: 0, count: StoreLimits.secretBytes + 1)
         let count = Glibc.read(descriptor, &bytes, bytes.count)
         guard count >= 0 else { return .failure(errno) }
         return .bytes(Array(bytes.prefix(count)), isWide: status.st_mode & 0o077 != 0)

@@ -26,8 +26,8 @@ struct DatabaseFiles: Sendable {
 
     private static let suffixes = ["", "-wal", "-shm"]
 
-    /// Makes the file where there is none, and sees to it that its owner alone can read it. SQLite makes the others like it.
-    /// Returns what is the matter where something else than a file is in its place.
+    /// Makes the file where there is none, and sees to it that its owner alone can read it. SQLite makes the others
+    /// like it. Returns what is the matter where something else than a file is in its place.
     func prepare() throws -> String? {
         let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         if descriptor < 0, errno != EEXIST { throw SystemProblem("make \(path)") }

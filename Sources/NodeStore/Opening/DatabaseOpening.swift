@@ -79,8 +79,8 @@ struct DatabaseOpening {
 
     /// Sets the database aside where something is thrown that says that it is damaged.
     ///
-    /// That is done while it is open: SQLite tidies up a file's log when it closes it, but not of a file that has been moved,
-    /// so what is damaged stays as it was found.
+    /// That is done while it is open: SQLite tidies up a file's log when it closes it, but not of a file that has been
+    /// moved, so what is damaged stays as it was found.
     private func settingAsideDamage<Value>(_ body: () throws -> Value) throws -> Value {
         do {
             return try body()
@@ -101,8 +101,8 @@ struct Damage: Error {
     /// What was the matter with it.
     var reason: String
 
-    /// Whether an error says that a database is not one, or not ours: no disk that is full or cannot be written is told by
-    /// one of these.
+    /// Whether an error says that a database is not one, or not ours: no disk that is full or cannot be written is told
+    /// by one of these.
     static func isMeant(by error: any Error) -> Bool {
         if error is ForeignValue || error is NewerSchema { return true }
         guard let error = error as? DatabaseError else { return false }

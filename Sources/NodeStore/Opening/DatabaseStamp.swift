@@ -2,9 +2,9 @@
 
 import Glibc
 
-/// What a database's files are like when this process has written to them last. Nobody else writes to them (`StateFolder`), so
-/// that any difference says that what was written may not be there any more. SQLite does not look: it writes on into a file
-/// that was removed, and reads what it has in memory.
+/// What a database's files are like when this process has written to them last. Nobody else writes to them
+/// (`StateFolder`), so that any difference says that what was written may not be there any more. SQLite does not look:
+/// it writes on into a file that was removed, and reads what it has in memory.
 struct DatabaseStamp: Sendable {
     private struct File: Hashable {
         var device: UInt64
@@ -42,8 +42,8 @@ struct DatabaseStamp: Sendable {
     /// What somebody else has done to the files since; nil where that is nothing.
     var harm: String? { difference(to: DatabaseStamp(path), ignoresContent: false) }
 
-    /// This process has written to the files: they are as they are now. What somebody else has done meanwhile, as far as that
-    /// can be told: whether they are still the same files. Where they are not, nothing is noted.
+    /// This process has written to the files: they are as they are now. What somebody else has done meanwhile, as far
+    /// as that can be told: whether they are still the same files. Where they are not, nothing is noted.
     mutating func noteWrite() -> String? {
         let now = DatabaseStamp(path)
         if let harm = difference(to: now, ignoresContent: true) { return harm }

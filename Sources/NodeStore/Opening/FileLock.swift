@@ -17,7 +17,8 @@ final class FileLock: Sendable {
 
     /// Takes the lock, and makes the file where there is none.
     init(_ path: String) throws(Failure) {
-        // Kept only with the lock: an object that is whole is taken apart when its making fails, and would close it again.
+        // Kept only with the lock: an object that is whole is taken apart when its making fails, and would close it
+        // again.
         let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0o600)
         guard descriptor >= 0 else { throw .system(errno) }
         var status = stat()

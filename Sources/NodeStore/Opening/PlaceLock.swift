@@ -5,9 +5,9 @@ import FoundationEssentials
 import Glibc
 import MeshProtocol
 
-/// A lock on a place in the tree of folders, which outlasts the removal of what is there: a folder that is made again under
-/// the same path has another lock file. It is a name in the kernel's list of sockets (unix(7), "abstract"), and ends with the
-/// process, however that ends.
+/// A lock on a place in the tree of folders, which outlasts the removal of what is there: a folder that is made again
+/// under the same path has another lock file. It is a name in the kernel's list of sockets (unix(7), "abstract"), and
+/// ends with the process, however that ends.
 final class PlaceLock: Sendable {
     private let descriptor: Int32
 

@@ -14,6 +14,9 @@ enum Schema {
             try db.execute(sql: guest)
         }
         migrator.registerMigration("2: who has dialled whom") { db in try db.execute(sql: roles) }
+        migrator.registerMigration("3: a conversation for each role and service") { db in
+            try db.execute(sql: conversations)
+        }
         return migrator
     }()
 
@@ -35,12 +38,42 @@ enum Schema {
         ) STRICT;
         """
 
-    /// `LinkRole` of this node. What an earlier version has written does not say it: a node that has only hosted has dialled
-    /// nobody.
+    /// `LinkRole` of this node. What an earlier version has written does not say it: a node that has only hosted has
+    /// dialled nobody.
     private static let roles = """
         ALTER TABLE peer ADD COLUMN role INTEGER NOT NULL DEFAULT 0 CHECK (role IN (0, 1));
         UPDATE peer SET role = 1
             WHERE EXISTS (SELECT 1 FROM hostState) AND NOT EXISTS (SELECT 1 FROM guestState);
+        """
+
+    /// Each is a `ConversationKey`'s. What an earlier version has written is of the service that it spoke unless another was
+    /// named.
+    private static let conversations = """
+        CREATE TABLE conversation (
+            id INTEGER PRIMARY KEY,
+            peer TEXT NOT NULL,
+            role INTEGER NOT NULL CHECK (role IN (0, 1)),
+            service TEXT NOT NULL,
+            publicKey BLOB NOT NULL,
+            epoch INTEGER NOT NULL,
+            lastNumber INTEGER NOT NULL,
+            theirEpoch INTEGER NOT NULL,
+            accepted INTEGER NOT NULL,
+            UNIQUE (peer, role, service)
+        ) STRICT;
+        INSERT INTO conversation (peer, role, service, publicKey, epoch, lastNumber, theirEpoch, accepted)
+            SELECT id, role, 'democracy-dj', publicKey, epoch, lastNumber, theirEpoch, accepted FROM peer;
+        ALTER TABLE outbox RENAME TO oldOutbox;
+        CREATE TABLE outbox (
+            conversation INTEGER NOT NULL REFERENCES conversation (id) ON DELETE CASCADE,
+            number INTEGER NOT NULL,
+            body BLOB NOT NULL,
+            PRIMARY KEY (conversation, number)
+        ) STRICT;
+        INSERT INTO outbox (conversation, number, body)
+            SELECT conversation.id, number, body FROM oldOutbox JOIN conversation USING (peer);
+        DROP TABLE oldOutbox;
+        DROP TABLE peer;
         """
 
     private static let host = """

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A list of which each element is a row with a place: its order is that of the places, which are far apart, so that what
-/// comes between two elements is one row more, and not all the others anew.
+/// comes between two elements is one row more, and not all the others again.
 struct PlacedList<Element: Hashable & Sendable>: Sendable {
     struct Row: Sendable {
         var place: Int64
@@ -36,7 +36,7 @@ struct PlacedList<Element: Hashable & Sendable>: Sendable {
             places.remove(at: offset)
         }
         for case .insert(let offset, _, _) in difference.insertions { places.insert(nil, at: offset) }
-        guard let filled = Self.fill(places) else { return begin(anew: new) }
+        guard let filled = Self.fill(places) else { return begin(again: new) }
         for case .insert(let offset, let element, _) in difference.insertions {
             changes.inserted.append(Row(place: filled[offset], element: element))
         }
@@ -44,8 +44,8 @@ struct PlacedList<Element: Hashable & Sendable>: Sendable {
         return changes
     }
 
-    /// There is no room left between two neighbours: every place is given out anew.
-    private mutating func begin(anew new: [Element]) -> Changes {
+    /// There is no room left between two neighbours: every place is given out again.
+    private mutating func begin(again new: [Element]) -> Changes {
         let old = rows
         rows = new.enumerated().map { Row(place: Int64($0) * StoreLimits.placeStep, element: $1) }
         return Changes(removed: old, inserted: rows)

@@ -5,7 +5,7 @@ import Glibc
 import MeshNode
 import UnixSignals
 
-/// A pairing with whoever sits here: its news go out, answers come in, and the system's signals end it.
+/// A pairing with the person at the terminal: events go out, answers come in, and the system's signals end it.
 package struct PairingDialogue {
     private let run: PairingRun
     private let name: String
@@ -38,11 +38,11 @@ package struct PairingDialogue {
 
     private func holdTalk() async throws(RadioError) -> PairingOutcome {
         let showing = Task { [run, reporter, name] in
-            for await news in run.news {
-                if news == .looking {
+            for await update in run.updates {
+                if update == .looking {
                     reporter.begin(name: name, radio: run.radioName)
                 } else {
-                    reporter.show(news)
+                    reporter.show(update)
                 }
             }
         }

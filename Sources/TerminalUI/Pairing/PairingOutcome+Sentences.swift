@@ -4,43 +4,44 @@ import BLETransport
 import DemocracyDJ
 import MeshNode
 
-extension PairingBox {
+extension PairingDevice {
     /// Its name in a sentence.
-    var shown: String { name.isEmpty ? "the other box" : "\"\(name)\"" }
+    var shown: String { name.isEmpty ? "the other device" : "\"\(name)\"" }
 }
 
 extension PairingOutcome {
     /// What happened, what it means and what to do.
     var sentence: String {
         switch self {
-        case .bonded(let box): "Bonded with \(box.shown)."
-        case .alreadyBonded(let box):
-            "Bonded with \(box.shown) already. To bond anew, forget it on both boxes first: roadmesh pair forget."
+        case .bonded(let device): "Bonded with \(device.shown)."
+        case .alreadyBonded(let device):
+            "Bonded with \(device.shown) already. To bond again, forget it on both devices first: roadmesh pair forget."
         case .nobody(nil):
-            "No box was heard that wants to bond; run roadmesh pair on the other one at the same time, nearby."
+            "No device was heard that wants to bond; run roadmesh pair on the other one at the same time, nearby."
         case .nobody(let wanted?):
-            "No box called \"\(wanted)\" was heard that wants to bond; run roadmesh pair on it at the same time, nearby."
-        case .several(let boxes):
-            "Several boxes want to bond at the same time (\(boxes.prefix(4).map(\.shown).joined(separator: ", "))). Say "
+            "No device called \"\(wanted)\" was heard that wants to bond; run roadmesh pair on it at the same time, nearby."
+        case .several(let devices):
+            "Several devices want to bond at the same time (\(devices.prefix(4).map(\.shown).joined(separator: ", "))). Say "
                 + "which one you mean, on both: roadmesh pair NAME."
-        case .refusedHere(let box):
-            "You have refused, so there is no bond with \(box.shown). If the digits were different, somebody may be in "
+        case .refusedHere(let device):
+            "You have refused, so there is no bond with \(device.shown). If the digits were different, somebody may be in "
                 + "between; try again elsewhere."
-        case .refusedThere(let box):
-            "There is no bond: \(box.shown) has refused. If you want one, run it again on both."
-        case .unansweredHere(let box):
-            "Nobody has answered here in time, so there is no bond with \(box.shown); run it again on both."
-        case .unansweredThere(let box):
-            "Nobody has answered on \(box.shown) in time, so there is no bond; run it again on both."
-        case .leftThere(let box): "There is no bond: it was stopped on \(box.shown). Run it again on both."
-        case .weakHere(let box, let weakness): "There is no bond with \(box.shown): \(weakness.words)"
-        case .weakThere(let box):
-            "There is no bond: \(box.shown) has found the key too weak, which may be an attack. Try again elsewhere."
-        case .lost(let box): "The link to \(box.shown) broke, so there is no bond; run it again on both, side by side."
-        case .failed(let box, let cause):
-            "There is no bond with \(box.shown): \(cause.trimmedStop). Run it again on both, side by side."
-        case .misspoke(let box):
-            "\(box.shown.capitalizedFirst) does not speak as RoadMesh does when it bonds; install the same version on both."
+        case .refusedThere(let device):
+            "There is no bond: \(device.shown) has refused. If you want one, run it again on both."
+        case .unansweredHere(let device):
+            "Nobody has answered here in time, so there is no bond with \(device.shown); run it again on both."
+        case .unansweredThere(let device):
+            "Nobody has answered on \(device.shown) in time, so there is no bond; run it again on both."
+        case .leftThere(let device): "There is no bond: it was stopped on \(device.shown). Run it again on both."
+        case .weakHere(let device, let weakness): "There is no bond with \(device.shown): \(weakness.words)"
+        case .weakThere(let device):
+            "There is no bond: \(device.shown) has found the key too weak, which may be an attack. Try again elsewhere."
+        case .lost(let device):
+            "The link to \(device.shown) broke, so there is no bond; run it again on both, side by side."
+        case .failed(let device, let cause):
+            "There is no bond with \(device.shown): \(cause.trimmedStop). Run it again on both, side by side."
+        case .misspoke(let device):
+            "\(device.shown.capitalizedFirst) does not speak as RoadMesh does when it bonds; install the same version on both."
         case .radio(let failure):
             "There is no bond: \(Notice(NetworkError(failure)).sentences)"
         case .stopped: "Stopped; there is no bond."
@@ -74,7 +75,7 @@ extension PairingOutcome {
         switch self {
         case .bonded, .alreadyBonded: nil
         case .weakHere, .weakThere, .misspoke: .protocolError
-        case .radio(let failure): failure.kind == .notPermitted ? .notPermitted : .unavailable
+        case .radio(let failure): failure.code == .notPermitted ? .notPermitted : .unavailable
         case .nobody, .several, .refusedHere, .refusedThere, .unansweredHere, .unansweredThere, .leftThere, .lost,
             .failed,
             .stopped:
@@ -82,13 +83,13 @@ extension PairingOutcome {
         }
     }
 
-    /// The box that it is about.
-    var box: PairingBox? {
+    /// The device that it is about.
+    var device: PairingDevice? {
         switch self {
-        case .bonded(let box), .alreadyBonded(let box), .refusedHere(let box), .refusedThere(let box),
-            .unansweredHere(let box), .unansweredThere(let box), .leftThere(let box), .weakHere(let box, _),
-            .weakThere(let box), .lost(let box), .failed(let box, _), .misspoke(let box):
-            box
+        case .bonded(let device), .alreadyBonded(let device), .refusedHere(let device), .refusedThere(let device),
+            .unansweredHere(let device), .unansweredThere(let device), .leftThere(let device), .weakHere(let device, _),
+            .weakThere(let device), .lost(let device), .failed(let device, _), .misspoke(let device):
+            device
         case .nobody, .several, .radio, .stopped: nil
         }
     }

@@ -22,30 +22,30 @@ package struct PairingReporter {
         switch form {
         case .people:
             StandardOutput.write(
-                "This box is called \"\(name)\" (\(radio)). Looking for another one: run roadmesh pair there too.")
+                "This device is called \"\(name)\" (\(radio)). Looking for another one: run roadmesh pair there too.")
         case .programs:
             emit(PairingObject("ready", role: "pair", name: name, radio: radio, version: RoadMeshVersion.text))
         }
     }
 
-    func show(_ news: PairingNews) {
-        switch (form, news) {
+    func show(_ update: PairingUpdate) {
+        switch (form, update) {
         case (_, .looking): break
-        case (.people, .digits(let digits, let box, let limit)):
+        case (.people, .digits(let digits, let device, let limit)):
             let seconds = Int(limit / .seconds(1))
             StandardOutput.write("\n    \(digits.prefix(3)) \(digits.suffix(3))\n")
             // A whole line: what comes next may be an end and no answer.
-            StandardOutput.write("Does \(box.shown) show the same? Type yes or no, within \(seconds) seconds.")
-        case (.people, .heard(let box)): StandardOutput.write("Heard \(box.shown).")
-        case (.people, .waiting(let box)): StandardOutput.write("Waiting for the answer on \(box.shown).")
-        case (.people, .forgotten(let box)):
-            StandardOutput.write("\(box.shown) did not know the old bond, so it is forgotten here too.")
+            StandardOutput.write("Does \(device.shown) show the same? Type yes or no, within \(seconds) seconds.")
+        case (.people, .heard(let device)): StandardOutput.write("Heard \(device.shown).")
+        case (.people, .waiting(let device)): StandardOutput.write("Waiting for the answer on \(device.shown).")
+        case (.people, .forgotten(let device)):
+            StandardOutput.write("\(device.shown) did not know the old bond, so it is forgotten here too.")
         case (.people, .nothingAsked): StandardOutput.write("! There are no digits to compare yet.")
-        case (.programs, .heard(let box)): emit(PairingObject("peerDiscovered", peer: .init(box)))
-        case (.programs, .digits(let digits, let box, let limit)):
-            emit(PairingObject("digits", peer: .init(box), digits: digits, seconds: Int(limit / .seconds(1))))
-        case (.programs, .waiting(let box)): emit(PairingObject("waiting", peer: .init(box)))
-        case (.programs, .forgotten(let box)): emit(PairingObject("bondForgotten", peer: .init(box)))
+        case (.programs, .heard(let device)): emit(PairingObject("peerDiscovered", peer: .init(device)))
+        case (.programs, .digits(let digits, let device, let limit)):
+            emit(PairingObject("digits", peer: .init(device), digits: digits, seconds: Int(limit / .seconds(1))))
+        case (.programs, .waiting(let device)): emit(PairingObject("waiting", peer: .init(device)))
+        case (.programs, .forgotten(let device)): emit(PairingObject("bondForgotten", peer: .init(device)))
         case (.programs, .nothingAsked):
             notice(Notice(.nothingAsked))
         }
@@ -64,7 +64,8 @@ package struct PairingReporter {
         case .people: StandardError.write("roadmesh: \(outcome.sentence)")
         case .programs:
             let reason = outcome == .stopped && isSignalled ? "terminated" : outcome.code
-            emit(PairingObject("bye", peer: outcome.box.map { .init($0) }, reason: reason, message: outcome.sentence))
+            emit(
+                PairingObject("bye", peer: outcome.device.map { .init($0) }, reason: reason, message: outcome.sentence))
         }
     }
 
@@ -73,7 +74,7 @@ package struct PairingReporter {
     package func list(_ bonds: [Bond]) {
         switch form {
         case .people where bonds.isEmpty:
-            StandardOutput.write("This box is bonded with none. To bond it with another: roadmesh pair, on both.")
+            StandardOutput.write("This device is bonded with none. To bond it with another: roadmesh pair, on both.")
         case .people:
             for bond in bonds {
                 StandardOutput.write("\(bond.name)  \(bond.id)\(bond.isConnected ? "  linked" : "")")
@@ -87,7 +88,7 @@ package struct PairingReporter {
     package func forgot(_ bond: Bond) {
         switch form {
         case .people:
-            StandardOutput.write("The bond with \"\(bond.name)\" is forgotten. Forget it on the other box, too.")
+            StandardOutput.write("The bond with \"\(bond.name)\" is forgotten. Forget it on the other device, too.")
         case .programs:
             emit(PairingObject("bondForgotten", peer: .init(bond)))
             emit(PairingObject("bye", reason: "forgotten"))
@@ -109,7 +110,7 @@ private struct PairingObject: Encodable {
         var id: String
         var name: String
 
-        init(_ box: PairingBox) { (id, name) = (box.id, box.name) }
+        init(_ device: PairingDevice) { (id, name) = (device.id, device.name) }
         init(_ bond: Bond) { (id, name) = (bond.id, bond.name) }
     }
 

@@ -122,7 +122,7 @@ struct DemoStory: Sendable {
         air.heal("bob")
         let back = try await bob.next { $0.event == "connection" && $0.state == "connected" }
         let counted = try await bob.next { $0.isVote("s8", "confirmed") }
-        stage.tell("Bob", "is in reach again, and back after \(Self.milliseconds(healed, back.at)).")
+        stage.tell("Bob", "is in range again, and back after \(Self.milliseconds(healed, back.at)).")
         stage.tell("Bob", "sees his vote counted after \(Self.milliseconds(healed, counted.at)).")
         let final = try await car.next { $0.event == "snapshot" && $0.votes(for: "s8") == 2 }
         stage.show(final)
@@ -144,7 +144,7 @@ struct DemoStory: Sendable {
         StandardOutput.write(
             """
 
-            Now on two boxes with Bluetooth:
+            Now on two devices with Bluetooth:
               on one       roadmesh host "Dad's Car"
               on another   roadmesh guest Ana
             """)

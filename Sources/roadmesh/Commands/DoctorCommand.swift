@@ -4,6 +4,7 @@ import ArgumentParser
 import BLETransport
 import Diagnostics
 import FoundationEssentials
+import Glibc
 import Logging
 import MeshNode
 import TerminalUI
@@ -11,14 +12,65 @@ import TerminalUI
 /// `roadmesh doctor`
 struct DoctorCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "doctor", abstract: "Check this box, and say what to mend.",
+        commandName: "doctor", abstract: "Check this device, and say what to repair.",
         discussion:
-            "It changes nothing. Where there are two adapters, each of them advertises for a moment and is listened for."
+            "It changes nothing without --fix. Where there are two adapters, each of them advertises for a moment and is "
+            + "listened for."
     )
 
     @OptionGroup var options: NodeOptions
 
+    @Flag(
+        help: ArgumentHelp(
+            "Show what can be changed to repair what is found, ask once, change it, and check again. As root: sudo roadmesh "
+                + "doctor --fix."))
+    var fix = false
+
+    @Flag(help: "Take back what --fix has changed, as far as nobody else has changed it since. As root.")
+    var undo = false
+
+    @Flag(help: "With --fix or --undo: ask nothing.")
+    var yes = false
+
+    func validate() throws {
+        guard !(fix && undo) else { throw ValidationError("--fix and --undo exclude each other.") }
+        guard !yes || fix || undo else { throw ValidationError("--yes goes with --fix or --undo.") }
+    }
+
     func run() async throws {
+        let report = DoctorReport(isJSON: options.json)
+        let code =
+            if fix {
+                try await DoctorFix(report: report, options: options, isAgreed: yes).run()
+            } else if undo {
+                try await DoctorUndo(report: report, isAgreed: yes).run()
+            } else {
+                try await check(report)
+            }
+        if let code { throw ExitCode(code.rawValue) }
+    }
+
+    private func check(_ report: DoctorReport) async throws -> SetupProblem.ExitCode? {
+        let check = try await DoctorCheck(options: options, isForUsers: false)
+        let code = await check.tell(report)
+        if check.doctor.findings.contains(where: { $0.level != .good && FixPlanner.repaired.contains($0.code) }) {
+            report.say("What of it can be changed at once: sudo roadmesh doctor --fix")
+        }
+        return code
+    }
+}
+
+/// A look at the device.
+struct DoctorCheck {
+    let options: NodeOptions
+    let radio: RadioFacts?
+    let doctor: Doctor
+
+    /// Looks. `isForUsers`: root asks what a user may do who starts this program, since root may do everything itself.
+    init(options: NodeOptions, isForUsers: Bool, environment: [String: String] = ProcessInfo.processInfo.environment)
+        async throws
+    {
+        self.options = options
         let folder = try options.statePath()
         var radio: RadioFacts?
         if options.radio != .virtual {
@@ -28,38 +80,30 @@ struct DoctorCommand: AsyncParsableCommand {
                 throw SetupProblem(error)
             }
         }
-        let doctor = Doctor(radio: radio, box: .collect(folder: folder), wanted: options.adapter)
+        if isForUsers {
+            radio?.permissions = ProgramFile.running().permissions
+            if radio?.service == .answers, let denial = await FixFacts.User(environment: environment)?.denial() {
+                radio?.service = .denies(denial)
+            }
+        }
+        self.radio = radio
+        var doctor = Doctor(radio: radio, device: .collect(folder: folder), wanted: options.adapter)
+        if isForUsers { doctor.permissionsAre = .anyUser }
+        self.doctor = doctor
+    }
+
+    /// Tells all that there is to find, and tries the radios. Returns the exit code, nil where nothing is broken.
+    func tell(_ report: DoctorReport) async -> SetupProblem.ExitCode? {
         var diagnosis = Diagnosis()
-        let report = DoctorReport(isJSON: options.json)
         func tell(_ findings: [Finding]) {
             for finding in findings { report.show(finding) }
             diagnosis.findings += findings
         }
         tell(doctor.findings)
-        for test in await HearingTest.run(adapters: doctor.adaptersToTry, logger: options.errorLogger) {
-            tell(doctor.findings(test))
+        for test in await ReceptionTest.run(adapters: doctor.adaptersToTry, logger: options.errorLogger) {
+            tell([doctor.finding(test)])
         }
         report.show(diagnosis)
-        if let code = diagnosis.exitCode { throw ExitCode(code.rawValue) }
+        return diagnosis.exitCode
     }
-}
-
-/// Shows findings as they come.
-private struct DoctorReport {
-    let isJSON: Bool
-
-    /// Columns of a paragraph, beside the margin.
-    private static let columns = 88
-
-    func show(_ finding: Finding) {
-        guard !isJSON else { return StandardOutput.write(JSONLine.text(TimedFinding(finding, at: now))) }
-        for line in finding.lines(wrap: { ShownText.wrap($0, to: Self.columns) }) { StandardOutput.write(line) }
-    }
-
-    func show(_ diagnosis: Diagnosis) {
-        guard !isJSON else { return StandardOutput.write(JSONLine.text(TimedSummary(diagnosis, at: now))) }
-        StandardOutput.write("\n\(diagnosis.sentence)")
-    }
-
-    private var now: Double { Date().timeIntervalSince1970 }
 }

@@ -3,18 +3,17 @@
 import ArgumentParser
 import Dashboard
 import MeshNode
+import ServiceLifecycle
 
 /// `roadmesh guest NAME`
 struct GuestCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "guest", abstract: "Join a host and vote on its music.")
+        commandName: "guest", abstract: "Join a host and vote on its music.", discussion: typed(.guest))
 
     @Argument(help: "What the host and the other guests see.")
     var name: String
 
-    @Option(help: ArgumentHelp("Join this host only; without it, the first one heard.", valueName: "name-or-id"))
-    var host: String?
-
+    @OptionGroup(title: "The host") var wanted: WantedHost
     @OptionGroup(title: "The page") var page: PageOptions
     @OptionGroup(title: "The node") var options: NodeOptions
 
@@ -23,13 +22,23 @@ struct GuestCommand: AsyncParsableCommand {
     /// Runs the guest, and records its drive where that is wanted.
     func run(recorded recording: RecordingOptions.Checked?) async throws {
         let name = try checkedName(name)
-        if let host { _ = try checkedName(host) }
+        if let host = wanted.host { _ = try checkedName(host, of: "--host") }
         let address = try page.address()
-        var parts = try options.node(.guest, name: name)
+        var parts = try options.node(.guest, name: name, page: address)
         if let recording { parts.record(recording) }
-        try await options.run(parts, as: .guest(wanted: host), endOfInput: .quit(.endOfInput)) { [parts] node in
+        try await options.run(parts, as: .guest(wanted: wanted.host), endOfInput: .quit(.endOfInput)) { [parts] node in
             let recorder = try recording?.begin(node, parts)
-            return [try await Page(node, parts, address).dashboard] + (recorder.map { [$0] } ?? [])
+            let heard = HeardHosts(parts.kept?.path).map { Listener(events: node.events(), heard: $0) }
+            let others: [(any Service)?] = [recorder, heard]
+            return (try await Page(node, parts, address).dashboard, others.compactMap(\.self))
         }
     }
+}
+
+/// Whom a guest joins.
+struct WantedHost: ParsableArguments {
+    @Option(
+        help: ArgumentHelp("Join this host only; without it, the first one heard.", valueName: "name-or-id"),
+        completion: .heardHosts)
+    var host: String?
 }

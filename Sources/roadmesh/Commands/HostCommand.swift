@@ -5,39 +5,36 @@ import DemocracyDJ
 import Dashboard
 import HostIntegration
 import MeshNode
+import ServiceLifecycle
 
 /// `roadmesh host NAME`
 struct HostCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "host", abstract: "Run the head-unit host: guests find it and vote.")
+        commandName: "host", abstract: "Run the head-unit host: guests find it and vote.",
+        discussion: typed(.host))
 
     @Argument(help: "What guests see, for example \"Dad's Car\".")
     var name: String
 
     @OptionGroup(title: "Music") var music: MusicOptions
     @OptionGroup(title: "Fairness") var fairness: FairnessOptions
+    @OptionGroup(title: "Who may join") var joining: JoiningOptions
     @OptionGroup(title: "The page") var page: PageOptions
-
-    @Flag(help: "Passengers on the head unit's own Wi-Fi join with a browser; the page shows them how.")
-    var webGuests = false
-
-    @Flag(help: "Take only boxes that this one is bonded with; see roadmesh pair.")
-    var requireBond = false
-
     @OptionGroup(title: "The node") var options: NodeOptions
 
     private static let nobodyCanJoin =
-        "Phones cannot reach the page: it is for this box alone. Let them with --http 0.0.0.0:8080."
+        "Phones cannot reach the page: it is for this device alone. Let them with --http 0.0.0.0:8080."
 
     func run() async throws { try await run(recorded: nil) }
 
     /// Runs the host, and records its drive where that is wanted.
     func run(recorded recording: RecordingOptions.Checked?) async throws {
         let name = try checkedName(name)
-        let fairness = try fairness.policies
+        let (fairness, webGuests) = (fairness.policies, joining.webGuests)
         let address = try page.address(webGuests: webGuests)
         let source = try music.source()
-        var parts = try options.node(.host, name: name, requiresBond: requireBond)
+        var parts = try options.node(
+            .host, name: name, demands: joining.requireBond ? [.bond] : [], page: address)
         if let recording { parts.record(recording) }
         if webGuests, address.isLoopback { parts.add(remark: Self.nobodyCanJoin) }
         let music = try await source.open(parts, showsProgress: !options.json)
@@ -50,40 +47,53 @@ struct HostCommand: AsyncParsableCommand {
             dashboard.art = music.art
             let page = try await Page(node, parts, address, dashboard)
             let recorder = try recording?.begin(node, parts)
-            return [
-                page.dashboard, music.headUnit(around: node) { await page.dashboard.show($0) }, Supervision(node: node),
+            let others: [(any Service)?] = [
+                music.headUnit(around: node) { await page.dashboard.show($0) }, Supervision(node: node), recorder,
             ]
-                + (recorder.map { [$0] } ?? [])
+            return (page.dashboard, others.compactMap(\.self))
         }
         music.close()
     }
 }
 
+/// Whom a host lets in.
+struct JoiningOptions: ParsableArguments {
+    @Flag(help: "Passengers on the head unit's own Wi-Fi join with a browser; the page shows them how.")
+    var webGuests = false
+
+    @Flag(help: "Take only devices that this one is bonded with; see roadmesh pair.")
+    var requireBond = false
+}
+
 /// How a host weighs its guests' wishes.
 struct FairnessOptions: ParsableArguments {
-    @Option(
-        parsing: .unconditional,
-        help: ArgumentHelp("Suggestions of one guest that may wait at a time; 0 for any number.", valueName: "n"))
-    var openSuggestions = DJLimits.openSuggestions
+    /// How many songs an option can name; 0 is any number.
+    enum SongBounds: NumberBounds {
+        static let range = 0...Int.max
+    }
 
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp(
-            "Songs of one guest in a row while another guest's song waits; 0 for any number.", valueName: "n"))
-    var songsInARow = DJLimits.songsInARow
+            "Suggestions of one guest that may wait at a time, from 1 on; 0 for any number.", valueName: "n"))
+    var openSuggestions = BoundedNumber<SongBounds>(DJLimits.openSuggestions)
+
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp(
+            "Songs of one guest in a row while another guest's song waits, from 1 on; 0 for any number.",
+            valueName: "n"))
+    var songsInARow = BoundedNumber<SongBounds>(DJLimits.songsInARow)
 
     @Flag(help: "More than half of the guests that are present can skip a song.")
     var majoritySkip = false
 
     /// The policies that are on.
     var policies: Fairness {
-        get throws(SetupProblem) {
-            guard openSuggestions >= 0, songsInARow >= 0 else {
-                throw SetupProblem(.usage, "A number of songs is 0 or more; 0 means that any number is fine.")
-            }
-            return Fairness(
-                openSuggestions: openSuggestions == 0 ? nil : openSuggestions,
-                songsInARow: songsInARow == 0 ? nil : songsInARow, majoritySkip: majoritySkip)
-        }
+        Fairness(
+            openSuggestions: Self.limit(openSuggestions), songsInARow: Self.limit(songsInARow),
+            majoritySkip: majoritySkip)
     }
+
+    private static func limit(_ songs: BoundedNumber<SongBounds>) -> Int? { songs.value == 0 ? nil : songs.value }
 }

@@ -11,38 +11,39 @@ import UnixSignals
 /// `roadmesh pair`
 struct PairCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "pair", abstract: "Bond with another box.",
+        commandName: "pair", abstract: "Bond with another device.",
         usage: """
-            roadmesh pair [BOX] [--name NAME] [--adapter ADAPTER]
+            roadmesh pair [DEVICE] [--name NAME] [--adapter ADAPTER]
             roadmesh pair list
-            roadmesh pair forget BOX
+            roadmesh pair forget DEVICE
             """,
         discussion: """
-            Run it on both boxes. They find one another, both show six digits, and on each somebody says whether they are
-            the same. A host with --require-bond then takes bonded boxes only.
+            Run it on both devices. They find one another, both show six digits, and on each somebody says whether they are \
+            the same. A host with --require-bond then takes bonded devices only.
             """,
         subcommands: [With.self, List.self, Forget.self], defaultSubcommand: With.self)
 
-    /// `roadmesh pair [BOX]`
+    /// `roadmesh pair [DEVICE]`
     struct With: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "with", abstract: "Bond with another box (the default).")
+            commandName: "with", abstract: "Bond with another device (the default).")
 
         @Argument(
-            help: ArgumentHelp("The other box, by its name or address; needed where several pair.", valueName: "box"))
-        var box: String?
+            help: ArgumentHelp(
+                "The other device, by its name or address; needed where several pair.", valueName: "device"))
+        var device: String?
 
-        @Option(help: "What the other box shows of this one; without it, the host name.")
+        @Option(help: "What the other device shows of this one; without it, the host name.")
         var name: String?
 
         @OptionGroup var options: NodeOptions
 
         func run() async throws {
-            let name = try checkedName(name ?? hostName()).text
+            let name = try checkedName(name ?? hostName(), of: "--name").text
             try options.radio.checkBonds(adapter: options.adapter)
             let run: PairingRun
             do {
-                run = try PairingRun(adapter: options.adapter, name: name, wanted: box, logger: options.errorLogger)
+                run = try PairingRun(adapter: options.adapter, name: name, wanted: device, logger: options.errorLogger)
             } catch {
                 throw SetupProblem(error)
             }
@@ -54,7 +55,7 @@ struct PairCommand: AsyncParsableCommand {
     /// `roadmesh pair list`
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "list", abstract: "List the bonds that this box has.")
+            commandName: "list", abstract: "List the bonds that this device has.")
 
         @OptionGroup var options: NodeOptions
 
@@ -64,19 +65,19 @@ struct PairCommand: AsyncParsableCommand {
         }
     }
 
-    /// `roadmesh pair forget BOX`
+    /// `roadmesh pair forget DEVICE`
     struct Forget: AsyncParsableCommand {
         static let configuration = CommandConfiguration(commandName: "forget", abstract: "Forget a bond.")
 
-        @Argument(help: ArgumentHelp("The other box, by its name or address.", valueName: "box"))
-        var box: String
+        @Argument(help: ArgumentHelp("The other device, by its name or address.", valueName: "device"))
+        var device: String
 
         @OptionGroup var options: NodeOptions
 
         func run() async throws {
             let (keeper, bonds) = try await options.bonds()
-            let meant = bonds.filter { $0.isCalled(box) }
-            guard let bond = meant.first, meant.count == 1 else { throw SetupProblem(box, isNotOneOf: meant) }
+            let meant = bonds.filter { $0.isCalled(device) }
+            guard let bond = meant.first, meant.count == 1 else { throw SetupProblem(device, isNotOneOf: meant) }
             do {
                 try await keeper.forget(bond)
             } catch {
@@ -89,15 +90,15 @@ struct PairCommand: AsyncParsableCommand {
 
 extension SetupProblem {
     /// A name that stands for no bond, or for several.
-    fileprivate init(_ box: String, isNotOneOf meant: [Bond]) {
-        let shown = UntrustedText.shown(String(box.prefix(Limits.nameCharacters)))
+    fileprivate init(_ device: String, isNotOneOf meant: [Bond]) {
+        let shown = UntrustedText.shown(String(device.prefix(Limits.nameCharacters)))
         guard !meant.isEmpty else {
             self.init(.data, "There is no bond with \"\(shown)\"; roadmesh pair list shows those there are.")
             return
         }
         let addresses = meant.prefix(3).map(\.id).joined(separator: ", ")
         self.init(
-            .data, "\(meant.count) boxes are called \"\(shown)\": \(addresses). Use the address of the one you mean.")
+            .data, "\(meant.count) devices are called \"\(shown)\": \(addresses). Use the address of the one you mean.")
     }
 }
 
@@ -117,7 +118,7 @@ extension NodeOptions {
     }
 }
 
-/// What this box is called where nobody has said.
+/// What this device is called where nobody has said.
 private func hostName() -> String {
     var buffer = [CChar](repeating: 0, count: 256)
     guard gethostname(&buffer, buffer.count - 1) == 0 else { return "RoadMesh" }

@@ -12,8 +12,12 @@ import TerminalUI
 struct DriveOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "The state folder that drives are recorded in; ~/.local/state/roadmesh.", valueName: "dir"))
+            "The state folder that drives are recorded in; without it, roadmesh in $XDG_STATE_HOME, or "
+                + "~/.local/state/roadmesh.", valueName: "dir"),
+        completion: .directory)
     var state: String?
+
+    func validate() throws { try refuseEmpty([("--state <dir>", state)]) }
 
     /// The recorded drives of the folder. Nil where there are none.
     func store() throws(SetupProblem) -> DriveStore? {
@@ -35,7 +39,7 @@ struct DriveOptions: ParsableArguments {
         }
     }
 
-    /// The drives that are named: numbers of the folder's list, `last`, or files.
+    /// The drives that are named: numbers or names of the folder's list, `last`, or files.
     func drives(_ names: [String]) throws(SetupProblem) -> [Drive] {
         var drives: [Drive] = []
         for name in names { drives.append(try drive(name)) }
@@ -46,8 +50,12 @@ struct DriveOptions: ParsableArguments {
     func drive(_ name: String) throws(SetupProblem) -> Drive {
         // A number and "last" are of the list, whatever files there are: so they are to forget.
         let isOfList = name == "last" || Int64(name) != nil
-        if !isOfList, name.contains("/") || name.contains(".") || NodeOptions.isThere(name) { return try file(name) }
-        let stored = try stored(name)
+        if !isOfList, NodeOptions.isThere(name), !NodeOptions.isFolder(name) { return try file(name) }
+        guard let stored = try listed(name) else {
+            // A path with a slip in it, more likely than a name: what is told is why the file cannot be read.
+            if name.contains(where: { $0 == "/" || $0 == "." }) { return try file(name) }
+            throw Self.nothing(name)
+        }
         do {
             return try Drive(
                 lines: [stored.drive.header] + stored.store.lines(of: stored.drive.number),
@@ -61,13 +69,39 @@ struct DriveOptions: ParsableArguments {
     func stored(
         _ name: String
     ) throws(SetupProblem) -> (store: DriveStore, drive: StoredDrive, isLast: Bool) {
+        guard let stored = try listed(name) else { throw Self.nothing(name) }
+        return stored
+    }
+
+    /// A drive of the folder's list. Nil where none is called so.
+    private func listed(
+        _ name: String
+    ) throws(SetupProblem) -> (store: DriveStore, drive: StoredDrive, isLast: Bool)? {
         let (store, all) = try list()
-        let found = name == "last" ? all.last : all.first { String($0.number) == name }
-        guard let store, let found else {
+        let found = Self.meant(name, among: all)
+        guard let store, let drive = found.first else { return nil }
+        guard found.count == 1 else {
+            let numbers = found.map { String($0.number) }.joined(separator: ", ")
             throw SetupProblem(
-                .data, "There is no drive \"\(name.prefix(40))\"; roadmesh fieldtest list shows what there is.")
+                .data, "\"\(name.prefix(40))\" may be drive \(numbers); use the number of the one you mean.")
         }
-        return (store, found, found.number == all.last?.number)
+        return (store, drive, drive.number == all.last?.number)
+    }
+
+    private static func nothing(_ name: String) -> SetupProblem {
+        SetupProblem(.data, "There is no drive \"\(name.prefix(40))\"; roadmesh fieldtest list shows what there is.")
+    }
+
+    /// The drives that somebody may mean: by number, by name, or by the beginning of a name.
+    private static func meant(_ name: String, among all: [StoredDrive]) -> [StoredDrive] {
+        if name == "last" { return all.suffix(1) }
+        if let numbered = all.first(where: { String($0.number) == name }) { return [numbered] }
+        let wanted = name.lowercased()
+        let named = all.compactMap { drive in
+            (try? Drive(lines: [drive.header]).header.name.lowercased()).map { (drive: drive, name: $0) }
+        }
+        let whole = named.filter { $0.name == wanted }
+        return (whole.isEmpty ? named.filter { !wanted.isEmpty && $0.name.hasPrefix(wanted) } : whole).map(\.drive)
     }
 
     private func file(_ name: String) throws(SetupProblem) -> Drive {

@@ -24,7 +24,8 @@ struct RecordCommand: AsyncParsableCommand {
 /// `roadmesh fieldtest record host NAME`
 struct RecordHostCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "host", abstract: "As roadmesh host, with a recording.")
+        commandName: "host", abstract: "As roadmesh host, with a recording.",
+        discussion: typed(.host, isRecorded: true))
 
     @OptionGroup(title: "The recording") var recording: RecordingOptions
     @OptionGroup var host: HostCommand
@@ -35,7 +36,8 @@ struct RecordHostCommand: AsyncParsableCommand {
 /// `roadmesh fieldtest record guest NAME`
 struct RecordGuestCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "guest", abstract: "As roadmesh guest, with a recording.")
+        commandName: "guest", abstract: "As roadmesh guest, with a recording.",
+        discussion: typed(.guest, isRecorded: true))
 
     @OptionGroup(title: "The recording") var recording: RecordingOptions
     @OptionGroup var guest: GuestCommand

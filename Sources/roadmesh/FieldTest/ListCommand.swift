@@ -3,6 +3,7 @@
 import ArgumentParser
 import FieldTest
 import FoundationEssentials
+import Glibc
 import MeshNode
 import NodeStore
 import TerminalUI
@@ -17,45 +18,49 @@ struct ListCommand: AsyncParsableCommand {
 
     @OptionGroup var options: DriveOptions
 
-    /// A drive in the list.
-    private struct Entry: Encodable {
-        var drive: Int64
-        var name: String
-        var role: String
-        var began: Double
-        var seconds: Double
-        var ending: Drive.Ending
-    }
-
     func run() async throws {
         let (store, drives) = try options.list()
         let isRecording = store?.isRecording ?? false
         for stored in drives {
-            let lines = [stored.header] + (stored.lastLine.map { [$0] } ?? [])
-            guard let drive = try? Drive(lines: lines) else { continue }
-            let isUnderWay = isRecording && !stored.isEnded && stored.number == drives.last?.number
-            let ending: Drive.Ending = stored.isEnded ? .complete : isUnderWay ? .underWay : .cutOff
-            show(
-                Entry(
-                    drive: stored.number, name: drive.header.name, role: drive.header.role.rawValue,
-                    began: drive.header.began, seconds: drive.seconds, ending: ending))
+            let isLast = stored.number == drives.last?.number
+            guard let entry = Entry(stored, isUnderWay: isRecording && isLast) else { continue }
+            StandardOutput.write(json ? JSONLine.text(entry) : "\(entry.drive)  \(entry.sentence)")
         }
         if drives.isEmpty, !json {
             StandardOutput.write("No drive has been recorded here. Begin with: roadmesh fieldtest record guest Ana")
         }
     }
+}
 
-    private func show(_ entry: Entry) {
-        if json { return StandardOutput.write(JSONLine.text(entry)) }
-        let began = Words.minute(entry.began)
-        let ending =
-            switch entry.ending {
+/// A drive in the list.
+private struct Entry: Encodable {
+    var drive: Int64
+    var name: String
+    var role: String
+    var began: Double
+    var seconds: Double
+    var ending: Drive.Ending
+
+    /// Nil where its header is none. `isUnderWay` where it is being recorded, unless it has its end.
+    init?(_ stored: StoredDrive, isUnderWay: Bool) {
+        let lines = [stored.header] + (stored.lastLine.map { [$0] } ?? [])
+        guard let drive = try? Drive(lines: lines) else { return nil }
+        self.drive = stored.number
+        name = drive.header.name
+        role = drive.header.role.rawValue
+        began = drive.header.began
+        seconds = drive.seconds
+        ending = stored.isEnded ? .complete : isUnderWay ? .underWay : .cutOff
+    }
+
+    var sentence: String {
+        let end =
+            switch ending {
             case .complete: ""
             case .cutOff: "; cut off"
             case .underWay: "; being recorded"
             }
-        StandardOutput.write(
-            "\(entry.drive)  \(entry.name)  (\(entry.role), \(began) UTC, \(Words.time(entry.seconds))\(ending))")
+        return "\(name)  (\(role), \(Format.minute(began)) UTC, \(Format.time(seconds))\(end))"
     }
 }
 
@@ -64,10 +69,12 @@ struct ExportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "export", abstract: "Write a recorded drive to a file, to ship or keep it.")
 
-    @Argument(help: "The number of a drive in the list, or last.")
+    @Argument(help: "A number or a name of the list, or last.", completion: .drives)
     var drive: String
 
-    @Option(name: .shortAndLong, help: ArgumentHelp("The file; - is standard output.", valueName: "file"))
+    @Option(
+        name: .shortAndLong, help: ArgumentHelp("The file; - is standard output.", valueName: "file"),
+        completion: .file())
     var output: String
 
     @OptionGroup var options: DriveOptions
@@ -78,10 +85,13 @@ struct ExportCommand: AsyncParsableCommand {
 /// `roadmesh fieldtest forget`
 struct ForgetCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "forget", abstract: "Delete a recorded drive.")
+        commandName: "forget", abstract: "Delete a recorded drive.", discussion: "It asks first.")
 
-    @Argument(help: "The number of a drive in the list, or last.")
+    @Argument(help: "A number or a name of the list, or last.", completion: .drives)
     var drive: String
+
+    @Flag(help: "Delete it without a question.")
+    var yes = false
 
     @OptionGroup var options: DriveOptions
 
@@ -90,6 +100,20 @@ struct ForgetCommand: AsyncParsableCommand {
         guard !(isLast && !found.isEnded && store.isRecording) else {
             throw SetupProblem(.usage, "Drive \(found.number) is being recorded; stop that first.")
         }
+        guard try yes || isMeant(found) else { return StandardOutput.write("Kept.") }
         try options.remove(found, from: store)
+        if !yes { StandardOutput.write("Deleted.") }
+    }
+
+    /// Asks the person at the terminal whether this drive is to go.
+    private func isMeant(_ stored: StoredDrive) throws(SetupProblem) -> Bool {
+        guard isatty(STDIN_FILENO) == 1, isatty(STDOUT_FILENO) == 1 else {
+            throw SetupProblem(
+                .usage, "Drive \(stored.number) is deleted at a terminal, after a question, or with --yes without one.")
+        }
+        let entry = Entry(stored, isUnderWay: false)
+        StandardOutput.write("Delete drive \(stored.number)?\(entry.map { "  \($0.sentence)" } ?? "")")
+        StandardOutput.write(unfinished: "Type yes or no: ")
+        return ["y", "yes"].contains((readLine() ?? "").lowercased())
     }
 }

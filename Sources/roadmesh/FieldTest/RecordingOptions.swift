@@ -32,7 +32,8 @@ struct RecordingOptions: ParsableArguments {
 
     func checked() throws(SetupProblem) -> Checked {
         guard marks.count <= FieldTestLimits.timedMarks else {
-            throw SetupProblem(.usage, "At most \(FieldTestLimits.timedMarks) marks can be set by themselves.")
+            throw SetupProblem(
+                .usage, "--mark is given \(marks.count) times; use it at most \(FieldTestLimits.timedMarks) times.")
         }
         var timed: [DriveRecording.TimedMark] = []
         for mark in marks { timed.append(try Self.timedMark(mark)) }
@@ -42,14 +43,16 @@ struct RecordingOptions: ParsableArguments {
             origin: origin.map { UntrustedText.shown($0, atMost: FieldTestLimits.originCharacters) })
     }
 
-    private static var defaultName: String { Words.minute(Date().timeIntervalSince1970) }
+    private static var defaultName: String { Format.minute(Date().timeIntervalSince1970) }
 
     private static func timedMark(_ text: String) throws(SetupProblem) -> DriveRecording.TimedMark {
         let parts = text.split(separator: "=", maxSplits: 1)
         let number = parts.first.map { $0.hasSuffix("s") ? $0.dropLast() : $0 }
         guard parts.count == 2, let seconds = number.flatMap({ Double($0) }), seconds >= 0, seconds <= 1e6 else {
             throw SetupProblem(
-                .usage, "\"\(text.prefix(40))\" is no mark with a time; write it like --mark 120s=\"tunnel in\".")
+                .usage,
+                "--mark cannot be \"\(text.prefix(40))\": it is a time and words. Write it like --mark 120s=\"tunnel in\"."
+            )
         }
         let words = UntrustedText.shown(String(parts[1]), atMost: NodeLimits.markCharacters)
         return DriveRecording.TimedMark(after: .seconds(seconds), text: words)

@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import FieldTest
+import Glibc
 import MeshNode
 import TerminalUI
 
@@ -10,16 +11,18 @@ struct ReportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "report", abstract: "Make a page of a recorded drive, or of several beside one another.")
 
-    @Argument(help: "Numbers of drives in the list, last, or files of exported drives.")
+    @Argument(help: "Numbers or names of the list, last, or files of exported drives.", completion: .drives)
     var drives: [String]
 
-    @Option(name: .shortAndLong, help: ArgumentHelp("The page; - is standard output.", valueName: "file"))
+    @Option(
+        name: .shortAndLong, help: ArgumentHelp("The page; - is standard output.", valueName: "file"),
+        completion: .file())
     var output: String?
 
-    @Option(help: ArgumentHelp("The gaps, for a spreadsheet.", valueName: "file"))
+    @Option(help: ArgumentHelp("The gaps, for a spreadsheet.", valueName: "file"), completion: .file())
     var csv: String?
 
-    @Option(help: ArgumentHelp("The figures, for a program.", valueName: "file"))
+    @Option(help: ArgumentHelp("The figures, for a program.", valueName: "file"), completion: .file())
     var json: String?
 
     @OptionGroup var options: DriveOptions
@@ -29,7 +32,7 @@ struct ReportCommand: AsyncParsableCommand {
             throw SetupProblem(.usage, "Name 1 to \(FieldTestLimits.comparedDrives) drives.")
         }
         guard [output, csv, json].count(where: { $0 == "-" }) < 2 else {
-            throw SetupProblem(.usage, "Only one of the forms can go to standard output.")
+            throw SetupProblem(.usage, "Only one of --output, --csv and --json can be -, standard output.")
         }
         let report = Report(try options.drives(drives))
         if let output { try writeFile(report.html, output) }
@@ -45,14 +48,23 @@ struct ReplayCommand: AsyncParsableCommand {
         commandName: "replay", abstract: "Drive a recorded drive again, in the simulator.",
         discussion: """
             A host and a guest of this program meet the drive's gaps, its signal and its votes again, in virtual time. \
-            Everything else varies from run to run. The exit code is 1 where a promise was broken in any of them.
+            Everything else varies from run to run. The exit code is 1 where an invariant was violated in any of them.
             """)
 
-    @Argument(help: "The number of a drive in the list, last, or the file of an exported drive.")
+    @Argument(help: "A number or a name of the list, last, or the file of an exported drive.", completion: .drives)
     var drive: String
 
-    @Option(help: "How often it is driven, each time with other luck.")
-    var runs = 20
+    /// How often it can be driven.
+    enum RunBounds: NumberBounds {
+        static let range = 1...FieldTestLimits.replaySeeds
+    }
+
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp(
+            "How often it is driven, each time with other luck: 1 to \(FieldTestLimits.replaySeeds) times.",
+            valueName: "n"))
+    var runs = BoundedNumber<RunBounds>(20)
 
     @Flag(help: "Run the gaps back to back: what lies between them is shortened.")
     var fast = false
@@ -63,33 +75,44 @@ struct ReplayCommand: AsyncParsableCommand {
     @OptionGroup var options: DriveOptions
 
     func run() async throws {
-        guard (1...FieldTestLimits.replaySeeds).contains(runs) else {
-            throw SetupProblem(.usage, "A drive is driven 1 to \(FieldTestLimits.replaySeeds) times.")
-        }
         let script = AirScript(try options.drive(drive), backToBack: fast)
         if steps {
             for line in script.lines { StandardOutput.write(line) }
             return
         }
-        let result = await SimulatedDrive(script).run(seeds: 1...UInt64(runs))
+        let showsProgress = isatty(STDERR_FILENO) == 1
+        let all = runs.value
+        var told = ContinuousClock.now
+        let result = await SimulatedDrive(script).run(seeds: 1...UInt64(all)) { done in
+            let now = ContinuousClock.now
+            guard showsProgress, done < all, now - told >= Self.progressInterval else { return }
+            told = now
+            StandardError.write("Replaying the drive: \(done) of \(all)")
+        }
         for line in result.sentences { StandardOutput.write(line) }
         if result.violation != nil { throw ExitCode(1) }
     }
+
+    /// Who waits is told about every second that it goes on.
+    private static let progressInterval: Duration = .seconds(1)
 }
 
 extension SimulatedDrive.Result {
     fileprivate var sentences: [String] {
         let gaps = figures.faults[.tunnel] ?? 0
         let driven =
-            "Driven \(runs == 1 ? "once" : "\(runs) times"): \(gaps) gaps, \(figures.connections / 2) links, "
-            + "\(figures.wishes) wishes, \(figures.confirmed) confirmed, \(figures.rejected) rejected."
-        guard let violation else { return [driven, "Every promise held: nothing was lost, and nothing came twice."] }
+            "Driven \(runs == 1 ? "once" : "\(runs) times"): \(Self.count(gaps, "gap")), "
+            + "\(Self.count(figures.connections / 2, "link")), "
+            + "\(figures.wishes) \(figures.wishes == 1 ? "wish" : "wishes"), \(figures.confirmed) confirmed, \(figures.rejected) rejected."
+        guard let violation else { return [driven, "Every invariant held: nothing was lost, and nothing came twice."] }
         return [
             driven,
-            "Run \(violation.seed) broke a promise, \(violation.violation.promise.rawValue): "
-                + "\(violation.violation.promise.sentence)",
-            "  \(violation.violation.who) at \(Words.time(violation.violation.time / .seconds(1))): "
+            "Run \(violation.seed) violated an invariant, \(violation.violation.invariant.rawValue): "
+                + "\(violation.violation.invariant.sentence)",
+            "  \(violation.violation.who) at \(Format.time(violation.violation.time / .seconds(1))): "
                 + "\(violation.violation.what)",
         ]
     }
+
+    private static func count(_ number: Int, _ what: String) -> String { "\(number) \(what)\(number == 1 ? "" : "s")" }
 }

@@ -12,7 +12,7 @@ import TerminalUI
 
 /// What plays.
 enum PlayerChoice: String, CaseIterable, ExpressibleByArgument {
-    /// mpv, on this box's loudspeakers.
+    /// mpv, on this device's loudspeakers.
     case mpv
     /// Nothing: the host keeps time as if it played.
     case none
@@ -20,16 +20,22 @@ enum PlayerChoice: String, CaseIterable, ExpressibleByArgument {
 
 /// A host's music, as the command line says it.
 struct MusicOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("A folder of music, or a JSON list of songs.", valueName: "path"))
+    @Option(
+        help: ArgumentHelp(
+            "A folder of music, or a JSON list of songs; without it, eight made-up songs.", valueName: "path"),
+        completion: .file())
     var library: String?
 
-    @Option(help: "What plays a folder's music; none keeps time without sound. A list has nothing to play.")
+    @Option(help: "What plays a folder's music, mpv where nothing is said; none keeps time without sound.")
     var player: PlayerChoice?
 
     @Option(
         help: ArgumentHelp(
-            "Where mpv plays: a name of \"mpv --audio-device=help\"; null/ for nowhere.", valueName: "name"))
+            "Where mpv plays: a name of \"mpv --audio-device=help\", null/ for nowhere; without it, mpv's own choice.",
+            valueName: "name"))
     var audioDevice: String?
+
+    func validate() throws { try refuseEmpty([("--library <path>", library)]) }
 
     /// What the options name, looked at: whatever is wrong with them is said before anything is opened.
     func source() throws(SetupProblem) -> MusicSource {

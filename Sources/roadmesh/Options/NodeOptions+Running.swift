@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BLETransport
+import Dashboard
 import DemocracyDJ
 import MeshNode
 import ServiceLifecycle
@@ -11,14 +12,16 @@ extension NodeOptions {
     /// end of its input means.
     func run(
         _ parts: Node, as part: NodeCore.Part, library: [Song] = [], endOfInput: NodeInput?,
-        around: (MeshNode.Node) async throws -> [any Service]
+        around: (MeshNode.Node) async throws -> (page: Dashboard, others: [any Service])
     ) async throws {
         let node = try parts.makeNode(part)
-        let surroundings = try await around(node)
+        let (page, others) = try await around(node)
         let session = NodeSession(
             parts.description, isJSON: json, remark: parts.remark, logLines: parts.logLines, logger: parts.logger)
         do {
-            try await session.run(node, with: surroundings, library: library, endOfInput: endOfInput)
+            try await session.run(node, with: [page] + others, library: library, endOfInput: endOfInput) {
+                await page.pageState
+            }
         } catch {
             throw SetupProblem.from(error)
         }
@@ -32,4 +35,11 @@ extension SetupProblem {
     static func from(_ error: any Error) -> any Error {
         (error as? RadioError).map { SetupProblem($0) } ?? error
     }
+}
+
+/// What can be typed at a running node, for its help and its manual page.
+func typed(_ user: NodeCommand.User, isRecorded: Bool = false) -> String {
+    let help = CommandReader(user, isRecorded: isRecorded).help()
+    return (["While it runs, these can be typed:", ""] + help.dropLast() + [""] + help.suffix(1)).joined(
+        separator: "\n")
 }

@@ -3,6 +3,7 @@
 import ArgumentParser
 import BLETransport
 import CoverArt
+import Dashboard
 import FoundationEssentials
 import Glibc
 import Logging
@@ -12,21 +13,36 @@ import NodeStore
 import TerminalUI
 
 extension RadioChoice: ExpressibleByArgument {}
+extension AdapterSettingsChoice: ExpressibleByArgument {}
 
 /// The options that every command has.
 struct NodeOptions: ParsableArguments {
     @Option(help: "The radio: auto takes BlueZ where there is an adapter, else virtual.")
     var radio: RadioChoice = .auto
 
-    @Option(help: ArgumentHelp("Which adapter, for example hci0.", valueName: "hci0"))
+    @Option(
+        help: ArgumentHelp(
+            "Which adapter, for example hci0; without it, the first that is on.", valueName: "hci0"),
+        completion: .adapters)
     var adapter: String?
 
-    @Option(help: ArgumentHelp("The virtual radio's shared folder.", valueName: "dir"))
+    @Option(
+        help: ArgumentHelp(
+            "Whether the node sets how fast its adapter advertises and links, where it has CAP_NET_ADMIN; it puts the former "
+                + "values back."))
+    var adapterSettings: AdapterSettingsChoice = .set
+
+    @Option(
+        help: ArgumentHelp(
+            "The virtual radio's shared folder; without it, roadmesh/air in $XDG_RUNTIME_DIR, or /tmp/roadmesh-UID/air.",
+            valueName: "dir"), completion: .directory)
     var air: String?
 
     @Option(
         help: ArgumentHelp(
-            "Where this node keeps its identity, queue and votes; ~/.local/state/roadmesh.", valueName: "dir"))
+            "Where this node keeps its identity, queue and votes; without it, roadmesh in $XDG_STATE_HOME, or "
+                + "~/.local/state/roadmesh.", valueName: "dir"),
+        completion: .directory)
     var state: String?
 
     @Option(help: ArgumentHelp("The service type: nodes of one service find one another.", valueName: "name"))
@@ -38,6 +54,10 @@ struct NodeOptions: ParsableArguments {
     @Flag(help: "Say more about the radio on standard error.")
     var verbose = false
 
+    func validate() throws {
+        try refuseEmpty([("--adapter <hci0>", adapter), ("--air <dir>", air), ("--state <dir>", state)])
+    }
+
     /// A node's parts, made and checked.
     struct Node {
         var description: NodeDescription
@@ -47,6 +67,7 @@ struct NodeOptions: ParsableArguments {
         /// What outlives this run, locked as long as the node runs. A scan has none: it is nobody.
         var kept: Kept?
         var remark: String?
+        var files: OpenFiles
         /// What of the log is to be shown above the prompt of a terminal; nil where there is no prompt.
         var logLines: AsyncStream<String>?
 
@@ -74,14 +95,16 @@ struct NodeOptions: ParsableArguments {
         }
     }
 
-    /// Makes the parts of a node. A host may require a bond of its guests.
+    /// Makes the parts of a node. `demands` is what a host asks of its guests, and `page` where the node's page is.
     func node(
-        _ role: NodeDescription.Role, name: NodeName, requiresBond: Bool = false
+        _ role: NodeDescription.Role, name: NodeName, demands: AdvertisedFlags.Critical = [], page: DashboardAddress
     ) throws(SetupProblem) -> Node {
         _ = try checkedService()
         let environment = ProcessInfo.processInfo.environment
         let folder = try StateFolder(path: try statePath())
-        var node = try node(role, folder.identity, name: name.text, requiresBond: requiresBond, environment)
+        var node = try node(role, folder.identity, name: name.text, demands: demands, environment)
+        if page != .none, let remark = node.files.remark(role) { node.add(remark: remark) }
+        if let remark = folder.remark { node.add(remark: remark) }
         node.kept = try Kept(folder, logger: node.logger)
         return node
     }
@@ -97,13 +120,14 @@ struct NodeOptions: ParsableArguments {
 
     /// Makes the parts of a scan, which needs no identity that stays.
     func scanNode() throws(SetupProblem) -> Node {
-        try node(.scan, .make(), name: "scan", requiresBond: false, ProcessInfo.processInfo.environment)
+        try node(.scan, .make(), name: "scan", demands: [], ProcessInfo.processInfo.environment)
     }
 
     private func node(
-        _ role: NodeDescription.Role, _ identity: Identity, name: String, requiresBond: Bool,
+        _ role: NodeDescription.Role, _ identity: Identity, name: String, demands: AdvertisedFlags.Critical,
         _ environment: [String: String]
     ) throws(SetupProblem) -> Node {
+        let files = try OpenFiles.reserve()
         let peer = Peer(id: identity.peerID, name: name)
         let service = try checkedService()
         let airFolder = air.map(Self.absolute) ?? RadioChoice.defaultAir(environment: environment, userID: getuid())
@@ -111,11 +135,14 @@ struct NodeOptions: ParsableArguments {
         // Where standard error goes to a file, that is where the log is wanted.
         let shown = isatty(STDERR_FILENO) == 1 ? log?.handler : nil
         let logger = self.logger(shown ?? StreamLogHandler.standardError(label: "roadmesh"))
+        let settings = AdapterSettingsPolicy(
+            role == .scan ? .leave : adapterSettings,
+            folder: RadioChoice.defaultSettingsFolder(environment: environment, userID: getuid()))
         let chosen = try radio.make(
-            adapter: adapter, air: airFolder, peer: peer, requiresBond: requiresBond, logger: logger)
+            adapter: adapter, air: airFolder, peer: peer, demands: demands, settings: settings, logger: logger)
         return Node(
             description: NodeDescription(role: role, peer: peer, radio: chosen.radio.name, service: service),
-            identity: identity, radio: chosen.radio, logger: logger, kept: nil, remark: chosen.remark,
+            identity: identity, radio: chosen.radio, logger: logger, kept: nil, remark: chosen.remark, files: files,
             logLines: log?.lines)
     }
 
@@ -132,8 +159,8 @@ struct NodeOptions: ParsableArguments {
                 }
             throw SetupProblem(
                 .usage,
-                "The service type \"\(service.prefix(40))\" \(what); use at most \(Limits.serviceTypeCharacters) lowercase "
-                    + "letters, digits and hyphens, a letter first.")
+                "The service type \"\(service.prefix(40))\" \(what); --service takes at most \(Limits.serviceTypeCharacters) "
+                    + "lowercase letters, digits and hyphens, a letter first.")
         }
     }
 
@@ -161,8 +188,15 @@ struct NodeOptions: ParsableArguments {
     }
 }
 
-/// A node's name as an argument.
-func checkedName(_ text: String) throws(SetupProblem) -> NodeName {
+/// Refuses options with an empty value, as a script gives them whose variable is empty: it would name this very folder.
+func refuseEmpty(_ options: [(name: String, value: String?)]) throws {
+    guard let empty = options.first(where: { $0.value == "" }) else { return }
+    // In the parser's words, which `ParserMessage` translates.
+    throw ValidationError("Missing value for '\(empty.name)'")
+}
+
+/// A node's name as an argument, or as the value of an option.
+func checkedName(_ text: String, of option: String = "The name") throws(SetupProblem) -> NodeName {
     do {
         return try NodeName(text)
     } catch {
@@ -173,6 +207,6 @@ func checkedName(_ text: String) throws(SetupProblem) -> NodeName {
             case .controlCharacter: "has a control character or a line break in it"
             }
         throw SetupProblem(
-            .usage, "The name \(what); give one of 1 to \(Limits.nameCharacters) characters, like \"Dad's Car\".")
+            .usage, "\(option) \(what); give a name of 1 to \(Limits.nameCharacters) characters, like \"Dad's Car\".")
     }
 }

@@ -2,13 +2,14 @@
 
 import ArgumentParser
 import Dashboard
+import FoundationEssentials
 import MeshNode
 
 /// Where a node's page is.
 struct PageOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Where the page for browsers is; port 0 is any that is free. Beyond this box it takes the printed token.",
+            "Where the page for browsers is; port 0 is any that is free. Beyond this device it takes the printed token.",
             valueName: "addr:port|none"))
     var http = "127.0.0.1:0"
 
@@ -36,8 +37,31 @@ struct Page {
         _ node: MeshNode.Node, _ parts: NodeOptions.Node, _ address: DashboardAddress,
         _ options: DashboardOptions = DashboardOptions()
     ) async throws {
+        var options = options
+        options.connections = parts.files.places
+        if address != .none { options.tokens = parts.pageTokens() }
         dashboard = Dashboard(
             node: node, description: parts.description, address: address, options: options, logger: parts.logger)
         if let url = try await dashboard.bind() { await node.isShown(at: url) }
+    }
+}
+
+extension NodeOptions.Node {
+    /// The tokens of the page: those of an earlier start where its session goes on, so that browsers that were let in stay
+    /// in.
+    fileprivate func pageTokens() -> DashboardTokens {
+        guard let kept else { return .make() }
+        let file = "page-tokens"
+        let goesOn = description.role == .guest || kept.hasSession
+        let now = UInt32(clamping: Int(Date().timeIntervalSince1970))
+        let earlier = goesOn ? kept.folder.secret(file) : nil
+        let tokens = KeptTokens(stored: earlier, now: now)
+        guard tokens.stored != earlier else { return tokens.tokens }
+        do {
+            try kept.folder.keep(tokens.stored, as: file)
+        } catch {
+            logger.warning("the page's tokens are not kept, so that the next start has others: \(error)")
+        }
+        return tokens.tokens
     }
 }

@@ -13,9 +13,9 @@ struct RadioConformance {
     @Test("what a host advertises is heard, with its name")
     func heard() async throws {
         let pair = try await RadioPair()
-        let sighting = try await pair.sight()
-        #expect(sighting.advertisement == pair.advertisement)
-        #expect(sighting.endpoint.psm >= 0x80)
+        let scanResult = try await pair.sight()
+        #expect(scanResult.advertisement == pair.advertisement)
+        #expect(scanResult.endpoint.psm >= 0x80)
         await pair.close()
     }
 
@@ -28,10 +28,10 @@ struct RadioConformance {
         try await pair.host.advertise(changed, pace: .slow)
         try await pair.guest.scan(for: RadioPair.service)
         let flags = try await pair.guestEvents.first { event -> AdvertisedFlags? in
-            guard case .heard(let sighting) = event, sighting.advertisement.flags.critical == [.proof] else {
+            guard case .heard(let scanResult) = event, scanResult.advertisement.flags.critical == [.proof] else {
                 return nil
             }
-            return sighting.advertisement.flags
+            return scanResult.advertisement.flags
         }
         #expect(flags.areKnown == false)
         await pair.close()
@@ -93,11 +93,11 @@ struct RadioConformance {
     @Test("several channels at once do not mix")
     func severalChannels() async throws {
         let pair = try await RadioPair()
-        let sighting = try await pair.sight()
+        let scanResult = try await pair.sight()
         var guests: [any RadioChannel] = []
         var hosts: [any RadioChannel] = []
         for _ in 0..<3 {
-            guests.append(try await pair.guest.dial(sighting.endpoint))
+            guests.append(try await pair.guest.dial(scanResult.endpoint))
             hosts.append(try await pair.accepted())
         }
         for (number, channel) in guests.enumerated() { try await channel.send([UInt8(number)]) }
@@ -135,9 +135,9 @@ struct RadioConformance {
     @Test("a dial to nobody stays pending, ends when it is cancelled, and leaves the radio usable")
     func cancelledDial() async throws {
         let pair = try await RadioPair()
-        let sighting = try await pair.sight()
+        let scanResult = try await pair.sight()
         await pair.host.stopAdvertising()
-        let dial = Task { try await pair.guest.dial(sighting.endpoint) }
+        let dial = Task { try await pair.guest.dial(scanResult.endpoint) }
         dial.cancel()
         await #expect { try await dial.value } throws: { ($0 as? RadioError)?.code == .cancelled }
         let (guest, host) = try await pair.link()
@@ -149,9 +149,9 @@ struct RadioConformance {
     @Test("a dial that waits through a gap links as soon as the host is back")
     func pendingDial() async throws {
         let pair = try await RadioPair()
-        let sighting = try await pair.sight()
+        let scanResult = try await pair.sight()
         await pair.host.stopAdvertising()
-        let dial = Task { try await pair.guest.dial(sighting.endpoint) }
+        let dial = Task { try await pair.guest.dial(scanResult.endpoint) }
         try await pair.host.advertise(pair.advertisement, pace: .fast)
         let guest = try await dial.value
         let host = try await pair.accepted()

@@ -40,15 +40,15 @@ struct RadioPair {
     }
 
     /// Advertises, and waits until the guest hears it.
-    func sight() async throws -> Sighting {
+    func sight() async throws -> ScanResult {
         try await host.advertise(advertisement, pace: .fast)
         try await guest.scan(for: Self.service)
-        let sighting = try await guestEvents.first { event -> Sighting? in
-            guard case .heard(let sighting) = event, !sighting.advertisement.name.isEmpty else { return nil }
-            return sighting
+        let scanResult = try await guestEvents.first { event -> ScanResult? in
+            guard case .heard(let scanResult) = event, !scanResult.advertisement.name.isEmpty else { return nil }
+            return scanResult
         }
         await guest.stopScanning()
-        return sighting
+        return scanResult
     }
 
     /// The next channel that the host is dialled on.
@@ -60,8 +60,8 @@ struct RadioPair {
 
     /// A channel between the two: the guest's end and the host's.
     func link() async throws -> (guest: any RadioChannel, host: any RadioChannel) {
-        let sighting = try await sight()
-        let guestEnd = try await guest.dial(sighting.endpoint)
+        let scanResult = try await sight()
+        let guestEnd = try await guest.dial(scanResult.endpoint)
         return (guestEnd, try await accepted())
     }
 }

@@ -71,8 +71,8 @@ struct AppFeatureTests {
     @Test("after the end of one session another can begin, as the other role")
     func again() async {
         let store = TestStore(hosting())
-        await store.send(.endSession, effects: [.stop]) { $0 = .choosing }
-        await store.send(.startJoining(GuestFeature(local: Example.ana)), effects: [.startBrowsing(Example.ana)]) {
+        await store.send(.endSession) { $0 = .choosing }
+        await store.send(.startJoining(GuestFeature(local: Example.ana))) {
             $0 = .joining(GuestFeature.State())
         }
     }

@@ -135,7 +135,11 @@ struct GuestFeatureTests {
     mutating func impossibleSong(kind: String) {
         let songID = kind.isEmpty ? "" : String(repeating: "🎵", count: 300)
         #expect(guest.handle(.vote(songID)) == [.wishChanged(songID: songID, .vote, .rejected(.unknownSong))])
-        #expect(guest.handle(.suggest(songID)) == [.wishChanged(songID: songID, .suggest, .rejected(.unknownSong))])
+        #expect(
+            guest.handle(.suggest(songID)) == [
+                .wishChanged(songID: songID, .suggest, .rejected(.unknownSong)),
+                .notice(Notice(.cannotAdd(songID, .unknownSong))),
+            ])
         #expect(guest.state.wishes.isEmpty)
         #expect(guest.pendingVotes.isEmpty)
     }
@@ -144,6 +148,7 @@ struct GuestFeatureTests {
     mutating func rejected() {
         connect()
         _ = guest.handle(.vote("s1"))
+        #expect(deliver(.vote(songID: "s1")) == [])
         #expect(
             receive(.rejection(.vote(songID: "s1"), .alreadyPlayed)) == [
                 .wishChanged(songID: "s1", .vote, .rejected(.alreadyPlayed))
@@ -179,6 +184,7 @@ struct GuestFeatureTests {
             gone.revision = revision
             #expect(receive(.stateUpdate(gone)) == [.show(gone)], "asked once")
         }
+        #expect(deliver(.vote(songID: "s3")) == [])
         #expect(
             receive(.rejection(.vote(songID: "s3"), .alreadyPlayed)) == [
                 .wishChanged(songID: "s3", .vote, .rejected(.alreadyPlayed))

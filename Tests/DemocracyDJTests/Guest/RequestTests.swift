@@ -36,6 +36,7 @@ struct RequestTests {
             effects: [.showResults(results.songs, for: "song 3")]
         ) {
             $0.search = search(1, "song 3", isOpen: false)
+            $0.search?.found = results.songs
         }
         // The same once more tells nothing new.
         await store.send(.multipeerEvent(.messageReceived(.searchResults(results), from: Example.host)))

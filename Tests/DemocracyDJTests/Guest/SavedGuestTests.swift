@@ -80,6 +80,21 @@ struct SavedGuestTests {
         #expect(again.handle(heartbeat) == [.wishChanged(songID: "s3", .vote, .confirmed)])
     }
 
+    @Test("does not tell a vote taken back while the outbox, which had no room for that, still brings it to the host")
+    func noRoom() {
+        var earlier = self
+        _ = earlier.guest.handle(.takeBackVote("s3"))
+        let failure = SendError(.full, to: Example.host)
+        let takeBack = MeshMessage.intent(.takeBackVote(songID: "s3"))
+        _ = earlier.guest.handle(.multipeerEvent(.sendFailed(takeBack, failure)))
+        var again = earlier.resumed(undelivered: [Self.vote])
+        _ = link(&again)
+        let before = Example.snapshot(2)
+        #expect(
+            again.handle(.multipeerEvent(.messageReceived(.stateUpdate(before), from: Example.host))) == [.show(before)]
+        )
+    }
+
     @Test("that never met a host chooses one, and sends what waits to it")
     func neverMet() {
         var fresh = GuestFeature(local: Example.ana)

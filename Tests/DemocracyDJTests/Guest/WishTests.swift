@@ -57,14 +57,43 @@ struct WishTests {
             receive(.stateHeartbeat(epoch: next.epoch, revision: next.revision)) == [told(.takeBack, .confirmed)])
     }
 
-    @Test("a vote that no host was told of is taken back at once, and one that is cast again is a vote")
+    @Test("without a host the last of a person's wishes of a song counts, and it waits")
     mutating func withoutHost() {
         _ = guest.handle(.vote("s3"))
-        #expect(guest.handle(.takeBackVote("s3")) == [told(.takeBack, .confirmed)])
-        #expect(guest.state.wishes == [])
-        _ = guest.handle(.takeBackVote("s3"))
+        #expect(guest.handle(.takeBackVote("s3")) == [told(.takeBack, .queued)])
         #expect(guest.handle(.vote("s3")) == [told(.vote, .queued)])
         #expect(guest.pendingVotes == ["s3"])
+    }
+
+    @Test("a vote is not said to be taken back where its host, whose key was forgotten, may still have it")
+    mutating func keyIsForgotten() {
+        join()
+        _ = guest.handle(.vote("s3"))
+        _ = guest.handle(.multipeerEvent(.peerDisconnected(Example.host)))
+        _ = guest.handle(.forgotHost(Example.host.id))
+        #expect(guest.handle(.takeBackVote("s3")) == [told(.takeBack, .queued)])
+        #expect(
+            guest.handle(.multipeerEvent(.peerConnected(Example.host))) == [
+                .send(Self.takeBack, to: Example.host.id), told(.takeBack, .sent),
+            ])
+        let shown = Example.snapshot(2, voters: ["s3": [Example.ana.id]])
+        #expect(receive(.stateUpdate(shown)) == [.show(shown)])
+    }
+
+    @Test("a vote whose message is still on its way when it is shown is taken back when the host has both")
+    mutating func shownBeforeItArrives() {
+        join()
+        _ = guest.handle(.vote("s3"))
+        // The host has it from before this guest has lost its memory.
+        let shown = Example.snapshot(2, voters: ["s3": [Example.ana.id]])
+        #expect(receive(.stateUpdate(shown)) == [.show(shown), told(.vote, .confirmed)])
+        _ = guest.handle(.takeBackVote("s3"))
+        let without = Example.snapshot(3)
+        #expect(receive(.stateUpdate(without)) == [.show(without)])
+        for intent in [Self.vote, Self.takeBack] { #expect(deliver(intent) == []) }
+        let beat = MeshMessage.stateHeartbeat(epoch: without.epoch, revision: without.revision)
+        #expect(receive(beat) == [])
+        #expect(receive(beat) == [told(.takeBack, .confirmed)])
     }
 
     @Test("a vote that was never given cannot be taken back")
@@ -97,7 +126,41 @@ struct WishTests {
         for intent in [Self.vote, Self.takeBack, Self.vote] { #expect(deliver(intent) == []) }
         // It is asked for once more, and then the answer is this vote's.
         for _ in 0..<2 { _ = receive(.stateHeartbeat(epoch: 1, revision: 1)) }
+        #expect(deliver(Self.vote) == [])
         #expect(receive(.rejection(Self.vote, .notQueued)) == [told(.vote, .rejected(.notQueued))])
+    }
+
+    @Test("a vote that counts is not told to be rejected for an answer that was on its way when it was asked for again")
+    mutating func rejectionCrossesTheNextMessage() {
+        join()
+        _ = guest.handle(.vote("s3"))
+        #expect(deliver(Self.vote) == [])
+        #expect(receive(.stateHeartbeat(epoch: 1, revision: 1)) == [])
+        #expect(
+            receive(.stateHeartbeat(epoch: 1, revision: 1)) == [.send(Self.vote, to: Example.host.id)])
+        #expect(receive(.rejection(Self.vote, .notQueued)) == [])
+        #expect(deliver(Self.vote) == [])
+        let counted = Example.snapshot(2, voters: ["s3": [Example.ana.id]])
+        #expect(receive(.stateUpdate(counted)) == [.show(counted), told(.vote, .confirmed)])
+    }
+
+    @Test("a late answer to a vote that a suggestion has overtaken does not end the next vote")
+    mutating func rejectionOutlivesItsWish() {
+        join()
+        _ = guest.handle(.vote("new"))
+        #expect(deliver(.vote(songID: "new")) == [])
+        _ = guest.handle(.suggest("new"))
+        #expect(deliver(.suggestSong(songID: "new")) == [])
+        var queued = Example.snapshot(2)
+        queued.nowPlaying = QueueItem(
+            song: Song(id: "new", title: "", artist: "", duration: 1), addedBy: Example.ana.id)
+        _ = receive(.stateUpdate(queued))
+        queued.revision = 3
+        #expect(
+            receive(.stateUpdate(queued)) == [.show(queued), .wishChanged(songID: "new", .suggest, .confirmed)])
+        _ = guest.handle(.vote("new"))
+        #expect(receive(.rejection(.vote(songID: "new"), .alreadyPlayed)) == [])
+        #expect(guest.pendingVotes == ["new"])
     }
 
     @Test(
@@ -117,6 +180,40 @@ struct WishTests {
         #expect(deliver(Self.takeBack) == [])
         let without = Example.snapshot(2)
         #expect(receive(.stateUpdate(without)) == [.show(without), told(.takeBack, .confirmed)])
+    }
+
+    @Test("a vote that was confirmed before its link broke does not keep its taking back waiting")
+    mutating func failedAfterItsWish() {
+        join()
+        _ = guest.handle(.vote("s3"))
+        let counted = Example.snapshot(2, voters: ["s3": [Example.ana.id]])
+        #expect(receive(.stateUpdate(counted)) == [.show(counted), told(.vote, .confirmed)])
+        // The acknowledgement went with the link: this message is not on its way any more.
+        _ = guest.handle(.multipeerEvent(.sendFailed(.intent(Self.vote), SendError(.noLink, to: Example.host))))
+        _ = guest.handle(.multipeerEvent(.peerDisconnected(Example.host)))
+        join(voters: [Example.ana.id])
+        _ = guest.handle(.takeBackVote("s3"))
+        #expect(deliver(Self.takeBack) == [])
+        let without = Example.snapshot(2)
+        #expect(receive(.stateUpdate(without)) == [.show(without)])
+        #expect(receive(.stateHeartbeat(epoch: 1, revision: 2)) == [told(.takeBack, .confirmed)])
+    }
+
+    @Test("a vote of who has left and come again is not confirmed by a state that an earlier message may change")
+    mutating func comesAgain() {
+        join(voters: [Example.ana.id])
+        _ = guest.handle(.takeBackVote("s3"))
+        guest = GuestFeature(local: Example.ana, of: Example.host.id, behind: guest.stillComing)
+        join(voters: [Example.ana.id])
+        #expect(
+            guest.handle(.vote("s3")) == [
+                told(.vote, .queued), .send(Self.vote, to: Example.host.id), told(.vote, .sent),
+            ])
+        #expect(deliver(Self.vote) == [])
+        // With this message everything from before it has come.
+        _ = guest.handle(.takeBackVote("s4"))
+        #expect(guest.handle(.vote("s2")).count == 3)
+        #expect(guest.state.overtaken.isEmpty)
     }
 
     // MARK: Suggesting
@@ -161,9 +258,23 @@ struct WishTests {
     mutating func notFollowed(reason: RejectionReason) {
         join()
         _ = guest.handle(.suggest("new"))
+        #expect(deliver(.suggestSong(songID: "new")) == [])
         #expect(
             receive(.rejection(.suggestSong(songID: "new"), reason)) == [
                 .wishChanged(songID: "new", .suggest, .rejected(reason)), .notice(Notice(.cannotAdd("new", reason))),
             ])
+    }
+
+    @Test("a suggestion of what was found is told with the title that was read, not with an id that nobody typed")
+    mutating func refusedByItsTitle() {
+        join()
+        _ = guest.handle(.search("mo"))
+        let motel = Song(id: "x7", title: "Motel", artist: "B", duration: 1)
+        _ = receive(.searchResults(SearchResults(number: 1, songs: [motel])))
+        _ = guest.handle(.suggest("x7"))
+        #expect(deliver(.suggestSong(songID: "x7")) == [])
+        #expect(
+            receive(.rejection(.suggestSong(songID: "x7"), .cannotBePlayed)).last
+                == .notice(Notice(.cannotAdd("Motel", .cannotBePlayed))))
     }
 }

@@ -162,8 +162,8 @@ struct WishWorld {
         case .reliable(let number, let message):
             guard number > hostEnd.received else { return }
             hostEnd.received = number
-            drive(.multipeerEvent(.messageReceived(message, from: guest.local)))
             guestEnd.arriving.append(.acknowledged(number))
+            drive(.multipeerEvent(.messageReceived(message, from: guest.local)))
         case .latest(let message): drive(.multipeerEvent(.messageReceived(message, from: guest.local)))
         case .acknowledged(let number): _ = hostEnd.acknowledged(number)
         }

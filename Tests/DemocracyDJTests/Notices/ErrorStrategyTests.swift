@@ -30,7 +30,8 @@ struct ErrorStrategyTests {
         let withoutTap = NetworkError.every.filter { $0.isCritical && $0.buttonComesAfter == nil }.map(\.code)
         #expect(
             withoutTap == [
-                "kicked", "storageFull", "storageReadOnly", "storageBusy", "storageVanished", "storageFailed",
+                "hostStopped", "kicked", "storageFull", "storageReadOnly", "storageBusy", "storageVanished",
+                "storageFailed",
             ])
     }
 
@@ -143,7 +144,7 @@ struct ErrorStrategyTests {
     func restored() {
         var board = NoticeBoard()
         _ = board.handle(.tell(Notice(Self.lost)), now: .zero)
-        #expect(board.handle(.cured(Self.lost.code), now: .seconds(3)) == [.clear(Self.lost.code)])
+        #expect(board.handle(.clear(Self.lost.code), now: .seconds(3)) == [.clear(Self.lost.code)])
         #expect(board.current.isEmpty)
     }
 

@@ -87,7 +87,7 @@ struct NetworkErrorTests {
         #expect(NetworkError.every == NetworkError.every)
         #expect(Set(NetworkError.every).count == NetworkError.every.count)
         #expect(NetworkError.httpError(statusCode: 404) != .httpError(statusCode: 500))
-        #expect(NetworkError.requestFailed(NetworkError.offline) != .requestFailed(NetworkError.noData))
+        #expect(NetworkError.requestFailed(NetworkError.offline) == .requestFailed(NetworkError.noData))
         #expect(NetworkError.hostEnded(host: Example.bob) != .hostEnded(host: Example.otherBob))
         #expect(NetworkError.storageFailed(cause: "a") != .storageFailed(cause: "b"))
     }
@@ -100,15 +100,16 @@ struct NetworkErrorTests {
         #expect(localized?.recoverySuggestion == "Switch it on: bluetoothctl power on.")
         #expect(
             NetworkError.requestFailed(error).errorDescription
-                == "The request did not get through: Bluetooth is switched off.")
+                == "A cover could not be loaded from its server.")
     }
 
     @Test(
         "what a server answers is told by what it means",
-        arguments: [(401, "let this box in"), (404, "not there any more"), (503, "in trouble"), (418, "said no")])
+        arguments: [(401, "let this device in"), (404, "not there any more"), (503, "in trouble"), (418, "said no")])
     func statusCodes(statusCode: Int, words: String) {
         let message = NetworkError.httpError(statusCode: statusCode).errorDescription
-        #expect(message?.contains(words) == true && message?.contains("\(statusCode)") == true)
+        #expect(message?.contains(words) == true)
+        #expect(message?.contains(where: \.isNumber) == false, "a person in a car has no use for it")
     }
 
     @Test("a host that has no name yet is still told of in a sentence")

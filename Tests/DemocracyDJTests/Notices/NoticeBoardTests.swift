@@ -29,7 +29,7 @@ struct NoticeBoardTests {
     @Test(
         "each event leads to its actions",
         arguments: [
-            ("nothing is told of nothing", [(0, .tick, []), (0, .cured("radioUnavailable"), [])]),
+            ("nothing is told of nothing", [(0, .tick, []), (0, .clear("radioUnavailable"), [])]),
             (
                 "a passing notice goes after five seconds",
                 [(1, .tell(typo), [.show(typo)]), (5.9, .tick, []), (6, .tick, [.clear("badCommand")]), (7, .tick, [])]
@@ -45,8 +45,8 @@ struct NoticeBoardTests {
                 "a critical one stays until it is cured, and goes once",
                 [
                     (0, .tell(off), [.show(off)]), (3_600, .tick, []),
-                    (3_601, .cured("radioUnavailable"), [.clear("radioUnavailable")]),
-                    (3_602, .cured("radioUnavailable"), []),
+                    (3_601, .clear("radioUnavailable"), [.clear("radioUnavailable")]),
+                    (3_602, .clear("radioUnavailable"), []),
                 ]
             ),
             (
@@ -57,7 +57,7 @@ struct NoticeBoardTests {
                 "one with the same code takes the place of the earlier one",
                 [
                     (0, .tell(off), [.show(off)]), (1, .tell(Notice(.noAdapter)), [.show(Notice(.noAdapter))]),
-                    (2, .cured("radioUnavailable"), [.clear("radioUnavailable")]),
+                    (2, .clear("radioUnavailable"), [.clear("radioUnavailable")]),
                 ]
             ),
             (
@@ -65,13 +65,13 @@ struct NoticeBoardTests {
                 [
                     (2, .tell(lost), [.show(lost)]), (11.9, .tick, []),
                     (12, .tick, lost.followedUp.map { [.show($0)] } ?? []), (13, .tick, []),
-                    (14, .cured("connectionLost"), [.clear("connectionLost")]),
+                    (14, .clear("connectionLost"), [.clear("connectionLost")]),
                 ]
             ),
             (
                 "a connection that is back within ten seconds is not offered to be retried",
                 [
-                    (0, .tell(lost), [.show(lost)]), (9, .cured("connectionLost"), [.clear("connectionLost")]),
+                    (0, .tell(lost), [.show(lost)]), (9, .clear("connectionLost"), [.clear("connectionLost")]),
                     (10, .tick, []),
                 ]
             ),

@@ -25,7 +25,7 @@ struct DiscoveryAndConnectionTests {
     @Test("phase 1: a host starts to advertise, under its name")
     func hostAdvertises() async {
         let store = TestStore(AppFeature())
-        await store.send(.startHosting(Example.hostFeature()), effects: [.startHosting(dad)]) {
+        await store.send(.startHosting(Example.hostFeature())) {
             $0 = .hosting(Example.hostFeature().state)
         }
     }
@@ -33,7 +33,7 @@ struct DiscoveryAndConnectionTests {
     @Test("phase 2: a guest starts to browse, under its name")
     func guestBrowses() async {
         let store = TestStore(AppFeature())
-        await store.send(.startJoining(GuestFeature(local: santiago)), effects: [.startBrowsing(santiago)]) {
+        await store.send(.startJoining(GuestFeature(local: santiago))) {
             $0 = .joining(GuestFeature.State())
         }
     }

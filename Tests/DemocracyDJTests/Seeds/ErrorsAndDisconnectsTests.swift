@@ -130,7 +130,7 @@ struct ErrorsAndDisconnectsTests {
         var app = AppFeature()
         _ = app.handle(.startHosting(Example.hostFeature()), now: .zero)
         let store = TestStore(app)
-        await store.send(.endSession, effects: [.stop]) { $0 = .choosing }
+        await store.send(.endSession) { $0 = .choosing }
     }
 
     @Test("scenario 3: the guests are told that the host ended the session, and return to the start")
@@ -198,7 +198,7 @@ struct ErrorsAndDisconnectsTests {
         #expect(board.handle(.tick, now: .seconds(10)) == [.show(later)])
         #expect(later.button == "Retry")
         #expect(try #require(later.suggestion).contains("Make sure Bluetooth is on"))
-        #expect(board.handle(.cured(lost.code), now: .seconds(12)) == [.clear(lost.code)])
+        #expect(board.handle(.clear(lost.code), now: .seconds(12)) == [.clear(lost.code)])
         #expect(board.current == [])
     }
 
@@ -297,7 +297,7 @@ struct ErrorsAndDisconnectsTests {
         var app = AppFeature()
         _ = app.handle(hosts ? .startHosting(full()) : .startJoining(joined()), now: .zero)
         let store = TestStore(app)
-        await store.send(.multipeerEvent(.sessionInvalidated), effects: [.stop]) {
+        await store.send(.multipeerEvent(.sessionInvalidated)) {
             $0 = .choosing
         }
     }

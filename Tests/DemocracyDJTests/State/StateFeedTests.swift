@@ -123,6 +123,29 @@ struct StateFeedTests {
         #expect(feed.handle(.stateChanged(state)) == [.send(.stateUpdate(state), to: ana)])
     }
 
+    @Test("in a full bus a vote is told to each guest once, in a few bytes, however many votes there are already")
+    mutating func fullBus() throws {
+        host = FullBus.host()
+        feed = StateFeed(host.snapshot)
+        for guest in FullBus.guests {
+            #expect(feed.handle(.guestConnected(guest.id)).count == 1)
+            _ = feed.handle(.updateHasLeft(guest.id))
+        }
+        #expect(whole.encoded.count > DJLimits.messageBytes / 2)
+        for _ in 0..<3 {
+            let before = host.snapshot
+            let song = try #require(before.queue.last)
+            let voter = try #require(FullBus.people.first { !song.voters.contains($0.id) })
+            _ = host.handle(Example.intent(.vote(songID: song.id), from: voter), now: .zero)
+            #expect(host.snapshot.queue.first?.id == song.id, "it is the one with the most votes")
+            let change = try changeSince(before)
+            #expect(change.encoded.count <= 64, "\(change.encoded.count) bytes")
+            let actions = feed.handle(.stateChanged(host.snapshot))
+            #expect(actions == FullBus.guests.map { StateFeed.Action.send(change, to: $0.id) })
+            for guest in FullBus.guests { #expect(feed.handle(.updateHasLeft(guest.id)) == []) }
+        }
+    }
+
     @Test("another run of the host is told as a whole")
     mutating func otherEpoch() {
         _ = feed.handle(.guestConnected(ana))

@@ -112,3 +112,30 @@ enum FullCar {
         return host
     }
 }
+
+/// A full bus: a hundred songs in the queue, each with the votes of nearly everybody who was ever there.
+enum FullBus {
+    static let people = (0..<262).map { Peer(id: RandomState.identifier(200 + $0), name: "Passenger \($0)") }
+    static let guests = Array(people.prefix(16))
+
+    static func host() -> HostFeature {
+        let songs = (0...DJLimits.queuedSongs).map {
+            Song(
+                id: Hex.text([UInt8](repeating: UInt8($0), count: 8)), title: "A song of the usual length \($0)",
+                artist: "Some band", duration: 200 + Double($0))
+        }
+        let items = songs.enumerated().map { place, song in
+            SavedSession.Item(
+                songID: song.id, addedBy: people[place].id, added: place,
+                voters: (0..<249).map { people[(7 * place + $0) % people.count].id })
+        }
+        let saved = SavedSession(
+            nowPlaying: items[0], isPlaying: false, elapsed: .zero, queue: Array(items.dropFirst()), played: [],
+            lastAskers: [], banned: [])
+        var host = HostFeature(
+            local: Peer(id: RandomState.identifier(99), name: "Bus"), library: SongLibrary(songs), resuming: saved,
+            epoch: 1_795_256_326, now: .zero)
+        for guest in guests { _ = host.handle(.multipeerEvent(.peerConnected(guest)), now: .zero) }
+        return host
+    }
+}

@@ -46,6 +46,22 @@ struct MessageCodingTests {
         }
     }
 
+    @Test("what a state takes on the air is no more and no less than what is counted without making it")
+    func countedBytes() {
+        var dice = Dice(seed: 4)
+        var states = [FullCar.host().snapshot, FullBus.host().snapshot, RandomState.any(1, using: &dice)]
+        for step in 0..<200 {
+            let state = states[states.count - 1]
+            states.append(
+                step.isMultiple(of: 10)
+                    ? RandomState.any(state.revision + 1, using: &dice) : RandomState.next(state, using: &dice))
+        }
+        for state in states {
+            let bytes = MeshMessage.stateUpdate(state).encoded.count
+            #expect(state.leastBytes <= bytes && bytes <= state.mostBytes, "\(bytes) bytes")
+        }
+    }
+
     @Test("a vote is small on the air")
     func voteSize() {
         #expect(MeshMessage.intent(.vote(songID: "0123456789abcdef")).encoded.count <= 24)

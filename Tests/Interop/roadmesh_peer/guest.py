@@ -23,6 +23,7 @@ from .wire import (
     SERVICE,
     TAG_BYTES,
     Assembly,
+    Farewell,
     Fragment,
     Frame,
     Hello,
@@ -52,7 +53,11 @@ class Refused(Exception):
 
 
 class LinkEnded(Exception):
-    """The other side has said goodbye."""
+    """The other side has said goodbye, and maybe what becomes of its session."""
+
+    def __init__(self, frame: Frame) -> None:
+        super().__init__(f"goodbye, reason {frame.body.hex()}")
+        self.reason = frame.body[0] if frame.body else Farewell.UNSPECIFIED
 
 
 @dataclass
@@ -138,7 +143,7 @@ class Talk:
         if answer.kind == Kind.SELF_INFO:
             return Joining(self.packets, Hello.read(answer.body))
         if answer.kind == Kind.GOODBYE:
-            raise LinkEnded
+            raise LinkEnded(answer)
         raise Refused(answer.body[0] if answer.kind == Kind.REFUSAL else Reason.CHALLENGE)
 
     # Records
@@ -351,7 +356,7 @@ class Guest:
         elif frame.kind == Kind.REFUSAL:
             raise Refused(frame.body[0])
         elif frame.kind == Kind.GOODBYE:
-            raise LinkEnded
+            raise LinkEnded(frame)
 
     def _take_unit(self, data: bytes) -> None:
         unit = Unit.read(data)

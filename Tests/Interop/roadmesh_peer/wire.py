@@ -58,6 +58,14 @@ class Reason(IntEnum):
     CHALLENGE = 5
 
 
+class Farewell(IntEnum):
+    """What becomes of the session of a node that says goodbye."""
+
+    UNSPECIFIED = 0
+    STOPPED = 1
+    ENDED = 2
+
+
 def service_uuid(service: str = SERVICE) -> uuid.UUID:
     return uuid.uuid5(NAMESPACE, service)
 
@@ -169,8 +177,8 @@ def ack(number: int) -> Frame:
     return Frame(Kind.ACK, varint(number))
 
 
-def goodbye() -> Frame:
-    return Frame(Kind.GOODBYE)
+def goodbye(reason: int | None = None) -> Frame:
+    return Frame(Kind.GOODBYE, b"" if reason is None else bytes((reason,)))
 
 
 def refusal(reason: int) -> Frame:

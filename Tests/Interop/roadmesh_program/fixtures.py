@@ -12,4 +12,5 @@ from .program import Program
 
 Start = Callable[..., Program]
 StartHost = Callable[..., Program]
+Place = Callable[[str], list[str]]
 MakeGuest = Callable[[str], Guest]

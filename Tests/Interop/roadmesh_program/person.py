@@ -47,6 +47,10 @@ class Person:
         return int(self._screen.cursor.y)
 
     @property
+    def column(self) -> int:
+        return int(self._screen.cursor.x)
+
+    @property
     def prompt(self) -> str:
         """The line that the cursor is in."""
         return self._screen.display[self._screen.cursor.y].rstrip()

@@ -104,6 +104,10 @@ class Program:
             self._process.terminate()
         return self._awaited()
 
+    def ended(self) -> int:
+        """Waits for the end of a program that ends by itself: only then is its state folder free."""
+        return self._awaited()
+
     def kill(self) -> None:
         self._process.kill()
         self._awaited()

@@ -37,7 +37,7 @@ struct Road {
 
     /// The host's side of the next link.
     func hostSession(
-        remembered: [Peer.ID: MeshCore.Remembered] = [:], acceptsByItself: Bool = true
+        remembered: [ConversationKey: MeshCore.Remembered] = [:], acceptsByItself: Bool = true
     ) async throws -> MeshCoreSession {
         MeshCoreSession(
             transport: try await accepted(),
@@ -48,7 +48,8 @@ struct Road {
 
     /// Both sides of a link that is up.
     func linked(
-        _ configuration: MeshCoreSession.Configuration = .init(), remembered: [Peer.ID: MeshCore.Remembered] = [:],
+        _ configuration: MeshCoreSession.Configuration = .init(),
+        remembered: [ConversationKey: MeshCore.Remembered] = [:],
         acceptsByItself: Bool = true
     ) async throws -> (guest: MeshCoreSession, host: MeshCoreSession) {
         let guest = MeshCoreSession(

@@ -72,6 +72,7 @@ class AdvertisingAir(Protocol):
     """What an advertiser needs of the air."""
 
     chances: Random
+    events_collide: bool
 
     @property
     def clock(self) -> Clock: ...
@@ -166,11 +167,18 @@ class Advertiser:
             return
         if self._events_left:
             self._events_left -= 1
-        self.sender.counters.advertising_events += 1
-        self.sender.radio.occupy(due, ADVERTISING_EVENT)
+        radio = self.sender.radio
+        # Connection events come first: an advertising event that has no room before the next one is left out.
+        held = not self._air.events_collide or radio.is_free(due, due + ADVERTISING_EVENT)
+        if held:
+            self.sender.counters.advertising_events += 1
+            radio.occupy(due, ADVERTISING_EVENT)
+        else:
+            self.sender.counters.advertising_events_skipped += 1
         # The next one is due counted from when this one was due, so that a late timer does not slow us down.
         delay = MAXIMUM_DELAY * self._air.chances.random()
         clock = self._air.clock
         due = max(due + self.interval + delay, clock.time())
         self._timer = clock.call_at(due, self._event, due)
-        self._air.advertise(self)
+        if held:
+            self._air.advertise(self)

@@ -50,6 +50,7 @@ class RadioCounters:
     """What one controller did. Traffic of links that have ended is kept here."""
 
     advertising_events: int = 0
+    advertising_events_skipped: int = 0
     reports: int = 0
     scan_responses: int = 0
     links_made: int = 0
@@ -58,6 +59,7 @@ class RadioCounters:
     def summary(self) -> dict[str, int]:
         return {
             "advertisingEvents": self.advertising_events,
+            "advertisingEventsSkipped": self.advertising_events_skipped,
             "reports": self.reports,
             "scanResponses": self.scan_responses,
             "linksMade": self.links_made,

@@ -4,10 +4,20 @@ Time is kept as the radio keeps it. Both sides meet at connection events, one in
 exchange packets for as long as one had more to send; each exchange keeps both controllers busy for its airtime. An
 event loop wakes up to a millisecond late, so every step counts from when the last one should have ended, not from
 when we got to it: late, but never slow.
+
+Where events collide (`Medium.collide`), a link has all its events reserved at both radios, idle ones too:
+
+- An event that begins while either radio is busy, or within EVENT_OVERHEAD after that, is skipped. The one that began
+  first keeps the radio. Data waits for the next event of its link, and the supervision timer runs on.
+- The first exchange of an event takes place however long it is. Each further one has to be over before the next
+  reserved event of any link at either radio.
+- So two links of one interval, once their events overlap, do so until their clocks have drifted apart again: one of the
+  two is silent for that long.
 """
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -16,11 +26,12 @@ from typing import TYPE_CHECKING, Protocol
 
 from bumble.hci import Phy
 
-from .airtime import transfer_airtime
+from .airtime import exchange_airtime, transfer_airtime
 from .clock import Clock, Timer
 from .connection_events import FIRST_EVENT, ConnectionEvents, LinkParameters
 from .counters import Traffic
 from .paths import Path
+from .radio import EVENT_OVERHEAD
 from .supervision import Supervision
 
 if TYPE_CHECKING:
@@ -70,6 +81,8 @@ class LinkAir(Protocol):
     chances: Random
     connection_events: bool
     """False: data need not wait for the next connection event."""
+    events_collide: bool
+    """True: an event that falls into another one's time is skipped."""
 
     @property
     def clock(self) -> Clock: ...
@@ -85,6 +98,7 @@ class Link:
         self.central, self.peripheral = central, peripheral
         central.link = peripheral.link = self
         self.controllers = (central.controller, peripheral.controller)
+        self._radios = (central.controller.radio, peripheral.controller.radio)
         self.path = path
         self.parameters = parameters
         self._air = air
@@ -94,18 +108,32 @@ class Link:
         self.encrypted = False
         self.deaf = deaf
         self.open = True
+        self.events_held = 0
+        self.events_skipped = 0
+        self.next_event = math.inf
         now = self._clock.time()
-        self._events = ConnectionEvents(now + FIRST_EVENT, parameters.interval)
+        self._events = self._events_from(now + FIRST_EVENT)
         self._supervision = Supervision(now)
+        self._event_timer: Timer | None = None
         self._turn_timer: Timer | None = None
         self._exchange_timer: Timer | None = None
         self._expiry: Timer | None = None
         self._listening: Timer | None = None
         self._waiting = False
+        for end in (central, peripheral):
+            if not end.gone:
+                end.controller.radio.links.append(self)
         self.air_changed()
-        if self.audible:
+        if air.events_collide:
+            self._reserve(self._events.anchor)
+        elif self.audible:
             first = self._events.anchor
             self._listening = self._clock.call_at(first, self._listen, first)
+
+    def _events_from(self, anchor: float) -> ConnectionEvents:
+        """Its events by the central's clock."""
+        speed = 1 + self._radios[0].crystal_ppm * 1e-6
+        return ConnectionEvents(anchor, self.parameters.interval / speed)
 
     # Sending
 
@@ -115,7 +143,8 @@ class Link:
 
     def send(self, end: End, pdu: Pdu) -> None:
         end.queue.append(pdu)
-        self._schedule()
+        if not self._event_timer:
+            self._schedule()
 
     def _schedule(self) -> None:
         """Sees to it that what is queued goes out at the next connection event."""
@@ -133,7 +162,7 @@ class Link:
         self._turn_timer = None
         if not self.audible:
             return
-        one, other = (controller.radio for controller in self.controllers)
+        one, other = self._radios
         free = max(one.busy_until, other.busy_until)
         if free > due:
             busy = one if one.busy_until >= other.busy_until else other
@@ -141,9 +170,13 @@ class Link:
             if not self._waiting:
                 self._turn_timer = self._clock.call_at(free, self._turn, free)
             return
+        self._exchange(due)
+
+    def _exchange(self, start: float) -> None:
+        one, other = self._radios
         down = self.central.queue[0].size if self.central.queue else 0
         up = self.peripheral.queue[0].size if self.peripheral.queue else 0
-        end = due + transfer_airtime(down, up, self.phy, self.data_length, self.encrypted)
+        end = start + transfer_airtime(down, up, self.phy, self.data_length, self.encrypted)
         one.begin(self, end)
         other.begin(self, end)
         # The "more data" bit: what the hosts hand over from now on has to wait for the next event.
@@ -167,6 +200,12 @@ class Link:
         self._release_radios(end)
         if not self.open:
             return
+        if self._event_timer:
+            if not heard:
+                self._missed()
+            elif more and self._has_room(end):
+                self._exchange(end)
+            return
         # A missed packet closes the event; it is sent again in the next one.
         if more and heard:
             self._turn_timer = self._clock.call_at(end, self._turn, end)
@@ -174,14 +213,89 @@ class Link:
             self._schedule()
 
     def _release_radios(self, now: float) -> None:
-        for controller in self.controllers:
-            controller.radio.release(self, now)
+        for radio in self._radios:
+            radio.release(self, now)
 
     def resume(self, now: float) -> None:
         """A radio that it has waited for is free."""
         if self.open and self._waiting:
             self._waiting = False
             self._turn(now)
+
+    # Where events collide
+
+    def rules_changed(self) -> None:
+        """Events collide from now on, or no longer."""
+        for timer in (self._turn_timer, self._listening, self._event_timer):
+            if timer:
+                timer.cancel()
+        self._turn_timer = self._listening = self._event_timer = None
+        self._waiting = False
+        if self._air.events_collide:
+            self._reserve(self._events.next(self._clock.time()))
+        else:
+            self.next_event = math.inf
+            self.air_changed()
+
+    def crystal_changed(self) -> None:
+        if self.open:
+            self._events = self._events_from(self._upcoming_event())
+
+    def _upcoming_event(self) -> float:
+        return self.next_event if self._event_timer else self._events.next(self._clock.time())
+
+    def _reserve(self, due: float) -> None:
+        self.next_event = due
+        self._event_timer = self._clock.call_at(due, self._event, due)
+
+    def _event(self, due: float) -> None:
+        """A reserved event, idle or not, is held or skipped."""
+        self._reserve(due + self._events.interval)
+        one, other = self._radios
+        latest = due - EVENT_OVERHEAD
+        if one.busy_until > latest or other.busy_until > latest:
+            self.events_skipped += 1
+            self._missed()
+            return
+        self.events_held += 1
+        end = due + exchange_airtime(0, 0, self.phy)
+        if not self.audible:
+            for side, radio in zip((self.central, self.peripheral), self._radios, strict=True):
+                if not side.gone:
+                    radio.busy_until = end
+        elif self.central.queue or self.peripheral.queue:
+            self._exchange(due)
+        else:
+            one.busy_until = other.busy_until = end
+            if not self.path.loss or not self.path.loses(self._air.chances):
+                self._supervision.heard(end)
+            else:
+                self._missed()
+
+    def _has_room(self, start: float) -> bool:
+        """Whether one more exchange is over before any other event begins."""
+        one, other = self._radios
+        if one.busy_until > start or other.busy_until > start:
+            return False
+        down = self.central.queue[0].size if self.central.queue else 0
+        up = self.peripheral.queue[0].size if self.peripheral.queue else 0
+        end = start + transfer_airtime(down, up, self.phy, self.data_length, self.encrypted) + EVENT_OVERHEAD
+        return end <= self.next_event and end <= one.next_reserved(self) and end <= other.next_reserved(self)
+
+    def _give_up_reservations(self, end: End) -> None:
+        if not end.gone:
+            end.controller.radio.links.remove(self)
+
+    def _missed(self) -> None:
+        """Nothing has been heard in this event: the link may be lost before the next."""
+        deadline = self._supervision.deadline(self.parameters)
+        if deadline <= self.next_event and not self._expiry and self.audible:
+            self._expiry = self._clock.call_at(deadline, self.expire)
+
+    @property
+    def longest_silence(self) -> float:
+        """Between two packets that were heard."""
+        return self._supervision.longest_silence
 
     # Hearing one another, or no longer
 
@@ -193,6 +307,8 @@ class Link:
             if self._expiry:
                 self._expiry.cancel()
                 self._expiry = None
+            if self._air.events_collide:
+                return
             self._schedule()
             if self.path.loss and not self._listening:
                 self._listen_next()
@@ -205,7 +321,9 @@ class Link:
         now = self._clock.time()
         self._release_radios(now)
         if not self._expiry:
-            expires = self._supervision.expires_at(now, self._events, self.parameters, lossy=bool(self.path.loss))
+            # Where events collide, too, each was looked at by itself.
+            lossy = bool(self.path.loss) or self._air.events_collide
+            expires = self._supervision.expires_at(now, self._events, self.parameters, lossy)
             self._expiry = self._clock.call_at(expires, self.expire)
 
     def _listen_next(self) -> None:
@@ -237,6 +355,7 @@ class Link:
 
     def vanish(self, end: End) -> None:
         """One side is gone without a word (a reset, a power cut): the other misses it after its timeout."""
+        self._give_up_reservations(end)
         end.gone = True
         end.connection = None
         self.air_changed()
@@ -245,10 +364,12 @@ class Link:
         if not self.open:
             return
         self.open = False
-        for timer in (self._turn_timer, self._exchange_timer, self._expiry, self._listening):
+        for timer in (self._turn_timer, self._exchange_timer, self._expiry, self._listening, self._event_timer):
             if timer:
                 timer.cancel()
         self._exchange_timer = None
+        for end in (self.central, self.peripheral):
+            self._give_up_reservations(end)
         for end in (self.central, self.peripheral):
             end.controller.links.closed(end, local_reason if end is exempt else reason)
         self._release_radios(self._clock.time())
@@ -267,8 +388,9 @@ class Link:
 
     def update_parameters(self, end: End, parameters: LinkParameters) -> None:
         def apply() -> None:
-            self._events = ConnectionEvents(self._next_event(self._clock.time()), parameters.interval)
+            anchor = self._upcoming_event() if self._air.connection_events else self._clock.time()
             self.parameters = parameters
+            self._events = self._events_from(anchor)
             for side in (self.central, self.peripheral):
                 side.controller.links.parameters_changed(side)
 

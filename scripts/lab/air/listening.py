@@ -50,6 +50,14 @@ class Listening:
     def on(self) -> bool:
         return self.scanner.enabled or self.initiator is not None
 
+    @property
+    def share(self) -> float:
+        """How much of the time the receiver is on for advertisements, as it is set now."""
+        windows = [self.scanner.window] if self.scanner.enabled else []
+        if self.initiator:
+            windows.append(self.initiator.window)
+        return min(1.0, sum(window.length / window.interval for window in windows))
+
     def dial(self, initiator: Initiator | None) -> None:
         """Waits for an advertiser to connect to, or (None) for none any more."""
         self.initiator = initiator

@@ -29,6 +29,8 @@ class Medium:
         """What controllers leave out that are asked to filter duplicates: one of DUPLICATE_FILTERS."""
         self.connection_events = True
         """False: data need not wait for a link's next connection event."""
+        self.events_collide = False
+        """A controller serves one connection event at a time, and skips those that fall into it. See `collide`."""
         self._announce = announce
         self._paths: Paths[LabController] = Paths()
         self._controllers: dict[str, LabController] = {}
@@ -107,6 +109,22 @@ class Medium:
         for link in list(self.links):
             if id(link.path) in touched:
                 link.air_changed()
+
+    def collide(self, on: bool) -> None:
+        """On: as on real controllers, a connection event that falls into another one's time at either controller is
+        skipped, not deferred. Off, the default: links that share a controller take turns."""
+        if on == self.events_collide:
+            return
+        self.events_collide = on
+        for link in self.links:
+            link.rules_changed()
+
+    def set_crystal(self, controller: LabController, ppm: float) -> None:
+        """From now on this controller's clock is so many millionths faster than the true time, or slower."""
+        controller.radio.crystal_ppm = ppm
+        for link in self.links:
+            if link.controllers[0] is controller:
+                link.crystal_changed()
 
     def drop(self, pairs: list[tuple[LabController, LabController]]) -> int:
         """Ends the links between these pairs as a supervision timeout does, at once. Returns how many there were."""

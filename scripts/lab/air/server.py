@@ -27,7 +27,7 @@ ADDRESS_PREFIX = "02:00:00:4C:41:"
 MAXIMUM_LINE = 256 * 1024
 
 STRANGER_OPERATIONS = {
-    "scan", "advertise", "offer", "hush", "listen", "connect", "send", "send_frame", "close", "disconnect",
+    "scan", "advertise", "offer", "hush", "listen", "connect", "link", "send", "send_frame", "close", "disconnect",
 }  # fmt: skip
 
 
@@ -190,6 +190,13 @@ class Server:
     async def do_connection_events(self, on: bool) -> None:
         self.medium.connection_events = on
 
+    async def do_events_collide(self, on: bool) -> None:
+        self.medium.collide(on)
+
+    async def do_crystal(self, names: list[str], ppm: float) -> None:
+        for name in names:
+            self.medium.set_crystal(self._controllers[name], ppm)
+
     async def do_links(self) -> list[dict[str, Any]]:
         return [
             {
@@ -201,6 +208,8 @@ class Server:
                 "dataLength": link.data_length,
                 "encrypted": link.encrypted,
                 "audible": link.audible,
+                "eventsHeld": link.events_held,
+                "eventsSkipped": link.events_skipped,
                 "toPeripheral": link.peripheral.received.summary(),
                 "toCentral": link.central.received.summary(),
             }
@@ -216,6 +225,7 @@ class Server:
                 "advertising": controller.advertising.running,
                 "scanning": controller.listening.scanner.enabled,
                 "dialling": controller.listening.initiator is not None,
+                "listeningShare": controller.listening.share,
                 "sent": sent.summary(),
                 "received": received.summary(),
             }

@@ -126,13 +126,19 @@ class Stranger:
 
     async def connect(self, address: str, address_type: str, psm: int, mtu: int = CHANNEL_MTU) -> int:
         """Dials, and opens a channel. A link that is up already is used."""
+        connection = await self._link(address, address_type)
+        spec = l2cap.LeCreditBasedChannelSpec(psm, mtu, CHANNEL_MPS, CHANNEL_CREDITS)
+        return self._adopt(await connection.create_l2cap_channel(spec))
+
+    async def link(self, address: str, address_type: str) -> None:
+        """Dials, and opens no channel."""
+        await self._link(address, address_type)
+
+    async def _link(self, address: str, address_type: str) -> Connection:
         kind = hci.AddressType.PUBLIC_DEVICE if address_type == "public" else hci.AddressType.RANDOM_DEVICE
         peer = hci.Address(address, kind)
         connection = next((one for one in self.device.connections.values() if one.peer_address == peer), None)
-        if connection is None:
-            connection = await self.device.connect(peer, own_address_type=hci.OwnAddressType.PUBLIC)
-        spec = l2cap.LeCreditBasedChannelSpec(psm, mtu, CHANNEL_MPS, CHANNEL_CREDITS)
-        return self._adopt(await connection.create_l2cap_channel(spec))
+        return connection or await self.device.connect(peer, own_address_type=hci.OwnAddressType.PUBLIC)
 
     def _adopt(self, channel: l2cap.LeCreditBasedChannel) -> int:
         number, self._next_channel = self._next_channel, self._next_channel + 1

@@ -16,16 +16,24 @@ class Supervision:
     def __init__(self, now: float) -> None:
         self.established = False
         """Whether anything has ever been heard."""
+        self.longest_silence = 0.0
         self._last_heard = now
 
     def heard(self, at: float) -> None:
+        silence = at - self._last_heard
+        if silence > self.longest_silence:
+            self.longest_silence = silence
         self._last_heard = at
         self.established = True
 
+    def deadline(self, parameters: LinkParameters) -> float:
+        """When it is given up, unless something is heard before."""
+        limit = parameters.timeout if self.established else ESTABLISHING_INTERVALS * parameters.interval
+        return self._last_heard + limit
+
     def overdue(self, now: float, parameters: LinkParameters) -> bool:
         """Whether it has been silent for longer than it may."""
-        limit = parameters.timeout if self.established else ESTABLISHING_INTERVALS * parameters.interval
-        return now - self._last_heard > limit
+        return now > self.deadline(parameters)
 
     def expires_at(self, now: float, events: ConnectionEvents, parameters: LinkParameters, lossy: bool) -> float:
         """When a link is lost over which nothing comes from now on."""

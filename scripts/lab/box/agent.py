@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import fcntl
+import json
 import os
 import select
 import selectors
@@ -16,6 +17,7 @@ import signal
 import socket
 import struct
 import tty
+from pathlib import Path
 from typing import Any
 
 from bluetooth import Management, attach
@@ -35,6 +37,7 @@ BLUETOOTHD = "/usr/libexec/bluetooth/bluetoothd"
 MAIN_CONF = "/run/bluetooth-main.conf"
 
 RFKILL = "/sys/class/rfkill"
+RECORDS = "/run/roadmesh"
 
 RB_POWER_OFF = 0x4321FEDC
 
@@ -130,6 +133,13 @@ class Agent:
 
     def do_power(self, controller: int, on: bool) -> None:
         self._management.power(controller, on)
+
+    def do_give_back(self, controller: int, address: str, peers: list[str]) -> None:
+        """What a node that was killed would have done at its end: the controller gets back what it had."""
+        record = Path(RECORDS) / f"adapter-{address.replace(':', '').lower()}"
+        if record.exists() and (text := record.read_text()):
+            self._management.set_defaults(controller, json.loads(text), peers)
+            record.write_text("")
 
     def do_rfkill(self, controller: int, on: bool) -> None:
         for switch in os.listdir(RFKILL):

@@ -20,9 +20,17 @@ HCI_UART_H4 = 0
 HCI_CHANNEL_CONTROL = 3
 NO_INDEX = 0xFFFF
 
-MGMT_READ_INFO, MGMT_SET_POWERED = 0x0004, 0x0005
+MGMT_READ_INFO, MGMT_SET_POWERED, MGMT_LOAD_PARAMETERS, MGMT_SET_DEFAULTS = 0x0004, 0x0005, 0x0035, 0x004C
 MGMT_COMMAND_COMPLETE, MGMT_INDEX_ADDED, MGMT_INDEX_REMOVED, MGMT_NEW_SETTINGS = 0x0001, 0x0004, 0x0005, 0x0006
 SETTING_POWERED = 0x01
+LE_PUBLIC = 1
+DEFAULTS = {
+    "advertisingMin": 0x0A,
+    "advertisingMax": 0x0B,
+    "connectionMin": 0x17,
+    "connectionMax": 0x18,
+    "supervisionTimeout": 0x1A,
+}
 SETTINGS_OFFSET_IN_INFO = 13
 
 
@@ -55,6 +63,16 @@ class Management:
 
     def power(self, index: int, on: bool) -> None:
         self._send(MGMT_SET_POWERED, index, bytes((on,)))
+
+    def set_defaults(self, index: int, values: dict[str, int], peers: list[str]) -> None:
+        """What the kernel uses on a controller where nothing else is named, as roadmesh has recorded it. It keeps what was used
+        for devices that were dialled, among which may be these."""
+        entries = (struct.pack("<HBH", kind, 2, values[name]) for name, kind in DEFAULTS.items())
+        self._send(MGMT_SET_DEFAULTS, index, b"".join(entries))
+        intervals = values["connectionMin"], values["connectionMax"], 0, values["supervisionTimeout"]
+        for peer in peers:
+            address = bytes.fromhex(peer.replace(":", ""))[::-1] + bytes((LE_PUBLIC,))
+            self._send(MGMT_LOAD_PARAMETERS, index, struct.pack("<H7s4H", 1, address, *intervals))
 
     def _send(self, opcode: int, index: int, parameters: bytes = b"") -> None:
         self._socket.send(struct.pack("<HHH", opcode, index, len(parameters)) + parameters)

@@ -203,10 +203,20 @@ class Air:
         """Off: data need not wait for the link's next connection event. Faster, and no longer like radio."""
         self.request("connection_events", on=on)
 
+    def events_collide(self, on: bool) -> None:
+        """On: a connection event that falls into another one's time at either controller is skipped, as on real
+        controllers, instead of waiting for its turn."""
+        self.request("events_collide", on=on)
+
+    def crystal(self, radio: Radio, ppm: float) -> None:
+        """How many millionths its clock is faster than the true time. A link's events follow the central's clock."""
+        self.request("crystal", names=_names(radio), ppm=ppm)
+
     # What it knows
 
     def links(self) -> list[dict[str, Any]]:
-        """The links that are up: who, interval, timeout, PHY, data length, encryption and traffic."""
+        """The links that are up: who, interval, timeout, PHY, data length, encryption and traffic; and how many of their
+        events were held and skipped, where events collide."""
         return list(self.request("links"))
 
     def counters(self) -> dict[str, dict[str, Any]]:

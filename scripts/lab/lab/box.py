@@ -346,7 +346,10 @@ class Box:
 
     def start_bluetoothd(self, *options: str) -> Program:
         """Starts it again after `stop_bluetoothd`, or after it was killed; with other options if some are given."""
-        self.bluetoothd_options = options or self.bluetoothd_options or BLUETOOTHD_OPTIONS
+        if options:
+            self.bluetoothd_options = options
+        elif self.bluetoothd_options is None:
+            self.bluetoothd_options = BLUETOOTHD_OPTIONS
         return self._start_bluetoothd(self.bluetoothd_options)
 
     def unplug(self, index: int) -> None:

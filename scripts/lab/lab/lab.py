@@ -105,10 +105,14 @@ class Lab:
 
     def shared_binary(self) -> Path:
         """The `roadmesh` to test, where every user of a box can read it: builds lie in somebody's home."""
-        shared = self.folder / "bin" / "roadmesh"
+        return self.shared_file(self.binary())
+
+    def shared_file(self, path: Path) -> Path:
+        """A copy of a program where every user of a box can read it."""
+        shared = self.folder / "bin" / path.name
         if not shared.exists():
-            shared.parent.mkdir()
-            shutil.copy(self.binary(), shared)
+            shared.parent.mkdir(exist_ok=True)
+            shutil.copy(path, shared)
             shared.chmod(0o755)
         return shared
 

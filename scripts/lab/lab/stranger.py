@@ -95,12 +95,22 @@ class Stranger:
     ) -> int:
         """Dials a box (its address, a controller of it, or what `find` returned) and opens a channel. Returns the
         channel's number; the other methods use the latest one unless told otherwise."""
-        if isinstance(to, dict):
-            address, kind = to["address"], to["addressType"]
-        else:
-            address, kind = (to if isinstance(to, str) else to.address), "public"
-        self._channel = self._do("connect", timeout, address=address, address_type=kind, psm=psm, mtu=mtu)
+        self._channel = self._do("connect", timeout, **self._address(to), psm=psm, mtu=mtu)
         return self._channel
+
+    def link(self, to: str | Controller | Event, timeout: float = DEFAULT_TIMEOUT) -> None:
+        """Dials a box, as `connect` does, and opens no channel."""
+        self._do("link", timeout, **self._address(to))
+
+    def expect_disconnected(self, timeout: float = DEFAULT_TIMEOUT) -> None:
+        """Waits until a link has ended."""
+        self._await("disconnected", lambda one: one["stranger"] == self.name, timeout, "its link ended")
+
+    @staticmethod
+    def _address(to: str | Controller | Event) -> dict[str, str]:
+        if isinstance(to, dict):
+            return {"address": to["address"], "address_type": to["addressType"]}
+        return {"address": to if isinstance(to, str) else to.address, "address_type": "public"}
 
     def listen(self, psm: int = 0, mtu: int = 2048) -> int:
         """Accepts channels from now on, on this PSM or one of its choice, which is returned. See `accepted`."""

@@ -6,18 +6,20 @@ from random import Random
 from typing import Any
 
 import pytest
-from virtual_clock import VirtualClock
 
 from air.addresses import Address
 from air.advertiser import CONNECTABLE, LEGACY, MAXIMUM_DELAY, Advertiser
 from air.counters import RadioCounters
 from air.radio import Radio
+from air.virtual_clock import VirtualClock
 
 INTERVAL = 0.02
 PUBLIC, RANDOM = (0, bytes(6)), (1, b"random")
 
 
 class Air:
+    events_collide = False
+
     def __init__(self) -> None:
         self.clock = VirtualClock()
         self.chances = Random(1)

@@ -1,89 +1,27 @@
-"""A link by itself, in virtual time: two controllers that only count what they are told."""
+"""A link by itself, in virtual time."""
 
 from __future__ import annotations
-
-from random import Random
-from typing import cast
 
 import pytest
 from bumble.hci import HCI_ErrorCode as Error
 from bumble.hci import Phy
-from virtual_clock import VirtualClock
+from pairs import INTERVAL, SIZE, TIMEOUT, Air, Pair, Party
 
 from air.airtime import transfer_airtime
 from air.connection_events import FIRST_EVENT, LinkParameters
-from air.controller import LabController
-from air.link import INSTANT_INTERVALS, End, Link, Pdu
-from air.paths import Path
-from air.radio import Radio
+from air.link import INSTANT_INTERVALS
 
-INTERVAL, TIMEOUT = 0.05, 0.42
-SIZE = 100
-
-
-class Told:
-    """What a controller's links are told."""
-
-    def __init__(self) -> None:
-        self.reasons: list[int] = []
-        self.changes: list[str] = []
-
-    def closed(self, end: End, reason: int) -> None:
-        self.reasons.append(reason)
-
-    def parameters_changed(self, end: End) -> None:
-        self.changes.append("parameters")
-
-    def phy_changed(self, end: End) -> None:
-        self.changes.append("phy")
-
-    def data_length_changed(self, end: End) -> None:
-        self.changes.append("data length")
-
-
-class Party:
-    def __init__(self) -> None:
-        self.radio = Radio()
-        self.links = Told()
-
-
-class Air:
-    connection_events = True
-
-    def __init__(self) -> None:
-        self.clock = VirtualClock()
-        self.chances = Random(1)
-        self.closed: list[int] = []
-
-    def link_closed(self, link: Link, reason: int) -> None:
-        self.closed.append(reason)
-
-
-class Pair:
-    """A link, and the times at which what was sent over it came."""
-
-    def __init__(self, air: Air | None = None, central: Party | None = None, deaf: bool = False) -> None:
-        self.air = air or Air()
-        self.central, self.peripheral = central or Party(), Party()
-        self.path = Path()
-        self.near, self.far = (End(cast(LabController, one)) for one in (self.central, self.peripheral))
-        self.link = Link(self.air, self.near, self.far, self.path, LinkParameters(INTERVAL, 0, TIMEOUT), deaf)
-        self.came: list[float] = []
-
-    def send(self, end: End) -> None:
-        self.link.send(end, Pdu(SIZE, lambda: self.came.append(self.air.clock.time())))
-
-    def cut(self, cut: bool) -> None:
-        self.path.cut = cut
-        self.link.air_changed()
+# Links behave alike whether they take turns or their events collide, as long as nobody else is there.
+AIRS = pytest.mark.parametrize("collide", [False, True], ids=["turns", "collide"])
 
 
 def airtime(down: int, up: int = 0) -> float:
     return transfer_airtime(down, up, Phy.LE_1M, data_length=27, encrypted=False)
 
 
-def test_data_waits_for_the_next_connection_event() -> None:
-    pair = Pair()
+@AIRS
+def test_data_waits_for_the_next_connection_event(collide: bool) -> None:
+    pair = Pair(Air(collide))
     pair.air.clock.advance(FIRST_EVENT + 0.01)
     pair.send(pair.near)
     pair.air.clock.advance(INTERVAL)
@@ -99,16 +37,18 @@ def test_without_connection_events_it_goes_at_once() -> None:
     assert pair.came == [pytest.approx(0.01 + airtime(SIZE))]
 
 
-def test_what_is_queued_goes_in_one_event_back_to_back() -> None:
-    pair = Pair()
+@AIRS
+def test_what_is_queued_goes_in_one_event_back_to_back(collide: bool) -> None:
+    pair = Pair(Air(collide))
     for _ in range(3):
         pair.send(pair.near)
     pair.air.clock.advance(INTERVAL)
     assert pair.came == [pytest.approx(FIRST_EVENT + number * airtime(SIZE)) for number in (1, 2, 3)]
 
 
-def test_a_lost_packet_is_sent_again_in_the_next_event() -> None:
-    pair = Pair()
+@AIRS
+def test_a_lost_packet_is_sent_again_in_the_next_event(collide: bool) -> None:
+    pair = Pair(Air(collide))
     pair.send(pair.near)
     pair.path.loss = 1.0
     pair.air.clock.advance(FIRST_EVENT + 0.02)
@@ -130,8 +70,9 @@ def test_two_links_of_one_controller_take_turns() -> None:
     assert one[0] < other[0] < one[1] < other[1]
 
 
-def test_a_cut_shorter_than_the_timeout_loses_nothing() -> None:
-    pair = Pair()
+@AIRS
+def test_a_cut_shorter_than_the_timeout_loses_nothing(collide: bool) -> None:
+    pair = Pair(Air(collide))
     pair.air.clock.advance(1.0)
     pair.cut(True)
     pair.send(pair.near)
@@ -141,8 +82,9 @@ def test_a_cut_shorter_than_the_timeout_loses_nothing() -> None:
     assert len(pair.came) == 1 and pair.link.open
 
 
-def test_a_longer_cut_ends_it_for_both_after_the_timeout() -> None:
-    pair = Pair()
+@AIRS
+def test_a_longer_cut_ends_it_for_both_after_the_timeout(collide: bool) -> None:
+    pair = Pair(Air(collide))
     pair.air.clock.advance(1.0)
     pair.cut(True)
     pair.air.clock.advance(TIMEOUT - INTERVAL)
@@ -152,16 +94,18 @@ def test_a_longer_cut_ends_it_for_both_after_the_timeout() -> None:
     assert pair.air.closed == [Error.CONNECTION_TIMEOUT_ERROR]
 
 
-def test_a_link_of_which_the_peripheral_never_heard_ends_after_six_intervals() -> None:
-    pair = Pair(deaf=True)
+@AIRS
+def test_a_link_of_which_the_peripheral_never_heard_ends_after_six_intervals(collide: bool) -> None:
+    pair = Pair(Air(collide), deaf=True)
     pair.air.clock.advance(FIRST_EVENT + 6 * INTERVAL - 0.001)
     assert pair.link.open
     pair.air.clock.advance(0.002)
     assert pair.central.links.reasons == [Error.CONNECTION_FAILED_TO_BE_ESTABLISHED_ERROR]
 
 
-def test_enough_losses_end_an_idle_link() -> None:
-    pair = Pair()
+@AIRS
+def test_enough_losses_end_an_idle_link(collide: bool) -> None:
+    pair = Pair(Air(collide))
     pair.air.clock.advance(1.0)
     pair.path.loss = 1.0
     pair.link.air_changed()
@@ -169,16 +113,18 @@ def test_enough_losses_end_an_idle_link() -> None:
     assert pair.air.closed == [Error.CONNECTION_TIMEOUT_ERROR]
 
 
-def test_who_disconnects_is_told_of_that_and_not_of_the_others_reason() -> None:
-    pair = Pair()
+@AIRS
+def test_who_disconnects_is_told_of_that_and_not_of_the_others_reason(collide: bool) -> None:
+    pair = Pair(Air(collide))
     reason, local = Error.REMOTE_USER_TERMINATED_CONNECTION_ERROR, Error.CONNECTION_TERMINATED_BY_LOCAL_HOST_ERROR
     pair.link.terminate(pair.near, reason, local)
     pair.air.clock.advance(INTERVAL)
     assert (pair.central.links.reasons, pair.peripheral.links.reasons) == ([local], [reason])
 
 
-def test_new_parameters_hold_six_events_after_they_were_announced() -> None:
-    pair = Pair()
+@AIRS
+def test_new_parameters_hold_six_events_after_they_were_announced(collide: bool) -> None:
+    pair = Pair(Air(collide))
     changed = LinkParameters(0.0075, 0, TIMEOUT)
     pair.link.update_parameters(pair.near, changed)
     announced = FIRST_EVENT + airtime(12)

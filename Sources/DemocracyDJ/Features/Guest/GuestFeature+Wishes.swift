@@ -7,7 +7,10 @@ import MeshProtocol
 extension GuestFeature {
     mutating func cast(_ kind: Wish.Kind, _ songID: Song.ID) -> [Effect] {
         // What no host can have is not worth the way to it.
-        guard DJLimits.isSongID(songID) else { return [.wishChanged(songID: songID, kind, .rejected(.unknownSong))] }
+        guard DJLimits.isSongID(songID) else {
+            let told = Effect.wishChanged(songID: songID, kind, .rejected(.unknownSong))
+            return kind == .suggest ? [told, .notice(Notice(.cannotAdd(songID, .unknownSong)))] : [told]
+        }
         // What is queued already needs a vote.
         if kind == .suggest, state.isCurrent, state.hostSnapshot?.item(songID) != nil { return cast(.vote, songID) }
         var wish = Wish(kind, songID)
@@ -20,8 +23,6 @@ extension GuestFeature {
                 return [.wishChanged(songID: songID, .suggest, .queued)] + handOver(place)
             }
             state.wishes.remove(at: place)
-            // No host was ever told of it.
-            if kind == .takeBack, state.known == nil { return [.wishChanged(songID: songID, kind, .confirmed)] }
             wish.undelivered = earlier.undelivered
             wish.needsDelivery = earlier.needsDelivery || earlier.undelivered > 0 || earlier.progress != .waiting
         } else if let overtaken = state.overtaken[songID] {
@@ -62,10 +63,13 @@ extension GuestFeature {
     // MARK: What becomes of them
 
     mutating func sendFailed(_ intent: GuestIntent, to peer: Peer.ID) -> [Effect] {
-        if case .skip = intent { return [.notice(Notice(.tooManyPendingVotes))] }
+        if intent.isOfTheMoment { return [.notice(Notice(.tooManyPendingVotes))] }
         guard state.known?.id == peer else { return [] }
-        guard let index = state.wishes.firstIndex(where: { $0.isAbout(intent) }), state.wishes[index].undelivered > 0
-        else { return [] }
+        guard let index = state.wishes.firstIndex(where: { $0.isAbout(intent) }) else {
+            mayHaveCome(intent)
+            return []
+        }
+        guard state.wishes[index].undelivered > 0 else { return [] }
         state.wishes[index].undelivered -= 1
         guard state.wishes[index].intent == intent else { return [] }
         let wasSent = state.wishes[index].progress == .sent
@@ -75,6 +79,8 @@ extension GuestFeature {
 
     mutating func delivered(_ intent: GuestIntent, to peer: Peer.ID) {
         guard state.known?.id == peer else { return }
+        // The host takes what it is told in order.
+        state.overtaken = state.overtaken.filter { $0.value.count > 0 }
         guard let index = state.wishes.firstIndex(where: { $0.isAbout(intent) }) else { return hasCome(intent) }
         guard state.wishes[index].undelivered > 0 else { return }
         state.wishes[index].undelivered -= 1
@@ -88,21 +94,32 @@ extension GuestFeature {
         if overtaken.count == 1 { state.overtaken[intent.songID] = nil }
     }
 
-    /// Whether the host has the message of a wish that this state shows: it has a vote that it shows, and has taken back one
-    /// that it no longer shows. That there is none says nothing.
-    private func isProof(_ snapshot: HostSnapshot, after before: HostSnapshot?, of wish: Wish) -> Bool {
-        guard !wish.needsDelivery else { return false }
-        guard wish.kind == .takeBack else { return true }
-        return snapshot.item(wish.songID) != nil && before?.item(wish.songID)?.voters.contains(local.id) == true
+    /// A message about a song that nothing is wanted of any more, which nobody will acknowledge.
+    private mutating func mayHaveCome(_ intent: GuestIntent) {
+        guard var overtaken = state.overtaken[intent.songID] else { return }
+        overtaken.count = max(0, overtaken.count - 1)
+        state.overtaken[intent.songID] = overtaken
     }
 
     /// Its wish is over, and messages about it may still be on their way: a later wish of the song comes behind them.
     private mutating func overtake(_ wish: Wish) {
         guard wish.undelivered > 0 else { return }
-        let isMixed = wish.needsDelivery
-        state.overtaken[wish.songID] = Overtaken(
-            count: wish.undelivered, asks: isMixed || wish.kind != .takeBack,
-            takesBack: isMixed || wish.kind == .takeBack)
+        state.overtaken[wish.songID] = Overtaken(wish)
+    }
+
+    /// What the same person's next guest comes behind, which has nothing on its way itself.
+    public var stillComing: [Song.ID: Overtaken] {
+        let wishes = state.wishes.map { ($0.songID, Overtaken($0)) }
+        return state.overtaken.merging(wishes) { $1 }.mapValues { overtaken in
+            Overtaken(asks: overtaken.asks, takesBack: overtaken.takesBack)
+        }
+    }
+
+    /// The next guest of a person, at the same host.
+    public init(local: Peer, of host: Peer.ID, behind stillComing: [Song.ID: Overtaken]) {
+        self.init(local: local)
+        state.known = KnownHost(id: host)
+        state.overtaken = stillComing
     }
 
     /// What the transport had no room for goes as soon as there is some, not with the next link.
@@ -115,13 +132,14 @@ extension GuestFeature {
 
     mutating func rejected(_ intent: GuestIntent, _ reason: RejectionReason) -> [Effect] {
         guard let index = state.wishes.firstIndex(where: { $0.intent == intent }) else {
-            if case .skip = intent { return [.notice(Notice(.cannotAdd(intent.songID, reason)))] }
+            if intent.isOfTheMoment { return [.notice(Notice(.cannotAdd(intent.songID, reason)))] }
             // It was followed, and its song's turn has come.
             if reason == .cannotBePlayed { return [.notice(Notice(.songFailed(title: title(of: intent.songID))))] }
             return []
         }
-        // It may be the answer to an earlier wish of that kind, since taken back: `settleUnshown` asks for one that counts.
-        guard !state.wishes[index].needsDelivery else {
+        // The host acknowledges each message before it answers it, so this may be the answer to an earlier one of that kind:
+        // `settleUnshown` asks for one that counts.
+        guard !state.wishes[index].needsDelivery, state.wishes[index].undelivered == 0 else {
             state.wishes[index].isPerhapsRejected = true
             return []
         }
@@ -133,23 +151,24 @@ extension GuestFeature {
         return [told, .notice(Notice(.cannotAdd(name, reason, waiting: waiting)))]
     }
 
-    private func title(of songID: Song.ID) -> String? { state.hostSnapshot?.item(songID)?.title }
+    private func title(of songID: Song.ID) -> String? {
+        state.hostSnapshot?.item(songID)?.title ?? state.search?.found.first { $0.id == songID }?.title
+    }
 
-    /// The host's state is known anew. A vote is cleared by a snapshot that shows it, never by just any snapshot.
-    /// `before` is the state that it follows on this link.
-    mutating func settleWishes(by snapshot: HostSnapshot, after before: HostSnapshot? = nil) -> [Effect] {
+    /// The host's state is known again. A vote is cleared by a snapshot that shows it, never by just any snapshot.
+    mutating func settleWishes(by snapshot: HostSnapshot) -> [Effect] {
         for index in state.wishes.indices where state.wishes[index].undelivered == 0 {
             state.wishes[index].statesSinceDelivery += 1
         }
-        return clearShown(by: snapshot, after: before) + settleUnshown()
+        return clearShown(by: snapshot) + settleUnshown()
     }
 
-    private mutating func clearShown(by snapshot: HostSnapshot, after before: HostSnapshot? = nil) -> [Effect] {
+    private mutating func clearShown(by snapshot: HostSnapshot) -> [Effect] {
         let shown = state.wishes.filter { wish in
             (!wish.needsDelivery || wish.isSettled) && wish.isShown(by: snapshot, to: local.id)
         }
         state.wishes.removeAll { shown.contains($0) }
-        for wish in shown where !isProof(snapshot, after: before, of: wish) { overtake(wish) }
+        for wish in shown { overtake(wish) }
         return shown.map { .wishChanged(songID: $0.songID, $0.kind, .confirmed) }
     }
 
@@ -173,7 +192,7 @@ extension GuestFeature {
         return effects.reversed()
     }
 
-    /// A host that was started anew may have lost what it had: votes that were delivered and that it does not show are sent
+    /// A host that was started again may have lost what it had: votes that were delivered and that it does not show are sent
     /// once more. Those that were not are in the outbox. A suggestion was followed most likely, and would be so twice.
     mutating func repeatWishes(by snapshot: HostSnapshot) -> [Effect] {
         let confirmed = clearShown(by: snapshot)

@@ -103,6 +103,8 @@ public struct GuestFeature: Feature {
         public var words: String
         /// The host has not answered it.
         public var isOpen: Bool
+        /// What the host has found.
+        public var found: [Song] = []
     }
 
     /// Who votes.
@@ -122,7 +124,7 @@ public struct GuestFeature: Feature {
     /// Whether the state on view may be out of date.
     public var isStale: Bool { !state.isCurrent }
 
-    /// Takes an event. Of a guest's decisions none but how far a song is depends on the time.
+    /// Takes an event. Only elapsed time depends on `now`.
     public mutating func handle(_ event: Event, now: MeshInstant = .zero) -> [Effect] {
         goOn(until: now)
         return switch event {
@@ -200,8 +202,8 @@ public struct GuestFeature: Feature {
         if state.known?.id != peer.id { meet(KnownHost(id: peer.id)) }
         state.host = peer
         state.connectionStatus = .connected
-        // The first snapshot on a link always counts: another host's epochs, or those of a box whose clock was set back,
-        // say nothing.
+        // The first snapshot on a link always counts: another host's epochs, or those of a device whose clock was set
+        // back, say nothing.
         state.isCurrent = false
         state.isWaitingForWhole = false
         state.search?.isOpen = false
@@ -245,6 +247,7 @@ public struct GuestFeature: Feature {
         case .searchResults(let results):
             guard let search = state.search, search.isOpen, search.number == results.number else { return [] }
             state.search?.isOpen = false
+            state.search?.found = results.songs
             return [.showResults(results.songs, for: search.words)]
         // A guest's own kinds of message, sent by a host, mean nothing here.
         case .intent, .stateRequest, .search: return []
@@ -253,7 +256,7 @@ public struct GuestFeature: Feature {
 
     // MARK: The host's state
 
-    /// A change makes the next state of the one it builds on. Whoever has another asks for the whole, once.
+    /// A change makes the next state of the one it builds on. A guest that has another asks for the whole, once.
     private mutating func take(_ change: HostChange, from host: Peer) -> [Effect] {
         guard !state.isWaitingForWhole else { return [] }
         if state.isCurrent, let snapshot = state.hostSnapshot {
@@ -275,7 +278,7 @@ public struct GuestFeature: Feature {
         return state.isWaitingForWhole ? [] : [askForWhole(host)]
     }
 
-    /// The host's clock is the one that counts. What nobody would notice is not shown anew.
+    /// The host's clock is the one that counts. What nobody would notice is not shown again.
     private mutating func correct(_ elapsed: Double?) -> [Effect] {
         guard let elapsed, let snapshot = state.hostSnapshot else { return [] }
         state.hostSnapshot?.elapsed = elapsed
@@ -295,11 +298,28 @@ public struct GuestFeature: Feature {
 
     private mutating func take(_ update: HostSnapshot) -> [Effect] {
         if state.isCurrent, let snapshot = state.hostSnapshot, !update.supersedes(snapshot) { return [] }
-        let before = state.isCurrent ? state.hostSnapshot : nil
         let isNewRun = state.known?.epoch != nil && state.known?.epoch != update.epoch
         state.hostSnapshot = update
         state.isCurrent = true
         state.known?.epoch = update.epoch
-        return [.show(update)] + (isNewRun ? repeatWishes(by: update) : settleWishes(by: update, after: before))
+        return [.show(update)] + (isNewRun ? repeatWishes(by: update) : settleWishes(by: update))
+    }
+}
+
+extension GuestFeature.Event {
+    /// Whether the person wants something of the host, which could be forgotten.
+    public var isWish: Bool {
+        switch self {
+        case .vote, .takeBackVote, .suggest, .skip: true
+        case .multipeerEvent, .search, .gaveUp, .forgotHost: false
+        }
+    }
+
+    /// The song that it is about, where it names one.
+    public var songID: Song.ID? {
+        switch self {
+        case .vote(let songID), .takeBackVote(let songID), .suggest(let songID): songID
+        case .skip, .search, .gaveUp, .forgotHost, .multipeerEvent: nil
+        }
     }
 }

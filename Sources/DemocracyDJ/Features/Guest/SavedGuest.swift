@@ -57,16 +57,19 @@ extension GuestFeature {
         let last = Dictionary(saved.wishes.map { ($0.songID, $0.kind) }) { $1 }
         state.wishes = saved.wishes.filter { last[$0.songID] == $0.kind }.map { item in
             var wish = Wish(item.kind, item.songID)
-            guard item.handedTo != nil, item.handedTo == saved.known?.id else { return wish }
-            wish.progress = .handedOver
             wish.undelivered = undelivered.count { wish.isAbout($0) }
+            // The outbox may have had no room for it.
+            guard item.handedTo != nil, item.handedTo == saved.known?.id else {
+                wish.needsDelivery = wish.undelivered > 0
+                return wish
+            }
+            wish.progress = .handedOver
             // What is on view is from before it, and a rejection may be that of an earlier one.
             wish.needsDelivery =
                 wish.undelivered > 1 || saved.hostSnapshot.map { wish.isShown(by: $0, to: local.id) } == true
             return wish
         }
-        for intent in undelivered where !state.wishes.contains(where: { $0.isAbout(intent) }) {
-            if case .skip = intent { continue }
+        for intent in undelivered where !intent.isOfTheMoment && !state.wishes.contains(where: { $0.isAbout(intent) }) {
             state.overtaken[intent.songID, default: Overtaken()].count += 1
             if case .takeBackVote = intent {
                 state.overtaken[intent.songID]?.takesBack = true

@@ -83,14 +83,26 @@ public struct Wish: Hashable, Sendable {
     var isSettled: Bool { undelivered == 0 && statesSinceDelivery >= 2 }
 }
 
-/// Messages about a song that nothing is wanted of any more, and that the host does not have for good yet.
+/// Messages about a song that nothing is wanted of any more, and that the host may not have for good yet.
 public struct Overtaken: Hashable, Sendable {
-    /// How many there are.
+    /// How many will be acknowledged. 0 where nobody will say when they have come: at the latest with the next message that
+    /// is acknowledged.
     public var count = 0
     /// One of them is a vote or a suggestion.
     public var asks = false
     /// One of them takes a vote back.
     public var takesBack = false
+
+    init(count: Int = 0, asks: Bool = false, takesBack: Bool = false) {
+        (self.count, self.asks, self.takesBack) = (count, asks, takesBack)
+    }
+
+    /// What a wish leaves behind.
+    init(_ wish: Wish) {
+        self.init(
+            count: wish.undelivered, asks: wish.needsDelivery || wish.kind != .takeBack,
+            takesBack: wish.needsDelivery || wish.kind == .takeBack)
+    }
 
     /// Whether one of them would undo a wish that is confirmed before they arrive.
     func undoes(_ kind: Wish.Kind) -> Bool { kind == .takeBack ? asks : takesBack }

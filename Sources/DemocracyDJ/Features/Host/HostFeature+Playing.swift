@@ -113,7 +113,7 @@ extension HostFeature {
         }
     }
 
-    /// Whoever wanted to hear it is told, first of all.
+    /// Who wanted to hear it is told, first of all.
     private mutating func giveUp(on item: QueueItem, now: MeshInstant) -> [Effect] {
         state.unplayable.removeAll { $0 == item.id }
         state.unplayable.append(item.id)

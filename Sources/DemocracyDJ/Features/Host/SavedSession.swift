@@ -74,7 +74,7 @@ extension HostFeature {
     /// Goes on where an earlier run was cut off. Songs that the library does not have any more are left out; where that
     /// leaves nothing to play, the next song plays.
     mutating func resume(_ saved: SavedSession, now: MeshInstant) {
-        // Numbered anew, in the order of adding: what was stored may be any number.
+        // Numbered again, in the order of adding: what was stored may be any number.
         let order = saved.queue.sorted { $0.added < $1.added }.map(\.songID)
         let places = Dictionary(zip(order, 0...)) { first, _ in first }
         state.queue = saved.queue.compactMap { saved in

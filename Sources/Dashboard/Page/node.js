@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import { limits } from "/limits.js";
+import { adding, checked, tried, without } from "/outbox.js";
+import { keep, kept } from "/storage.js";
+import { messageOf } from "/stream.js";
+
+const sentences = {
+    403: "You cannot do that here.",
+    429: "Too many taps at once. Wait a moment, then try again.",
+};
+
+/**
+ * What the page says to its node, the program that serves it: commands, searches, and a guest's taps, which are kept
+ * until the node has them.
+ */
+export class PageNode {
+    #on;
+    #isSending = false;
+    #landing = [];
+
+    /** `on` has `say(message, suggestion)`, `changed()`, `announce(text)`, `left()` and `isOpen()`. */
+    constructor(on) {
+        this.#on = on;
+        this.announce = on.announce;
+    }
+
+    /** Taps that no view shows yet. Another tab of this browser has the same. */
+    get taps() {
+        const now = performance.now();
+        this.#landing = this.#landing.filter((tap) => now - tap.landedAt < limits.landing);
+        return [...this.#landing, ...checked(kept("taps"))];
+    }
+
+    /** A view has come: what the node has taken is in it. */
+    landed() {
+        this.#landing = [];
+    }
+
+    /** A command that makes sense at once or never. */
+    async command(command, fields = {}) {
+        try {
+            const answer = await post({ command, ...fields });
+            if (answer.ok) return true;
+            this.#on.say(await said(answer, "That did not work. Try again in a moment."));
+        } catch {
+            this.#on.say("No connection, so nothing was done.", "Try again when the connection is back.");
+        }
+        return false;
+    }
+
+    /** Ends the session or leaves it. */
+    async leave(isHost) {
+        if (await this.command(isHost ? "end" : "leave")) this.#on.left();
+    }
+
+    /** A guest's vote or suggestion: kept until the node has it. */
+    wish(command, song) {
+        const taps = adding(checked(kept("taps")), { command, songID: song.id, title: song.title });
+        if (!taps) {
+            this.#on.say("Too many votes are waiting already.", "Vote again when the connection is back.");
+            return;
+        }
+        this.#keep(taps);
+        this.flush();
+    }
+
+    /** Posts what is kept, oldest first. */
+    async flush() {
+        if (this.#isSending) return;
+        this.#isSending = true;
+        try {
+            for (let tap = checked(kept("taps"))[0]; tap && this.#on.isOpen(); tap = checked(kept("taps"))[0]) {
+                if (!(await this.#send(tap))) break;
+            }
+        } finally {
+            this.#isSending = false;
+        }
+    }
+
+    /** Songs of the host's library that have all of these words: `{songs, message}`. */
+    async search(words, signal) {
+        try {
+            const answer = await fetch(`/api/search?q=${encodeURIComponent(words)}`, { signal });
+            if (!answer.ok) return { songs: [], message: await messageOf(answer) || "The host does not answer." };
+            return { songs: (await answer.json()).songs, message: "" };
+        } catch {
+            return { songs: [], message: "No connection. Your search continues when it is back." };
+        }
+    }
+
+    async #send(tap) {
+        keep("taps", tried(checked(kept("taps")), tap));
+        try {
+            const answer = await post({ command: tap.command, songID: tap.songID });
+            if (answer.status === 429 || answer.status >= 500) {
+                setTimeout(() => this.flush(), limits.tooOften);
+                return false;
+            }
+            // A browser that the node does not know keeps what it wanted until it has joined again.
+            if (answer.status === 401) return false;
+            if (answer.ok) this.#landing.push({ ...tap, landedAt: performance.now() });
+            else this.#on.say(await said(answer, "Your vote was not taken. Try again in a moment."));
+            this.#keep(without(checked(kept("taps")), tap));
+            return true;
+        } catch {
+            return false;
+        }
+    }
+
+    #keep(taps) {
+        keep("taps", taps.length ? taps : null);
+        this.#on.changed();
+    }
+}
+
+const said = async (answer, otherwise) => await messageOf(answer) || sentences[answer.status] || otherwise;
+
+const post = (body) => fetch("/api/command", {
+    method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body),
+    signal: AbortSignal.timeout(limits.connecting),
+});

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/**
+ * Tells a refused suggestion once, at its song. The node tells it in a notice as well, which says what to do: its
+ * sentences take the place of the wish's own for as long as that is in view, and it is no toast.
+ */
+export class Refusals {
+    /** What is told, by song. */
+    #told = new Map();
+
+    /** `announce` says it to a person who does not see it. */
+    constructor(announce) {
+        this.announce = announce;
+    }
+
+    /** A view without these notices. */
+    atSongs(view) {
+        const items = [view.nowPlaying, ...view.queue].filter((item) => item?.wish);
+        const marks = [...items.map((item) => ({ ...item.wish, songID: item.id })), ...view.wishes];
+        const refused = marks.filter((mark) => mark.kind === "suggest" && mark.state === "rejected");
+        for (const songID of this.#told.keys()) {
+            if (!refused.some((mark) => mark.songID === songID)) this.#told.delete(songID);
+        }
+        // Of several that were refused for one reason, the notice is of the newest.
+        const mark = (notice) => refused.findLast((one) => one.reason === notice.code);
+        for (const notice of view.notices) this.#tell(mark(notice)?.songID, notice);
+        if (!this.#told.size) return view;
+        const told = (wish, songID) => (this.#told.has(songID) ? { ...wish, sentence: this.#told.get(songID) } : wish);
+        const shown = (item) => item && { ...item, wish: told(item.wish, item.id) };
+        return {
+            ...view, nowPlaying: shown(view.nowPlaying), queue: view.queue.map(shown),
+            wishes: view.wishes.map((wish) => told(wish, wish.songID)),
+            notices: view.notices.filter((one) => !mark(one)),
+        };
+    }
+
+    #tell(songID, { message, suggestion }) {
+        const sentence = [message, suggestion].filter(Boolean).join(" ");
+        if (!songID || this.#told.get(songID) === sentence) return;
+        this.#told.set(songID, sentence);
+        this.announce(sentence);
+    }
+}

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import NodeStore
+
+extension Doctor {
+    /// 2025-01-01: RoadMesh is younger, so a clock that says less was never set.
+    private static let earliest = 1_735_689_600
+    /// Room on a disk, in bytes, below which a node soon takes no more votes: the database with its log.
+    private static let leastDisk = 8 << 20
+    /// Room on a disk, in bytes, with which a node has all it wants for long: covers (64 MiB), the database with its log
+    /// (some 20 MiB), and recordings.
+    private static let comfortableDisk = 128 << 20
+
+    /// Debian's kernels that can panic when a link or an adapter goes (`docs/bluez.md`), and the last one before them.
+    private static let unsoundKernels = ["6.1.191", "6.1.192"]
+    private static let soundKernel = "6.1.190"
+
+    var kernelFinding: Finding {
+        let words = device.kernel.split { $0 == " " || $0 == "-" }.map(String.init)
+        guard let version = Self.unsoundKernels.first(where: { words.contains($0) }) else {
+            return Finding(.kernel, .good, "The kernel is none of those that are known to panic.")
+        }
+        return Finding(
+            .kernelUnsound, .worthKnowing, "The kernel, Linux \(version), can panic when a link is lost.",
+            meaning:
+                "Anybody in range can set that off, and the device stands still or restarts. Linux "
+                + "\(Self.soundKernel) has not got the fault. What is installed:",
+            command: "dpkg --list 'linux-image-*'")
+    }
+
+    var clockFinding: Finding {
+        guard device.clock.seconds >= Self.earliest else {
+            return Finding(
+                .clockWrong, .broken, "This device's clock was never set: it is before 2025.",
+                meaning: "Sessions, recordings and what is kept bear a wrong time, and covers are refused, since no "
+                    + "certificate is valid yet. With a network, sudo timedatectl set-ntp true sets it; without one:",
+                command: "sudo date -s 'YYYY-MM-DD HH:MM'")
+        }
+        guard device.clock.isKept != false else {
+            return Finding(
+                .clockAlone, .worthKnowing, "The clock is set, but no time server keeps it.",
+                meaning:
+                    "It drifts by some seconds a day, so recordings of two devices do not fit together exactly. Votes "
+                    + "do not need it.",
+                command: "sudo timedatectl set-ntp true")
+        }
+        return Finding(.clock, .good, "The clock is set\(device.clock.isKept == true ? " and kept" : "").")
+    }
+
+    var stateFindings: [Finding] {
+        let folder = device.folder
+        if folder.refusal != nil { return [unwritable(folder)] }
+        let files = [identityFinding(folder), databaseFinding(folder)].compactMap(\.self)
+        guard files.isEmpty else { return files }
+        let state =
+            !folder.exists
+            ? "will be made at the first start" : folder.isInUse ? "is in use by a running node" : "is sound"
+        return [Finding(.state, .good, "The state folder \(folder.path) \(state).")]
+    }
+
+    private func unwritable(_ folder: FolderCondition) -> Finding {
+        let place = "The state folder \(folder.path)\(folder.exists ? "" : ", which is to be made,")"
+        let elsewhere = "A node does not start with it. Where it has to stay so, name another folder with --state."
+        if folder.isNoFolder {
+            return Finding(
+                .stateUnwritable, .broken,
+                folder.exists
+                    ? "\(folder.path) is to be the state folder, and is no folder."
+                    : "The state folder \(folder.path) cannot be made: something above it is no folder.",
+                meaning: "A node does not start with it. Name another with --state, or move away what is in its place.")
+        }
+        if folder.isReadOnlyDisk {
+            return Finding(
+                .stateReadOnly, .broken, "\(place) is on a disk that is read-only.",
+                meaning: elsewhere + " A card that has made itself read-only is worn out.",
+                command: "sudo mount -o remount,rw \"$(findmnt -n -o TARGET -T \(Self.quoted(folder.path)))\"")
+        }
+        if folder.exists, folder.owner != device.user {
+            return Finding(
+                .stateForeign, .broken, "\(place) belongs to another user (number \(folder.owner)).",
+                meaning: elsewhere + " Most often a node was run once with sudo.",
+                command: "sudo chown -R \"$USER\": \(Self.quoted(folder.path))")
+        }
+        return Finding(
+            .stateUnwritable, .broken, "\(place) cannot be written (\(folder.refusal ?? "")).",
+            meaning: elsewhere,
+            command: "sudo install -d -m 700 -o \"$USER\" \(Self.quoted(folder.path))")
+    }
+
+    private func identityFinding(_ folder: FolderCondition) -> Finding? {
+        let file = folder.path + "/identity"
+        switch folder.identity {
+        case .isDamaged(let cause), .isUnreadable(let cause):
+            return Finding(
+                .identityDamaged, .broken, "The identity in \(file) cannot be used (\(cause)).",
+                meaning:
+                    "A node does not start with it. Put a copy back; or move it away, and the node begins as somebody "
+                    + "new, whom bonded and banned peers do not know.",
+                command: "mv \(Self.quoted(file)) \(Self.quoted(file + ".damaged"))")
+        case .isSound where folder.isReadableByOthers:
+            return Finding(
+                .identityReadable, .worthKnowing, "Other users of this device may read the identity in \(file).",
+                meaning: "Who has a copy of it can pass for this node. The next start protects it; where somebody may "
+                    + "have copied it, move it away, and the node begins as somebody new.",
+                command: "chmod 600 \(Self.quoted(file))")
+        case .isMissing, .isSound, .isNewer: return nil
+        }
+    }
+
+    private func databaseFinding(_ folder: FolderCondition) -> Finding? {
+        let file = folder.path + "/" + NodeStore.fileName
+        let away =
+            "The next start moves it away and starts with an empty one: its queue, votes and peers are lost to it."
+        switch folder.database {
+        case .isMissing, .isSound: return nil
+        case .isDamaged(let cause):
+            return Finding(
+                .databaseDamaged, .broken, "The database \(file) is damaged (\(cause.prefix(120))).",
+                meaning: away + " What can be saved of it, this saves:",
+                command: "sqlite3 \(Self.quoted(file)) .recover | sqlite3 \(Self.quoted(file + ".saved"))")
+        case .isNewer:
+            return Finding(
+                .databaseNewer, .broken, "The database \(file) was made by a newer roadmesh.",
+                meaning: away + " Use the newer program again, or another folder with --state.",
+                command: "sudo apt-get install roadmesh")
+        case .isUnreadable(let cause):
+            return Finding(
+                .databaseUnreadable, .broken, "The database \(file) cannot be read (\(cause)).",
+                meaning: "A node does not start with it.", command: "sudo chown \"$USER\": \(Self.quoted(file))")
+        }
+    }
+
+    var diskFinding: Finding? {
+        guard let free = device.freeBytes else { return nil }
+        let room = "\(free >> 20) MiB are free for \(device.folder.path)"
+        if free < Self.leastDisk {
+            return Finding(
+                .diskFull, .broken, "The disk is full: \(room).",
+                meaning: "A node takes no vote that it cannot keep. Delete something; what takes the room:",
+                command: "sudo du -xh / | sort -h | tail -n 20")
+        }
+        if device.folder.isFullDisk {
+            return Finding(
+                .diskFull, .broken, "The disk takes nothing more, though \(room).",
+                meaning: "A node takes no vote that it cannot keep. The user's share of the disk may be used up, or "
+                    + "the number of files that it can have:",
+                command: "df -i \(Self.quoted(device.folder.path))")
+        }
+        guard free < Self.comfortableDisk else { return Finding(.disk, .good, "\(room).") }
+        return Finding(
+            .diskLow, .worthKnowing, "The disk is nearly full: \(room).",
+            meaning: "Covers and recordings take up to some 100 MiB. What takes the room:",
+            command: "sudo du -xh / | sort -h | tail -n 20")
+    }
+
+    /// A path as a shell takes it for one word.
+    private static func quoted(_ path: String) -> String {
+        path.allSatisfy { $0.isLetter || $0.isNumber || "/._-".contains($0) }
+            ? path : "'" + path.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
+    }
+}

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BLETransport
+import FoundationEssentials
+
+/// What main.conf is to say, in groups that belong together: where somebody has set one of a group otherwise, that is a
+/// decision, and the whole group is left alone. A shortest interval beside somebody's longest one could be more than that.
+struct SettingGroup: Hashable {
+    /// What is to be set.
+    var settings: [KeyFileSetting]
+    /// What may only be set to this, if it is set at all.
+    var bounds: [KeyFileSetting] = []
+
+    /// How often the adapter advertises, in 0.625 ms: 20 to 30 ms.
+    static let advertisingUnits: ClosedRange<UInt16> = 32...48
+    /// The interval of the links that it dials, in 1.25 ms: a node's own.
+    static let linkUnits =
+        UInt16(RadioLimits.dialledInterval.lowerBound)...UInt16(RadioLimits.dialledInterval.upperBound)
+    /// Their supervision timeout, in 10 ms: a node's own.
+    static let supervisionUnits = UInt16(RadioLimits.tunedSupervision)
+
+    /// How often the adapter advertises.
+    static let advertising = Self(settings: [
+        KeyFileSetting("LE", "MinAdvertisementInterval", "\(advertisingUnits.lowerBound)"),
+        KeyFileSetting("LE", "MaxAdvertisementInterval", "\(advertisingUnits.upperBound)"),
+    ])
+    /// The links that the adapter dials. With a latency a link would need a longer timeout (Core specification, Vol 4,
+    /// Part E, 7.8.12).
+    static let links = Self(
+        settings: [
+            KeyFileSetting("LE", "MinConnectionInterval", "\(linkUnits.lowerBound)"),
+            KeyFileSetting("LE", "MaxConnectionInterval", "\(linkUnits.upperBound)"),
+            KeyFileSetting("LE", "ConnectionSupervisionTimeout", "\(supervisionUnits)"),
+        ], bounds: [KeyFileSetting("LE", "ConnectionLatency", "0")])
+    /// Adapters are switched on when bluetoothd finds them.
+    static let enabling = Self(settings: [KeyFileSetting("Policy", "AutoEnable", "true")])
+}
+
+/// A configuration file with groups of settings added.
+struct ConfigurationEdit: Hashable {
+    /// What is added, in the order of the groups.
+    private(set) var added: [KeyFileSetting] = []
+    /// What somebody has set otherwise, a sentence each.
+    private(set) var remarks: [String] = []
+    /// The file as it is to be; nil where nothing is added.
+    private(set) var result: Data?
+
+    /// Decides what is added to a file.
+    init(_ file: ConfigurationFile, groups: [SettingGroup]) {
+        let before: Data
+        switch file.found {
+        case .nothing: before = Data()
+        case .bytes(let bytes): before = bytes
+        case .refused(let why):
+            remarks = ["\(file.path) \(why): it is left alone."]
+            return
+        }
+        do throws(KeyFile.Refusal) {
+            let parsed = try KeyFile(Array(before))
+            for group in groups { take(group, parsed, file.path) }
+            guard !added.isEmpty else { return }
+            let after = parsed.adding(added)
+            // Read as bluetoothd will read it.
+            let written = try KeyFile(after)
+            guard added.allSatisfy({ written.value(of: $0.key, in: $0.section) == $0.value }) else {
+                preconditionFailure("a setting was not added where it counts")
+            }
+            result = Data(after)
+        } catch {
+            added = []
+            remarks = ["\(file.path) \(error.text): it is left alone."]
+        }
+    }
+
+    private mutating func take(_ group: SettingGroup, _ file: KeyFile, _ path: String) {
+        let others = (group.settings + group.bounds).compactMap { wish -> String? in
+            guard let value = file.value(of: wish.key, in: wish.section), !Self.isSame(value, wish.value) else {
+                return nil
+            }
+            return "\(path) has \(wish.key)=\(value) in [\(wish.section)]. Somebody has set it, so it stays, with what "
+                + "belongs to it."
+        }
+        remarks += others
+        guard others.isEmpty else { return }
+        added += group.settings.filter { file.value(of: $0.key, in: $0.section) == nil && !added.contains($0) }
+    }
+
+    /// Whether bluetoothd takes two values for one: numbers may be written in hexadecimal, and 1 is true.
+    private static func isSame(_ one: String, _ other: String) -> Bool {
+        func number(_ text: String) -> Int? {
+            text.lowercased().hasPrefix("0x") ? Int(text.dropFirst(2), radix: 16) : Int(text)
+        }
+        if let number = number(one), number == Self.truth(other) ?? (Int(other) ?? .min) { return true }
+        return one == other
+    }
+
+    private static func truth(_ text: String) -> Int? { text == "true" ? 1 : nil }
+
+    /// What an adapter with these defaults has when bluetoothd has read the result.
+    func defaults(from before: AdapterDefaults) -> AdapterDefaults {
+        var defaults = before
+        if added.contains(where: { $0.section == "LE" && $0.key.contains("Advertisement") }) {
+            defaults = defaults.advertising(SettingGroup.advertisingUnits)
+        }
+        if added.contains(where: { $0.section == "LE" && $0.key.contains("Connection") }) {
+            defaults = defaults.links(
+                SettingGroup.linkUnits, supervisionTimeout: SettingGroup.supervisionUnits)
+        }
+        return defaults
+    }
+
+    /// What is added, as it stands in the file: each section's name, and its lines.
+    var lines: [String] {
+        var lines: [String] = []
+        var section: String?
+        for setting in added {
+            if setting.section != section { lines.append("[\(setting.section)]") }
+            section = setting.section
+            lines.append(setting.line)
+        }
+        return lines
+    }
+}

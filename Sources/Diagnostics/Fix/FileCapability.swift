@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BLETransport
+import FoundationEssentials
+
+/// Capabilities of a program's file, as the kernel keeps them in the attribute `security.capability` (`struct
+/// vfs_cap_data` of linux/capability.h): a revision with flags, then what is permitted and what may be inherited, 32 bits of
+/// each, twice. All little-endian.
+struct FileCapability: Hashable {
+    /// Who runs the program has what is permitted in effect at once.
+    private static let effective: UInt32 = 1
+    private static let (secondRevision, thirdRevision): (UInt32, UInt32) = (0x0200_0000, 0x0300_0000)
+    /// CAP_NET_ADMIN and CAP_NET_RAW.
+    static let (netAdmin, netRaw): (UInt64, UInt64) = (1 << 12, 1 << 13)
+
+    private(set) var isEffective: Bool
+    private(set) var permitted: UInt64
+    private(set) var inheritable: UInt64
+
+    /// What tuning links takes: `cap_net_admin,cap_net_raw+ep`.
+    static let tuning = Self(isEffective: true, permitted: netAdmin | netRaw, inheritable: 0)
+
+    private init(isEffective: Bool, permitted: UInt64, inheritable: UInt64) {
+        (self.isEffective, self.permitted, self.inheritable) = (isEffective, permitted, inheritable)
+    }
+
+    /// Reads the attribute. Nil where it is of an unknown form.
+    init?(_ bytes: Data) {
+        let words = stride(from: 0, to: bytes.count - bytes.count % 4, by: 4).map { offset in
+            bytes.dropFirst(offset).prefix(4).reversed().reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
+        }
+        guard let head = words.first, words.count >= 5,
+            [Self.secondRevision, Self.thirdRevision].contains(head & 0xFF00_0000)
+        else { return nil }
+        self.init(
+            isEffective: head & Self.effective != 0, permitted: UInt64(words[1]) | UInt64(words[3]) << 32,
+            inheritable: UInt64(words[2]) | UInt64(words[4]) << 32)
+    }
+
+    /// As the kernel takes it.
+    var bytes: Data {
+        let words = [
+            Self.secondRevision | (isEffective ? Self.effective : 0), UInt32(truncatingIfNeeded: permitted),
+            UInt32(truncatingIfNeeded: inheritable), UInt32(truncatingIfNeeded: permitted >> 32),
+            UInt32(truncatingIfNeeded: inheritable >> 32),
+        ]
+        return Data(words.flatMap { word in (0..<4).map { UInt8(truncatingIfNeeded: word >> ($0 * 8)) } })
+    }
+
+    /// Whether it has nothing that tuning does not need.
+    var isForTuningAlone: Bool { inheritable == 0 && permitted & ~Self.tuning.permitted == 0 }
+
+    /// What somebody who runs the program without rights of their own may do.
+    var permissions: (mayAdminister: Bool, mayCommand: Bool) {
+        (isEffective && permitted & Self.netAdmin != 0, isEffective && permitted & Self.netRaw != 0)
+    }
+}
+
+/// The file that this program is.
+public struct ProgramFile: Hashable, Sendable {
+    /// Its path, with links followed.
+    public var path: String
+    /// Its capabilities as the kernel keeps them; nil where it has none.
+    public var capability: Data?
+    /// Its disk is mounted nosuid: what the kernel keeps there has no effect.
+    public var isIgnored = false
+    /// Why it cannot be given any, in words that end a sentence; nil where it can.
+    public var refusal: String?
+
+    /// What somebody who runs it without rights of their own may do with radios.
+    public var permissions: RadioPermissions {
+        let may = isIgnored ? nil : capability.flatMap { FileCapability($0)?.permissions }
+        return RadioPermissions(mayAdminister: may?.mayAdminister == true, mayCommand: may?.mayCommand == true)
+    }
+}

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BLETransport
+import CCapability
+import FoundationEssentials
+import Glibc
+
+/// What a plan of changes needs to know of a device beside what was found out about its radios. Nothing in it is judged.
+public struct FixFacts: Hashable, Sendable {
+    /// Somebody who uses the device.
+    public struct User: Hashable, Sendable {
+        /// The user's number.
+        public var number: UInt32
+        /// The group's number that the user's files get.
+        public var group: UInt32
+        /// The user's name.
+        public var name: String
+    }
+
+    /// Who has asked, by sudo; nil for root itself.
+    public var user: User?
+    /// This program.
+    public var program: ProgramFile
+    /// The configuration file of the bluetoothd that runs, or that would.
+    public var configuration: ConfigurationFile
+    /// RoadMesh's addition to bluetoothd's unit.
+    public var unitAddition: ConfigurationFile
+    /// Whether services are started by systemd here.
+    public var hasSystemctl: Bool
+    /// What `systemctl is-enabled bluetooth` says; nil where it says nothing.
+    public var enablement: String?
+    /// Whether there is a group that bluetoothd's policy may mean.
+    public var hasGroup: Bool
+    /// rfkill's files of Bluetooth radios that a program has blocked.
+    public var blocks: [String]
+    /// What the kernel uses on each adapter.
+    public var defaults: [String: AdapterDefaults] = [:]
+}
+
+/// A file that somebody may have written.
+public struct ConfigurationFile: Hashable, Sendable {
+    /// What is found in its place.
+    public enum Found: Hashable, Sendable {
+        /// Nothing.
+        case nothing
+        /// A file with these bytes.
+        case bytes(Data)
+        /// Something that is left alone; the rest of a sentence that begins with its path.
+        case refused(String)
+    }
+
+    /// Its path.
+    public var path: String
+    /// What is found there.
+    public var found: Found
+
+    init(path: String, found: Found) {
+        self.path = path
+        self.found = found
+    }
+
+    /// Looks at a file.
+    init(lookingAt path: String) {
+        self.path = path
+        do throws(FixFailure) {
+            found = try PlainFile.read(path).map { .bytes($0) } ?? .nothing
+        } catch {
+            found = .refused(error.text)
+        }
+    }
+}
+
+extension FixFacts {
+    /// Where RoadMesh's addition to bluetoothd's unit is.
+    static let unitAdditionPath = "/etc/systemd/system/bluetooth.service.d/roadmesh.conf"
+
+    /// Looks. `environment` is this process's.
+    public static func collect(_ radio: RadioFacts?, environment: [String: String]) async -> Self {
+        let hasSystemctl = SystemCommand.exists("systemctl", environment)
+        let enablement = hasSystemctl ? await SystemCommand(["systemctl", "is-enabled", "bluetooth"]).answer() : nil
+        return FixFacts(
+            user: User(environment: environment), program: .running(),
+            configuration: ConfigurationFile(
+                lookingAt: radio?.daemon?.configuration ?? DaemonFacts.standardConfiguration),
+            unitAddition: ConfigurationFile(lookingAt: unitAdditionPath), hasSystemctl: hasSystemctl,
+            enablement: enablement, hasGroup: getgrnam(FixPlanner.group) != nil, blocks: blocks(),
+            defaults: defaults(radio))
+    }
+
+    private static func defaults(_ radio: RadioFacts?) -> [String: AdapterDefaults] {
+        let read = (radio?.adapters ?? []).compactMap { adapter in
+            AdapterDefaults.read(of: adapter.name).map { (adapter.name, $0) }
+        }
+        return Dictionary(read, uniquingKeysWith: { first, _ in first })
+    }
+
+    /// Files of rfkill (Documentation/ABI/stable/sysfs-class-rfkill) that hold a 1.
+    private static func blocks(in folder: String = "/sys/class/rfkill") -> [String] {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        func line(_ path: String) -> String? {
+            FileManager.default.contents(atPath: path).map {
+                String(decoding: $0, as: UTF8.self).filter { !$0.isWhitespace }
+            }
+        }
+        return names.sorted().map { "\(folder)/\($0)" }.filter { line($0 + "/type") == "bluetooth" }
+            .map { $0 + "/soft" }.filter { line($0) == "1" }
+    }
+}
+
+extension FixFacts.User {
+    /// Who has called sudo, as it tells (sudo(8), "Environment"). Nil where nobody has, or root.
+    public init?(environment: [String: String]) {
+        guard let number = environment["SUDO_UID"].flatMap(UInt32.init), number != 0,
+            let entry = getpwuid(number)?.pointee
+        else { return nil }
+        self.init(number: number, group: entry.pw_gid, name: String(cString: entry.pw_name))
+    }
+
+    /// Every group that the user is in now, in the system's own list: a login that is older has less.
+    var groups: [UInt32] {
+        var count: Int32 = 64
+        var groups = [gid_t](repeating: 0, count: Int(count))
+        guard getgrouplist(name, group, &groups, &count) >= 0 else { return [group] }
+        return Array(groups.prefix(Int(count)))
+    }
+
+    /// Why bluetoothd does not talk to this user, in the system's words; nil where it does, or nothing is known. Root is let
+    /// in by itself, so that only asking as the user tells.
+    public func denial() async -> String? {
+        let question = SystemCommand([
+            "dbus-send", "--system", "--print-reply", "--dest=org.bluez", "/",
+            "org.freedesktop.DBus.ObjectManager.GetManagedObjects",
+        ])
+        guard case .failed(let text) = await question.run(as: self, within: FixLimits.question),
+            text.contains("org.freedesktop.DBus.Error.AccessDenied")
+        else { return nil }
+        return text
+    }
+}
+
+extension ProgramFile {
+    /// The program that runs.
+    public static func running() -> Self {
+        let path = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
+        var file = Self(path: path)
+        var disk = statvfs()
+        if statvfs(path, &disk) == 0 { file.isIgnored = disk.f_flag & UInt(ST_NOSUID) != 0 }
+        do throws(FixFailure) {
+            file.capability = try CapabilityAttribute.read(path)
+        } catch {
+            file.refusal = error.text
+        }
+        if file.isIgnored {
+            file.refusal = "its disk is mounted nosuid"
+        } else if file.refusal == nil, geteuid() == 0 {
+            file.refusal = CapabilityAttribute.refusal(
+                of: String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)]))
+        }
+        return file
+    }
+}
+
+/// The attribute that holds a file's capabilities.
+enum CapabilityAttribute {
+    static func read(_ path: String) throws(FixFailure) -> Data? {
+        var bytes = [UInt8](repeating: 0, count: FixLimits.capabilityBytes)
+        let count = ccapability_read(path, &bytes, bytes.count)
+        guard count >= 0 else { throw failure(-count) }
+        return count == 0 ? nil : Data(bytes.prefix(Int(count)))
+    }
+
+    static func write(_ bytes: Data?, to path: String) throws(FixFailure) {
+        let bytes = bytes.map { Array($0) } ?? []
+        let result = ccapability_write(path, bytes, bytes.count)
+        guard result == 0 else { throw failure(-result) }
+    }
+
+    private static func failure(_ code: Int32) -> FixFailure {
+        code == EOPNOTSUPP ? FixFailure("its file system keeps none") : FixFailure(code: code)
+    }
+
+    /// Why a folder's file system takes no capabilities; nil where it does, or where that cannot be tried.
+    static func refusal(of folder: String) -> String? {
+        let bytes = Array(FileCapability.tuning.bytes)
+        let result = ccapability_try(folder.isEmpty ? "/" : folder, bytes, bytes.count)
+        // A file system without files that have no name: the attempt itself has to tell.
+        let isUntried = [-EOPNOTSUPP, -EISDIR].contains(result) && (try? read(folder)) != nil
+        return result == 0 || isUntried ? nil : failure(-result).text
+    }
+}

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FoundationEssentials
+import Glibc
+
+/// A change that was made, with what takes it back.
+public struct MadeChange: Hashable, Sendable, Codable {
+    /// The change in a sentence without its full stop.
+    public var title: String
+    /// When, in seconds since 1970.
+    public var at: Double
+    /// What got other bytes, with those that were there before.
+    public var content: ContentChange?
+    /// The program that takes it back.
+    public var undo: [String]?
+
+    /// What has to follow when it is taken back.
+    public var effect: ContentChange.Effect { content?.effect ?? .atOnce }
+
+    /// What is shown of it before it is taken back, a line each.
+    public func lines(number: Int) -> [String] {
+        let margin = String(repeating: " ", count: 7)
+        let how = content.map { "\($0.path), as it was before" } ?? (undo ?? []).joined(separator: " ")
+        return ["  \(number). \(title).", margin + how]
+    }
+}
+
+/// Keeps what was there before each change, on the disk before the change is made, so that a power cut leaves nothing that
+/// cannot be taken back. It belongs to the user who makes changes, which is root: who can write it can have any file
+/// replaced.
+public struct FixJournal: Sendable {
+    /// Where the journal of a device is.
+    public static let standardFolder = "/var/lib/roadmesh-doctor"
+
+    private struct Stored: Codable {
+        var version: Int
+        var changes: [MadeChange]
+    }
+
+    private static let version = 1
+
+    /// The journal's file.
+    public let path: String
+    private let folder: String
+    private let lock: FolderLock?
+    /// The changes that were made and not taken back, the first one first.
+    public private(set) var changes: [MadeChange]
+
+    /// Reads the journal in a folder; where there is none, nothing was changed. Throws where it cannot be trusted or read,
+    /// and, `forChanges`, where another process has it.
+    public init(reading folder: String = standardFolder, forChanges: Bool) throws(FixFailure) {
+        self.folder = folder
+        lock = forChanges ? try FolderLock(folder) : nil
+        path = folder + "/changes.json"
+        changes = []
+        guard let bytes = try Self.bytes(path, in: folder) else { return }
+        guard let stored = try? JSONDecoder().decode(Stored.self, from: bytes) else {
+            throw FixFailure("the journal of changes in \(path) is damaged")
+        }
+        guard stored.version == Self.version else {
+            throw FixFailure("the journal of changes in \(path) was made by a newer roadmesh")
+        }
+        changes = stored.changes
+    }
+
+    private static func bytes(_ path: String, in folder: String) throws(FixFailure) -> Data? {
+        for place in [folder, path] {
+            var status = stat()
+            guard lstat(place, &status) == 0 else {
+                guard errno == ENOENT else {
+                    throw FixFailure("\(place) cannot be read: \(FixFailure(code: errno).text)")
+                }
+                return nil
+            }
+            guard status.st_mode & S_IFMT != S_IFLNK, status.st_uid == geteuid(), status.st_mode & 0o022 == 0 else {
+                throw FixFailure("\(place) may have been written by another user, and is not believed")
+            }
+            guard place == folder || Int(status.st_size) <= FixLimits.journalBytes else {
+                throw FixFailure("\(place) is too large")
+            }
+        }
+        guard let bytes = FileManager.default.contents(atPath: path) else { throw FixFailure("\(path) cannot be read") }
+        return bytes
+    }
+
+    /// Takes a change down, before it is made.
+    mutating func add(_ change: MadeChange) throws(FixFailure) {
+        guard changes.count < FixLimits.journalEntries else {
+            throw FixFailure("the journal in \(path) holds \(changes.count) changes already; take them back first")
+        }
+        try keep(changes + [change])
+    }
+
+    /// Forgets a change: it was not made after all, or is taken back.
+    mutating func forget(_ change: MadeChange) throws(FixFailure) {
+        var rest = changes
+        if let index = rest.lastIndex(of: change) { rest.remove(at: index) }
+        try keep(rest)
+    }
+
+    private mutating func keep(_ changes: [MadeChange]) throws(FixFailure) {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        guard let bytes = try? encoder.encode(Stored(version: Self.version, changes: changes)) else {
+            preconditionFailure("changes cannot be encoded")
+        }
+        guard bytes.count <= FixLimits.journalBytes else {
+            throw FixFailure("the journal in \(path) has no room for it; take earlier changes back first")
+        }
+        do throws(FixFailure) {
+            if changes.isEmpty {
+                try PlainFile.remove(path)
+                rmdir(folder)
+            } else {
+                try PlainFile.makeFolder(folder, mode: 0o700)
+                try PlainFile.replace(path, with: bytes, mode: 0o600)
+            }
+        } catch {
+            throw FixFailure("\(path) cannot be written: \(error.text)")
+        }
+        self.changes = changes
+    }
+}

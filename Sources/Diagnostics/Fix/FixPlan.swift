@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The changes that repair what was found, in the order in which they are made, and what is left alone.
+public struct FixPlan: Hashable, Sendable {
+    /// The changes.
+    public internal(set) var changes: [Change] = []
+    /// What could be changed and is not, and why: a sentence each.
+    public internal(set) var remarks: [String] = []
+
+    /// The question that is asked once.
+    public var question: String { "Make \(changes.count == 1 ? "this change" : "these \(changes.count) changes")?" }
+
+    mutating func remark(_ sentence: String) {
+        if !remarks.contains(sentence) { remarks.append(sentence) }
+    }
+}

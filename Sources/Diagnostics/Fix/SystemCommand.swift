@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FoundationEssentials
+import Glibc
+import Subprocess
+
+/// A program of the system that is run for a change or a question.
+struct SystemCommand: Sendable {
+    /// How it went.
+    enum Outcome: Hashable, Sendable {
+        /// It has done it; what it says.
+        case done(String)
+        /// It has not, or could not be started; why.
+        case failed(String)
+    }
+
+    /// Its name, and what it is told.
+    let words: [String]
+
+    init(_ words: [String]) { self.words = words }
+
+    /// Where a program is looked for beside the folders of PATH: `su` leaves these out.
+    private static let folders = ["/usr/sbin", "/usr/bin", "/sbin", "/bin"]
+
+    /// Whether there is such a program.
+    static func exists(_ name: String, _ environment: [String: String]) -> Bool { path(of: name, environment) != nil }
+
+    private static func path(of name: String, _ environment: [String: String]) -> String? {
+        let folders = (environment["PATH"] ?? "").split(separator: ":").map(String.init).filter { $0.hasPrefix("/") }
+        return (folders + Self.folders).map { "\($0)/\(name)" }.first { access($0, X_OK) == 0 }
+    }
+
+    /// Runs it to its end, or to the end of its time; as another user where one is named.
+    func run(as user: FixFacts.User? = nil, within limit: Duration = FixLimits.command) async -> Outcome {
+        guard let name = words.first, let path = Self.path(of: name, ProcessInfo.processInfo.environment) else {
+            return .failed("there is no program \(words.first ?? "") here")
+        }
+        var options = PlatformOptions()
+        if let user {
+            (options.userID, options.groupID, options.supplementaryGroups) = (user.number, user.group, user.groups)
+        }
+        let (arguments, platform) = (Array(words.dropFirst()), options)
+        let running = Task { () -> Outcome in
+            do {
+                let result = try await Subprocess.run(
+                    .path(.init(path)), arguments: .init(arguments), platformOptions: platform, input: .none,
+                    output: .string(limit: FixLimits.outputBytes), error: .string(limit: FixLimits.outputBytes))
+                let (output, error) = (result.standardOutput, result.standardError)
+                guard case .exited(0) = result.terminationStatus else {
+                    guard !Task.isCancelled else { throw CancellationError() }
+                    return .failed(Self.line(error) ?? Self.line(output) ?? "it ended: \(result.terminationStatus)")
+                }
+                return .done(output)
+            } catch is CancellationError {
+                return .failed("it has not ended within its time")
+            } catch {
+                return .failed("\(error)")
+            }
+        }
+        let alarm = Task {
+            try await Task.sleep(for: limit)
+            running.cancel()
+        }
+        defer { alarm.cancel() }
+        return await running.value
+    }
+
+    /// The first line of what it says, however it ends; nil where it says nothing.
+    func answer() async -> String? {
+        switch await run(within: FixLimits.question) {
+        case .done(let text), .failed(let text): Self.line(text)
+        }
+    }
+
+    private static func line(_ text: String) -> String? {
+        text.split(whereSeparator: \.isNewline).map(String.init).first { !$0.allSatisfy(\.isWhitespace) }
+    }
+}

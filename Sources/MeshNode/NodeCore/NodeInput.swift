@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DemocracyDJ
+import MeshProtocol
+
+/// What comes to a node from outside the air; what becomes of each stands below.
+public enum NodeInput: Hashable, Sendable {
+    /// The person at the head unit wants something.
+    case host(HostFeature.Command)
+    /// A passenger wants something.
+    case guest(GuestFeature.Event)
+    /// The head unit's player says something.
+    case player(PlayerReport)
+    /// The head unit's library is another one.
+    case library(SongLibrary)
+    /// Look for the host again, or try the radio again, now.
+    case retry
+    /// A guest leaves its host and stays alone.
+    case leave
+    /// A host's session is over: the next one begins with an empty queue.
+    case end
+    /// Something to be told, such as a line that is no command.
+    case notice(Notice)
+    /// What the notice of this code was about is over.
+    case cleared(code: String)
+    /// This moment of the recording is to be found again.
+    case mark(String)
+    /// Say goodbye, keep everything, and stop.
+    case quit(ByeReason)
+}
+
+extension NodeDecisions {
+    /// Decides on what comes from outside the air.
+    mutating func decide(_ input: NodeInput, _ context: inout Context) -> [Act] {
+        switch input {
+        case .host(let command): return ask(.host(.command(command)), &context)
+        case .guest(let event):
+            // What could be forgotten is refused.
+            return context.isWithoutStore && event.isWish ? [] : ask(.guest(event), &context)
+        // Who was refused and asks again is to be told again.
+        case .retry:
+            let isLinked = app.host != nil || app.guest?.state.host != nil
+            let isWell = monitor.refusal == nil && failingCovers.isEmpty && isLinked
+            return [.retried(isWell: isWell)] + watch(.retry, &context) + forgetChangedKey(&context)
+                + [.steer(.start)]
+        case .leave:
+            // Who leaves has not answered whether a key is to be forgotten.
+            changedKey = nil
+            let goodbye = app.guest?.state.host.map { [Act.disconnect($0.id)] } ?? []
+            return goodbye + ask(.guest(.gaveUp), &context) + [.cleared(by: .left), .steer(.leave)]
+        case .player(let report): return ask(.host(.player(report)), &context)
+        case .library(let library): return ask(.host(.library(library)), &context) + [.show(.library(library))]
+        case .end:
+            // Nobody is told of an end that could be undone: where no disk takes it, the session goes on at the next start.
+            guard !context.isWithoutStore else { return [.quit(.quit)] }
+            let acts = ask(.endSession, &context)
+            context.memory.noteEnd()
+            return acts + [.quit(.ended)]
+        case .notice(let notice): return [.tell(notice)]
+        case .cleared(let code): return [.clear(code)]
+        case .mark(let text): return [.show(.mark(text))]
+        case .quit(let reason): return [.quit(reason)]
+        }
+    }
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Whom a node has met, and what is kept of them.
+extension MeshCore {
+    /// What has to outlive the process (`Conversation.durable` says when).
+    public var remembered: [ConversationKey: Remembered] {
+        Dictionary(uniqueKeysWithValues: knownPeers.keys.compactMap { key in remembered(key).map { (key, $0) } })
+    }
+
+    /// What has to outlive the process of one conversation.
+    public func remembered(_ key: ConversationKey) -> Remembered? {
+        guard let known = knownPeers[key], let conversation = conversations[key] else { return nil }
+        return Remembered(publicKey: known.publicKey, conversation: conversation.durable)
+    }
+
+    /// The key of the conversation with a peer in which this node has that role.
+    public func key(_ peer: Peer.ID, as role: LinkRole) -> ConversationKey { ConversationKey(peer, as: role, service) }
+
+    /// The conversation with a peer that was used last, whichever role this node has in it.
+    public func lastConversation(with peer: Peer.ID) -> ConversationKey? {
+        knownPeers.filter { $0.key.peer == peer }.max { ($0.value.lastUse, $0.key) < ($1.value.lastUse, $1.key) }?
+            .key
+    }
+
+    /// The one peer that this node has joined and whose identifier begins like this, if it is one. Who was only let in
+    /// here is no known responder: its key must not stand in the way of the one that is meant.
+    func onlyJoined(withHead head: String) -> Peer.ID? {
+        let found = joined(withHead: head)
+        return found.count == 1 ? found.first : nil
+    }
+
+    /// The peers that this node has joined and whose identifiers begin like this: nobody else is taken for one of them.
+    public func joined(withHead head: String) -> [Peer.ID] {
+        knownPeers.keys.lazy.filter { $0.role == .initiator && $0.peer.hasPrefix(head) }.map(\.peer).sorted()
+    }
+
+    /// Forgets the peers that this node has joined and whose identifiers begin like this, with what was to be said to them:
+    /// another key may be theirs now.
+    public mutating func forget(withHead head: String) -> [Action] {
+        joined(withHead: head).filter { linkOfPeer[$0] == nil }.map { peer in
+            let key = key(peer, as: .initiator)
+            forget(key)
+            return .forgot(key)
+        }
+    }
+
+    /// How this node introduces itself to a peer on a link.
+    mutating func introduce(to peer: Peer.ID, on id: LinkID) -> Hello? {
+        guard let link = links[id] else { return nil }
+        let entropy = link.entropy
+        let known = conversations[key(peer, as: link.machine.role)]
+        let resumption = (known ?? newConversation(entropy)).resumption
+        links[id]?.told = resumption.delivered
+        let flags = link.machine.role == .responder ? link.advertised : nil
+        return Hello(
+            name: local.name, resumption: resumption, silence: silence, flags: flags ?? AdvertisedFlags())
+    }
+
+    /// A peer has proved its key. Returns what was forgotten for it.
+    mutating func meet(_ key: ConversationKey, publicKey: [UInt8], _ entropy: Entropy) -> ConversationKey? {
+        defer { touch(key) }
+        guard knownPeers[key] == nil else { return nil }
+        let forgotten = knownPeers.count >= Limits.conversations ? forgetLongestUnused() : nil
+        knownPeers[key] = KnownPeer(publicKey: publicKey, lastUse: 0)
+        conversations[key] = newConversation(entropy)
+        return forgotten
+    }
+
+    private func newConversation(_ entropy: Entropy) -> Conversation {
+        Conversation(epoch: entropy.epoch, holdsUntilStored: holdsUntilStored)
+    }
+
+    mutating func touch(_ key: ConversationKey) {
+        uses += 1
+        knownPeers[key]?.lastUse = uses
+    }
+
+    private mutating func forget(_ key: ConversationKey) {
+        knownPeers[key] = nil
+        conversations[key] = nil
+    }
+
+    /// Makes room for somebody new. Those with whom nothing was ever exchanged go first: an identity costs nothing, and
+    /// who makes many must not push out a friend.
+    private mutating func forgetLongestUnused() -> ConversationKey? {
+        func rank(_ known: (key: ConversationKey, value: KnownPeer)) -> (Int, UInt64, ConversationKey) {
+            (conversations[known.key]?.isBlank == false ? 1 : 0, known.value.lastUse, known.key)
+        }
+        let unlinked = knownPeers.filter { linkOfPeer[$0.key.peer] == nil }
+        guard let leastMissed = unlinked.min(by: { rank($0) < rank($1) })?.key else { return nil }
+        forget(leastMissed)
+        return leastMissed
+    }
+}

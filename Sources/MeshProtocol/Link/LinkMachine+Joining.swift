@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Joining (`docs/protocol.md`, "Challenges", "Admission"): what is said between the keys and the first message, and how
+/// far that has got. The initiator has introduced itself, and the responder takes it in, or does not.
+extension LinkMachine {
+    enum Phase: Sendable {
+        /// Initiator: `unknownHello` is out. To `answering`, or to the end.
+        case greeting(NoiseHandshake)
+        /// Initiator: the responder is identified, `present` is due. To `answering`.
+        case presenting(NoiseHandshake)
+        /// Initiator: `knownHello` is out. To `connected` or the end.
+        case recognising(NoiseHandshake)
+        /// Initiator: everything is said, and the responder's answer is due. To `connected` or the end.
+        case answering(Peer.ID)
+        /// Responder: the initiator's first packet is due. To `identifying`, `admitting` or the end.
+        case listening
+        /// Responder: `unknownReply` is out. To `admitting` or the end.
+        case identifying(NoiseHandshake)
+        /// Responder: `admit` or `refuse` is due. To `confirming`, `connected` or the end.
+        case admitting(Initiator)
+        /// Responder: `knownReply` is out; only the initiator's first record proves that its hello was no replay. To
+        /// `connected`.
+        case confirming(Initiator)
+        case connected(Peer)
+        case ended
+    }
+
+    /// An initiator that a responder knows the key of, and what it said.
+    struct Initiator: Sendable {
+        var id: Peer.ID
+        var hello: Hello
+        /// The handshake that the answer belongs into, where it is not finished.
+        var handshake: NoiseHandshake?
+    }
+
+    /// What a link needs to know of its node, and of the node it dials.
+    struct Keys: Sendable {
+        var local: Identity
+        var prologue: [UInt8]
+        /// A new private key for every link.
+        var ephemeral: [UInt8]
+        /// The identifier, or the head of it, of the responder that was dialled. Nil for responders.
+        var expected: Peer.ID?
+        /// The key of the responder that was dialled, where it is known.
+        var expectedKey: [UInt8]?
+        /// Those who were joined before and may be the responder that was dialled: nobody else is then.
+        var joined: [Peer.ID] = []
+        /// The flags that the responder was heard to advertise. Nil for responders, and where nothing was heard.
+        var heard: AdvertisedFlags?
+    }
+
+    // MARK: The responder's side
+
+    /// The responder takes the initiator in.
+    mutating func admit(as hello: Hello) -> [Action] {
+        guard case .admitting(let initiator) = phase else { return [] }
+        guard initiator.handshake != nil else {
+            control.enqueue(.selfInfo(hello))
+            return connect(initiator) + [.wake]
+        }
+        phase = .confirming(initiator)
+        return reply(to: initiator, with: .selfInfo(hello))
+    }
+
+    /// The responder does not take the initiator in.
+    mutating func refuse(_ reason: RefusalReason) -> [Action] {
+        guard case .admitting(let initiator) = phase else { return [] }
+        if initiator.handshake == nil {
+            control.enqueue(.refusal(reason))
+        } else {
+            _ = reply(to: initiator, with: .refusal(reason))
+        }
+        return end(.refused(reason), afterFinalFrame: true)
+    }
+
+    // MARK: The initiator's side
+
+    /// A frame has arrived before the link is up: the responder's answer, or something else.
+    mutating func receivedWhileJoining(_ frame: Frame, now: MeshInstant) -> [Action] {
+        switch (phase, frame) {
+        case (.answering(let responder), .selfInfo(let hello)): accept(hello, of: responder, now: now)
+        case (.answering, .refusal(let reason)): end(.refused(reason))
+        case (.answering, .challenge): leave(with: .refused(.challenge))
+        case (_, .goodbye(let reason)): end(.goodbye(reason))
+        default: end(.misbehaved(.unexpectedFrame))
+        }
+    }
+
+    /// The responder has answered: the initiator is in.
+    private mutating func accept(_ hello: Hello, of responder: Peer.ID, now: MeshInstant) -> [Action] {
+        if hello.unknownPart != nil { return leave(with: .refused(.version)) }
+        if let heard = keys.heard, hello.flags.wereStripped(from: heard) {
+            return end(.misbehaved(.strippedAdvertisement))
+        }
+        // At once: a responder that knew our key waits for this to be sure that we are no replay.
+        control.enqueue(.ping(liveness.ask(now: now)))
+        return connect(to: responder, hello) + [.wake]
+    }
+}
+
+extension AdvertisedFlags.Critical {
+    /// Those that this version can meet.
+    public static let known: Self = [.bond]
+}

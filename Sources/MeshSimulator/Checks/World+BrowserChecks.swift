@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DemocracyDJ
+import MeshNode
+import MeshProtocol
+
+/// What is promised to passengers with browsers: the same as to every other guest.
+extension World {
+    /// Its person is told what has become of a wish.
+    mutating func told(_ wish: ShownWishes.Entry, _ browser: Int) {
+        let (id, name) = (browsers[browser].peer.id, browsers[browser].name)
+        trace(browser: browser, "\(wish.kind) of \(wish.songID): \(wish.state)")
+        hash.add([103, browser])
+        guard wish.state.isAnswer else { return story.waits(id, wish.songID, by: .browser, at: now) }
+        if wish.state == .confirmed { figures.confirmed += 1 } else { figures.rejected += 1 }
+        let snapshot = browsers[browser].guest?.feature.state.hostSnapshot
+        let finding = story.answered(id, wish.songID, wish.kind, wish.state, by: .browser, seeing: snapshot)
+        if let (invariant, what) = finding { broken(invariant, name, what) }
+    }
+
+    /// The node acknowledges before it answers, so what it says at once is looked at as a whole.
+    mutating func checkAcknowledgements() {
+        for link in browserLinks.keys.sorted() {
+            guard let numbers = browserLinks[link]?.acknowledged, !numbers.isEmpty else { continue }
+            for number in numbers { checkAcknowledged(number, on: link) }
+            browserLinks[link]?.acknowledged = []
+            browserLinks[link]?.rejected = []
+        }
+    }
+
+    /// The node says that it has something for good: each once, in order, and when it is on the disk.
+    private mutating func checkAcknowledged(_ number: UInt64, on link: MeshCore.LinkID) {
+        guard let entry = browserLinks[link] else { return }
+        let browser = browsers[entry.browser]
+        if number <= entry.lastAcknowledged {
+            broken(.deliveredTwice, browser.name, "\(number) is acknowledged after \(entry.lastAcknowledged)")
+        }
+        browserLinks[link]?.lastAcknowledged = number
+        guard let said = entry.said[number] else { return }
+        let finding = story.acknowledged(
+            said.intent, of: browser.peer.id, at: said.at, count: said.count,
+            isRejected: entry.rejected.contains(said.intent), nodes[0].disk.host, now: now)
+        if let (invariant, what) = finding { broken(invariant, browser.name, what) }
+    }
+
+    /// Only who was sent away is told so, and there is room for all.
+    mutating func checkRefusal(_ reason: RefusalReason, _ browser: Int) {
+        switch reason {
+        case .banned where story.kicked.contains(browsers[browser].peer.id), .ended: break
+        // Its key comes and goes too fast by radio.
+        case .twin where story.shared.contains(browsers[browser].peer.id): break
+        default: broken(.givenUp, browsers[browser].name, "it is refused: \(reason)")
+        }
+    }
+
+    /// A page is shown what the host has shown, and nothing older than before.
+    mutating func checkState(_ snapshot: HostSnapshot, _ browser: Int) {
+        hash.add([104, browser, Int(snapshot.revision)])
+        if !story.hasShown(snapshot) { broken(.wrongState, browsers[browser].name, "state \(snapshot.revision)") }
+    }
+
+    /// A guest that was sent away has no link. A guest that has one, on any bearer, is there, and nobody else is.
+    mutating func checkBrowserLinks() {
+        guard !browsers.isEmpty, !nodes[0].isEnding, let core = nodes[0].core, core({ $0.isAtRest }),
+            let guests = core({ $0.app.host?.state.connectedPeers })
+        else { return }
+        let present = Set(guests.map(\.id))
+        let linked = Set(browserLinks.values.filter { !$0.isOver }.map { browsers[$0.browser].peer.id })
+        let byRadio = Set(core { $0.mesh.connectedPeers })
+        let banned = nodes[0].disk.host?.banned ?? []
+        for browser in browsers {
+            let id = browser.peer.id
+            if linked.contains(id), banned.contains(id) { broken(.banForgotten, browser.name, "its page is linked") }
+            let isLinked = linked.contains(id) || byRadio.contains(id)
+            if isLinked != present.contains(id) {
+                broken(.outOfOrder, browser.name, "it is \(isLinked ? "" : "not ")linked, and the host shows otherwise")
+            }
+        }
+    }
+
+    /// What is still to happen for a browser, in words; nil when nothing is.
+    func whatIsMissing(_ browser: SimulatedBrowser) -> String? {
+        let isLinked = browser.guest?.link.flatMap { browserLinks[$0] }?.isOver == false
+        if nodes[0].disk.host?.banned.contains(browser.peer.id) == true {
+            return isLinked ? "\(browser.name) is linked, and was sent away" : nil
+        }
+        guard isLinked, let guest = browser.guest else { return "\(browser.name) is not linked" }
+        if !browser.taps.isEmpty { return "\(browser.name) keeps \(browser.taps)" }
+        if !guest.unacknowledged.isEmpty { return "\(browser.name) waits for \(guest.unacknowledged)" }
+        if let wish = guest.feature.state.wishes.first { return "\(browser.name) has no answer to \(wish)" }
+        let shown = nodes[0].core?({ $0.app.host?.snapshot.still })
+        return guest.feature.state.hostSnapshot?.still == shown ? nil : "\(browser.name) has not got the host's state"
+    }
+}

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import UnixSignals
+
+/// The signals that end a node as `quit` does. Its starter may have it ignore some: nohup, or the `&` of a script.
+package enum EndingSignals {
+    /// Those that are not ignored.
+    static var heeded: [UnixSignal] {
+        [.sigterm, .sigint, .sighup].filter { signal in
+            var action = sigaction()
+            sigaction(signal.rawValue, nil, &action)
+            return unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self)
+                != unsafeBitCast(SIG_IGN, to: Int.self)
+        }
+    }
+
+    /// Has them end the program at once, as long as no node listens to them: a node that does not run yet has said and
+    /// promised nothing.
+    package static func endAtOnce() {
+        for number in heeded {
+            signal(number.rawValue) { _ in
+                Terminal.release()
+                _exit(EXIT_SUCCESS)
+            }
+        }
+    }
+}

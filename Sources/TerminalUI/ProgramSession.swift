@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FoundationEssentials
+import MeshNode
+
+/// A program at a running node: it is told each event, and the view when it asks, as one JSON object a line; what it types
+/// is performed.
+actor ProgramSession {
+    private let node: Node
+    private let reader: CommandReader
+    private let endOfInput: NodeInput?
+    private let pageState: @Sendable () async -> NodeWatch.PageState
+    private let start = ContinuousClock.now
+    private var watch: NodeWatch
+    private var versions = ToldVersions()
+    private var isReady = false
+    /// It was asked for before the node was ready, which is told first.
+    private var isViewDue = false
+
+    /// A session that has not begun. `endOfInput` is what the end of its input means.
+    init(
+        _ node: Node, _ description: NodeDescription, endOfInput: NodeInput?,
+        pageState: @escaping @Sendable () async -> NodeWatch.PageState
+    ) {
+        self.node = node
+        self.endOfInput = endOfInput
+        self.pageState = pageState
+        reader = CommandReader(description)
+        watch = NodeWatch(description)
+    }
+
+    /// Runs until the node has told everything.
+    func run() async {
+        let listening = Task { await listen() }
+        for await event in node.output { await take(event) }
+        listening.cancel()
+    }
+
+    private func listen() async {
+        for await line in InputLines().lines() {
+            switch reader.meaning(ofProgram: line) {
+            case .input(let input)?: await node.send(input)
+            case .view?: await tellView()
+            case .lines?, nil: break
+            }
+        }
+        if let endOfInput { await node.send(endOfInput) }
+    }
+
+    private func take(_ event: NodeEvent) async {
+        _ = watch.handle(event, now: ContinuousClock.now - start)
+        StandardOutput.write(JSONLine.text(TimedEvent(event, at: Date().timeIntervalSince1970)))
+        guard case .ready = event else { return }
+        isReady = true
+        if isViewDue { await tellView() }
+    }
+
+    private func tellView() async {
+        isViewDue = !isReady
+        let pageState = await pageState()
+        // The event `bye` is the last.
+        guard isReady, watch.own.ended == nil else { return }
+        let view = versions.numbered(watch.view(pageState, version: 0, now: ContinuousClock.now - start))
+        StandardOutput.write(JSONLine.text(TimedView(view, at: Date().timeIntervalSince1970)))
+    }
+}
+
+/// Numbers the views that are told. Not every change of a view is an event: a notice goes by itself, and the page's server
+/// knows of passengers. So each view is compared with the last.
+struct ToldVersions {
+    private var last: NodeView?
+
+    /// The view with its number, which is another one where anything but the elapsed time has changed.
+    mutating func numbered(_ view: NodeView) -> NodeView {
+        var view = view
+        view.version = last?.version ?? 1
+        if var last {
+            last.elapsed = view.elapsed
+            if last != view { view.version += 1 }
+        }
+        last = view
+        return view
+    }
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Diagnostics
+import FoundationEssentials
+import MeshNode
+import TerminalUI
+
+/// Shows findings and changes as they come.
+struct DoctorReport {
+    let isJSON: Bool
+
+    /// Columns of a paragraph, beside the margin.
+    private static let columns = 88
+
+    func show(_ finding: Finding) {
+        guard !isJSON else { return StandardOutput.write(JSONLine.text(TimedFinding(finding, at: now))) }
+        for line in finding.lines(wrap: { ShownText.wrap($0, to: Self.columns) }) { StandardOutput.write(line) }
+    }
+
+    func show(_ diagnosis: Diagnosis) {
+        guard !isJSON else { return StandardOutput.write(JSONLine.text(TimedSummary(diagnosis, at: now))) }
+        StandardOutput.write("\n\(diagnosis.sentence)")
+    }
+
+    /// What could be done, before anybody is asked.
+    func show(_ plan: FixPlan) {
+        if !plan.changes.isEmpty { say("\nWhat can be changed:\n") }
+        for (index, change) in plan.changes.enumerated() {
+            if isJSON {
+                StandardOutput.write(JSONLine.text(TimedChange(change, .planned, at: now)))
+            } else {
+                for line in change.lines(number: index + 1) { StandardOutput.write(line) }
+            }
+        }
+        guard !plan.remarks.isEmpty else { return }
+        say("\nWhat stays as it is:\n")
+        for remark in plan.remarks {
+            if isJSON {
+                StandardOutput.write(JSONLine.text(TimedRemark(remark, at: now)))
+            } else {
+                for line in ShownText.wrap("  - " + remark, to: Self.columns) { StandardOutput.write(line) }
+            }
+        }
+    }
+
+    /// What was done before, and can be taken back.
+    func show(_ made: [MadeChange]) {
+        say("What was changed, the last first:\n")
+        for (index, change) in made.enumerated() {
+            if isJSON { show(change, .planned) }
+            for line in change.lines(number: index + 1) { say(line) }
+        }
+        guard made.contains(where: { $0.effect != .atOnce }) else { return }
+        say("\nThen bluetoothd is restarted; what is connected over it is lost for a moment.")
+    }
+
+    func show(_ change: Change, _ state: TimedChange.State, cause: String? = nil) {
+        guard !isJSON else {
+            return StandardOutput.write(JSONLine.text(TimedChange(change, state, cause: cause, at: now)))
+        }
+        say(Self.sentence(change.title, state, cause))
+    }
+
+    func show(_ made: MadeChange, _ state: TimedChange.State, cause: String? = nil) {
+        guard !isJSON else {
+            return StandardOutput.write(JSONLine.text(TimedChange(made, state, cause: cause, at: now)))
+        }
+        say(Self.sentence(made.title, state, cause))
+    }
+
+    private static func sentence(_ title: String, _ state: TimedChange.State, _ cause: String?) -> String {
+        let cause = cause.map { ": \($0)" } ?? ""
+        return switch state {
+        case .planned: title
+        case .made: "done          \(title)."
+        case .takenBack: "taken back    \(title)."
+        case .leftAlone: "left alone    \(title)\(cause)."
+        case .failed: "FAILED        \(title)\(cause)."
+        }
+    }
+
+    /// A line for people alone.
+    func say(_ line: String) {
+        if !isJSON { StandardOutput.write(line) }
+    }
+
+    /// The time in seconds since 1970.
+    var now: Double { Date().timeIntervalSince1970 }
+}

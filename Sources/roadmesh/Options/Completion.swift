@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import FoundationEssentials
+import Glibc
+import MeshNode
+import MeshProtocol
+import NodeStore
+import ServiceLifecycle
+
+/// What a shell completes beside commands, options and files. Each is asked of the state folder that the line names.
+extension CompletionKind {
+    /// Hosts that were heard here before.
+    static let heardHosts = custom { words, _, _ in
+        let names = HeardHosts(folder(words))?.names ?? []
+        // These names are of other devices: bash expands what it is given (compgen -W), and zsh takes what follows a colon
+        // for a description (_describe).
+        let shell = CompletionShell.requesting
+        return shell == .bash ? names.map(quoted) : shell == .zsh ? names.map(escaped) : names
+    }
+    /// Recorded drives.
+    static let drives = custom { words, _, _ in
+        let drives = (try? folder(words).flatMap { try DriveStore.read(in: $0)?.drives() }) ?? []
+        return drives.map { String($0.number) } + (drives.isEmpty ? [] : ["last"])
+    }
+    /// Bluetooth adapters of this device.
+    static let adapters = custom { _, _, _ in
+        (try? FileManager.default.contentsOfDirectory(atPath: "/sys/class/bluetooth"))?.filter {
+            $0.hasPrefix("hci") && !$0.contains(":")
+        } ?? []
+    }
+
+    private static func quoted(_ name: String) -> String {
+        "'" + name.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
+    }
+
+    private static func escaped(_ name: String) -> String {
+        name.replacing("\\", with: "\\\\").replacing(":", with: "\\:")
+    }
+
+    /// The state folder of a line whose words are as they were typed.
+    private static func folder(_ words: [String]) -> String? { try? NodeOptions.statePath(named(words)) }
+
+    /// What the line gives --state, the last time; nil where that is nothing.
+    private static func named(_ words: [String]) -> String? {
+        let option = "--state"
+        guard let place = words.lastIndex(where: { $0 == option || $0.hasPrefix(option + "=") }) else { return nil }
+        // bash splits a word at its "=".
+        let isSplit = words[place...].dropFirst().first == "="
+        let value: String? =
+            if words[place] != option {
+                String(words[place].dropFirst(option.count + 1))
+            } else if isSplit {
+                words[place...].dropFirst(2).first
+            } else {
+                words[place...].dropFirst().first.map(expanded)
+            }
+        return value == "" ? nil : value
+    }
+
+    /// Shells expand "~/" at the beginning of a word, when they run the line.
+    private static func expanded(_ word: String) -> String {
+        guard word.hasPrefix("~/"), let home = ProcessInfo.processInfo.environment["HOME"] else { return word }
+        return home + String(word.dropFirst())
+    }
+}
+
+/// Names of the hosts that were heard here, the last one first: a file of the state folder, a line each. It is for completion
+/// only, so nobody is told where it cannot be written.
+struct HeardHosts {
+    private let file: URL
+
+    /// Those of a folder; nil where there is none.
+    init?(_ folder: String?) {
+        guard let folder, NodeOptions.isFolder(folder) else { return nil }
+        file = URL(filePath: folder + "/heard")
+    }
+
+    /// The names.
+    var names: [String] {
+        // A pipe that somebody has put there would be waited for.
+        var status = stat()
+        guard stat(file.path, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size <= Self.mostBytes,
+            let text = try? String(contentsOf: file, encoding: .utf8)
+        else { return [] }
+        return text.split(separator: "\n").map(String.init)
+    }
+
+    /// As many as a person looks through.
+    private static let limit = 32
+    /// What they may take, in bytes, with their line ends.
+    private static let mostBytes = limit * (Limits.nameBytes + 1)
+
+    /// A host was heard.
+    func add(_ host: Peer) {
+        let name = UntrustedText.shown(host.name)
+        let before = names
+        guard !name.isEmpty, before.first != name else { return }
+        let names = ([name] + before.filter { $0 != name }).prefix(Self.limit)
+        try? Data(names.map { $0 + "\n" }.joined().utf8).write(to: file, options: .atomic)
+    }
+}
+
+/// Takes down the hosts that a guest hears.
+struct Listener: Service {
+    let events: AsyncStream<NodeEvent>
+    let heard: HeardHosts
+
+    func run() async {
+        for await case .peerDiscovered(let host, _, _) in events { heard.add(host) }
+    }
+}

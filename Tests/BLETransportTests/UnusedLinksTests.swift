@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import MeshProtocol
+import Testing
+
+@testable import BLETransport
+
+@Suite("Links that nobody uses go, and those that somebody uses stay")
+struct UnusedLinksTests {
+    private var links = UnusedLinks()
+
+    @Test("a device that connects and opens no channel loses its link after half a minute, and a guest keeps its own")
+    mutating func empty() throws {
+        links.linked("guest", now: .seconds(1))
+        links.opened("guest")
+        links.linked("idler", now: .seconds(2))
+        #expect(links.deadline == .seconds(32))
+        #expect(links.due(now: .seconds(31)).isEmpty)
+        let gone = try #require(links.due(now: .seconds(32)).first)
+        #expect(gone == (address: "idler", wasUsed: false))
+        #expect(links.deadline == nil)
+    }
+
+    @Test("devices that only connect do not fill a controller: of more than three the oldest make room after seconds")
+    mutating func crowd() {
+        let began = MeshInstant.seconds(10)
+        for number in 0..<40 { links.linked("idler\(number)", now: began + .milliseconds(number)) }
+        let due = began + RadioLimits.firstChannel
+        #expect(links.due(now: due - .milliseconds(1)).isEmpty)
+        let gone = (0..<40).flatMap { links.due(now: due + .milliseconds($0)).map(\.address) }
+        #expect(gone == (0..<37).map { "idler\($0)" })
+        #expect(links.deadline == began + .milliseconds(37) + RadioLimits.emptyLink)
+    }
+
+    @Test("a bus of guests that link all at once keeps every link, though each opens its channel a little later")
+    mutating func bus() {
+        for number in 0..<8 { links.linked("guest\(number)", now: .seconds(10) + .milliseconds(30 * number)) }
+        for number in 0..<8 {
+            let now = MeshInstant.seconds(11) + .milliseconds(400 * number)
+            #expect(links.due(now: now).isEmpty)
+            links.opened("guest\(number)")
+        }
+        #expect(links.deadline == nil)
+    }
+
+    @Test("a link that could not be let go is let go later, unless somebody uses it again")
+    mutating func kept() {
+        links.linked("idler", now: .seconds(1))
+        #expect(links.due(now: .seconds(31)).count == 1 && !links.knows("idler"))
+        links.kept("idler", wasUsed: false, now: .seconds(31))
+        #expect(links.knows("idler"))
+        #expect(links.due(now: .seconds(31) + RadioLimits.unusedLink).map(\.wasUsed) == [false])
+        links.opened("guest")
+        links.kept("guest", wasUsed: true, now: .seconds(40))
+        #expect(links.deadline == nil)
+    }
+
+    @Test("a guest that closes its last channel keeps the link for a moment, in which it may come back")
+    mutating func used() {
+        links.opened("guest")
+        links.opened("guest")
+        links.closed("guest", now: .seconds(1))
+        #expect(links.deadline == nil)
+        links.closed("guest", now: .seconds(2))
+        #expect(links.deadline == .seconds(2) + RadioLimits.unusedLink)
+        links.opened("guest")
+        #expect(links.deadline == nil)
+        links.closed("guest", now: .seconds(3))
+        #expect(links.due(now: .seconds(3) + RadioLimits.unusedLink).map(\.wasUsed) == [true])
+    }
+
+    @Test("a link that breaks is forgotten, whether a channel was on it or not")
+    mutating func broken() {
+        links.linked("idler", now: .seconds(1))
+        links.unlinked("idler")
+        // The channel's end comes behind its link's.
+        links.opened("guest")
+        links.unlinked("guest")
+        links.closed("guest", now: .seconds(2))
+        links.unlinked("guest")
+        #expect(links.deadline == nil)
+    }
+}

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The folder that stands for the air, as docs/protocol.md describes it: stale files, and the PSM."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+from pathlib import Path
+
+import pytest
+from roadmesh_peer.hosting import HostTalk
+from roadmesh_peer.noise_link import Key
+from roadmesh_peer.virtual_air import HostRadio, Radio
+from roadmesh_peer.wire import Hello
+from roadmesh_program.fixtures import MakeGuest, Start, StartHost
+from roadmesh_program.program import Program
+
+EPOCH = 0xCA4
+NAME = "Dad's Car"
+
+
+def leave_behind(path: Path, kind: socket.SocketKind) -> None:
+    """A socket as a program that was killed leaves it: its file is there, and nobody has it open."""
+    with socket.socket(socket.AF_UNIX, kind) as left:
+        left.bind(str(path))
+    assert path.is_socket()
+
+
+def test_an_ear_that_nobody_listens_with_is_removed_and_the_others_stay(host: Program, bob: Program, air: Path) -> None:
+    stale = air / "ghost.ear"
+    leave_behind(stale, socket.SOCK_DGRAM)
+    # An advertisement goes to one ear after the other. The first that is heard here may have begun before the stale ear
+    # was there, and the last may not have come to it yet; the one between them went to all.
+    listening = Radio(air, "listener")
+    for _ in range(3):
+        listening.listen()
+    assert not stale.exists()
+    assert (air / "car.ear").is_socket() and (air / "bob.ear").is_socket()
+
+
+def test_a_radio_takes_the_place_of_one_that_was_killed(
+    air: Path, start: Start, start_host: StartHost, make_guest: MakeGuest
+) -> None:
+    leave_behind(air / "car.ear", socket.SOCK_DGRAM)
+    leave_behind(air / "car.psm", socket.SOCK_SEQPACKET)
+    leave_behind(air / "bob.ear", socket.SOCK_DGRAM)
+    host = start_host()
+    make_guest("Ana").join()
+    assert host.expect("peerConnected")["peer"]["name"] == "Ana"
+    start("guest", "Bob", "bob").expect("connection", state="connected")
+
+
+@pytest.mark.parametrize("psm", [0x80, 0xA7, 0xFF], ids=hex)
+def test_a_host_is_joined_whatever_its_psm_is(psm: int, air: Path, start: Start) -> None:
+    bob = start("guest", "Bob", "bob")
+    key = Key()
+    with contextlib.closing(HostRadio(air, "car", NAME)) as radio:
+        radio.PSM = psm
+        HostTalk(radio.accept(key.identifier), key).let_in(Hello(EPOCH, NAME))
+        bob.expect("connection", state="connected")
+
+
+@pytest.mark.parametrize("psm", [0x00, 0x7F], ids=hex)
+def test_what_has_no_psm_of_a_channel_is_no_host(psm: int, air: Path, start: Start) -> None:
+    bob = start("guest", "Bob", "bob")
+    with contextlib.closing(HostRadio(air, "car", NAME)) as radio:
+        radio.PSM = psm
+        with pytest.raises(TimeoutError):
+            radio.accept(Key().identifier, timeout=1.0)
+    assert not bob.seen("peerDiscovered")

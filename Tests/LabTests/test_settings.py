@@ -1,0 +1,122 @@
+"""A box as Debian installs it is fast while a node may set its adapter, and afterwards as it was."""
+
+from __future__ import annotations
+
+import pytest
+from helpers import START, Figures, await_joined, cast, hold, links_of, start_host
+from lab import Box, Lab, Program
+from test_doctor import doctor
+
+# As the kernel has them before anybody sets anything.
+ADVERTISING, CONNECTION = "every 1280 ms", "every 30 to 50 ms"
+
+
+@pytest.fixture(scope="module")
+def installed(air_of_file: Lab) -> Box:
+    """A box whose bluetoothd runs as Debian installs it: no option, no line in its main.conf."""
+    return air_of_file.box("installed", controllers=1, bluetoothd=())
+
+
+@pytest.fixture(scope="module")
+def passengers(air_of_file: Lab) -> Box:
+    return air_of_file.box("passengers", controllers=2, bluetoothd=())
+
+
+def timing(box: Box) -> str:
+    """What `doctor` says of it, to a user who may change nothing."""
+    [finding] = doctor(box, uid=1000).seen("finding", area="timing")
+    return str(finding["message"])
+
+
+def is_fast(box: Box) -> bool:
+    told = timing(box)
+    return "every 20 ms" in told and "every 7.5 ms" in told and "as a node has set it" in told
+
+
+def is_as_installed(box: Box) -> bool:
+    told = timing(box)
+    return ADVERTISING in told and CONNECTION in told
+
+
+def quit(program: Program) -> None:
+    program.say("quit")
+    assert program.wait(START) == 0
+
+
+def test_a_nodes_end_gives_the_adapter_back(road: Lab, installed: Box) -> None:
+    assert is_as_installed(installed)
+    host = start_host(installed)
+    told = host.expect_seen("radio", lambda one: "adapter" in one)["adapter"]
+    assert told == {
+        "setBy": "roadmesh", "advertisingInterval": [20, 20], "interval": [7.5, 7.5], "supervisionTimeout": 720,
+    }  # fmt: skip
+    assert is_fast(installed)
+    quit(host)
+    assert is_as_installed(installed)
+
+
+@pytest.mark.parametrize("choice", ["set", "leave"])
+def test_after_a_crash_the_next_node_gives_the_adapter_back(road: Lab, installed: Box, choice: str) -> None:
+    start_host(installed).kill()
+    assert is_fast(installed), "nobody was there to put anything back"
+    host = start_host(installed, "--adapter-settings", choice)
+    assert is_fast(installed) if choice == "set" else is_as_installed(installed)
+    quit(host)
+    assert is_as_installed(installed)
+
+
+def test_a_node_that_is_to_leave_the_adapter_alone_does(road: Lab, installed: Box) -> None:
+    host = start_host(installed, "--adapter-settings", "leave")
+    assert is_as_installed(installed)
+    assert host.expect_seen("radio", lambda one: "adapter" in one)["adapter"]["setBy"] == "system"
+    quit(host)
+    assert is_as_installed(installed)
+
+
+def test_a_user_without_the_capability_has_what_there_is(road: Lab, installed: Box) -> None:
+    host = start_host(installed, uid=1000)
+    assert is_as_installed(installed)
+    quit(host)
+
+
+def test_the_last_of_two_nodes_gives_the_adapter_back(road: Lab, installed: Box) -> None:
+    host = start_host(installed)
+    guest = installed.roadmesh("guest", "Ana", "--host", "0" * 32)
+    guest.expect("ready", timeout=START)
+    quit(host)
+    assert is_fast(installed)
+    quit(guest)
+    assert is_as_installed(installed)
+
+
+def test_a_restart_of_bluetoothd_leaves_a_host_as_fast_as_it_was(
+    road: Lab, installed: Box, passengers: Box
+) -> None:
+    host = start_host(installed)
+    installed.stop_bluetoothd()
+    host.expect("notice", code="radioUnavailable")
+    installed.start_bluetoothd()
+    host.expect("noticeCleared", code="radioUnavailable", timeout=START)
+    assert is_fast(installed), timing(installed)
+    ana = passengers.roadmesh("guest", "Ana")
+    await_joined(ana)
+    cast(ana, "s2", seen_by=[host, ana])
+
+
+def test_as_debian_installs_it_a_guest_is_in_at_once(
+    road: Lab, installed: Box, passengers: Box, figures: Figures
+) -> None:
+    start_host(installed)
+    seconds, states = [], []
+    for number in range(5):
+        ana = passengers.roadmesh("guest", "Ana", name=f"ana-{number}")
+        ready = ana.expect("ready", timeout=START)["_received"]
+        connected = ana.expect("connection", state="connected", timeout=START)["_received"]
+        states.append(ana.expect("snapshot", timeout=START)["_received"] - ready)
+        seconds.append(connected - ready)
+        [link] = links_of(road, installed.hci(0))
+        assert link["timeoutMilliseconds"] == 720
+        quit(ana)
+        hold(road, 0.5)
+    figures.times("as installed, with the capability: ready to connected", seconds)
+    figures.times("as installed, with the capability: ready to first state", states, 0.7)

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+@testable import TerminalUI
+
+@Suite("What stands at the prompt")
+struct TypedLineTests {
+    @Test(
+        "a line that is wider than the window shows where the cursor is",
+        arguments: [
+            ("vote 2", 6, "> vote 2", 8), ("vote 2", 0, "> vote 2", 2), ("search open road", 16, "…arch open road", 15),
+            ("search open road", 3, "> search open r…", 5), ("vote 漢漢漢漢漢漢", 23, "…e 漢漢漢漢漢漢", 15), ("", 0, "> ", 2),
+            ("a\u{1B}[2Jb", 6, "> a[2Jb", 7),
+        ])
+    func window(text: String, cursor: Int, shown: String, column: Int) {
+        let line = TypedLine(prompt: "> ", text: text, cursor: cursor)
+        #expect(line.shown(columns: 16) == (shown, column))
+    }
+
+    @Test("a cursor in the middle of a character or behind the end is none to trap on", arguments: [1, 99])
+    func cursors(cursor: Int) {
+        #expect(TypedLine(prompt: "> ", text: "漢", cursor: cursor).shown(columns: 16).column == 4)
+    }
+}

@@ -1,0 +1,45 @@
+"""When and on what something has been measured."""
+
+from __future__ import annotations
+
+import os
+import platform
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+
+def facts(binary: Path) -> dict[str, Any]:
+    here = Path(__file__).parent
+    return {
+        "date": time.strftime("%Y-%m-%d", time.gmtime()),
+        "processor": _processor(),
+        "cores": os.cpu_count(),
+        "memoryGB": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30),
+        "system": platform.freedesktop_os_release().get("PRETTY_NAME", ""),
+        "bluetoothd": _output("/usr/libexec/bluetooth/bluetoothd", "--version"),
+        "roadmesh": _output(str(binary), "--version"),
+        "build": "release" if "release" in str(binary) else "debug",
+        "revision": _output("git", "-C", str(here), "rev-parse", "--short", "HEAD"),
+        "load": load(),
+    }
+
+
+def load() -> float:
+    """How many programs have wanted a processor at once, over the last minutes."""
+    return round(os.getloadavg()[1], 1)
+
+
+def _processor() -> str:
+    for line in Path("/proc/cpuinfo").read_text().splitlines():
+        if line.startswith("model name"):
+            return line.partition(":")[2].strip()
+    return platform.machine()
+
+
+def _output(*command: str) -> str:
+    try:
+        return subprocess.run(command, capture_output=True, text=True, timeout=20).stdout.strip()
+    except (OSError, subprocess.TimeoutExpired):
+        return ""

@@ -1,0 +1,1 @@
+"""One file for each metric. A measurement takes a stage, and adds to the results."""

@@ -1,0 +1,1 @@
+"""What has been measured, for people to read."""

@@ -1,0 +1,57 @@
+"""The part of docs/benchmarks.md that is made from what has been measured; the rest of the page is written by hand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ..limits import verdicts
+from ..results import Results
+from .pictures import pictures
+from .tables import SECTIONS, section_table, verdict_table
+
+BEGIN, END = "<!-- measured: scripts/bench writes what follows -->", "<!-- measured: end -->"
+
+
+def write(results: Results, target: Path) -> None:
+    """Replaces what is between the two marks, and the pictures beside the page."""
+    made = pictures(results)
+    folder = target.parent / "pictures"
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, picture in made.items():
+        (folder / f"bench-{name}.svg").write_text(picture)
+    before, after = _around(target)
+    target.write_text(f"{before}{BEGIN}\n\n{_text(results, set(made))}\n{END}{after}")
+
+
+def _around(target: Path) -> tuple[str, str]:
+    text = target.read_text() if target.exists() else ""
+    if BEGIN not in text or END not in text:
+        return text, "\n"
+    return text.partition(BEGIN)[0], text.partition(END)[2]
+
+
+def _text(results: Results, drawn: set[str]) -> str:
+    parts = [_facts(results)]
+    if found := verdicts(results):
+        parts.append("## What must hold\n\n" + verdict_table(found))
+    for section in SECTIONS:
+        if rows := section_table(results, section):
+            picture = (
+                f"\n\n![{section.title}](pictures/bench-{section.picture}.svg)" if section.picture in drawn else ""
+            )
+            parts.append(f"## {section.title}\n\n{section.text}{picture}\n\n{rows}")
+    if results.notes:
+        parts.append("## Left out\n\n" + "\n".join(f"- {note}" for note in results.notes))
+    return "\n\n".join(parts) + "\n"
+
+
+def _facts(results: Results) -> str:
+    facts = results.facts
+    return (
+        f"Measured on {facts['date']}, RoadMesh {facts['roadmesh']} at `{facts['revision']}` ({facts['build']} build),"
+        f" on {facts['cores']} cores of {facts['processor']} with {facts['memoryGB']} GB, {facts['system']}, bluetoothd"
+        f" {facts['bluetoothd']}, in boxes with Linux 6.1; the machine's load was {facts['load']} when it"
+        f" began and {facts.get('loadAtEnd', 'unknown')} when it ended. A number is the median;"
+        " in brackets are the least and the greatest value, or from twelve values on the quartiles; n is how many there"
+        " are in a setting. “Same”: the capability changes nothing for this system."
+    )

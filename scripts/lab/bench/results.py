@@ -1,0 +1,100 @@
+"""What has been measured, as data: it is written to a file, and rendered from there."""
+
+from __future__ import annotations
+
+import json
+import statistics
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Summary:
+    count: int
+    median: float
+    low: float
+    high: float
+
+
+def summary(values: Iterable[float]) -> Summary:
+    """Median and spread: the first and third quartile of twelve values or more, the least and the greatest of fewer."""
+    ordered = sorted(values)
+    if not ordered:
+        raise ValueError("nothing has been measured")
+    low, high = ordered[0], ordered[-1]
+    if len(ordered) >= QUARTILES_FROM:
+        low, _, high = statistics.quantiles(ordered, n=4, method="inclusive")
+    return Summary(len(ordered), statistics.median(ordered), low, high)
+
+
+QUARTILES_FROM = 12
+
+
+@dataclass
+class Series:
+    """Values of one quantity, in its unit."""
+
+    metric: str
+    system: str
+    setting: str
+    case: str
+    """What distinguishes it from others of the metric: a number of guests, a PHY, a size."""
+    unit: str
+    values: list[float] = field(default_factory=list)
+
+    @property
+    def key(self) -> tuple[str, str, str, str]:
+        return self.metric, self.system, self.setting, self.case
+
+    @property
+    def summary(self) -> Summary:
+        return summary(self.values)
+
+
+class Results:
+    def __init__(self, facts: dict[str, Any]) -> None:
+        self.facts = facts
+        """Date, machine, versions."""
+        self.notes: list[str] = []
+        """What went wrong or was left out."""
+        self._series: dict[tuple[str, str, str, str], Series] = {}
+
+    def add(self, metric: str, system: str, setting: str, case: str, unit: str, values: Iterable[float]) -> None:
+        made = Series(metric, system, setting, case, unit)
+        series = self._series.setdefault(made.key, made)
+        series.values += values
+
+    def include(self, other: Results) -> None:
+        self.notes += other.notes
+        for one in other._series.values():
+            self.add(one.metric, one.system, one.setting, one.case, one.unit, one.values)
+
+    def note(self, text: str) -> None:
+        self.notes.append(text)
+
+    def find(self, metric: str, system: str, setting: str, case: str = "") -> Series | None:
+        found = self._series.get((metric, system, setting, case))
+        return found if found and found.values else None
+
+    def of(self, metric: str) -> list[Series]:
+        return [one for one in self._series.values() if one.metric == metric and one.values]
+
+    def forget(self, metric: str) -> None:
+        """Before it is measured again."""
+        self._series = {key: one for key, one in self._series.items() if one.metric != metric}
+
+    def save(self, path: Path) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        series = [asdict(one) for one in self._series.values()]
+        path.write_text(json.dumps({"facts": self.facts, "notes": self.notes, "series": series}, indent=1) + "\n")
+
+    @classmethod
+    def load(cls, path: Path) -> Results:
+        read = json.loads(path.read_text())
+        results = cls(read["facts"])
+        results.notes = read["notes"]
+        for one in read["series"]:
+            results.add(**one)
+        return results

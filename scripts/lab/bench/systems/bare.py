@@ -1,0 +1,48 @@
+"""A bare socket in C. It does not advertise: a RoadMesh host on the same adapter does."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+from lab import Box, Controller, LabError, Program
+
+from ..settings import FAST_INTERVAL_UNITS
+from ..stage import PROGRAMS, START, Stage
+
+# The first dynamic one is the RoadMesh host's.
+PSM = "0x90"
+
+# What a known guest of RoadMesh sends first, and about what it gets back.
+HANDSHAKE_BYTES = "116"
+
+
+def compile_into(folder: Path) -> Path:
+    """The program, where boxes can run it."""
+    binary = folder / "bare"
+    source = PROGRAMS / "bare.c"
+    done = subprocess.run(
+        ["cc", "-O2", "-Wall", "-Wextra", "-o", str(binary), str(source), "-lbluetooth"], capture_output=True, text=True
+    )
+    if done.returncode != 0:
+        raise LabError(f"{source.name} does not compile:\n{done.stderr}")
+    return binary
+
+
+def start_server(stage: Stage, box: Box) -> Program:
+    server = stage.bare(box, "serve", box.hci(0).address, PSM)
+    server.expect("listening", timeout=START)
+    return server
+
+
+def dial(stage: Stage, adapter: Controller, host: Box, first: str = "0") -> Program:
+    """A dial that has begun."""
+    line = stage.bare(adapter.box, "dial", adapter.address, host.hci(0).address, PSM, first)
+    line.expect("dialling", timeout=START)
+    return line
+
+
+def ask_for_fast_links(stage: Stage, adapter: Controller) -> None:
+    """What a program with the capability may ask the kernel for, where main.conf does not."""
+    asked = stage.bare(adapter.box, "intervals", str(adapter.index), str(FAST_INTERVAL_UNITS))
+    asked.expect("intervals", status=0, timeout=START)

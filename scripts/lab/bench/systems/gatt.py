@@ -1,0 +1,23 @@
+"""A GATT server on bluetoothd's D-Bus interface and clients on bleak."""
+
+from __future__ import annotations
+
+from lab import Box, Controller, Program
+
+from ..stage import START, Stage
+
+# Boxes of their own: a capable RoadMesh changes how its adapter advertises and dials, for every program on it.
+CAR, FAMILY = "gattcar", "gattfamily"
+
+NAME = "GATT Car"
+SONGS = "8"
+
+
+def start_server(stage: Stage, box: Box) -> Program:
+    server = stage.python(box, "gatt_server", "hci0", NAME, SONGS)
+    server.expect("ready", timeout=START)
+    return server
+
+
+def start_client(stage: Stage, adapter: Controller) -> Program:
+    return stage.python(adapter.box, "gatt_client", adapter.adapter, NAME)

@@ -1,0 +1,103 @@
+"""The bench's arithmetic and what it renders; what it measures needs boxes."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+import pytest
+
+from bench import theory
+from bench.limits import verdicts
+from bench.measurements import way_back
+from bench.report import page
+from bench.report.numbers import number, spread
+from bench.report.plot import Bar, Curve, bars, lines
+from bench.results import Results, Summary, summary
+from bench.systems import BARE, GATT, ROADMESH
+
+FACTS = {
+    "date": "2026-01-01", "roadmesh": "0.1.0", "revision": "abc", "build": "release", "cores": 2, "processor": "any",
+    "memoryGB": 8, "system": "Debian", "bluetoothd": "5.66", "load": 0.1,
+}  # fmt: skip
+
+
+def results(roadmesh: float = 100) -> Results:
+    made = Results(FACTS)
+    made.add(way_back.STATE, ROADMESH, "tuned", "", "ms", [roadmesh, roadmesh + 4, roadmesh - 4])
+    made.add(way_back.CONNECTED, ROADMESH, "tuned", "", "ms", [roadmesh - 2])
+    made.add(way_back.ROUND_TRIP, BARE, "tuned", "", "ms", [100])
+    made.add(way_back.STATE, GATT, "tuned", "", "ms", [110])
+    made.add(way_back.STATE, GATT, "installed", "", "ms", [3000])
+    return made
+
+
+def test_a_few_values_are_told_with_their_extremes_and_many_with_their_quartiles() -> None:
+    assert summary([3, 1, 2]) == Summary(3, 2, 1, 3)
+    assert summary(range(1, 14)) == Summary(13, 7, 4, 10)
+    with pytest.raises(ValueError):
+        summary([])
+
+
+def test_full_packets_reach_the_published_throughput() -> None:
+    assert theory.largest_goodput("1M") * 8 / 1e3 == pytest.approx(801, abs=1)
+    assert theory.largest_goodput("2M") * 8 / 1e3 == pytest.approx(1419, abs=1)
+    # The largest SDU fills nine of them, but for its two bytes of length.
+    assert theory.packets(2221) == [251] * 9
+    assert theory.goodput(2221, "1M") == pytest.approx(theory.largest_goodput("1M") * 2221 / 2223)
+    assert theory.goodput(64, "2M") < theory.goodput(245, "2M")
+
+
+def test_what_is_measured_survives_its_file(tmp_path: Path) -> None:
+    made = results()
+    made.note("something was left out")
+    made.save(tmp_path / "logs" / "bench.json")
+    read = Results.load(tmp_path / "logs" / "bench.json")
+    assert read.notes == made.notes and read.facts == made.facts
+    assert read.of(way_back.STATE) == made.of(way_back.STATE)
+
+
+def test_only_ratios_are_looked_at_in_a_quick_run_and_only_what_was_measured() -> None:
+    found = verdicts(results(), quick=True)
+    assert len(found) == 3 and all(one.met and one.unit != "ms" for one in found)
+    broken = [one for one in verdicts(results(roadmesh=250), quick=True) if not one.met]
+    assert [one.measured for one in broken] == ["2.27", "2.48"]
+
+
+def test_numbers_have_three_digits() -> None:
+    assert [number(one) for one in (0, 0.125, 1.5, 12.34, 123.4, 12345.6)] == [
+        "0",
+        "0.12",
+        "1.5",
+        "12.3",
+        "123",
+        "12,346",
+    ]
+    assert spread(Summary(1, 2, 2, 2)) == "2" and spread(Summary(3, 2, 1, 3)) == "2 (1–3)"
+
+
+@pytest.mark.parametrize("log", [False, True])
+def test_plots_are_well_formed(log: bool) -> None:
+    rows = [Bar(f"<{name}> & more", ROADMESH, summary([name, 2 * name])) for name in (9.9, 100, 3141)]
+    ElementTree.fromstring(bars("Bars & lines", "ms", rows, log))
+    curves = [Curve("one", BARE, [(64, 1), (2221, 2)]), Curve("other", GATT, [(509, 9)])]
+    ElementTree.fromstring(lines("Lines", "bytes", "kB/s", curves))
+
+
+def test_bars_are_as_long_as_their_medians() -> None:
+    drawn = ElementTree.fromstring(bars("t", "ms", [Bar("a", ROADMESH, summary([50])), Bar("b", GATT, summary([100]))]))
+    one, other = (float(bar.attrib["width"]) for bar in drawn.iter("{http://www.w3.org/2000/svg}rect"))
+    assert other == pytest.approx(2 * one, abs=0.2)
+
+
+def test_only_what_is_between_the_marks_is_replaced(tmp_path: Path) -> None:
+    target = tmp_path / "benchmarks.md"
+    target.write_text(f"# Benchmarks\n\nBy hand.\n\n{page.BEGIN}\nof last time\n{page.END}\n\nAlso by hand.\n")
+    page.write(results(), target)
+    text = target.read_text()
+    assert text.startswith("# Benchmarks\n\nBy hand.\n\n") and text.endswith("\n\nAlso by hand.\n")
+    assert "of last time" not in text and "| state shown (n=3) | RoadMesh | – | – | 100 (96–104) |" in text
+    assert (tmp_path / "pictures" / "bench-way-back.svg").exists()
+    once = text
+    page.write(results(), target)
+    assert target.read_text() == once
