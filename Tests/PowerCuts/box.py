@@ -48,7 +48,7 @@ class Box:
                 self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True
             )
         assert self._process.stdout
-        self._reader = threading.Thread(target=self._read, args=(self._process.stdout, self.life))
+        self._reader = threading.Thread(target=self._read, args=(self._process.stdout, self.life), daemon=True)
         self._reader.start()
 
     def _read(self, output: IO[str], life: int) -> None:

@@ -38,8 +38,8 @@ class Program:
         self._ended = False
         assert self._process.stdout and self._process.stderr
         self._readers = [
-            threading.Thread(target=self._read, args=(self._process.stdout,)),
-            threading.Thread(target=self._read_remarks, args=(self._process.stderr,)),
+            threading.Thread(target=self._read, args=(self._process.stdout,), daemon=True),
+            threading.Thread(target=self._read_remarks, args=(self._process.stderr,), daemon=True),
         ]
         for reader in self._readers:
             reader.start()
