@@ -19,6 +19,11 @@ public enum NodeLimits {
     /// What a step takes of one peer: what a person taps in the fifth of a second, and what waits behind it for all guests
     /// there can be is decided in some milliseconds.
     static let turn = 2
+    /// Writes of a host a second. Each costs the disk a commit and every guest an update; a crowd's votes are gathered for
+    /// the fiftieth of a second, which nobody sees.
+    static let writesPerSecond = 50
+    /// Writes that come as soon as there is something to write before that counts: what a full car taps at once.
+    static let writeBurst = 100
     /// What a message costs that waits for a disk that is out, in addition to its body.
     static let heldMessage = 128
     /// Bytes of one peer that wait for a disk that is out: some four hundred votes. What comes beyond them is not

@@ -17,9 +17,12 @@ extension NodeCore {
         var before: (decisions: NodeDecisions, memory: NodeMemory)
     }
 
+    /// When the next step may be taken. A guest, whose person taps and whose host paces it, waits for nothing.
+    var nextStep: MeshInstant { isHost ? pace.opens(now: context.now) : context.now }
+
     /// Takes what has gathered, as long as nothing waits for the disk.
     mutating func step() {
-        while writing == nil, !waiting.isEmpty, hasStarted, !isQuitting {
+        while writing == nil, !waiting.isEmpty, hasStarted, !isQuitting, nextStep <= context.now {
             // A guest has one host, and what it hears of that goes before nothing else.
             step(waiting.takeTurn(isHost ? NodeLimits.turn : .max))
         }
@@ -40,6 +43,7 @@ extension NodeCore {
         writing = Step(happenings: happenings, acts: acts, before: before)
         // A disk that has just failed is left alone for a while: what waits for it, waits, and the music does not.
         if let storeOutage, storeOutage.retryAt > context.now { return writeFailed(storeOutage.error) }
+        if isHost { _ = pace.allows(now: context.now) }
         emit(.write(context.memory.takePending()))
     }
 

@@ -218,6 +218,8 @@ public struct NodeCore: Sendable {
     var storeOutage: (error: NodeStoreError, retryAt: MeshInstant)?
     /// The radio works for the first time: until then everything waits.
     var hasStarted = false
+    /// How closely a host's writes may follow one another.
+    var pace = RateLimit(perSecond: NodeLimits.writesPerSecond, burst: NodeLimits.writeBurst, now: .zero)
     /// The node is to end: nothing is decided any more.
     var isQuitting = false
     /// It has said goodbye.
@@ -306,11 +308,15 @@ public struct NodeCore: Sendable {
         [links.deadline(context.mesh), screen.deadline, stepDeadline].compactMap(\.self).min()
     }
 
-    /// When a step is due although nothing has happened.
+    /// When a step is due: what has gathered meanwhile, or something although nothing has happened.
     private var stepDeadline: MeshInstant? {
         guard hasStarted, writing == nil, !isQuitting else { return nil }
-        return [decisions.deadline, storeOutage?.retryAt].compactMap(\.self).min()
+        let due = waiting.isEmpty ? timeIsUp : context.now
+        return due.map { max($0, nextStep) }
     }
+
+    /// When something is due although nothing has happened.
+    private var timeIsUp: MeshInstant? { [decisions.deadline, storeOutage?.retryAt].compactMap(\.self).min() }
 
     /// Whether the node hosts.
     public var isHost: Bool { decisions.app.host != nil }
@@ -347,7 +353,9 @@ public struct NodeCore: Sendable {
             }
         }
         for event in screen.tick(now: context.now) { show(event) }
-        if let stepDeadline, stepDeadline <= context.now { waiting.append(.event(.tick)) }
+        if let stepDeadline, stepDeadline <= context.now, let timeIsUp, timeIsUp <= context.now {
+            waiting.append(.event(.tick))
+        }
     }
 
     // MARK: From the start to the end

@@ -22,6 +22,12 @@ public struct RateLimit: Hashable, Sendable {
         return true
     }
 
+    /// When the next one fits: at once where it does already.
+    public func opens(now: MeshInstant) -> MeshInstant {
+        let fits = paidUntil + pause - pause * burst
+        return max(fits, now)
+    }
+
     /// Something has come this often. The time until which no more may come, where it was too much.
     mutating func take(_ count: Int, now: MeshInstant) -> MeshInstant? {
         paidUntil = max(paidUntil, now) + pause * count

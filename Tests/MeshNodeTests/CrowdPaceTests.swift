@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DemocracyDJ
+import MeshProtocol
+import Testing
+
+@testable import MeshNode
+
+@Suite("Many who vote at the same time")
+struct CrowdPaceTests {
+    @Test("a full car that taps at once sees every vote at once")
+    func atOnce() throws {
+        var car = try Crowd()
+        let guests = try (0..<12).map { try car.join(UInt8($0 + 2), name: "Guest \($0)") }
+        for guest in guests {
+            car.say(.intent(.vote(songID: "s3")), guest)
+            car.settle()
+        }
+        #expect(car.votes(for: "s3") == guests.count)
+    }
+
+    @Test("a crowd that votes without end is written and told fifty times a second, and nobody waits longer than that")
+    func gathered() throws {
+        var car = try Crowd()
+        let guests = try (0..<12).map { try car.join(UInt8($0 + 2), name: "Guest \($0)") }
+        var before = (writes: 0, states: 0, ticks: 0)
+        for number in 0..<500 {
+            // The first two seconds may be written one by one.
+            if number == 300 { before = (car.writes, car.states.count, car.ticks) }
+            let isVote = (number / guests.count).isMultiple(of: 2)
+            car.say(.intent(isVote ? .vote(songID: "s2") : .takeBackVote(songID: "s2")), guests[number % guests.count])
+            car.pass(.milliseconds(10))
+        }
+        let seconds = 2
+        #expect(car.writes - before.writes <= seconds * NodeLimits.writesPerSecond + 1)
+        #expect(car.states.count - before.states <= seconds * NodeLimits.writesPerSecond + 1)
+        #expect(car.ticks - before.ticks < 2 * seconds * NodeLimits.writesPerSecond, "nor is the clock asked in vain")
+        car.pass(.seconds(1) / NodeLimits.writesPerSecond)
+        let votes = guests.indices.map { place in (0..<500).count { $0 % guests.count == place } }
+        #expect(guests.map { car.guests[$0].acknowledged } == votes.map(UInt64.init))
+        #expect(guests.allSatisfy { car.guests[$0].refusals.isEmpty })
+    }
+}
