@@ -12,6 +12,7 @@ actor ProgramSession {
     private let pageState: @Sendable () async -> NodeWatch.PageState
     private let start = ContinuousClock.now
     private var watch: NodeWatch
+    private var lines = EventLines()
     private var versions = ToldVersions()
     private var isReady = false
     /// It was asked for before the node was ready, which is told first.
@@ -49,7 +50,7 @@ actor ProgramSession {
 
     private func take(_ event: NodeEvent) async {
         _ = watch.handle(event, now: ContinuousClock.now - start)
-        StandardOutput.write(JSONLine.text(TimedEvent(event, at: Date().timeIntervalSince1970)))
+        StandardOutput.write(lines.text(event, at: Date().timeIntervalSince1970))
         guard case .ready = event else { return }
         isReady = true
         if isViewDue { await tellView() }

@@ -36,7 +36,8 @@ struct Screen {
         case .searchResults(let songs, _): choice.found = songs
         case .library(let library): choice.library = library.songs
         // What is suggested is in no queue yet.
-        case .intent(let intent, _, _): sentences.learn(choice.library.first { $0.id == intent.songID })
+        case .intent(let intent, _, _) where watch.names.title(intent.songID) == nil:
+            sentences.learn(choice.library.first { $0.id == intent.songID })
         default: break
         }
         return sentences.lines(event, now: now)

@@ -26,6 +26,12 @@ def leave_behind(path: Path, kind: socket.SocketKind) -> None:
     assert path.is_socket()
 
 
+def comes_to_be(socket_file: Path) -> bool:
+    """Looks for it at each advertisement, of which a host sends some thirty a second."""
+    listening = Radio(socket_file.parent, "watcher")
+    return any(socket_file.is_socket() or not listening.listen() for _ in range(150))
+
+
 def test_an_ear_that_nobody_listens_with_is_removed_and_the_others_stay(host: Program, bob: Program, air: Path) -> None:
     stale = air / "ghost.ear"
     leave_behind(stale, socket.SOCK_DGRAM)
@@ -35,7 +41,17 @@ def test_an_ear_that_nobody_listens_with_is_removed_and_the_others_stay(host: Pr
     for _ in range(3):
         listening.listen()
     assert not stale.exists()
-    assert (air / "car.ear").is_socket() and (air / "bob.ear").is_socket()
+    # A host hears nothing, nor does a guest that is linked.
+    assert comes_to_be(air / "car.deaf") and comes_to_be(air / "bob.deaf")
+
+
+def test_a_guest_hears_advertisements_only_while_it_looks_for_its_host(host: Program, bob: Program, air: Path) -> None:
+    assert comes_to_be(air / "bob.deaf") and not (air / "bob.ear").exists()
+    cut = air / "bob.cut"
+    cut.touch()
+    assert comes_to_be(air / "bob.ear") and not (air / "bob.deaf").exists()
+    cut.unlink()
+    assert comes_to_be(air / "bob.deaf")
 
 
 def test_a_radio_takes_the_place_of_one_that_was_killed(
@@ -44,6 +60,7 @@ def test_a_radio_takes_the_place_of_one_that_was_killed(
     leave_behind(air / "car.ear", socket.SOCK_DGRAM)
     leave_behind(air / "car.psm", socket.SOCK_SEQPACKET)
     leave_behind(air / "bob.ear", socket.SOCK_DGRAM)
+    leave_behind(air / "bob.deaf", socket.SOCK_DGRAM)
     host = start_host()
     make_guest("Ana").join()
     assert host.expect("peerConnected")["peer"]["name"] == "Ana"

@@ -143,4 +143,29 @@ struct NodeEventJSONTests {
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         #expect(String(decoding: try encoder.encode(TimedEvent(event, at: 1.5)), as: UTF8.self) == json)
     }
+
+    @Test("a state is written the same whether its songs were written before or not, whatever they are called")
+    func knownSongs() throws {
+        var lines = EventLines()
+        var snapshot = Self.snapshot
+        let tricky = Song(id: #""queue":[]"#, title: #"\"queue\":[] "queue":[]"#, artist: "ä\u{1F697}", duration: 1.25)
+        func isTheSame() -> Bool {
+            let event = NodeEvent.snapshot(snapshot, isStale: false)
+            return lines.text(event, at: 1.5) == JSONLine.text(TimedEvent(event, at: 1.5))
+        }
+        #expect(isTheSame())
+        snapshot.connectedPeers = [Peer(id: "b2", name: #","queue":[]"#)]
+        snapshot.nowPlaying = QueueItem(song: tricky, addedBy: "c0")
+        #expect(isTheSame())
+        snapshot.queue.append(QueueItem(song: tricky, addedBy: "c0", voters: ["a1", "b2"]))
+        #expect(isTheSame())
+        snapshot.queue[0].voters = []
+        snapshot.queue[1].song.title = "Another"
+        snapshot.queue.swapAt(0, 1)
+        #expect(isTheSame())
+        snapshot.queue = []
+        #expect(isTheSame())
+        snapshot.queue = [QueueItem(song: Self.song, addedBy: "a1")]
+        #expect(isTheSame())
+    }
 }

@@ -227,7 +227,22 @@ struct MeshCoreTests {
         }
     }
 
-    @Test("A peer that hangs is noticed within three seconds, one that answers is kept")
+    @Test("A quiet link takes three SDUs a second, and a host asks all its guests in the same moment")
+    func quiet() {
+        var road = Road(guests: ["Ana", "Bob", "Cem"])
+        for guest in ["Ana", "Bob", "Cem"] {
+            road.dial(guest)
+            road.settle()
+            road.advance(by: .milliseconds(337))
+        }
+        road.advance(by: .seconds(5))
+        road.arrivals = []
+        road.advance(by: .seconds(10))
+        #expect(road.arrivals.count == 3 * 3 * 10)
+        #expect(Set(road.arrivals).count == 10)
+    }
+
+    @Test("A peer that hangs is noticed within three seconds, by a guest soon after, and one that answers is kept")
     func silence() {
         var road = Road()
         let id = road.joined()
@@ -235,8 +250,9 @@ struct MeshCoreTests {
         #expect(road.isConnected("Ana", to: "Car"))
         road.wires[id]?.isCut = true
         road.advance(by: .seconds(3))
-        #expect(road.nodes["Ana"]?.ends[id] == .silent)
         #expect(road.nodes["Car"]?.ends[id] == .silent)
+        road.advance(by: .milliseconds(250))
+        #expect(road.nodes["Ana"]?.ends[id] == .silent)
     }
 
     @Test("Leaving is told, and is not a tunnel")

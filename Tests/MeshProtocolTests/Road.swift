@@ -33,6 +33,8 @@ struct Road {
     var wires: [MeshCore.LinkID: Wire] = [:]
     var now: MeshInstant = .zero
     var sendMTU = Limits.sduBytes
+    /// When each SDU has arrived.
+    var arrivals: [MeshInstant] = []
     /// The node that lets others in.
     private let host: String
     private var lastLink = 0
@@ -129,6 +131,7 @@ struct Road {
     }
 
     mutating func give(_ sdu: [UInt8], to name: String, on id: MeshCore.LinkID) {
+        arrivals.append(now)
         act(name, on: id) { [now] in $0.received(sdu, on: id, now: now) }
     }
 

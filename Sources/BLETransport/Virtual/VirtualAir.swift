@@ -6,7 +6,8 @@ import MeshProtocol
 
 /// The folder that stands for the air between virtual radios, and what its files mean:
 ///
-/// - `ADDRESS.ear`: a datagram socket; what is advertised is sent to every one of them.
+/// - `ADDRESS.ear`: a datagram socket of a radio that scans or dials; what is advertised is sent to every one of them.
+/// - `ADDRESS.deaf`: the same socket while that radio does neither.
 /// - `ADDRESS.psm`: a packet socket that accepts channels.
 /// - `ADDRESS.cut`: while it exists, that radio is in a dead zone. `everyone.cut`: all of them are.
 public struct VirtualAir: Hashable, Sendable {
@@ -45,7 +46,8 @@ public struct VirtualAir: Hashable, Sendable {
 
     /// Whether the folder has the sockets of a radio, one that advertises or one that only listens.
     func holds(_ address: String, isAdvertising: Bool) -> Bool {
-        isUsable && access(receiverPath(address), F_OK) == 0 && (!isAdvertising || access(psmPath(address), F_OK) == 0)
+        let hasReceiver = [receiverPath, deafPath].contains { access($0(address), F_OK) == 0 }
+        return isUsable && hasReceiver && (!isAdvertising || access(psmPath(address), F_OK) == 0)
     }
 
     /// Why a socket of the folder could not be had.
@@ -72,6 +74,9 @@ public struct VirtualAir: Hashable, Sendable {
     }
 
     func receiverPath(_ address: String) -> String { "\(directory)/\(address).ear" }
+
+    /// Where the receiver of a radio is that listens to nothing.
+    func deafPath(_ address: String) -> String { "\(directory)/\(address).deaf" }
 
     func psmPath(_ address: String) -> String { "\(directory)/\(address).psm" }
 

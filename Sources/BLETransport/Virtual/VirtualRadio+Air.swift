@@ -15,7 +15,7 @@ extension VirtualRadio {
     }
 
     private func aim(_ watch: PacketSocket) throws(RadioError) {
-        let changes = UInt32(IN_CREATE | IN_DELETE | IN_DELETE_SELF | IN_MOVE_SELF | IN_ATTRIB)
+        let changes = UInt32(IN_CREATE | IN_DELETE | IN_MOVED_TO | IN_DELETE_SELF | IN_MOVE_SELF | IN_ATTRIB)
         let result = try watch.attempt { inotify_add_watch($0, air.directory, changes) < 0 ? -Int(errno) : 0 }
         guard result == 0 else { throw air.failure(-result, "cannot watch \(air.directory)") }
     }
@@ -29,6 +29,7 @@ extension VirtualRadio {
                 return count < 0 ? -Int(errno) : count
             }
             guard let result, result >= 0 else { return }
+            airChanged?.yield()
             applyDeadZones()
             checkAir()
         }
@@ -82,6 +83,7 @@ extension VirtualRadio {
             if let watch { try aim(watch) }
             try openReceiver()
             if listener != nil { try openListener() }
+            airChanged?.yield()
         } catch {
             logger.debug("the folder cannot be put back yet: \(error)")
         }

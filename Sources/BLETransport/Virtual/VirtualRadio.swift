@@ -23,6 +23,8 @@ public actor VirtualRadio: Radio {
     let eventSink: AsyncStream<RadioEvent>.Continuation
 
     var receiver: PacketSocket?
+    /// Whether the receiver is where nobody sends to.
+    private var isDeaf = false
     var listener: PacketSocket?
     private var hearing: Task<Void, Never>?
     private var watching: [Task<Void, Never>] = []
@@ -37,6 +39,8 @@ public actor VirtualRadio: Radio {
     // The folder: `VirtualRadio+Air.swift`.
     var watch: PacketSocket?
     var lostAirAt: ContinuousClock.Instant?
+    /// Tells who advertises that somebody may listen now.
+    var airChanged: AsyncStream<Void>.Continuation?
 
     private struct Heard {
         var scanResult: ScanResult
@@ -109,6 +113,7 @@ public actor VirtualRadio: Radio {
     public func scan(for service: ServiceUUID) async throws(RadioError) {
         guard receiver != nil else { throw RadioError(.closed) }
         scanned = service
+        turnReceiver()
         // Who was heard in an earlier scan is told again when it is heard, and lost when it is not.
         scanResults = scanResults.filter { $0.value.scanResult.advertisement.service == service }
         let now = ContinuousClock.now
@@ -121,6 +126,7 @@ public actor VirtualRadio: Radio {
     /// Stops listening.
     public func stopScanning() async {
         scanned = nil
+        turnReceiver()
     }
 
     /// Opens a channel as soon as the endpoint is heard.
@@ -130,12 +136,14 @@ public actor VirtualRadio: Radio {
         lastDial += 1
         let dial = lastDial
         dials[dial] = sink
+        turnReceiver()
         let timeout = Task {
             try await Task.sleep(for: Limits.dialAttempt)
             sink.finish()
         }
         defer {
             dials[dial] = nil
+            turnReceiver()
             timeout.cancel()
         }
         // As on the air, the dialler waits until it hears the other side, and links to it then.
@@ -157,7 +165,7 @@ public actor VirtualRadio: Radio {
             tracked.supervision?.cancel()
             tracked.channel?.close()
         }
-        if receiver != nil { unlink(air.receiverPath(address)) }
+        if receiver != nil { unlink(isDeaf ? air.deafPath(address) : air.receiverPath(address)) }
         receiver?.close()
         watch?.close()
         (receiver, watch, hearing, watching, channels) = (nil, nil, nil, [], [:])
@@ -169,12 +177,25 @@ public actor VirtualRadio: Radio {
 
     /// Puts a receiver into the folder, in the place of the one before.
     func openReceiver() throws(RadioError) {
+        unlink(air.deafPath(address))
+        isDeaf = false
         let descriptor = AirSocket.receiver(at: air.receiverPath(address))
         guard descriptor >= 0 else { throw air.failure(-descriptor, "cannot listen in \(air.directory)") }
         let receiver = PacketSocket(Int32(descriptor), poller: poller)
         self.receiver?.close()
         self.receiver = receiver
         hearing = Task { await self.hear(on: receiver) }
+        turnReceiver()
+    }
+
+    /// Who neither scans nor dials hears nothing: a host with sixteen guests would wake each of them thirty times a second.
+    private func turnReceiver() {
+        let turnsDeaf = scanned == nil && dials.isEmpty
+        guard receiver != nil, turnsDeaf != isDeaf else { return }
+        isDeaf = turnsDeaf
+        let (ear, deaf) = (air.receiverPath(address), air.deafPath(address))
+        // Where the folder has gone, it is noticed by who looks after it.
+        _ = turnsDeaf ? rename(ear, deaf) : rename(deaf, ear)
     }
 
     /// Puts a listener into the folder, in the place of the one before.
@@ -190,16 +211,22 @@ public actor VirtualRadio: Radio {
     // MARK: Advertising and hearing
 
     private func broadcast(_ beacon: [UInt8], pace: AdvertisingPace) async {
+        let (changes, sink) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+        airChanged = sink
         while !Task.isCancelled, let receiver {
-            if !air.isCut(address) {
-                for listener in air.receivers() where listener != address {
-                    let path = air.receiverPath(listener)
-                    let result = try? receiver.attempt { AirSocket.send(beacon, from: $0, to: path) }
-                    // A process that was killed has left its socket behind.
-                    if result == -Int(ECONNREFUSED) { unlink(path) }
-                }
+            let listeners = air.isCut(address) ? [] : air.receivers().filter { $0 != address }
+            for path in listeners.map(air.receiverPath) {
+                let result = try? receiver.attempt { AirSocket.send(beacon, from: $0, to: path) }
+                // A process that was killed has left its socket behind.
+                if result == -Int(ECONNREFUSED) { unlink(path) }
             }
-            try? await Task.sleep(for: .milliseconds(Int.random(in: pace.milliseconds)))
+            var pause = Int.random(in: pace.milliseconds)
+            if listeners.isEmpty {
+                // What nobody hears need not be sent. Who begins to listen does so at any moment of an interval.
+                for await _ in changes { break }
+                pause = Int.random(in: 0...pace.milliseconds.upperBound)
+            }
+            try? await Task.sleep(for: .milliseconds(pause))
         }
     }
 

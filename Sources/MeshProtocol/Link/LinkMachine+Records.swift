@@ -40,6 +40,7 @@ extension LinkMachine {
         case .acknowledgement(let number): return [.acknowledged(number)]
         case .ping(let number):
             control.enqueue(.pong(number))
+            if let own = liveness.follow(now: now) { control.enqueue(.ping(own)) }
             return [.wake]
         case .pong(let number): return liveness.answered(number, now: now).map { [.roundTrip($0)] } ?? []
         case .circuitOpen(let open):

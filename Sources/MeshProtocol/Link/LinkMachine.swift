@@ -68,7 +68,7 @@ struct LinkMachine: Sendable {
         self.keys = keys
         phase = role == .responder ? .listening : .ended
         handshakeDeadline = now + (role == .responder ? Limits.handshakeTimeout : Limits.answerTimeout)
-        liveness = Liveness(now: now)
+        liveness = Liveness(role, now: now)
         rate = RateLimit(perSecond: Limits.framesPerSecond, burst: Limits.frameBurst, now: now)
     }
 
