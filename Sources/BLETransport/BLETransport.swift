@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import MeshProtocol
+import NIOConcurrencyHelpers
 
 /// The transport of RoadMesh: one channel of a Bluetooth LE radio, or of one that stands in for it.
 ///
@@ -17,7 +18,9 @@ public actor BLETransport: MeshTransport {
     public private(set) var refusal: RefusalReason?
 
     private let peripheral: Peripheral?
-    private var channel: (any RadioChannel)?
+    private var channel: (any RadioChannel)? { didSet { open.withLockedValue { [channel] in $0 = channel } } }
+    /// The same, for who sends without waiting for this actor.
+    private let open: NIOLockedValueBox<(any RadioChannel)?>
     private var dial: Task<any RadioChannel, any Error>?
     private var isClosed = false
 
@@ -28,6 +31,7 @@ public actor BLETransport: MeshTransport {
     /// advertised, and adds nothing.
     public init(peripheral: Peripheral, expecting: Peer.ID? = nil) {
         self.peripheral = peripheral
+        open = NIOLockedValueBox(nil)
         let head = peripheral.scanResult.advertisement.head
         expectedPeer = expecting.map { head.hasPrefix($0) ? head : $0 } ?? head
         advertisedFlags = peripheral.scanResult.advertisement.flags
@@ -36,6 +40,7 @@ public actor BLETransport: MeshTransport {
     /// A transport for a channel that somebody else has opened.
     init(accepted channel: any RadioChannel, flags: AdvertisedFlags) {
         self.channel = channel
+        open = NIOLockedValueBox(channel)
         advertisedFlags = flags
         refusal = channel.refusal
         peripheral = nil
@@ -81,6 +86,12 @@ public actor BLETransport: MeshTransport {
     public func send(_ sdu: [UInt8]) async throws {
         guard let channel else { throw Self.notConnected }
         try await channel.send(sdu)
+    }
+
+    /// Sends one SDU whole where that takes no waiting. Whether it was sent.
+    public nonisolated func sendAtOnce(_ sdu: [UInt8]) throws -> Bool {
+        guard let channel = open.withLockedValue({ $0 }) else { throw Self.notConnected }
+        return try channel.sendAtOnce(sdu)
     }
 
     /// The next SDU, or nil when the other side has closed.

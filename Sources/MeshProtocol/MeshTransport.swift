@@ -22,6 +22,10 @@ public protocol MeshTransport: Sendable {
     /// Sends one SDU whole. Suspends while the other side takes no more. Throws where the channel is broken.
     func send(_ sdu: [UInt8]) async throws
 
+    /// Sends one SDU whole where that takes no waiting. Whether it was sent: not, where the other side takes no more at present,
+    /// or where this transport cannot tell. Throws where the channel is broken.
+    func sendAtOnce(_ sdu: [UInt8]) throws -> Bool
+
     /// The next SDU, or nil when the other side has closed. Throws where the channel is broken.
     func receive() async throws -> [UInt8]?
 
@@ -38,6 +42,9 @@ public protocol MeshTransport: Sendable {
 extension MeshTransport {
     /// A transport without a link layer that anybody could tell of.
     public func linkCondition() async -> LinkCondition? { nil }
+
+    /// A transport that may always have to wait.
+    public func sendAtOnce(_ sdu: [UInt8]) throws -> Bool { false }
 
     /// A transport that nothing was advertised for.
     public var advertisedFlags: AdvertisedFlags? { nil }

@@ -173,7 +173,8 @@ package actor PeopleSession {
 
     private func say(_ lines: [String]) {
         guard display != nil else {
-            for line in lines { StandardOutput.write(line) }
+            // At once: a queue has a dozen lines, and a crowd changes it often.
+            if !lines.isEmpty { StandardOutput.write(lines.joined(separator: "\n")) }
             return
         }
         draw { lines.isEmpty ? $0.update($1) : $0.say(lines, $1) }

@@ -123,7 +123,7 @@ struct Sentences {
         {
             return []
         }
-        let text = ViewText(view: watch.view(now: now))
+        let text = ViewText(view: watch.view(songs: TerminalLimits.shownSongs, now: now))
         let hidden = snapshot.queue.count - TerminalLimits.shownSongs
         return (isStale ? ["What you saw last:"] : []) + ["", text.playing, text.guests]
             + (snapshot.queue.isEmpty ? [text.emptyQueue] : [])

@@ -69,6 +69,15 @@ final class L2CAPChannel: RadioChannel {
         if sent > link.idleBytesSent { tellUse() }
     }
 
+    func sendAtOnce(_ sdu: [UInt8]) throws(RadioError) -> Bool {
+        guard sdu.count <= sendMTU else { throw RadioError(.tooLarge, "\(sdu.count) bytes") }
+        let sent = try socket.attempt { cbluez_l2cap_send($0, sdu, sdu.count) }
+        if sent == -Int(EAGAIN) || sent == -Int(EINTR) { return false }
+        guard sent >= 0 else { throw SystemError.channelError(Int32(-sent)) }
+        if sent > link.idleBytesSent { tellUse() }
+        return true
+    }
+
     func receive() async throws(RadioError) -> [UInt8]? {
         var sdu: [UInt8] = []
         let receive: (Int32) -> Int = { descriptor in

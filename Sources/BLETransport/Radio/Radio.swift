@@ -58,6 +58,9 @@ public protocol RadioChannel: AnyObject, Sendable {
     /// Sends one SDU whole. Suspends while the other side takes no more.
     func send(_ sdu: [UInt8]) async throws(RadioError)
 
+    /// Sends one SDU whole where that takes no waiting. Whether it was sent.
+    func sendAtOnce(_ sdu: [UInt8]) throws(RadioError) -> Bool
+
     /// The next SDU, or nil when the other side has closed.
     func receive() async throws(RadioError) -> [UInt8]?
 
@@ -72,6 +75,8 @@ public protocol RadioChannel: AnyObject, Sendable {
 }
 
 extension RadioChannel {
+    /// A channel that may always have to wait.
+    public func sendAtOnce(_ sdu: [UInt8]) throws(RadioError) -> Bool { false }
     /// Most radios know none.
     public var refusal: RefusalReason? { nil }
     /// A channel without a link layer that anybody could tell of.

@@ -32,6 +32,23 @@ final class VirtualChannel: RadioChannel {
         guard result >= 0 else { throw SystemError.channelError(Int32(-result)) }
     }
 
+    func sendAtOnce(_ sdu: [UInt8]) throws(RadioError) -> Bool {
+        guard sdu.count <= sendMTU else { throw RadioError(.tooLarge, "\(sdu.count) bytes") }
+        guard try gate.isOpen() else { return false }
+        let result: Int
+        do throws(RadioError) {
+            result = try socket.attempt { descriptor in
+                let sent = Glibc.send(descriptor, sdu, sdu.count, Int32(MSG_NOSIGNAL))
+                return sent < 0 ? -Int(errno) : sent
+            }
+        } catch {
+            throw gate.reason(for: error)
+        }
+        if result == -Int(EAGAIN) || result == -Int(EINTR) { return false }
+        guard result >= 0 else { throw SystemError.channelError(Int32(-result)) }
+        return true
+    }
+
     func receive() async throws(RadioError) -> [UInt8]? {
         do throws(RadioError) {
             let (result, sdu) = try await socket.receive(atMost: Limits.sduBytes)
@@ -88,6 +105,13 @@ final class VirtualChannel: RadioChannel {
                 if let end { throw end }
                 if !isShut { return }
             }
+        }
+
+        /// Whether what passes need not wait.
+        func isOpen() throws(RadioError) -> Bool {
+            let (isShut, end) = state.withLockedValue { ($0.isShut, $0.end) }
+            if let end { throw end }
+            return !isShut
         }
 
         /// Why the channel has ended, where that says more than the socket does.

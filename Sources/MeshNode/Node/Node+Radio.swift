@@ -19,9 +19,17 @@ extension Node {
     }
 
     func perform(_ actions: [NodeCore.Action]) {
+        performing += 1
         for action in actions { perform(action) }
+        if performing == 1 { flushWoken() }
+        performing -= 1
         if !hasEnded { clock.wake(at: core.deadline) }
         resumeWaiting()
+    }
+
+    /// What there is to send leaves when everything else is done: in as few SDUs as it can.
+    func flushWoken() {
+        while let id = woken.popFirst() { flush(id) }
     }
 
     func perform(_ action: NodeCore.Action) {
@@ -41,7 +49,7 @@ extension Node {
         case .cancelDial(let number):
             dialled[number] = nil
             dials.removeValue(forKey: number)?.cancel()
-        case .wake(let id): wake(id)
+        case .wake(let id): woken.insert(id)
         case .close(let id, let afterFinalFrame): close(id, afterFinalFrame: afterFinalFrame)
         case .deliver(let message, let id): tell(.message(message), on: id)
         case .acknowledge(let number, let id): tell(.acknowledged(number), on: id)

@@ -30,6 +30,10 @@ public actor Node: Service, LinkCarrying {
     var dialled: [Int: Peripheral] = [:]
     var dials: [Int: Task<Void, Never>] = [:]
     private var lastLink: MeshCore.LinkID = 0
+    /// Links that have something to send.
+    var woken: Set<MeshCore.LinkID> = []
+    /// How many lists of actions are being performed, one within the other.
+    var performing = 0
     var localLinks: [MeshCore.LinkID: AsyncStream<LocalLink.Event>.Continuation] = [:]
     /// What the radio is asked for, one thing after another.
     let radioWork: AsyncStream<RadioWork>.Continuation
@@ -133,6 +137,7 @@ public actor Node: Service, LinkCarrying {
         for action in core.handle(.end, now: clock.now) {
             if case .write(let batch) = action { final = batch } else { perform(action) }
         }
+        flushWoken()
         resumeWaiting()
         // Beside one another, so that nobody goes without a goodbye for a disk that hangs.
         await withDeadline(NodeLimits.farewell) { [final, manager, artwork, store, sink, logger] in

@@ -6,8 +6,10 @@ import MeshProtocol
 // The view for one who looks.
 
 extension NodeWatch {
-    /// The view, as it is now. `webGuests` are those who are linked by a browser.
-    package func page(for viewpoint: Viewpoint, webGuests: Set<Peer.ID>, version: Int, now: MeshInstant) -> NodeView {
+    /// The view, as it is now, with the first songs of the queue. `webGuests` are those who are linked by a browser.
+    package func page(
+        for viewpoint: Viewpoint, webGuests: Set<Peer.ID>, version: Int, songs: Int = .max, now: MeshInstant
+    ) -> NodeView {
         let items = Items(self, viewpoint)
         let shown = snapshot?.connectedPeers ?? []
         let isOwn = viewpoint.role != .webGuest
@@ -18,7 +20,7 @@ extension NodeWatch {
             radio: node.radio.hasPrefix("virtual") ? "virtual" : "bluez", connection: viewpoint.connection,
             attempt: viewpoint.attempt, isStale: isStale, nowPlaying: snapshot?.nowPlaying.map(items.item),
             isPlaying: isPlaying, elapsed: elapsed(now),
-            queue: (snapshot?.queue ?? []).map(items.item), wishes: otherWishes(viewpoint),
+            queue: (snapshot?.queue ?? []).prefix(songs).map(items.item), wishes: otherWishes(viewpoint),
             guests: shown.map { guest($0, isWeb: webGuests.contains($0.id), isMe: $0.id == viewpoint.me.id) },
             hosts: viewpoint.role == .guest && !isConnected ? hosts : [], skip: skip(viewpoint),
             notices: viewpoint.notices.current, invitation: isOwn ? surroundings.invitation : nil,
@@ -26,7 +28,9 @@ extension NodeWatch {
     }
 
     /// The view of the person at the node.
-    package func view(now: MeshInstant) -> NodeView { page(for: own, webGuests: [], version: 0, now: now) }
+    package func view(songs: Int = .max, now: MeshInstant) -> NodeView {
+        page(for: own, webGuests: [], version: 0, songs: songs, now: now)
+    }
 
     /// What the server of a node's page knows and no event tells.
     package struct PageState: Sendable {

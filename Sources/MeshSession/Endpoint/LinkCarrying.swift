@@ -10,6 +10,10 @@ package struct LinkCarrier: Sendable {
     let signal: AsyncStream<Void>.Continuation
     var reader: Task<Void, Never>?
     var writer: Task<Void, Never>?
+    /// What the channel did not take at once: it leaves before anything else.
+    var unsent: [UInt8]?
+    /// The writer waits for the channel, and sends all that there is.
+    var isWriting = false
 }
 
 /// An actor that reads and writes the transports of a node's links, for a struct that decides what is said on them.
@@ -44,6 +48,23 @@ extension LinkCarrying {
 
     /// A link has something to send.
     package func wake(_ id: MeshCore.LinkID) { carriers[id]?.signal.yield() }
+
+    /// A link has something to send, which leaves at once as far as its channel takes it: no task is woken for that. Not to be
+    /// called from `nextSDU`, or the next SDU overtakes the one that is made.
+    package func flush(_ id: MeshCore.LinkID) {
+        guard let carrier = carriers[id], !carrier.isWriting else { return }
+        do {
+            while let sdu = nextSDU(for: id, limit: carrier.sendMTU) {
+                guard try !carrier.transport.sendAtOnce(sdu) else { continue }
+                carriers[id]?.unsent = sdu
+                carriers[id]?.isWriting = true
+                return wake(id)
+            }
+        } catch {
+            // The reader is told by the channel itself, and ends the link.
+            Task { await carrier.transport.close() }
+        }
+    }
 
     /// Closes a link's channel; with a final frame, when that had time to leave.
     package func close(_ id: MeshCore.LinkID, afterFinalFrame: Bool) {
@@ -90,7 +111,13 @@ extension LinkCarrying {
         guard let carrier = carriers[id] else { return }
         do {
             for await _ in signals {
+                carriers[id]?.isWriting = true
+                if let sdu = carriers[id]?.unsent {
+                    carriers[id]?.unsent = nil
+                    try await carrier.transport.send(sdu)
+                }
                 while let sdu = nextSDU(for: id, limit: carrier.sendMTU) { try await carrier.transport.send(sdu) }
+                carriers[id]?.isWriting = false
             }
         } catch {
             // The reader is told by the channel itself, and ends the link.

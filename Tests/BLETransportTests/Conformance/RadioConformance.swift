@@ -90,6 +90,32 @@ struct RadioConformance {
         await pair.close()
     }
 
+    @Test("what is sent without waiting arrives in order, and is refused where the other side takes no more")
+    func atOnce() async throws {
+        let pair = try await RadioPair()
+        let (guest, host) = try await pair.link()
+        var sent = 0
+        while sent < 2_000,
+            try guest.sendAtOnce([UInt8(sent & 255), UInt8(sent >> 8)] + [UInt8](repeating: 0, count: 500))
+        {
+            sent += 1
+        }
+        #expect((1..<2_000).contains(sent), "\(sent) SDUs of 502 bytes were taken")
+        for number in 0..<sent {
+            let sdu = try #require(try await host.receive())
+            #expect(Int(sdu[0]) + Int(sdu[1]) << 8 == number)
+        }
+        // There is room again.
+        try await guest.send([1])
+        #expect(try await host.receive() == [1])
+        #expect(try guest.sendAtOnce([2]))
+        #expect(try await host.receive() == [2])
+        #expect(throws: RadioError.self) { try guest.sendAtOnce([UInt8](repeating: 0, count: guest.sendMTU + 1)) }
+        guest.close()
+        #expect(throws: RadioError.self) { try guest.sendAtOnce([3]) }
+        await pair.close()
+    }
+
     @Test("several channels at once do not mix")
     func severalChannels() async throws {
         let pair = try await RadioPair()
