@@ -37,7 +37,7 @@ struct RadioConformance {
         await pair.close()
     }
 
-    @Test("SDUs arrive whole and in order, both ways")
+    @Test("SDUs arrive whole and in order, both ways, and those that are sent without waiting as well")
     func exchange() async throws {
         let pair = try await RadioPair()
         let (guest, host) = try await pair.link()
@@ -46,7 +46,27 @@ struct RadioConformance {
         for sdu in sdus { #expect(try await host.receive() == sdu) }
         for sdu in sdus { try await host.send(sdu) }
         for sdu in sdus { #expect(try await guest.receive() == sdu) }
+        try await exchangeAtOnce(guest, host)
         await pair.close()
+    }
+
+    private func exchangeAtOnce(_ guest: any RadioChannel, _ host: any RadioChannel) async throws {
+        let most = 2_000
+        var sent = 0
+        func sdu(_ number: Int) -> [UInt8] {
+            [UInt8(number & 255), UInt8(number >> 8)] + Array(repeating: 0, count: 500)
+        }
+        while sent < most, try guest.sendAtOnce(sdu(sent)) { sent += 1 }
+        #expect((1..<most).contains(sent), "\(sent) SDUs were taken: the other side reads none of them")
+        for number in 0..<sent { #expect(try await host.receive() == sdu(number)) }
+        // There is room again.
+        try await guest.send([1])
+        #expect(try await host.receive() == [1])
+        #expect(try guest.sendAtOnce([2]))
+        #expect(try await host.receive() == [2])
+        #expect(throws: RadioError.self) { try guest.sendAtOnce(Array(repeating: 0, count: guest.sendMTU + 1)) }
+        guest.close()
+        #expect(throws: RadioError.self) { try guest.sendAtOnce([3]) }
     }
 
     @Test("the largest SDU passes, and a larger one is refused without harm")
@@ -87,32 +107,6 @@ struct RadioConformance {
         }
         try await writer.value
         #expect(mostUnread * 2_000 < 200_000, "\(mostUnread) SDUs of 2,000 bytes were under way")
-        await pair.close()
-    }
-
-    @Test("what is sent without waiting arrives in order, and is refused where the other side takes no more")
-    func atOnce() async throws {
-        let pair = try await RadioPair()
-        let (guest, host) = try await pair.link()
-        var sent = 0
-        while sent < 2_000,
-            try guest.sendAtOnce([UInt8(sent & 255), UInt8(sent >> 8)] + [UInt8](repeating: 0, count: 500))
-        {
-            sent += 1
-        }
-        #expect((1..<2_000).contains(sent), "\(sent) SDUs of 502 bytes were taken")
-        for number in 0..<sent {
-            let sdu = try #require(try await host.receive())
-            #expect(Int(sdu[0]) + Int(sdu[1]) << 8 == number)
-        }
-        // There is room again.
-        try await guest.send([1])
-        #expect(try await host.receive() == [1])
-        #expect(try guest.sendAtOnce([2]))
-        #expect(try await host.receive() == [2])
-        #expect(throws: RadioError.self) { try guest.sendAtOnce([UInt8](repeating: 0, count: guest.sendMTU + 1)) }
-        guest.close()
-        #expect(throws: RadioError.self) { try guest.sendAtOnce([3]) }
         await pair.close()
     }
 
