@@ -80,6 +80,24 @@ struct WishTests {
         #expect(receive(.stateUpdate(shown)) == [.show(shown)])
     }
 
+    @Test("a vote is taken back when its host says so, also one that is back with a key that was to be forgotten")
+    mutating func keyComesBack() {
+        join()
+        _ = guest.handle(.vote("s3"))
+        _ = guest.handle(.multipeerEvent(.peerDisconnected(Example.host)))
+        _ = guest.handle(.takeBackVote("s3"))
+        _ = guest.handle(.forgotHost(Example.host.id))
+        _ = guest.handle(.multipeerEvent(.peerConnected(Example.host)))
+        // From before it took the vote, which a link had brought while the key was forgotten.
+        let before = Example.snapshot(2)
+        #expect(receive(.stateUpdate(before)) == [.show(before)])
+        #expect(deliver(Self.takeBack) == [])
+        let after = Example.snapshot(3)
+        _ = receive(.stateUpdate(after))
+        #expect(
+            receive(.stateHeartbeat(epoch: after.epoch, revision: after.revision)) == [told(.takeBack, .confirmed)])
+    }
+
     @Test("a vote whose message is still on its way when it is shown is taken back when the host has both")
     mutating func shownBeforeItArrives() {
         join()

@@ -144,13 +144,15 @@ public struct GuestFeature: Feature {
         return []
     }
 
-    /// What the transport has for another host does not reach this one, and what that one played says nothing of it.
+    /// What the transport has for another host does not reach this one, and what that one played says nothing of it. But a host
+    /// whose key was to be forgotten may be back with it, and have an earlier wish of the same song.
     private mutating func meet(_ host: KnownHost?) {
         state.known = host
         state.hostSnapshot = nil
         state.overtaken = [:]
-        for index in state.wishes.indices {
-            state.wishes[index] = Wish(state.wishes[index].kind, state.wishes[index].songID)
+        for (index, old) in state.wishes.enumerated() {
+            state.wishes[index] = Wish(old.kind, old.songID)
+            state.wishes[index].needsDelivery = old.needsDelivery
         }
     }
 
