@@ -136,6 +136,11 @@ public enum RadioLimits {
     /// How long one adapter listens for another beside it. In the radio lab it hears it within 100 ms, and one in fifteen
     /// scans has to restart.
     public static let reception: Duration = .seconds(8)
+    /// Advertising intervals of it that are measured: of three the middle one counts, since one advertisement in some ten is
+    /// missed while a scan starts.
+    public static let measuredIntervals = 3
+    /// The time for that: three of 1.28 s, the kernel's own, and one of them missed.
+    public static let measuring: Duration = .seconds(6)
 
     // MARK: The adapter's health
 

@@ -26,7 +26,7 @@ extension Doctor {
         guard adapter.isUp, let timing = adapter.timing else { return nil }
         let links = "links every \(Self.text(timing.connection)) ms"
         // bluetoothd passes a node's own interval on.
-        let isAsked = radio.daemon.map { $0.isExperimental || $0.version.map { $0 >= Self.intervalsAreStable } == true }
+        let isAsked = radio.daemon.map(Self.passesIntervalsOn)
         let advertises = isAsked == true || timing.advertising.upperBound <= Self.promptAdvertising
         let does = isAsked == true ? links : "advertises every \(Self.text(timing.advertising)) ms and \(links)"
         if timing.isSetByNode { return Finding(.timing, .good, "\(adapter.name) \(does), as a node has set it.") }
@@ -50,8 +50,13 @@ extension Doctor {
     /// What advertises and links this often, in milliseconds, is no reason for a word.
     private static let (promptAdvertising, promptConnection) = (100.0, 15.0)
 
-    /// Before this version a node's own interval counts only where experimental interfaces are on.
-    private static let intervalsAreStable = DaemonVersion(5, 77)
+    /// Whether a bluetoothd passes a node's own interval on: since 5.77, and before that where experimental interfaces are on, but
+    /// for three versions.
+    private static func passesIntervalsOn(_ daemon: DaemonFacts) -> Bool {
+        guard let version = daemon.version else { return daemon.isExperimental }
+        if version >= DaemonVersion(5, 77) { return true }
+        return daemon.isExperimental && !(DaemonVersion(5, 72)...DaemonVersion(5, 74)).contains(version)
+    }
 
     private static func text(_ range: ClosedRange<Double>) -> String {
         let bounds = range.lowerBound == range.upperBound ? [range.lowerBound] : [range.lowerBound, range.upperBound]
@@ -99,9 +104,11 @@ extension Doctor {
     public func finding(_ test: ReceptionTest) -> Finding {
         let to = test.to ?? ""
         switch test.outcome {
-        case .heard(let time, let rssi):
+        case .heard(let time, let every, let rssi):
             let loud = rssi.map { ", at \($0) dBm" } ?? ""
-            return Finding(.heard, .good, "\(to) hears \(test.from) after \(time.wholeMilliseconds) ms\(loud).")
+            let heard = "\(to) hears \(test.from) after \(time.wholeMilliseconds) ms\(loud)"
+            guard let every else { return Finding(.heard, .good, "\(heard).") }
+            return finding(heard, every: every, from: test.from)
         case .silence(let time):
             return Finding(
                 .notHeard, .broken,
@@ -124,6 +131,34 @@ extension Doctor {
                 meaning: "A guest on it would find nobody.", command: "sudo systemctl restart bluetooth")
         }
     }
+}
+
+extension Doctor {
+    /// How often an adapter is really on the air, whatever it was asked for. Without a cause that is told already.
+    private func finding(_ heard: String, every interval: Duration, from adapter: String) -> Finding {
+        let milliseconds = interval.wholeMilliseconds
+        guard interval > Self.promptHearing else {
+            return Finding(.heard, .good, "\(heard), and then at least every \(milliseconds) ms.")
+        }
+        let message = "\(heard), and then every \(milliseconds) ms."
+        guard !findings.contains(where: { $0.code == .slowTiming }) else { return Finding(.heard, .good, message) }
+        let meaning = "A host on it is found late, and guests come back late from a tunnel, whatever the settings say. "
+        guard radio?.permissions.mayAdminister == true else {
+            return Finding(
+                .heardSeldom, .worthKnowing, message,
+                meaning: meaning
+                    + "bluetoothd does not pass on what a node asks for; with the capability a node tells the kernel "
+                    + "itself:", command: Self.grant)
+        }
+        return Finding(
+            .heardSeldom, .worthKnowing, message,
+            meaning: meaning
+                + "\(adapter) was asked for more: something else keeps its radio busy, or it does not do as it is told. "
+                + "Another dongle may; first:", command: "sudo systemctl restart bluetooth")
+    }
+
+    /// A host that is heard this often is no reason for a word: an advertisement missed, and a scan that starts.
+    private static let promptHearing = Duration.milliseconds(200)
 }
 
 extension Duration {

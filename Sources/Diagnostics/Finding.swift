@@ -36,7 +36,7 @@ public struct Finding: Hashable, Sendable {
         case state, stateReadOnly, stateForeign, stateUnwritable, identityDamaged, identityReadable, databaseDamaged,
             databaseNewer, databaseUnreadable
         case disk, diskLow, diskFull
-        case heard, notHeard, advertised, cannotAdvertise, cannotListen
+        case heard, heardSeldom, notHeard, advertised, cannotAdvertise, cannotListen
     }
 
     /// What it is about.
@@ -94,7 +94,7 @@ extension Finding.Code {
             .databaseDamaged, .databaseNewer, .databaseUnreadable:
             .state
         case .disk, .diskLow, .diskFull: .disk
-        case .heard, .notHeard, .advertised, .cannotAdvertise, .cannotListen: .air
+        case .heard, .heardSeldom, .notHeard, .advertised, .cannotAdvertise, .cannotListen: .air
         }
     }
 }

@@ -152,8 +152,10 @@ struct ReceptionTestTests {
     func heard() async throws {
         let outcome = await ReceptionTest.run(
             from: { () throws(RadioError) in try radio("a") }, to: { () throws(RadioError) in try radio("b") })
-        guard case .heard(let time, _) = outcome else { Issue.record("\(outcome)"); return }
+        guard case .heard(let time, let every, _) = outcome else { Issue.record("\(outcome)"); return }
         #expect(time > .zero)
+        let interval = try #require(every)
+        #expect(interval > .zero && interval < RadioLimits.measuring)
     }
 
     @Test("two on different airs do not, and that is told after its time", .timeLimit(.minutes(1)))

@@ -214,7 +214,9 @@ struct DoctorTests {
     }
 
     static let outcomes: [(ReceptionTest.Outcome, Finding.Code, Finding.Level)] = [
-        (.heard(after: .milliseconds(45), rssi: -50), .heard, .good),
+        (.heard(after: .milliseconds(45), every: nil, rssi: -50), .heard, .good),
+        (.heard(after: .milliseconds(45), every: .milliseconds(60), rssi: -50), .heard, .good),
+        (.heard(after: .milliseconds(45), every: .milliseconds(1_284), rssi: -50), .heardSeldom, .worthKnowing),
         (.silence(.seconds(8)), .notHeard, .broken),
         (.advertised, .advertised, .good),
         (.cannotAdvertise(RadioError(.failed, "x")), .cannotAdvertise, .broken),
@@ -226,6 +228,41 @@ struct DoctorTests {
         let finding = Self.healthy().finding(ReceptionTest(from: "hci0", to: "hci1", outcome: outcome))
         #expect(finding.code == code)
         #expect(finding.level == level)
+    }
+
+    @Test("an adapter that is on the air more seldom than its settings say is told, with what helps")
+    func heardSeldom() {
+        let test = ReceptionTest(
+            from: "hci0", to: "hci1",
+            outcome: .heard(after: .milliseconds(600), every: .milliseconds(1_284), rssi: nil))
+        var doctor = Self.healthy()
+        #expect(doctor.finding(test).command == "sudo systemctl restart bluetooth")
+        // By the settings all is well here: bluetoothd passes intervals on, and links are as fast as can be.
+        Self.adapter { $0.timing?.connection = 7.5...7.5 }(&doctor)
+        doctor.radio?.permissions = RadioPermissions(mayAdminister: false, mayCommand: true)
+        #expect(!doctor.findings.contains { $0.code == .slowTiming })
+        #expect(doctor.finding(test).command?.hasPrefix("sudo setcap") == true)
+        #expect(doctor.finding(test).message.contains("every 1284 ms"))
+    }
+
+    @Test("what the settings have told already is not told twice")
+    func heardAsSet() {
+        var doctor = Self.healthy()
+        Self.radioFaults.first { $0.code == .slowTiming }?.plant(&doctor)
+        let test = ReceptionTest(
+            from: "hci0", to: "hci1",
+            outcome: .heard(after: .milliseconds(600), every: .milliseconds(1_284), rssi: nil))
+        #expect(doctor.finding(test).level == .good)
+    }
+
+    @Test("a bluetoothd that ignores the interval it is asked for is not believed", arguments: [72, 73, 74])
+    func deafVersions(minor: Int) {
+        var doctor = Self.healthy()
+        Self.radioFaults.first { $0.code == .slowTiming }?.plant(&doctor)
+        doctor.radio?.daemon?.isExperimental = true
+        doctor.radio?.daemon?.version = DaemonVersion(5, minor)
+        let slow = doctor.findings.first { $0.code == .slowTiming }
+        #expect(slow?.message.contains("advertises every 1280 ms") == true)
     }
 
     @Test("what has to be typed for a folder with spaces is one word to the shell")

@@ -3,13 +3,15 @@
 import Logging
 import MeshProtocol
 
-/// A live test: one radio advertises, and another one listens for it. Nobody else takes the two for a host, since they
-/// use a service of their own.
+/// A live test: one radio advertises, as a node does, and another one listens for it and measures how often it is on the air.
+/// Nobody else takes the two for a host, since they use a service of their own.
 public struct ReceptionTest: Sendable {
     /// How it went.
     public enum Outcome: Hashable, Sendable {
-        /// It was heard: how long after the listener began, and how strong (dBm).
-        case heard(after: Duration, rssi: Int?)
+        /// It was heard: how long after the listener began, how often then, and how strong (dBm). `every` is the advertising
+        /// interval where that is longer than a scan takes to start, some 50 ms, and no less than the interval where it
+        /// is not; nil where it was heard only once.
+        case heard(after: Duration, every: Duration?, rssi: Int?)
         /// Nothing was heard in this time.
         case silence(Duration)
         /// It advertises; there is no second radio to listen.
@@ -30,10 +32,11 @@ public struct ReceptionTest: Sendable {
     /// How it went.
     public var outcome: Outcome
 
-    /// Tests two adapters, each listening for the other; a single one only advertises.
-    public static func run(adapters: [String], logger: Logger) async -> [Self] {
+    /// Tests two adapters, each listening for the other; a single one only advertises. `settings` are those of the node that
+    /// is asked for: they decide how often it advertises.
+    public static func run(adapters: [String], settings: AdapterSettingsPolicy, logger: Logger) async -> [Self] {
         func maker(_ name: String) -> RadioMaker {
-            { () throws(RadioError) in try BlueZRadio(adapter: name, logger: logger) }
+            { () throws(RadioError) in try BlueZRadio(adapter: name, settings: settings, logger: logger) }
         }
         let pairs: [(String, String?)] =
             adapters.count > 1 ? [(adapters[0], adapters[1]), (adapters[1], adapters[0])] : adapters.map { ($0, nil) }
@@ -54,9 +57,7 @@ public struct ReceptionTest: Sendable {
             try await from.advertise(advertisement, pace: .fast)
             guard let listener else { return .advertised }
             return await using(listener, Outcome.cannotListen) { to throws(RadioError) in
-                let began = ContinuousClock.now
-                try await to.scan(for: service)
-                return await hear(advertisement, to.events, since: began, within: limit)
+                try await hear(advertisement, on: to, within: limit)
             }
         }
     }
@@ -88,24 +89,57 @@ public struct ReceptionTest: Sendable {
         }
     }
 
-    private static func hear(
-        _ advertisement: Advertisement, _ events: AsyncStream<RadioEvent>, since began: ContinuousClock.Instant,
-        within limit: Duration
-    ) async -> Outcome {
-        await withTaskGroup(of: Outcome?.self) { group in
-            group.addTask {
-                for await case .heard(let result) in events
-                where result.advertisement.idPrefix == advertisement.idPrefix {
-                    return .heard(after: .now - began, rssi: result.rssi)
-                }
-                return nil
+    // MARK: Hearing
+
+    private struct Hearing: Sendable {
+        var time: ContinuousClock.Instant
+        var rssi: Int?
+    }
+
+    /// Waits until an advertisement is heard, and then scans anew, time after time: a scan reports an advertiser once, at its
+    /// next advertisement. So from one report to the next it is one interval where a scan starts sooner than that.
+    private static func hear(_ advertisement: Advertisement, on radio: any Radio, within limit: Duration)
+        async throws(RadioError) -> Outcome
+    {
+        let (hearings, sink) = AsyncStream.makeStream(of: Hearing.self, bufferingPolicy: .bufferingNewest(1))
+        let pump = Task {
+            for await case .heard(let result) in radio.events
+            where result.advertisement.idPrefix == advertisement.idPrefix {
+                sink.yield(Hearing(time: .now, rssi: result.rssi))
             }
+            sink.finish()
+        }
+        defer { pump.cancel() }
+        let began = ContinuousClock.now
+        try await radio.scan(for: service)
+        guard let first = await next(of: hearings, after: began, within: limit) else { return .silence(limit) }
+        var times = [first.time]
+        while times.count <= RadioLimits.measuredIntervals {
+            await radio.stopScanning()
+            let restarted = ContinuousClock.now
+            try await radio.scan(for: service)
+            let rest = RadioLimits.measuring - first.time.duration(to: .now)
+            guard let again = await next(of: hearings, after: restarted, within: rest) else { break }
+            times.append(again.time)
+        }
+        let intervals = zip(times.dropFirst(), times).map { $0 - $1 }.sorted()
+        return .heard(
+            after: first.time - began, every: intervals.isEmpty ? nil : intervals[intervals.count / 2], rssi: first.rssi
+        )
+    }
+
+    /// The first of the hearings after a moment; nil where none comes in time, and then none comes at all any more.
+    private static func next(
+        of hearings: AsyncStream<Hearing>, after moment: ContinuousClock.Instant, within limit: Duration
+    ) async -> Hearing? {
+        await withTaskGroup(of: Hearing?.self) { group in
+            group.addTask { await hearings.first { $0.time > moment } }
             group.addTask {
                 try? await Task.sleep(for: limit)
                 return nil
             }
             defer { group.cancelAll() }
-            return (await group.next()).flatMap(\.self) ?? .silence(limit)
+            return (await group.next()).flatMap(\.self)
         }
     }
 }

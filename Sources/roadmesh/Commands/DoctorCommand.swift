@@ -100,7 +100,11 @@ struct DoctorCheck {
             diagnosis.findings += findings
         }
         tell(doctor.findings)
-        for test in await ReceptionTest.run(adapters: doctor.adaptersToTry, logger: options.errorLogger) {
+        let maySet = radio?.permissions.mayAdminister == true
+        let settings = options.settingsPolicy(maySet ? options.adapterSettings : .leave)
+        for test in await ReceptionTest.run(
+            adapters: doctor.adaptersToTry, settings: settings, logger: options.errorLogger)
+        {
             tell([doctor.finding(test)])
         }
         report.show(diagnosis)

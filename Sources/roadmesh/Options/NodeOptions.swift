@@ -135,15 +135,21 @@ struct NodeOptions: ParsableArguments {
         // Where standard error goes to a file, that is where the log is wanted.
         let shown = isatty(STDERR_FILENO) == 1 ? log?.handler : nil
         let logger = self.logger(shown ?? StreamLogHandler.standardError(label: "roadmesh"))
-        let settings = AdapterSettingsPolicy(
-            role == .scan ? .leave : adapterSettings,
-            folder: RadioChoice.defaultSettingsFolder(environment: environment, userID: getuid()))
+        let settings = settingsPolicy(role == .scan ? .leave : adapterSettings, environment)
         let chosen = try radio.make(
             adapter: adapter, air: airFolder, peer: peer, demands: demands, settings: settings, logger: logger)
         return Node(
             description: NodeDescription(role: role, peer: peer, radio: chosen.radio.name, service: service),
             identity: identity, radio: chosen.radio, logger: logger, kept: nil, remark: chosen.remark, files: files,
             logLines: log?.lines)
+    }
+
+    /// How a node of this user treats its adapter's settings.
+    func settingsPolicy(
+        _ choice: AdapterSettingsChoice, _ environment: [String: String] = ProcessInfo.processInfo.environment
+    ) -> AdapterSettingsPolicy {
+        AdapterSettingsPolicy(
+            choice, folder: RadioChoice.defaultSettingsFolder(environment: environment, userID: getuid()))
     }
 
     private func checkedService() throws(SetupProblem) -> ServiceType {
