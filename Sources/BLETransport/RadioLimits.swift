@@ -19,6 +19,9 @@ public enum RadioLimits {
     public static let advertisingRenewal: Duration = .seconds(10)
     /// A registration that bluetoothd fails for no reason that it tells is tried this often, at such a pause.
     public static let registerTries = 3
+    /// How long a registration is waited for when its adapter has gone off. No less: bluetoothd 5.66 crashes where an advertisement
+    /// is taken back just before its registration is answered (once in 150 times in the lab).
+    public static let registerGrace: Duration = .milliseconds(500)
     /// The pause.
     public static let registerPause: Duration = .milliseconds(200)
 

@@ -57,6 +57,37 @@ struct BlueZBusTests {
         await #expect(throws: BusFailure.self) { try await pairing.value }
     }
 
+    @Test(
+        "a host whose adapter goes off while it asks to be advertised asks again as soon as it is on",
+        .timeLimit(.minutes(1)))
+    func registrationGivenUp() async throws {
+        let daemon = try MessageBus()
+        defer { daemon.stop() }
+        setenv("DBUS_SYSTEM_BUS_ADDRESS", daemon.address, 1)
+        defer { unsetenv("DBUS_SYSTEM_BUS_ADDRESS") }
+        let poller = try Poller()
+        defer { poller.close() }
+        let bus = try BlueZBus(poller: poller)
+        await bus.start()
+        for await event in bus.events { if case .serviceVanished = event { break } }
+        daemon.pause()
+        let service = try ServiceType("democracy-dj").uuid
+        let advertisement = Advertisement(service: service, peer: Peer(id: Identity.make().peerID, name: "Dad's Car"))
+        let asking = Task { () -> RadioError? in
+            do throws(BusFailure) {
+                try await bus.register(advertisement, psm: 128, pace: .fast, as: "/a", on: "/org/bluez/hci0")
+                return nil
+            } catch {
+                return error.radioError
+            }
+        }
+        while await bus.openCalls == 0 { await Task.yield() }
+        await bus.giveUp(bus.registrations)
+        #expect(await asking.value?.code == .radioOff)
+        #expect(await bus.openCalls == 0)
+        await bus.close()
+    }
+
     @Test("without a message bus that is told, and nothing hangs", .timeLimit(.minutes(1)))
     func noBus() async throws {
         setenv("DBUS_SYSTEM_BUS_ADDRESS", "unix:path=/nowhere/bus", 1)

@@ -14,6 +14,8 @@ actor BlueZBus {
     private let socket: PacketSocket
     private let sink: AsyncStream<BusEvent>.Continuation
     private var calls: [UInt32: CheckedContinuation<Result<Void, BusFailure>, Never>] = [:]
+    /// Those of them that register an advertisement.
+    private(set) var registrations: Set<UInt32> = []
     /// Calls that bluetoothd has not answered.
     var openCalls: Int { calls.count }
     private var reader: Task<Void, Never>?
@@ -98,7 +100,7 @@ actor BlueZBus {
         _ advertisement: Advertisement, psm: UInt8, pace: AdvertisingPace, as path: String, on adapter: String
     ) async throws(BusFailure) {
         let payload = advertisement.payload(psm: psm)
-        try await call { bus, timeout in
+        try await call(registers: true) { bus, timeout in
             advertisement.service.description.withCString { uuid in
                 advertisement.localName.withCString { name in
                     payload.withUnsafeBufferPointer { payload in
@@ -120,6 +122,14 @@ actor BlueZBus {
         try await call(within: limit) { cbluez_bus_unregister_advertisement($0, adapter, path, $1) }
     }
 
+    /// Waits no longer for these registrations.
+    func giveUp(_ serials: Set<UInt32>) {
+        for serial in serials.intersection(registrations) {
+            calls.removeValue(forKey: serial)?.resume(
+                returning: .failure(BusFailure(name: "org.bluez.Error.NotReady", text: "the adapter went off")))
+        }
+    }
+
     /// Switches an adapter on or off. A controller that does not answer takes its time, and the kernel's.
     func setPowered(_ isOn: Bool, on adapter: String) async throws(BusFailure) {
         try await call(within: RadioLimits.powerCall) { cbluez_bus_set_powered($0, adapter, isOn, $1) }
@@ -130,7 +140,8 @@ actor BlueZBus {
     }
 
     func call(
-        within limit: Duration = RadioLimits.busCall, _ body: (OpaquePointer, Int32) -> Int64
+        within limit: Duration = RadioLimits.busCall, registers: Bool = false,
+        _ body: (OpaquePointer, Int32) -> Int64
     ) async throws(BusFailure) {
         guard !isClosed else { throw .disconnected("closed") }
         let timeout = Int32(limit / .milliseconds(1))
@@ -142,9 +153,11 @@ actor BlueZBus {
         }
         let result = await withCheckedContinuation { caller in
             calls[UInt32(serial)] = caller
+            if registers { registrations.insert(UInt32(serial)) }
             pump()
             setAlarm()
         }
+        registrations.remove(UInt32(serial))
         try result.get()
     }
 

@@ -76,7 +76,16 @@ extension BlueZRadio {
         return result
     }
 
-    /// The same, without waiting for it.
+    /// A registration that is under way while its adapter goes off is answered within milliseconds, or never (bluetoothd 5.66).
+    func giveUpRegistering() async {
+        guard let bus, case let underWay = await bus.registrations, !underWay.isEmpty else { return }
+        Task {
+            try? await Task.sleep(for: RadioLimits.registerGrace)
+            await bus.giveUp(underWay)
+        }
+    }
+
+    /// Advertises again, without waiting for it.
     func renewAdvertisement() {
         guard wantedAdvertisement != nil else { return }
         Task {

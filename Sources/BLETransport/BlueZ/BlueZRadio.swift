@@ -155,7 +155,9 @@ public actor BlueZRadio: Radio {
             isServiceThere = false
             answerWhetherServiceRuns(false)
             if wasThere == true { supervise(.serviceVanished) }
-        case .adapter(let path, let change): adapterChanged(path, change)
+        case .adapter(let path, let change):
+            if path == adapter.path, change.isPowered == false { await giveUpRegistering() }
+            adapterChanged(path, change)
         case .adapterRemoved(let path):
             if path == adapter.path { supervise(.adapterRemoved) }
         case .device(let path, let change): deviceChanged(path, change)
