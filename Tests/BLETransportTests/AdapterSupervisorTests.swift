@@ -295,4 +295,25 @@ struct AdapterSupervisorTests {
         _ = story.at(20, .discovering(false))
         #expect(story.until(22) == [.scan])
     }
+
+    @Test("a scan that could not begin is tried again, until nobody wants it", arguments: [false, true])
+    func scanRefused(isWanted: Bool) {
+        var story = Story()
+        _ = story.at(0, .scanWanted)
+        _ = story.at(0, .scanFailed)
+        #expect(story.until(0.4) == [.scan])
+        _ = story.at(0.4, isWanted ? .scanFailed : .scanPaused)
+        #expect(story.until(1.25) == (isWanted ? [.scan] : []))
+    }
+
+    @Test("a guest scans, though the attempt before, made while its adapter was off, is refused late")
+    func attempts() {
+        var discovery = Discovery()
+        let early = discovery.begin()
+        discovery.end()
+        let late = discovery.begin()
+        let refused = [early, late, late].map { discovery.fail($0) }
+        #expect(refused == [false, true, false])
+        #expect(!discovery.isOn)
+    }
 }

@@ -32,7 +32,7 @@ extension BlueZRadio {
         case .forget:
             // Not the advertisement: bluetoothd counts one of an adapter that is off among the few that it takes, and
             // the next registration takes it back.
-            isDiscovering = false
+            discovery.end()
             // A controller that was off has no links, and says of none that it has ended.
             linkWatch.links = [:]
             // The hosts among them may well be there still: a guest dials its own where it was.
@@ -80,6 +80,8 @@ extension BlueZRadio {
             try await applyAdvertisement()
         }
         if scanned != nil {
+            // One that was asked for while the adapter was off may not have been refused yet.
+            discovery.end()
             try await discover()
         } else {
             // A host has nothing else that tells it of the links that are up.

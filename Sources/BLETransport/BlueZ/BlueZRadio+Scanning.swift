@@ -57,6 +57,31 @@ struct KnownDevice {
     }
 }
 
+/// Whether bluetoothd's discovery is on for us, over attempts to start it that may overlap: one that was made while the
+/// adapter was off fails after the next has begun, and says nothing about that one.
+struct Discovery: Sendable {
+    private(set) var isOn = false
+    private var attempts = 0
+
+    /// An attempt to start it, by number.
+    mutating func begin() -> Int {
+        (isOn, attempts) = (true, attempts + 1)
+        return attempts
+    }
+
+    /// An attempt has failed. Whether discovery is off because of it.
+    mutating func fail(_ attempt: Int) -> Bool {
+        guard isOn, attempt == attempts else { return false }
+        isOn = false
+        return true
+    }
+
+    /// It is to end, or bluetoothd has forgotten it.
+    mutating func end() {
+        isOn = false
+    }
+}
+
 extension BlueZRadio {
     /// Listens for advertisements of a service, through bluetoothd's discovery.
     public func scan(for service: ServiceUUID) async throws(RadioError) {
@@ -69,22 +94,22 @@ extension BlueZRadio {
     public func stopScanning() async {
         scanned = nil
         await pauseDiscovery()
+        supervise(.scanPaused)
     }
 
     /// Starts the discovery that is wanted, unless a dial is under way: discovery keeps the kernel from connecting.
     func discover() async throws(RadioError) {
         guard let scanned, let bus, !dialQueue.isBusy else { return }
+        let attempt = discovery.isOn ? nil : discovery.begin()
         do throws(BusFailure) {
-            if !isDiscovering {
-                isDiscovering = true
+            if attempt != nil {
                 try await bus.startDiscovery(of: scanned, on: adapter.path)
                 supervise(.scanStarted)
             }
             // A device that another program's discovery keeps fresh may have nothing new to tell: it is asked for.
             try await bus.listObjects()
         } catch {
-            isDiscovering = false
-            supervise(.scanPaused)
+            if let attempt, discovery.fail(attempt) { supervise(.scanFailed) }
             throw explained(error)
         }
     }
@@ -92,16 +117,16 @@ extension BlueZRadio {
     /// Restarts discovery. The kernel drops what is reported in the first milliseconds of a scan, before it takes
     /// discovery for running; the controller filters duplicates and does not report it again until bluetoothd restarts
     /// the scan by itself, ten seconds later. Of the joins in the lab, one in fifteen hung there. And a scan can end
-    /// without a word.
+    /// without a word, or not have begun.
     func discoverAnew() async {
-        guard isDiscovering, scanned != nil else { return }
+        guard scanned != nil else { return }
         await pauseDiscovery()
         try? await discover()
     }
 
     func pauseDiscovery() async {
-        guard isDiscovering else { return }
-        isDiscovering = false
+        guard discovery.isOn else { return }
+        discovery.end()
         supervise(.scanPaused)
         try? await bus?.stopDiscovery(on: adapter.path)
     }
@@ -120,7 +145,7 @@ extension BlueZRadio {
             if isConnected { eventSink.yield(.reached(address: address)) }
         }
         let isNew = change.rssi != nil || change.payload != nil || change.name != nil || change.services != nil
-        if isNew, isDiscovering, let scanned, let scanResult = device.scanResult(of: scanned) {
+        if isNew, discovery.isOn, let scanned, let scanResult = device.scanResult(of: scanned) {
             device.reported = scanResult.endpoint
             supervise(.heard)
             eventSink.yield(.heard(scanResult))

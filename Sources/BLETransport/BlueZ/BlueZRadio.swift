@@ -58,7 +58,7 @@ public actor BlueZRadio: Radio {
 
     // Scanning.
     var scanned: ServiceUUID?
-    var isDiscovering = false
+    var discovery = Discovery()
     var devices: [String: KnownDevice] = [:]
 
     // Dialling: one at a time.

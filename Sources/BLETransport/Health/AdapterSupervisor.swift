@@ -34,6 +34,8 @@ struct AdapterSupervisor: Sendable {
         /// It scans; or it does not, since nobody wants it to or a dial needs the air.
         case scanStarted
         case scanPaused
+        /// It was to scan, and could not.
+        case scanFailed
         /// Something was heard by the scan.
         case heard
         /// bluetoothd says that discovery is on, or off.
@@ -166,8 +168,8 @@ struct AdapterSupervisor: Sendable {
         case .controllerSilent: return controllerSilent(now)
         case .done(let number): return done(number, now)
         case .failed(let number, let error): return failed(number, error, now)
-        case .advertised, .advertisingStopped, .advertisingBack, .scanWanted, .scanStarted, .scanPaused, .heard,
-            .discovering:
+        case .advertised, .advertisingStopped, .advertisingBack, .scanWanted, .scanStarted, .scanPaused,
+            .scanFailed, .heard, .discovering:
             return air(event, now)
         case .tick: return tick(now)
         }
@@ -333,6 +335,10 @@ struct AdapterSupervisor: Sendable {
         case .scanPaused:
             isScanning = false
             scanAt = nil
+        case .scanFailed:
+            // Where something else is known to be wrong, its end starts the scan.
+            isScanning = false
+            scanAt = now + scanPause
         case .heard:
             scanPause = RadioLimits.quietScan
             if isScanning { scanAt = now + scanPause }
