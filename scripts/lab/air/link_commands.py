@@ -35,6 +35,8 @@ class LinkCommands:
             hci.HCI_RESET_COMMAND: self._reset,
             hci.HCI_DISCONNECT_COMMAND: self._disconnect,
             hci.HCI_LE_CONNECTION_UPDATE_COMMAND: self._update_parameters,
+            hci.HCI_LE_REMOTE_CONNECTION_PARAMETER_REQUEST_REPLY_COMMAND: self._allow_parameters,
+            hci.HCI_LE_REMOTE_CONNECTION_PARAMETER_REQUEST_NEGATIVE_REPLY_COMMAND: self._refuse_parameters,
             hci.HCI_LE_SET_PHY_COMMAND: self._set_phy,
             hci.HCI_LE_READ_PHY_COMMAND: self._read_phy,
             hci.HCI_LE_SET_DATA_LENGTH_COMMAND: self._set_data_length,
@@ -61,11 +63,30 @@ class LinkCommands:
             self._front.send_status(command, Error.UNKNOWN_CONNECTION_IDENTIFIER_ERROR)
             return
         self._front.send_status(command, hci.HCI_COMMAND_STATUS_PENDING)
-        # A peripheral's wish is granted without asking the central's host.
-        parameters = LinkParameters.of(
-            command.connection_interval_max, command.max_latency, command.supervision_timeout
+        limits = (command.connection_interval_min, command.connection_interval_max)
+        if end is end.link.peripheral:
+            self._links.ask_central(end, (*limits, command.max_latency, command.supervision_timeout))
+            return
+        end.link.update_parameters(
+            end, LinkParameters.of(limits[1], command.max_latency, command.supervision_timeout)
         )
-        end.link.update_parameters(end, parameters)
+
+    def _allow_parameters(self, command: hci.HCI_LE_Remote_Connection_Parameter_Request_Reply_Command) -> Handle:
+        end = self._links.find(command.connection_handle)
+        if not end or not end.link:
+            return Handle(Error.UNKNOWN_CONNECTION_IDENTIFIER_ERROR, command.connection_handle)
+        parameters = LinkParameters.of(command.interval_max, command.max_latency, command.timeout)
+        self._clock.call_soon(end.link.update_parameters, end, parameters)
+        return Handle(Error.SUCCESS, command.connection_handle)
+
+    def _refuse_parameters(
+        self, command: hci.HCI_LE_Remote_Connection_Parameter_Request_Negative_Reply_Command
+    ) -> Handle:
+        end = self._links.find(command.connection_handle)
+        if not end or not end.link:
+            return Handle(Error.UNKNOWN_CONNECTION_IDENTIFIER_ERROR, command.connection_handle)
+        self._clock.call_soon(self._links.refuse_peripheral, end, command.reason)
+        return Handle(Error.SUCCESS, command.connection_handle)
 
     def _set_phy(self, command: hci.HCI_LE_Set_PHY_Command) -> None:
         end = self._links.find(command.connection_handle)

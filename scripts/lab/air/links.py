@@ -21,6 +21,7 @@ from .profiles import Profile
 # Packet boundary flags of ACL data: to the controller 0 starts an L2CAP packet, to the host 2 does; 1 continues one.
 CONTINUATION, FIRST_TO_HOST = 1, 2
 
+REMOTE_CONNECTION_PARAMETER_REQUEST = 1 << 5
 ENHANCED_CONNECTION_COMPLETE = 1 << 9
 
 NO_PREFERENCE_TX = 0x01
@@ -185,12 +186,44 @@ class Links:
             event = hci.HCI_LE_Connection_Complete_Event(**fields)
         self._front.send(event)
 
-    def parameters_changed(self, end: End) -> None:
+    # A peripheral's wish for other parameters (Volume 6, Part B, 5.1.7)
+
+    def ask_central(self, end: End, wanted: tuple[int, int, int, int]) -> None:
+        other = end.other
+        if end.link:
+            ask = Pdu(CONTROL_PDU_BYTES, lambda: other.controller.links.asked_by_peripheral(other, wanted))
+            end.link.send(end, ask)
+
+    def asked_by_peripheral(self, end: End, wanted: tuple[int, int, int, int]) -> None:
+        """The central's host decides, unless it does not want to know."""
+        if not end.connection or not end.link:
+            return
+        shortest, longest, latency, timeout = wanted
+        if not self._bumble.wants_le_event(REMOTE_CONNECTION_PARAMETER_REQUEST):
+            end.link.update_parameters(end, LinkParameters.of(longest, latency, timeout))
+            return
+        self._front.send(
+            hci.HCI_LE_Remote_Connection_Parameter_Request_Event(
+                connection_handle=end.connection.handle,
+                interval_min=shortest,
+                interval_max=longest,
+                max_latency=latency,
+                timeout=timeout,
+            )
+        )
+
+    def refuse_peripheral(self, end: End, reason: int) -> None:
+        other = end.other
+        if end.link:
+            refusal = Pdu(CONTROL_PDU_BYTES, lambda: other.controller.links.parameters_changed(other, reason))
+            end.link.send(end, refusal)
+
+    def parameters_changed(self, end: End, status: int = Error.SUCCESS) -> None:
         if end.connection and end.link:
             interval, latency, timeout = end.link.parameters.hci()
             self._front.send(
                 hci.HCI_LE_Connection_Update_Complete_Event(
-                    status=Error.SUCCESS,
+                    status=status,
                     connection_handle=end.connection.handle,
                     connection_interval=interval,
                     peripheral_latency=latency,
