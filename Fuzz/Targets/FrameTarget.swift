@@ -24,7 +24,7 @@ enum FrameTarget {
             count += 1
             switch next {
             case .frame(let frame): try isReadAgain(frame)
-            case .skipped(let type): try invariant(type == 0 || type > 15, "frame type \(type) is known")
+            case .skipped(let type): try invariant(type == 0 || type > 16, "frame type \(type) is known")
             case .malformed:
                 var rest = reader
                 try invariant(rest.next() == nil, "nothing is read behind a malformed frame")

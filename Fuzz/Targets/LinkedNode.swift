@@ -103,6 +103,11 @@ struct LinkedNode {
             try invariant(id == Self.link, "there is one link")
             try invariant(end == nil, "\(event) is told of a link that has ended with \(String(describing: end))")
             try take(event)
+        case .heed(let id, let note):
+            try invariant(id == Self.link && end == nil, "a note is of the link, which is up")
+            try invariant(
+                [note.intervals?.brisk, note.intervals?.calm].compactMap(\.self).allSatisfy(
+                    Limits.intervalUnits.contains), "intervals have their bounds")
         case .holdReading(_, let until):
             // The frames of one record, and what came before at the highest rate.
             try invariant(until > now && until < now + .seconds(4), "\(until) is a pause at \(now)")

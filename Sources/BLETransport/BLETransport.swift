@@ -106,6 +106,9 @@ public actor BLETransport: MeshTransport {
     /// What the link layer was asked for, and what it does. Nil where there is none.
     public func linkCondition() async -> LinkCondition? { await channel?.linkCondition() }
 
+    /// The radio at the other end says this of the link below.
+    public func heed(_ note: AirNote) async { await channel?.heed(note) }
+
     /// Closes the channel, or gives up the dial.
     public func close() {
         isClosed = true

@@ -193,12 +193,20 @@ public enum RadioLimits {
     public static let linkPacketBytes = 251
     /// The time that such a packet takes on 1M, in microseconds.
     public static let linkPacketMicroseconds = 2_120
-    /// Connection interval while data flows or a guest comes back, in units of 1.25 ms: 11.25 to 15 ms, so that a full
-    /// bus still has its turns.
-    public static let briskInterval: ClosedRange<Int> = 9...12
-    /// Connection interval while nothing is said, in units of 1.25 ms: 30 to 50 ms, the kernel's own, so that the first
-    /// vote after a silence is as fast as without tuning.
-    public static let calmInterval: ClosedRange<Int> = 24...40
+    /// The intervals of a link that no other one stands beside, in units of 1.25 ms: 8.75 ms while data flows, 36.25 ms while nothing
+    /// is said. Shorter than the kernel's longest, so that the first vote after a silence is as fast as without tuning.
+    public static let aloneIntervals = LinkIntervals(brisk: 7, calm: 29)
+    /// Those of up to eight links, by place: 11.25 to 31.25 ms while data flows, 30 to 51.25 ms while nothing is said. No two have
+    /// much of a divisor in common, which keeps them out of each other's way; none is 40, with which the kernel makes links.
+    /// Only the last is longer than that: a kernel refuses longer ones than it has dialled with.
+    static let fewIntervals = [(9, 29), (11, 31), (13, 37), (16, 35), (17, 28), (19, 24), (23, 30), (25, 41)]
+        .map { LinkIntervals(brisk: $0, calm: $1) }
+    /// Those of more links, by place, 23.75 to 58.75 ms: of 16 links at once each still has its turns, and 58.75 ms are twelve events
+    /// within `tunedSupervision`.
+    static let manyIntervals = [19, 21, 23, 25, 26, 29, 31, 32, 37, 41, 43, 47, 27, 34, 35, 33]
+        .map { LinkIntervals(brisk: $0, calm: $0) }
+    /// Longest interval, in units of 1.25 ms, that counts as one that somebody has configured to have it short: 15 ms.
+    public static let configuredInterval = 12
     /// Silence of a link after which it is calm: between two taps of one person.
     public static let briskTime: Duration = .seconds(5)
     /// That a link is used is told at most this often: a few times within the time that it stays brisk.
@@ -213,6 +221,9 @@ public enum RadioLimits {
     /// Pause before the first wish: a guest that comes back is through with its handshake by then, which no wish could
     /// make faster, and some would hold up.
     public static let tuningDelay: Duration = .milliseconds(500)
+    /// Time that the other side has to advise intervals, from the opening of the channel: it does with its first measurement, a second
+    /// after the handshake at the latest.
+    public static let advicePatience: Duration = .milliseconds(1_250)
     /// Time that the side that has dialled has for its wishes before the other begins with its own.
     public static let tuningPatience: Duration = .seconds(2)
     /// A change of a link is made some events later, the six of 50 ms and a few more. Without a word by then it is taken

@@ -91,6 +91,10 @@ public enum Limits {
     /// Time a goodbye has to leave before the channel closes.
     public static let goodbyeTimeout: Duration = .milliseconds(300)
 
+    /// Connection intervals that one side may advise the other to use, in units of 1.25 ms: from the shortest that there is, 7.5 ms,
+    /// to 100 ms, with which a link has seven events before it is given up.
+    public static let intervalUnits = 6...80
+
     // MARK: Conversations
 
     /// Reliable messages that wait for one peer. A person taps at most a few a second; a tunnel lasts minutes.

@@ -87,9 +87,14 @@ public struct LinkCondition: Hashable, Sendable {
     public var asked: LinkParameters
     /// What this process may not ask for, by the names of the parameters.
     public var notPermitted: [String]
+    /// What the other side's radio should know.
+    public var note: AirNote?
 
     /// A condition.
-    public init(got: LinkParameters, asked: LinkParameters = LinkParameters(), notPermitted: [String] = []) {
+    public init(
+        got: LinkParameters, asked: LinkParameters = LinkParameters(), notPermitted: [String] = [], note: AirNote? = nil
+    ) {
+        self.note = note
         self.got = got
         self.asked = asked
         self.notPermitted = notPermitted

@@ -35,6 +35,9 @@ public protocol MeshTransport: Sendable {
     /// What the link layer was asked for, and what it does. Nil where there is none.
     func linkCondition() async -> LinkCondition?
 
+    /// The radio at the other end says this of the link below. A transport without one ignores it.
+    func heed(_ note: AirNote) async
+
     /// Closes the channel, or gives up `connect`; whatever waits ends. Safe to call again.
     func close() async
 }
@@ -42,6 +45,9 @@ public protocol MeshTransport: Sendable {
 extension MeshTransport {
     /// A transport without a link layer that anybody could tell of.
     public func linkCondition() async -> LinkCondition? { nil }
+
+    /// A transport without a link layer that anybody could advise.
+    public func heed(_ note: AirNote) async {}
 
     /// A transport that may always have to wait.
     public func sendAtOnce(_ sdu: [UInt8]) throws -> Bool { false }

@@ -8,11 +8,21 @@ import Testing
 @Suite("What a link is asked for")
 struct LinkTuningTests {
     static let fresh = LinkParameters(phy: "1M", interval: 50, supervisionTimeout: 420, dataLength: 27)
-    static let brisk = LinkTuning.Action.update(intervals: 9...12, timeout: 72)
-    static let calm = LinkTuning.Action.update(intervals: 24...40, timeout: 72)
+    static let advice = LinkIntervals(brisk: 11, calm: 31)
+    static let chance = LinkIntervals(brisk: 26, calm: 26)
+    static let brisk = LinkTuning.Action.update(interval: 11, timeout: 72)
+    static let calm = LinkTuning.Action.update(interval: 31, timeout: 72)
+    static let byChance = LinkTuning.Action.update(interval: 26, timeout: 72)
 
+    /// A link that has what its other side advises.
     private func tuning(isCentral: Bool = true, mayAsk: Bool = true) -> LinkTuning {
-        LinkTuning(isCentral: isCentral, got: Self.fresh, mayAsk: mayAsk)
+        var tuning = unadvised(isCentral: isCentral, mayAsk: mayAsk)
+        _ = tuning.handle(.advised(Self.advice), now: .zero)
+        return tuning
+    }
+
+    private func unadvised(isCentral: Bool = true, mayAsk: Bool = true) -> LinkTuning {
+        LinkTuning(isCentral: isCentral, got: Self.fresh, mayAsk: mayAsk, chance: Self.chance)
     }
 
     /// What is asked for until a time by letting it pass.
@@ -33,15 +43,40 @@ struct LinkTuningTests {
         #expect(tuning.handle(.data, now: .zero) == [])
         #expect(ticks(&tuning, until: 0.5) == [.setTwoMegabit, Self.brisk])
         #expect(tuning.handle(.phy(2), now: .seconds(0.8)) == [])
-        #expect(tuning.handle(.updated(interval: 12, timeout: 72), now: .seconds(0.8)) == [])
-        let got = LinkParameters(phy: "2M", interval: 15, supervisionTimeout: 720, dataLength: 251)
+        #expect(tuning.handle(.updated(interval: 11, timeout: 72), now: .seconds(0.8)) == [])
+        let got = LinkParameters(phy: "2M", interval: 13.75, supervisionTimeout: 720, dataLength: 251)
         #expect(tuning.got == got)
         #expect(ticks(&tuning, until: 4.9) == [])
         #expect(ticks(&tuning, until: 5) == [Self.calm])
-        #expect(tuning.handle(.updated(interval: 40, timeout: 72), now: .seconds(5.3)) == [])
+        #expect(tuning.handle(.updated(interval: 31, timeout: 72), now: .seconds(5.3)) == [])
         #expect(tuning.handle(.data, now: .seconds(60)) == [Self.brisk])
         #expect(tuning.handle(.data, now: .seconds(61)) == [])
-        #expect(tuning.asked == LinkParameters(phy: "2M", interval: 15, supervisionTimeout: 720))
+        #expect(tuning.asked == LinkParameters(phy: "2M", interval: 13.75, supervisionTimeout: 720))
+    }
+
+    @Test("who has dialled waits for the host's advice, takes it when it comes, and new advice when others come and go")
+    func advised() {
+        var tuning = unadvised()
+        _ = tuning.handle(.opened, now: .zero)
+        _ = tuning.handle(.dataLength(251), now: .zero)
+        #expect(ticks(&tuning, until: 1) == [.setTwoMegabit])
+        #expect(tuning.handle(.advised(Self.advice), now: .seconds(1)) == [Self.brisk])
+        #expect(tuning.handle(.updated(interval: 11, timeout: 72), now: .seconds(1.3)) == [])
+        #expect(tuning.handle(.advised(Self.advice), now: .seconds(2)) == [])
+        let other = LinkIntervals(brisk: 21, calm: 23)
+        #expect(tuning.handle(.advised(other), now: .seconds(3)) == [.update(interval: 21, timeout: 72)])
+        #expect(tuning.handle(.advised(Self.advice), now: .seconds(3.1)) == [])
+        #expect(tuning.handle(.updated(interval: 21, timeout: 72), now: .seconds(3.5)) == [Self.brisk])
+    }
+
+    @Test("a host that advises nothing has a guest with intervals by chance, so that two of them seldom have the same")
+    func byItself() {
+        var tuning = unadvised()
+        _ = tuning.handle(.opened, now: .zero)
+        #expect(ticks(&tuning, until: 1.9) == [.setTwoMegabit, Self.byChance])
+        _ = tuning.handle(.updated(interval: 26, timeout: 72), now: .seconds(1.9))
+        #expect(ticks(&tuning, until: 20) == [.setDataLength])
+        #expect(tuning.handle(.data, now: .seconds(30)) == [])
     }
 
     @Test("one wish at a time: what is wanted meanwhile is asked for when the last one is answered")
@@ -49,18 +84,19 @@ struct LinkTuningTests {
         var tuning = tuning()
         _ = tuning.handle(.opened, now: .zero)
         _ = ticks(&tuning, until: 0.5)
-        _ = tuning.handle(.updated(interval: 12, timeout: 72), now: .seconds(1))
+        _ = tuning.handle(.updated(interval: 11, timeout: 72), now: .seconds(1))
         _ = tuning.handle(.dataLength(251), now: .seconds(1))
         #expect(ticks(&tuning, until: 5) == [Self.calm])
         #expect(tuning.handle(.data, now: .seconds(5.1)) == [])
-        #expect(tuning.handle(.updated(interval: 40, timeout: 72), now: .seconds(5.4)) == [Self.brisk])
+        #expect(tuning.handle(.updated(interval: 31, timeout: 72), now: .seconds(5.4)) == [Self.brisk])
     }
 
     @Test("the shortest intervals, with which a node has its links made, are for the handshake alone")
     func madeByNode() {
         var tuning = LinkTuning(
             isCentral: true, got: LinkParameters(phy: "2M", interval: 7.5, supervisionTimeout: 720, dataLength: 251),
-            mayAsk: true, isOfSystem: false)
+            mayAsk: true, isOfSystem: false, chance: Self.chance)
+        _ = tuning.handle(.advised(Self.advice), now: .zero)
         _ = tuning.handle(.opened, now: .zero)
         #expect(ticks(&tuning, until: 0.5) == [Self.brisk])
         // A host whose own kernel has asked for them, of a guest that may not ask for anything, goes on as ever.
@@ -71,17 +107,19 @@ struct LinkTuningTests {
         #expect(ticks(&host, until: 2).contains(Self.brisk))
     }
 
-    @Test("shorter intervals than ours are somebody's wish, and stay: only the timeout is asked for")
+    @Test("a shorter interval than ours is somebody's wish: it stays, but for the timeout, until others come")
     func configured() {
         var fast = Self.fresh
         fast.interval = 7.5
-        var tuning = LinkTuning(isCentral: true, got: fast, mayAsk: true)
+        var tuning = LinkTuning(isCentral: true, got: fast, mayAsk: true, chance: Self.chance)
+        _ = tuning.handle(.advised(RadioLimits.aloneIntervals), now: .zero)
         _ = tuning.handle(.opened, now: .zero)
-        #expect(ticks(&tuning, until: 0.5) == [.setTwoMegabit, .update(intervals: 6...6, timeout: 72)])
+        #expect(ticks(&tuning, until: 0.5) == [.setTwoMegabit, .update(interval: 6, timeout: 72)])
         _ = tuning.handle(.updated(interval: 6, timeout: 72), now: .seconds(0.6))
         _ = tuning.handle(.dataLength(251), now: .seconds(0.6))
         #expect(ticks(&tuning, until: 100) == [])
         #expect(tuning.handle(.data, now: .seconds(100)) == [])
+        #expect(tuning.handle(.advised(Self.advice), now: .seconds(101)) == [Self.brisk])
     }
 
     @Test("longer packets are asked for where the controllers have not agreed on them by themselves")
@@ -115,7 +153,7 @@ struct LinkTuningTests {
         var other = self.tuning(isCentral: false)
         _ = other.handle(.opened, now: .zero)
         _ = other.handle(.dataLength(251), now: .zero)
-        #expect(other.handle(.updated(interval: 12, timeout: 72), now: .seconds(0.4)) == [])
+        #expect(other.handle(.updated(interval: 11, timeout: 72), now: .seconds(0.4)) == [])
         #expect(ticks(&other, until: 100) == [])
         #expect(other.handle(.data, now: .seconds(100)) == [])
     }
@@ -125,7 +163,7 @@ struct LinkTuningTests {
         var tuning = tuning()
         _ = tuning.handle(.opened, now: .zero)
         _ = ticks(&tuning, until: 0.5)
-        _ = tuning.handle(.updated(interval: 12, timeout: 72), now: .seconds(0.6))
+        _ = tuning.handle(.updated(interval: 11, timeout: 72), now: .seconds(0.6))
         #expect(tuning.handle(.updated(interval: 40, timeout: 42), now: .seconds(0.8)) == [])
         #expect(tuning.handle(.data, now: .seconds(1)) == [])
         #expect(tuning.got.interval == 50)

@@ -151,6 +151,8 @@ BROKEN_FRAMES = {
     "a message numbered 0": bytes(message(Unit(b"", 0))),
     "a circuit to a host that is cut off": bytes(Frame(Kind.CIRCUIT_OPEN, b"\x02" + bytes(15))),
     "a credit without a number": bytes(Frame(Kind.CIRCUIT_CREDIT, b"\x02")),
+    "intervals of which one is missing": bytes(Frame(Kind.AIR, b"\x01\x01\x0b")),
+    "a part about the air that comes twice": bytes(Frame(Kind.AIR, b"\x09\x00\x09\x00")),
     "another appStart": bytes(app_start(EVE)),
     "a selfInfo": bytes(self_info(EVE)),
     "a refusal": bytes(refusal(1)),

@@ -7,8 +7,11 @@ import time
 from helpers import Figures, await_joined, cast, hold, identity, links_of, start_guests, start_host
 from lab import Box, Lab, Program
 
+# What a host advises a guest that is alone, in milliseconds: while data flows, and while nothing is said.
+BRISK, CALM = 8.75, 36.25
+
 # Five seconds of silence, and the change itself.
-CALM = 9.0
+UNTIL_CALM = 9.0
 
 # Longer than a link stays fast after a vote.
 SILENCE = 6.0
@@ -16,7 +19,7 @@ SILENCE = 6.0
 
 def link(program: Program, **wanted: object) -> dict:
     """The next report of its link that says this."""
-    return program.expect("link", lambda one: all(one.get(name) == value for name, value in wanted.items()), timeout=CALM)
+    return program.expect("link", lambda one: all(one.get(name) == value for name, value in wanted.items()), timeout=UNTIL_CALM)
 
 
 def vote_time(guest: Program, number: int) -> float:
@@ -42,18 +45,18 @@ def test_a_link_is_fast_while_somebody_votes_and_calm_while_nobody_does(
 ) -> None:
     host = start_host(car)
     [ana] = start_guests(family, "Ana")
-    fast = link(ana, phy="2M", interval=15, supervisionTimeout=720, dataLength=251)
-    assert fast["asked"] == {"interval": 15, "phy": "2M", "supervisionTimeout": 720} and fast["notPermitted"] == []
+    fast = link(ana, phy="2M", interval=BRISK, supervisionTimeout=720, dataLength=251)
+    assert fast["asked"] == {"interval": BRISK, "phy": "2M", "supervisionTimeout": 720} and fast["notPermitted"] == []
     [on_air] = links_of(road, car.hci(0))
-    assert (on_air["phy"], on_air["intervalMilliseconds"], on_air["timeoutMilliseconds"]) == ("2M", 15, 720)
+    assert (on_air["phy"], on_air["intervalMilliseconds"], on_air["timeoutMilliseconds"]) == ("2M", BRISK, 720)
     # The host's side sees the same, and has asked for nothing.
-    assert link(host, phy="2M", interval=15)["asked"] == {}
-    link(ana, interval=50, supervisionTimeout=720)
+    assert link(host, phy="2M", interval=BRISK)["asked"] == {}
+    link(ana, interval=CALM, supervisionTimeout=720)
     silent = []
     for number in range(4):
-        link(ana, interval=50)
+        link(ana, interval=CALM)
         silent.append(vote_time(ana, number))
-        link(ana, interval=15)
+        link(ana, interval=BRISK)
     figures.times("tuned, a vote after a silence: typed to confirmed", silent)
     figures.times("tuned, a vote among others: typed to confirmed", vote_times(road, ana, 0.5))
     assert not ana.seen("peerDisconnected")
@@ -80,8 +83,8 @@ def test_a_host_that_may_tunes_for_a_guest_that_may_not(road: Lab, car: Box, fam
     host = start_host(car)
     ana = family.roadmesh("guest", "Ana", uid=1000)
     await_joined(ana)
-    fast = link(host, phy="2M", interval=15)
-    assert fast["asked"]["interval"] == 15 and fast["supervisionTimeout"] == 720
+    fast = link(host, phy="2M", interval=BRISK)
+    assert fast["asked"]["interval"] == BRISK and fast["supervisionTimeout"] == 720
     # The kernel tells anybody the PHY.
     assert link(ana, phy="2M")["notPermitted"]
     cast(ana, "s2", seen_by=[host, ana])
@@ -91,11 +94,11 @@ def test_a_controller_that_knows_only_the_old_commands_is_asked_once(road: Lab, 
     plain = road.boxes.get("plain") or road.box("plain", profile="plain")
     host = start_host(car)
     [ana] = start_guests(plain, "Ana")
-    told = link(ana, interval=15, supervisionTimeout=720)
+    told = link(ana, interval=BRISK, supervisionTimeout=720)
     assert told["phy"] == "1M"
     hold(road, 3)
     [on_air] = links_of(road, car.hci(0))
-    assert (on_air["phy"], on_air["intervalMilliseconds"]) == ("1M", 15)
+    assert (on_air["phy"], on_air["intervalMilliseconds"]) == ("1M", BRISK)
     cast(ana, "s2", seen_by=[host, ana])
     assert not host.seen("peerDisconnected")
 

@@ -149,6 +149,42 @@ struct HelloTests {
         #expect(road.nodes["Car"]?.ends[id] == .silent)
     }
 
+    // MARK: Air
+
+    @Test("A guest hears which intervals its link is best to have, the newest of those that waited")
+    func air() throws {
+        var road = Road()
+        let id = road.joined()
+        let notes = [LinkIntervals(brisk: 9, calm: 29), LinkIntervals(brisk: 11, calm: 31)].map {
+            AirNote(intervals: $0)
+        }
+        let actions = notes.map { road.nodes["Car"]?.core.note($0, on: id) }
+        #expect(actions == [[.wake(id)], [.wake(id)]])
+        let record = try #require(road.nodes["Car"]?.core.nextSDU(for: id, limit: Limits.sduBytes)?.sdu)
+        #expect(road.nodes["Ana"]?.core.received(record, on: id, now: road.now) == [.heed(id, notes[1])])
+        #expect(road.nodes["Car"]?.core.nextSDU(for: id, limit: Limits.sduBytes) == nil)
+        road.cut(id)
+        #expect(road.nodes["Car"]?.core.note(notes[0], on: id) == [])
+    }
+
+    @Test("What is said of the air is read within its limits, and what a later version adds is passed over")
+    func airBytes() {
+        func read(_ body: [UInt8]) -> FrameReader.Next? {
+            var reader = FrameReader(([16, UInt8(body.count)] + body)[...])
+            return reader.next()
+        }
+        func intervals(_ brisk: Int, _ calm: Int) -> FrameReader.Next {
+            .frame(.air(AirNote(intervals: LinkIntervals(brisk: brisk, calm: calm))))
+        }
+        #expect(read([1, 2, 11, 31]) == intervals(11, 31))
+        #expect(read([7, 1, 0, 1, 4, 11, 31, 9, 9]) == intervals(11, 31))
+        #expect(read([1, 3, 0, 0xFF, 0x7F]) == intervals(6, 80))
+        #expect(read([]) == .frame(.air(AirNote())))
+        for cut in [[1, 2, 11], [1, 1, 11], [1], [9, 0, 9, 0]] as [[UInt8]] {
+            #expect(read(cut) == .malformed(type: 16))
+        }
+    }
+
     // MARK: Circuits
 
     @Test("Who asks for a circuit is told that nothing is relayed here, and what belongs to none is passed over")

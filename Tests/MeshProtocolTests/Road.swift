@@ -203,7 +203,7 @@ struct Road {
     mutating func carryOut(_ actions: [MeshCore.Action], _ name: String) {
         for action in actions {
             switch action {
-            case .wake: break
+            case .wake, .heed: break
             case .tell(let id, let event):
                 nodes[name]?.events.append(event)
                 switch event {

@@ -20,13 +20,16 @@ extension BlueZRadio {
             idleBytesSent: isDialled ? RadioLimits.idleBytesToHost : RadioLimits.idleBytesFromHost,
             idleBytesReceived: isDialled ? RadioLimits.idleBytesFromHost : RadioLimits.idleBytesToHost,
             whenUsed: { [weak self] handle in Task { await self?.tune(handle, .data) } },
-            condition: { [weak self] handle, phy in await self?.condition(of: handle, phy: phy) })
+            condition: { [weak self] handle, phy in await self?.condition(of: handle, phy: phy) },
+            // Who has accepted a link knows what else it carries; what a guest advises its host is nothing to go by.
+            heed: { [weak self] handle, note in if isDialled { await self?.heed(note, of: handle) } })
         let channel = L2CAPChannel(
             descriptor, endpoint: endpoint, adapterIndex: adapter.index, poller: poller, link: link
-        ) { [weak self] in
-            Task { await self?.channelClosed(endpoint.address) }
+        ) { [weak self] handle in
+            Task { await self?.channelClosed(endpoint.address, handle, isDialled: isDialled) }
         }
         tune(channel.handle, .opened)
+        if !isDialled { plan { $0.opened(channel.handle) } }
         channels.removeAll { $0.channel == nil }
         channels.append(WeakChannel(channel: channel))
         unusedLinks.opened(endpoint.address)
@@ -53,7 +56,8 @@ extension BlueZRadio {
         }
     }
 
-    private func channelClosed(_ address: String) {
+    private func channelClosed(_ address: String, _ handle: UInt16, isDialled: Bool) {
+        if !isDialled { plan { $0.closed(handle) } }
         unusedLinks.closed(address, now: now)
         watchUnusedLinks()
     }

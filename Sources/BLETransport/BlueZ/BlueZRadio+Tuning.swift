@@ -62,7 +62,9 @@ extension BlueZRadio {
             // A node's own shortest interval is for the handshake: the host's, or this one's where both have set it.
             let isOfNode = Int(event.interval) == RadioLimits.dialledInterval.lowerBound && held.hasShare
             linkWatch.links[handle] = LinkTuning(
-                isCentral: event.is_central, got: got, mayAsk: true, isOfSystem: !isOfNode)
+                isCentral: event.is_central, got: got, mayAsk: true, isOfSystem: !isOfNode,
+                chance: IntervalPlan.chance(.random(in: 0 ..< .max)))
+            if let intervals = intervalPlan.intervals(of: handle) { tune(handle, .advised(intervals)) }
         case CBLUEZ_LINK_DOWN: linkWatch.links[handle] = nil
         case CBLUEZ_LINK_UPDATED:
             tune(
@@ -96,6 +98,19 @@ extension BlueZRadio {
         guard let actions = linkWatch.links[handle]?.handle(event, now: now) else { return }
         for action in actions { ask(action, of: handle) }
         watchTunings()
+    }
+
+    /// Somebody's channel has opened or closed, which may change what other links are to have.
+    func plan(_ change: (inout IntervalPlan) -> Void) {
+        change(&intervalPlan)
+        for handle in linkWatch.links.keys {
+            if let intervals = intervalPlan.intervals(of: handle) { tune(handle, .advised(intervals)) }
+        }
+    }
+
+    /// What the radio at the other end says of a link.
+    func heed(_ note: AirNote, of handle: UInt16) {
+        if let intervals = note.intervals { tune(handle, .advised(intervals)) }
     }
 
     private func watchTunings() {
@@ -145,10 +160,9 @@ extension BlueZRadio {
         case .setDataLength:
             return cbluez_hci_set_data_length(
                 hci, handle, UInt16(RadioLimits.linkPacketBytes), UInt16(RadioLimits.linkPacketMicroseconds))
-        case .update(let intervals, let timeout):
+        case .update(let interval, let timeout):
             var parameters = cbluez_link_parameters(
-                interval_min: UInt16(intervals.lowerBound), interval_max: UInt16(intervals.upperBound),
-                timeout: UInt16(timeout))
+                interval_min: UInt16(interval), interval_max: UInt16(interval), timeout: UInt16(timeout))
             return cbluez_hci_update_link(hci, handle, &parameters)
         }
     }
@@ -157,8 +171,11 @@ extension BlueZRadio {
 
     /// What is known of a link, beside what its own socket says.
     func condition(of handle: UInt16, phy: String?) -> LinkCondition {
-        if let tuning = linkWatch.links[handle] { return tuning.condition() }
         let all = LinkTuning.Setting.allCases.map(\.rawValue)
-        return LinkCondition(got: LinkParameters(phy: phy), notPermitted: permissions.mayCommand ? [] : all)
+        var condition =
+            linkWatch.links[handle]?.condition()
+            ?? LinkCondition(got: LinkParameters(phy: phy), notPermitted: permissions.mayCommand ? [] : all)
+        condition.note = intervalPlan.intervals(of: handle).map { AirNote(intervals: $0) }
+        return condition
     }
 }

@@ -56,6 +56,9 @@ public actor BlueZRadio: Radio {
     var accepting: Task<Void, Never>?
     var psm: UInt8 = 0
 
+    /// The intervals of the links that others have made, by handle.
+    var intervalPlan = IntervalPlan()
+
     // Scanning.
     var scanned: ServiceUUID?
     var discovery = Discovery()

@@ -30,19 +30,21 @@ final class L2CAPChannel: RadioChannel {
         var whenUsed: @Sendable (UInt16) -> Void
         /// What is known of the link of a handle, whose PHY the kernel has told.
         var condition: @Sendable (UInt16, String?) async -> LinkCondition?
+        /// What the radio at the other end says of the link of a handle.
+        var heed: @Sendable (UInt16, AirNote) async -> Void
     }
 
     /// Takes over a connected channel's descriptor. `whenClosed` is called once, when it is closed.
     init(
         _ descriptor: Int32, endpoint: RadioEndpoint, adapterIndex: UInt16, poller: Poller, link: Link,
-        whenClosed: @escaping @Sendable () -> Void
+        whenClosed: @escaping @Sendable (UInt16) -> Void
     ) {
-        self.whenClosed = NIOLockedValueBox(whenClosed)
         var info = cbluez_link_info()
         // The kernel does not tell of a channel that was closed as soon as it was open: nothing can be sent on it.
         let isTold = cbluez_l2cap_link_info(descriptor, &info) == 0
         sendMTU = isTold ? min(Int(info.send_mtu), Limits.sduBytes) : 0
         handle = info.handle
+        self.whenClosed = NIOLockedValueBox { [handle = info.handle] in whenClosed(handle) }
         self.link = link
         self.endpoint = endpoint
         self.adapterIndex = adapterIndex
@@ -127,6 +129,8 @@ final class L2CAPChannel: RadioChannel {
         let isTold = try? socket.attempt { Int(cbluez_l2cap_link_info($0, &info)) }
         return await link.condition(handle, isTold == 0 ? Self.phy(info.phy) : nil)
     }
+
+    func heed(_ note: AirNote) async { await link.heed(handle, note) }
 
     /// The kernel's bits of the PHY to send on (BT_PHY in its bluetooth.h).
     private static func phy(_ bits: UInt32) -> String? {

@@ -4,10 +4,12 @@ import MeshProtocol
 
 /// Decides what one link is asked for: an event goes in, actions come out. Reads no clock; `now` is an argument.
 ///
-/// The side that dialled asks as soon as the handshake is done: for 2M, for short connection intervals while there is
-/// data to send and ordinary ones while there is not, and for a supervision timeout that outlasts a short fade. The
-/// other side asks only where that had no effect, since it may have a permission that the dialling side lacks: two
-/// sides that ask at once would undo each other's changes. What was refused is not asked for again on this link.
+/// The side that dialled asks: for 2M as soon as the handshake is done, for a supervision timeout that outlasts a short fade, and for
+/// the connection intervals that the other side advises, which knows its other links (`IntervalPlan`): short ones while there is
+/// data to send. Where that advises nothing in time, it asks for some by chance. The other side asks only where that had no
+/// effect, since it may have a permission that the dialling side lacks: two sides that ask at once would undo each other's
+/// changes. A kernel may refuse it, since it lets nobody ask for longer intervals than it has dialled with. What was refused is
+/// not asked for again on this link.
 public struct LinkTuning: Sendable {
     /// What can be asked for. The names are those of `LinkParameters`.
     public enum Setting: String, Hashable, Sendable, CaseIterable {
@@ -26,6 +28,8 @@ public struct LinkTuning: Sendable {
         case refused(Setting)
         /// This process may not ask.
         case forbidden
+        /// The intervals that the link is to have: the other side's advice where this side has dialled, else its own plan.
+        case advised(LinkIntervals)
         /// Somebody has said something.
         case data
         /// Time has passed: see `deadline`.
@@ -36,8 +40,8 @@ public struct LinkTuning: Sendable {
     enum Action: Hashable, Sendable {
         case setTwoMegabit
         case setDataLength
-        /// Intervals in 1.25 ms, timeout in 10 ms.
-        case update(intervals: ClosedRange<Int>, timeout: Int)
+        /// Interval in 1.25 ms, timeout in 10 ms.
+        case update(interval: Int, timeout: Int)
 
         /// Whether one takes the other's place.
         func isSame(as other: Self) -> Bool {
@@ -54,30 +58,34 @@ public struct LinkTuning: Sendable {
     private(set) var got: LinkParameters
     private(set) var asked = LinkParameters()
 
-    /// The system has links made with shorter intervals than ours: they stay.
-    private let ownIntervals: ClosedRange<Int>?
+    /// The system has links made with a shorter interval than ours: it stays as long as the link is alone.
+    private let ownInterval: Int?
+    /// For who is not advised.
+    private let chance: LinkIntervals
+    private var advice: LinkIntervals?
     private var isOpen = false
     private var refused: Set<Setting> = []
-    /// The intervals that were asked for last, and the word on them that is still to come.
-    private var intervals: ClosedRange<Int>?
+    /// The interval that was asked for last, and the word on it that is still to come.
+    private var interval: Int?
     private var answerBy: MeshInstant?
     private var calmAt: MeshInstant?
     private var patientUntil: MeshInstant?
+    private var adviceBy: MeshInstant?
     private var lengthAt: MeshInstant?
     private var isPeerTuning = false
 
     /// The tuning of a link that has come up like this. `mayAsk`: whether this process is allowed to. `isOfSystem`: whether the
-    /// system, and no node, has chosen the intervals that links are made with.
-    init(isCentral: Bool, got: LinkParameters, mayAsk: Bool, isOfSystem: Bool = true) {
-        (self.isCentral, self.got, self.mayAsk) = (isCentral, got, mayAsk)
+    /// system, and no node, has chosen the intervals that links are made with. `chance`: intervals for who is not advised.
+    init(isCentral: Bool, got: LinkParameters, mayAsk: Bool, isOfSystem: Bool = true, chance: LinkIntervals) {
+        (self.isCentral, self.got, self.mayAsk, self.chance) = (isCentral, got, mayAsk, chance)
         let units = got.interval.map { Int(($0 / 1.25).rounded()) } ?? .max
-        ownIntervals = isOfSystem && units <= RadioLimits.briskInterval.upperBound ? units...units : nil
+        ownInterval = isOfSystem && units <= RadioLimits.configuredInterval ? units : nil
     }
 
     /// When `tick` is due.
     var deadline: MeshInstant? {
         guard isOpen, mayAsk else { return nil }
-        return [answerBy, calmAt, patientUntil, lengthAt].compactMap(\.self).min()
+        return [answerBy, calmAt, patientUntil, adviceBy, lengthAt].compactMap(\.self).min()
     }
 
     /// What is told of the link.
@@ -102,6 +110,10 @@ public struct LinkTuning: Sendable {
             refused.insert(setting)
             if setting == .interval { answerBy = nil }
         case .forbidden: mayAsk = false
+        case .advised(let intervals):
+            advice = intervals
+            adviceBy = nil
+            return askForInterval(now)
         case .data:
             guard isOpen else { return [] }
             calmAt = now + RadioLimits.briskTime
@@ -115,6 +127,7 @@ public struct LinkTuning: Sendable {
         isOpen = true
         calmAt = now + RadioLimits.briskTime
         lengthAt = now + RadioLimits.tuningPatience
+        adviceBy = isCentral && advice == nil ? now + RadioLimits.advicePatience : nil
         patientUntil = now + (isCentral ? RadioLimits.tuningDelay : RadioLimits.tuningPatience)
         return []
     }
@@ -123,6 +136,7 @@ public struct LinkTuning: Sendable {
         var actions: [Action] = []
         if let at = answerBy, now >= at { answerBy = nil }
         if let at = calmAt, now >= at { calmAt = nil }
+        if let at = adviceBy, now >= at { adviceBy = nil }
         if let at = patientUntil, now >= at {
             patientUntil = nil
             if isCentral || !isPeerTuning { actions += askForPHY() }
@@ -145,14 +159,19 @@ public struct LinkTuning: Sendable {
     }
 
     private mutating func askForInterval(_ now: MeshInstant) -> [Action] {
-        let wanted = ownIntervals ?? (calmAt == nil ? RadioLimits.calmInterval : RadioLimits.briskInterval)
-        guard mayAsk, isOpen, answerBy == nil, !refused.contains(.interval), intervals != wanted,
-            patientUntil == nil, isCentral || !isPeerTuning
+        guard mayAsk, isOpen, answerBy == nil, !refused.contains(.interval), interval != wanted,
+            patientUntil == nil, adviceBy == nil, isCentral || !isPeerTuning
         else { return [] }
-        intervals = wanted
+        interval = wanted
         answerBy = now + RadioLimits.tuningAnswer
-        asked.interval = Double(wanted.upperBound) * 1.25
+        asked.interval = Double(wanted) * 1.25
         asked.supervisionTimeout = RadioLimits.tunedSupervision * 10
-        return [.update(intervals: wanted, timeout: RadioLimits.tunedSupervision)]
+        return [.update(interval: wanted, timeout: RadioLimits.tunedSupervision)]
+    }
+
+    private var wanted: Int {
+        if let ownInterval, advice ?? RadioLimits.aloneIntervals == RadioLimits.aloneIntervals { return ownInterval }
+        let intervals = advice ?? chance
+        return calmAt == nil ? intervals.calm : intervals.brisk
     }
 }

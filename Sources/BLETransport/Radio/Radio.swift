@@ -70,6 +70,9 @@ public protocol RadioChannel: AnyObject, Sendable {
     /// What the link layer was asked for, and what it does. Nil where there is none.
     func linkCondition() async -> LinkCondition?
 
+    /// The radio at the other end says this of the link below.
+    func heed(_ note: AirNote) async
+
     /// Closes the channel; whatever waits on it ends. Safe to call again.
     func close()
 }
@@ -79,6 +82,8 @@ extension RadioChannel {
     public func sendAtOnce(_ sdu: [UInt8]) throws(RadioError) -> Bool { false }
     /// Most radios know none.
     public var refusal: RefusalReason? { nil }
+    /// A channel without a link layer that anybody could advise.
+    public func heed(_ note: AirNote) async {}
     /// A channel without a link layer that anybody could tell of.
     public func linkCondition() async -> LinkCondition? { nil }
 }

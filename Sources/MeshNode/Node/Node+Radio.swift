@@ -57,6 +57,7 @@ extension Node {
             tell(.ended(end), on: id)
             localLinks.removeValue(forKey: id)?.finish()
         case .measure(let id): measure(id)
+        case .heed(let id, let note): heed(note, on: id)
         case .write(let batch): write(batch)
         case .search(let request, let peer): find(request, for: peer)
         case .fetchCovers(let songs): covers.yield(songs)

@@ -13,6 +13,8 @@ struct LinkTable: Sendable {
         var supervision: Duration?
         /// The state that has left with the answer, until the link is up.
         var welcome: HostSnapshot?
+        /// What the peer was told of the air.
+        var noted: AirNote?
         /// Who is at the other end, where the link's bearer vouches for it and no handshake proves it.
         var vouched: Peer?
     }
@@ -76,6 +78,13 @@ struct LinkTable: Sendable {
         }
         if let timeout = condition?.got.supervisionTimeout { entries[id]?.supervision = .milliseconds(timeout) }
         return report
+    }
+
+    /// Whether a link's peer was told something else of the air before, or nothing. It is taken for told.
+    mutating func isNew(_ note: AirNote, on id: MeshCore.LinkID) -> Bool {
+        guard entries[id]?.noted != note else { return false }
+        entries[id]?.noted = note
+        return true
     }
 
     // MARK: Time

@@ -13,6 +13,7 @@ extension NodeCore {
             switch action {
             case .wake(let id): emit(.wake(id))
             case .tell(let id, let event): told(event, of: id)
+            case .heed(let id, let note): emit(.heed(id, note))
             case .holdReading(let id, let until): links.hold(id, until: until)
             case .close(let id, let afterFinalFrame): emit(.close(id, afterFinalFrame: afterFinalFrame))
             case .forgot(let key): waiting.append(.forgot(key))
@@ -87,6 +88,7 @@ extension NodeCore {
             let report = links.report(on: id, rssi: rssi, condition, context.mesh.conversation(on: id))
         else { return }
         show(.link(peer, report))
+        if let note = condition?.note, links.isNew(note, on: id) { apply(context.mesh.note(note, on: id)) }
     }
 
     // MARK: Links that their bearer vouches for

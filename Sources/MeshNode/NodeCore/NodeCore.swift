@@ -130,6 +130,8 @@ public struct NodeCore: Sendable {
         case end(MeshCore.LinkID, LinkEnd)
         /// Ask the radio for a link's signal strength and condition: `measured`.
         case measure(MeshCore.LinkID)
+        /// The radio at a link's other end says this of it.
+        case heed(MeshCore.LinkID, AirNote)
         /// Write this as one transaction: `written` or `writeFailed`. One write at a time is asked for.
         case write(StoreBatch)
         /// Load again what could not be loaded from the web, now: the person asks for it.

@@ -60,6 +60,7 @@ extension MeshCore {
         case .received(let unit): return received(unit, on: id)
         case .acknowledged(let number): return acknowledged(upTo: number, on: id)
         case .roundTrip(let time): return [.tell(id, .roundTrip(time))]
+        case .heed(let note): return [.heed(id, note)]
         case .holdReading(let until): return [.holdReading(id, until: until)]
         case .close(let end, let afterFinalFrame): return ended(id, end, afterFinalFrame: afterFinalFrame)
         }

@@ -14,6 +14,8 @@ public struct MeshCore: Sendable {
         case wake(LinkID)
         /// Something has happened on a link.
         case tell(LinkID, LinkEvent)
+        /// What the radio at the other end of a link knows of it. The owner's radio may make use of it.
+        case heed(LinkID, AirNote)
         /// Read no more from a link before this time.
         case holdReading(LinkID, until: MeshInstant)
         /// Close a link's channel; where it has a final frame, when `nextSDU` has nothing more. Nothing follows on it.
@@ -265,6 +267,9 @@ public struct MeshCore: Sendable {
         if let key = link.conversation { conversations[key]?.countWelcome() }
         return [.wake(id)]
     }
+
+    /// Tells the peer of a link that is up what this side's radio knows of it. Of several that wait the newest leaves.
+    public mutating func note(_ note: AirNote, on id: LinkID) -> [Action] { update(id) { $0.note(note) } }
 
     // MARK: Messages
 

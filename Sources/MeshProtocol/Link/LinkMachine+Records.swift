@@ -43,6 +43,7 @@ extension LinkMachine {
             if let own = liveness.follow(now: now) { control.enqueue(.ping(own)) }
             return [.wake]
         case .pong(let number): return liveness.answered(number, now: now).map { [.roundTrip($0)] } ?? []
+        case .air(let note): return [.heed(note)]
         case .circuitOpen(let open):
             control.enqueue(.circuitClose(circuit: open.circuit, .noRelay))
             return [.wake]

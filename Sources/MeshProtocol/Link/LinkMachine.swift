@@ -31,6 +31,8 @@ struct LinkMachine: Sendable {
         case acknowledged(UInt64)
         /// A ping was answered after this time.
         case roundTrip(Duration)
+        /// What the peer's radio knows of this link.
+        case heed(AirNote)
         /// Read no more before this time.
         case holdReading(until: MeshInstant)
         /// Close the channel, after what `nextSDU` still has where `afterFinalFrame` says so. Nothing follows.
@@ -177,6 +179,13 @@ struct LinkMachine: Sendable {
         guard lanes[.latest] == nil else { return false }
         lanes[.latest] = Fragmenter(unit.bytes, lane: .latest)
         return true
+    }
+
+    /// Tells the peer what this side's radio knows of the link.
+    mutating func note(_ note: AirNote) -> [Action] {
+        guard case .connected = phase else { return [] }
+        control.enqueue(.air(note))
+        return [.wake]
     }
 
     /// Acknowledges everything up to a number.

@@ -33,6 +33,8 @@ public enum Frame: Hashable, Sendable {
     case circuitCredit(circuit: UInt64, credits: UInt64)
     /// A circuit is over, or was never there.
     case circuitClose(circuit: UInt64, CircuitEnd)
+    /// What the sender's radio knows of this link and the receiver's cannot.
+    case air(AirNote)
 
     private enum Kind: UInt8 {
         case appStart = 1
@@ -50,6 +52,7 @@ public enum Frame: Hashable, Sendable {
         case circuitData = 13
         case circuitCredit = 14
         case circuitClose = 15
+        case air = 16
     }
 }
 
@@ -159,6 +162,9 @@ extension Frame {
             body.varint(number)
             return .acknowledgement
         case .circuitOpen, .circuitData, .circuitCredit, .circuitClose: return writeCircuit(into: &body)
+        case .air(let note):
+            body.airNote(note)
+            return .air
         case .message, .fragment: preconditionFailure("these are written without a copy")
         }
     }
@@ -254,6 +260,7 @@ extension Frame {
         case .circuitClose:
             guard let circuit = body.varint(), let end = body.byte() else { return nil }
             return .circuitClose(circuit: circuit, CircuitEnd(rawValue: end) ?? .unspecified)
+        case .air: return body.airNote().map { .air($0) }
         }
     }
 }

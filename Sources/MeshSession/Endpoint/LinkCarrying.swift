@@ -92,6 +92,12 @@ extension LinkCarrying {
         return (await transport.signalStrength(), await transport.linkCondition())
     }
 
+    /// The radio at the other end of a link says this of it.
+    package func heed(_ note: AirNote, on id: MeshCore.LinkID) {
+        guard let transport = carriers[id]?.transport else { return }
+        Task { await transport.heed(note) }
+    }
+
     private func read(link id: MeshCore.LinkID) async {
         guard let transport = carriers[id]?.transport else { return }
         do {

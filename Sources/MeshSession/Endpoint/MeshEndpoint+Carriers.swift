@@ -9,6 +9,8 @@ struct EndpointLink {
     var isHeldUp = false
     /// The peer has sent too much: nothing is read before this time.
     var heldUntil: MeshInstant?
+    /// What the other side was told of the air.
+    var noted: AirNote?
     var pausing: Task<Void, Never>?
     var timer: Task<Void, Never>?
 }
@@ -71,6 +73,10 @@ extension MeshEndpoint: LinkCarrying {
             report.resent = conversation.resent
             report.duplicates = conversation.duplicates
             report.outbox = conversation.unacknowledged
+        }
+        if let note = condition?.note, note != links[id]?.noted {
+            links[id]?.noted = note
+            perform(core.note(note, on: id))
         }
         emit(.report(id, peer, report))
     }

@@ -124,6 +124,7 @@ public actor MeshEndpoint {
             switch action {
             case .wake(let id): wake(id)
             case .tell(let id, let event): tell(event, of: id)
+            case .heed(let id, let note): heed(note, on: id)
             case .holdReading(let id, let until): links[id]?.heldUntil = until
             case .close(let id, let afterFinalFrame):
                 links[id]?.timer?.cancel()

@@ -169,7 +169,9 @@ extension World {
             if let place = nodes[node].links[id] { wakes(place.channel, place.end) }
         case .close(let id, let afterFinalFrame): close(node, id, afterFinalFrame: afterFinalFrame)
         case .measure(let id):
-            tell(.measured(id, rssi: random.pick(-90 ... -40), nil), node, after: 0...50)
+            tell(.measured(id, rssi: random.pick(-90 ... -40), condition(node)), node, after: 0...50)
+        // Nobody's link is faster here.
+        case .heed: break
         case .write(let batch):
             if nodes[node].isEnding { nodes[node].final = batch } else { write(batch, node) }
         case .search(let request, let peer):
@@ -187,6 +189,13 @@ extension World {
             if reason == .ended { checkEnd() }
             schedule(.ends(node: node, life: life), after: random.time(0...20))
         }
+    }
+
+    /// A host's radio advises each link anew where others come and go.
+    private func condition(_ node: Int) -> LinkCondition? {
+        let links = nodes[node].links.count
+        let intervals = LinkIntervals(brisk: 6 + links, calm: 24 + links)
+        return node == 0 ? LinkCondition(got: LinkParameters(), note: AirNote(intervals: intervals)) : nil
     }
 
     /// What is around a node has something for it, a while later.

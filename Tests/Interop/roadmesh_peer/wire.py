@@ -45,6 +45,7 @@ class Kind(IntEnum):
     CIRCUIT_DATA = 13
     CIRCUIT_CREDIT = 14
     CIRCUIT_CLOSE = 15
+    AIR = 16
 
 
 class Reason(IntEnum):

@@ -1,32 +1,25 @@
-"""The connection intervals that a node asks for its links, in units of 1.25 ms.
+"""The connection intervals that a node gives the links which others have made with it, in units of 1.25 ms: as `IntervalPlan` in
+BLETransport does.
 
 Two links whose intervals are equal, or of which one is a multiple of the other, once their events overlap, overlap in
 every event of the slower one until their clocks have drifted apart again. So each link of a node has an interval of its
 own: with intervals a and b at most one in a / gcd(a, b) events of the second falls into the first one's.
 
-- A calm link has the number of its place in CALM: the lowest place that was free when it came up. Its number stays as
-  long as the link does, whoever comes or goes.
-- A link that needs speed now takes the first number of BRISK that is free, and gives it back. Where none is free it
-  stays calm: short intervals for many would leave no gap to send in. Who has much to send comes before who has little,
-  and takes a number back from it.
-- A number is free when no link has been asked to take it, and none has it by the word of the controller: a change takes
-  effect six events after it was sent, and longer where events are skipped.
-- The shortest, 7, is for those who are among few: it is left out while a link has a place after the first eight.
+- A link has the numbers of its place: the lowest place that was free when it came up.
+- Among few a link has a number of BRISK while data flows and one of CALM while nothing is said.
+- Once there is a place after the first eight, each has one number of MANY for both: short intervals for many would leave no
+  gap to send in.
+- A link that is alone has one of ALONE.
 """
 
 from __future__ import annotations
 
 from typing import Protocol
 
-# No two of the first eight have a divisor in common, and no two of all one of more than a third of the smaller: no link
-# loses more than one event in three to any other one. The longest of the first sixteen, 58.75 ms, has twelve events
-# within 720 ms. 40, the kernel's own, is that of links that have just come up.
-CALM = (25, 27, 29, 31, 32, 37, 41, 43, 47, 38, 46, 34, 45, 36, 35, 28, 49, 53, 59, 61)
-
-# None of CALM is a multiple of 11 or 13, and none of its first eight one of 7.
-BRISK = (7, 11, 13)
-
-FEW_LINKS = 8
+BRISK = (9, 11, 13, 16, 17, 19, 23, 25)
+CALM = (29, 31, 37, 35, 28, 24, 30, 41)
+MANY = (19, 21, 23, 25, 26, 29, 31, 32, 37, 41, 43, 47, 27, 34, 35, 33)
+ALONE = (7, 29)
 
 
 class IntervalPlan(Protocol):
@@ -36,11 +29,8 @@ class IntervalPlan(Protocol):
 
     def closed(self, link: int) -> None: ...
 
-    def has(self, link: int, units: int) -> None:
-        """What the controller says that the link has now."""
-
-    def wants_speed(self, link: int, wants: bool, much: bool = False) -> None:
-        """Data flows, or no longer. `much`: a transfer, not a vote or a state update."""
+    def wants_speed(self, link: int, wants: bool) -> None:
+        """Data flows, or no longer."""
 
     def units(self, link: int) -> int:
         """What this link is to have."""
@@ -49,57 +39,34 @@ class IntervalPlan(Protocol):
 class OwnIntervals:
     """To each link an interval of its own."""
 
-    def __init__(self, brisk: tuple[int, ...] = BRISK, calm: tuple[int, ...] = CALM) -> None:
-        self._brisk, self._calm = brisk, calm
+    def __init__(
+        self, brisk: tuple[int, ...] = BRISK, calm: tuple[int, ...] = CALM, many: tuple[int, ...] = MANY
+    ) -> None:
+        self._brisk, self._calm, self._many = brisk, calm, many
         self._places: dict[int, int] = {}
-        self._fast: dict[int, int] = {}
-        self._has: dict[int, int] = {}
-        self._much: set[int] = set()
+        self._fast: set[int] = set()
 
     def opened(self, link: int) -> None:
         taken = set(self._places.values())
-        self._places[link] = next(place for place in range(len(self._calm)) if place not in taken)
-        for other, units in list(self._fast.items()):
-            if units not in self._offered():
-                del self._fast[other]
+        self._places[link] = next(place for place in range(len(taken) + 1) if place not in taken)
 
     def closed(self, link: int) -> None:
-        for numbers in (self._places, self._fast, self._has):
-            numbers.pop(link, None)
-        self._much.discard(link)
+        self._places.pop(link, None)
+        self._fast.discard(link)
 
-    def has(self, link: int, units: int) -> None:
-        self._has[link] = units
-
-    def wants_speed(self, link: int, wants: bool, much: bool = False) -> None:
-        if wants and much:
-            self._much.add(link)
+    def wants_speed(self, link: int, wants: bool) -> None:
+        if wants:
+            self._fast.add(link)
         else:
-            self._much.discard(link)
-        if not wants:
-            self._fast.pop(link, None)
-        elif link not in self._fast:
-            self._give(link)
-
-    def _give(self, link: int) -> None:
-        leaving = {units for other, units in self._has.items() if other != link and units != self.units(other)}
-        taken = leaving.union(self._fast.values())
-        free = [units for units in self._offered() if units not in taken]
-        much = link in self._much
-        if free and (much or self._much <= self._fast.keys()):
-            self._fast[link] = free[0]
-        elif much and leaving.isdisjoint(self._offered()):
-            # The other one has to leave it first; then it is free.
-            little = {units: other for other, units in self._fast.items() if other not in self._much}
-            if little:
-                del self._fast[little[min(little)]]
+            self._fast.discard(link)
 
     def units(self, link: int) -> int:
-        return self._fast.get(link, self._calm[self._places[link]])
-
-    def _offered(self) -> tuple[int, ...]:
-        many = max(self._places.values()) >= FEW_LINKS
-        return self._brisk[1:] if many else self._brisk
+        place = self._places[link]
+        if len(self._places) == 1:
+            return ALONE[0] if link in self._fast else ALONE[1]
+        if max(self._places.values()) >= len(self._brisk):
+            return self._many[place % len(self._many)]
+        return self._brisk[place] if link in self._fast else self._calm[place]
 
 
 class EqualIntervals:
@@ -115,10 +82,7 @@ class EqualIntervals:
     def closed(self, link: int) -> None:
         self._fast.discard(link)
 
-    def has(self, link: int, units: int) -> None:
-        pass
-
-    def wants_speed(self, link: int, wants: bool, much: bool = False) -> None:
+    def wants_speed(self, link: int, wants: bool) -> None:
         if wants:
             self._fast.add(link)
         else:
@@ -129,14 +93,14 @@ class EqualIntervals:
 
 
 def plan(text: str) -> IntervalPlan:
-    """`own`; `equal:UNITS`, or `equal:BRISK/CALM`; or numbers to try instead of BRISK and CALM: `7,11,13/25,27,29`."""
+    """`own`; `equal:UNITS`, or `equal:BRISK/CALM`; or numbers to try instead: `9,11/29,31/19,21,23`, for few links and for many."""
     if text == "own":
         return OwnIntervals()
     if text.startswith("equal:"):
         brisk, _, calm = text.removeprefix("equal:").partition("/")
         return EqualIntervals(int(brisk), int(calm or brisk))
-    fast, _, slow = text.partition("/")
-    return OwnIntervals(_numbers(fast), _numbers(slow))
+    brisk, calm, many = (_numbers(part) for part in text.split("/"))
+    return OwnIntervals(brisk, calm, many)
 
 
 def _numbers(text: str) -> tuple[int, ...]:

@@ -77,7 +77,6 @@ class Guest:
     link: Link | None = None
     asked: LinkParameters | None = None
     brisk_until: float = 0.0
-    transferring_until: float = 0.0
     up_since: float = 0.0
     up: float = 0.0
     lost: int = 0
@@ -209,8 +208,7 @@ class Hour:
         now = self.clock.time()
         for guest in self.guests:
             if guest.link:
-                self.plan.has(guest.number, guest.link.parameters.hci()[0])
-                self.plan.wants_speed(guest.number, guest.brisk_until > now, guest.transferring_until > now)
+                self.plan.wants_speed(guest.number, guest.brisk_until > now)
         for guest in self.guests:
             link = guest.link
             if not link or now < guest.up_since + TUNING_DELAY:
@@ -269,7 +267,7 @@ class Hour:
                 for _ in range(BUFFERS):
                     send(generation)
             if self.clock.time() < ends:
-                guest.brisk_until = guest.transferring_until = self.clock.time() + BRISK_TIME
+                guest.brisk_until = self.clock.time() + BRISK_TIME
                 self.clock.call_later(POLICY_INTERVAL, fill)
 
         def send(of: int) -> None:

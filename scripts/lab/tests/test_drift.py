@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
+from pathlib import Path
 
 import pytest
 
-from air.link_intervals import BRISK, CALM, FEW_LINKS, OwnIntervals
+from air.link_intervals import ALONE, BRISK, CALM, MANY, OwnIntervals
 from air.simulated_hour import Settings, simulate
 
 MINUTE = 60.0
@@ -40,7 +42,8 @@ def test_sixteen_guests_on_old_dongles_fit() -> None:
     hour = simulate(Settings(links=16, intervals="own", two_megabit=False, seconds=5.5 * MINUTE))
     assert hour.lost == 0
     assert min(guest.held for guest in hour.guests) > 5.5 * MINUTE / 0.1
-    assert all(guest.goodput > 5 for guest in hour.guests)
+    # A state of fifty songs, 1.4 KB, within half a second, for the last of them too.
+    assert all(guest.goodput > 4 for guest in hour.guests)
 
 
 def test_a_vote_is_seen_by_its_guest_within_a_blink_in_a_full_bus() -> None:
@@ -65,82 +68,46 @@ def largest_part_lost(one: int, other: int) -> float:
     return math.gcd(one, other) / min(one, other)
 
 
-def test_no_link_loses_more_than_one_event_in_three_to_any_other() -> None:
-    for one, other in itertools.combinations(CALM, 2):
-        assert largest_part_lost(one, other) <= 1 / 3
-    kernels = 40
-    for units in (*BRISK, *CALM):
-        assert largest_part_lost(kernels, units) < 1 / 3
-    for brisk, calm in itertools.product(BRISK[1:], CALM):
-        assert math.gcd(brisk, calm) == 1
-    for one, other in itertools.combinations([*BRISK, *CALM[:FEW_LINKS]], 2):
-        assert math.gcd(one, other) == 1
+def test_no_link_loses_more_than_one_event_in_two_to_any_other() -> None:
+    for one, other in itertools.combinations(MANY, 2):
+        assert largest_part_lost(one, other) <= 1 / 2
+    few = list(zip(BRISK, CALM, strict=True))
+    for first, second in itertools.combinations(few, 2):
+        for one, other in itertools.product(first, second):
+            assert largest_part_lost(one, other) <= 1 / 2
 
 
-def test_who_comes_or_goes_changes_nobody_elses_interval() -> None:
+def test_the_numbers_are_those_of_the_program() -> None:
+    limits = (Path(__file__).parents[3] / "Sources/BLETransport/RadioLimits.swift").read_text()
+    assert f"LinkIntervals(brisk: {ALONE[0]}, calm: {ALONE[1]})" in limits
+    pairs = re.search(r"fewIntervals = \[(.*?)\]\n", limits, re.DOTALL)
+    assert pairs and [int(one) for one in re.findall(r"\d+", pairs[1])] == list(itertools.chain(*zip(BRISK, CALM)))
+    many = re.search(r"manyIntervals = \[(.*?)\]\n", limits, re.DOTALL)
+    assert many and tuple(int(one) for one in re.findall(r"\d+", many[1])) == MANY
+
+
+def test_who_comes_or_goes_among_few_changes_nobody_elses_interval() -> None:
     plan = OwnIntervals()
-    for link in range(16):
+    for link in range(8):
         plan.opened(link)
-    before = {link: plan.units(link) for link in range(16)}
-    assert len(set(before.values())) == 16
+    before = {link: plan.units(link) for link in range(8)}
+    assert len(set(before.values())) == 8
     plan.closed(3)
-    plan.closed(9)
-    assert all(plan.units(link) == before[link] for link in range(16) if link not in (3, 9))
+    plan.closed(5)
+    assert all(plan.units(link) == before[link] for link in range(8) if link not in (3, 5))
     plan.opened(20)
     assert plan.units(20) == before[3]
 
 
-def test_speed_goes_to_who_asks_first_and_comes_back() -> None:
+def test_a_ninth_link_makes_all_longer_and_who_is_alone_has_the_shortest() -> None:
     plan = OwnIntervals()
-    for link in range(4):
-        plan.opened(link)
-        plan.wants_speed(link, True)
-    assert [plan.units(link) for link in range(4)] == [7, 11, 13, CALM[3]]
-    plan.wants_speed(0, False)
-    plan.wants_speed(3, True)
-    assert (plan.units(0), plan.units(3)) == (CALM[0], 7)
-
-
-def test_an_interval_is_given_away_only_once_the_link_that_had_it_has_left_it() -> None:
-    plan = OwnIntervals()
-    for link in range(2):
-        plan.opened(link)
+    plan.opened(0)
     plan.wants_speed(0, True)
-    plan.has(0, 7)
-    plan.wants_speed(0, False)
-    plan.wants_speed(1, True)
-    assert plan.units(1) == 11
-    plan.wants_speed(1, False)
-    plan.has(0, CALM[0])
-    plan.wants_speed(1, True)
-    assert plan.units(1) == 7
-
-
-def test_a_transfer_takes_speed_back_from_who_only_votes() -> None:
-    plan = OwnIntervals()
-    for link in range(5):
+    assert plan.units(0) == ALONE[0]
+    for link in range(1, 8):
         plan.opened(link)
-        plan.wants_speed(link, link < 3)
-        plan.has(link, plan.units(link))
-    plan.wants_speed(4, True, much=True)
-    assert [plan.units(link) for link in (0, 4)] == [CALM[0], CALM[4]]
-    # Nobody else gets what is being left, and no second link has to leave.
-    plan.wants_speed(3, True)
-    plan.wants_speed(4, True, much=True)
-    assert [plan.units(link) for link in (1, 2, 3)] == [11, 13, CALM[3]]
-    plan.has(0, CALM[0])
-    plan.wants_speed(3, True)
-    plan.wants_speed(4, True, much=True)
-    assert [plan.units(link) for link in (3, 4)] == [CALM[3], 7]
-
-
-def test_the_shortest_interval_is_given_up_when_a_ninth_link_comes() -> None:
-    plan = OwnIntervals()
-    for link in range(FEW_LINKS):
-        plan.opened(link)
-    plan.wants_speed(0, True)
-    assert plan.units(0) == 7
-    plan.opened(FEW_LINKS)
-    assert plan.units(0) == CALM[0]
-    plan.wants_speed(0, True)
-    assert plan.units(0) == 11
+    assert plan.units(0) == BRISK[0]
+    plan.opened(8)
+    assert [plan.units(link) for link in range(9)] == list(MANY[:9])
+    plan.closed(8)
+    assert plan.units(0) == BRISK[0]
