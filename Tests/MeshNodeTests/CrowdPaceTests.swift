@@ -19,7 +19,7 @@ struct CrowdPaceTests {
         #expect(car.votes(for: "s3") == guests.count)
     }
 
-    @Test("a crowd that votes without end is written and told 25 times a second, and nobody waits longer than that")
+    @Test("a crowd that votes without end is written and told 20 times a second, and nobody waits longer than that")
     func gathered() throws {
         var car = try Crowd()
         let guests = try (0..<12).map { try car.join(UInt8($0 + 2), name: "Guest \($0)") }

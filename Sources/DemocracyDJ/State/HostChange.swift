@@ -74,7 +74,7 @@ public struct HostChange: Hashable, Sendable {
             playingVoters = VoterChange(from: plays.voters, to: item.voters)
         }
         if base.skipVoters != target.skipVoters { skipVoters = target.skipVoters }
-        queue = ListChange(from: base.queue.map(\.withoutVoters), to: target.queue.map(\.withoutVoters))
+        queue = ListChange(from: base.queue, to: target.queue, by: { $0.isSameSong(as: $1) }) { $0.withoutVoters }
         guests = ListChange(from: base.connectedPeers, to: target.connectedPeers)
         let moved = queue.applied(to: base.queue) ?? []
         voters = zip(moved, target.queue).enumerated().compactMap { place, items in
@@ -154,4 +154,6 @@ extension HostChange.VoterChange {
 
 extension QueueItem {
     fileprivate var withoutVoters: QueueItem { QueueItem(song: song, addedBy: addedBy) }
+
+    fileprivate func isSameSong(as other: QueueItem) -> Bool { song == other.song && addedBy == other.addedBy }
 }

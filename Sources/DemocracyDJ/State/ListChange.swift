@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import MeshProtocol
+
 /// How one list becomes another: what is taken out, and what is put in where. What only moves is not told again.
 struct ListChange<Element: Hashable & Sendable>: Hashable, Sendable {
     /// Where something that is put in comes from.
@@ -24,13 +26,26 @@ struct ListChange<Element: Hashable & Sendable>: Hashable, Sendable {
     init() {}
 
     init(from old: [Element], to new: [Element]) {
-        for step in new.difference(from: old).inferringMoves() {
+        self.init(from: old, to: new, by: ==) { $0 }
+    }
+
+    /// What leads from one list to another, of whose elements `part` is what counts: two that are the same by it stay. It is made of
+    /// those alone that stand between the lists' common ends.
+    init<Whole>(
+        from old: [Whole], to new: [Whole], by isSame: (Whole, Whole) -> Bool, of part: (Whole) -> Element
+    ) {
+        let (start, end) = old.commonEnds(with: new, by: isSame)
+        guard start < max(old.count, new.count) else { return }
+        let oldParts = old[start..<old.count - end].map(part)
+        for step in new[start..<new.count - end].map(part).difference(from: oldParts).inferringMoves() {
             switch step {
             case .remove(_, _, associatedWith: .some): break
             // Removals come last to first.
-            case .remove(let place, _, associatedWith: nil): removed.insert(place, at: 0)
+            case .remove(let place, _, associatedWith: nil): removed.insert(start + place, at: 0)
             case .insert(let place, let element, let origin):
-                inserted.append(Insertion(at: place, source: origin.map { .moved(from: $0) } ?? .new(element)))
+                inserted.append(
+                    Insertion(
+                        at: start + place, source: origin.map { .moved(from: start + $0) } ?? .new(element)))
             }
         }
     }

@@ -100,11 +100,17 @@ extension NodeCore {
 
     mutating func share(_ event: StateFeed.Event) {
         guard let feedActions = stateFeed?.handle(event, now: context.now) else { return }
-        for case .send(let message, let peer) in feedActions { send(message, to: peer) }
+        // Most guests are sent the same.
+        var last: (message: MeshMessage, bytes: [UInt8])?
+        for case .send(let message, let peer) in feedActions {
+            let bytes = last?.message == message ? last?.bytes : nil
+            last = (message, bytes ?? message.encoded)
+            if let last { send(last.bytes, to: peer) }
+        }
     }
 
-    private mutating func send(_ message: MeshMessage, to peer: Peer.ID) {
-        apply(context.mesh.send(message.encoded, as: .latest, to: context.key(of: peer)).1)
+    private mutating func send(_ bytes: [UInt8], to peer: Peer.ID) {
+        apply(context.mesh.send(bytes, as: .latest, to: context.key(of: peer)).1)
     }
 
     // MARK: The guest
@@ -114,7 +120,7 @@ extension NodeCore {
         // On its way since it was decided.
         case .send: break
         // One of an earlier link has its answer: every link begins with the whole.
-        case .request(let message, let peer): send(message, to: peer)
+        case .request(let message, let peer): send(message.encoded, to: peer)
         case .wishChanged(let songID, let kind, let state): show(.wish(songID, kind, state))
         case .show(let snapshot): show(.snapshot(snapshot, isStale: false))
         case .showResults(let songs, let words): show(.searchResults(songs, query: words))

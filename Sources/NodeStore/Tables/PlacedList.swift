@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import MeshProtocol
+
 /// A list of which each element is a row with a place: its order is that of the places, which are far apart, so that what
 /// comes between two elements is one row more, and not all the others again.
 struct PlacedList<Element: Hashable & Sendable>: Sendable {
@@ -27,18 +29,20 @@ struct PlacedList<Element: Hashable & Sendable>: Sendable {
 
     /// The list becomes another. An element that has moved is removed and inserted.
     mutating func become(_ new: [Element]) -> Changes {
-        let difference = new.difference(from: elements)
-        guard !difference.isEmpty else { return Changes() }
+        let old = elements
+        let (start, end) = old.commonEnds(with: new, by: ==)
+        guard start < max(old.count, new.count) else { return Changes() }
+        let difference = Array(new[start..<new.count - end]).difference(from: Array(old[start..<old.count - end]))
         var changes = Changes()
         var places: [Int64?] = rows.map(\.place)
         for case .remove(let offset, _, _) in difference.removals.reversed() {
-            changes.removed.append(rows[offset])
-            places.remove(at: offset)
+            changes.removed.append(rows[start + offset])
+            places.remove(at: start + offset)
         }
-        for case .insert(let offset, _, _) in difference.insertions { places.insert(nil, at: offset) }
+        for case .insert(let offset, _, _) in difference.insertions { places.insert(nil, at: start + offset) }
         guard let filled = Self.fill(places) else { return begin(again: new) }
         for case .insert(let offset, let element, _) in difference.insertions {
-            changes.inserted.append(Row(place: filled[offset], element: element))
+            changes.inserted.append(Row(place: filled[start + offset], element: element))
         }
         rows = zip(filled, new).map { Row(place: $0, element: $1) }
         return changes

@@ -34,9 +34,13 @@ struct PlayOrder {
 
     /// The songs in their order.
     mutating func arrange(_ songs: [QueuedSong]) -> [QueuedSong] {
-        var waiting = songs.sorted { ($1.item.votes, $0.added) < ($0.item.votes, $1.added) }
-        guard songsInARow != nil else { return waiting }
+        guard songsInARow != nil else {
+            return songs.sorted { ($1.item.votes, $0.added) < ($0.item.votes, $1.added) }
+        }
+        // What comes next stands last, where taking it out moves nothing.
+        var waiting = songs.sorted { ($0.item.votes, $1.added) < ($1.item.votes, $0.added) }
         var order: [QueuedSong] = []
+        order.reserveCapacity(waiting.count)
         while !waiting.isEmpty {
             let next = waiting.remove(at: placeOfNext(waiting))
             note(next.item.addedBy)
@@ -48,8 +52,8 @@ struct PlayOrder {
     private func placeOfNext(_ waiting: [QueuedSong]) -> Int {
         guard let songsInARow, let run, run.asker != host, run.songs >= songsInARow,
             waiting.contains(where: { $0.item.addedBy != run.asker && $0.item.addedBy != host })
-        else { return 0 }
-        return waiting.firstIndex { $0.item.addedBy != run.asker } ?? 0
+        else { return waiting.count - 1 }
+        return waiting.lastIndex { $0.item.addedBy != run.asker } ?? waiting.count - 1
     }
 
     private mutating func note(_ asker: Peer.ID) {

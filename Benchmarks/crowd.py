@@ -1,0 +1,189 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What a crowd costs its host: guests vote on virtual radios of this machine, and the host's processor time, memory and answers
+are measured. Prints a line for each quantity.
+
+ROADMESH_BINARY=~/.cache/roadmesh/build-release/release/roadmesh Benchmarks/crowd.py
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import selectors
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+START = 60.0
+SETTLING = 5.0
+PLAYING = 3_600
+
+CONFIRMED = re.compile(rb'"event":"vote"[^\n]*"songID":"([^"]+)"[^\n]*"state":"confirmed"')
+
+
+class Guest:
+    """A guest's program, which is told to vote. Of what it prints only confirmations are looked at: the rest is a lot."""
+
+    def __init__(self, command: list[str]) -> None:
+        # A pipe that is read late would hold up the guest.
+        self.process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, bufsize=0
+        )
+        self.rest = b""
+        self.joined = False
+        self.waits: dict[bytes, float] = {}
+        self.times: list[float] = []
+
+    def read(self) -> None:
+        assert self.process.stdout
+        chunk = os.read(self.process.stdout.fileno(), 1 << 20)
+        now = time.monotonic()
+        if not chunk:
+            raise SystemExit("a guest has ended")
+        lines = (self.rest + chunk).split(b"\n")
+        self.rest = lines.pop()
+        for line in lines:
+            self.joined = self.joined or b'"event":"snapshot"' in line
+            if found := CONFIRMED.search(line):
+                cast = self.waits.pop(found[1], None)
+                if cast is not None:
+                    self.times.append(now - cast)
+
+    def vote(self, song: str) -> None:
+        assert self.process.stdin
+        self.waits[song.encode()] = time.monotonic()
+        self.process.stdin.write(f"vote {song}\n".encode())
+
+
+def processor(pid: int) -> float:
+    """Seconds of processor time that a process has had, in all its threads."""
+    total = 0
+    for task in Path(f"/proc/{pid}/task").iterdir():
+        total += int((task / "schedstat").read_text().split()[0])
+    return total / 1e9
+
+
+def resident(pid: int) -> float:
+    """Megabytes of memory of a process that are in RAM."""
+    status = Path(f"/proc/{pid}/status").read_text()
+    return int(re.search(r"VmRSS:\s+(\d+)", status)[1]) / 1024  # type: ignore[index]
+
+
+class Crowd:
+    def __init__(self, binary: str, folder: Path, options: argparse.Namespace) -> None:
+        self.options = options
+        songs = [
+            {"id": f"n{number}", "title": f"Mile {number}", "artist": "The Milestones", "duration": PLAYING}
+            for number in range(options.songs)
+        ]
+        (folder / "songs.json").write_text(json.dumps(songs))
+
+        def command(role: str, name: str, address: str, *more: str) -> list[str]:
+            air = ["--radio", "virtual", "--air", str(folder / "air"), "--adapter", address]
+            return [binary, role, name, *air, "--state", str(folder / address), *more]
+
+        shows = ["--json"] if options.json else []
+        self.host = subprocess.Popen(
+            command("host", "Bus", "host", "--library", str(folder / "songs.json"), "--http", "none", *shows),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        self.guests = [Guest(command("guest", f"Guest {one}", f"g{one}", "--json")) for one in range(options.guests)]
+        self.selector = selectors.DefaultSelector()
+        for guest in self.guests:
+            assert guest.process.stdout
+            self.selector.register(guest.process.stdout, selectors.EVENT_READ, guest)
+
+    def read(self, until: float) -> None:
+        while (left := until - time.monotonic()) > 0:
+            for key, _ in self.selector.select(left):
+                key.data.read()
+
+    def await_joined(self) -> None:
+        deadline = time.monotonic() + START
+        while not all(guest.joined for guest in self.guests):
+            if time.monotonic() > deadline:
+                raise SystemExit("not all guests have joined")
+            self.read(time.monotonic() + 0.2)
+
+    def idle(self, seconds: float) -> float:
+        """The share of a core that the host takes while nobody does anything."""
+        began, used = time.monotonic(), processor(self.host.pid)
+        self.read(began + seconds)
+        return (processor(self.host.pid) - used) / (time.monotonic() - began)
+
+    def vote(self, count: int) -> tuple[float, float]:
+        """Casts votes in turn, each guest for one song after another. Seconds of processor time, and of time."""
+        for guest in self.guests:
+            guest.times, guest.waits = [], {}
+        began, used = time.monotonic(), processor(self.host.pid)
+        for number in range(count):
+            self.read(began + number / self.options.rate)
+            guest = self.guests[number % len(self.guests)]
+            turn = number // len(self.guests)
+            # The one that plays takes no votes.
+            guest.vote(f"n{1 + (turn + 7 * (number % len(self.guests))) % (self.options.songs - 1)}")
+        elapsed = time.monotonic() - began
+        self.read(time.monotonic() + 1)
+        return processor(self.host.pid) - used, elapsed
+
+    def end(self) -> None:
+        for process in [*(guest.process for guest in self.guests), self.host]:
+            process.terminate()
+        for process in [*(guest.process for guest in self.guests), self.host]:
+            process.wait(10)
+
+
+def report(crowd: Crowd, round_number: int) -> None:
+    options = crowd.options
+    used, elapsed = crowd.vote(options.votes)
+    times = sorted(one for guest in crowd.guests for one in guest.times)
+    missing = sum(len(guest.waits) for guest in crowd.guests)
+    if not times:
+        raise SystemExit("no vote was confirmed")
+    print(
+        f"round {round_number}: {options.votes} votes at {options.votes / elapsed:.0f} a second: "
+        f"{used / options.votes * 1e6:.0f} µs of processor time a vote; confirmed after "
+        f"{statistics.median(times) * 1e3:.0f} ms in the median, {times[int(len(times) * 0.99)] * 1e3:.0f} ms at the 99th "
+        f"percentile, {times[-1] * 1e3:.0f} ms at most; {missing} not confirmed; {resident(crowd.host.pid):.1f} MiB resident",
+        flush=True,
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--guests", type=int, default=16)
+    parser.add_argument("--songs", type=int, default=100)
+    parser.add_argument("--rate", type=float, default=100, help="votes a second, of all guests together")
+    parser.add_argument("--votes", type=int, default=1_500, help="in a round: each guest has one for each song at most")
+    parser.add_argument("--rounds", type=int, default=1, help="a further round begins with a new host")
+    parser.add_argument("--idle", type=float, default=20, help="seconds")
+    parser.add_argument("--json", action="store_true", help="the host prints what a program reads")
+    options = parser.parse_args()
+    options.votes = min(options.votes, options.guests * (options.songs - 1))
+    binary = os.environ.get("ROADMESH_BINARY", "")
+    if not os.access(binary, os.X_OK):
+        sys.exit("ROADMESH_BINARY has to name the roadmesh to measure")
+    for number in range(1, options.rounds + 1):
+        with tempfile.TemporaryDirectory() as folder:
+            crowd = Crowd(binary, Path(folder), options)
+            try:
+                crowd.await_joined()
+                crowd.read(time.monotonic() + SETTLING)
+                share, memory = crowd.idle(options.idle), resident(crowd.host.pid)
+                print(f"round {number}: {options.guests} guests, {options.songs} songs, nobody votes: "
+                      f"{share:.2%} of a core, {memory:.1f} MiB resident", flush=True)
+                report(crowd, number)
+            finally:
+                crowd.end()
+
+
+if __name__ == "__main__":
+    main()
