@@ -182,6 +182,15 @@ struct DoctorTests {
         #expect(doctor.adaptersToTry.isEmpty == (isBroken && Self.radioFaults.contains { $0.code == fault.code }))
     }
 
+    @Test(
+        "a kernel that anybody in range can panic is told with one that nobody can", arguments: ["6.1.191", "6.1.192"])
+    func soundKernel(version: String) throws {
+        var doctor = Self.healthy()
+        doctor.device.kernel = "#1 SMP Debian \(version)-1 (2026-01-02)"
+        let finding = try #require(doctor.findings.first { $0.code == .kernelUnsound })
+        #expect(finding.message.contains(version) && finding.meaning.contains("Linux 6.1.190 has not got the fault"))
+    }
+
     @Test("every finding there is has been made by a test")
     func complete() {
         let doctor = Self.healthy()

@@ -310,13 +310,20 @@ def test_a_message_that_makes_no_sense_is_passed_over(stranger: LabTalk, party: 
     stranger.closed()
 
 
-def test_many_who_come_and_go_one_after_another_are_borne(stranger: LabTalk, car: Box) -> None:
+def test_many_who_come_and_go_one_after_another_are_borne_and_accused_of_nothing(
+    stranger: LabTalk, party: Party, car: Box
+) -> None:
     for number in range(20):
         talk = begin_again(stranger, car)
         if number % 2:
             talk.send_packet(Handshake(talk.key).write(Packet.XX_1)[: 5 + number])
         talk.channel.close()
     stranger.stranger.disconnect()
+    host, guests = party
+    # By the vote that follows the host has heard of all of them.
+    vote_undisturbed(host, guests)
+    # The kernel tells no MTU of a channel that is closed already, which is not a channel that is too small.
+    assert not [line.text for line in host.lines if "smallChannel" in line.text]
 
 
 def test_a_crowd_that_only_blocks_the_door_does_not_keep_guests_out_for_long(

@@ -166,6 +166,17 @@ extension StoreTests {
             #expect(folder.secret("page-tokens") == [6])
         }
 
+        @Test("a pipe in the place of a secret is none, and makes room for one")
+        func pipeOfSecret() throws {
+            let shelf = try Shelf()
+            defer { shelf.clear() }
+            let folder = try StateFolder(opening: shelf.folder)
+            try #require(mkfifo(shelf.folder + "/page-tokens", 0o600) == 0)
+            #expect(folder.secret("page-tokens") == nil)
+            try folder.keep([1], as: "page-tokens")
+            #expect(folder.secret("page-tokens") == [1])
+        }
+
         @Test("state belongs where the desktop says, or below the home folder")
         func standardPath() {
             let both = ["XDG_STATE_HOME": "/state", "HOME": "/home/ana"]
