@@ -113,7 +113,7 @@ public actor Dashboard: Service {
         } catch {
             throw SetupProblem(
                 .usage,
-                "The dashboard cannot listen at \(LocalAddresses.inURL(host)):\(port) (\(Self.text(error))). "
+                "The page cannot be shown at \(LocalAddresses.inURL(host)):\(port) (\(Self.text(error))). "
                     + "Choose another address or port with --http, or --http none.")
         }
     }
@@ -156,7 +156,7 @@ public actor Dashboard: Service {
     }
 
     private func finish() async {
-        _ = view.end("The head unit has stopped.")
+        _ = view.end()
         feed.close()
         for search in searches.keys { answer(search, .noAnswer) }
         for tap in taps.keys { settle(tap, .noAnswer) }

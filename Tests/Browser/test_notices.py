@@ -33,10 +33,10 @@ def test_a_lost_connection_is_a_banner_over_a_queue_that_can_be_used(make_server
 def test_a_passing_toast_goes_by_itself_and_does_not_come_back(make_server: MakeServer, open_page: Open) -> None:
     server = make_server(host_playing())
     page = open_page(server, clock=True)
-    told = passing("notQueued", '"s77" is not in the queue.', "Use the id of a song in the queue.")
+    told = passing("notQueued", '"s77" is not in the queue.', "Name a song that waits; skip ends the one that plays.")
     server.show(host_playing(notices=[told]))
     toast = page.locator(".toast")
-    expect(toast).to_contain_text("Use the id of a song in the queue.")
+    expect(toast).to_contain_text("Name a song that waits; skip ends the one that plays.")
     page.clock.fast_forward(4_000)
     expect(toast).to_be_visible()
     page.clock.fast_forward(1_500)

@@ -290,7 +290,7 @@ def radio_out() -> View:
                 kind="toast",
                 suggestion="Make room: df -h shows which disk is full.",
             ),
-            passing("notQueued", '"s77" is not in the queue.', "Use the id of a song in the queue.", seconds=600),
+            passing("notQueued", '"s77" is not in the queue.', "Name a song that waits; skip ends the one that plays.", seconds=600),
         ]
     )
 

@@ -191,7 +191,19 @@ struct DashboardViewTests {
         #expect(view.take(LibraryCount(songs: 90)) == .now)
         #expect(view.handle(.bye(.quit), now: .zero) == .now)
         #expect(page(view).ended != nil && page(view).library == LibraryCount(songs: 90))
-        #expect(view.end("Again.") == .none)
+        #expect(view.end() == .none)
+    }
+
+    @Test("a page whose node the system has stopped says which has stopped, and what is kept")
+    func stopped() {
+        for (role, words) in [
+            (NodeDescription.Role.host, "The head unit has stopped. The next start goes on with the queue."),
+            (.guest, "This guest has stopped. Its votes are kept for the next start."),
+        ] {
+            var view = node(role)
+            #expect(view.end() == .now)
+            #expect(page(view).ended == words)
+        }
     }
 
     @Test("a guest's song goes on in a gap, and stands still when its host has said goodbye")

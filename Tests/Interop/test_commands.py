@@ -59,7 +59,7 @@ def test_a_page_whose_port_is_taken_is_told(run: Run, role: str) -> None:
         for _ in range(5):
             done = run(role, "Car", "--radio", "virtual", "--http", f"127.0.0.1:{port}")
             assert done.returncode == USAGE
-            assert f"cannot listen at 127.0.0.1:{port} (Address already in use)." in done.stderr
+            assert f"The page cannot be shown at 127.0.0.1:{port} (Address already in use)." in done.stderr
 
 
 @pytest.mark.parametrize("role", ["host", "guest"])

@@ -160,6 +160,7 @@ struct ProblemTableTests {
         case .notOnView(let text): (.guest, "vote \(text)")
         case .notFound(let text): (.guest, "suggest \(text)")
         case .noSuchLine(let number, let count): (.guest, "\(count == 0 ? "suggest" : "vote") \(number)")
+        case .noQueueYet: (.guest, "vote 1")
         case .emptyQueue: (.guest, "vote")
         case .nothingFoundYet: (.guest, "suggest")
         case .nobodyHere, .noSuchGuest: (.host, "kick")
@@ -173,10 +174,10 @@ struct ProblemTableTests {
                 QueueItem(song: Song(id: $0.lowercased(), title: $0, artist: "A", duration: 1), addedBy: "dad")
             }
             let isEmpty = problem == .emptyQueue
-            let view = SongChoice(
-                shown: HostSnapshot(
-                    epoch: 1, revision: 1, nowPlaying: nil, isPlaying: false, queue: isEmpty ? [] : songs,
-                    connectedPeers: problem == .nobodyHere ? [] : [stranger]))
+            let shown = HostSnapshot(
+                epoch: 1, revision: 1, nowPlaying: nil, isPlaying: false, queue: isEmpty ? [] : songs,
+                connectedPeers: problem == .nobodyHere ? [] : [stranger])
+            let view = SongChoice(shown: problem == .noQueueYet ? nil : shown)
             guard case .input(let input)? = CommandReader(user).meaning(ofTyped: line, view) else {
                 Issue.record("\(line) is not answered")
                 return Told(pair: try PairOfCores(), side: .guest)
@@ -200,6 +201,12 @@ struct ProblemTableTests {
             pair.feed(.input(.host(problem == .nothingPlays ? .skip : .play)), to: .host)
             return Told(pair: pair, side: .host)
         case .nothingToRetry: return Told(pair: try fed(.input(.retry), to: .guest), side: .guest)
+        case .notKept:
+            var pair = try PairOfCores()
+            pair.meet()
+            pair.disks[Side.guest.rawValue] = .refuses
+            pair.feed(.input(.guest(.vote("s2"))), to: .guest)
+            return Told(pair: pair, side: .guest)
         case .searchTooLong:
             let words = String(repeating: "x", count: DJLimits.searchBytes + 1)
             return Told(pair: try fed(.input(.guest(.search(words))), to: .guest), side: .guest)

@@ -37,6 +37,17 @@ struct SetupTests {
         withExtendedLifetime(first) {}
     }
 
+    @Test("where the disk is full, room is what a new node asks for")
+    func fullDisk() throws {
+        guard let disk = try SmallDisk(bytes: 1 << 20) else { return print("No disk can be mounted here.") }
+        defer { disk.remove() }
+        disk.fill()
+        #expect { try StateFolder(path: disk.folder) } throws: { error in
+            let sentence = (error as? SetupProblem)?.sentence ?? ""
+            return sentence.contains("make room on its disk") && !sentence.contains("writable")
+        }
+    }
+
     @Test("a state folder that cannot be made is told with its reason")
     func unwritable() throws {
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)

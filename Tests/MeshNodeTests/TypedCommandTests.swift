@@ -106,9 +106,9 @@ struct TypedCommandTests {
         #expect(notice("vote jazz")?.code == "notQueued")
     }
 
-    @Test func beforeAnyQueueIsKnownAVoteIsTakenAsItIsTyped() {
-        #expect(read("vote s9", SongChoice()) == .input(.guest(.vote("s9"))))
-        #expect(read("vote 2", SongChoice()) == .input(.guest(.vote("2"))))
+    @Test(arguments: ["vote 1", "vote open", "vote s9", "unvote 2"])
+    func beforeAnyQueueWasSeenNoNumberAndNoTitleIsTakenForAnId(line: String) {
+        #expect(notice(line, SongChoice())?.code == "noQueueYet")
     }
 
     @Test func aSuggestionCountsInWhatWasFound() {

@@ -93,7 +93,8 @@ extension CommandProblem {
         case .severalMeant: .notOnView("jazz")
         case .notOnView: .notFound("hot jazz")
         case .notFound: .noSuchLine(4, of: 3)
-        case .noSuchLine: .emptyQueue
+        case .noSuchLine: .noQueueYet
+        case .noQueueYet: .emptyQueue
         case .emptyQueue: .nothingFoundYet
         case .nothingFoundYet: .nobodyHere
         case .nobodyHere: .noSuchGuest("Ana")
@@ -103,7 +104,8 @@ extension CommandProblem {
         case .cannotAdd: .nothingPlays
         case .nothingPlays: .nothingToPlay
         case .nothingToPlay: .nothingToRetry
-        case .nothingToRetry: .searchTooLong
+        case .nothingToRetry: .notKept
+        case .notKept: .searchTooLong
         case .searchTooLong: .nothingAsked
         case .nothingAsked: nil
         }

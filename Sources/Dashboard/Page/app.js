@@ -98,7 +98,7 @@ function pageNotices() {
     if (view?.ended) {
         return view.role === "webGuest"
             ? [banner("ended", view.ended, null, "Return to Start")]
-            : [banner("ended", view.ended, "It is shown here when it is started again.", null)];
+            : [banner("ended", view.ended, "When it is started again, it is shown here, or what to scan.", null)];
     }
     const { isTold, offersRetry } = stream.trouble;
     if (!isTold) return [];

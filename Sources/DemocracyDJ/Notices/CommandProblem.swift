@@ -17,6 +17,8 @@ public enum CommandProblem: Hashable, Sendable {
     case notFound(String)
     /// There is no such line in the list of so many; an empty one is that of what was found.
     case noSuchLine(Int, of: Int)
+    /// No queue was seen yet that a song could be meant of.
+    case noQueueYet
     /// Nothing is queued.
     case emptyQueue
     /// Nothing was looked for that a number could count in.
@@ -37,6 +39,8 @@ public enum CommandProblem: Hashable, Sendable {
     case nothingToPlay
     /// Everything is connected and works.
     case nothingToRetry
+    /// A wish would have to be kept, and the disk is out: what it is about is told by itself.
+    case notKept
     /// More words than any song has.
     case searchTooLong
     /// An answer of somebody who was not asked: in a pairing.
@@ -50,7 +54,9 @@ public enum CommandProblem: Hashable, Sendable {
         case .incomplete(let word, let need, let type):
             row("incompleteCommand", "\"\(word)\" needs \(need).", "Type \(word) and \(type).")
         case .severalMeant(let text, let names):
-            row("severalMeant", "\"\(shown(text))\" may be \(list(names)).", "Type more of the name, or the number.")
+            row(
+                "severalMeant", "\"\(shown(text))\" may be \(list(names)).",
+                "Type more of the name, or a song's number.")
         case .notOnView(let text):
             row(
                 "notQueued", "\"\(shown(text))\" is not in the queue.",
@@ -61,6 +67,8 @@ public enum CommandProblem: Hashable, Sendable {
             row("noSuchLine", "There is no result \(number).", "Look for a song: search and a word of its title.")
         case .noSuchLine(let number, let count):
             row("noSuchLine", "There is no line \(number).", "Use a number from 1 to \(count).")
+        case .noQueueYet:
+            row("noQueueYet", "The queue is not here yet.", "Vote when you see it: who has joined a host does.")
         case .emptyQueue:
             row("emptyList", "The queue is empty.", "Look for a song first: search and a word of its title.")
         case .nothingFoundYet:
@@ -75,12 +83,15 @@ public enum CommandProblem: Hashable, Sendable {
                     + "\(guests.prefix(3).map { Identity.head(of: $0.id) }.joined(separator: ", ")).",
                 "Use these digits of the id of the one you mean.")
         case .notInQueue(let song):
-            row("notQueued", "\"\(song)\" is not in the queue.", "Use the id of a song in the queue.")
+            row(
+                "notQueued", "\"\(song)\" is not in the queue.",
+                "Name a song that waits; skip ends the one that plays.")
         case .cannotAdd(let song, let reason, let waiting): refusal(of: song, reason, waiting)
         case .nothingPlays: row("nothingPlays", "Nothing plays, so there is nothing to skip.", nil)
         case .nothingToPlay:
             row("nothingToPlay", "There is no song to play.", "Add one: search and a word of its title.")
         case .nothingToRetry: row("nothingToRetry", "Everything works; there is nothing to retry.", nil)
+        case .notKept: row("notKept", "That is not kept: the disk takes nothing.", "Try again when the disk is well.")
         case .searchTooLong:
             row("searchTooLong", "That is too long to look for.", "Use at most \(DJLimits.searchBytes) letters.")
         case .nothingAsked: row("nothingAsked", "There are no digits to compare yet.", "Wait for them.")

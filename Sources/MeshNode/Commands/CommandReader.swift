@@ -171,7 +171,9 @@ extension NodeCommand {
         case .several(let names): return .notice(.severalMeant(text, names))
         case .noSuchLine(let number, let count):
             return .notice(count == 0 && parameter == .song(.queued) ? .emptyQueue : .noSuchLine(number, of: count))
-        case .nothing: return .notice(parameter == .song(.queued) ? .notOnView(text) : .notFound(text))
+        case .nothing where parameter == .song(.queued):
+            return .notice(choice.shown == nil ? .noQueueYet : .notOnView(text))
+        case .nothing: return .notice(.notFound(text))
         }
     }
 }

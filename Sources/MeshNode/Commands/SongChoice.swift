@@ -68,7 +68,7 @@ public struct SongChoice: Hashable, Sendable {
 
     /// Whether a text may be the identifier of a song that this device does not know. None has spaces.
     private func canBeUnseen(_ text: String, _ use: Use) -> Bool {
-        use == .queued ? shown == nil : !text.contains(" ")
+        use != .queued && !text.contains(" ")
     }
 
     /// The songs that can be named.

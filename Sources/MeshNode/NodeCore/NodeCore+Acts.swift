@@ -55,7 +55,10 @@ extension NodeCore {
             let told = screen.clear(by: .retried, now: context.now)
             for event in told { show(event) }
             emit(.retryCovers)
-            if isWell, told.isEmpty { tell(Notice(.nothingToRetry)) }
+            guard isWell, told.isEmpty else { return }
+            // What stands is told again to who looks for something to do about it.
+            for notice in screen.standing { show(.notice(notice)) }
+            if screen.standing.isEmpty { tell(Notice(.nothingToRetry)) }
         case .retryRadio: decisions.app.host != nil ? emit(.retryRadio) : scan()
         case .answer(let number): emit(.answered(number))
         case .quit(let reason):

@@ -36,7 +36,8 @@ extension NodeDecisions {
         case .host(let command): return ask(.host(.command(command)), &context)
         case .guest(let event):
             // What could be forgotten is refused.
-            return context.isWithoutStore && event.isWish ? [] : ask(.guest(event), &context)
+            return context.isWithoutStore && event.isWish
+                ? [.tell(Notice(CommandProblem.notKept))] : ask(.guest(event), &context)
         // Who was refused and asks again is to be told again.
         case .retry:
             let isLinked = app.host != nil || app.guest?.state.host != nil

@@ -12,6 +12,9 @@ struct NodeScreen: Sendable {
     /// When `tick` is due.
     var deadline: MeshInstant? { board.deadline }
 
+    /// The notices that stand until their cause ends.
+    var standing: [Notice] { board.current.filter(\.critical) }
+
     /// Time has passed.
     mutating func tick(now: MeshInstant) -> [NodeEvent] { Self.events(board.handle(.tick, now: now)) }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Glibc
 import NodeStore
 
 /// A node's folder, with sentences for the person who starts the node.
@@ -34,11 +35,20 @@ extension StateFolder {
         case .cannotMake(let path):
             "Cannot make the state folder \(path); name a folder that can be written with --state."
         case .unusable(let path, let cause):
-            "Cannot use the state folder \(path) (\(cause)); make it writable, or name another with --state."
+            "Cannot use the state folder \(path) (\(cause)); \(advice(cause)), or name another with --state."
         case .inUse(let path):
             "Another roadmesh is using the state folder \(path); stop it, or give this one a folder with --state."
         case .damagedIdentity(let file):
             "The identity in \(file) is damaged; move it away, and this node starts again as somebody else."
+        }
+    }
+
+    /// What helps against a cause, as the system words it.
+    private static func advice(_ cause: String) -> String {
+        switch cause {
+        case String(cString: strerror(ENOSPC)), String(cString: strerror(EDQUOT)): "make room on its disk"
+        case String(cString: strerror(EMFILE)): "let it open more files with ulimit -n 256"
+        default: "make it writable"
         }
     }
 }

@@ -134,8 +134,10 @@ package struct NodeWatch: Sendable {
     /// Takes the titles of songs that were found.
     package mutating func learn(_ songs: [Song]) { names.learn(songs) }
 
-    /// Nothing follows.
-    package mutating func end(_ sentence: String) -> Change {
+    /// Nothing follows, and the node has not said why: the system has stopped it.
+    package mutating func end() -> Change { end(Self.sentence(.terminated, own.role)) }
+
+    private mutating func end(_ sentence: String) -> Change {
         guard own.ended == nil else { return .none }
         own.ended = sentence
         return .now
