@@ -145,6 +145,10 @@ public enum RadioLimits {
     /// The time for that: three of 1.28 s, the kernel's own, and one of them missed.
     public static let measuring: Duration = .seconds(6)
 
+    /// How long before a dial the host has to have been heard, for the dial's time to say how often it is on the air: a guest
+    /// dials what it hears within some ten milliseconds, and stopping discovery may take bluetoothd a hundred.
+    public static let freshHearing: Duration = .milliseconds(500)
+
     // MARK: The adapter's health
 
     /// How often a controller is asked for an answer: one command, and a stopped one is noticed within a quarter of a

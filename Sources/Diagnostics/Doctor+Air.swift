@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BLETransport
+import MeshProtocol
 
 extension Doctor {
     /// Room for one more advertisement.
@@ -117,6 +118,12 @@ extension Doctor {
                     "One of the two is deaf or mute: an antenna that is missing or shut in by metal, a dongle that is "
                     + "stuck, or noise from a USB 3 port beside it. Put a dongle on a short extension cable; then:",
                 command: "sudo systemctl restart bluetooth")
+        case .found(let time):
+            let found = "\(test.from) advertises, and guests linked to it within \(time.milliseconds) ms at best"
+            guard time.duration > Self.promptFinding else { return Finding(.heard, .good, "\(found).") }
+            // The dial of a guest takes one to two of them.
+            return seldom(
+                "\(found): every \(time.milliseconds / 2) to \(time.milliseconds) ms it is on the air.", of: test.from)
         case .advertised:
             return Finding(
                 .advertised, .good,
@@ -140,7 +147,10 @@ extension Doctor {
         guard interval > Self.promptHearing else {
             return Finding(.heard, .good, "\(heard), and then at least every \(milliseconds) ms.")
         }
-        let message = "\(heard), and then every \(milliseconds) ms."
+        return seldom("\(heard), and then every \(milliseconds) ms.", of: adapter)
+    }
+
+    private func seldom(_ message: String, of adapter: String) -> Finding {
         guard !findings.contains(where: { $0.code == .slowTiming }) else { return Finding(.heard, .good, message) }
         let meaning = "A host on it is found late, and guests come back late from a tunnel, whatever the settings say. "
         guard radio?.permissions.mayAdminister == true else {
@@ -159,6 +169,12 @@ extension Doctor {
 
     /// A host that is heard this often is no reason for a word: an advertisement missed, and a scan that starts.
     private static let promptHearing = Duration.milliseconds(200)
+    /// The same of a dial, in which it is heard twice.
+    private static let promptFinding = promptHearing * 2
+}
+
+extension DialTime {
+    fileprivate var duration: Duration { .milliseconds(milliseconds) }
 }
 
 extension Duration {

@@ -26,7 +26,7 @@ public struct TimedEvent: Encodable, Sendable {
         case phase, evidence, silence, text, scanning, dialling, advertising, links
         case rttMilliseconds, sentBytes, receivedBytes, resent, duplicates, outbox
         case phy, interval, supervisionTimeout, dataLength, asked, notPermitted
-        case adapter, setBy, advertisingInterval
+        case adapter, setBy, advertisingInterval, foundWithin
     }
 
     private typealias Container = KeyedEncodingContainer<Key>
@@ -107,6 +107,7 @@ public struct TimedEvent: Encodable, Sendable {
         try timing.encode(adapter.advertising, forKey: .advertisingInterval)
         try timing.encode(adapter.connection, forKey: .interval)
         try timing.encode(adapter.supervisionTimeout, forKey: .supervisionTimeout)
+        try timing.encodeIfPresent(adapter.foundWithin?.milliseconds, forKey: .foundWithin)
     }
 
     private func encode(_ playback: Playback, _ container: inout Container) throws {

@@ -94,6 +94,8 @@ public enum Limits {
     /// Connection intervals that one side may advise the other to use, in units of 1.25 ms: from the shortest that there is, 7.5 ms,
     /// to 100 ms, with which a link has seven events before it is given up.
     public static let intervalUnits = 6...80
+    /// Milliseconds that a dial is told to have taken: none takes less than one, and two advertisements are at most 20.5 s apart.
+    public static let dialMilliseconds = 1...30_000
 
     // MARK: Conversations
 

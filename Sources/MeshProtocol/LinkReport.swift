@@ -67,11 +67,15 @@ public struct AdapterTiming: Hashable, Sendable {
     public var connection: ClosedRange<Double>
     /// The silence after which such a link is given up, in milliseconds.
     public var supervisionTimeout: Int
+    /// The least that a guest's dial of this node has taken since the radio runs, as guests say: nil before the first says it.
+    public var foundWithin: DialTime?
 
     /// A timing.
     public init(
-        isSetByNode: Bool, advertising: ClosedRange<Double>, connection: ClosedRange<Double>, supervisionTimeout: Int
+        isSetByNode: Bool, advertising: ClosedRange<Double>, connection: ClosedRange<Double>, supervisionTimeout: Int,
+        foundWithin: DialTime? = nil
     ) {
+        self.foundWithin = foundWithin
         self.isSetByNode = isSetByNode
         self.advertising = advertising
         self.connection = connection

@@ -228,6 +228,9 @@ struct DoctorTests {
         (.heard(after: .milliseconds(45), every: .milliseconds(1_284), rssi: -50), .heardSeldom, .worthKnowing),
         (.silence(.seconds(8)), .notHeard, .broken),
         (.advertised, .advertised, .good),
+        (.found(within: DialTime(milliseconds: 61)), .heard, .good),
+        (.found(within: DialTime(milliseconds: 400)), .heard, .good),
+        (.found(within: DialTime(milliseconds: 1_900)), .heardSeldom, .worthKnowing),
         (.cannotAdvertise(RadioError(.failed, "x")), .cannotAdvertise, .broken),
         (.cannotListen(RadioError(.failed, "x")), .cannotListen, .broken),
     ]
@@ -254,13 +257,25 @@ struct DoctorTests {
         #expect(doctor.finding(test).message.contains("every 1284 ms"))
     }
 
-    @Test("what the settings have told already is not told twice")
-    func heardAsSet() {
+    @Test("the same with one adapter, where guests have found it late")
+    func foundLate() {
+        let test = ReceptionTest(
+            from: "hci0", to: nil, outcome: .found(within: DialTime(milliseconds: 1_900)))
+        let finding = Self.healthy().finding(test)
+        #expect(finding.message.contains("every 950 to 1900 ms"))
+        #expect(finding.command == "sudo systemctl restart bluetooth")
+    }
+
+    @Test(
+        "what the settings have told already is not told twice",
+        arguments: [
+            .heard(after: .milliseconds(600), every: .milliseconds(1_284), rssi: nil),
+            .found(within: DialTime(milliseconds: 1_900)),
+        ] as [ReceptionTest.Outcome])
+    func heardAsSet(outcome: ReceptionTest.Outcome) {
         var doctor = Self.healthy()
         Self.radioFaults.first { $0.code == .slowTiming }?.plant(&doctor)
-        let test = ReceptionTest(
-            from: "hci0", to: "hci1",
-            outcome: .heard(after: .milliseconds(600), every: .milliseconds(1_284), rssi: nil))
+        let test = ReceptionTest(from: "hci0", to: nil, outcome: outcome)
         #expect(doctor.finding(test).level == .good)
     }
 

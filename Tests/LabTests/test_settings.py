@@ -120,3 +120,35 @@ def test_as_debian_installs_it_a_guest_is_in_at_once(
         hold(road, 0.5)
     figures.times("as installed, with the capability: ready to connected", seconds)
     figures.times("as installed, with the capability: ready to first state", states, 0.7)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "least", "most", "code"),
+    [
+        # Two advertisements of 1.28 s and 10 ms of chance each; of 20 ms, and bluetoothd's word of the link.
+        pytest.param(("--adapter-settings", "leave"), 1_270, 2_650, "heardSeldom", id="as-installed"),
+        pytest.param((), 20, 200, "heard", id="with-the-capability"),
+    ],
+)
+def test_guests_tell_a_host_how_often_it_is_on_the_air(
+    road: Lab, installed: Box, passengers: Box, figures: Figures, arguments: tuple[str, ...], least: int, most: int,
+    code: str,
+) -> None:  # fmt: skip
+    host = start_host(installed, *arguments)
+    assert host.state
+    # With the host's own settings: a check that sets the adapter would have it heard often for once.
+    [before] = doctor(installed, *arguments, state=host.state).seen("finding", area="air")
+    assert before["code"] == "advertised", "nobody has said anything yet"
+    # One advertisement in ten is missed, and the least of what guests say counts.
+    for index in range(2):
+        await_joined(passengers.roadmesh("guest", f"Guest {index}", adapter=passengers.hci(index)))
+    host.expect_seen("radio", lambda one: "foundWithin" in one.get("adapter", {}), timeout=START)
+    hold(road, 3)
+    told = host.seen("radio")[-1]["adapter"]["foundWithin"]
+    assert least <= told <= most
+    [finding] = doctor(installed, *arguments, state=host.state).seen("finding", area="air")
+    figures.note(f"{' '.join(arguments) or 'with the capability'}: {finding['message']}")
+    assert finding["code"] == code and str(told) in finding["message"]
+    quit(host)
+    [after] = doctor(installed).seen("finding", area="air")
+    assert after["code"] == "advertised", "that was of a host that has ended"

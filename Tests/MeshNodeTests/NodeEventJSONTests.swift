@@ -17,7 +17,8 @@ struct NodeEventJSONTests {
     static let onAdapter: RadioActivity = {
         var activity = RadioActivity()
         activity.adapter = AdapterTiming(
-            isSetByNode: true, advertising: 20...20, connection: 7.5...7.5, supervisionTimeout: 720)
+            isSetByNode: true, advertising: 20...20, connection: 7.5...7.5, supervisionTimeout: 720,
+            foundWithin: DialTime(milliseconds: 61))
         return activity
     }()
 
@@ -61,7 +62,7 @@ struct NodeEventJSONTests {
             ),
             (
                 .radio(onAdapter),
-                #"{"adapter":{"advertisingInterval":[20,20],"interval":[7.5,7.5],"setBy":"roadmesh","#
+                #"{"adapter":{"advertisingInterval":[20,20],"foundWithin":61,"interval":[7.5,7.5],"setBy":"roadmesh","#
                     + #""supervisionTimeout":720},"advertising":false,"at":1.5,"dialling":false,"event":"radio","#
                     + #""links":0,"scanning":false}"#
             ),

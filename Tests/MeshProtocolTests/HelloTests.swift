@@ -163,6 +163,10 @@ struct HelloTests {
         let record = try #require(road.nodes["Car"]?.core.nextSDU(for: id, limit: Limits.sduBytes)?.sdu)
         #expect(road.nodes["Ana"]?.core.received(record, on: id, now: road.now) == [.heed(id, notes[1])])
         #expect(road.nodes["Car"]?.core.nextSDU(for: id, limit: Limits.sduBytes) == nil)
+        let told = AirNote(dialTime: DialTime(milliseconds: 61))
+        #expect(road.nodes["Ana"]?.core.note(told, on: id) == [.wake(id)])
+        let answer = try #require(road.nodes["Ana"]?.core.nextSDU(for: id, limit: Limits.sduBytes)?.sdu)
+        #expect(road.nodes["Car"]?.core.received(answer, on: id, now: road.now) == [.heed(id, told)])
         road.cut(id)
         #expect(road.nodes["Car"]?.core.note(notes[0], on: id) == [])
     }
@@ -179,8 +183,14 @@ struct HelloTests {
         #expect(read([1, 2, 11, 31]) == intervals(11, 31))
         #expect(read([7, 1, 0, 1, 4, 11, 31, 9, 9]) == intervals(11, 31))
         #expect(read([1, 3, 0, 0xFF, 0x7F]) == intervals(6, 80))
+        func dial(_ milliseconds: Int, _ intervals: LinkIntervals? = nil) -> FrameReader.Next {
+            .frame(.air(AirNote(intervals: intervals, dialTime: DialTime(milliseconds: milliseconds))))
+        }
+        #expect(read([2, 2, 0x8A, 0x0A]) == dial(1_290))
+        #expect(read([2, 3, 0x8A, 0x0A, 7, 1, 2, 11, 31]) == dial(1_290, LinkIntervals(brisk: 11, calm: 31)))
+        #expect(read([2, 1, 0]) == dial(1) && read([2, 4, 0xFF, 0xFF, 0xFF, 0x7F]) == dial(30_000))
         #expect(read([]) == .frame(.air(AirNote())))
-        for cut in [[1, 2, 11], [1, 1, 11], [1], [9, 0, 9, 0]] as [[UInt8]] {
+        for cut in [[1, 2, 11], [1, 1, 11], [1], [2, 0], [2, 1, 0x8A], [9, 0, 9, 0]] as [[UInt8]] {
             #expect(read(cut) == .malformed(type: 16))
         }
     }

@@ -136,6 +136,8 @@ extension BlueZRadio {
         _ endpoint: RadioEndpoint
     ) async throws(RadioError) -> Result<any RadioChannel, DialFailure> {
         applySettings(toDialOf: endpoint)
+        let device = devices.values.first { $0.address?.address == endpoint.address }
+        dialClock = DialClock(of: endpoint.address, lastHeard: device?.lastHeard, now: now)
         var local = adapter.address.kernelAddress
         var remote = endpoint.kernelAddress
         var options = Self.channelOptions
@@ -152,6 +154,7 @@ extension BlueZRadio {
         defer {
             renewal.cancel()
             if dialling === socket { dialling = nil }
+            dialClock = nil
             commandsThatWaited()
         }
         do {
@@ -164,7 +167,9 @@ extension BlueZRadio {
         let result = try socket.attempt { Int(cbluez_l2cap_dial_result($0)) }
         guard result == 0 else { return .failure(DialFailure(errno: Int32(-result))) }
         guard let connected = socket.surrender() else { throw RadioError(.closed) }
-        return .success(channel(connected, to: endpoint, isDialled: true))
+        let channel = channel(connected, to: endpoint, isDialled: true)
+        dialTimes[channel.handle] = dialClock?.time(now: now)
+        return .success(channel)
     }
 
     /// A controller that has stopped to answer is told from a host that is out of reach, before the dial keeps it from being asked.

@@ -7,8 +7,6 @@ import MeshProtocol
 
 /// Performs what `AdapterSupervisor` decides.
 extension BlueZRadio {
-    private var now: MeshInstant { ContinuousClock.now - origin }
-
     /// Tells the supervisor what was seen, and does what it says.
     func supervise(_ event: AdapterSupervisor.Event) {
         guard !isClosed else { return }
@@ -35,6 +33,7 @@ extension BlueZRadio {
             discovery.end()
             // A controller that was off has no links, and says of none that it has ended.
             linkWatch.links = [:]
+            forgetWhatWasFound()
             // The hosts among them may well be there still: a guest dials its own where it was.
             devices = [:]
         case .tell(let error):
@@ -143,6 +142,7 @@ extension BlueZRadio {
         stopListening()
         forgetLinks()
         returnSettings()
+        forgetWhatWasFound()
         adapter = next
     }
 

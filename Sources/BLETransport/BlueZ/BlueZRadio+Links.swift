@@ -12,8 +12,6 @@ struct WeakChannel {
 /// link and airtime until its device is out of range, and the guest's bluetoothd would go on naming the host by its GATT
 /// services and name.
 extension BlueZRadio {
-    private var now: MeshInstant { ContinuousClock.now - origin }
-
     /// Takes over a connected channel's descriptor.
     func channel(_ descriptor: Int32, to endpoint: RadioEndpoint, isDialled: Bool) -> L2CAPChannel {
         let link = L2CAPChannel.Link(
@@ -21,8 +19,7 @@ extension BlueZRadio {
             idleBytesReceived: isDialled ? RadioLimits.idleBytesFromHost : RadioLimits.idleBytesToHost,
             whenUsed: { [weak self] handle in Task { await self?.tune(handle, .data) } },
             condition: { [weak self] handle, phy in await self?.condition(of: handle, phy: phy) },
-            // Who has accepted a link knows what else it carries; what a guest advises its host is nothing to go by.
-            heed: { [weak self] handle, note in if isDialled { await self?.heed(note, of: handle) } })
+            heed: { [weak self] handle, note in await self?.heed(note, of: handle, isDialled: isDialled) })
         let channel = L2CAPChannel(
             descriptor, endpoint: endpoint, adapterIndex: adapter.index, poller: poller, link: link
         ) { [weak self] handle in
@@ -57,7 +54,7 @@ extension BlueZRadio {
     }
 
     private func channelClosed(_ address: String, _ handle: UInt16, isDialled: Bool) {
-        if !isDialled { plan { $0.closed(handle) } }
+        if isDialled { dialTimes[handle] = nil } else { plan { $0.closed(handle) } }
         unusedLinks.closed(address, now: now)
         watchUnusedLinks()
     }

@@ -6,6 +6,8 @@ import MeshProtocol
 struct KnownDevice {
     var address: RadioEndpoint?
     var rssi: Int?
+    /// When its advertisement was told of last, whatever it was.
+    var lastHeard: MeshInstant?
     var name = ""
     var payload: [UInt8] = []
     var services: [String] = []
@@ -140,9 +142,13 @@ extension BlueZRadio {
         guard isExpected || devices.count < RadioLimits.scanResults else { return }
         var device = devices[path] ?? KnownDevice()
         device.merge(change)
+        if device.rssi != nil, change.rssi != nil { device.lastHeard = now }
         if let isConnected = change.isConnected, let address = device.address?.address {
             linkChanged(address, isConnected: isConnected)
-            if isConnected { eventSink.yield(.reached(address: address)) }
+            if isConnected {
+                dialClock?.linked(address, now: now)
+                eventSink.yield(.reached(address: address))
+            }
         }
         let isNew = change.rssi != nil || change.payload != nil || change.name != nil || change.services != nil
         if isNew, discovery.isOn, let scanned, let scanResult = device.scanResult(of: scanned) {

@@ -41,7 +41,8 @@ extension BlueZRadio {
             let (keeper, pace) = (keeper, wantedAdvertisement?.1 ?? .fast)
             held.hasShare = settle(&current, record) { keeper.use($0, pace: pace) }
         }
-        let timing = current.timing(isOfNode: settingsPolicy.choice == .set && held.hasShare && current.isOfNode)
+        var timing = current.timing(isOfNode: settingsPolicy.choice == .set && held.hasShare && current.isOfNode)
+        timing.foundWithin = found.least
         guard timing != held.told else { return }
         held.told = timing
         eventSink.yield(.timing(timing))
@@ -56,6 +57,22 @@ extension BlueZRadio {
         held.dialled.removeAll { $0.address == peer.address }
         held.dialled.append(peer)
         if held.dialled.count > RadioLimits.dialledPeers { held.dialled.removeFirst() }
+    }
+
+    /// A guest tells how soon it found this adapter.
+    func found(within time: DialTime) {
+        guard found.told(time) else { return }
+        if foundRecord == nil, !settingsPolicy.folder.isEmpty {
+            foundRecord = FoundRecord(folder: settingsPolicy.folder, address: adapter.address.address)
+        }
+        foundRecord?.write(time)
+        applySettings()
+    }
+
+    /// bluetoothd or the adapter is another one now: what was said of it before does not count.
+    func forgetWhatWasFound() {
+        found = DialTimes()
+        foundRecord = nil
     }
 
     /// Gives the adapter back what it had, where no other node uses it.

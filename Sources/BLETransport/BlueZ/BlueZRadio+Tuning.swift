@@ -21,8 +21,6 @@ struct LinkWatch {
 
 /// Performs what `LinkTuning` decides.
 extension BlueZRadio {
-    private var now: MeshInstant { ContinuousClock.now - origin }
-
     /// Listens to what the adapter's links do, where this process may.
     func watchLinks() {
         forgetLinks()
@@ -108,9 +106,14 @@ extension BlueZRadio {
         }
     }
 
-    /// What the radio at the other end says of a link.
-    func heed(_ note: AirNote, of handle: UInt16) {
-        if let intervals = note.intervals { tune(handle, .advised(intervals)) }
+    /// What the radio at the other end says of a link. Who has accepted the link knows what else it carries: what a guest
+    /// advises its host is nothing to go by.
+    func heed(_ note: AirNote, of handle: UInt16, isDialled: Bool) {
+        if isDialled {
+            if let intervals = note.intervals { tune(handle, .advised(intervals)) }
+        } else if let time = note.dialTime {
+            found(within: time)
+        }
     }
 
     private func watchTunings() {
@@ -175,7 +178,8 @@ extension BlueZRadio {
         var condition =
             linkWatch.links[handle]?.condition()
             ?? LinkCondition(got: LinkParameters(phy: phy), notPermitted: permissions.mayCommand ? [] : all)
-        condition.note = intervalPlan.intervals(of: handle).map { AirNote(intervals: $0) }
+        let note = AirNote(intervals: intervalPlan.intervals(of: handle), dialTime: dialTimes[handle])
+        condition.note = note.isEmpty ? nil : note
         return condition
     }
 }

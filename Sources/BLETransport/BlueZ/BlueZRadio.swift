@@ -35,10 +35,14 @@ public actor BlueZRadio: Radio {
     var supervising: Task<Void, Never>?
     var asking: Task<Void, Never>?
     let origin = ContinuousClock.now
+    var now: MeshInstant { ContinuousClock.now - origin }
 
     // What the kernel uses on the adapter.
     let settingsPolicy: AdapterSettingsPolicy
     var held = HeldSettings()
+    /// How soon others find this adapter, as they say, and where `doctor` reads it.
+    var found = DialTimes()
+    var foundRecord: FoundRecord?
 
     // What the links are asked for.
     let permissions = RadioPermissions.ofThisProcess()
@@ -67,6 +71,9 @@ public actor BlueZRadio: Radio {
     // Dialling: one at a time.
     var dialQueue = DialQueue()
     var dialling: PacketSocket?
+    var dialClock: DialClock?
+    /// What the dials of the links have taken that are there, by handle.
+    var dialTimes: [UInt16: DialTime] = [:]
     /// A question to the controller waits for the end of a dial: `commandsThatWaited`.
     var questionWaits = false
 
@@ -120,6 +127,7 @@ public actor BlueZRadio: Radio {
         closeChannels()
         isClosed = true
         returnSettings()
+        foundRecord = nil
         supervising?.cancel()
         asking?.cancel()
         forgetLinks()

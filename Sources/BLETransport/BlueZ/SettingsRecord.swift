@@ -11,15 +11,24 @@ final class SettingsRecord {
     /// The record of an adapter, by its address, in a folder that is made where it is missing. Nil where it cannot be had: then
     /// former values could not be put back, and nothing is set.
     init?(folder: String, address: String) {
+        descriptor = Self.openFile("adapter-" + Self.digits(of: address), in: folder)
+        guard descriptor >= 0 else { return nil }
+    }
+
+    /// An adapter's file in a folder that is made where it is missing, to read and write. Negative where it cannot be had.
+    static func openFile(_ name: String, in folder: String) -> Int32 {
         try? FileManager.default.createDirectory(
             atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-        let name = "adapter-" + address.filter(\.isHexDigit).lowercased()
-        descriptor = open(folder + "/" + name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard descriptor >= 0 else { return nil }
+        let descriptor = open(folder + "/" + name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard descriptor >= 0 else { return descriptor }
         // In a service's folder root's file is the service's, which has to read it later.
         var status = stat()
         if geteuid() == 0, stat(folder, &status) == 0 { _ = fchown(descriptor, status.st_uid, status.st_gid) }
+        return descriptor
     }
+
+    /// An adapter's address as it is in the name of a file.
+    static func digits(of address: String) -> String { address.filter(\.isHexDigit).lowercased() }
 
     deinit { close(descriptor) }
 

@@ -16,6 +16,9 @@ public struct ReceptionTest: Sendable {
         case silence(Duration)
         /// It advertises; there is no second radio to listen.
         case advertised
+        /// The same, and the guests of the node that hosts on it dialled it in this time at best: it is on the air at least as
+        /// often, and up to twice as often.
+        case found(within: DialTime)
         /// It cannot advertise.
         case cannotAdvertise(RadioError)
         /// The other one cannot listen.
@@ -42,9 +45,16 @@ public struct ReceptionTest: Sendable {
             adapters.count > 1 ? [(adapters[0], adapters[1]), (adapters[1], adapters[0])] : adapters.map { ($0, nil) }
         var tests: [Self] = []
         for (from, to) in pairs {
-            tests.append(Self(from: from, to: to, outcome: await run(from: maker(from), to: to.map(maker))))
+            var outcome = await run(from: maker(from), to: to.map(maker))
+            if outcome == .advertised, let time = found(from, settings.folder) { outcome = .found(within: time) }
+            tests.append(Self(from: from, to: to, outcome: outcome))
         }
         return tests
+    }
+
+    private static func found(_ adapter: String, _ folder: String) -> DialTime? {
+        guard let adapter = try? Adapter.find(adapter) else { return nil }
+        return FoundRecord.read(folder: folder, address: adapter.address.address)
     }
 
     /// Makes two radios for a test, and closes them after it.

@@ -6,15 +6,37 @@
 public struct AirNote: Hashable, Sendable {
     /// Connection intervals that no other link of the sender has. From responders: the initiator's controller sets them.
     public var intervals: LinkIntervals?
+    /// What the dial of this link has taken, from its beginning until the link was there. From initiators that had heard the
+    /// responder just before: meanwhile it was heard twice, so that its advertising interval is no longer.
+    public var dialTime: DialTime?
 
     /// A note.
-    public init(intervals: LinkIntervals? = nil) {
+    public init(intervals: LinkIntervals? = nil, dialTime: DialTime? = nil) {
         self.intervals = intervals
+        self.dialTime = dialTime
     }
+
+    /// Nothing to tell.
+    public var isEmpty: Bool { self == AirNote() }
 
     fileprivate enum Part {
         static let intervals: UInt8 = 1
+        static let dialTime: UInt8 = 2
     }
+}
+
+/// What a dial has taken until the link was there.
+public struct DialTime: Hashable, Sendable, Comparable {
+    /// In milliseconds.
+    public var milliseconds: Int
+
+    /// A time. What is less or more than `Limits.dialMilliseconds` counts as the least or the most of them.
+    public init(milliseconds: Int) {
+        self.milliseconds = Limits.dialMilliseconds.clamping(milliseconds)
+    }
+
+    /// The shorter one first.
+    public static func < (one: Self, other: Self) -> Bool { one.milliseconds < other.milliseconds }
 }
 
 /// The connection intervals of one link, in units of 1.25 ms (Core specification, Vol 4, Part E, 7.8.18).
@@ -26,19 +48,25 @@ public struct LinkIntervals: Hashable, Sendable {
 
     /// A pair of intervals. What is less or more than `Limits.intervalUnits` counts as the least or the most of them.
     public init(brisk: Int, calm: Int) {
-        let units = Limits.intervalUnits
-        self.brisk = min(max(brisk, units.lowerBound), units.upperBound)
-        self.calm = min(max(calm, units.lowerBound), units.upperBound)
+        self.brisk = Limits.intervalUnits.clamping(brisk)
+        self.calm = Limits.intervalUnits.clamping(calm)
     }
+}
+
+extension ClosedRange<Int> {
+    fileprivate func clamping(_ value: Int) -> Int { Swift.min(Swift.max(value, lowerBound), upperBound) }
 }
 
 extension WireWriter {
     mutating func airNote(_ note: AirNote) {
-        guard let intervals = note.intervals else { return }
+        if let intervals = note.intervals { part(AirNote.Part.intervals, [intervals.brisk, intervals.calm]) }
+        if let time = note.dialTime { part(AirNote.Part.dialTime, [time.milliseconds]) }
+    }
+
+    private mutating func part(_ type: UInt8, _ numbers: [Int]) {
         var value = WireWriter()
-        value.varint(UInt64(intervals.brisk))
-        value.varint(UInt64(intervals.calm))
-        byte(AirNote.Part.intervals)
+        for number in numbers { value.varint(UInt64(number)) }
+        byte(type)
         varint(UInt64(value.bytes.count))
         append(value.bytes)
     }
@@ -53,10 +81,16 @@ extension WireReader {
             guard let type = byte(), let count = count(), let value = bytes(count), seen.insert(type).inserted else {
                 return nil
             }
-            guard type == AirNote.Part.intervals else { continue }
             var part = WireReader(value)
-            guard let brisk = part.varint(), let calm = part.varint() else { return nil }
-            note.intervals = LinkIntervals(brisk: Int(clamping: brisk), calm: Int(clamping: calm))
+            switch type {
+            case AirNote.Part.intervals:
+                guard let brisk = part.varint(), let calm = part.varint() else { return nil }
+                note.intervals = LinkIntervals(brisk: Int(clamping: brisk), calm: Int(clamping: calm))
+            case AirNote.Part.dialTime:
+                guard let time = part.varint() else { return nil }
+                note.dialTime = DialTime(milliseconds: Int(clamping: time))
+            default: continue
+            }
         }
         return note
     }
