@@ -5,7 +5,8 @@ import NIOConcurrencyHelpers
 
 /// The transport of RoadMesh: one channel of a Bluetooth LE radio, or of one that stands in for it.
 ///
-/// A guest makes one of a `Peripheral` that it has heard; a host gets one from `BLEManager` for everybody who dials it.
+/// A guest makes one of a `Peripheral` that it has heard; a host, and a relay, gets one from `BLEManager` for everybody who
+/// dials it.
 /// A radio's own types (an address, a PSM, a channel) end here.
 public actor BLETransport: MeshTransport {
     /// The head of the identifier that the peripheral advertises; nil for a channel that was accepted.
@@ -117,28 +118,4 @@ public actor BLETransport: MeshTransport {
     }
 
     private static let notConnected = MeshTransportError.connectionFailed(reason: "not connected")
-}
-
-/// A host that was heard over the air: what a guest makes a `BLETransport` of.
-///
-/// Where it can be dialled is a secret between this value and the radio that heard it.
-public struct Peripheral: Hashable, Sendable {
-    /// What it advertises of itself: the head of its identifier, and its name. A hint, no proof.
-    public var peer: Peer { scanResult.advertisement.peer }
-    /// Signal strength in dBm, nil where the radio cannot tell.
-    public var rssi: Int? { scanResult.rssi }
-    /// Hops from it to the host, 0 for the host itself.
-    public var hops: Int { Int(scanResult.advertisement.hops) }
-    /// Whether this node can dial it: it speaks the same major version of the protocol, and asks for nothing that this
-    /// version does not know.
-    public var isUnderstood: Bool { scanResult.advertisement.isUnderstood }
-
-    let scanResult: ScanResult
-    let radio: any Radio
-
-    /// Two are equal where the same was heard from the same place.
-    public static func == (one: Peripheral, other: Peripheral) -> Bool { one.scanResult == other.scanResult }
-
-    /// Hashes what `==` compares.
-    public func hash(into hasher: inout Hasher) { hasher.combine(scanResult) }
 }

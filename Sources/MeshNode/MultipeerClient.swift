@@ -112,6 +112,8 @@ public actor MultipeerClient {
 
     private func received(_ event: BLEManagerEvent) async {
         switch event {
+        // A client has links only, no circuits.
+        case .discovered(let relay) where relay.isRelay: break
         case .discovered(let peripheral):
             hosts[peripheral.peer.id] = peripheral
             await outlet.send(.peerDiscovered(peripheral.peer))

@@ -17,6 +17,8 @@ public enum Limits {
     /// Longest name in a scan response: 31 bytes less the two of its header, and less the nine that tell more of the node
     /// (`docs/protocol.md`, "Advertisement").
     public static let advertisedNameBytes = advertisementBytes - 2 - 9
+    /// Longest name of a host in the scan response of a relay, which has as much more to tell as eight characters hold.
+    public static let relayedNameBytes = advertisedNameBytes - 8
     /// Longest identifier of a peer that is believed, in bytes. Ours have 32.
     public static let peerIDBytes = 64
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import FoundationEssentials
 import MeshProtocol
 import Testing
 
@@ -9,6 +10,9 @@ import Testing
 struct AdvertisementTests {
     static let advertisement = Advertisement(
         service: ServiceType.democracyDJ.uuid, peer: Peer(id: "c0ffee00112233445566778899aabbcc", name: "Dad's Car"))
+
+    static let host = Peer(id: "c0ffee00112233445566778899aabbcc", name: "Dad's Car")
+    static let relay = Peer(id: "f00df00d112233445566778899aabbcc", name: "Ana")
 
     private static func read(_ payload: [UInt8], _ localName: String) -> Advertisement? {
         Advertisement(service: ServiceType.democracyDJ.uuid, payload: payload, localName: localName)
@@ -26,7 +30,7 @@ struct AdvertisementTests {
         #expect(advertisement.payload(psm: 0x83) == [0x21, 0x83, 0xC0, 0xFF, 0xEE, 0x00])
         let read = try #require(Self.read([0x21, 0x83, 0xC0, 0xFF, 0xEE, 0], "Dad's Car"))
         #expect(read.version == 2 && read.flags.critical == [.bond] && read.isUnderstood)
-        for payload in [0x22, 0x24, 0x28, 0x10, 0x30] as [UInt8] {
+        for payload in [0x22, 0x26, 0x28, 0x10, 0x30] as [UInt8] {
             #expect(try #require(Self.read([payload, 0x83, 0xC0, 0xFF, 0xEE, 0], "Dad's Car")).isUnderstood == false)
         }
     }
@@ -42,9 +46,12 @@ struct AdvertisementTests {
             peer: Peer(id: "c0ffee00112233445566778899aabbcc", name: String(repeating: "n", count: 60)))
         #expect(2 + long.localName.utf8.count == Limits.advertisementBytes)
         #expect(long.name.utf8.count == Limits.advertisedNameBytes)
-        var relay = long
-        relay.relayed = .init(hops: 1, idPrefix: [1, 2, 3, 4, 5])
+        let relay = Advertisement(
+            service: long.service, relay: Self.relay,
+            to: Peer(id: Self.host.id, name: String(repeating: "n", count: 60)),
+            hops: 255, hasRoom: true)
         #expect(2 + relay.localName.utf8.count == Limits.advertisementBytes)
+        #expect(relay.name.utf8.count == Limits.relayedNameBytes && Limits.relayedNameBytes == 12)
     }
 
     @Test("what was advertised is what is read")
@@ -54,10 +61,58 @@ struct AdvertisementTests {
         #expect(read == advertised)
         #expect(read.peer == Peer(id: "c0ffee00", name: "Dad's Car"))
         #expect(read.head == "c0ffee001122334455")
-        advertised.flags = AdvertisedFlags(critical: [.circuitsOnly], ignorable: [.relays, .gatt])
-        advertised.relayed = .init(hops: 2, idPrefix: [1, 2, 3, 4, 5])
-        let relay = try #require(Self.read(advertised.payload(psm: 0x80), advertised.localName))
-        #expect(relay == advertised && relay.hops == 2)
+        advertised.flags = AdvertisedFlags(critical: [.bond], ignorable: [.gatt])
+        #expect(Self.read(advertised.payload(psm: 0x80), advertised.localName) == advertised)
+    }
+
+    @Test("a relay is who is dialled, and tells the host behind it, whose name people look for, with hops and room")
+    func relay() throws {
+        let advertised = Advertisement(
+            service: Self.advertisement.service, relay: Self.relay, to: Self.host, hops: 2, hasRoom: true)
+        #expect(advertised.payload(psm: 0x81) == [0x24, 0x81, 0xF0, 0x0D, 0xF0, 0x0D])
+        // Base64 of: takes circuits; the five bytes after its head; two hops; the host's first five.
+        #expect(advertised.localName == "Dad's Car\u{1F}AREiM0RVAsD_7gAR")
+        let read = try #require(Self.read(advertised.payload(psm: 0x81), advertised.localName))
+        #expect(read == advertised && read.isUnderstood)
+        #expect(read.peer == Peer(id: "f00df00d", name: "Dad's Car") && read.head == "f00df00d1122334455")
+        #expect(read.hops == 2 && read.relayed?.idPrefix == [0xC0, 0xFF, 0xEE, 0x00, 0x11])
+        let full = Advertisement(
+            service: advertised.service, relay: Self.relay, to: Self.host, hops: 2, hasRoom: false)
+        #expect(try #require(Self.read(full.payload(psm: 0x81), full.localName)).flags.ignorable == [.relays, .noRoom])
+    }
+
+    @Test(
+        "the name of a relay's host is cut between characters, and within the first where not even that one fits",
+        arguments: [
+            ("Großmutters Auto", "Großmutters"), ("Papa's Cars and more", "Papa's Cars"), ("🚗🚌🚎🚑", "🚗🚌🚎"),
+            ("👨‍👩‍👧‍👦 at sea", "👨‍👩"),
+        ])
+    func cutNames(name: String, advertised: String) throws {
+        let relay = Advertisement(
+            service: Self.advertisement.service, relay: Self.relay, to: Peer(id: Self.host.id, name: name), hops: 1,
+            hasRoom: true)
+        #expect(2 + relay.localName.utf8.count <= Limits.advertisementBytes)
+        let read = try #require(Self.read(relay.payload(psm: 0x80), relay.localName))
+        #expect(read.peer.name == NodeName(untrusted: advertised).text && read == relay)
+    }
+
+    @Test("a tail that says nothing sensible of a relay leaves one whose host is not known")
+    func hostileTails() throws {
+        let payload: [UInt8] = [0x24, 0x80, 0xF0, 0x0D, 0xF0, 0x0D]
+        func tail(_ bytes: [UInt8]) -> String { "Dad's Car\u{1F}" + Data(bytes).base64EncodedString() }
+        let (own, host) = ([UInt8](repeating: 9, count: 5), [UInt8](repeating: 7, count: 5))
+        // No hops, or half of the host's head.
+        for bytes in [[1] + own, [1] + own + [0] + host, [1] + own + [2, 7, 7], [1] + own + [2]] {
+            let read = try #require(Self.read(payload, tail(bytes)))
+            #expect(read.relayed == nil && read.flags.critical == [.circuitsOnly] && read.idRest == own)
+        }
+        for bytes in [[], [1], [1, 9, 9]] as [[UInt8]] {
+            let read = try #require(Self.read(payload, tail(bytes)))
+            #expect(read.relayed == nil && read.idRest.isEmpty && read.name == "Dad's Car")
+        }
+        // What a later version adds is ignored.
+        let more = try #require(Self.read(payload, tail([1] + own + [255] + host + [1, 2, 3])))
+        #expect(more.relayed == .init(hops: 255, idPrefix: host))
     }
 
     @Test("before the scan response was heard, and where it holds something else, there are eight digits and the name")

@@ -14,6 +14,7 @@ from roadmesh_peer.document import ANA, ANA_EPOCH, CAR, CAR_EPOCH, STATE
 from roadmesh_peer.noise_link import REKEY_EVERY, Direction, prologue, rekeyed
 from roadmesh_peer.wire import (
     BONDED_ONLY,
+    CIRCUITS_ONLY,
     NAMESPACE,
     RELAYS,
     SERVICE,
@@ -72,8 +73,18 @@ def test_the_advertisement() -> None:
     bonded = dataclasses.replace(advertisement, critical=BONDED_ONLY)
     assert bytes(bonded)[0] == 0x21 and Advertisement.read(bytes(bonded)) == bonded
     assert Tail.read(local_name) == ("Dad's Car", Tail(CAR.identifier[4:9]))
-    relay = Tail(ANA.identifier[4:9], RELAYS, 1, CAR.identifier[:5])
-    assert Tail.read(f"Ana{relay}") == ("Ana", relay) and len(str(relay)) == 17
+
+
+def test_the_advertisement_of_a_relay() -> None:
+    advertisement = Advertisement(0x80, ANA.identifier[:4], critical=CIRCUITS_ONLY)
+    tail = Tail(ANA.identifier[4:9], RELAYS, 1, CAR.identifier[:5])
+    response = f"Dad's Car{tail}".encode()
+    on_air = bytes(advertisement) + b"\x02\x01\x06" + bytes((len(response) + 1, 0x09)) + response
+    assert document.gives(b"\x09\xff\xff\xff" + on_air)
+    assert Tail.read(response.decode()) == ("Dad's Car", tail) and len(str(tail)) == 17
+    # A relay that is no hop from its host, and half of a host's head: whom it leads to is not known.
+    for broken in (dataclasses.replace(tail, hops=0), dataclasses.replace(tail, host_head=CAR.identifier[:3])):
+        assert Tail.read(f"Dad's Car{broken}") == ("Dad's Car", Tail(ANA.identifier[4:9], RELAYS))
 
 
 def test_the_service_of_boxes_that_want_to_bond() -> None:

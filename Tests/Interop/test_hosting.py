@@ -246,13 +246,19 @@ def test_a_guest_asks_a_host_without_room_again_by_itself_after_some_seconds(bob
     bob.expect_seen("noticeCleared", code="hostFull")
 
 
-@pytest.mark.parametrize("critical", [PROOF_WANTED, CIRCUITS_ONLY, 8])
+@pytest.mark.parametrize("critical", [PROOF_WANTED, 8])
 def test_a_host_that_wants_something_known_that_the_guest_does_not_know_is_not_dialled(
     critical: int, bob: Program, car: Car
 ) -> None:
     with pytest.raises(TimeoutError):
         car.radio.accept(car.key.identifier, timeout=2.0, critical=critical)
     assert bob.expect("notice")["code"] == "versionMismatch"
+
+
+def test_a_relay_that_does_not_say_whose_is_not_dialled_and_is_no_host(bob: Program, car: Car) -> None:
+    with pytest.raises(TimeoutError):
+        car.radio.accept(car.key.identifier, timeout=2.0, critical=CIRCUITS_ONLY)
+    assert not bob.seen("peerDiscovered") and not bob.seen("notice", code="versionMismatch")
 
 
 def test_flags_that_were_taken_out_of_an_advertisement_show_in_the_hello(bob: Program, car: Car) -> None:

@@ -3,7 +3,7 @@
 import FoundationEssentials
 import MeshProtocol
 
-/// What a host says of itself over the air (`docs/protocol.md`, "Advertisement").
+/// What a host, or a relay, says of itself over the air (`docs/protocol.md`, "Advertisement").
 ///
 /// What has to be known before a dial is in the advertisement; the rest is in the scan response, behind the name.
 public struct Advertisement: Hashable, Sendable {
@@ -19,7 +19,8 @@ public struct Advertisement: Hashable, Sendable {
     public var idRest: [UInt8]
     /// For whom a relay takes circuits; nil for a host, and until the scan response was heard.
     public var relayed: Relayed?
-    /// The name in the scan response. Untrusted text; empty until the scan response was heard.
+    /// The name in the scan response: the host's, also where a relay advertises. Untrusted text; empty until the scan
+    /// response was heard.
     public var name: String
 
     /// The host behind a relay.
@@ -51,10 +52,25 @@ public struct Advertisement: Hashable, Sendable {
         let id = Hex.bytes(peer.id) ?? []
         self.service = service
         version = ProtocolVersion.major
-        idPrefix = Array((id + [UInt8](repeating: 0, count: Self.idPrefixBytes)).prefix(Self.idPrefixBytes))
+        idPrefix = Self.head(of: id, bytes: Self.idPrefixBytes)
         let rest = Array(id.dropFirst(Self.idPrefixBytes).prefix(Self.idRestBytes))
         idRest = rest.count == Self.idRestBytes ? rest : []
         name = NodeName(untrusted: peer.name).advertised
+    }
+
+    /// What a relay advertises: itself as who is dialled, and the host that its circuits lead to, whose name people look
+    /// for. `hops` is from the relay to the host, at least 1.
+    public init(service: ServiceUUID, relay: Peer, to host: Peer, hops: UInt8, hasRoom: Bool) {
+        self.init(service: service, peer: relay)
+        name = NodeName(untrusted: host.name).advertisedByRelay
+        flags.critical = [.circuitsOnly]
+        flags.ignorable = hasRoom ? [.relays] : [.relays, .noRoom]
+        relayed = Relayed(
+            hops: max(hops, 1), idPrefix: Self.head(of: Hex.bytes(host.id) ?? [], bytes: Self.idRestBytes))
+    }
+
+    private static func head(of id: [UInt8], bytes: Int) -> [UInt8] {
+        Array((id + [UInt8](repeating: 0, count: bytes)).prefix(bytes))
     }
 
     /// The peer as it can be known before it introduces itself.
@@ -114,7 +130,8 @@ public struct Advertisement: Hashable, Sendable {
         flags.ignorable = AdvertisedFlags.Ignorable(rawValue: tail[0])
         idRest = Array(tail[1...Self.idRestBytes])
         let relay = tail.dropFirst(1 + Self.idRestBytes)
-        guard let hops = relay.first, relay.count > Self.idRestBytes else { return }
+        // No relay is its own host.
+        guard let hops = relay.first, hops > 0, relay.count > Self.idRestBytes else { return }
         relayed = Relayed(hops: hops, idPrefix: Array(relay.dropFirst().prefix(Self.idRestBytes)))
     }
 

@@ -140,6 +140,8 @@ extension Node {
 
     private func received(_ event: BLEManagerEvent) async {
         switch event {
+        // Whoever is behind it is joined through a circuit, not by a link.
+        case .discovered(let relay) where relay.isRelay: break
         case .discovered(let host):
             peripherals[host.peer.id] = host
             take(.heard(host.peer, rssi: host.rssi, hops: host.hops, isUnderstood: host.isUnderstood))

@@ -100,5 +100,5 @@ extension LinkMachine {
 
 extension AdvertisedFlags.Critical {
     /// Those that this version can meet.
-    public static let known: Self = [.bond]
+    public static let known: Self = [.bond, .circuitsOnly]
 }

@@ -44,6 +44,9 @@ public struct NodeName: Hashable, Sendable {
     /// space that a cut between words leaves: a receiver drops it.
     public var advertised: String { Self.trim(Self.head(of: text, bytes: Limits.advertisedNameBytes)) }
 
+    /// The same where a relay advertises its host's name, with less room (`Limits.relayedNameBytes`).
+    public var advertisedByRelay: String { Self.trim(Self.head(of: text, bytes: Limits.relayedNameBytes)) }
+
     /// The head of a text that has at most so many bytes of UTF-8: cut between characters, and within the first where not
     /// even that one fits, as with an emoji of a family.
     package static func head(of text: String, bytes: Int) -> String {

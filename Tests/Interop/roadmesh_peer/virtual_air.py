@@ -13,7 +13,18 @@ from pathlib import Path
 from time import monotonic
 from typing import Protocol
 
-from .wire import LARGEST_SDU, SERVICE, Advertisement, Malformed, Reader, Tail, service_uuid, text
+from .wire import (
+    CIRCUITS_ONLY,
+    LARGEST_SDU,
+    NO_ROOM,
+    SERVICE,
+    Advertisement,
+    Malformed,
+    Reader,
+    Tail,
+    service_uuid,
+    text,
+)
 
 
 class Channel(Protocol):
@@ -37,7 +48,7 @@ class ChannelClosed(Exception):
 
 @dataclass(frozen=True)
 class Heard:
-    """A host that is on the air."""
+    """A host, or a relay, that is on the air. A relay has the name of its host."""
 
     advertisement: Advertisement
     address: str
@@ -48,6 +59,24 @@ class Heard:
     def head(self) -> bytes:
         """As much of the identifier as was heard."""
         return self.advertisement.head + (self.tail.more_head if self.tail else b"")
+
+    @property
+    def is_relay(self) -> bool:
+        return bool(self.advertisement.critical & CIRCUITS_ONLY)
+
+    @property
+    def host_head(self) -> bytes:
+        """As much of the identifier of a relay's host as was heard."""
+        return self.tail.host_head if self.tail else b""
+
+    @property
+    def hops(self) -> int:
+        """From a relay to its host; 0 where that is not known, and of a host."""
+        return self.tail.hops if self.tail else 0
+
+    @property
+    def has_room(self) -> bool:
+        return not (self.tail and self.tail.ignorable & NO_ROOM)
 
 
 class SocketChannel:
@@ -94,8 +123,8 @@ class Radio:
         self.address = address
         self._service = service_uuid(service)
 
-    def listen(self, name: str | None = None, timeout: float = 10.0) -> Heard:
-        """Waits for a host of this name, or for any."""
+    def listen(self, name: str | None = None, timeout: float = 10.0, *, relays: bool = False) -> Heard:
+        """Waits for a host of this name, or for any; or for a relay to it."""
         ear = self.air / f"{self.address}.ear"
         ear.unlink(missing_ok=True)
         deadline = monotonic() + timeout
@@ -108,8 +137,9 @@ class Radio:
                         heard = self._understood(listening.recv(4096))
                     except TimeoutError:
                         break
-                    if heard and name in (None, heard.name) and not self._is_cut(heard.address):
-                        return heard
+                    if heard and heard.is_relay == relays and name in (None, heard.name):
+                        if not self._is_cut(heard.address):
+                            return heard
             finally:
                 ear.unlink(missing_ok=True)
         raise TimeoutError(f"{name or 'a host'} was not heard within {timeout:g} s")
@@ -168,11 +198,13 @@ class HostRadio:
         self._listening.listen()
         self._speaking = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
 
-    def accept(self, identifier: bytes, timeout: float = 10.0, critical: int = 0) -> SocketChannel:
-        """Advertises the head of an identifier until somebody dials."""
+    def accept(
+        self, identifier: bytes, timeout: float = 10.0, critical: int = 0, tail: Tail | None = None
+    ) -> SocketChannel:
+        """Advertises the head of an identifier, or the tail of a relay, until somebody dials."""
         payload = bytes(Advertisement(self.PSM, identifier[:4], critical=critical))
         advertisement = payload + self._service.bytes + text(self.address)
-        local_name = f"{self._name}{Tail(identifier[4:9])}".encode()
+        local_name = f"{self._name}{tail or Tail(identifier[4:9])}".encode()
         deadline = monotonic() + timeout
         self._listening.settimeout(self.INTERVAL)
         while monotonic() < deadline:

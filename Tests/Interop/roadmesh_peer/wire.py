@@ -8,6 +8,7 @@ import hashlib
 import struct
 import uuid
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from enum import IntEnum
 
@@ -443,8 +444,10 @@ class Tail:
         try:
             reader = Reader(base64.b64decode(coded, altchars=b"-_", validate=True))
             ignorable, more = reader.byte(), reader.take(MORE_HEAD_BYTES)
-            if reader.at_end:
-                return name, cls(more, ignorable)
-            return name, cls(more, ignorable, reader.byte(), reader.take(MORE_HEAD_BYTES))
         except (ValueError, Malformed):
             return name, None
+        with suppress(Malformed):
+            hops, host = reader.byte(), reader.take(MORE_HEAD_BYTES)
+            if hops:
+                return name, cls(more, ignorable, hops, host)
+        return name, cls(more, ignorable)
