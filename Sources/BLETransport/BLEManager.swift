@@ -6,13 +6,13 @@ import MeshProtocol
 
 /// What a manager reports.
 public enum BLEManagerEvent: Sendable {
-    /// A host is in range, or is heard again.
+    /// A host, or a relay, is in range, or is heard again.
     case discovered(Peripheral)
-    /// A host that was discovered is not heard any more.
+    /// One that was discovered is not heard any more.
     case lost(Peer)
     /// A link is there, without a channel on it yet; to this host, where it is still known.
     case reached(Peer?)
-    /// Somebody has dialled this host.
+    /// Somebody has dialled this host, or this relay.
     case accepted(BLETransport)
     /// The radio has failed or recovered.
     case radio(RadioCondition)
@@ -30,7 +30,8 @@ public enum RadioCondition: Hashable, Sendable {
     case timing(AdapterTiming)
 }
 
-/// Lets a host be seen and dialled, and a guest hear hosts, over one radio. `AdvertisingPolicy` decides how eagerly.
+/// Lets a host be seen and dialled, and a guest hear hosts, over one radio; a relay does both. `AdvertisingPolicy` decides how
+/// eagerly.
 public actor BLEManager {
     /// Everything that happens, for one listener. It ends with `stop`.
     public nonisolated let events: AsyncStream<BLEManagerEvent>
@@ -43,25 +44,31 @@ public actor BLEManager {
     private let outlet: AsyncChannel<BLEManagerEvent>
     private let origin = ContinuousClock.now
 
-    /// The hosts that were heard, by the head of their identifier, and when each was heard last.
+    /// The hosts and relays that were heard, by the head of their identifier, and when each was heard last.
     private var scanResults: [String: (result: ScanResult, at: MeshInstant)] = [:]
     private var isOpen = false
     private var isStopped = false
-    private var hosting: Hosting?
     private var radioEvents: Task<Void, Never>?
     /// The radio has said that it does not work; what fails meanwhile is not reported.
     private var hasRadioFailed = false
     /// The radio works, but the last try to advertise has failed.
     private var isUnseen = false
 
-    /// What runs while this node hosts.
-    private struct Hosting {
-        var policy: AdvertisingPolicy
-        /// Asks the advertiser to advertise again.
-        var renew: AsyncStream<Void>.Continuation
-        var advertiser: Task<Void, Never>
-        var pacer: Task<Void, Never>
+    /// What others can find here. Nobody who dials is accepted where that is nothing.
+    private enum Offer: Hashable {
+        case host
+        case relay(RelayNotice)
     }
+
+    private var offer: Offer?
+    private var policy = AdvertisingPolicy(now: .zero)
+    /// Has what is offered advertised again: requests that wait are one request.
+    private let renew: AsyncStream<Void>.Continuation
+    private let renewals: AsyncStream<Void>
+    private var advertiser: Task<Void, Never>?
+    private var pacer: Task<Void, Never>?
+    /// Those who wait to be told whether the next try to advertise succeeds.
+    private var waiting: [CheckedContinuation<Void, any Error>] = []
 
     /// A manager of one radio. `local` is what it advertises.
     public init(
@@ -76,28 +83,47 @@ public actor BLEManager {
         self.outlet = outlet
         let iterator = PulledEvents(outlet)
         events = AsyncStream { await iterator.next() }
+        (renewals, renew) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
     private var now: MeshInstant { ContinuousClock.now - origin }
 
-    private var advertisement: Advertisement { Advertisement(service: service.uuid, peer: local) }
-
     // MARK: What a node asks for
 
     /// Lets guests find this node and dial it. Throws a `RadioError` where the radio cannot.
-    public func startHosting() async throws {
+    public func startHosting() async throws { try await start(.host) }
+
+    /// Lets guests that are out of the host's reach find this node, and dial it. Throws a `RadioError` where the radio cannot.
+    public func startRelaying(_ notice: RelayNotice) async throws { try await start(.relay(notice)) }
+
+    /// Replaces what this relay advertises, at once. With nil it advertises no more, and channels are refused, until there is
+    /// another notice. `events` tells where the radio cannot.
+    public func relay(_ notice: RelayNotice?) {
+        let new = notice.map { Offer.relay($0) }
+        guard isOpen, !isStopped, offer != .host, offer != new else { return }
+        if let new, offer == nil { begin(new) }
+        offer = new
+        renew.yield()
+    }
+
+    /// The first registration is waited for: where it fails, a host must be told so, not be unseen.
+    private func start(_ new: Offer) async throws {
         try await open()
-        guard hosting == nil else { return }
-        let (renewals, renew) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
-        // The first registration is waited for: where it fails, the host must be told so, not be unseen.
-        try await radio.advertise(advertisement, pace: .fast)
-        // It may have been stopped meanwhile, or asked for twice.
-        guard !isStopped else { return await radio.stopAdvertising() }
-        guard hosting == nil else { return }
-        hosting = Hosting(
-            policy: AdvertisingPolicy(now: now), renew: renew,
-            advertiser: Task { for await _ in renewals { await self.advertiseAnew() } },
-            pacer: Task { await self.paceAdvertising() })
+        guard offer == nil else {
+            if case .relay(let notice) = new { relay(notice) }
+            return
+        }
+        guard !isStopped else { throw RadioError(.closed) }
+        begin(new)
+        do {
+            try await withCheckedThrowingContinuation { waiter in
+                waiting.append(waiter)
+                renew.yield()
+            }
+        } catch {
+            if offer == new { offer = nil }
+            throw error
+        }
     }
 
     /// Looks for hosts. Throws a `RadioError` where the radio cannot.
@@ -111,12 +137,11 @@ public actor BLEManager {
         await radio.stopScanning()
     }
 
-    /// A guest has come or gone. Legacy advertising stops when one links, so it is asked for again.
+    /// A link has come or gone. Legacy advertising stops when somebody links, so it is asked for again.
     public func linksChanged() {
-        guard var policy = hosting?.policy else { return }
+        guard offer != nil else { return }
         _ = policy.linksChanged(now: now)
-        hosting?.policy = policy
-        hosting?.renew.yield()
+        renew.yield()
     }
 
     /// Asks the radio again to let guests find this node. `events` tells where it works again. A guest browses again
@@ -131,8 +156,8 @@ public actor BLEManager {
         isStopped = true
         // First, so that nothing below waits for a listener that has gone.
         outlet.finish()
-        hosting?.renew.finish()
-        hosting?.pacer.cancel()
+        renew.finish()
+        pacer?.cancel()
         await radio.stopScanning()
         await radio.stopAdvertising()
     }
@@ -142,7 +167,7 @@ public actor BLEManager {
         await stop()
         await radio.close()
         await radioEvents?.value
-        await hosting?.advertiser.value
+        await advertiser?.value
     }
 
     private func open() async throws {
@@ -167,11 +192,9 @@ public actor BLEManager {
             let heard = scanResults.values.first { $0.result.endpoint.address == address }
             await outlet.send(.reached(heard?.result.advertisement.peer))
         case .accepted(let channel):
-            if isStopped || hosting == nil {
-                channel.close()
-            } else {
-                await outlet.send(.accepted(BLETransport(accepted: channel, flags: radio.advertisedFlags)))
-            }
+            guard !isStopped, let offer else { return channel.close() }
+            let flags = advertisement(of: offer).flags.union(radio.advertisedFlags)
+            await outlet.send(.accepted(BLETransport(accepted: channel, flags: flags)))
         case .failed(let error):
             hasRadioFailed = true
             await outlet.send(.radio(.unavailable(error)))
@@ -201,63 +224,61 @@ public actor BLEManager {
 
     // MARK: Advertising
 
+    private func begin(_ new: Offer) {
+        (offer, policy) = (new, AdvertisingPolicy(now: now))
+        guard advertiser == nil else { return }
+        advertiser = Task {
+            for await _ in renewals { await self.advertiseAnew() }
+            self.answer(.failure(RadioError(.closed)))
+        }
+        pacer = Task { await self.paceAdvertising() }
+    }
+
+    private func advertisement(of offer: Offer) -> Advertisement {
+        switch offer {
+        case .host: Advertisement(service: service.uuid, peer: local)
+        case .relay(let notice):
+            Advertisement(
+                service: service.uuid, relay: local, to: notice.host, hops: notice.hops, hasRoom: notice.hasRoom)
+        }
+    }
+
+    /// The only one who asks the radio to advertise, so that what was asked for last is what is on the air.
     private func advertiseAnew() async {
-        guard let pace = hosting?.policy.currentPace, !isStopped else { return }
+        guard !isStopped else { return }
+        guard let offer else {
+            isUnseen = false
+            answer(.failure(RadioError(.cancelled)))
+            return await radio.stopAdvertising()
+        }
         do throws(RadioError) {
-            try await radio.advertise(advertisement, pace: pace)
+            try await radio.advertise(advertisement(of: offer), pace: policy.currentPace)
+            if isStopped { await radio.stopAdvertising() }
+            answer(.success(()))
             guard isUnseen else { return }
             isUnseen = false
             await outlet.send(.radio(.working))
         } catch {
             logger.warning("advertising failed: \(error)")
+            // Who waits for it tells it.
+            guard waiting.isEmpty else { return answer(.failure(error)) }
             guard !hasRadioFailed, !isUnseen else { return }
             isUnseen = true
             await outlet.send(.radio(.unavailable(error)))
         }
     }
 
+    private func answer(_ result: Result<Void, any Error>) {
+        for waiter in waiting { waiter.resume(with: result) }
+        waiting = []
+    }
+
     private func paceAdvertising() async {
         while !Task.isCancelled {
-            guard let deadline = hosting?.policy.deadline ?? Optional(now + RadioLimits.eagerAdvertising) else {
-                return
-            }
+            let deadline = policy.deadline ?? now + RadioLimits.eagerAdvertising
             try? await Task.sleep(until: origin + deadline, clock: .continuous)
             guard !Task.isCancelled else { return }
-            if hosting?.policy.tick(now: now) != nil { hosting?.renew.yield() }
+            if policy.tick(now: now) != nil, offer != nil { renew.yield() }
         }
-    }
-}
-
-/// Decides how eagerly a host advertises: fast while somebody may be looking for it, slow afterwards.
-///
-/// Legacy advertising stops by itself when a guest links (Core specification, Vol 4, Part E, 7.8.9), so every change of
-/// links asks for advertising again even where the pace stays.
-public struct AdvertisingPolicy: Sendable {
-    private var eagerUntil: MeshInstant
-    private var pace: AdvertisingPace = .fast
-
-    /// A host that has just started: guests are looked for.
-    public init(now: MeshInstant) {
-        eagerUntil = now + RadioLimits.eagerAdvertising
-    }
-
-    /// The pace to advertise at.
-    public var currentPace: AdvertisingPace { pace }
-
-    /// When `tick` is due; nil while nothing will change by itself.
-    public var deadline: MeshInstant? { pace == .fast ? eagerUntil : nil }
-
-    /// A guest has come or gone: others may follow, or this one may come back. Advertise again, at this pace.
-    public mutating func linksChanged(now: MeshInstant) -> AdvertisingPace {
-        eagerUntil = now + RadioLimits.eagerAdvertising
-        pace = .fast
-        return pace
-    }
-
-    /// Time has passed. The new pace, where it changes.
-    public mutating func tick(now: MeshInstant) -> AdvertisingPace? {
-        guard pace == .fast, now >= eagerUntil else { return nil }
-        pace = .slow
-        return pace
     }
 }

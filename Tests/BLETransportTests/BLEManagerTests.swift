@@ -6,54 +6,17 @@ import Testing
 
 @testable import BLETransport
 
-/// A radio that advertises or does not, as a test wants it.
-private actor MoodyRadio: Radio {
-    nonisolated let name = "moody"
-    nonisolated let events: AsyncStream<RadioEvent>
-    /// One for each time that it was asked to advertise.
-    nonisolated let attempts: AsyncStream<Void>
-    private let sink: AsyncStream<RadioEvent>.Continuation
-    private let attempt: AsyncStream<Void>.Continuation
-    private var mood: RadioError?
-
-    init() {
-        (events, sink) = AsyncStream.makeStream()
-        (attempts, attempt) = AsyncStream.makeStream()
-    }
-
-    func set(_ mood: RadioError?) { self.mood = mood }
-
-    nonisolated func say(_ event: RadioEvent) { sink.yield(event) }
-
-    func open() async throws(RadioError) {}
-
-    func advertise(_ advertisement: Advertisement, pace: AdvertisingPace) async throws(RadioError) {
-        attempt.yield()
-        if let mood { throw mood }
-    }
-
-    func stopAdvertising() async {}
-
-    func scan(for service: ServiceUUID) async throws(RadioError) {}
-
-    func stopScanning() async {}
-
-    func dial(_ endpoint: RadioEndpoint) async throws(RadioError) -> any RadioChannel { throw RadioError(.dialFailed) }
-
-    func close() async { sink.finish() }
-}
-
 @Suite("A host's radio that works, and does not", .timeLimit(.minutes(1)))
 struct BLEManagerTests {
     private let radio = MoodyRadio()
     private let manager: BLEManager
     private let conditions: EventQueue<BLEManagerEvent>
-    private let attempts: EventQueue<Void>
+    private let attempts: EventQueue<MoodyRadio.Request>
 
     init() {
         manager = BLEManager(radio: radio, local: Peer(id: "c0ffee00112233445566778899aabbcc", name: "Dad's Car"))
         conditions = EventQueue(manager.events)
-        attempts = EventQueue(radio.attempts)
+        attempts = EventQueue(radio.requests)
     }
 
     private func next() async throws -> RadioCondition {

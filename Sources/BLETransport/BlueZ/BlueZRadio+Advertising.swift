@@ -100,7 +100,7 @@ extension BlueZRadio {
 
     private func registerAnew() async -> Result<Void, RadioError> {
         guard let bus, case (var advertisement, let pace)? = wantedAdvertisement else { return .success(()) }
-        advertisement.flags.critical.formUnion(advertisedFlags.critical)
+        advertisement.flags = advertisement.flags.union(advertisedFlags)
         do throws(BusFailure) {
             await unregister()
             applySettings()

@@ -94,7 +94,7 @@ public actor VirtualRadio: Radio {
     public func advertise(_ advertisement: Advertisement, pace: AdvertisingPace) async throws(RadioError) {
         if listener == nil { try openListener() }
         var advertisement = advertisement
-        advertisement.flags.critical.formUnion(advertisedFlags.critical)
+        advertisement.flags = advertisement.flags.union(advertisedFlags)
         let beacon = VirtualBeacon(sender: address, advertisement: advertisement, psm: Self.psm).bytes
         advertising?.cancel()
         advertising = Task { await self.broadcast(beacon, pace: pace) }

@@ -46,6 +46,11 @@ public struct AdvertisedFlags: Hashable, Sendable {
         public static let noRoom = Self(rawValue: 4)
     }
 
+    /// These, and those that somebody else adds.
+    package func union(_ more: Self) -> Self {
+        Self(critical: critical.union(more.critical), ignorable: ignorable.union(more.ignorable))
+    }
+
     /// Whether this version can dial who advertises them.
     public var areKnown: Bool { critical.isSubset(of: .known) }
 
