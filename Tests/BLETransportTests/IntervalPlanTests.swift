@@ -32,9 +32,56 @@ struct IntervalPlanTests {
                     ] {
                         #expect(greatestDivisor(a, b) * 2 <= min(a, b), "\(a) and \(b)")
                     }
+                    #expect(one.conflict(with: other) == .none)
                 }
             }
         }
+    }
+
+    @Test(
+        "a relay's guests have intervals of their own, and none of those that its host has advised for its own link",
+        arguments: [RadioLimits.aloneIntervals] + RadioLimits.fewIntervals + RadioLimits.manyIntervals)
+    func relay(advised: LinkIntervals) throws {
+        for guests in UInt16(1)...14 {
+            var plan = IntervalPlan()
+            plan.dialled(100, intervals: nil)
+            for handle in 0..<guests { plan.opened(handle) }
+            plan.advised(100, advised)
+            #expect(plan.intervals(of: 100) == nil)
+            let all = try (0..<guests).map { try #require(plan.intervals(of: $0)) }
+            #expect(Set(all.map(\.brisk)).count == Int(guests) && Set(all.map(\.calm)).count == Int(guests))
+            #expect(all.allSatisfy { $0.conflict(with: advised) < .equal })
+            // Short ones for as many as a relay takes, unless their host has more links than that.
+            if guests < 8 { #expect(all.allSatisfy { RadioLimits.fewIntervals.contains($0) }) }
+            // Those that only overlap are for who comes last.
+            if guests <= 5 { #expect(all.allSatisfy { $0.conflict(with: advised) == .none }) }
+        }
+    }
+
+    @Test("a relay's only guest does not have the intervals of who is alone, and has when the link to the host is gone")
+    func relaysOnlyGuest() throws {
+        var plan = plan(0..<1)
+        #expect(plan.intervals(of: 0) == RadioLimits.aloneIntervals)
+        plan.dialled(100, intervals: RadioLimits.fewIntervals[0])
+        #expect(plan.intervals(of: 0) == RadioLimits.fewIntervals[1])
+        // The link is dialled anew before the old channel has closed.
+        plan.dialled(100, intervals: nil)
+        plan.hungUp(100)
+        #expect(plan.intervals(of: 0) == RadioLimits.fewIntervals[1])
+        plan.hungUp(100)
+        #expect(plan.intervals(of: 0) == RadioLimits.aloneIntervals)
+        plan.hungUp(100)
+        plan.advised(100, RadioLimits.aloneIntervals)
+        #expect(plan.intervals(of: 0) == RadioLimits.aloneIntervals)
+    }
+
+    @Test("what a host advises changes nobody's intervals of a relay's guests who are not in its way")
+    func advice() {
+        var plan = plan(0..<4)
+        plan.dialled(100, intervals: RadioLimits.fewIntervals[6])
+        let before = (0..<4).map { plan.intervals(of: UInt16($0)) }
+        plan.advised(100, RadioLimits.fewIntervals[7])
+        #expect((0..<4).map { plan.intervals(of: UInt16($0)) } == before)
     }
 
     @Test("who comes or goes among few changes nobody else's intervals, and a place that is free is given away again")

@@ -26,7 +26,13 @@ extension BlueZRadio {
             Task { await self?.channelClosed(endpoint.address, handle, isDialled: isDialled) }
         }
         tune(channel.handle, .opened)
-        if !isDialled { plan { $0.opened(channel.handle) } }
+        let handle = channel.handle
+        if isDialled {
+            let intervals = linkWatch.links[handle]?.intervals
+            plan { $0.dialled(handle, intervals: intervals) }
+        } else {
+            plan { $0.opened(handle) }
+        }
         channels.removeAll { $0.channel == nil }
         channels.append(WeakChannel(channel: channel))
         unusedLinks.opened(endpoint.address)
@@ -54,7 +60,8 @@ extension BlueZRadio {
     }
 
     private func channelClosed(_ address: String, _ handle: UInt16, isDialled: Bool) {
-        if isDialled { dialTimes[handle] = nil } else { plan { $0.closed(handle) } }
+        if isDialled { dialTimes[handle] = nil }
+        plan { if isDialled { $0.hungUp(handle) } else { $0.closed(handle) } }
         unusedLinks.closed(address, now: now)
         watchUnusedLinks()
     }

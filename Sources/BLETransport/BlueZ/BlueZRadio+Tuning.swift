@@ -98,7 +98,7 @@ extension BlueZRadio {
         watchTunings()
     }
 
-    /// Somebody's channel has opened or closed, which may change what other links are to have.
+    /// A channel has opened or closed, or a parent has advised, which may change what the links of others are to have.
     func plan(_ change: (inout IntervalPlan) -> Void) {
         change(&intervalPlan)
         for handle in linkWatch.links.keys {
@@ -110,7 +110,10 @@ extension BlueZRadio {
     /// advises its host is nothing to go by.
     func heed(_ note: AirNote, of handle: UInt16, isDialled: Bool) {
         if isDialled {
-            if let intervals = note.intervals { tune(handle, .advised(intervals)) }
+            guard let intervals = note.intervals else { return }
+            tune(handle, .advised(intervals))
+            let kept = linkWatch.links[handle]?.intervals ?? intervals
+            plan { $0.advised(handle, kept) }
         } else if let time = note.dialTime {
             found(within: time)
         }

@@ -169,9 +169,13 @@ public struct LinkTuning: Sendable {
         return [.update(interval: wanted, timeout: RadioLimits.tunedSupervision)]
     }
 
-    private var wanted: Int {
-        if let ownInterval, advice ?? RadioLimits.aloneIntervals == RadioLimits.aloneIntervals { return ownInterval }
-        let intervals = advice ?? chance
-        return calmAt == nil ? intervals.calm : intervals.brisk
+    /// What the link is to have.
+    var intervals: LinkIntervals {
+        if let ownInterval, advice ?? RadioLimits.aloneIntervals == RadioLimits.aloneIntervals {
+            return LinkIntervals(brisk: ownInterval, calm: ownInterval)
+        }
+        return advice ?? chance
     }
+
+    private var wanted: Int { calmAt == nil ? intervals.calm : intervals.brisk }
 }
