@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from bumble import hci
 
-from .port import COMMAND
+from box.h4 import COMMAND
 
 
 class Stall:

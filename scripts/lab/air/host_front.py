@@ -8,8 +8,9 @@ from typing import Any, Protocol
 
 from bumble import hci
 
+from box.h4 import ACL_DATA
+
 from .faults import Stall
-from .port import ACL_DATA
 
 Handlers = Mapping[int, Callable[[Any], hci.HCI_ReturnParameters | None]]
 """By its operation code, what handles a command. It returns what the Command Complete event is to hold, or None where

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import socket
 from collections.abc import Callable
 
+from box.h4 import ACKNOWLEDGED_BYTES, WINDOW, Splitter
+
 from .capture import Capture
-
-COMMAND, ACL_DATA, SYNCHRONOUS_DATA, EVENT, ISO_DATA = range(1, 6)
-
-# For each packet type: bytes of header after the type, and where in it the length stands (offset, bytes).
-LAYOUT = {COMMAND: (3, 2, 1), ACL_DATA: (4, 2, 2), SYNCHRONOUS_DATA: (3, 2, 1), ISO_DATA: (4, 2, 2)}
 
 # A host that has stopped reading (a stopped box) must not fill our memory. A real controller drops advertising
 # reports too; events that the host cannot do without are always kept.
@@ -23,12 +21,23 @@ ADVERTISING_REPORTS = (0x02, 0x0D)
 class SerialPort:
     """Cuts the host's byte stream into packets and writes ours without ever blocking the air."""
 
-    def __init__(self, line: socket.socket, on_packet: Callable[[bytes], None], capture: Capture | None) -> None:
+    def __init__(
+        self,
+        line: socket.socket,
+        on_packet: Callable[[bytes], None],
+        capture: Capture | None,
+        is_acknowledged: bool = False,
+    ) -> None:
+        """`is_acknowledged`: a program in the box reads the line, and says how much it has taken (`box/h4.py`)."""
         self._line = line
         self._on_packet = on_packet
         self._capture = capture
-        self._input = bytearray()
+        self._input = Splitter()
         self._backlog = bytearray()
+        self._full_window = WINDOW if is_acknowledged else math.inf
+        self._window = self._full_window
+        """How many bytes may be sent before an acknowledgement must come."""
+        self._awaits_room = False
         self._loop = asyncio.get_running_loop()
         line.setblocking(False)
         self._loop.add_reader(line, self._read)
@@ -36,9 +45,9 @@ class SerialPort:
     def reset(self) -> None:
         """The host has lost power: what is half read or half written belongs to nobody."""
         self._input.clear()
-        if self._backlog:
-            self._backlog.clear()
-            self._loop.remove_writer(self._line)
+        self._backlog.clear()
+        self._window = self._full_window
+        self._await_room(False)
 
     def close(self) -> None:
         self._loop.remove_reader(self._line)
@@ -48,56 +57,44 @@ class SerialPort:
             self._capture.close()
 
     def send(self, packet: bytes) -> None:
-        if self._backlog:
-            if len(self._backlog) > MAXIMUM_BACKLOG and packet[1] == 0x3E and packet[3] in ADVERTISING_REPORTS:
-                return
-            self._backlog += packet
-        else:
-            self._write(packet)
+        if len(self._backlog) > MAXIMUM_BACKLOG and packet[1] == 0x3E and packet[3] in ADVERTISING_REPORTS:
+            return
+        self._backlog += packet
+        self._drain()
         if self._capture:
             self._capture.record(packet, to_host=True)
 
-    def _write(self, data: bytes | bytearray) -> None:
+    def _drain(self) -> None:
+        """Writes what there is, as far as the line has room and the window allows."""
+        allowed = int(min(len(self._backlog), self._window))
         try:
-            written = self._line.send(data)
+            written = self._line.send(self._backlog[:allowed]) if allowed else 0
         except BlockingIOError:
             written = 0
-        if written < len(data):
-            self._backlog = bytearray(data[written:])
-            self._loop.add_writer(self._line, self._drain)
-
-    def _drain(self) -> None:
-        try:
-            written = self._line.send(self._backlog)
-        except BlockingIOError:
-            return
         del self._backlog[:written]
-        if not self._backlog:
+        self._window -= written
+        # A window that is used up is opened by an acknowledgement, not by room in the line.
+        self._await_room(written < allowed)
+
+    def _await_room(self, wanted: bool) -> None:
+        if wanted and not self._awaits_room:
+            self._loop.add_writer(self._line, self._drain)
+        elif self._awaits_room and not wanted:
             self._loop.remove_writer(self._line)
+        self._awaits_room = wanted
 
     def _read(self) -> None:
         try:
-            self._input += self._line.recv(64 * 1024)
+            data = self._line.recv(64 * 1024)
         except BlockingIOError:
             return
-        while packet := self._next_packet():
+        for packet in self._input.take(data):
             if self._capture:
                 self._capture.record(packet, to_host=False)
             self._on_packet(packet)
-
-    def _next_packet(self) -> bytes | None:
-        data = self._input
-        # A byte that starts no packet (a line that comes up can carry noise) is skipped, as a real controller does.
-        while data and data[0] not in LAYOUT:
-            del data[0]
-        if not data:
-            return None
-        header, offset, width = LAYOUT[data[0]]
-        if len(data) < 1 + header:
-            return None
-        end = 1 + header + int.from_bytes(data[1 + offset : 1 + offset + width], "little")
-        if len(data) < end:
-            return None
-        packet = bytes(data[:end])
-        del data[:end]
-        return packet
+        if self._input.acknowledgements:
+            # There may be more than are due: see `carry`; and after a reset those for what was sent before can come.
+            opened = self._window + self._input.acknowledgements * ACKNOWLEDGED_BYTES
+            self._window = min(opened, self._full_window)
+            self._input.acknowledgements = 0
+            self._drain()

@@ -130,13 +130,17 @@ class Server:
         self._controllers[name] = controller
         return controller
 
-    async def do_add_controller(self, name: str, profile: str = "modern") -> dict[str, str]:
+    async def do_add_controller(
+        self, name: str, profile: str = "modern", is_acknowledged: bool = False
+    ) -> dict[str, str]:
         # Sent before the request was, so it is there.
         _, descriptors, _, _ = socket.recv_fds(self._lines, 1, 1)
         controller = self._new_controller(name, profile)
         capture = Capture(self._captures / f"{name.replace(':', '-')}.btsnoop")
         self._open_captures.append(capture)
-        port = SerialPort(socket.socket(fileno=descriptors[0]), controller.front.on_packet, capture)
+        port = SerialPort(
+            socket.socket(fileno=descriptors[0]), controller.front.on_packet, capture, is_acknowledged
+        )
         controller.front.port = port
         self._ports[name] = port
         return {"address": controller.public_address}

@@ -20,7 +20,7 @@ import tty
 from pathlib import Path
 from typing import Any
 
-from bluetooth import Management, attach
+from bluetooth import Management, Unplug, attach
 from loop import turn
 from programs import Program
 from wire import FROM_BOX_WINDOW, Wire
@@ -49,8 +49,8 @@ class Agent:
     def __init__(self) -> None:
         self._selector = selectors.DefaultSelector()
         self._programs: dict[str, Program] = {}
-        self._lines: dict[int, int] = {}
-        """Descriptors of attached controllers, by their number."""
+        self._attached: dict[int, Unplug] = {}
+        """What detaches a controller, by its number."""
         self._awaited_controllers: int | None = None
         self._wire = Wire(FROM_BOX_WINDOW)
         self._requests: list[dict[str, Any]] = []
@@ -120,12 +120,12 @@ class Agent:
 
     # Controllers
 
-    def do_attach(self, controller: int) -> None:
+    def do_attach(self, controller: int, driver: str) -> None:
         """The controller on serial line 1, 2, … (0 is ours) becomes hci0, hci1, …"""
-        self._lines[controller] = attach(f"/dev/ttyS{controller + 1}")
+        self._attached[controller] = attach(f"/dev/ttyS{controller + 1}", driver)
 
     def do_detach(self, controller: int) -> None:
-        os.close(self._lines.pop(controller))
+        self._attached.pop(controller)()
 
     def do_await_controllers(self, count: int) -> None:
         self._awaited_controllers = count

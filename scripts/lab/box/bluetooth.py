@@ -1,14 +1,19 @@
 """The little of the kernel's Bluetooth interface that a box's agent needs: attaching a controller that sits on a serial
-line, and the management socket, which tells when it is up."""
+line, by either of two drivers, and the management socket, which tells when it is up."""
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import fcntl
 import os
+import signal
 import socket
 import struct
 import tty
+from collections.abc import Callable
+
+from h4 import carry
 
 LIBC = ctypes.CDLL(None, use_errno=True)
 
@@ -16,6 +21,9 @@ TIOCSETD = 0x5423
 N_HCI = 15
 HCIUARTSETPROTO = 0x400455C8
 HCI_UART_H4 = 0
+
+# A packet to /dev/vhci that asks for a controller; the answer, a packet of the same type, has its number.
+VENDOR_PACKET, CREATE_PRIMARY = 0xFF, 0x00
 
 HCI_CHANNEL_CONTROL = 3
 NO_INDEX = 0xFFFF
@@ -34,14 +42,60 @@ DEFAULTS = {
 SETTINGS_OFFSET_IN_INFO = 13
 
 
-def attach(line: str) -> int:
-    """Makes a controller of a serial line, as `btattach -P h4` does. It is there for as long as the descriptor is open;
-    closing that unplugs it. The kernel numbers controllers in the order of these calls."""
+Unplug = Callable[[], None]
+
+
+def attach(line: str, driver: str) -> Unplug:
+    """Makes a controller of a serial line. It is there until the function that is returned is called. The kernel
+    numbers controllers in the order of these calls."""
     descriptor = os.open(line, os.O_RDWR | os.O_NOCTTY | os.O_CLOEXEC)
     tty.setraw(descriptor)
-    fcntl.ioctl(descriptor, TIOCSETD, struct.pack("i", N_HCI))
-    fcntl.ioctl(descriptor, HCIUARTSETPROTO, HCI_UART_H4)
-    return descriptor
+    return DRIVERS[driver](descriptor)
+
+
+def _attach_serial(line: int) -> Unplug:
+    """By the kernel's driver for serial lines, as `btattach -P h4` does. It does not vouch for the controller's state
+    combinations, so the kernel does not dial while others are linked to the adapter."""
+    fcntl.ioctl(line, TIOCSETD, struct.pack("i", N_HCI))
+    fcntl.ioctl(line, HCIUARTSETPROTO, HCI_UART_H4)
+    return lambda: os.close(line)
+
+
+def _attach_virtual(line: int) -> Unplug:
+    """By /dev/vhci, whose driver vouches for all that the controller says, with a process that carries the packets."""
+    controller = os.open("/dev/vhci", os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
+    os.write(controller, bytes((VENDOR_PACKET, CREATE_PRIMARY)))
+    # The kernel puts its answer first, so nothing of the controller's is lost with it.
+    os.read(controller, 4)
+    process = os.fork()
+    if process == 0:
+        _become_carrier(controller, line)
+    os.close(controller)
+    os.close(line)
+
+    def unplug() -> None:
+        with contextlib.suppress(ProcessLookupError, ChildProcessError):
+            os.kill(process, signal.SIGKILL)
+            os.waitpid(process, 0)
+
+    return unplug
+
+
+DRIVERS = {"serial": _attach_serial, "vhci": _attach_virtual}
+
+
+def _become_carrier(controller: int, line: int) -> None:
+    """The rest of a process's life. It must not hold another controller's line, or that could not be unplugged."""
+    try:
+        signal.set_wakeup_fd(-1)
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        for descriptor in map(int, os.listdir("/proc/self/fd")):
+            if descriptor > 2 and descriptor not in (controller, line):
+                with contextlib.suppress(OSError):
+                    os.close(descriptor)
+        carry(controller, line)
+    finally:
+        os._exit(1)
 
 
 class Management:

@@ -121,12 +121,14 @@ class Air:
             raise LabError(answer["error"])
         return answer["result"]
 
-    def add_controller(self, name: str, profile: str) -> tuple[str, socket.socket]:
-        """Makes a controller. Returns its address and the host's end of its serial line."""
+    def add_controller(self, name: str, profile: str, is_acknowledged: bool) -> tuple[str, socket.socket]:
+        """Makes a controller. Returns its address and the host's end of its serial line. `is_acknowledged`: whoever
+        reads that says how much has been taken."""
         ours, theirs = socket.socketpair()
         with theirs:
             socket.send_fds(self._lines, [b"!"], [theirs.fileno()])
-        return self.request("add_controller", name=name, profile=profile)["address"], ours
+        answer = self.request("add_controller", name=name, profile=profile, is_acknowledged=is_acknowledged)
+        return answer["address"], ours
 
     # Who hears whom
 

@@ -7,6 +7,7 @@ import signal
 import socket
 import subprocess
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -37,6 +38,10 @@ POWER_OFF_TIMEOUT = 5.0
 # One serial line is the agent's. User-mode Linux has 64.
 MAXIMUM_CONTROLLERS = 63
 
+# The kernel's drivers that a controller can be attached by. With `serial` the kernel does not dial while others are
+# linked to the adapter, as with many dongles; with `vhci` it does, as with many others.
+DRIVERS = ("serial", "vhci")
+
 # Experimental interfaces on: MinInterval and MaxInterval of an advertisement need it before BlueZ 5.77.
 # With -E bluetoothd 5.66 loads its experimental volume control plugin as well, and that crashes now and then when a link
 # breaks while its services are looked through: what a lab for broken links does all day.
@@ -51,6 +56,7 @@ class Controller:
     index: int
     name: str
     """What the air calls it, such as `car:hci0`."""
+    driver: str
     address: str
     line: socket.socket
     """The box's end of the serial line that it sits on."""
@@ -74,7 +80,13 @@ class Box:
         main_conf: str | None,
         profile: str,
         memory: int,
+        drivers: Sequence[str],
     ) -> None:
+        """`drivers`: one for each controller."""
+        if unknown := set(drivers) - set(DRIVERS):
+            raise LabError(f"no such driver: {', '.join(unknown)}; there are {', '.join(DRIVERS)}")
+        if len(drivers) != controllers:
+            raise LabError(f"{len(drivers)} drivers for {controllers} controllers")
         if not 0 <= controllers <= MAXIMUM_CONTROLLERS:
             raise LabError(f"a box has at most {MAXIMUM_CONTROLLERS} controllers")
         self.lab = lab
@@ -85,7 +97,7 @@ class Box:
         self.programs: dict[str, Program] = {}
         self.boot_seconds: float | None = None
         """How long the last boot took, from the start of its kernel to all controllers up."""
-        self.controllers = [self._add_controller(index, profile) for index in range(controllers)]
+        self.controllers = [self._add_controller(*one, profile) for one in enumerate(drivers)]
         self._process: subprocess.Popen[bytes] | None = None
         self._channel: JSONLines | None = None
         self._expected_death = False
@@ -96,10 +108,10 @@ class Box:
     def __repr__(self) -> str:
         return self.name
 
-    def _add_controller(self, index: int, profile: str) -> Controller:
+    def _add_controller(self, index: int, driver: str, profile: str) -> Controller:
         name = f"{self.name}:hci{index}"
-        address, line = self.lab.air.add_controller(name, profile)
-        return Controller(self, index, name, address, line)
+        address, line = self.lab.air.add_controller(name, profile, is_acknowledged=driver == "vhci")
+        return Controller(self, index, name, driver, address, line)
 
     def hci(self, index: int) -> Controller:
         return self.controllers[index]
@@ -246,7 +258,7 @@ class Box:
         self.ask("loopback")
         self.ask("dbus")
         for controller in self.controllers:
-            self.ask("attach", controller=controller.index)
+            self.plug(controller.index)
 
     def _start_bluetooth(self) -> None:
         if self.bluetoothd_options is not None:
@@ -358,7 +370,9 @@ class Box:
         self.lab.air.request("power_off", names=[self.hci(index).name])
 
     def plug(self, index: int) -> None:
-        self.ask("attach", controller=index)
+        # What the host that it was pulled from had not read.
+        drain(self.hci(index).line)
+        self.ask("attach", controller=index, driver=self.hci(index).driver)
 
     def rfkill(self, index: int, on: bool) -> None:
         """Blocks a controller as `rfkill block` does, or lifts the block."""

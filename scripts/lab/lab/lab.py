@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 
 from .air import Air
@@ -75,17 +76,20 @@ class Lab:
         main_conf: str | None = None,
         profile: str = "modern",
         memory: int = 384,
+        driver: str | Sequence[str] = "serial",
     ) -> Box:
         """Starts a box and returns at once, so that several boot at the same time.
 
         `bluetoothd`: its options, or None for a box without it. `main_conf`: the text of its main.conf, instead of the
-        system's. `profile`: the kind of controllers (air/profiles.py). `memory`: in megabytes.
+        system's. `profile`: the kind of controllers (air/profiles.py). `memory`: in megabytes. `driver`: the
+        kernel's driver of its controllers (DRIVERS in box.py), or of each one.
         """
         if name in self.boxes:
             raise LabError(f"there is a box {name} already")
         if not name.replace("-", "").isalnum():
             raise LabError(f"a box's name consists of letters, digits and hyphens, unlike {name!r}")
-        box = self.boxes[name] = Box(self, name, controllers, bluetoothd, main_conf, profile, memory)
+        drivers = [driver] * controllers if isinstance(driver, str) else driver
+        box = self.boxes[name] = Box(self, name, controllers, bluetoothd, main_conf, profile, memory, drivers)
         return box
 
     def stranger(self, name: str, profile: str = "modern") -> Stranger:

@@ -12,7 +12,7 @@ from bumble import hci
 
 from air.controller import LabController
 from air.medium import Medium
-from air.port import ACL_DATA, EVENT
+from box.h4 import ACL_DATA, EVENT
 
 CONNECTION_COMPLETE, DISCONNECTION_COMPLETE, COMPLETED_PACKETS = 0x3E, 0x05, 0x13
 ADVERTISEMENT = bytes.fromhex("020106")
@@ -199,6 +199,56 @@ def test_the_link_that_has_waited_longest_goes_first() -> None:
         await asyncio.sleep(0.3)
         received = sorted(one.peripheral.received.packets for one in medium.links)
         assert received[0] > 20 and received[1] - received[0] <= 15
+
+    on_air(test)
+
+
+def test_a_controller_dials_and_is_dialled_and_advertises_at_once() -> None:
+    """A relay: linked to the car above it and to a guest below, while another guest looks for it."""
+
+    async def test(medium: Medium, car: Host, guest: Host) -> None:
+        relay, other = Host(medium, "relay", 3), Host(medium, "other", 4)
+        at_relay, at_guest = await link(relay, guest)
+        relay.advertise()
+        car.advertise()
+        relay.dial(car)
+        upwards = await relay.connected()
+        assert relay.controller.advertising.running and upwards != at_relay
+        other.dial(relay)
+        await other.connected()
+        guest.send_data(at_guest, b"vote")
+        packet = await relay.packet(is_data)
+        relay.send_data(upwards, packet[5:])
+        assert (await car.packet(is_data))[5:] == b"vote"
+        roles = sorted((one.controllers[0].name, one.controllers[1].name) for one in medium.links)
+        assert roles == [("guest", "relay"), ("other", "relay"), ("relay", "car")]
+
+    on_air(test)
+
+
+def test_the_links_of_both_roles_share_one_radio() -> None:
+    """What comes from below and what goes up takes turns: each of a relay's two links gets its share of one radio."""
+
+    async def test(medium: Medium, car: Host, guest: Host) -> None:
+        relay = Host(medium, "relay", 3)
+        _, at_guest = await link(relay, guest)
+        _, upwards = await link(car, relay)
+        alone = await flood(medium, [(guest, at_guest)])
+        shared = await flood(medium, [(guest, at_guest), (relay, upwards)])
+        assert len(shared) == 2 and sum(shared) <= 1.1 * sum(alone)
+        assert max(shared) <= 0.7 * sum(alone)
+
+    async def flood(medium: Medium, senders: list[tuple[Host, int]]) -> list[int]:
+        """How many packets each link carries in the same time."""
+        before = {one: one.peripheral.received.packets for one in medium.links}
+        for host, handle in senders:
+            for _ in range(100):
+                host.send_data(handle, bytes(251))
+        await asyncio.sleep(0.3)
+        carried = [one.peripheral.received.packets - before[one] for one in medium.links]
+        while any(one.central.queue for one in medium.links):
+            await asyncio.sleep(0.05)
+        return [one for one in carried if one]
 
     on_air(test)
 

@@ -8,7 +8,7 @@ from bumble import hci
 
 from air.faults import Stall
 from air.host_front import HostFront
-from air.port import ACL_DATA
+from box.h4 import ACL_DATA
 
 RESET, READ_ADDRESS = bytes(hci.HCI_Reset_Command()), bytes(hci.HCI_Read_BD_ADDR_Command())
 DATA = struct.pack("<BHH", ACL_DATA, 1, 2) + b"hi"
