@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import base64
+import itertools
 import os
 import socket
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -146,6 +148,17 @@ class Air:
     def cut_all(self) -> None:
         """A tunnel through a Faraday cage: nobody hears anybody."""
         self.request("change", cut=True)
+
+    def line(self, *nodes: Radio) -> None:
+        """Each of them hears its neighbours in this order, and none of the others. `heal()` undoes it."""
+        self.ladder(*([node] for node in nodes))
+
+    def ladder(self, *rungs: Sequence[Radio]) -> None:
+        """Nodes in rows: each hears those of its own row and of the neighbouring ones, and none of the others. Between a
+        host and a guest two relays: `ladder([host], [left, right], [guest])`. `heal()` undoes it."""
+        placed = [(row, node) for row, rung in enumerate(rungs) for node in rung]
+        for (row, node), (other_row, other) in itertools.combinations(placed, 2):
+            self._change(node, other, cut=abs(row - other_row) > 1)
 
     def loss(self, share: float, one: Radio | None = None, other: Radio | None = None) -> None:
         """This share (0 to 1) of packets is lost: adverts for good, data to be sent again one interval later."""
