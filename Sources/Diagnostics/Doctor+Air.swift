@@ -64,24 +64,36 @@ extension Doctor {
         return bounds.map { $0 == $0.rounded() ? String(Int($0)) : String($0) }.joined(separator: " to ")
     }
 
-    /// Central and peripheral at once.
+    /// Whether the kernel dials while others are linked to an adapter, which a relay needs.
     func rolesFinding(_ adapter: AdapterFacts, _ radio: RadioFacts) -> Finding? {
-        guard adapter.isUp, let both = adapter.hasBothRoles else { return nil }
-        if both {
-            return Finding(.roles, .good, "\(adapter.name) can be dialled and dial out at once.")
+        guard adapter.isUp else { return nil }
+        guard let both = adapter.hasBothRoles else {
+            return Finding(
+                .unknownRoles, .worthKnowing,
+                "The kernel does not say whether \(adapter.name) dials out while others are linked to it.",
+                meaning:
+                    "Kernels before 5.9 do not. Hosts and guests do not need it, a relay (--relay) does: only a trial "
+                    + "shows whether one works on this adapter.")
         }
+        if both {
+            return Finding(
+                .roles, .good, "\(adapter.name) dials out while others are linked to it: a relay needs no other.")
+        }
+        let message = "\(adapter.name) does not dial out while others are linked to it"
         // Where it is off, that is told by itself.
         guard let other = radio.adapters.first(where: { $0.hasLowEnergy && $0.name != adapter.name }) else {
             return Finding(
-                .oneRole, .worthKnowing, "\(adapter.name) has one role at a time: host or guest.",
+                .oneRole, .worthKnowing, "\(message).",
                 meaning:
-                    "While others are linked to it, the kernel does not dial out on it: its driver does not vouch for "
-                    + "the combination. A node is one or the other, so this matters only to two nodes on one adapter; a "
-                    + "second adapter is what such a device needs.")
+                    "Its driver does not vouch for both roles at once, so the kernel waits until they have gone. Hosts and "
+                    + "guests do not need it. A relay (--relay) on this adapter has to dial its own host before others may "
+                    + "link to it, and to let them go when it has to dial again; with a second adapter it keeps them.")
         }
         return Finding(
             .roles, .good,
-            "\(adapter.name) has one role at a time, and \(other.name) is there for the other.")
+            other.hasBothRoles == true
+                ? "\(message), and \(other.name) does: that one is better for a relay."
+                : "\(message): a relay needs \(other.name) as well.")
     }
 
     /// Sound over the same adapter.

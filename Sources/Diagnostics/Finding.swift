@@ -29,7 +29,7 @@ public struct Finding: Hashable, Sendable {
         case permissions, notListed, denied, noCapabilities
         case advertising, advertisingFull
         case timing, slowTiming
-        case roles, oneRole
+        case roles, oneRole, unknownRoles
         case audio, audioShared
         case kernel, kernelUnsound
         case clock, clockWrong, clockAlone
@@ -86,7 +86,7 @@ extension Finding.Code {
         case .permissions, .notListed, .denied, .noCapabilities: .permissions
         case .advertising, .advertisingFull: .advertising
         case .timing, .slowTiming: .timing
-        case .roles, .oneRole: .roles
+        case .roles, .oneRole, .unknownRoles: .roles
         case .audio, .audioShared: .audio
         case .kernel, .kernelUnsound: .kernel
         case .clock, .clockWrong, .clockAlone: .clock

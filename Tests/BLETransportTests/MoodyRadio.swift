@@ -14,6 +14,7 @@ actor MoodyRadio: Radio {
 
     nonisolated let name = "moody"
     nonisolated let events: AsyncStream<RadioEvent>
+    nonisolated let dialsWhileDialled: Bool? = nil
     nonisolated let requests: AsyncStream<Request>
     nonisolated let advertisedFlags: AdvertisedFlags
     private let sink: AsyncStream<RadioEvent>.Continuation

@@ -114,6 +114,7 @@ struct DoctorTests {
             only.hasBothRoles = false
             $0.radio?.kernel = .adapters([only])
         },
+        Fault(.unknownRoles, .worthKnowing, 0, adapter { $0.hasBothRoles = nil }),
         Fault(.serviceNotRunning, .broken, 69) {
             $0.radio?.service = .isMissing; $0.radio?.daemon = nil
         },
@@ -206,6 +207,21 @@ struct DoctorTests {
         doctor.radio = nil
         #expect(doctor.adaptersToTry == [])
         #expect(Set(doctor.findings.map(\.area)) == [.kernel, .clock, .state, .disk])
+    }
+
+    @Test(
+        "a relay is told whether it needs a second adapter, and which one is better for it",
+        arguments: [
+            ([true, false], "a relay needs no other"), ([false, false], "a relay needs hci1 as well"),
+            ([false, true], "hci1 does: that one is better for a relay"),
+        ])
+    func roles(vouched: [Bool], words: String) throws {
+        var doctor = Self.healthy()
+        var adapters = try #require(doctor.radio?.adapters)
+        for (index, both) in vouched.enumerated() { adapters[index].hasBothRoles = both }
+        doctor.radio?.kernel = .adapters(adapters)
+        let finding = try #require(doctor.findings.first { $0.area == .roles })
+        #expect(finding.level == .good && finding.message.contains(words))
     }
 
     @Test("the last kernel before those that can be panicked has nothing to be told of it")

@@ -207,6 +207,15 @@ def test_one_role_at_a_time(road: Lab) -> None:
     single.power_off()
 
 
+def test_an_adapter_that_dials_while_it_is_dialled(road: Lab) -> None:
+    able = road.box("able", driver="vhci")
+    able.run(KEEP_CLOCK)
+    program = doctor(able)
+    assert told(program, "worthKnowing") == [], program.output
+    assert "a relay needs no other" in program.seen("finding", code="roles")[0]["message"]
+    able.power_off()
+
+
 def test_advertisements_that_are_all_taken(road: Lab, pair: Box) -> None:
     taken = 0
     while "ActiveInstances: 0x%02x" % taken in pair.run(FEATURES) and "SupportedInstances: 0x00" not in pair.run(FEATURES):

@@ -49,6 +49,16 @@ public struct Adapter: Hashable, Sendable {
         return adapter
     }
 
+    /// Whether it is central and peripheral at once, by its controller's word for which its driver vouches. Nil where the kernel
+    /// does not tell: before 5.9.
+    var hasBothRoles: Bool? {
+        var facts = cbluez_hci_facts()
+        guard AdapterSettings.withControl({ cbluez_hci_read_facts($0, index, &facts) }), facts.tells_roles else {
+            return nil
+        }
+        return facts.has_both_roles
+    }
+
     private init(_ device: cbluez_hci_device) {
         name = text(device.name)
         isUp = device.is_up

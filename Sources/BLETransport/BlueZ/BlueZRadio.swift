@@ -99,6 +99,9 @@ public actor BlueZRadio: Radio {
 
     // MARK: Radio
 
+    /// What the kernel says of the adapter in use, which may be another one later.
+    public var dialsWhileDialled: Bool? { adapter.hasBothRoles }
+
     /// Connects to bluetoothd, and checks that it runs and the adapter is on.
     public func open() async throws(RadioError) {
         let bus = try BlueZBus(poller: poller)

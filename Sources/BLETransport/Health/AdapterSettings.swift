@@ -90,7 +90,7 @@ extension AdapterSettings {
     }
 
     /// Whether a call on the management channel, which returns 0 or a negative errno, has succeeded.
-    private static func withControl(_ call: (Int32) -> Int32) -> Bool {
+    static func withControl(_ call: (Int32) -> Int32) -> Bool {
         // Not kept open: it hears everything that the kernel tells of its adapters, and somebody would have to read that.
         let control = cbluez_hci_open_control()
         guard control >= 0 else { return false }

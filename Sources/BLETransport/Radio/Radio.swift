@@ -13,6 +13,10 @@ public protocol Radio: Sendable {
     /// What happens on the air, for one listener. It ends with `close`.
     var events: AsyncStream<RadioEvent> { get }
 
+    /// Whether it dials while others are linked to it; nil where only a trial can tell. Where it does not, a dial waits until
+    /// the last of them has gone.
+    var dialsWhileDialled: Bool? { get async }
+
     /// The flags that every advertisement of this radio has.
     var advertisedFlags: AdvertisedFlags { get }
 

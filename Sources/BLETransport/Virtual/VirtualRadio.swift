@@ -15,6 +15,8 @@ public actor VirtualRadio: Radio {
     public nonisolated let events: AsyncStream<RadioEvent>
     /// What this radio was told to demand of devices that dial.
     public nonisolated let advertisedFlags: AdvertisedFlags
+    /// It has no roles.
+    public nonisolated let dialsWhileDialled: Bool? = true
 
     nonisolated let air: VirtualAir
     let address: String

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FoundationEssentials
+import MeshProtocol
+import TestSupport
+import Testing
+
+@testable import BLETransport
+
+/// What the radios of a relay do for it: they are dialled, and dial, in one process. On virtual radios here, and on real
+/// adapters in the radio lab.
+@Suite("RelayConformance", .serialized, .timeLimit(.minutes(1)))
+struct RelayConformance {
+    @Test("a relay is dialled while it has dialled, and what it is sent goes up and down")
+    func passesOn() async throws {
+        let chain = try await Chain()
+        let upwards = try await chain.dialUp(to: chain.hosts[0])
+        let downwards = try await chain.dialDown()
+        for number in UInt8(1)...20 { try await chain.pass([number], upwards, downwards) }
+        await chain.close()
+    }
+
+    @Test("a relay that a guest is linked to dials another host, at once or when the guest has gone, as its radios say")
+    func dialsAnother() async throws {
+        let chain = try await Chain()
+        let downwards = try await chain.dialDown()
+        let dial = Task { try await chain.dialUp(to: chain.hosts[1]) }
+        // Of two radios each has one role.
+        let isPossible = chain.hasTwoRadios ? true : await chain.up.dialsWhileDialled == true
+        if isPossible {
+            try await chain.pass([1], try await dial.value, downwards)
+        } else {
+            for number in UInt8(1)...20 {
+                try await downwards.guest.send([number])
+                #expect(try await downwards.relay.receive() == [number])
+            }
+            downwards.guest.close()
+            let upwards = try await dial.value
+            try await upwards.relay.send([2])
+            #expect(try await upwards.host.receive() == [2])
+        }
+        await chain.close()
+    }
+}
+
+/// Two hosts, a relay and a guest: virtual radios, or with ROADMESH_RELAY_RADIOS=hci0,hci1,hci2,hci3,hci4 real adapters of this
+/// machine, in this order: the hosts', the relay's towards a host, the relay's towards the guest, the guest's. The relay has
+/// one radio for both where the two are one adapter.
+///
+/// A test takes a host of its own: bluetoothd keeps links up, and a channel on a link that is there is no dial.
+private struct Chain {
+    let hosts: [Host]
+    let up: any Radio
+    let down: any Radio
+    let guest: any Radio
+    let hasTwoRadios: Bool
+
+    struct Host {
+        let radio: any Radio
+        let events: EventQueue<RadioEvent>
+        let peer: Peer
+    }
+
+    private let upEvents: EventQueue<RadioEvent>
+    private let downEvents: EventQueue<RadioEvent>
+    private let guestEvents: EventQueue<RadioEvent>
+
+    private static let service = ServiceType.democracyDJ.uuid
+    private static let relayPeer = Peer(id: "5ea5ee00112233445566778899aabbcc", name: "Back Row")
+
+    init() async throws {
+        let names = ProcessInfo.processInfo.environment["ROADMESH_RELAY_RADIOS"]?.split(separator: ",").map(String.init)
+        let air = try VirtualAir(directory: newFolder())
+        func radio(_ number: Int) throws -> any Radio {
+            guard let names else { return try VirtualRadio(air: air, address: "radio\(number)") }
+            return try BlueZRadio(adapter: names[number])
+        }
+        hasTwoRadios = names.map { $0[2] != $0[3] } ?? false
+        hosts = try (0...1).map { number in
+            let host = try radio(number)
+            let peer = Peer(id: "c0ffe\(number)00112233445566778899aabbcc", name: "Car \(number)")
+            return Host(radio: host, events: EventQueue(host.events), peer: peer)
+        }
+        up = try radio(2)
+        down = hasTwoRadios ? try radio(3) : up
+        guest = try radio(4)
+        upEvents = EventQueue(up.events)
+        downEvents = hasTwoRadios ? EventQueue(down.events) : upEvents
+        guestEvents = EventQueue(guest.events)
+        for one in radios { try await one.open() }
+    }
+
+    private var radios: [any Radio] { hosts.map(\.radio) + [up, guest] + (hasTwoRadios ? [down] : []) }
+
+    func close() async { for one in radios { await one.close() } }
+
+    /// A channel from the relay to a host.
+    func dialUp(to host: Host) async throws -> (relay: any RadioChannel, host: any RadioChannel) {
+        try await host.radio.advertise(Advertisement(service: Self.service, peer: host.peer), pace: .fast)
+        let relayEnd = try await up.dial(try await Self.find(host.peer, by: up, upEvents))
+        return (relayEnd, try await Self.accepted(host.events))
+    }
+
+    /// A channel from the guest to the relay.
+    func dialDown() async throws -> (guest: any RadioChannel, relay: any RadioChannel) {
+        try await down.advertise(Advertisement(service: Self.service, peer: Self.relayPeer), pace: .fast)
+        let guestEnd = try await guest.dial(try await Self.find(Self.relayPeer, by: guest, guestEvents))
+        return (guestEnd, try await Self.accepted(downEvents))
+    }
+
+    /// From the guest to the host by way of the relay, and back.
+    func pass(
+        _ sdu: [UInt8], _ upwards: (relay: any RadioChannel, host: any RadioChannel),
+        _ downwards: (guest: any RadioChannel, relay: any RadioChannel)
+    ) async throws {
+        try await downwards.guest.send(sdu)
+        try await upwards.relay.send(try #require(try await downwards.relay.receive()))
+        #expect(try await upwards.host.receive() == sdu)
+        try await upwards.host.send(sdu)
+        try await downwards.relay.send(try #require(try await upwards.relay.receive()))
+        #expect(try await downwards.guest.receive() == sdu)
+    }
+
+    private static func find(
+        _ peer: Peer, by radio: any Radio, _ events: EventQueue<RadioEvent>
+    ) async throws -> RadioEndpoint {
+        try await radio.scan(for: service)
+        let endpoint = try await events.first { event -> RadioEndpoint? in
+            guard case .heard(let scanResult) = event, peer.id.hasPrefix(scanResult.advertisement.peer.id) else {
+                return nil
+            }
+            return scanResult.endpoint
+        }
+        await radio.stopScanning()
+        return endpoint
+    }
+
+    private static func accepted(_ events: EventQueue<RadioEvent>) async throws -> any RadioChannel {
+        try await events.first { event -> (any RadioChannel)? in
+            if case .accepted(let channel) = event { channel } else { nil }
+        }
+    }
+}
