@@ -1,6 +1,7 @@
 """Runs inside a box: an LE L2CAP channel in its simplest form, to prove the lab itself with.
 
     channel.py serve ADAPTER PSM          accepts channels and echoes every SDU
+    channel.py relay ADAPTER PSM PEER     dials a server, then accepts one channel and passes SDUs between the two
     channel.py dial ADAPTER PEER PSM [N]  opens a channel, echoes N bytes at once where N is given, then obeys its standard
                                           input: `echo N` sends N bytes and waits for them to come back,
                                           `flood SIZE COUNT` sends SDUs without waiting
@@ -82,6 +83,26 @@ def echo_back(peer: socket.socket, number: int) -> None:
     peer.close()
 
 
+def relay(adapter: str, psm: int, peer: str) -> None:
+    upwards = channel(adapter, 0)
+    call("connect", upwards.fileno(), address(peer, psm))
+    # Credits have to come back before bluetoothd opens channels of its own on the link (docs/bluez.md).
+    upwards.send(b"\0")
+    listener = channel(adapter, psm)
+    listener.listen(1)
+    say("listening", psm=psm)
+    downwards = socket.socket(fileno=LIBC.accept(listener.fileno(), None, None))
+    say("accepted")
+    threading.Thread(target=pass_on, args=(upwards, downwards), daemon=True).start()
+    pass_on(downwards, upwards)
+
+
+def pass_on(source: socket.socket, target: socket.socket) -> None:
+    while data := source.recv(MTU):
+        if data[0] == 1:
+            target.send(data)
+
+
 def dial(adapter: str, peer: str, psm: int, first: int) -> None:
     started = time.monotonic()
     say("dialling")
@@ -131,6 +152,8 @@ def listen(line: socket.socket, echoed: threading.Semaphore) -> None:
 if __name__ == "__main__":
     if sys.argv[1] == "serve":
         serve(sys.argv[2], int(sys.argv[3], 0))
+    elif sys.argv[1] == "relay":
+        relay(sys.argv[2], int(sys.argv[3], 0), sys.argv[4])
     else:
         first = int(sys.argv[5]) if len(sys.argv) > 5 else 0
         dial(sys.argv[2], sys.argv[3], int(sys.argv[4], 0), first)
