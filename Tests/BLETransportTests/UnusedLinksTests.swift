@@ -32,6 +32,19 @@ struct UnusedLinksTests {
         #expect(links.deadline == began + .milliseconds(37) + RadioLimits.emptyLink)
     }
 
+    @Test("before a dial that they are in the way of, links without a channel go at once, and those in use stay")
+    mutating func vacated() {
+        links.linked("idler", now: .zero)
+        links.opened("guest")
+        links.opened("former")
+        links.closed("former", now: .seconds(1))
+        links.opened("parent")
+        links.closed("parent", now: .seconds(1))
+        let gone = links.vacate { $0 != "parent" }
+        #expect(gone.map(\.address) == ["former", "idler"] && gone.map(\.wasUsed) == [true, false])
+        #expect(links.due(now: .seconds(60)).map(\.address) == ["parent"])
+    }
+
     @Test("a bus of guests that link all at once keeps every link, though each opens its channel a little later")
     mutating func bus() {
         for number in 0..<8 { links.linked("guest\(number)", now: .seconds(10) + .milliseconds(30 * number)) }

@@ -116,6 +116,22 @@ struct SetupTests {
         #expect(try SongListFile.load(path).count == 8)
     }
 
+    @Test("two adapters are one radio, and what are not two is refused with what there may be")
+    func twoAdapters() throws {
+        func made(_ adapter: String) throws -> RadioChoice.Chosen {
+            try RadioChoice.virtual.make(
+                adapter: adapter, air: newFolder(), peer: Peer(id: Identity.make().peerID, name: "x"),
+                logger: Logger(label: "test"))
+        }
+        #expect(try made("up,down").radio.name == "virtual up and virtual down")
+        #expect(try made("up").radio.name == "virtual up")
+        for wrong in ["up,up", "up,", ",", "a,b,c"] {
+            let problem = #expect(throws: SetupProblem.self) { try made(wrong) }
+            #expect(problem?.exitCode == .usage)
+            #expect(problem?.sentence.contains("two different ones") == true)
+        }
+    }
+
     @Test(
         "on the virtual radio there is nothing to bond, and a host that requires it says so instead of standing alone")
     func virtualBonds() throws {

@@ -58,7 +58,8 @@ struct OptionsTests {
             ("host Car -1", "There is no option -1."),
             (
                 "host Car --adapter",
-                "--adapter <hci0> needs a value: which adapter, for example hci0; without it, the first that is on."
+                "--adapter <hci0> needs a value: which adapter, for example hci0; without it, the first that is on. A guest "
+                    + "takes two, hci0,hci1: the one that dials and the one that is dialled."
             ),
             ("host Car --json=yes", "--json takes no value; leave \"=yes\" out."),
             ("host Car --radio wifi", "--radio <radio> cannot be \"wifi\"; it is one of auto, bluez or virtual."),

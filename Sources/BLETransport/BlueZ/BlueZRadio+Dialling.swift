@@ -49,6 +49,7 @@ extension BlueZRadio {
         }
         guard await takeTurn() else { throw RadioError(.cancelled) }
         await pauseDiscovery()
+        await makeWayForDial()
         let outcome: Result<any RadioChannel, RadioError>
         do throws(RadioError) {
             outcome = .success(try await connect(to: endpoint))

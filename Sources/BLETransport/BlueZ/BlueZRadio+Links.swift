@@ -77,12 +77,28 @@ extension BlueZRadio {
         }
     }
 
-    private func letGo(_ address: String, wasUsed: Bool) async {
+    /// An adapter with one role at a time dials when nobody else is linked to it: who has no channel goes first. For those that
+    /// have one the dial waits, and whoever it is for decides.
+    func makeWayForDial() async {
+        let index = adapter.index
+        let isInTheWay = { [devices, path = adapter.path] (address: String) in
+            let device = devices[path + "/dev_" + address.replacing(":", with: "_")]
+            guard var peer = device?.address?.kernelAddress else { return false }
+            return cbluez_hci_is_incoming(index, &peer) == 1
+        }
+        guard adapter.hasBothRoles == false else { return }
+        for (address, wasUsed) in unusedLinks.vacate(where: isInTheWay) {
+            await letGo(address, wasUsed: wasUsed, isBeforeDial: true)
+        }
+    }
+
+    /// `isBeforeDial`: whose turn it is to dial waits for it.
+    private func letGo(_ address: String, wasUsed: Bool, isBeforeDial: Bool = false) async {
         let path = adapter.path + "/dev_" + address.replacing(":", with: "_")
         // A link that is gone needs nothing, and neither does one that was taken up again while others were let go.
         guard let device = devices[path], device.isConnected, !unusedLinks.knows(address) else { return }
         // bluetoothd would end a dial that is pending.
-        guard !dialQueue.isBusy, let kernelAddress = device.address?.kernelAddress else {
+        guard !dialQueue.isBusy || isBeforeDial, let kernelAddress = device.address?.kernelAddress else {
             return unusedLinks.kept(address, wasUsed: wasUsed, now: now)
         }
         var peer = kernelAddress

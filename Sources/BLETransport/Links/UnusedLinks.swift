@@ -63,6 +63,13 @@ struct UnusedLinks: Sendable {
         links[address] = link
     }
 
+    /// All that have no channel, of which these are let go before their time. They are not told again.
+    mutating func vacate(where isInTheWay: (String) -> Bool) -> [(address: String, wasUsed: Bool)] {
+        let unused = links.filter { $0.value.channels == 0 && isInTheWay($0.key) }
+        for address in unused.keys { links[address] = nil }
+        return unused.map { ($0.key, $0.value.emptySince == nil) }.sorted { $0.address < $1.address }
+    }
+
     /// The links that are to go now, and whether a channel was ever on them. They are not told again.
     mutating func due(now: MeshInstant) -> [(address: String, wasUsed: Bool)] {
         let due = links.filter { $0.value.end.map { $0 <= now } ?? false }

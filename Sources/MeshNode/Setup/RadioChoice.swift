@@ -21,7 +21,8 @@ public enum RadioChoice: String, Sendable, CaseIterable {
         public var remark: String?
     }
 
-    /// Makes the radio. `adapter` is `hci0` and so on for BlueZ, and an address of its own for the virtual radio. It
+    /// Makes the radio. `adapter` is `hci0` and so on for BlueZ, and an address of its own for the virtual radio; or two of them,
+    /// `hci0,hci1`: the first one dials, the second one is dialled. It
     /// advertises what this node `demands` of a node that dials. One that demands a bond takes bonded devices only, which the
     /// virtual radio cannot.
     public func make(
@@ -29,7 +30,7 @@ public enum RadioChoice: String, Sendable, CaseIterable {
         settings: AdapterSettingsPolicy = .leave, logger: Logger
     ) throws(SetupProblem) -> Chosen {
         let chosen = try make(adapter: adapter, air: air, peer: peer, demands, settings, logger)
-        guard demands.contains(.bond), !(chosen.radio is BlueZRadio) else { return chosen }
+        guard demands.contains(.bond), chosen.radio is VirtualRadio else { return chosen }
         throw SetupProblem(
             .unavailable,
             (chosen.remark.map { $0 + " " } ?? "")
@@ -49,13 +50,19 @@ public enum RadioChoice: String, Sendable, CaseIterable {
                 air: VirtualAir(directory: air), address: address ?? String(peer.id.prefix(16)), demands: demands,
                 logger: logger)
         }
+        let adapters = try Self.names(adapter)
+        let named = { (make: (String?) throws(RadioError) -> any Radio) throws(RadioError) in
+            guard adapters.count == 2 else { return Chosen(radio: try make(adapter), remark: nil) }
+            let pair = PairedRadio(dialling: try make(adapters[0]), dialled: try make(adapters[1]))
+            return Chosen(radio: pair, remark: nil)
+        }
         do throws(RadioError) {
             switch self {
-            case .bluez: return Chosen(radio: try bluez(adapter), remark: nil)
-            case .virtual: return Chosen(radio: try virtual(adapter), remark: nil)
+            case .bluez: return try named(bluez)
+            case .virtual: return try named(virtual)
             case .auto:
                 // A named adapter is a word about BlueZ; only without one is there something to fall back to.
-                if let adapter { return Chosen(radio: try bluez(adapter), remark: nil) }
+                if adapter != nil { return try named(bluez) }
                 if let why = Self.whyNoAdapter() {
                     return Chosen(
                         radio: try virtual(nil),
@@ -67,6 +74,16 @@ public enum RadioChoice: String, Sendable, CaseIterable {
         } catch {
             throw SetupProblem(error)
         }
+    }
+
+    private static func names(_ adapter: String?) throws(SetupProblem) -> [String] {
+        let names = adapter?.split(separator: ",", omittingEmptySubsequences: false).map(String.init) ?? []
+        guard names.count < 2 || names.count == 2 && Set(names).count == 2 && !names.contains("") else {
+            throw SetupProblem(
+                .usage,
+                "--adapter takes one adapter, or two different ones: the one that dials and the one that is dialled.")
+        }
+        return names
     }
 
     /// Throws where this choice leads to a radio on which there are no bonds.

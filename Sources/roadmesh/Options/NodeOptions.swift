@@ -22,7 +22,8 @@ struct NodeOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Which adapter, for example hci0; without it, the first that is on.", valueName: "hci0"),
+            "Which adapter, for example hci0; without it, the first that is on. A guest takes two, hci0,hci1: the one that "
+                + "dials and the one that is dialled.", valueName: "hci0"),
         completion: .adapters)
     var adapter: String?
 
@@ -127,6 +128,9 @@ struct NodeOptions: ParsableArguments {
         _ role: NodeDescription.Role, _ identity: Identity, name: String, demands: AdvertisedFlags.Critical,
         _ environment: [String: String]
     ) throws(SetupProblem) -> Node {
+        if role != .guest, adapter?.contains(",") == true {
+            throw SetupProblem(.usage, "Two adapters are for a guest: one dials, the other is dialled. Name one.")
+        }
         let files = try OpenFiles.reserve()
         let peer = Peer(id: identity.peerID, name: name)
         let service = try checkedService()

@@ -305,8 +305,8 @@ class Box:
         uid: int | None = None,
         env: dict[str, str] | None = None,
     ) -> Program:
-        """Runs `roadmesh` with these arguments, plus --json, the BlueZ radio on that adapter (None: it chooses itself) and
-        a state folder of its own, or the one given.
+        """Runs `roadmesh` with these arguments, plus --json, the BlueZ radio on that adapter (None: it chooses itself;
+        `hci0,hci1`: the one that dials, and the one that is dialled) and a state folder of its own, or the one given.
 
         State is kept in the run's folder, so it survives a power cut as it would on a disk. As another user than root
         it is kept in the box's memory instead: files on hostfs belong to root whoever made them.
@@ -324,7 +324,7 @@ class Box:
             argv += ["--adapter", adapter]
         program = self.spawn(argv, name=name, uid=uid, env=env or {})
         program.state = state
-        program.controller = self.hci(int((adapter or "hci0").removeprefix("hci")))
+        program.controller = self.hci(int((adapter or "hci0").split(",")[0].removeprefix("hci")))
         return program
 
     def _state_in_memory(self, name: str, uid: int) -> Path:

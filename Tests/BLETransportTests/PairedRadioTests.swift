@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import MeshProtocol
+import Testing
+
+@testable import BLETransport
+
+@Suite("Two radios as one")
+struct PairedRadioTests {
+    private var account = PairedAccount()
+    private let off = RadioError(.radioOff, "off")
+    private let gone = RadioError(.noAdapter, "gone")
+
+    private static func timing(_ advertising: Double, _ connection: Double, isSetByNode: Bool = true) -> AdapterTiming {
+        AdapterTiming(
+            isSetByNode: isSetByNode, advertising: advertising...advertising, connection: connection...connection,
+            supervisionTimeout: 720)
+    }
+
+    private static func failure(_ event: RadioEvent?) -> RadioError? {
+        if case .failed(let error) = event { error } else { nil }
+    }
+
+    private static func timing(_ event: RadioEvent?) -> AdapterTiming? {
+        if case .timing(let timing) = event { timing } else { nil }
+    }
+
+    @Test("the two have failed as long as one of them has, and each cause is told")
+    mutating func failures() {
+        #expect(Self.failure(account.told(.failed(off), by: .dialling)) == off)
+        #expect(Self.failure(account.told(.failed(gone), by: .dialled)) == gone)
+        #expect(Self.failure(account.told(.recovered, by: .dialled)) == off)
+        guard case .recovered = account.told(.recovered, by: .dialling) else {
+            Issue.record("both work again")
+            return
+        }
+    }
+
+    @Test("intervals of advertising are told of who is dialled, and those of links of who dials")
+    mutating func timing() {
+        _ = account.told(.timing(Self.timing(1280, 30)), by: .dialled)
+        #expect(Self.timing(account.told(.timing(Self.timing(20, 7.5)), by: .dialling)) == Self.timing(1280, 7.5))
+        let slow = Self.timing(1280, 50, isSetByNode: false)
+        #expect(
+            Self.timing(account.told(.timing(slow), by: .dialled)) == Self.timing(1280, 7.5, isSetByNode: false))
+    }
+
+    @Test("what one of them advertises is not heard by the other")
+    mutating func echo() {
+        let own = Advertisement(
+            service: ServiceType.democracyDJ.uuid, peer: Peer(id: "c0ffee00112233445566778899aabbcc", name: "Us"))
+        var other = own
+        other.idPrefix[0] ^= 1
+        account.advertised = own
+        func heard(_ advertisement: Advertisement) -> RadioEvent {
+            .heard(ScanResult(endpoint: RadioEndpoint(address: "x"), advertisement: advertisement, rssi: nil))
+        }
+        #expect(account.told(heard(own), by: .dialling) == nil)
+        #expect(account.told(heard(other), by: .dialling) != nil)
+    }
+}
