@@ -20,7 +20,7 @@ public struct TimedEvent: Encodable, Sendable {
     private enum Key: String, CodingKey {
         case event, at
         case role, peer, radio, service, http, version
-        case rssi, hops, reason, state, attempt, error
+        case rssi, hops, relay, room, id, reason, state, attempt, error
         case songID, kind, wish, stale, query, songs, path, accepted, code
         case isPlaying, elapsed, duration
         case phase, evidence, silence, text, scanning, dialling, advertising, links
@@ -38,11 +38,16 @@ public struct TimedEvent: Encodable, Sendable {
         try container.encode(event.name, forKey: .event)
         switch event {
         case .ready(let node): try encode(node, &container)
-        case .peerDiscovered(let peer, let rssi, let hops):
+        case .peerDiscovered(let peer, let rssi, let hops, let relay):
             try container.encode(peer, forKey: .peer)
             try container.encode(rssi, forKey: .rssi)
             try container.encode(hops, forKey: .hops)
-        case .peerLost(let peer), .peerConnected(let peer): try container.encode(peer, forKey: .peer)
+            try encode(relay: relay?.id, &container)
+            try container.encodeIfPresent(relay?.hasRoom, forKey: .room)
+        case .peerLost(let peer, let relay):
+            try container.encode(peer, forKey: .peer)
+            try encode(relay: relay, &container)
+        case .peerConnected(let peer): try container.encode(peer, forKey: .peer)
         case .peerDisconnected(let peer, let reason):
             try container.encode(peer, forKey: .peer)
             try container.encode(reason, forKey: .reason)
@@ -83,6 +88,12 @@ public struct TimedEvent: Encodable, Sendable {
         try container.encode(node.service.text, forKey: .service)
         try container.encode(node.http, forKey: .http)
         try container.encode(RoadMeshVersion.text, forKey: .version)
+    }
+
+    private func encode(relay id: Peer.ID?, _ container: inout Container) throws {
+        guard let id else { return }
+        var relay = container.nestedContainer(keyedBy: Key.self, forKey: .relay)
+        try relay.encode(id, forKey: .id)
     }
 
     private func encode(_ contact: Contact, _ container: inout Container) throws {

@@ -8,10 +8,11 @@ import MeshSession
 public enum NodeEvent: Sendable {
     /// The node runs.
     case ready(NodeDescription)
-    /// A host is heard: signal strength in dBm where the radio knows it, hops to it.
-    case peerDiscovered(Peer, rssi: Int?, hops: Int)
-    /// A host is not heard any more.
-    case peerLost(Peer)
+    /// A host is heard, itself or through a relay: signal strength in dBm where the radio knows it, and hops to the host, 0
+    /// where it is heard itself.
+    case peerDiscovered(Peer, rssi: Int?, hops: Int, via: HeardRelay? = nil)
+    /// A host is not heard any more, itself or through this relay.
+    case peerLost(Peer, via: Peer.ID? = nil)
     /// A link is up.
     case peerConnected(Peer)
     /// A link is gone.
@@ -46,6 +47,19 @@ public enum NodeEvent: Sendable {
     case mark(String)
     /// The node has stopped; nothing follows.
     case bye(ByeReason)
+}
+
+/// A relay that leads to a host, as it was heard.
+public struct HeardRelay: Hashable, Sendable {
+    /// The head of its identifier.
+    public var id: Peer.ID
+    /// Whether it takes further guests.
+    public var hasRoom: Bool
+
+    /// A relay.
+    public init(id: Peer.ID, hasRoom: Bool) {
+        (self.id, self.hasRoom) = (id, hasRoom)
+    }
 }
 
 /// What a node is.

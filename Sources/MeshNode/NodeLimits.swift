@@ -51,6 +51,8 @@ public enum NodeLimits {
     static let rememberedPictures = 512
     /// Hosts in range that are shown: what a person can choose from.
     static let shownHosts = 16
+    /// Relays to one host that are shown. More of them are one beside another.
+    static let shownRelays = 8
     /// How long a wish that was followed or not stays marked: as long as a passing notice.
     static let settledWish: Duration = DJLimits.passingNotice
 }

@@ -12,6 +12,23 @@ public actor ScanNode {
     private let description: NodeDescription
     private let manager: BLEManager
     private let sink: AsyncStream<NodeEvent>.Continuation
+    /// What was shown, by the head of the identifier of who would be dialled: a host, or a relay to it.
+    private var shown: [Peer.ID: Way] = [:]
+    private var hosts: [Host] = []
+
+    /// A host that was heard.
+    public struct Host: Hashable, Sendable {
+        /// Who it is, by the head of its identifier.
+        public var peer: Peer
+        /// Whether it was heard itself. A relay may have cut its name.
+        public var isHeardItself: Bool
+    }
+
+    private struct Way: Hashable {
+        var host: Peer
+        var hops: Int
+        var relay: HeardRelay?
+    }
 
     /// A scan over a radio's manager.
     public init(description: NodeDescription, manager: BLEManager) {
@@ -20,8 +37,8 @@ public actor ScanNode {
         (output, sink) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(NodeLimits.outputEvents))
     }
 
-    /// Scans until the time is over or the task is cancelled. Returns the hosts that were heard.
-    public func run(for duration: Duration) async throws -> [Peer] {
+    /// Scans until the time is over or the task is cancelled. Returns the hosts that are in range then.
+    public func run(for duration: Duration) async throws -> [Host] {
         do {
             try await manager.startBrowsing()
         } catch {
@@ -34,9 +51,8 @@ public actor ScanNode {
             try? await Task.sleep(for: duration)
             await manager.stop()
         }
-        var heard: [Peer] = []
         await withTaskCancellationHandler {
-            for await event in manager.events { show(event, &heard) }
+            for await event in manager.events { show(event) }
         } onCancel: {
             timer.cancel()
         }
@@ -44,23 +60,40 @@ public actor ScanNode {
         await manager.close()
         sink.yield(.bye(.quit))
         sink.finish()
-        return heard
+        return hosts
     }
 
-    private func show(_ event: BLEManagerEvent, _ heard: inout [Peer]) {
+    private func show(_ event: BLEManagerEvent) {
         switch event {
-        case .discovered(let host):
-            let peer = host.peer
-            // A name that comes with the scan response makes the same host known again.
-            guard !heard.contains(peer) else { return }
-            heard.removeAll { $0.id == peer.id }
-            heard.append(peer)
-            sink.yield(.peerDiscovered(peer, rssi: host.rssi, hops: host.hops))
+        case .discovered(let peripheral):
+            // A name that comes with the scan response makes the same host known again, and so does another way to it.
+            guard let way = Self.way(peripheral), shown.updateValue(way, forKey: peripheral.peer.id) != way else {
+                return
+            }
+            let isHeardItself = way.relay == nil
+            if isHeardItself || !hosts.contains(where: { $0.peer.id == way.host.id }) {
+                hosts.removeAll { $0.peer.id == way.host.id }
+                hosts.append(Host(peer: way.host, isHeardItself: isHeardItself))
+            }
+            sink.yield(.peerDiscovered(way.host, rssi: peripheral.rssi, hops: way.hops, via: way.relay))
         case .lost(let peer):
-            heard.removeAll { $0.id == peer.id }
-            sink.yield(.peerLost(peer))
+            guard let way = shown.removeValue(forKey: peer.id) else { return }
+            if !shown.values.contains(where: { $0.host.id == way.host.id }) {
+                hosts.removeAll { $0.peer.id == way.host.id }
+            }
+            sink.yield(.peerLost(way.host, via: way.relay?.id))
         case .radio(.unavailable(let failure)): sink.yield(.notice(Notice(NetworkError(failure))))
         default: break
+        }
+    }
+
+    /// What is shown of who was heard. Nothing of a relay that has not told yet where it leads.
+    private static func way(_ peripheral: Peripheral) -> Way? {
+        guard peripheral.isRelay else { return Way(host: peripheral.peer, hops: 0) }
+        return peripheral.relayed.map {
+            Way(
+                host: Peer(id: Identity.head(of: $0.host.id), name: $0.host.name), hops: $0.hops,
+                relay: HeardRelay(id: peripheral.peer.id, hasRoom: $0.hasRoom))
         }
     }
 }

@@ -37,9 +37,13 @@ struct Sentences {
         _ = watch.handle(event, now: now)
         return switch event {
         case .ready(let node): greeting(node)
-        case .peerDiscovered(let peer, let rssi, _):
-            ["Heard \(quoted(peer))\(rssi.map { ", \($0) dBm" } ?? "")."]
-        case .peerLost(let peer): ["\(quoted(peer)) is not heard any more."]
+        case .peerDiscovered(let peer, let rssi, let hops, let relay):
+            [
+                "Heard \(quoted(peer))\(relay.map { ", through a relay (\(Self.way(hops, hasRoom: $0.hasRoom)))" } ?? "")"
+                    + "\(Self.strength(rssi))."
+            ]
+        case .peerLost(let peer, let relay):
+            ["\(quoted(peer)) is not heard \(relay == nil ? "" : "through a relay ")any more."]
         case .peerConnected(let peer): joined(peer)
         // A guest is told by a notice, which says what to do as well.
         case .peerDisconnected(let peer, let reason): role == .host ? [farewell(peer, reason)] : []
@@ -57,8 +61,7 @@ struct Sentences {
         case .notice(let notice): [Self.sentence(notice)]
         case .mark(let text): ["Marked: \(text)"]
         case .noticeCleared, .link, .artwork, .playback, .library, .contact, .radio: []
-        case .bye where role == .scan:
-            [watch.hosts.count == 1 ? "1 host is in range." : "\(watch.hosts.count) hosts are in range."]
+        case .bye where role == .scan: Self.tree(watch.hosts)
         case .bye(.ended): ["The session has ended. The next start begins a new one. Bye."]
         case .bye: ["Bye."]
         }
@@ -69,6 +72,27 @@ struct Sentences {
         let suggestion = notice.suggestion.map { " " + UntrustedText.shown($0) } ?? ""
         return "! \(UntrustedText.shown(notice.message))\(suggestion)\(notice.button == nil ? "" : " [retry]")"
     }
+
+    // MARK: Who is in range
+
+    /// The hosts, each with the relays that lead to it.
+    private static func tree(_ hosts: [NodeView.HeardHost]) -> [String] {
+        let count = hosts.count == 1 ? "1 host is in range" : "\(hosts.count) hosts are in range"
+        guard hosts.contains(where: { !$0.relays.isEmpty }) else { return [count + "."] }
+        return [count + ":"]
+            + hosts.flatMap { host in
+                ["  \"\(host.name)\"" + (host.hops > 0 ? ", through relays only" : strength(host.rssi))]
+                    + host.relays.map {
+                        "    through relay \($0.id) (\(way($0.hops, hasRoom: $0.room)))\(strength($0.rssi))"
+                    }
+            }
+    }
+
+    private static func way(_ hops: Int, hasRoom: Bool) -> String {
+        (hops == 1 ? "1 hop" : "\(hops) hops") + (hasRoom ? "" : ", no room")
+    }
+
+    private static func strength(_ rssi: Int?) -> String { rssi.map { ", \($0) dBm" } ?? "" }
 
     // MARK: Coming and going
 

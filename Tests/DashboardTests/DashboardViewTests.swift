@@ -241,9 +241,38 @@ struct DashboardViewTests {
         #expect(text.contains("\"queue\":[]") && !text.contains("\n"))
     }
 
+    @Test("a host is one however many relays lead to it, and is in range as long as it or one of them is heard")
+    func relays() {
+        var view = node(.guest)
+        let far = Peer(id: Car.host.id, name: "Dad's")
+        _ = view.handle(.peerDiscovered(far, rssi: -70, hops: 2, via: HeardRelay(id: "r2", hasRoom: true)), now: .zero)
+        #expect(page(view).hosts.first?.hops == 2 && page(view).hosts.first?.name == "Dad's")
+        _ = view.handle(.peerDiscovered(far, rssi: -60, hops: 1, via: HeardRelay(id: "r1", hasRoom: false)), now: .zero)
+        _ = view.handle(.peerDiscovered(Car.host, rssi: -50, hops: 0), now: .zero)
+        _ = view.handle(.peerDiscovered(far, rssi: -71, hops: 2, via: HeardRelay(id: "r2", hasRoom: true)), now: .zero)
+        let relays: [NodeView.HeardRelay] = [
+            .init(id: "r1", hops: 1, room: false, rssi: -60), .init(id: "r2", hops: 2, room: true, rssi: -71),
+        ]
+        #expect(page(view).hosts == [.init(id: "h0", name: "Dad's Car", rssi: -50, hops: 0, relays: relays)])
+        _ = view.handle(.peerLost(Car.host), now: .zero)
+        #expect(page(view).hosts == [.init(id: "h0", name: "Dad's Car", rssi: nil, hops: 1, relays: relays)])
+        _ = view.handle(.peerLost(far, via: "r1"), now: .zero)
+        #expect(page(view).hosts.first?.hops == 2)
+        _ = view.handle(.peerDiscovered(Car.host, rssi: nil, hops: 0), now: .zero)
+        _ = view.handle(.peerLost(far, via: "r2"), now: .zero)
+        #expect(page(view).hosts == [.init(id: "h0", name: "Dad's Car", rssi: nil)])
+        _ = view.handle(.peerLost(Car.host), now: .zero)
+        #expect(page(view).hosts.isEmpty)
+    }
+
     @Test("memory does not grow with what comes by")
     func bounds() {
         var view = node(.guest)
+        for number in 0..<100 {
+            let relay = HeardRelay(id: "r\(number)", hasRoom: true)
+            _ = view.handle(.peerDiscovered(Car.host, rssi: nil, hops: 1, via: relay), now: .zero)
+        }
+        #expect(page(view).hosts.first?.relays.count == NodeLimits.shownRelays)
         for number in 0..<5_000 {
             let peer = Peer(id: "p\(number)", name: "P")
             _ = view.handle(.peerDiscovered(peer, rssi: nil, hops: 0), now: .zero)

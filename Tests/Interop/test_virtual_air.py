@@ -4,14 +4,16 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import socket
+import subprocess
 from pathlib import Path
 
 import pytest
 from roadmesh_peer.hosting import HostTalk
 from roadmesh_peer.noise_link import Key
 from roadmesh_peer.virtual_air import HostRadio, Radio
-from roadmesh_peer.wire import Hello
+from roadmesh_peer.wire import CIRCUITS_ONLY, NO_ROOM, RELAYS, Hello, Tail
 from roadmesh_program.fixtures import MakeGuest, Start, StartHost
 from roadmesh_program.program import Program
 
@@ -75,6 +77,44 @@ def test_a_host_is_joined_whatever_its_psm_is(psm: int, air: Path, start: Start)
         radio.PSM = psm
         HostTalk(radio.accept(key.identifier), key).let_in(Hello(EPOCH, NAME))
         bob.expect("connection", state="connected")
+
+
+@pytest.mark.parametrize("form", [[], ["--json"]], ids=["people", "programs"])
+def test_a_scan_tells_of_a_host_and_of_the_relays_that_lead_to_it(
+    form: list[str], air: Path, start_host: StartHost, binary: Path
+) -> None:
+    host = start_host().seen("ready")[0]["peer"]
+    relays = [(key := Key()).identifier for _ in range(2)]
+    tails = (
+        Tail(relays[0][4:9], RELAYS, 1, bytes.fromhex(host["id"])[:5]),
+        Tail(relays[1][4:9], RELAYS | NO_ROOM, 3, key.identifier[:5]),
+    )
+    place = ["--radio", "virtual", "--air", str(air), "--adapter", "scan", "--seconds", "2"]
+    with (
+        contextlib.closing(HostRadio(air, "near", NAME)) as near,
+        contextlib.closing(HostRadio(air, "far", "Quiz Bus")) as far,
+        subprocess.Popen([binary, "scan", *place, *form], stdout=subprocess.PIPE, text=True) as scan,
+    ):
+        while scan.poll() is None:
+            for radio, identifier, tail in zip((near, far), relays, tails, strict=True):
+                with contextlib.suppress(TimeoutError):
+                    radio.accept(identifier, timeout=0.03, critical=CIRCUITS_ONLY, tail=tail)
+        told = scan.stdout.read().splitlines() if scan.stdout else []
+    near_head, far_head = (identifier.hex()[:8] for identifier in relays)
+    if form:
+        found = [event for event in map(json.loads, told) if event["event"] == "peerDiscovered"]
+        seen = {(one["peer"]["id"], one["peer"]["name"], one["hops"], one.get("relay", {}).get("id")) for one in found}
+        assert seen == {
+            (host["id"][:8], NAME, 0, None),
+            (host["id"][:8], NAME, 1, near_head),
+            (key.identifier.hex()[:8], "Quiz Bus", 3, far_head),
+        }
+        assert {one["relay"]["id"]: one["room"] for one in found if "relay" in one} == {near_head: True, far_head: False}
+        return
+    assert f'Heard "{NAME}", through a relay (1 hop).' in told
+    tree = told[told.index("2 hosts are in range:") :]
+    assert f"    through relay {near_head} (1 hop)" == tree[tree.index(f'  "{NAME}"') + 1]
+    assert f"    through relay {far_head} (3 hops, no room)" == tree[tree.index('  "Quiz Bus", through relays only') + 1]
 
 
 @pytest.mark.parametrize("psm", [0x00, 0x7F], ids=hex)

@@ -40,6 +40,16 @@ struct NodeEventJSONTests {
                 #"{"at":1.5,"event":"peerDiscovered","hops":1,"peer":{"id":"a1","name":"Ana"},"rssi":null}"#
             ),
             (
+                .peerDiscovered(ana, rssi: -60, hops: 2, via: HeardRelay(id: "b2", hasRoom: false)),
+                #"{"at":1.5,"event":"peerDiscovered","hops":2,"peer":{"id":"a1","name":"Ana"},"relay":{"id":"b2"},"#
+                    + #""room":false,"rssi":-60}"#
+            ),
+            (.peerLost(ana), #"{"at":1.5,"event":"peerLost","peer":{"id":"a1","name":"Ana"}}"#),
+            (
+                .peerLost(ana, via: "b2"),
+                #"{"at":1.5,"event":"peerLost","peer":{"id":"a1","name":"Ana"},"relay":{"id":"b2"}}"#
+            ),
+            (
                 .peerDisconnected(ana, .linkLost),
                 #"{"at":1.5,"event":"peerDisconnected","peer":{"id":"a1","name":"Ana"},"reason":"linkLost"}"#
             ),

@@ -337,4 +337,24 @@ struct ScreenTests {
         }
         #expect(screen.show(.bye(.quit), now: .zero) == [sentence])
     }
+
+    @Test func aScanGroupsRelaysUnderTheHostThatTheyLeadTo() {
+        var screen = Screen(Car.description(.scan, Car.ana), .lines)
+        let (car, quiz) = (Peer(id: "h0", name: "Dad's Car"), Peer(id: "h1", name: "Quiz Bus"))
+        func show(_ event: NodeEvent) -> [String] { screen.show(event, now: .zero) }
+        #expect(
+            show(.peerDiscovered(car, rssi: -60, hops: 1, via: HeardRelay(id: "f00d", hasRoom: true)))
+                == ["Heard \"Dad's Car\", through a relay (1 hop), -60 dBm."])
+        #expect(
+            show(.peerDiscovered(quiz, rssi: nil, hops: 2, via: HeardRelay(id: "beef", hasRoom: false)))
+                == ["Heard \"Quiz Bus\", through a relay (2 hops, no room)."])
+        #expect(show(.peerDiscovered(car, rssi: -81, hops: 0)) == ["Heard \"Dad's Car\", -81 dBm."])
+        _ = show(.peerDiscovered(car, rssi: -70, hops: 1, via: HeardRelay(id: "cafe", hasRoom: true)))
+        #expect(show(.peerLost(car, via: "cafe")) == ["\"Dad's Car\" is not heard through a relay any more."])
+        #expect(
+            show(.bye(.quit)) == [
+                "2 hosts are in range:", "  \"Dad's Car\", -81 dBm", "    through relay f00d (1 hop), -60 dBm",
+                "  \"Quiz Bus\", through relays only", "    through relay beef (2 hops, no room)",
+            ])
+    }
 }

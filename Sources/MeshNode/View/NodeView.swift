@@ -81,6 +81,18 @@ package struct NodeView: Encodable, Hashable, Sendable {
     package struct HeardHost: Encodable, Hashable, Sendable {
         package var id: Peer.ID
         package var name: String
+        /// Its own signal strength.
+        @OrNull package var rssi: Int?
+        /// 0 where it is heard itself, else those from the best relay.
+        package var hops = 0
+        package var relays: [HeardRelay] = []
+    }
+
+    /// A relay that leads to a host.
+    package struct HeardRelay: Encodable, Hashable, Sendable {
+        package var id: Peer.ID
+        package var hops: Int
+        package var room: Bool
         @OrNull package var rssi: Int?
     }
 

@@ -58,7 +58,7 @@ package struct NodeWatch: Sendable {
     package private(set) var host: Peer?
     /// Since when the host is lost.
     package private(set) var lostAt: MeshInstant?
-    package private(set) var hosts: [NodeView.HeardHost] = []
+    private var inRange = HostsInRange()
     package private(set) var links: [Peer.ID: LinkReport] = [:]
     package private(set) var library: LibraryCount?
     /// Why the node has stopped.
@@ -77,6 +77,9 @@ package struct NodeWatch: Sendable {
     /// The file of a song's cover, as the node has named it.
     package func picture(_ songID: Song.ID) -> String? { pictures[songID] }
 
+    /// The hosts in range.
+    package var hosts: [NodeView.HeardHost] { inRange.hosts }
+
     /// Whether the node has a host to ask.
     package var isConnected: Bool { own.connection == .connected || own.connection == .hosting }
 
@@ -85,9 +88,10 @@ package struct NodeWatch: Sendable {
     /// Takes an event.
     package mutating func handle(_ event: NodeEvent, now: MeshInstant) -> Change {
         switch event {
-        case .peerDiscovered(let peer, let rssi, _): return heard(peer, rssi)
-        case .peerLost(let peer):
-            hosts.removeAll { $0.id == peer.id }
+        case .peerDiscovered(let peer, let rssi, let hops, let relay):
+            return inRange.heard(peer, rssi: rssi, hops: hops, via: relay)
+        case .peerLost(let peer, let relay):
+            inRange.lost(peer.id, via: relay)
             return .now
         case .peerConnected(let peer): return connected(peer)
         case .peerDisconnected(let peer, let reason):
@@ -145,18 +149,6 @@ package struct NodeWatch: Sendable {
 
     /// Lets time pass.
     package mutating func tick(now: MeshInstant) -> Change { own.tick(now: now) ? .now : .none }
-
-    private mutating func heard(_ peer: Peer, _ rssi: Int?) -> Change {
-        let host = NodeView.HeardHost(id: peer.id, name: UntrustedText.shown(peer.name), rssi: rssi)
-        guard let place = hosts.firstIndex(where: { $0.id == peer.id }) else {
-            hosts.append(host)
-            if hosts.count > NodeLimits.shownHosts { hosts.removeFirst() }
-            return .now
-        }
-        guard hosts[place] != host else { return .none }
-        hosts[place] = host
-        return .soon
-    }
 
     private mutating func connected(_ peer: Peer) -> Change {
         names.learn(peer)

@@ -41,7 +41,9 @@ struct ScanCommand: AsyncParsableCommand {
         do {
             let heard = try await scan.run(for: .seconds(seconds.seconds))
             await reporting.value
-            if let folder = HeardHosts(try? options.statePath()) { for host in heard { folder.add(host) } }
+            if let folder = HeardHosts(try? options.statePath()) {
+                for host in heard where host.isHeardItself { folder.add(host.peer) }
+            }
             if heard.isEmpty {
                 throw SetupProblem(
                     .unavailable,

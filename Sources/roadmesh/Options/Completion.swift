@@ -107,6 +107,7 @@ struct Listener: Service {
     let heard: HeardHosts
 
     func run() async {
-        for await case .peerDiscovered(let host, _, _) in events { heard.add(host) }
+        // A relay may have cut the name.
+        for await case .peerDiscovered(let host, _, _, nil) in events { heard.add(host) }
     }
 }
