@@ -9,6 +9,7 @@ import uuid
 
 import pytest
 from roadmesh_peer import democracy_dj, document
+from roadmesh_peer.circuit_frames import CircuitOpen, circuit_close, circuit_credit, circuit_data
 from roadmesh_peer.democracy_dj import Rejection, Why
 from roadmesh_peer.document import ANA, ANA_EPOCH, CAR, CAR_EPOCH, STATE
 from roadmesh_peer.noise_link import REKEY_EVERY, Direction, prologue, rekeyed
@@ -19,16 +20,12 @@ from roadmesh_peer.wire import (
     RELAYS,
     SERVICE,
     Advertisement,
-    CircuitOpen,
     Farewell,
     Hello,
     Tail,
     Unit,
     ack,
     app_start,
-    circuit_close,
-    circuit_credit,
-    circuit_data,
     fragments,
     frames,
     goodbye,

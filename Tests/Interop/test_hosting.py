@@ -9,6 +9,7 @@ import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from time import monotonic
+from typing import Any
 
 import pytest
 from roadmesh_peer import democracy_dj
@@ -60,7 +61,7 @@ class Car:
         """Somebody has dialled. The key is the one that answers; what is advertised stays."""
         return HostTalk(self.radio.accept(self.key.identifier), key or self.key)
 
-    def hello(self, **standing: int) -> Hello:
+    def hello(self, **standing: Any) -> Hello:
         return Hello(EPOCH, NAME, **standing)
 
     def let_in(self, **standing: int) -> tuple[HostTalk, Caller]:

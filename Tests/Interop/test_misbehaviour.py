@@ -9,6 +9,7 @@ from time import monotonic
 
 import pytest
 from roadmesh_peer import democracy_dj
+from roadmesh_peer.circuit_frames import CircuitOpen, circuit_close, circuit_credit, circuit_data
 from roadmesh_peer.guest import Talk
 from roadmesh_peer.noise_link import ClearlyRefused, ClearReason, Handshake, Key, Packet
 from roadmesh_peer.virtual_air import ChannelClosed
@@ -18,7 +19,6 @@ from roadmesh_peer.wire import (
     LARGEST_UNIT,
     MAJOR_VERSION,
     TAG_BYTES,
-    CircuitOpen,
     Fragment,
     Frame,
     Hello,
@@ -27,9 +27,6 @@ from roadmesh_peer.wire import (
     Unit,
     ack,
     app_start,
-    circuit_close,
-    circuit_credit,
-    circuit_data,
     fragments,
     goodbye,
     identifier,

@@ -22,6 +22,8 @@ LARGEST_UNIT = LARGEST_MESSAGE + 11
 LARGEST_SDU = 2_221
 LONGEST_NAME = 248
 TAG_BYTES = 16
+IDENTIFIER_BYTES = 16
+SIGNING_KEY_BYTES = 32
 
 
 class Malformed(Exception):
@@ -47,6 +49,7 @@ class Kind(IntEnum):
     CIRCUIT_CREDIT = 14
     CIRCUIT_CLOSE = 15
     AIR = 16
+    ROUTE = 17
 
 
 class Reason(IntEnum):
@@ -58,6 +61,8 @@ class Reason(IntEnum):
     BANNED = 3
     ENDED = 4
     CHALLENGE = 5
+    BOND = 6
+    TWIN = 7
 
 
 class Farewell(IntEnum):
@@ -194,12 +199,35 @@ class Part(IntEnum):
     MINOR_VERSION = 2
     SILENCE = 3
     PROOF = 4
+    SIGNING_KEY = 5
+    RELAYS = 6
+    ROUTE = 7
     CONVERSATION = 128
     FLAGS = 129
 
 
 def part(kind: int, value: bytes) -> bytes:
     return bytes((kind,)) + varint(len(value)) + value
+
+
+@dataclass(frozen=True)
+class Route:
+    """Where circuits through a relay lead. With 0 hops: nowhere at present."""
+
+    hops: int
+    host: bytes = b""
+
+    def __bytes__(self) -> bytes:
+        return bytes((self.hops,)) + (self.host if self.hops else b"")
+
+    @classmethod
+    def read(cls, body: bytes) -> Route:
+        reader = Reader(body)
+        hops = reader.byte()
+        return cls(hops, reader.take(IDENTIFIER_BYTES) if hops else b"")
+
+    def frame(self) -> Frame:
+        return Frame(Kind.ROUTE, bytes(self))
 
 
 @dataclass(frozen=True)
@@ -217,6 +245,11 @@ class Hello:
     critical: int = 0
     ignorable: int = 0
     """The flags that the sender advertises."""
+    signing_key: bytes = b""
+    """Of a host: what its state is signed with."""
+    relays: bool = False
+    route: Route | None = None
+    """Of a relay."""
     more: bytes = b""
     """Further parts, as they are."""
 
@@ -234,6 +267,12 @@ class Hello:
             out += part(Part.SILENCE, varint(self.silence))
         if self.critical or self.ignorable:
             out += part(Part.FLAGS, bytes((self.critical, self.ignorable)))
+        if self.signing_key:
+            out += part(Part.SIGNING_KEY, self.signing_key)
+        if self.relays:
+            out += part(Part.RELAYS, b"")
+        if self.route is not None:
+            out += part(Part.ROUTE, bytes(self.route))
         return out + self.more
 
     @classmethod
@@ -245,7 +284,7 @@ class Hello:
             if kind in parts:
                 raise Malformed(f"part {kind} comes twice")
             parts[kind] = value
-        if unknown := [kind for kind in parts if kind >= 128 and kind not in iter(Part)]:
+        if unknown := [kind for kind in parts if kind >= 128 and kind not in tuple(Part)]:
             raise Malformed(f"part {unknown[0]} has to be known")
         if Part.CONVERSATION not in parts:
             raise Malformed("no standing of the conversation")
@@ -266,7 +305,20 @@ class Hello:
         minor_version = Reader(parts.get(Part.MINOR_VERSION, b"\0")).byte()
         silence = Reader(parts.get(Part.SILENCE, b"\2")).varint()
         flags = Reader(parts.get(Part.FLAGS, b"\0\0")).take(2)
-        return cls(epoch, text, first, their_epoch, delivered, minor_version, silence, flags[0], flags[1])
+        return cls(
+            epoch,
+            text,
+            first,
+            their_epoch,
+            delivered,
+            minor_version,
+            silence,
+            critical=flags[0],
+            ignorable=flags[1],
+            signing_key=Reader(parts[Part.SIGNING_KEY]).take(SIGNING_KEY_BYTES) if Part.SIGNING_KEY in parts else b"",
+            relays=Part.RELAYS in parts,
+            route=Route.read(parts[Part.ROUTE]) if Part.ROUTE in parts else None,
+        )
 
 
 def app_start(hello: Hello) -> Frame:
@@ -279,6 +331,8 @@ def self_info(hello: Hello) -> Frame:
 
 # Units and fragments
 
+LATEST, SHARED, WHOLE, CHECKPOINT = 1, 2, 4, 8
+
 
 @dataclass(frozen=True)
 class Unit:
@@ -287,16 +341,19 @@ class Unit:
     body: bytes
     number: int
     latest: bool = False
+    shared: int = 0
+    """The flags of a shared unit beside its class: `SHARED`, and what is said of its body. 0 where it is not shared."""
 
     def __bytes__(self) -> bytes:
-        return bytes((self.latest,)) + varint(self.number) + self.body
+        return bytes((self.latest | self.shared,)) + varint(self.number) + self.body
 
     @classmethod
     def read(cls, data: bytes) -> Unit:
         reader = Reader(data)
         flags = reader.byte()
         number = reader.varint(1, LARGEST_NUMBER)
-        return cls(reader.rest(), number, bool(flags & 1))
+        shared = flags & ~LATEST if flags & LATEST and flags & SHARED else 0
+        return cls(reader.rest(), number, bool(flags & LATEST), shared)
 
 
 def message(unit: Unit) -> Frame:
@@ -361,37 +418,6 @@ class Assembly:
             return None
         whole, self._total, self._data = self._data, 0, b""
         return whole
-
-
-# Circuits
-
-
-@dataclass(frozen=True)
-class CircuitOpen:
-    """Asks a relay for a circuit to a host."""
-
-    circuit: int
-    host: bytes
-    hops_left: int
-    inner_mtu: int
-    passed: tuple[bytes, ...] = ()
-
-    def frame(self) -> Frame:
-        heads = bytes((len(self.passed),)) + b"".join(self.passed)
-        body = varint(self.circuit) + self.host + bytes((self.hops_left,)) + varint(self.inner_mtu) + heads
-        return Frame(Kind.CIRCUIT_OPEN, body)
-
-
-def circuit_data(circuit: int, sdu: bytes) -> Frame:
-    return Frame(Kind.CIRCUIT_DATA, varint(circuit) + sdu)
-
-
-def circuit_credit(circuit: int, credits: int) -> Frame:
-    return Frame(Kind.CIRCUIT_CREDIT, varint(circuit) + varint(credits))
-
-
-def circuit_close(circuit: int, reason: int) -> Frame:
-    return Frame(Kind.CIRCUIT_CLOSE, varint(circuit) + bytes((reason,)))
 
 
 # Advertisement

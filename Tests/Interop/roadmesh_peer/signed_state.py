@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: Apache-2.0
+"""State that a host signs once for everybody, by docs/protocol.md: the signature, and what a relay keeps of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+
+from .wire import CHECKPOINT, LATEST, MAJOR_VERSION, SERVICE, SHARED, WHOLE, Unit, service_uuid
+
+SIGNATURE_BYTES = 64
+LARGEST_LOG = 256 << 10
+MOST_WAITING = 128 << 10
+
+
+class ForgedState(Exception):
+    """A shared unit whose signature is not the host's."""
+
+
+def signed_bytes(flags: int, body: bytes, service: str = SERVICE) -> bytes:
+    return b"RoadMesh state" + bytes((MAJOR_VERSION,)) + service_uuid(service).bytes + bytes((flags,)) + body
+
+
+class SigningKey:
+    """What a host signs its state with. It follows from its identity."""
+
+    def __init__(self, identity: bytes) -> None:
+        derived = HKDF(SHA256(), 32, salt=None, info=b"RoadMesh state signing").derive(identity)
+        self._private = Ed25519PrivateKey.from_private_bytes(derived)
+        self.public = self._private.public_key().public_bytes_raw()
+
+    def sign(self, body: bytes, *, whole: bool = False, checkpoint: bool = False) -> Unit:
+        """A shared unit, still without the number that each link gives it."""
+        shared = SHARED | (WHOLE if whole else 0) | (CHECKPOINT if checkpoint else 0)
+        return Unit(self._private.sign(signed_bytes(LATEST | shared, body)) + body, 1, latest=True, shared=shared)
+
+
+def checked(unit: Unit, signing_key: bytes) -> bytes:
+    """The application's bytes of a shared unit."""
+    signature, body = unit.body[:SIGNATURE_BYTES], unit.body[SIGNATURE_BYTES:]
+    try:
+        Ed25519PublicKey.from_public_bytes(signing_key).verify(signature, signed_bytes(LATEST | unit.shared, body))
+    except InvalidSignature as error:
+        raise ForgedState from error
+    return body
+
+
+class Waiting:
+    """Shared units that came before their signing key was known."""
+
+    def __init__(self) -> None:
+        self.units: list[Unit] = []
+        self.dropped = 0
+
+    def add(self, unit: Unit) -> None:
+        if sum(len(one.body) for one in self.units) + len(unit.body) > MOST_WAITING:
+            self.dropped += 1
+            return
+        self.units.append(unit)
+
+    def take(self) -> list[Unit]:
+        taken, self.units = self.units, []
+        return taken
+
+
+class SharedLog:
+    """What a relay has of the host's state: the last whole, and what came since. Places count all that ever came.
+
+    What stood before a checkpoint stays until the next whole: a checkpoint often comes in the record of the change that
+    made it due, and who is only that change behind is not to be sent everything.
+    """
+
+    def __init__(self) -> None:
+        self._units: list[Unit] = []
+        self._first = 0
+        self.begin: int | None = None
+        """The place of the last whole, where newcomers begin."""
+
+    @property
+    def end(self) -> int:
+        return self._first + len(self._units)
+
+    @property
+    def units(self) -> list[Unit]:
+        """From the last whole on."""
+        return [] if self.begin is None else self._units[self.begin - self._first :]
+
+    def has(self, place: int) -> bool:
+        return self._first <= place <= self.end
+
+    def append(self, unit: Unit) -> None:
+        if unit.shared & WHOLE:
+            self._drop_before(self.end if self.begin is None or not unit.shared & CHECKPOINT else self.begin)
+            self.begin = self.end
+        self._units.append(unit)
+        if self._bytes > LARGEST_LOG and self.begin is not None:
+            self._drop_before(self.begin)
+        if self._bytes > LARGEST_LOG:
+            self.empty()
+
+    def empty(self) -> None:
+        self._drop_before(self.end)
+        self.begin = None
+
+    @property
+    def _bytes(self) -> int:
+        return sum(len(unit.body) for unit in self._units)
+
+    def _drop_before(self, place: int) -> None:
+        del self._units[: place - self._first]
+        self._first = place
+
+    def __getitem__(self, place: int) -> Unit:
+        return self._units[place - self._first]
+
+
+@dataclass
+class Follower:
+    """How far somebody behind a relay has come in its log."""
+
+    log: SharedLog
+    wants_checkpoints: bool
+    next: int | None = None
+    """The first unit that has not been sent. Nothing where the log has yet to be sent from its beginning."""
+
+    def take(self) -> Unit | None:
+        """What is to be sent next."""
+        log = self.log
+        if self.next is None or not log.has(self.next):
+            # What is lacking is there no more: once more from the beginning, whatever stands there.
+            if log.begin is None:
+                return None
+            self.next = log.begin
+            return self._advanced()
+        while self.next < log.end:
+            unit = self._advanced()
+            if self.wants_checkpoints or not unit.shared & CHECKPOINT:
+                return unit
+        return None
+
+    def _advanced(self) -> Unit:
+        assert self.next is not None
+        self.next += 1
+        return self.log[self.next - 1]
