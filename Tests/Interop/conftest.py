@@ -12,7 +12,9 @@ from pathlib import Path
 
 import pytest
 from roadmesh_peer.guest import Guest, Talk
+from roadmesh_peer.net import Net
 from roadmesh_peer.noise_link import Key
+from roadmesh_peer.roads import Roads
 from roadmesh_peer.virtual_air import Heard, Radio
 from roadmesh_program.fixtures import MakeGuest, Place, Start, StartHost
 from roadmesh_program.person import Person
@@ -31,6 +33,20 @@ def air() -> Iterator[Path]:
     folder = Path(tempfile.mkdtemp(prefix="air"))
     yield folder
     shutil.rmtree(folder)
+
+
+@pytest.fixture
+def net() -> Iterator[Net]:
+    made = Net()
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def roads(air: Path, net: Net) -> Iterator[Roads]:
+    made = Roads(air, net)
+    yield made
+    made.close()
 
 
 @pytest.fixture

@@ -30,9 +30,10 @@ class Conversation:
     delivered: int = 0
     duplicates: int = 0
 
-    def hello(self, name: str) -> Hello:
+    def hello(self, name: str, *, silence: int = 2, signing_key: bytes = b"", relays: bool = False) -> Hello:
         first = self.outbox[0].number if self.outbox else self.last + 1
-        return Hello(self.epoch, name, first, self.their_epoch, self.delivered)
+        standing = (first, self.their_epoch, self.delivered)
+        return Hello(self.epoch, name, *standing, silence=silence, signing_key=signing_key, relays=relays)
 
     def meet(self, other: Hello) -> None:
         """Reads the other side's hello. What is left in the outbox then has to be sent again."""

@@ -60,6 +60,15 @@ def search(number: int, words: str, *, snapshot: bool = False) -> bytes:
     return pb.message(6, pb.number(1, number) + pb.data(2, words) + pb.number(3, snapshot))
 
 
+def read_heartbeat(body: bytes) -> tuple[int, int] | None:
+    """The epoch and revision that a heartbeat tells; nothing where a message is another."""
+    envelope = Fields(body)
+    if 8 not in envelope:
+        return None
+    beat = Fields(envelope.data(8))
+    return beat.number(1), beat.number(2)
+
+
 def heartbeat(epoch: int, revision: int) -> bytes:
     return pb.message(8, pb.fixed32(1, epoch) + pb.number(2, revision))
 
@@ -348,6 +357,33 @@ class View:
         elif 8 in envelope:
             return self._heartbeat(Fields(envelope.data(8)))
         return None
+
+    # Behind a relay the state comes apart from what the host says to this guest alone
+
+    def hear_shared(self, body: bytes) -> bytes | None:
+        """Takes an update that everybody gets. It may be an old one: only what is newer than what is on view counts."""
+        envelope = Fields(body)
+        if 2 in envelope:
+            state = read_snapshot(envelope.data(2))
+            if self.state is None or (state.epoch, state.revision) > (self.state.epoch, self.state.revision):
+                self.snapshots += 1
+                self._asked = False
+                self.state = state
+        elif 3 in envelope and self.state is not None:
+            return self._change(Change(envelope.data(3)))
+        return None
+
+    def lacks(self, epoch: int, revision: int) -> bool:
+        """Whether this is a state that is not on view yet. What is on view may be newer than a heartbeat on its way."""
+        return self.state is None or self.state.epoch != epoch or self.state.revision < revision
+
+    def ask(self) -> bytes:
+        self._asked = True
+        return snapshot_request()
+
+    def forget(self) -> None:
+        """It is another host's."""
+        self.state = None
 
     def _heartbeat(self, beat: Fields) -> bytes | None:
         """The host's present state: whoever has another asks for the whole."""

@@ -79,6 +79,19 @@ class Heard:
         return not (self.tail and self.tail.ignorable & NO_ROOM)
 
 
+def understood(datagram: bytes, service: uuid.UUID) -> Heard | None:
+    """An advertisement, where it is one of this service."""
+    reader = Reader(datagram)
+    try:
+        advertisement = Advertisement.read(reader.take(6))
+        if uuid.UUID(bytes=reader.take(16)) != service:
+            return None
+        address = reader.text()
+        return Heard(advertisement, address, *Tail.read(reader.rest().decode()))
+    except (Malformed, UnicodeDecodeError):
+        return None
+
+
 class SocketChannel:
     """Holds back what arrives in a dead zone, as every radio on this air does for itself."""
 
@@ -134,7 +147,7 @@ class Radio:
                 while (left := deadline - monotonic()) > 0:
                     listening.settimeout(left)
                     try:
-                        heard = self._understood(listening.recv(4096))
+                        heard = understood(listening.recv(4096), self._service)
                     except TimeoutError:
                         break
                     if heard and heard.is_relay == relays and name in (None, heard.name):
@@ -143,17 +156,6 @@ class Radio:
             finally:
                 ear.unlink(missing_ok=True)
         raise TimeoutError(f"{name or 'a host'} was not heard within {timeout:g} s")
-
-    def _understood(self, datagram: bytes) -> Heard | None:
-        reader = Reader(datagram)
-        try:
-            advertisement = Advertisement.read(reader.take(6))
-            if uuid.UUID(bytes=reader.take(16)) != self._service:
-                return None
-            address = reader.text()
-            return Heard(advertisement, address, *Tail.read(reader.rest().decode()))
-        except (Malformed, UnicodeDecodeError):
-            return None
 
     def dial(self, host: Heard) -> SocketChannel:
         """Opens a channel, which needs no dead zone in between."""

@@ -1,0 +1,248 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The circuits of one link, by docs/protocol.md: their numbers, credits and ends. What is behind is its owner's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Protocol
+
+from .circuit_frames import (
+    CREDITS,
+    LEAST_INNER_MTU,
+    CircuitCredit,
+    CircuitOpen,
+    CloseReason,
+    circuit_close,
+    circuit_credit,
+    circuit_data,
+)
+from .wire import Frame, Kind, Malformed, Reader
+
+CIRCUITS_OF_A_LINK = 256
+REFUSALS_THAT_WAIT = 8
+MOST_CREDITS = 65_535
+CLOSING = 3.0
+"""For so long a circuit that was closed waits for credits for what was sent before."""
+
+
+class CircuitEnd(Protocol):
+    """What is at this side's end of a circuit: an inner link, or the next part of the way."""
+
+    def opened(self, mtu: int) -> None:
+        """The other side has opened it, and accepts SDUs of so many bytes."""
+
+    def came(self, sdu: bytes) -> None: ...
+
+    def next_sdu(self) -> bytes | None: ...
+
+    def closed(self, reason: CloseReason) -> None:
+        """By the other side, or with the link."""
+
+    @property
+    def is_over(self) -> bool:
+        """It has nothing to say any more: the circuit may be closed."""
+
+
+class Circuit:
+    def __init__(self, table: Circuits, number: int, accepted: int, sendable: int) -> None:
+        self._table = table
+        self.number = number
+        self.accepted_mtu = accepted
+        self.mtu = sendable
+        """The largest SDU that the other side accepts."""
+        self.end: CircuitEnd | None = None
+        self.is_open = False
+        self.credits = 0
+        """How many SDUs may be sent."""
+        self.given = 0
+        """How many may still come."""
+        self.owed = 0
+        self.closing: CloseReason | None = None
+        self.closing_until = 0.0
+
+    def accept(self, end: CircuitEnd, mtu: int, credits: int = CREDITS) -> None:
+        """Of the side that was asked."""
+        self.end = end
+        self.is_open = True
+        self.accepted_mtu = mtu
+        self.given = credits
+        self._table.control.append(circuit_credit(self.number, credits, mtu))
+
+    def passed_on(self) -> None:
+        """What came was handled: one more may come."""
+        if self.closing is None:
+            self.given += 1
+            self.owed += 1
+
+    def close(self, reason: CloseReason) -> None:
+        """What its end has yet to say is said first, where there are credits for it."""
+        if self.closing is None:
+            self.closing = reason
+            self.closing_until = self._table.now() + CLOSING
+
+    def drop(self, reason: CloseReason) -> None:
+        """Closes it at once."""
+        self._table.remove(self)
+        self._table.control.append(circuit_close(self.number, reason))
+
+    def next_data(self) -> bytes | None:
+        return self.end.next_sdu() if self.end and self.is_open and self.credits > 0 else None
+
+
+class Circuits:
+    def __init__(
+        self, is_initiator: bool, now: Callable[[], float], asked: Callable[[CircuitOpen, Circuit], None]
+    ) -> None:
+        self.now = now
+        self._asked = asked
+        self._next = 2 if is_initiator else 1
+        self._theirs = -1
+        self._their_parity = 1 if is_initiator else 0
+        self._open: dict[int, Circuit] = {}
+        self._refused: list[Frame] = []
+        self.control: list[Frame] = []
+        """What is to be said of circuits, in order."""
+        self.refused: dict[CloseReason, int] = {}
+        self.misused = 0
+
+    def __len__(self) -> int:
+        return len(self._open)
+
+    def __iter__(self) -> Iterator[Circuit]:
+        return iter(list(self._open.values()))
+
+    def open(
+        self,
+        end: CircuitEnd,
+        host: bytes,
+        hops_left: int,
+        mtu: int,
+        passed: tuple[bytes, ...] = (),
+        credits: int = CREDITS,
+    ) -> Circuit:
+        circuit = Circuit(self, self._next, accepted=mtu, sendable=0)
+        self._next += 2
+        circuit.end = end
+        circuit.given = credits
+        self._open[circuit.number] = circuit
+        self.control.append(CircuitOpen(circuit.number, host, hops_left, mtu, passed).frame())
+        self.control.append(circuit_credit(circuit.number, credits))
+        return circuit
+
+    def skipped_numbers(self, count: int) -> range:
+        """Numbers that this side will not give out itself: a test says what it likes with them."""
+        skipped = range(self._next, self._next + 2 * count, 2)
+        self._next += 2 * count
+        return skipped
+
+    # Saying
+
+    def frames(self) -> list[Frame]:
+        """What is to be said now. Credits are gathered until then."""
+        said, self.control = self._refused + self.control, []
+        self._refused = []
+        for circuit in self:
+            if circuit.owed:
+                said.append(circuit_credit(circuit.number, circuit.owed))
+                circuit.owed = 0
+        return said
+
+    def next_data(self) -> Frame | None:
+        """Of the circuit that has waited longest: each is the last after its turn."""
+        for circuit in self:
+            if (sdu := circuit.next_data()) is not None:
+                circuit.credits -= 1
+                self._open[circuit.number] = self._open.pop(circuit.number)
+                return circuit_data(circuit.number, sdu)
+            self._close_when_done(circuit)
+        return None
+
+    def _close_when_done(self, circuit: Circuit) -> None:
+        if circuit.closing is None and circuit.end and circuit.end.is_over:
+            circuit.close(CloseReason.ENDED)
+        if circuit.closing is not None and (
+            not circuit.end or circuit.end.is_over or self.now() > circuit.closing_until
+        ):
+            circuit.drop(circuit.closing)
+
+    def tick(self) -> None:
+        for circuit in self:
+            self._close_when_done(circuit)
+
+    def remove(self, circuit: Circuit) -> None:
+        self._open.pop(circuit.number, None)
+
+    def link_ended(self) -> None:
+        for circuit in self:
+            self.remove(circuit)
+            if circuit.end:
+                circuit.end.closed(CloseReason.ENDED)
+
+    def refuse(self, circuit: Circuit, reason: CloseReason) -> None:
+        self.remove(circuit)
+        self.refused[reason] = self.refused.get(reason, 0) + 1
+        if len(self._refused) < REFUSALS_THAT_WAIT:
+            self._refused.append(circuit_close(circuit.number, reason))
+
+    # Hearing
+
+    def take(self, frame: Frame) -> None:
+        if frame.kind == Kind.CIRCUIT_OPEN:
+            self._take_open(CircuitOpen.read(frame.body))
+        elif frame.kind == Kind.CIRCUIT_CREDIT:
+            self._take_credit(CircuitCredit.read(frame.body))
+        else:
+            reader = Reader(frame.body)
+            circuit = self._open.get(reader.varint())
+            if frame.kind == Kind.CIRCUIT_DATA:
+                self._take_data(circuit, reader.rest())
+            else:
+                self._take_close(circuit, CloseReason.of(reader.byte()))
+
+    def _take_open(self, opening: CircuitOpen) -> None:
+        number = opening.circuit
+        if number <= self._theirs or number % 2 != self._their_parity:
+            raise Malformed(f"circuit {number} after {self._theirs}")
+        self._theirs = number
+        circuit = Circuit(self, number, accepted=0, sendable=opening.inner_mtu)
+        if len(self._open) >= CIRCUITS_OF_A_LINK:
+            self.refuse(circuit, CloseReason.NO_ROOM)
+            return
+        if opening.inner_mtu < LEAST_INNER_MTU:
+            self.refuse(circuit, CloseReason.MISUSED)
+            return
+        self._open[number] = circuit
+        self._asked(opening, circuit)
+
+    def _take_credit(self, credit: CircuitCredit) -> None:
+        circuit = self._open.get(credit.circuit)
+        if circuit is None:
+            return
+        circuit.credits = min(circuit.credits + credit.credits, MOST_CREDITS)
+        # The first credits of the side that was asked. Its own number is of this side's parity.
+        if not circuit.is_open and circuit.number % 2 != self._their_parity:
+            if credit.inner_mtu is None or credit.inner_mtu < LEAST_INNER_MTU:
+                raise Malformed("a circuit is opened, and nothing is said of its SDUs")
+            circuit.is_open = True
+            circuit.mtu = credit.inner_mtu
+            if circuit.end:
+                circuit.end.opened(credit.inner_mtu)
+
+    def _take_data(self, circuit: Circuit | None, sdu: bytes) -> None:
+        if circuit is None or circuit.closing is not None:
+            return
+        circuit.given -= 1
+        if circuit.given < 0 or len(sdu) > circuit.accepted_mtu or not sdu:
+            self.misused += 1
+            circuit.drop(CloseReason.MISUSED)
+            if circuit.end:
+                circuit.end.closed(CloseReason.MISUSED)
+        elif circuit.end:
+            circuit.end.came(sdu)
+
+    def _take_close(self, circuit: Circuit | None, reason: CloseReason) -> None:
+        if circuit is None:
+            return
+        self.remove(circuit)
+        if circuit.end and circuit.closing is None:
+            circuit.end.closed(reason)

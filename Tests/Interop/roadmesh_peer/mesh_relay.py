@@ -1,0 +1,249 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A relay that lives by itself, by docs/protocol.md: a guest that takes others along."""
+
+from __future__ import annotations
+
+from collections import deque
+
+from .circuit_frames import CREDITS, CircuitOpen, CloseReason, inner_mtu
+from .circuits import Circuit
+from .conversation import new_epoch
+from .link import Link
+from .link_sides import Initiator, Responder
+from .mesh_client import Client
+from .net import Net, NetRadio
+from .noise_link import Key
+from .signed_state import Follower, SharedLog
+from .ways import RELAYED_NAME_BYTES, Candidate, cut
+from .wire import (
+    CIRCUITS_ONLY,
+    LARGEST_SDU,
+    NO_ROOM,
+    RELAYS,
+    Advertisement,
+    Hello,
+    Reason,
+    Route,
+    Tail,
+    Unit,
+)
+
+PSM = 0x80
+CHILDREN = 7
+CIRCUITS_THAT_PASS = 512
+WITHOUT_PARENT = 0.5
+"""For so long a relay looks for another parent before it tells its children."""
+
+
+class PassageSide:
+    """One half of a circuit that passes a relay: what comes in here goes out at the other."""
+
+    def __init__(self, relay: Relay, link: Link, circuit: Circuit, *, is_up: bool) -> None:
+        self.relay = relay
+        self.link = link
+        self.circuit = circuit
+        self.is_up = is_up
+        self.other: PassageSide | None = None
+        self.leaving: deque[tuple[bytes, bool]] = deque()
+        """What waits to be sent on this half, and whether a credit of the other half is due for it."""
+
+    def opened(self, mtu: int) -> None:
+        """Only the upper half is opened by its other side; the lower one is then accepted."""
+        assert self.other
+        self.relay.passage_opened(self, self.other, mtu)
+
+    def came(self, sdu: bytes) -> None:
+        if self.other:
+            self.relay.pass_on(sdu, self, self.other)
+
+    def next_sdu(self) -> bytes | None:
+        if not self.leaving:
+            return None
+        sdu, is_due = self.leaving.popleft()
+        if is_due and self.other:
+            self.other.circuit.passed_on()
+        return sdu
+
+    def closed(self, reason: CloseReason) -> None:
+        self.relay.circuits_passing -= 1
+        if self.other:
+            other, self.other = self.other, None
+            other.other = None
+            other.circuit.close(reason)
+
+    @property
+    def is_over(self) -> bool:
+        return self.other is None and not self.leaving
+
+
+class Relay(Client):
+    relays = True
+
+    def __init__(
+        self, net: Net, radio: NetRadio, name: str, *, host_name: str | None = None, key: Key | None = None
+    ) -> None:
+        super().__init__(net, radio, name, host_name=host_name, key=key)
+        self.children: dict[bytes, Responder] = {}
+        self.followers: dict[Link, Follower] = {}
+        self.log = SharedLog()
+        self.circuits_passing = 0
+        self.most_circuits = CIRCUITS_THAT_PASS
+        self.most_children = CHILDREN
+        self.child_ends: list[str] = []
+        self.told = Route(0)
+        """What the children know of the way."""
+        self._last_hops = 0
+        self._orphaned_at: float | None = None
+        radio.accept(self._dialled)
+
+    # Being a relay that is heard
+
+    @property
+    def own_route(self) -> Route:
+        return Route(self.hops, self.wanted) if self.hops else Route(0)
+
+    def tick(self) -> None:
+        super().tick()
+        self._tell_the_way()
+        if self.is_connected:
+            self.radio.advertise(*self.advertised())
+
+    def advertised(self) -> tuple[Advertisement, str, Tail]:
+        """The host's name, since that is what people look for."""
+        assert self.session and self.session.their_hello
+        full = NO_ROOM if len(self.children) >= self.most_children else 0
+        identifier, route = self.key.identifier, self.route_to_tell()
+        return (
+            Advertisement(PSM, identifier[:4], critical=CIRCUITS_ONLY),
+            cut(self.session.their_hello.name, RELAYED_NAME_BYTES),
+            Tail(identifier[4:9], RELAYS | full, route.hops, route.host[:5]),
+        )
+
+    def route_to_tell(self) -> Route:
+        return self.own_route
+
+    # The way up
+
+    def _tell_the_way(self) -> None:
+        """At once where there is one, and not before another parent was looked for where there is none."""
+        if self.is_connected:
+            self._orphaned_at = None
+            self._last_hops = self.hops
+            if self.told != self.own_route:
+                self._tell(self.route_to_tell())
+                self.told = self.own_route
+        elif self.told.hops:
+            if self._orphaned_at is None:
+                self._orphaned_at = self.now()
+            elif self.now() >= self._orphaned_at + WITHOUT_PARENT:
+                self.told = Route(0)
+                self._tell(Route(0))
+                for child in self.children.values():
+                    for circuit in child.circuits:
+                        circuit.close(CloseReason.NO_HOST)
+
+    def _tell(self, route: Route) -> None:
+        for child in self.children.values():
+            child.say(route.frame())
+
+    def connected(self, link: Link) -> None:
+        if isinstance(link, Responder):
+            self._child_connected(link)
+            return
+        super().connected(link)
+        if link is self.session and link.why is None:
+            # It may be as many hops as before: whoever waits is told that there is a way again.
+            self.told = self.own_route
+            self._tell(self.route_to_tell())
+
+    def fits(self, one: Candidate) -> bool:
+        """While children rely on this relay its parent has fewer hops than it has: none of them can be above it."""
+        if self.children and self.told.hops and one.hops >= self._last_hops:
+            return False
+        return super().fits(one)
+
+    @property
+    def looks_for(self) -> float:
+        return 0.0 if self.told.hops else super().looks_for
+
+    # Children
+
+    def _dialled(self) -> Responder:
+        link = Responder(self, self.key, LARGEST_SDU)
+        self._links.append(link)
+        return link
+
+    def admitted(self, link: Link) -> Hello | int:
+        if link.them == self.key.identifier:
+            return Reason.TWIN
+        if link.them not in self.children and len(self.children) >= self.most_children:
+            return Reason.FULL
+        return Hello(new_epoch(), self.name, critical=CIRCUITS_ONLY, ignorable=RELAYS, route=self.route_to_tell())
+
+    def _child_connected(self, link: Responder) -> None:
+        if older := self.children.pop(link.them, None):
+            older.close("replaced")
+        self.children[link.them] = link
+
+    def ended(self, link: Link, why: str) -> None:
+        if isinstance(link, Responder):
+            self.child_ends.append(why)
+            self.followers.pop(link, None)
+            if self.children.get(link.them) is link:
+                del self.children[link.them]
+        else:
+            super().ended(link, why)
+
+    # Circuits
+
+    def asked(self, link: Link, opening: CircuitOpen, circuit: Circuit) -> None:
+        if (reason := self.objection(link, opening)) is not None:
+            link.circuits.refuse(circuit, reason)
+            return
+        assert self.up
+        down = circuit.end = PassageSide(self, link, circuit, is_up=False)
+        mtu = min(opening.inner_mtu, inner_mtu(link.mtu))
+        self._pass_opening(down, self.up, opening, mtu)
+
+    def _pass_opening(self, down: PassageSide, up: Initiator, opening: CircuitOpen, mtu: int) -> None:
+        passed = (*opening.passed, self.key.identifier[:4])
+        side = PassageSide(self, up, down.circuit, is_up=True)
+        side.circuit = up.circuits.open(side, opening.host, opening.hops_left - 1, mtu, passed, CREDITS)
+        side.other, down.other = down, side
+        self.circuits_passing += 1
+
+    def objection(self, link: Link, opening: CircuitOpen) -> CloseReason | None:
+        if not isinstance(link, Responder) or not self.is_connected or opening.host != self.wanted:
+            return CloseReason.NO_HOST
+        if self.key.identifier[:4] in opening.passed:
+            return CloseReason.LOOP
+        if not opening.hops_left:
+            return CloseReason.TOO_FAR
+        if self.circuits_passing >= self.most_circuits:
+            return CloseReason.NO_ROOM
+        return None
+
+    def passage_opened(self, up: PassageSide, down: PassageSide, mtu: int) -> None:
+        link = down.link
+        down.circuit.accept(down, min(mtu, inner_mtu(LARGEST_SDU)))
+        self.followers.setdefault(link, Follower(self.log, bool(link.their_hello and link.their_hello.relays)))
+
+    def pass_on(self, sdu: bytes, here: PassageSide, there: PassageSide) -> None:
+        there.leaving.append((sdu, True))
+
+    # The state
+
+    def keep_shared(self, unit: Unit) -> None:
+        self.log.append(unit)
+
+    def next_latest(self, link: Link) -> Unit | None:
+        if link in self.followers:
+            return self.followers[link].take()
+        return super().next_latest(link)
+
+    def close(self) -> None:
+        """Is gone, as a program that was killed."""
+        self.net.nodes.remove(self)
+        self.radio.close()
+        for channel in [one for one in self.net.channels if one.speaker in self._links]:
+            channel.close()

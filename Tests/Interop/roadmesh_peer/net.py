@@ -1,0 +1,301 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Nodes that live side by side in one thread on the virtual radio, in a time of their own or in the machine's.
+
+Where everybody is in this process, time is a number that moves when nothing is left to read: a test takes as long as it
+computes, and no machine is too busy for it. Beside real programs `Net(real=True)` takes the machine's time.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import selectors
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from time import monotonic
+from typing import Protocol
+
+from .virtual_air import Heard, understood
+from .wire import LARGEST_SDU, SERVICE, Advertisement, Tail, service_uuid, text
+
+STEP = 0.005
+PATIENCE = 10.0
+
+
+class Speaker(Protocol):
+    """What is spoken over a channel: a link. It is asked for what it has to say when the channel can take it."""
+
+    @property
+    def is_over(self) -> bool:
+        """The channel may be closed."""
+
+    def take(self, sdu: bytes) -> None: ...
+
+    def next_sdu(self) -> bytes | None: ...
+
+    def lost(self) -> None:
+        """The other side has closed the channel, or it is lost."""
+
+
+class Living(Protocol):
+    def tick(self) -> None:
+        """Does what is due by now."""
+
+
+class Net:
+    def __init__(self, *, real: bool = False) -> None:
+        self._selector = selectors.DefaultSelector()
+        self._real = real
+        self.now = monotonic() if real else 0.0
+        self.nodes: list[Living] = []
+        self.channels: list[NetChannel] = []
+        self.changed = threading.Condition(threading.RLock())
+        """Held while a node does something. A test that runs the net beside itself holds it to look or to act."""
+        self._beside: threading.Thread | None = None
+        self._failure: BaseException | None = None
+        self._ended = False
+
+    def close(self) -> None:
+        self._ended = True
+        if self._beside:
+            self._beside.join()
+        for channel in list(self.channels):
+            channel.close()
+        self._selector.close()
+
+    # Time
+
+    def step(self) -> None:
+        """Reads what there is. In a time of its own it moves that when there is nothing."""
+        ready = self._selector.select(STEP if self._real else 0)
+        with self.changed:
+            for key, mask in ready:
+                if key.fileobj.fileno() >= 0:  # type: ignore[union-attr]
+                    key.data(mask)
+            if self._real:
+                self.now = monotonic()
+            elif not ready:
+                self.now += STEP
+            if self._real or not ready:
+                for node in list(self.nodes):
+                    node.tick()
+            self._flush()
+            self.changed.notify_all()
+
+    def _flush(self) -> None:
+        for channel in list(self.channels):
+            channel.flush()
+
+    def until(self, come: Callable[[], bool], what: str = "what was waited for", timeout: float = PATIENCE) -> None:
+        """Lets everybody live until something has come about."""
+        deadline = self.now + timeout
+        with self.changed:
+            while not come():
+                if self._failure:
+                    raise self._failure
+                if self.now > deadline:
+                    raise TimeoutError(f"{what} did not come about within {timeout:g} s")
+                if self._beside:
+                    self.changed.wait(1.0)
+                else:
+                    self.step()
+
+    def pass_time(self, seconds: float) -> None:
+        end = self.now + seconds
+        self.until(lambda: self.now >= end, timeout=seconds + PATIENCE)
+
+    @contextmanager
+    def beside(self) -> Iterator[None]:
+        """Lives on by itself in a thread, while the test waits for somebody else."""
+        self._beside = threading.Thread(target=self._run, daemon=True)
+        self._beside.start()
+        try:
+            yield
+        finally:
+            self._ended = True
+            self._beside.join()
+            self._beside = None
+        if self._failure:
+            raise self._failure
+
+    def _run(self) -> None:
+        try:
+            while not self._ended:
+                self.step()
+        except BaseException as failure:
+            with self.changed:
+                self._failure = failure
+                self.changed.notify_all()
+
+    # Sockets
+
+    def watch(self, watched: socket.socket, mask: int, ready: Callable[[int], None]) -> None:
+        self._selector.register(watched, mask, ready)
+
+    def rewatch(self, watched: socket.socket, mask: int, ready: Callable[[int], None]) -> None:
+        self._selector.modify(watched, mask, ready)
+
+    def unwatch(self, watched: socket.socket) -> None:
+        with suppress(KeyError, ValueError):
+            self._selector.unregister(watched)
+
+
+class NetChannel:
+    """A channel of the virtual radio, and who speaks over it."""
+
+    mtu = LARGEST_SDU
+
+    def __init__(self, net: Net, connected: socket.socket, speaker: Speaker) -> None:
+        self._net = net
+        self._socket = connected
+        self.speaker = speaker
+        self._unsent: bytes | None = None
+        self._is_open = True
+        connected.setblocking(False)
+        net.watch(connected, selectors.EVENT_READ, self._ready)
+        net.channels.append(self)
+
+    def _ready(self, mask: int) -> None:
+        if mask & selectors.EVENT_WRITE:
+            self._net.rewatch(self._socket, selectors.EVENT_READ, self._ready)
+            self.flush()
+        if not mask & selectors.EVENT_READ or not self._is_open:
+            return
+        try:
+            sdu = self._socket.recv(LARGEST_SDU + 1)
+        except BlockingIOError:
+            return
+        except OSError:
+            sdu = b""
+        if sdu:
+            self.speaker.take(sdu)
+        else:
+            self.close()
+            self.speaker.lost()
+
+    def flush(self) -> None:
+        while self._is_open and (sdu := self._unsent or self.speaker.next_sdu()):
+            self._unsent = None
+            try:
+                self._socket.send(sdu)
+            except BlockingIOError:
+                self._unsent = sdu
+                self._net.rewatch(self._socket, selectors.EVENT_READ | selectors.EVENT_WRITE, self._ready)
+                return
+            except OSError:
+                # What the other side has said before it closed is still to be read.
+                break
+        if self._is_open and self.speaker.is_over:
+            self.close()
+
+    def close(self) -> None:
+        if self._is_open:
+            self._is_open = False
+            self._net.unwatch(self._socket)
+            self._socket.close()
+            self._net.channels.remove(self)
+
+
+class NetRadio:
+    """One radio: it hears and dials, advertises and is dialled. Its folder may have its neighbours' files only."""
+
+    INTERVAL = 0.025
+
+    def __init__(self, net: Net, air: Path, address: str, service: str = SERVICE) -> None:
+        self._net = net
+        self.air = air
+        self.address = address
+        self._service = service_uuid(service)
+        self._speaking = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self._speaking.setblocking(False)
+        self._ear: socket.socket | None = None
+        self._listening: socket.socket | None = None
+        self._spoken = 0.0
+
+    def listen(self, heard: Callable[[Heard], None]) -> None:
+        if self._ear:
+            return
+        ear = self._ear = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        path = self._path("ear")
+        path.unlink(missing_ok=True)
+        ear.bind(str(path))
+
+        def ready(_: int) -> None:
+            if one := understood(ear.recv(4096), self._service):
+                heard(one)
+
+        self._net.watch(ear, selectors.EVENT_READ, ready)
+
+    def stop_listening(self) -> None:
+        if self._ear:
+            self._net.unwatch(self._ear)
+            self._ear.close()
+            self._path("ear").unlink(missing_ok=True)
+            self._ear = None
+
+    def dial(self, heard: Heard, speaker: Speaker) -> NetChannel | None:
+        """Nothing where nobody is there any more."""
+        dialling = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        dialling.bind(f"\0roadmesh/{self.address}/{secrets.randbits(31)}")
+        dialling.setblocking(False)
+        try:
+            dialling.connect(str(self.air / f"{heard.address}.psm"))
+        except OSError:
+            dialling.close()
+            return None
+        return NetChannel(self._net, dialling, speaker)
+
+    def accept(self, answer: Callable[[], Speaker]) -> None:
+        """Lets others dial, and has somebody speak with each who does."""
+        listening = self._listening = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        listening.setblocking(False)
+        self._path("psm").unlink(missing_ok=True)
+        listening.bind(str(self._path("psm")))
+        listening.listen(64)
+
+        def ready(_: int) -> None:
+            with suppress(BlockingIOError):
+                NetChannel(self._net, listening.accept()[0], answer())
+
+        self._net.watch(listening, selectors.EVENT_READ, ready)
+
+    def advertise(self, advertisement: Advertisement, name: str, tail: Tail) -> None:
+        """Where it is time to."""
+        if self._net.now < self._spoken + self.INTERVAL:
+            return
+        self._spoken = self._net.now
+        said = bytes(advertisement) + self._service.bytes + text(self.address) + f"{name}{tail}".encode()
+        for ear in self.air.glob("*.ear"):
+            # Whoever has gone or does not keep up hears the next one.
+            with suppress(OSError):
+                self._speaking.sendto(said, str(ear))
+
+    def close(self) -> None:
+        self.stop_listening()
+        if self._listening:
+            self._net.unwatch(self._listening)
+            self._listening.close()
+            self._path("psm").unlink(missing_ok=True)
+            self._listening = None
+        self._speaking.close()
+
+    def _path(self, kind: str) -> Path:
+        return self.air / f"{self.address}.{kind}"
+
+
+def in_range(one: Path, other: Path, one_address: str, other_address: str) -> None:
+    """Lets two radios with folders of their own hear each other: each has links to the other's files."""
+    for here, there, address in ((one, other, other_address), (other, one, one_address)):
+        for kind in ("ear", "psm"):
+            link = here / f"{address}.{kind}"
+            if not link.is_symlink():
+                link.symlink_to(os.path.relpath(there / f"{address}.{kind}", here))
+
+
+def out_of_range(one: Path, other: Path, one_address: str, other_address: str) -> None:
+    for here, address in ((one, other_address), (other, one_address)):
+        for kind in ("ear", "psm"):
+            (here / f"{address}.{kind}").unlink(missing_ok=True)

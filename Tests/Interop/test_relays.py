@@ -1,0 +1,406 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Guests that join through relays, all of them written from docs/protocol.md alone, in a time of their own."""
+
+from __future__ import annotations
+
+import pytest
+from roadmesh_peer import democracy_dj
+from roadmesh_peer.circuit_frames import CloseReason
+from roadmesh_peer.conversation import Conversation
+from roadmesh_peer.mesh_client import Client
+from roadmesh_peer.mesh_host import Host
+from roadmesh_peer.mesh_relay import Relay
+from roadmesh_peer.net import Net
+from roadmesh_peer.noise_link import Packet
+from roadmesh_peer.roads import Roads
+from roadmesh_peer.signed_state import LARGEST_LOG
+from roadmesh_peer.wire import CHECKPOINT, CIRCUITS_ONLY, NO_ROOM, SHARED, Kind, Unit
+
+CAR = "Dad's Car"
+
+
+@pytest.fixture
+def car(net: Net, roads: Roads) -> Host:
+    return Host(net, roads.radio("car"), CAR)
+
+
+@pytest.fixture
+def relay(net: Net, roads: Roads, car: Host) -> Relay:
+    """One that hears the host."""
+    made = Relay(net, roads.radio("relay", "car"), "Rita")
+    net.until(lambda: made.is_connected, "the relay's link")
+    return made
+
+
+@pytest.fixture
+def ana(net: Net, roads: Roads, relay: Relay) -> Client:
+    """A guest that hears the relay only, and is in."""
+    return joined(Client(net, roads.radio("ana", "relay"), "Ana"))
+
+
+def joined(guest: Client) -> Client:
+    guest.net.until(lambda: guest.is_connected and guest.view.state is not None, f"{guest.name} sees the queue")
+    return guest
+
+
+def votes(guest: Client, song: str) -> None:
+    guest.vote(song)
+    guest.net.until(lambda: guest.shows_vote(song), f"{guest.name}'s vote for {song}")
+
+
+def test_a_guest_out_of_the_hosts_range_joins_through_a_relay_and_its_vote_is_seen_by_all(
+    net: Net, roads: Roads, car: Host, relay: Relay, ana: Client
+) -> None:
+    assert ana.hops == 2 and ana.session and ana.session.in_circuit
+    bob = joined(Client(net, roads.radio("bob", "car"), "Bob"))
+    assert bob.hops == 1
+    votes(ana, "n3")
+    net.until(
+        lambda: all(ana.key.identifier in (one.view.state.voters("n3") or ()) for one in (relay, bob) if one.view.state)
+    )
+    net.until(lambda: not ana.conversation.outbox, "the ack")
+    assert car.intents == [(ana.key.identifier, "n3")]
+    assert {guest.name for guest in car.state.guests} == {"Rita", "Ana", "Bob"}
+
+
+def test_a_stranger_meets_a_host_behind_a_relay_by_xx_and_comes_back_by_ik(net: Net, ana: Client, relay: Relay) -> None:
+    def packets(guest: Client) -> list[int]:
+        return [packet[0] for packet in guest.session.packets] if guest.session else []
+
+    assert packets(ana) == [Packet.XX_2]
+    assert ana.session
+    first = ana.session
+    first.close("lost")
+    net.until(lambda: ana.is_connected and ana.session is not first, "another circuit")
+    assert packets(ana) == [Packet.IK_2]
+    # Nobody keeps the key of a relay, so the carrier is made as with a stranger.
+    assert ana.up and [packet[0] for packet in ana.up.packets] == [Packet.XX_2]
+
+
+def test_two_relays_in_a_line_take_a_guest_along(net: Net, roads: Roads, car: Host, relay: Relay) -> None:
+    second = Relay(net, roads.radio("second", "relay"), "Rolf")
+    net.until(lambda: second.is_connected)
+    ana = joined(Client(net, roads.radio("ana", "second"), "Ana"))
+    assert (relay.hops, second.hops, ana.hops) == (1, 2, 3)
+    votes(ana, "n1")
+    votes(second, "n1")
+    assert car.intents == [(ana.key.identifier, "n1"), (second.key.identifier, "n1")]
+
+
+def test_a_relay_is_heard_under_its_hosts_name_with_its_hops_and_whose_it_is(relay: Relay, car: Host) -> None:
+    advertisement, name, tail = relay.advertised()
+    assert advertisement.critical == CIRCUITS_ONLY and advertisement.head == relay.key.identifier[:4]
+    assert (name, tail.hops, tail.host_head) == (CAR, 1, car.key.identifier[:5])
+    assert tail.more_head == relay.key.identifier[4:9]
+
+
+def test_a_relay_that_has_no_way_to_a_host_is_not_heard(net: Net, roads: Roads) -> None:
+    Relay(net, roads.radio("relay", "car"), "Rita")
+    ana = Client(net, roads.radio("ana", "relay"), "Ana")
+    net.pass_time(2)
+    assert ana.up is None and not ana.ends
+
+
+def test_of_two_ways_the_shorter_one_is_taken(net: Net, roads: Roads, relay: Relay) -> None:
+    second = Relay(net, roads.radio("second", "relay"), "Rolf")
+    net.until(lambda: second.is_connected)
+    ana = joined(Client(net, roads.radio("ana", "relay", "second"), "Ana"))
+    assert ana.hops == 2 and ana.parent and ana.parent.heard.address == "relay"
+
+
+# What is sent once
+
+
+def test_the_state_crosses_each_link_once_however_many_are_behind_it(
+    net: Net, roads: Roads, car: Host, relay: Relay, ana: Client
+) -> None:
+    others = [joined(Client(net, roads.radio(f"guest{one}", "relay"), f"Guest {one}")) for one in range(3)]
+    net.pass_time(0.1)
+    assert relay.up and relay.session is relay.up
+    before = relay.log.end
+    messages = len(relay.up.heard_of(Kind.MESSAGE))
+    votes(ana, "n5")
+    net.until(
+        lambda: all(ana.key.identifier in (one.view.state.voters("n5") or ()) for one in others if one.view.state)
+    )
+    assert relay.log.end - before == len(relay.up.heard_of(Kind.MESSAGE)) - messages == 1
+    # What the host has said to these guests alone, in their circuits, is no state.
+    assert all(one.session and not one.session.heard_of(Kind.MESSAGE) for one in others)
+
+
+def test_a_newcomer_gets_the_state_from_the_relay_and_the_host_is_not_asked(
+    net: Net, roads: Roads, car: Host, relay: Relay, ana: Client
+) -> None:
+    votes(ana, "n2")
+    bob = joined(Client(net, roads.radio("bob", "relay"), "Bob"))
+    assert bob.view.state and bob.view.state.voters("n2") == (ana.key.identifier,)
+    net.pass_time(2)
+    assert bob.session and not bob.session.heard_of(Kind.MESSAGE)
+    assert bob.view.state == car.state
+
+
+def test_a_guest_behind_a_relay_that_has_nothing_asks_the_host_after_a_second(
+    net: Net, roads: Roads, car: Host, relay: Relay
+) -> None:
+    relay.log.empty()
+    relay.next_latest = lambda link: None  # type: ignore[method-assign]
+    ana = Client(net, roads.radio("ana", "relay"), "Ana")
+    net.until(lambda: ana.is_connected)
+    begun = net.now
+    joined(ana)
+    assert 1.0 <= net.now - begun < 1.1
+    assert ana.view.state == car.state
+
+
+def test_what_a_relay_keeps_back_is_found_out_by_the_next_heartbeat(
+    net: Net, car: Host, relay: Relay, ana: Client
+) -> None:
+    relay.followers.clear()
+    ana.vote("n4")
+    begun = net.now
+    net.until(lambda: ana.shows_vote("n4"))
+    assert 1.0 < net.now - begun < 6.1
+    assert ana.view.state == car.state
+
+
+def test_state_that_comes_before_its_key_is_known_waits_and_is_looked_at_then(
+    net: Net, roads: Roads, relay: Relay
+) -> None:
+    ana = Client(net, roads.radio("ana", "relay"), "Ana")
+    net.until(lambda: ana.up is not None and ana.up.is_connected)
+    unit = relay.log.units[0]
+    assert ana.up
+    ana.came(ana.up, unit)
+    assert ana.view.state is None and ana.waiting.units == [unit]
+    joined(ana)
+    assert not ana.waiting.units
+
+
+def test_no_more_than_the_limit_waits_for_a_key(net: Net, roads: Roads, relay: Relay) -> None:
+    ana = Client(net, roads.radio("ana", "relay"), "Ana")
+    net.until(lambda: ana.up is not None)
+    unit = Unit(bytes(65_000), 1, latest=True, shared=2)
+    assert ana.up
+    for _ in range(5):
+        ana.came(ana.up, unit)
+    assert (len(ana.waiting.units), ana.waiting.dropped) == (2, 3)
+
+
+def test_a_relay_of_a_relay_gets_checkpoints_so_that_it_has_something_for_newcomers(
+    net: Net, roads: Roads, car: Host, relay: Relay
+) -> None:
+    second = Relay(net, roads.radio("second", "relay"), "Rolf")
+    net.until(lambda: second.is_connected)
+    ana = joined(Client(net, roads.radio("ana", "second"), "Ana"))
+    net.pass_time(0.1)
+    snapshots = ana.view.snapshots
+    for number in range(1, 9):
+        for guest in (ana, second, relay):
+            votes(guest, f"n{number}")
+    net.pass_time(0.1)
+    # Somewhere on the way the changes had more bytes than the whole.
+    kept = [unit.body for unit in relay.log.units]
+    assert relay.log.units[0].shared & CHECKPOINT and [unit.body for unit in second.log.units] == kept
+    assert ana.view.snapshots == snapshots, "who has everything gets no checkpoint"
+    assert joined(Client(net, roads.radio("bob", "second"), "Bob")).view.state == car.state
+
+
+def test_a_log_of_changes_alone_does_not_grow_for_ever(net: Net, relay: Relay) -> None:
+    change = Unit(bytes(60_000), 1, latest=True, shared=SHARED)
+    kept = []
+    for _ in range(10):
+        relay.log.append(change)
+        kept.append(sum(len(unit.body) for unit in relay.log.units))
+    assert 180_000 < max(kept) <= LARGEST_LOG and kept[-1] == 0
+
+
+def test_no_state_is_sent_in_a_circuit_to_a_relay_either(net: Net, roads: Roads, relay: Relay) -> None:
+    second = Relay(net, roads.radio("second", "relay"), "Rolf")
+    net.until(lambda: second.is_connected and second.view.state is not None)
+    assert second.session and not second.session.heard_of(Kind.MESSAGE)
+
+
+# What ends
+
+
+@pytest.fixture
+def other_relay(net: Net, roads: Roads, relay: Relay) -> Relay:
+    """A second one beside the first."""
+    made = Relay(net, roads.radio("other", "car"), "Olga")
+    net.until(lambda: made.is_connected)
+    return made
+
+
+def test_a_guest_whose_relay_is_gone_comes_back_through_another_and_no_vote_is_lost_or_counts_twice(
+    net: Net, roads: Roads, car: Host, relay: Relay, ana: Client
+) -> None:
+    other = Relay(net, roads.radio("other", "car"), "Olga")
+    net.until(lambda: other.is_connected)
+    votes(ana, "n1")
+    roads.join("ana", "other")
+    ana.vote("n2")
+    relay.close()
+    begun = net.now
+    net.until(
+        lambda: (
+            ana.up is not None and ana.up.why is None and ana.parent is not None and ana.parent.heard.address == "other"
+        )
+    )
+    ana.vote("n3")
+    net.until(lambda: ana.shows_vote("n3"))
+    assert net.now - begun < 1.5
+    assert [song for _, song in car.intents] == ["n1", "n2", "n3"]
+    net.until(lambda: not ana.conversation.outbox, "the ack")
+    assert ana.hops == 2
+
+
+def test_a_guest_that_comes_into_the_hosts_range_goes_on_with_the_same_conversation(
+    net: Net, roads: Roads, car: Host, relay: Relay, ana: Client
+) -> None:
+    votes(ana, "n1")
+    roads.join("ana", "car")
+    relay.close()
+    net.until(lambda: ana.is_connected and ana.hops == 1)
+    votes(ana, "n2")
+    assert ana.conversation.last == 2 and [song for _, song in car.intents] == ["n1", "n2"]
+
+
+def test_a_relay_that_loses_its_host_takes_another_parent_and_its_children_stay(
+    net: Net, roads: Roads, car: Host, relay: Relay
+) -> None:
+    """The line is car, relay, second, ana; the second hears another relay of one hop as well."""
+    second = Relay(net, roads.radio("second", "relay"), "Rolf")
+    net.until(lambda: second.is_connected)
+    other = Relay(net, roads.radio("other", "car"), "Olga")
+    net.until(lambda: other.is_connected)
+    ana = joined(Client(net, roads.radio("ana", "second"), "Ana"))
+    carrier = ana.up
+    roads.join("second", "other")
+    relay.close()
+    begun = net.now
+    net.until(lambda: second.parent is not None and second.parent.heard.address == "other" and ana.is_connected)
+    votes(ana, "n6")
+    assert net.now - begun < 1.5 and ana.up is carrier
+
+
+def test_a_relay_without_a_parent_says_so_and_its_children_look_for_themselves(
+    net: Net, roads: Roads, car: Host, relay: Relay, ana: Client
+) -> None:
+    roads.part("relay", "car")
+    assert relay.up
+    relay.up.close("lost")
+    begun = net.now
+    net.until(lambda: ana.up is None, "the guest leaves the relay")
+    assert 0.4 < net.now - begun < 1.0
+    assert ana.ends[-1] == "no way"
+    roads.join("ana", "car")
+    net.until(lambda: ana.is_connected)
+    assert ana.hops == 1
+
+
+def test_a_relay_with_children_takes_nobody_below_it_for_its_parent(
+    net: Net, roads: Roads, car: Host, relay: Relay
+) -> None:
+    """A triangle: the second relay is a child of the first. If that took it as its parent, nobody would have a way."""
+    second = Relay(net, roads.radio("second", "relay"), "Rolf")
+    net.until(lambda: second.is_connected)
+    roads.part("relay", "car")
+    assert relay.up
+    relay.up.close("lost")
+    net.pass_time(3)
+    assert not relay.is_connected and not second.is_connected
+    roads.join("relay", "car")
+    net.until(lambda: relay.is_connected and second.is_connected, "both are back")
+    assert (relay.hops, second.hops) == (1, 2)
+
+
+def test_a_relay_without_room_is_passed_over_and_one_with_room_is_taken(
+    net: Net, roads: Roads, relay: Relay, other_relay: Relay
+) -> None:
+    relay.most_children = 1
+    joined(Client(net, roads.radio("ana", "relay"), "Ana"))
+    net.pass_time(0.1)
+    assert relay.advertised()[2].ignorable & NO_ROOM
+    bob = joined(Client(net, roads.radio("bob", "relay", "other"), "Bob"))
+    assert bob.parent and bob.parent.heard.address == "other"
+
+
+def test_a_guest_for_which_no_relay_has_room_gets_in_when_there_is_some(
+    net: Net, roads: Roads, relay: Relay, ana: Client
+) -> None:
+    relay.most_children = 1
+    bob = Client(net, roads.radio("bob", "relay"), "Bob")
+    net.pass_time(1)
+    assert bob.up is None
+    ana.leave()
+    joined(bob)
+    assert len(relay.children) == 1
+
+
+def test_a_child_too_many_is_refused_where_it_has_not_heard_of_it(
+    net: Net, roads: Roads, relay: Relay, ana: Client
+) -> None:
+    relay.most_children = 2
+    both = [Client(net, roads.radio(name, "relay"), name) for name in ("bob", "cid")]
+    net.until(lambda: any(one.is_connected for one in both))
+    net.pass_time(0.3)
+    assert sorted(one.is_connected for one in both) == [False, True]
+    assert relay.child_ends == ["refused 1"] or not relay.child_ends
+
+
+def test_a_relay_that_passes_as_many_circuits_as_it_may_refuses_further_ones(
+    net: Net, roads: Roads, relay: Relay, ana: Client
+) -> None:
+    relay.most_circuits = 1
+    bob = Client(net, roads.radio("bob", "relay"), "Bob")
+    net.until(lambda: bool(bob.ends))
+    assert bob.refused_by_relay == CloseReason.NO_ROOM
+    assert ana.is_connected
+
+
+def test_a_guest_that_leaves_says_goodbye_to_the_host_and_the_relay(
+    net: Net, car: Host, relay: Relay, ana: Client
+) -> None:
+    ana.leave()
+    net.until(lambda: ana.up is None or ana.up.why is not None)
+    net.until(lambda: not relay.children)
+    assert car.ends == ["goodbye"] and relay.child_ends == ["goodbye"]
+    assert relay.circuits_passing == 0
+
+
+def test_a_circuit_that_is_idle_stays_and_one_in_which_nothing_arrives_is_left(
+    net: Net, roads: Roads, car: Host, relay: Relay, ana: Client
+) -> None:
+    net.pass_time(60)
+    assert ana.ends == [] and car.ends == []
+    relay.pass_on = lambda sdu, here, there: here.circuit.passed_on()  # type: ignore[method-assign]
+    ana.vote("n7")
+    begun = net.now
+    net.until(lambda: bool(ana.ends), "the relay that takes and drops is left", timeout=20)
+    assert 6.0 <= net.now - begun < 6.2
+    roads.join("ana", "car")
+    net.until(lambda: ana.shows_vote("n7"), timeout=20)
+    assert [song for _, song in car.intents] == ["n7"]
+
+
+def test_a_guest_wants_the_host_that_it_was_joined_to_and_no_other_of_that_name(
+    net: Net, roads: Roads, ana: Client, relay: Relay
+) -> None:
+    twin = Host(net, roads.radio("twin"), CAR)
+    other = Relay(net, roads.radio("other", "twin"), "Olga")
+    net.until(lambda: other.is_connected)
+    roads.join("ana", "other")
+    relay.close()
+    net.pass_time(5)
+    assert ana.up is None and twin.key.identifier not in ana.conversations
+
+
+def test_a_rejection_comes_through_the_circuit(net: Net, ana: Client) -> None:
+    ana.vote("unheard of")
+    net.until(lambda: bool(ana.view.rejections))
+    assert ana.view.rejections[0].reason == democracy_dj.Why.NOT_QUEUED
+
+
+def test_a_relay_keeps_no_conversation_with_its_children(net: Net, relay: Relay, ana: Client) -> None:
+    assert list(relay.conversations) == [relay.wanted]
+    assert list(ana.conversations) == [ana.wanted] and isinstance(ana.conversation, Conversation)
