@@ -8,7 +8,7 @@ resumed, `signed_state` what a host signs, `democracy_dj` and `protobuf` the app
 virtual radio. `guest` and `hosting` put them together, one step after another as a test says.
 
 `mesh_client`, `mesh_relay` and `mesh_host` are nodes that live by themselves: `link` and `circuits` are what they
-speak, `net` is their radio and their time, `roads` who hears whom.
+speak, `net` is their radio and their time, `roads` who hears whom. `hostile_relays` do what a relay must not.
 
 `document` reads the examples of docs/protocol.md, and `exchange` writes the one that it shows byte by byte.
 """
