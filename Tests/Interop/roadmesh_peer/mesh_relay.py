@@ -1,9 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A relay that lives by itself, by docs/protocol.md: a guest that takes others along."""
+"""A relay that lives by itself, by docs/protocol.md: a guest that takes others along.
+
+python -m roadmesh_peer.mesh_relay AIR NAME    relays on the virtual radio, until it is interrupted
+"""
 
 from __future__ import annotations
 
+import sys
 from collections import deque
+from contextlib import suppress
+from pathlib import Path
 
 from .circuit_frames import CREDITS, CircuitOpen, CloseReason, inner_mtu
 from .circuits import Circuit
@@ -247,3 +253,20 @@ class Relay(Client):
         self.radio.close()
         for channel in [one for one in self.net.channels if one.speaker in self._links]:
             channel.close()
+
+
+def main(air: str, name: str) -> None:
+    net = Net(real=True)
+    relay = Relay(net, NetRadio(net, Path(air), name.lower()), name)
+    told = None
+    while True:
+        net.step()
+        now = (relay.own_route.hops, len(relay.children), relay.circuits_passing)
+        if now != told:
+            print(f"{now[0]} hops to the host, {now[1]} children, {now[2]} circuits", flush=True)
+        told = now
+
+
+if __name__ == "__main__":
+    with suppress(KeyboardInterrupt):
+        main(*sys.argv[1:])

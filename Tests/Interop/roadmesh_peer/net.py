@@ -16,10 +16,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from time import monotonic
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from .virtual_air import Heard, understood
 from .wire import LARGEST_SDU, SERVICE, Advertisement, Tail, service_uuid, text
+
+Done = TypeVar("Done")
 
 STEP = 0.005
 PATIENCE = 10.0
@@ -130,6 +132,11 @@ class Net:
                 self._failure = failure
                 self.changed.notify_all()
 
+    def do(self, act: Callable[[], Done]) -> Done:
+        """Has a node do something while the net may be living beside the test."""
+        with self.changed:
+            return act()
+
     # Sockets
 
     def watch(self, watched: socket.socket, mask: int, ready: Callable[[int], None]) -> None:
@@ -231,9 +238,10 @@ class NetRadio:
 
     def stop_listening(self) -> None:
         if self._ear:
+            # In this order: a file of a socket that is closed counts as stale, and who advertises removes it.
+            self._path("ear").unlink(missing_ok=True)
             self._net.unwatch(self._ear)
             self._ear.close()
-            self._path("ear").unlink(missing_ok=True)
             self._ear = None
 
     def dial(self, heard: Heard, speaker: Speaker) -> NetChannel | None:
