@@ -39,7 +39,8 @@ struct Sentences {
         case .ready(let node): greeting(node)
         case .peerDiscovered(let peer, let rssi, let hops, let relay):
             [
-                "Heard \(quoted(peer))\(relay.map { ", through a relay (\(Self.way(hops, hasRoom: $0.hasRoom)))" } ?? "")"
+                "Heard \(quoted(peer))"
+                    + (hops > 0 ? ", through a relay (\(Self.way(hops, hasRoom: relay?.hasRoom ?? true)))" : "")
                     + "\(Self.strength(rssi))."
             ]
         case .peerLost(let peer, let relay):

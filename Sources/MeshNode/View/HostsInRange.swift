@@ -22,7 +22,8 @@ struct HostsInRange: Sendable {
             }
             if host.hops > 0 { host.hops = host.relays.first?.hops ?? hops }
         } else {
-            (host.name, host.rssi, host.hops) = (name, rssi, 0)
+            // Not every node tells which relay it is.
+            (host.name, host.rssi, host.hops) = (name, rssi, hops)
         }
         guard let place else {
             hosts.append(host)
