@@ -34,4 +34,4 @@ def test_the_radios_of_a_relay_behave_as_they_say(lab: Lab, relay: str) -> None:
     program.wait(timeout=LONGEST)
     assert program.exit_code == 0, "\n".join(failures(program))
     # A filter that matches nothing passes as well.
-    assert any("Test run with 3 tests" in line.text for line in program.lines), program.tail()
+    assert any("Test run with 4 tests" in line.text for line in program.lines), program.tail()

@@ -14,6 +14,8 @@ struct RadioPair {
     let hostEvents: EventQueue<RadioEvent>
     let guestEvents: EventQueue<RadioEvent>
     let advertisement: Advertisement
+    /// What the guest advertises where it is a relay to the host.
+    let relayed: Advertisement
 
     static let service = ServiceType.democracyDJ.uuid
 
@@ -26,8 +28,11 @@ struct RadioPair {
             host = try VirtualRadio(air: air, address: "host")
             guest = try VirtualRadio(air: air, address: "guest")
         }
-        advertisement = Advertisement(
-            service: Self.service, peer: Peer(id: "c0ffee00112233445566778899aabbcc", name: "Dad's Car"))
+        let car = Peer(id: "c0ffee00112233445566778899aabbcc", name: "Dad's Car")
+        advertisement = Advertisement(service: Self.service, peer: car)
+        relayed = Advertisement(
+            service: Self.service, relay: Peer(id: "f00df00d112233445566778899aabbcc", name: "Ana"), to: car, hops: 1,
+            hasRoom: true)
         hostEvents = EventQueue(host.events)
         guestEvents = EventQueue(guest.events)
         try await host.open()
@@ -43,12 +48,17 @@ struct RadioPair {
     func sight() async throws -> ScanResult {
         try await host.advertise(advertisement, pace: .fast)
         try await guest.scan(for: Self.service)
-        let scanResult = try await guestEvents.first { event -> ScanResult? in
+        let scanResult = try await heard(by: guestEvents)
+        await guest.stopScanning()
+        return scanResult
+    }
+
+    /// What is heard next, with its name.
+    func heard(by events: EventQueue<RadioEvent>) async throws -> ScanResult {
+        try await events.first { event -> ScanResult? in
             guard case .heard(let scanResult) = event, !scanResult.advertisement.name.isEmpty else { return nil }
             return scanResult
         }
-        await guest.stopScanning()
-        return scanResult
     }
 
     /// The next channel that the host is dialled on.

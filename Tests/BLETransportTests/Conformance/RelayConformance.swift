@@ -20,6 +20,22 @@ struct RelayConformance {
         await chain.close()
     }
 
+    @Test("a relay advises its guest of intervals that its host has not advised, and says nothing to its host")
+    func ownIntervals() async throws {
+        let chain = try await Chain()
+        let upwards = try await chain.dialUp(to: chain.hosts[0])
+        let downwards = try await chain.dialDown()
+        for advised in RadioLimits.fewIntervals.prefix(2) {
+            // There is no link layer below a virtual channel, and two adapters do not share their time.
+            guard await downwards.relay.linkCondition() != nil, !(chain.relay is PairedRadio) else { break }
+            await upwards.relay.heed(AirNote(intervals: advised))
+            #expect(await upwards.relay.linkCondition()?.note?.intervals == nil)
+            let advice = try #require(await downwards.relay.linkCondition()?.note?.intervals)
+            #expect(advice.conflict(with: advised) == .none, "\(advice) beside \(advised)")
+        }
+        await chain.close()
+    }
+
     @Test("a relay that a guest is linked to dials another host, at once or when the guest has gone, as its radios say")
     func dialsAnother() async throws {
         let chain = try await Chain()

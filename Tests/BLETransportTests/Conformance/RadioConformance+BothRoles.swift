@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import MeshProtocol
+import Testing
+
+@testable import BLETransport
+
+/// A radio can be found as a host is while it hears, dials and links as a guest does. `RelayConformance` specifies what follows
+/// for links that go up and down.
+extension RadioConformance {
+    @Test("two radios that advertise and scan at once hear one another")
+    func bothHeard() async throws {
+        let pair = try await RadioPair()
+        try await pair.host.advertise(pair.advertisement, pace: .fast)
+        try await pair.guest.advertise(pair.relayed, pace: .fast)
+        try await pair.host.scan(for: RadioPair.service)
+        try await pair.guest.scan(for: RadioPair.service)
+        #expect(try await pair.heard(by: pair.guestEvents).advertisement == pair.advertisement)
+        #expect(try await pair.heard(by: pair.hostEvents).advertisement == pair.relayed)
+        await pair.close()
+    }
+
+    @Test("a guest that is linked can be found and hears others, and its link goes on")
+    func guestIsFound() async throws {
+        let pair = try await RadioPair()
+        let (guest, host) = try await pair.link()
+        try await pair.guest.advertise(pair.relayed, pace: .fast)
+        try await pair.host.scan(for: RadioPair.service)
+        let relay = try await pair.heard(by: pair.hostEvents)
+        #expect(relay.advertisement == pair.relayed && relay.endpoint.psm >= 0x80)
+        try await pair.host.advertise(pair.advertisement, pace: .fast)
+        try await pair.guest.scan(for: RadioPair.service)
+        #expect(try await pair.heard(by: pair.guestEvents).advertisement == pair.advertisement)
+        try await echo(guest, host)
+        await pair.guest.stopAdvertising()
+        try await echo(guest, host)
+        await pair.close()
+    }
+
+    @Test("a radio that advertises is heard while its dial waits, and is dialled when that was given up")
+    func heardWhileDialling() async throws {
+        let pair = try await RadioPair()
+        let host = try await pair.sight()
+        await pair.host.stopAdvertising()
+        try await pair.guest.advertise(pair.relayed, pace: .fast)
+        let waiting = Task { try await pair.guest.dial(host.endpoint) }
+        try await pair.host.scan(for: RadioPair.service)
+        let relay = try await pair.heard(by: pair.hostEvents)
+        #expect(relay.advertisement == pair.relayed)
+        await pair.host.stopScanning()
+        waiting.cancel()
+        await #expect(throws: RadioError.self) { try await waiting.value }
+        let dialled = try await pair.host.dial(relay.endpoint)
+        let accepted = try await pair.guestEvents.first { event -> (any RadioChannel)? in
+            if case .accepted(let channel) = event { channel } else { nil }
+        }
+        try await echo(dialled, accepted)
+        await pair.close()
+    }
+
+    @Test("a radio that advertises links to a host, and is heard afterwards")
+    func heardWhenLinked() async throws {
+        let pair = try await RadioPair()
+        try await pair.guest.advertise(pair.relayed, pace: .fast)
+        let (guest, host) = try await pair.link()
+        try await echo(guest, host)
+        try await pair.host.scan(for: RadioPair.service)
+        #expect(try await pair.heard(by: pair.hostEvents).advertisement == pair.relayed)
+        await pair.close()
+    }
+
+    private func echo(_ one: any RadioChannel, _ other: any RadioChannel) async throws {
+        try await one.send([1, 2])
+        #expect(try await other.receive() == [1, 2])
+        try await other.send([3])
+        #expect(try await one.receive() == [3])
+    }
+}
