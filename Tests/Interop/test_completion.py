@@ -45,6 +45,8 @@ def test_commands_and_options_are_completed(complete: Complete) -> None:
     assert {"host", "guest", "scan", "demo", "doctor", "pair", "fieldtest"} <= set(complete("''"))
     assert complete("fieldtest fo") == ["forget"]
     assert complete("host Car --lib") == ["--library"]
+    assert complete("guest Ana --rel") == ["--relay"]
+    assert complete("host Car --rel") == []
     assert complete("scan --radio b") == ["bluez"]
 
 

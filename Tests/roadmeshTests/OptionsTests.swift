@@ -111,6 +111,16 @@ struct OptionsTests {
         #expect((again as? HostCommand)?.page.http == "127.0.0.1:0")
     }
 
+    @Test("a guest passes others on when it is told to, and only then")
+    func relay() throws {
+        #expect(try GuestCommand.parse(["Ana"]).others.relay == false)
+        #expect(try GuestCommand.parse(["Ana", "--relay"]).others.relay)
+        #expect(try RoadMesh.parsed(["fieldtest", "record", "guest", "Ana", "--relay"]) is RecordGuestCommand)
+        #expect(
+            try Self.problem(["host", "Car", "--relay"])?.sentence.hasPrefix("There is no option --relay.") == true)
+        #expect(GuestCommand.helpMessage(columns: 200).contains("Pass others on"))
+    }
+
     @Test("every option of a host and a guest stands under what it is about")
     func groups() throws {
         for help in [HostCommand.helpMessage(columns: 200), GuestCommand.helpMessage(columns: 200)] {

@@ -14,10 +14,14 @@ struct GuestCommand: AsyncParsableCommand {
     var name: String
 
     @OptionGroup(title: "The host") var wanted: WantedHost
+    @OptionGroup(title: "Other guests") var others: OtherGuests
     @OptionGroup(title: "The page") var page: PageOptions
     @OptionGroup(title: "The node") var options: NodeOptions
 
     func run() async throws { try await run(recorded: nil) }
+
+    /// The part that the node plays.
+    private var part: NodeCore.Part { .guest(wanted: wanted.host) }
 
     /// Runs the guest, and records its drive where that is wanted.
     func run(recorded recording: RecordingOptions.Checked?) async throws {
@@ -26,13 +30,23 @@ struct GuestCommand: AsyncParsableCommand {
         let address = try page.address()
         var parts = try options.node(.guest, name: name, page: address)
         if let recording { parts.record(recording) }
-        try await options.run(parts, as: .guest(wanted: wanted.host), endOfInput: .quit(.endOfInput)) { [parts] node in
+        try await options.run(parts, as: part, endOfInput: .quit(.endOfInput)) { [parts] node in
             let recorder = try recording?.begin(node, parts)
             let heard = HeardHosts(parts.kept?.path).map { Listener(events: node.events(), heard: $0) }
             let others: [(any Service)?] = [recorder, heard]
             return (try await Page(node, parts, address).dashboard, others.compactMap(\.self))
         }
     }
+}
+
+/// What a guest does for others.
+struct OtherGuests: ParsableArguments {
+    @Flag(
+        help: """
+            Pass others on: guests that are out of the host's range join it through this node. It takes power, so no device does it \
+            unasked.
+            """)
+    var relay = false
 }
 
 /// Whom a guest joins.
