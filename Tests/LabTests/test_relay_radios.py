@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 
 import pytest
+from helpers import await_joined, cast, links_of, start_host
 from lab import Lab
 from test_conformance import failures
 
@@ -35,3 +36,21 @@ def test_the_radios_of_a_relay_behave_as_they_say(lab: Lab, relay: str) -> None:
     assert program.exit_code == 0, "\n".join(failures(program))
     # A filter that matches nothing passes as well.
     assert any("Test run with 4 tests" in line.text for line in program.lines), program.tail()
+
+
+def test_a_guest_with_two_adapters_dials_with_the_first_and_votes(lab: Lab) -> None:
+    host = start_host(lab.box("car"))
+    box = lab.box("pair", controllers=2)
+    guest = box.roadmesh("guest", "Ana", adapter="hci0,hci1")
+    await_joined(guest)
+    assert guest.seen("ready")[0]["radio"] == "bluez hci0 and bluez hci1"
+    cast(guest, "s3", seen_by=[host, guest])
+    assert len(links_of(lab, box.hci(0))) == 1 and not links_of(lab, box.hci(1))
+    # One of the two is enough to fail.
+    box.rfkill(1, on=True)
+    guest.expect("notice", code="radioUnavailable", cause="blocked")
+    box.rfkill(1, on=False)
+    guest.expect("noticeCleared", code="radioUnavailable")
+    cast(guest, "s4", seen_by=[host, guest])
+    refused = box.roadmesh("host", "x", adapter="hci0,hci1")
+    assert refused.wait() == 64

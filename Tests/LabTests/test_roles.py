@@ -3,6 +3,7 @@ its driver's word (docs/bluez.md, "One role at a time"). The lab has both kinds.
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,8 @@ ADVERTISEMENT = bytes([2, 0x01, 0x06]) + bytes([4, 0x09]) + b"Car"
 # A dial that nothing stands in the way of takes up to 0.3 s.
 REFUSED = 3.0
 
+numbers = itertools.count(1)
+
 
 @pytest.fixture(scope="module")
 def relays(air_of_file: Lab) -> dict[str, Box]:
@@ -24,10 +27,10 @@ def relays(air_of_file: Lab) -> dict[str, Box]:
     return {driver: air_of_file.box(driver, driver=driver) for driver in ("serial", "vhci")}
 
 
-@pytest.fixture(scope="module")
-def above(air_of_file: Lab) -> tuple[Stranger, int]:
-    """Somebody to dial, and the PSM."""
-    stranger = air_of_file.stranger("above")
+@pytest.fixture
+def above(road: Lab) -> tuple[Stranger, int]:
+    """Somebody to dial, and the PSM. Each test has another one: where a link ends it advertises again, at any moment."""
+    stranger = road.stranger(f"above{next(numbers)}")
     return stranger, stranger.listen()
 
 
