@@ -10,6 +10,7 @@ import MeshProtocol
 /// - `ADDRESS.deaf`: the same socket while that radio does neither.
 /// - `ADDRESS.psm`: a packet socket that accepts channels.
 /// - `ADDRESS.cut`: while it exists, that radio is in a dead zone. `everyone.cut`: all of them are.
+/// - `ADDRESS.ADDRESS.cut`: while it exists, these two radios are out of each other's range. The lesser address is first.
 public struct VirtualAir: Hashable, Sendable {
     /// The folder's path.
     public let directory: String
@@ -72,6 +73,20 @@ public struct VirtualAir: Hashable, Sendable {
     func isCut(_ address: String) -> Bool {
         access(cutPath(nil), F_OK) == 0 || access(cutPath(address), F_OK) == 0
     }
+
+    /// Puts two radios out of each other's range.
+    public func cut(_ address: String, from other: String) throws(RadioError) { try cut(Self.pair(address, other)) }
+
+    /// Brings them into each other's range again.
+    public func heal(_ address: String, and other: String) { heal(Self.pair(address, other)) }
+
+    /// Whether two radios do not reach one another.
+    func isCut(_ address: String, from other: String) -> Bool {
+        isCut(address) || access(cutPath(other), F_OK) == 0 || access(cutPath(Self.pair(address, other)), F_OK) == 0
+    }
+
+    /// No address has a dot.
+    private static func pair(_ one: String, _ other: String) -> String { "\(min(one, other)).\(max(one, other))" }
 
     func receiverPath(_ address: String) -> String { "\(directory)/\(address).ear" }
 

@@ -41,7 +41,7 @@ extension VirtualRadio {
         let weAreCut = air.isCut(address)
         for (id, tracked) in channels {
             guard let channel = tracked.channel else { continue }
-            let isCut = weAreCut || air.isCut(tracked.peer)
+            let isCut = weAreCut || air.isCut(address, from: tracked.peer)
             channel.setCut(isCut)
             if !isCut {
                 tracked.supervision?.cancel()

@@ -216,7 +216,8 @@ public actor VirtualRadio: Radio {
         let (changes, sink) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
         airChanged = sink
         while !Task.isCancelled, let receiver {
-            let listeners = air.isCut(address) ? [] : air.receivers().filter { $0 != address }
+            let listeners =
+                air.isCut(address) ? [] : air.receivers().filter { $0 != address && !air.isCut(address, from: $0) }
             for path in listeners.map(air.receiverPath) {
                 let result = try? receiver.attempt { AirSocket.send(beacon, from: $0, to: path) }
                 // A process that was killed has left its socket behind.
@@ -245,7 +246,7 @@ public actor VirtualRadio: Radio {
     }
 
     private func heard(_ scanResult: ScanResult) {
-        guard !air.isCut(address), !air.isCut(scanResult.endpoint.address) else { return }
+        guard !air.isCut(address, from: scanResult.endpoint.address) else { return }
         for sink in dials.values { sink.yield(scanResult.endpoint) }
         guard scanResult.advertisement.service == scanned else { return }
         let now = ContinuousClock.now
@@ -275,7 +276,7 @@ public actor VirtualRadio: Radio {
     // MARK: Channels
 
     private func connect(to endpoint: RadioEndpoint) -> VirtualChannel? {
-        guard !air.isCut(address), !air.isCut(endpoint.address) else { return nil }
+        guard !air.isCut(address, from: endpoint.address) else { return nil }
         let name = "roadmesh/\(address)/\(UInt64.random(in: 0 ... .max))"
         let descriptor = AirSocket.channel(
             to: air.psmPath(endpoint.address), as: name, sendBuffer: Int32(RadioLimits.channelBufferBytes))

@@ -171,7 +171,8 @@ class Radio:
         return SocketChannel(dialling, lambda: self._is_cut(host.address))
 
     def _is_cut(self, other: str) -> bool:
-        return any((self.air / f"{name}.cut").exists() for name in ("everyone", self.address, other))
+        pair = ".".join(sorted((self.address, other)))
+        return any((self.air / f"{name}.cut").exists() for name in ("everyone", self.address, other, pair))
 
     @contextmanager
     def dead_zone(self) -> Iterator[None]:
