@@ -113,6 +113,7 @@ struct LinkedNode {
             try invariant(until > now && until < now + .seconds(4), "\(until) is a pause at \(now)")
             heldUntil = until
         case .close: try invariant(end != nil, "a channel is closed without a word of why")
+        case .circuitOffered, .circuitEnded: try invariant(false, "this node takes no circuits")
         case .forgot(let peer): try invariant(false, "\(peer) is forgotten while there is room for many")
         }
     }
@@ -132,6 +133,7 @@ struct LinkedNode {
             try invariant(peer == self.peer, "who ends was connected")
             self.end = end
         case .failed(_, _, let end): self.end = end
+        case .carrier, .route, .carrierEnded: try invariant(false, "this node is no relay and behind none")
         case .latestHasLeft, .roundTrip: try invariant(peer != nil, "\(event) before the link is up")
         }
     }
@@ -159,7 +161,7 @@ struct LinkedNode {
             try invariant(misbehaved == 0, "misbehaviour ends a link, but \(core.misbehaviours) was counted")
         }
         try invariant((end != nil) == (core.deadline(of: Self.link) == nil), "a link that lives has a deadline")
-        try invariant(core.halfOpenLinks <= 1, "there is one link")
+        try invariant(core.halfOpenLinks() <= 1, "there is one link")
         if let key, let conversation = core.conversation(key) {
             try invariant(conversation.unacknowledged <= Limits.outboxMessages, "an outbox is full at 512")
         }

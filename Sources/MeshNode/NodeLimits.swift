@@ -35,6 +35,26 @@ public enum NodeLimits {
     /// For how long no more is read from a guest that wants more than a host follows (`DJLimits.wishesPerSecond`): shorter than
     /// the silence after which it would take the host for gone.
     static let hastePause: Duration = .seconds(1)
+    /// How long a host that is heard through a relay waits to be told of, in case that it is in reach itself or a better relay is: some
+    /// advertisements.
+    static let settlingWays: Duration = .milliseconds(200)
+    /// How long a relay that was heard is good for a dial: a scan reports who is in range every ten seconds at the latest.
+    static let freshWay: Duration = .seconds(12)
+    /// The first pause for a relay through which circuits led to nothing; it doubles with each.
+    static let failedRelayPause: Duration = .milliseconds(250)
+    /// The longest of these.
+    static let longestRelayPause: Duration = .seconds(30)
+    /// Relays that are paused for: more than are in range at once.
+    static let failedRelays = 32
+    /// For how long a relay that has lost its way looks for another before it tells those behind it: a scan and a dial.
+    static let relaySearch: Duration = .milliseconds(500)
+    /// How long the link to a relay that leads nowhere at present is kept: as long as the relay itself looks for a way, and the time
+    /// that this takes to be heard of.
+    static let idleCarrier: Duration = .milliseconds(1_500)
+    /// How long a guest behind a relay waits for the state before it asks the host itself.
+    static let relayedState: Duration = .seconds(1)
+    /// How long a guest asks no more after it has asked.
+    static let relayedStateAgain: Duration = .seconds(5)
     /// How long after a write that has failed the disk is asked again. A person who deletes something sees at once that it helps.
     static let storeRetry: Duration = .seconds(1)
     /// Longest words of a mark, in characters: they stand beside a plot on a phone.

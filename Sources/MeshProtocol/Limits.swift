@@ -88,6 +88,47 @@ public enum Limits {
     public static let earlyRecords = 4
     /// Circuits whose refusal waits to leave. Further ones are not answered: nobody honest opens many where none is taken.
     public static let circuitRefusals = 8
+    /// Relays that a circuit passes: a convoy of two kilometres with radios that reach thirty metres.
+    public static let circuitHops: UInt8 = 64
+    /// Circuits that a node opens which relays nothing: it needs one, and a second while it changes its way.
+    public static let circuitsOfGuest = 8
+    /// Circuits that pass a relay, and so those of the link to its parent: half of those of the largest crowd there is.
+    public static let relayedCircuits = 512
+    /// What a circuit's number is less than: seven bytes of a varint.
+    static let circuitNumbers: UInt64 = 1 << 49
+    /// SDUs that wait for a circuit: a vote, its answer and what two more people tap. Each may have `innerSDUBytes`, so a relay
+    /// with all its circuits full keeps 11 MB, and a tenth of a percent of that as long as people vote.
+    static let circuitCredits: UInt64 = 4
+    /// Records that leave before a goodbye of a link with circuits: some goodbyes in each of them.
+    static let lastRecords = 64
+    /// Credits beyond which more say nothing.
+    static let mostCredits: UInt64 = 1 << 16
+    /// Largest SDU inside a circuit: what a record of `sduBytes` holds behind its tag and a frame's header of ten bytes.
+    public static let innerSDUBytes = sduBytes - 16 - 10
+    /// Guests of one host on circuits: a crowd. They cost its adapter nothing.
+    public static let circuitGuests = 1_024
+    /// Handshakes on circuits that are not finished: a circuit's end is told, so that a quiet one costs little more than its
+    /// place.
+    public static let halfOpenCircuits = 64
+    /// Handshakes a second that others may begin on circuits: when a relay is gone, all behind it come back at once. A tenth of
+    /// a slow device's time.
+    public static let circuitHandshakesPerSecond = 100
+    /// Handshakes on circuits that may begin at once before that counts.
+    public static let circuitHandshakeBurst = 200
+    /// How long the ends of a circuit may be silent: each link on the way notices its own end.
+    public static let circuitSilence: Duration = .seconds(20)
+    /// How long a message in a circuit may wait for its acknowledgement before the other end is asked whether it is there.
+    static let circuitPatience: Duration = .seconds(2)
+    /// Silence after that which makes a circuit dead: a relay that takes and drops is left within six seconds.
+    static let circuitDoubt: Duration = .seconds(4)
+    /// What is added to the time for an answer for each hop: three events of a slow link.
+    static let hopTime: Duration = .milliseconds(100)
+    /// Nodes that a relay takes: what a dongle holds.
+    public static let relayChildren = 7
+    /// What a relay keeps of the host's state: the largest there is, and as much again in changes, signed, twice over.
+    static let sharedLogBytes = 4 * (messageBytes + 1)
+    /// State that has come before the key that it is signed with: the largest there is, and what comes behind it.
+    static let heldStateBytes = 2 * (messageBytes + 1)
     /// Bytes of a responder's proof in its hello, so that an answer with it fits the smallest channel.
     public static let proofBytes = 64
     /// Time a goodbye has to leave before the channel closes.

@@ -51,6 +51,7 @@ public enum MeshCoreError: Error, Hashable, Sendable, CustomStringConvertible {
         case .busy: MeshTransportError.connectionFailed(reason: "the host is busy with others")
         case .goodbye: MeshTransportError.connectionFailed(reason: "the other side left")
         case .replaced: MeshTransportError.connectionFailed(reason: "a newer link took the place of this one")
+        case .circuit(let end): MeshTransportError.connectionFailed(reason: "the relay has no way to the host: \(end)")
         case .linkLost: MeshTransportError.connectionFailed(reason: "the link broke during the handshake")
         }
     }

@@ -210,8 +210,8 @@ def test_the_longest_message_is_taken(eve: Eve) -> None:
 
 
 def test_who_asks_for_a_circuit_is_told_that_the_host_relays_nothing(eve: Eve) -> None:
-    host = identifier(eve.talk.host_key)
-    eve.talk.say(CircuitOpen(2, host, 3, 512).frame(), CircuitOpen(4, host, 3, 512).frame())
+    other = identifier(bytes(32))
+    eve.talk.say(CircuitOpen(2, other, 3, 512).frame(), CircuitOpen(4, other, 3, 512).frame())
     assert [eve.talk.hear_of(Kind.CIRCUIT_CLOSE) for _ in range(2)] == [b"\x02\x01", b"\x04\x01"]
 
 

@@ -71,10 +71,9 @@ struct HelloTests {
             local: Road.identity(2), prologue: HandshakePacket.prologue(of: .democracyDJ),
             ephemeral: entropies.1.ephemeralKey, expectedKey: knows ? Road.identity(1).publicKey : nil)
         var guest = LinkMachine(role: .initiator, keys: keys, now: .zero)
-        var nobody: Conversation?
         var actions = guest.opened(as: hello)
         for _ in 0..<4 {
-            while let sdu = guest.nextSDU(limit: Limits.sduBytes, from: &nobody)?.sdu {
+            while let sdu = guest.nextSDU(limit: Limits.sduBytes)?.sdu {
                 road.give(sdu, to: "Car", on: id)
             }
             road.pull("Car", id)
@@ -214,7 +213,13 @@ struct HelloTests {
         #expect(reader.next() == nil)
         #expect(road.isConnected("Car", to: "Ana"))
         // Any number of them leaves some answers to be sent, and no more.
-        road.say([Frame](repeating: .circuitOpen(open), count: 60), as: "Ana", on: id)
-        #expect(road.nodes["Car"]?.core.footprint.ownFrames == Limits.circuitRefusals)
+        let many = (2..<62).map { number in
+            Frame.circuitOpen(
+                CircuitOpen(circuit: UInt64(2 * number), host: road.id("Car"), hopsLeft: 3, innerMTU: 512, passed: []))
+        }
+        road.say(many, as: "Ana", on: id)
+        #expect(road.nodes["Car"]?.core.footprint.circuitFrames == Limits.circuitRefusals)
+        #expect(road.nodes["Car"]?.core.footprint.circuits == 0)
+        #expect(road.isConnected("Car", to: "Ana"))
     }
 }

@@ -216,6 +216,8 @@ struct Road {
             case .holdReading(let id, let until): nodes[name]?.held[id] = until
             case .close(let id, _): nodes[name]?.closing.insert(id)
             case .forgot(let key): nodes[name]?.forgotten.append(key)
+            // There are no relays on this road.
+            case .circuitOffered, .circuitEnded: break
             }
         }
     }

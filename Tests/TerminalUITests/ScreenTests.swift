@@ -350,7 +350,8 @@ struct ScreenTests {
                 == ["Heard \"Quiz Bus\", through a relay (2 hops, no room)."])
         let van = Peer(id: "h2", name: "Mom's Van")
         #expect(
-            show(.peerDiscovered(van, rssi: -70, hops: 1)) == ["Heard \"Mom's Van\", through a relay (1 hop), -70 dBm."])
+            show(.peerDiscovered(van, rssi: -70, hops: 1)) == ["Heard \"Mom's Van\", through a relay (1 hop), -70 dBm."]
+        )
         _ = show(.peerLost(van))
         #expect(show(.peerDiscovered(car, rssi: -81, hops: 0)) == ["Heard \"Dad's Car\", -81 dBm."])
         _ = show(.peerDiscovered(car, rssi: -70, hops: 1, via: HeardRelay(id: "cafe", hasRoom: true)))

@@ -95,7 +95,7 @@ extension DisconnectReason {
         case .left, .goodbye: self = .goodbye
         case .refused: self = .refused
         case .replaced: self = .replaced
-        case .busy, .linkLost, .silent, .handshakeTimeout, .misbehaved: self = .linkLost
+        case .busy, .linkLost, .silent, .circuit, .handshakeTimeout, .misbehaved: self = .linkLost
         }
     }
 }

@@ -13,7 +13,7 @@ public struct StateFeed: Sendable {
         /// A link to a guest is up, maybe in the place of an older one. A guest that comes with a change of the state is told
         /// after it (`stateChanged` first), so that the guest's first update has it. `has` is the state that has left with
         /// the answer to the guest (`present`), if one has.
-        case guestConnected(Peer.ID, has: HostSnapshot? = nil)
+        case guestConnected(Peer.ID, has: HostSnapshot? = nil, served: Delivery = .byHost)
         /// A guest's link is gone.
         case guestGone(Peer.ID)
         /// The host's state is another one.
@@ -28,14 +28,33 @@ public struct StateFeed: Sendable {
         case wholeRequested(Peer.ID)
     }
 
+    /// Who brings a guest the state.
+    public enum Delivery: Hashable, Sendable {
+        /// The host itself.
+        case byHost
+        /// The host itself, and the guest takes it to others: now and then it gets the whole, for those who come later.
+        case forOthers
+        /// A relay. The host sends it where it is asked.
+        case byRelay
+    }
+
     /// What is to be done.
     public enum Action: Hashable, Sendable {
         /// Give an update to the transport, in the class `latest`, and tell when it has left.
         case send(MeshMessage, to: Peer.ID)
+        /// The same with the whole state, which says nothing new to who has everything before it: for those who come later.
+        case checkpoint(MeshMessage, to: Peer.ID)
     }
 
     private enum UnderWay: Hashable {
         case nothing, change, whole, other
+    }
+
+    private enum Due: Hashable {
+        /// The guest has asked for the whole.
+        case whole
+        /// Those behind it would need more for the changes than for the whole.
+        case checkpoint
     }
 
     private struct Guest {
@@ -45,6 +64,11 @@ public struct StateFeed: Sendable {
         var underWay = UnderWay.nothing
         /// What its last search has found, until it leaves.
         var answer: SearchResults?
+        var service = Delivery.byHost
+        /// What it is to be sent besides.
+        var due: Due?
+        /// Bytes of the changes that it was sent since the last whole.
+        var changeBytes = 0
     }
 
     private var state: HostSnapshot
@@ -65,11 +89,13 @@ public struct StateFeed: Sendable {
     public mutating func handle(_ event: Event, now: MeshInstant = .zero) -> [Action] {
         goOn(until: now)
         switch event {
-        case .guestConnected(let id, let welcome):
+        case .guestConnected(let id, let welcome, let service):
             guests.removeAll { $0.id == id }
             // That it has left is told as for any other update.
-            guests.append(Guest(id: id, sent: welcome, underWay: welcome == nil ? .nothing : .whole))
-            return catchUp(guests.count - 1)
+            guests.append(
+                Guest(id: id, sent: welcome, underWay: welcome == nil ? .nothing : .whole, service: service))
+            // A relay that is behind is found out at once.
+            return service == .byRelay ? sendHeartbeat(guests.count - 1) : catchUp(guests.count - 1)
         case .guestGone(let id):
             guests.removeAll { $0.id == id }
             return []
@@ -94,6 +120,7 @@ public struct StateFeed: Sendable {
                 return []
             }
             guests[index].sent = nil
+            guests[index].due = .whole
             return catchUp(index)
         }
     }
@@ -114,11 +141,19 @@ public struct StateFeed: Sendable {
     private mutating func catchUp(_ index: Int) -> [Action] {
         let guest = guests[index]
         guard guest.underWay == .nothing else { return [] }
-        if !isCurrent(guest.sent) {
+        if guest.service == .byRelay ? guest.due == .whole : !isCurrent(guest.sent) {
             let update = update(from: guest.sent)
             guests[index].sent = state
+            guests[index].due = nil
             guests[index].underWay = if case .stateChange = update { .change } else { .whole }
+            if guest.service == .forOthers, isCheckpointDue(after: update, index) { guests[index].due = .checkpoint }
             return [.send(update, to: guest.id)]
+        }
+        if guest.due == .checkpoint {
+            guests[index].due = nil
+            guests[index].changeBytes = 0
+            guests[index].underWay = .whole
+            return [.checkpoint(.stateUpdate(state), to: guest.id)]
         }
         guard let answer = guest.answer else { return [] }
         guests[index].answer = nil
@@ -126,10 +161,21 @@ public struct StateFeed: Sendable {
         return [.send(.searchResults(answer), to: guest.id)]
     }
 
+    /// Whether what a relay keeps of changes has become more than the whole.
+    private mutating func isCheckpointDue(after update: MeshMessage, _ index: Int) -> Bool {
+        guard case .stateChange = update else {
+            guests[index].changeBytes = 0
+            return false
+        }
+        guests[index].changeBytes += update.encoded.count
+        wholeBytes = wholeBytes ?? MeshMessage.stateUpdate(state).encoded.count
+        return guests[index].changeBytes > wholeBytes ?? 0
+    }
+
     /// A guest that has an update under way learns more from that.
     private mutating func sendHeartbeat(_ index: Int) -> [Action] {
         let guest = guests[index]
-        guard guest.underWay == .nothing, isCurrent(guest.sent) else { return [] }
+        guard guest.underWay == .nothing, guest.service == .byRelay || isCurrent(guest.sent) else { return [] }
         guests[index].underWay = .other
         let elapsed = state.nowPlaying == nil ? nil : state.elapsed
         return [

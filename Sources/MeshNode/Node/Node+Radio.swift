@@ -16,6 +16,7 @@ extension Node {
         case retry
         case linksChanged
         case dial(Int, expecting: Peer.ID)
+        case relay(NodeCore.RelayNotice?)
     }
 
     func perform(_ actions: [NodeCore.Action]) {
@@ -49,6 +50,9 @@ extension Node {
         case .cancelDial(let number):
             dialled[number] = nil
             dials.removeValue(forKey: number)?.cancel()
+        case .openCircuit(let place, let dial, let expected):
+            take(.opened(newLink(), NodeCore.Opening(in: place, dial: dial, expected: expected, entropy: .random())))
+        case .relay(let notice): radioWork.yield(.relay(notice))
         case .wake(let id): woken.insert(id)
         case .close(let id, let afterFinalFrame): close(id, afterFinalFrame: afterFinalFrame)
         case .deliver(let message, let id): tell(.message(message), on: id)
@@ -111,6 +115,9 @@ extension Node {
         case .stopScanning: await manager.stopBrowsing()
         case .retry: await manager.tryAgain()
         case .linksChanged: await manager.linksChanged()
+        case .relay(let notice):
+            await manager.relay(
+                notice.map { RelayNotice(host: $0.host, hops: UInt8(clamping: $0.hops), hasRoom: $0.hasRoom) })
         case .dial(let number, let expecting):
             guard let peripheral = dialled.removeValue(forKey: number) else { return }
             dials[number] = Task { await self.dial(number, peripheral, expecting) }
@@ -140,8 +147,14 @@ extension Node {
 
     private func received(_ event: BLEManagerEvent) async {
         switch event {
-        // Whoever is behind it is joined through a circuit, not by a link.
-        case .discovered(let relay) where relay.isRelay: break
+        case .discovered(let relay) where relay.isRelay:
+            guard let relayed = relay.relayed else { break }
+            peripherals[relay.peer.id] = relay
+            take(
+                .heardRelay(
+                    RelayScanResult(
+                        relay.peer, host: relayed.host, hops: relayed.hops, rssi: relay.rssi, hasRoom: relayed.hasRoom,
+                        isUnderstood: relay.isUnderstood)))
         case .discovered(let host):
             peripherals[host.peer.id] = host
             take(.heard(host.peer, rssi: host.rssi, hops: host.hops, isUnderstood: host.isUnderstood))

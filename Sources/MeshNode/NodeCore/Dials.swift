@@ -6,14 +6,30 @@ import MeshProtocol
 struct Dials: Sendable {
     private struct Dial: Sendable {
         var number: Int
-        /// Its link, once there is one to shake hands on.
+        /// Its link, once there is one to shake hands on: to the host, or to the relay on the way there.
         var link: MeshCore.LinkID?
+        /// The head of the relay that is dialled on the way.
+        var relay: Peer.ID?
+    }
+
+    /// How a host is got to.
+    enum Way: Hashable, Sendable {
+        /// Itself, where it was heard.
+        case host
+        /// Through the relay with this head, which is to be dialled.
+        case relay(Peer.ID)
+        /// In a circuit over a link that is up.
+        case circuit(CircuitPlace)
     }
 
     /// What is to be done about an invitation.
     enum Answer: Hashable, Sendable {
         /// Dial the host with this head.
         case dial(Int, head: Peer.ID)
+        /// Dial the relay with this head.
+        case dialRelay(Int, Peer.ID)
+        /// Open a circuit.
+        case circuit(Int, CircuitPlace)
         /// It is under way already.
         case underWay
         /// It leads to nothing.
@@ -51,16 +67,36 @@ struct Dials: Sendable {
     var pending: Peer.ID? { dials.keys.min() }
 
     /// A host is to be dialled.
-    mutating func invite(_ peer: Peer.ID) -> Answer {
+    mutating func invite(_ peer: Peer.ID, by way: Way = .host) -> Answer {
         guard dials[peer] == nil else { return .underWay }
         let head = Identity.head(of: peer)
-        guard let host = hosts[head] else { return .failed(.unknownPeer) }
-        // What refuses so is only an advertisement.
-        guard host.isUnderstood else { return .failed(.refused(.version, by: nil)) }
-        lastNumber += 1
-        dials[peer] = Dial(number: lastNumber)
-        return .dial(lastNumber, head: head)
+        switch way {
+        case .host:
+            guard let host = hosts[head] else { return .failed(.unknownPeer) }
+            // What refuses so is only an advertisement.
+            guard host.isUnderstood else { return .failed(.refused(.version, by: nil)) }
+            return .dial(begin(peer), head: head)
+        case .relay(let relay): return .dialRelay(begin(peer, through: relay), relay)
+        case .circuit(let place): return .circuit(begin(peer), place)
+        }
     }
+
+    private mutating func begin(_ peer: Peer.ID, through relay: Peer.ID? = nil) -> Int {
+        lastNumber += 1
+        dials[peer] = Dial(number: lastNumber, relay: relay)
+        return lastNumber
+    }
+
+    /// A host that has left through a relay, or that was heard long ago, is to be heard again before it is dialled.
+    mutating func forgetHeard(_ peer: Peer.ID) { hosts[Identity.head(of: peer)] = nil }
+
+    /// The link to a relay is up on which a circuit is to be opened: for whom, and with which number.
+    func invited(on link: MeshCore.LinkID) -> (peer: Peer.ID, number: Int)? {
+        dials.first { $0.value.link == link && $0.value.relay != nil }.map { ($0.key, $0.value.number) }
+    }
+
+    /// The relay that is dialled by this number.
+    func relay(of number: Int) -> Peer.ID? { dials.values.first { $0.number == number }?.relay }
 
     /// A dial's channel has opened. Returns who was invited; nil where nobody waits for it any more.
     mutating func opened(_ number: Int, _ link: MeshCore.LinkID) -> Peer.ID? {

@@ -36,7 +36,9 @@ extension NodeCore {
         case .share(let event): share(event)
         case .guestConnected(let peer, let id):
             if links.vouched(on: id) != nil { deliverState(on: id) }
-            if context.mesh.link(to: peer) == id { share(.guestConnected(peer, has: links.takeWelcome(id))) }
+            if context.mesh.link(to: peer) == id {
+                share(.guestConnected(peer, has: links.takeWelcome(id), served: service(of: id)))
+            }
         case .accept(let message): apply(context.mesh.accept(upTo: message))
         case .acknowledge(let number, let id):
             if links.vouched(on: id) != nil { emit(.acknowledge(number, on: id)) }
@@ -101,19 +103,29 @@ extension NodeCore {
         if let host = decisions.app.host { deliver(.stateUpdate(host.snapshot), on: id, to: peer) }
     }
 
+    /// Who brings the guest of a link the state.
+    private func service(of id: MeshCore.LinkID) -> StateFeed.Delivery {
+        if circuits.place(of: id) != nil { return .byRelay }
+        return context.mesh.leadsToRelay(id) ? .forOthers : .byHost
+    }
+
     mutating func share(_ event: StateFeed.Event) {
         guard let feedActions = stateFeed?.handle(event, now: context.now) else { return }
         // Most guests are sent the same.
         var last: (message: MeshMessage, bytes: [UInt8])?
-        for case .send(let message, let peer) in feedActions {
-            let bytes = last?.message == message ? last?.bytes : nil
-            last = (message, bytes ?? message.encoded)
-            if let last { send(last.bytes, to: peer) }
+        for action in feedActions {
+            switch action {
+            case .send(let message, let peer):
+                let bytes = last?.message == message ? last?.bytes : nil
+                last = (message, bytes ?? message.encoded)
+                if let last { send(last.bytes, to: peer, sharing: message.sharing) }
+            case .checkpoint(let message, let peer): send(message.encoded, to: peer, sharing: .checkpoint)
+            }
         }
     }
 
-    private mutating func send(_ bytes: [UInt8], to peer: Peer.ID) {
-        apply(context.mesh.send(bytes, as: .latest, to: context.key(of: peer)).1)
+    private mutating func send(_ bytes: [UInt8], to peer: Peer.ID, sharing: MessageUnit.Sharing? = nil) {
+        apply(context.mesh.send(bytes, as: .latest, to: context.key(of: peer), sharing: sharing).1)
     }
 
     // MARK: The guest
@@ -184,6 +196,7 @@ extension NodeCore {
     private mutating func scan() {
         activity.isScanning = true
         dials.forgetHeard()
+        ways.forgetHeard()
         emit(.startRadio)
     }
 
@@ -211,6 +224,17 @@ extension NodeCore {
         // A dial that has become a link is none any more.
         if decisions.app.guest != nil, activity.links > 0 { activity.isDialling = false }
         if let event = screen.radioDoes(activity) { show(event) }
+    }
+}
+
+extension MeshMessage {
+    /// What it is to who passes on what everybody is told.
+    fileprivate var sharing: MessageUnit.Sharing? {
+        switch self {
+        case .stateUpdate: .whole
+        case .stateChange: .change
+        default: nil
+        }
     }
 }
 

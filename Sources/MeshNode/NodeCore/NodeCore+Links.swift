@@ -17,6 +17,10 @@ extension NodeCore {
             case .holdReading(let id, let until): links.hold(id, until: until)
             case .close(let id, let afterFinalFrame): emit(.close(id, afterFinalFrame: afterFinalFrame))
             case .forgot(let key): waiting.append(.forgot(key))
+            case .circuitOffered(let place): emit(.openCircuit(place, dial: nil, expecting: nil))
+            case .circuitEnded(let id):
+                links.closed(id)
+                circuits.closed(id)
             }
         }
     }
@@ -28,36 +32,44 @@ extension NodeCore {
             return emit(.measure(id))
         // What it is to see leaves with the answer, and not one round trip later.
         case .admitted:
+            // Behind relays it is there before, or comes with the first circuit.
+            guard circuits.place(of: id) == nil else { return }
             guard let state = stateFeed?.present(now: context.now) else { return }
             let welcome = context.mesh.welcome(MeshMessage.stateUpdate(state).encoded, on: id)
             if !welcome.isEmpty { links.welcomed(id, with: state) }
             return apply(welcome)
         case .connected(let peer):
             _ = dials.ended(id)
+            isOnItsWay(id)
             show(.contact(Contact(.resumed, peer, at: configuration.origin + context.now)))
         case .failed(let expected, _, let end):
             _ = dials.ended(id)
             log(end, expected ?? "a peer that has not proved who it is")
-            emit(.linksChanged)
+            wayEnded(id, end)
+            if circuits.place(of: id) == nil { emit(.linksChanged) }
         case .ended(let peer, let end):
             log(end, "\(peer)")
             let lost = Contact(
                 lost: peer, end, supervision: links.supervision(of: id), at: configuration.origin + context.now)
             show(.contact(lost))
-            emit(.linksChanged)
+            wayEnded(id, end)
+            if circuits.place(of: id) == nil { emit(.linksChanged) }
             // At once: a link that takes its place is told nothing before the step in which its guest is there.
             share(.guestGone(peer.id))
         case .received(let message):
-            if let readable = message.readable(byHost: isHost) {
+            if let readable = message.readable(byHost: isHost), !waitsForRelay(readable, on: id) {
                 waiting.append(.link(id, .received(readable)))
             }
             return
+        case .carrier(let peer, let route): return carrierUp(peer, route, on: id)
+        case .route(let route): return routeChanged(route, on: id)
+        case .carrierEnded(let peer, let end): return carrierEnded(peer, end, on: id)
         case .acknowledged, .latestHasLeft: break
         }
         waiting.append(.link(id, event))
     }
 
-    private mutating func log(_ end: LinkEnd, _ who: String) {
+    mutating func log(_ end: LinkEnd, _ who: String) {
         guard case .misbehaved(let how) = end else { return }
         emit(.misbehaved(how, who: who, count: context.mesh.misbehaviours[how] ?? 0))
     }
@@ -71,16 +83,20 @@ extension NodeCore {
                 return dialFailed(number, nil)
             }
             // It was taken back while the channel opened.
-            guard let peer = dials.opened(number, id) else { return emit(.close(id, afterFinalFrame: false)) }
+            guard let peer = dials.opened(number, id) else {
+                if opening.place == nil { emit(.close(id, afterFinalFrame: false)) }
+                return
+            }
             let heard = dials.heard(peer) ?? Peer(id: peer, name: "")
             show(.contact(Contact(.dialled, heard, at: configuration.origin + context.now)))
         }
         links.opened(id)
+        if let place = opening.place { circuits.opened(id, place) }
         apply(
             context.mesh.opened(
                 id, as: opening.role, sendMTU: opening.sendMTU, expected: opening.expected, refusal: opening.refusal,
-                advertised: opening.advertised, entropy: opening.entropy, now: context.now))
-        if opening.role == .responder { emit(.linksChanged) }
+                advertised: opening.advertised, in: opening.place, entropy: opening.entropy, now: context.now))
+        if opening.role == .responder, opening.place == nil { emit(.linksChanged) }
     }
 
     mutating func measured(_ id: MeshCore.LinkID, _ rssi: Int?, _ condition: LinkCondition?) {
@@ -124,8 +140,12 @@ extension NodeCore {
     mutating func invite(_ peer: Peer.ID) {
         let isLinked = context.mesh.connectedPeers.contains { Identity.head(of: $0) == Identity.head(of: peer) }
         guard !isLinked, !hasEnded else { return }
-        switch dials.invite(peer) {
+        let way = way(to: peer)
+        if way == .host, dials.heard(peer) == nil { ways.askAgain(for: peer, now: context.now) }
+        switch dials.invite(peer, by: way) {
         case .dial(let number, let head): emit(.dial(number, head: head, expecting: peer))
+        case .dialRelay(let number, let relay): emit(.dial(number, head: relay, expecting: relay))
+        case .circuit(let number, let place): emit(.openCircuit(place, dial: number, expecting: peer))
         case .underWay: break
         case .failed(let failure): waiting.append(.inviteFailed(failure))
         }

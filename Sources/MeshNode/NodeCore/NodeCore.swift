@@ -22,7 +22,9 @@ public struct NodeCore: Sendable {
         /// A host is in range, or is heard again: signal strength in dBm where the radio knows it, hops to it, and whether
         /// this node speaks its version and knows what it asks for.
         case heard(Peer, rssi: Int?, hops: Int, isUnderstood: Bool)
-        /// A host that was heard is not heard any more.
+        /// A relay is in range, or is heard again.
+        case heardRelay(RelayScanResult)
+        /// A host or a relay that was heard is not heard any more.
         case unheard(Peer)
         /// The radio has a link without a channel on it yet; to this host, where it is known.
         case reached(Peer?)
@@ -86,6 +88,8 @@ public struct NodeCore: Sendable {
         public var advertised: AdvertisedFlags?
         /// Why nobody is taken in on this link.
         public var refusal: RefusalReason?
+        /// The circuit that the link is in; nil for a channel of its own.
+        public var place: CircuitPlace?
         /// Random bytes for the link.
         public var entropy: MeshCore.Entropy
 
@@ -101,6 +105,14 @@ public struct NodeCore: Sendable {
             self.dial = dial
             self.refusal = refusal
             self.entropy = entropy
+        }
+
+        /// A link in a circuit: one that this node asks for, by a dial of its own, or one that was offered.
+        public init(in place: CircuitPlace, dial: Int? = nil, expected: Peer.ID? = nil, entropy: MeshCore.Entropy) {
+            self.init(
+                place.host == nil ? .responder : .initiator, sendMTU: Limits.innerSDUBytes, dial: dial,
+                expected: expected, entropy: entropy)
+            self.place = place
         }
     }
 
@@ -118,6 +130,10 @@ public struct NodeCore: Sendable {
         case dial(Int, head: Peer.ID, expecting: Peer.ID)
         /// Give a dial up.
         case cancelDial(Int)
+        /// Begin a link in a circuit: `opened` with random bytes, and with the dial and what it expects where there is one.
+        case openCircuit(CircuitPlace, dial: Int?, expecting: Peer.ID?)
+        /// Let others find this relay, with what it advertises now; nil: no longer.
+        case relay(RelayNotice?)
         /// A link has something to send: ask `nextSDU` until there is nothing more.
         case wake(MeshCore.LinkID)
         /// Close a channel; after what `nextSDU` still has, where it has a final frame.
@@ -188,11 +204,14 @@ public struct NodeCore: Sendable {
     public enum Part: Sendable {
         /// A host with a library.
         case host(Hosting)
-        /// A guest that joins the host of this name or identifier, or the first one heard where it is nil.
-        case guest(wanted: String?)
+        /// A guest that joins the host of this name or identifier, or the first one heard where it is nil; and that takes others
+        /// along, where it relays.
+        case guest(wanted: String?, relays: Bool = false)
 
         /// The side of its conversations that a node is.
         var role: LinkRole { if case .host = self { .responder } else { .initiator } }
+
+        var relays: Bool { if case .guest(_, true) = self { true } else { false } }
     }
 
     private(set) var configuration: Configuration
@@ -200,6 +219,12 @@ public struct NodeCore: Sendable {
     var context: NodeDecisions.Context
     var links = LinkTable()
     var dials = Dials()
+    /// The relays that were heard.
+    var ways = Ways()
+    /// Links in circuits, and what they go over.
+    var circuits = CircuitTable()
+    /// What a relay tells others.
+    var duty = RelayDuty()
     /// What is decided in steps: as it was before a step, where the disk does not take it.
     var decisions: NodeDecisions
     var screen = NodeScreen()
@@ -231,10 +256,11 @@ public struct NodeCore: Sendable {
     /// A node that goes on where an earlier run has ended.
     public init(_ configuration: Configuration) {
         self.configuration = configuration
-        let mesh = MeshCore(
+        var mesh = MeshCore(
             identity: configuration.identity, name: configuration.description.peer.name,
             service: configuration.description.service, remembered: configuration.contents.remembered,
-            holdsUntilStored: true)
+            holdsUntilStored: true, relays: configuration.part.relays)
+        if case .host = configuration.part { mesh.takesCircuits = true }
         var memory = NodeMemory(configuration.contents, configuration.description.service)
         decisions = NodeDecisions(configuration.part, configuration.description.peer, &memory)
         context = NodeDecisions.Context(mesh: mesh, role: configuration.part.role, memory: memory, now: .zero)
@@ -256,6 +282,7 @@ public struct NodeCore: Sendable {
         case .received(let sdu, let id):
             links.received(sdu.count, on: id)
             apply(context.mesh.received(sdu, on: id, now: context.now))
+            holdCircuits()
         case .channelClosed(let id):
             apply(context.mesh.channelClosed(id))
             links.closed(id)
@@ -273,13 +300,13 @@ public struct NodeCore: Sendable {
             if hasStarted { showWhatChanged() }
         case .tick: tick()
         case .end: end()
+        case .heardRelay(let relay): heard(relay)
         case .heard(let peer, let rssi, _, let isUnderstood):
             dials.heard(peer, isUnderstood: isUnderstood)
+            ways.heardHost(peer.id)
             waiting.append(.event(event))
             show(.contact(Contact(.heard, peer, at: configuration.origin + context.now, by: .sighting, rssi: rssi)))
-        case .unheard(let peer):
-            dials.unheard(peer)
-            waiting.append(.event(event))
+        case .unheard(let peer): unheard(peer)
         case .reached(let peer):
             // One dial at a time is pending. bluetoothd may have forgotten the device meanwhile.
             guard let invited = dials.pending else { break }
@@ -307,7 +334,7 @@ public struct NodeCore: Sendable {
 
     /// When `tick` is due. What is decided in steps waits while the disk is busy, however late it is.
     public var deadline: MeshInstant? {
-        [links.deadline(context.mesh), screen.deadline, stepDeadline].compactMap(\.self).min()
+        [links.deadline(context.mesh), screen.deadline, stepDeadline, waysDeadline].compactMap(\.self).min()
     }
 
     /// When a step is due: what has gathered meanwhile, or something although nothing has happened.
@@ -355,6 +382,7 @@ public struct NodeCore: Sendable {
             }
         }
         for event in screen.tick(now: context.now) { show(event) }
+        tickWays()
         if let stepDeadline, stepDeadline <= context.now, let timeIsUp, timeIsUp <= context.now {
             waiting.append(.event(.tick))
         }
@@ -386,7 +414,8 @@ public struct NodeCore: Sendable {
         waiting.removeAll()
         for number in dials.cancelAll() { emit(.cancelDial(number)) }
         let reason = goodbyeReason
-        for id in context.mesh.allLinks { apply(context.mesh.leave(id, saying: reason)) }
+        // Those in circuits first: what they go over takes their goodbyes along.
+        for id in circuits.inner + context.mesh.allLinks { apply(context.mesh.leave(id, saying: reason)) }
         for (id, _) in links.vouched { emit(.end(id, .goodbye(reason))) }
         context.memory.noteAll(decisions.app, now: context.now)
         emit(.write(context.memory.pending))

@@ -151,7 +151,8 @@ struct NodeDecisions: Sendable {
             return watch(.tick, &context) + (isDue ? ask(.host(.tick), &context) : []) + [.steer(.tick)]
         case .started: return [.begin]
         // The links' own, and what is dealt with elsewhere.
-        case .input, .reached, .adapterTimed, .opened, .dialFailed, .received, .channelClosed, .joined, .said, .left,
+        case .input, .heardRelay, .reached, .adapterTimed, .opened, .dialFailed, .received, .channelClosed, .joined,
+            .said, .left,
             .measured,
             .written,
             .writeFailed, .end:
@@ -169,7 +170,7 @@ struct NodeDecisions: Sendable {
             return context.memory.delivered(upTo: number, in: key).flatMap {
                 ask(.multipeerEvent(.messageDelivered(.intent($0), to: key.peer)), &context)
             }
-        case .admitted, .connected, .received, .latestHasLeft, .roundTrip: return []
+        case .admitted, .connected, .received, .latestHasLeft, .roundTrip, .carrier, .route, .carrierEnded: return []
         case .ended(let peer, let end):
             let twin = app.host != nil && end == .refused(.twin) ? [Act.tell(Notice(.twins(peer)))] : []
             return ended(peer, on: id, end, &context) + twin
@@ -351,6 +352,6 @@ struct NodeDecisions: Sendable {
 
 extension NodeCore.Part {
     fileprivate var wanted: String? {
-        if case .guest(let wanted) = self { wanted } else { nil }
+        if case .guest(let wanted, _) = self { wanted } else { nil }
     }
 }

@@ -63,7 +63,12 @@ public struct Conversation: Sendable, Hashable {
     private var lastSent: UInt64 = 0
     /// Reliable messages up to this number may leave; those beyond it are held.
     private var lastStored: UInt64 = 0
-    private var latest: [UInt8]?
+    private var latest: (body: [UInt8], sharing: MessageUnit.Sharing?)? {
+        get { latestBody.map { ($0, latestSharing) } }
+        set { (latestBody, latestSharing) = (newValue?.body, newValue?.sharing) }
+    }
+    private var latestBody: [UInt8]?
+    private var latestSharing: MessageUnit.Sharing?
     private var lastLatest: UInt64 = 0
 
     // Receiving
@@ -138,6 +143,9 @@ public struct Conversation: Sendable, Hashable {
     /// Reliable messages that are held: they are not stored yet.
     public var held: Int { lastNumber > lastStored ? Int(lastNumber - lastStored) : 0 }
 
+    /// Whether something reliable has left on the present link and is not acknowledged.
+    var isUnanswered: Bool { isLinked && handedOver > 0 }
+
     /// Messages that may leave and have not left on the present link.
     public var waiting: Int { outbox.count - held - handedOver + (latest == nil ? 0 : 1) }
 
@@ -203,13 +211,15 @@ public struct Conversation: Sendable, Hashable {
     // MARK: Sending
 
     /// Takes a message.
-    mutating func send(_ body: [UInt8], as messageClass: MessageClass) -> Sending {
+    mutating func send(
+        _ body: [UInt8], as messageClass: MessageClass, sharing: MessageUnit.Sharing? = nil
+    ) -> Sending {
         guard body.count <= Limits.messageBytes else { return .full }
         switch messageClass {
         case .latest:
             guard isLinked else { return .noLink }
             if latest == nil { lastLatest += 1 }
-            latest = body
+            latest = (body, sharing)
             return .queued(number: lastLatest)
         case .reliable:
             let fits = outbox.count < Limits.outboxMessages && outboxBytes + body.count <= Limits.outboxBytes
@@ -252,9 +262,9 @@ public struct Conversation: Sendable, Hashable {
 
     /// The state update that leaves next.
     mutating func nextLatest() -> MessageUnit? {
-        guard let body = latest else { return nil }
+        guard let (body, sharing) = latest else { return nil }
         latest = nil
-        return MessageUnit(.latest, number: lastLatest, body: body[...])
+        return MessageUnit(.latest, number: lastLatest, body: body[...], sharing: sharing)
     }
 
     /// What an acknowledgement does.

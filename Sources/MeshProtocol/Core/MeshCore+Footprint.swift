@@ -18,6 +18,16 @@ package struct Footprint: Hashable, Sendable {
     package var allOutboxBytes = 0
     /// Bytes of the largest unit that is being put together.
     package var reassemblyBytes = 0
+    /// Circuits of the link with the most.
+    package var circuits = 0
+    /// Frames about circuits that wait to leave on one link.
+    package var circuitFrames = 0
+    /// Circuits that are passed on.
+    package var relayedCircuits = 0
+    /// What is kept of the host's state for others.
+    package var logBytes = 0
+    /// Bytes that wait in all circuits.
+    package var circuitBytes = 0
     /// Handshake packets and frames of the link's own that wait to leave on one link.
     package var ownFrames = 0
 }
@@ -26,17 +36,22 @@ extension MeshCore {
     /// What this node keeps in memory.
     package var footprint: Footprint {
         var footprint = Footprint(
-            links: links.count, connected: linkOfPeer.count, halfOpenLinks: halfOpenLinks,
+            links: links.count, connected: linkOfPeer.count, halfOpenLinks: halfOpenLinks(),
             conversations: conversations.count)
         for conversation in conversations.values {
             footprint.outboxMessages = max(footprint.outboxMessages, conversation.unacknowledged)
             footprint.outboxBytes = max(footprint.outboxBytes, conversation.unacknowledgedBytes)
             footprint.allOutboxBytes += conversation.unacknowledgedBytes
         }
+        footprint.relayedCircuits = relayed.count / 2
+        footprint.logBytes = log.byteCount
         for link in links.values {
             let units = link.machine.reassemblers.values.reduce(0) { max($0, $1.byteCount) }
             footprint.reassemblyBytes = max(footprint.reassemblyBytes, units)
             footprint.ownFrames = max(footprint.ownFrames, link.machine.packets.count + link.machine.control.count)
+            footprint.circuits = max(footprint.circuits, link.circuits.count)
+            footprint.circuitBytes += link.circuits.queuedBytes
+            footprint.circuitFrames = max(footprint.circuitFrames, link.circuits.waitingFrames)
         }
         return footprint
     }

@@ -47,13 +47,23 @@ extension MeshCore {
     /// How this node introduces itself to a peer on a link.
     mutating func introduce(to peer: Peer.ID, on id: LinkID) -> Hello? {
         guard let link = links[id] else { return nil }
-        let entropy = link.entropy
-        let known = conversations[key(peer, as: link.machine.role)]
-        let resumption = (known ?? newConversation(entropy)).resumption
+        let isResponder = link.machine.role == .responder
+        let known = link.carrier == nil ? conversations[key(peer, as: link.machine.role)] : nil
+        let resumption = (known ?? newConversation(link.entropy)).resumption
         links[id]?.told = resumption.delivered
-        let flags = link.machine.role == .responder ? link.advertised : nil
-        return Hello(
-            name: local.name, resumption: resumption, silence: silence, flags: flags ?? AdvertisedFlags())
+        var hello = Hello(
+            name: local.name, resumption: resumption,
+            silence: link.place == nil ? silence : max(silence, Limits.circuitSilence),
+            flags: (isResponder ? link.advertised : nil) ?? AdvertisedFlags())
+        if isResponder, link.carrier != nil {
+            hello.route = .some(route)
+        } else if isResponder {
+            let isForRelay = link.place != nil || link.leadsToRelay
+            hello.signingKey = isForRelay ? identity.signingKey.map { Array($0.publicKey.rawRepresentation) } : nil
+        } else {
+            hello.relays = relays && link.place == nil
+        }
+        return hello
     }
 
     /// A peer has proved its key. Returns what was forgotten for it.

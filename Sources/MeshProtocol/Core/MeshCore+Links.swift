@@ -16,6 +16,13 @@ public enum LinkEvent: Hashable, Sendable {
     case latestHasLeft
     /// A ping was answered after this time.
     case roundTrip(Duration)
+    /// A link to a relay, or to a node behind this one, is up: circuits may be opened on it. To who has dialled, where they
+    /// lead.
+    case carrier(Peer, Route?)
+    /// Where circuits through a relay lead has changed.
+    case route(Route?)
+    /// Such a link was up, and is over.
+    case carrierEnded(Peer, LinkEnd)
     /// The link was up, and is over.
     case ended(Peer, LinkEnd)
     /// The link was never up, and is over. `expected` is whom an initiator has dialled, or the head of it; `proved` is
@@ -47,20 +54,36 @@ extension MeshCore {
         return actions.flatMap { translate($0, on: id) }
     }
 
+    /// A link has something to send. In a circuit that is for its carrier to take along.
+    mutating func wake(_ id: LinkID) -> [Action] {
+        guard let circuit = links[id]?.place?.circuit else { return [.wake(id)] }
+        links[circuit.link]?.circuits.wake(circuit.number)
+        return [.wake(circuit.link)]
+    }
+
     private mutating func translate(_ action: LinkMachine.Action, on id: LinkID) -> [Action] {
         // What stands behind the end in one record is not looked at, whichever side has ended the link.
         guard links[id]?.isOver == false else { return [] }
         switch action {
-        case .wake: return [.wake(id)]
+        case .wake: return wake(id)
         case .identified(let peer):
             guard let hello = introduce(to: peer, on: id) else { return [] }
             return update(id) { $0.present(as: hello) }
-        case .introduced(let peer, let hello): return answer(Peer(id: peer, name: hello.name), on: id)
-        case .connected(let peer, let resumption): return connected(peer, resumption, on: id)
+        case .introduced(let peer, let hello):
+            links[id]?.hello = hello
+            return answer(Peer(id: peer, name: hello.name), on: id)
+        case .connected(let peer, let hello):
+            links[id]?.hello = hello
+            if hello.relays { links[id]?.circuits.limit = Limits.relayedCircuits }
+            return links[id]?.carrier == nil
+                ? connected(peer, hello.resumption, on: id) : carrierConnected(peer, hello, on: id)
+        case .received(let unit) where links[id]?.carrier != nil: return receivedOnCarrier(unit, on: id)
         case .received(let unit): return received(unit, on: id)
         case .acknowledged(let number): return acknowledged(upTo: number, on: id)
         case .roundTrip(let time): return [.tell(id, .roundTrip(time))]
         case .heed(let note): return [.heed(id, note)]
+        case .circuit(let frame): return circuit(frame, on: id)
+        case .route(let route): return links[id]?.carrier == nil ? [] : routeChanged(route, on: id)
         case .holdReading(let until): return [.holdReading(id, until: until)]
         case .close(let end, let afterFinalFrame): return ended(id, end, afterFinalFrame: afterFinalFrame)
         }
@@ -68,22 +91,35 @@ extension MeshCore {
 
     private mutating func answer(_ peer: Peer, on id: LinkID) -> [Action] {
         if let reason = links[id]?.refusal { return update(id) { $0.refuse(reason) } }
-        switch admission.answer(peer.id, local: local.id, connected: linkOfPeer.keys, now: now) {
+        switch answer(to: peer.id, on: id) {
         case .refuse(let reason): return update(id) { $0.refuse(reason) }
         case .admit:
             guard let hello = introduce(to: peer.id, on: id) else { return [] }
+            guard links[id]?.carrier == nil else { return update(id) { $0.admit(as: hello) } }
             links[id]?.isAdmitted = true
             return [.tell(id, .admitted(peer))] + update(id) { $0.admit(as: hello) }
         }
     }
 
+    /// Who counts against the places there are: a node's own links, those in circuits, and those behind a relay have each their
+    /// own.
+    func answer(to peer: Peer.ID, on id: LinkID) -> Admission.Answer {
+        guard let link = links[id] else { return .refuse(.unspecified) }
+        if link.carrier != nil {
+            return admission.answer(
+                peer, local: local.id, connected: carrierOfPeer.keys, limit: Limits.relayChildren, now: now)
+        }
+        let inCircuits = link.place != nil
+        let connected = linkOfPeer.filter { (links[$0.value]?.place != nil) == inCircuits }.map(\.key)
+        return admission.answer(
+            peer, local: local.id, connected: connected, limit: inCircuits ? Limits.circuitGuests : Limits.guests,
+            now: now)
+    }
+
     private mutating func connected(_ peer: Peer, _ resumption: Resumption, on id: LinkID) -> [Action] {
         guard let link = links[id], let publicKey = link.machine.remoteKey else { return [] }
         // Those who were proved at the same time may have taken the last place since.
-        if case .refuse(let reason) = admission.answer(
-            peer.id, local: local.id, connected: linkOfPeer.keys, now: now),
-            link.machine.role == .responder
-        {
+        if link.machine.role == .responder, case .refuse(let reason) = answer(to: peer.id, on: id) {
             return update(id) { $0.sendAway(reason) }
         }
         // What its peer had said on it before it dialled again has come late. Links are numbered as they open.
@@ -104,6 +140,7 @@ extension MeshCore {
         if let forgotten = meet(key, publicKey: publicKey, link.entropy) { actions.append(.forgot(forgotten)) }
         links[id]?.conversation = key
         linkOfPeer[peer.id] = id
+        if link.machine.role == .initiator { hostLink = id }
         let acknowledged = conversations[key]?.begin(with: resumption) == true
         if link.isWelcomed { conversations[key]?.countWelcome() }
         actions.append(.tell(id, .connected(peer)))
@@ -113,12 +150,13 @@ extension MeshCore {
         if let accepted = conversations[key]?.resumption.delivered, accepted > link.told {
             actions += update(id) { $0.acknowledge(upTo: accepted) }
         }
-        return actions + [.wake(id)]
+        return actions + takeHeldState(on: id) + wake(id)
     }
 
     private mutating func received(_ unit: MessageUnit, on id: LinkID) -> [Action] {
         guard let key = links[id]?.conversation else { return [] }
         switch conversations[key]?.receive(unit) {
+        case .new where unit.sharing != nil: return receivedShared(unit, from: id, on: id)
         case .new:
             let message = ReceivedMessage(
                 conversation: key, messageClass: unit.messageClass, number: unit.number,
@@ -132,7 +170,9 @@ extension MeshCore {
     private mutating func acknowledged(upTo number: UInt64, on id: LinkID) -> [Action] {
         guard let key = links[id]?.conversation else { return [] }
         switch conversations[key]?.acknowledge(upTo: number) {
-        case .acknowledged: return [.tell(id, .acknowledged(upTo: number, in: key))]
+        case .acknowledged:
+            links[id]?.waitsSince = nil
+            return [.tell(id, .acknowledged(upTo: number, in: key))]
         case .stale, nil: return []
         case .impossible: return update(id) { $0.end(.misbehaved(.impossibleAcknowledgement)) }
         }
@@ -141,17 +181,36 @@ extension MeshCore {
     private mutating func ended(_ id: LinkID, _ end: LinkEnd, afterFinalFrame: Bool) -> [Action] {
         links[id]?.isOver = true
         if case .misbehaved(let how) = end { misbehaviours[how, default: 0] += 1 }
-        guard let peer = links[id]?.machine.peer, let key = links[id]?.conversation else {
+        if hostLink == id { hostLink = nil }
+        let told = told(end, of: id)
+        return endCircuits(on: id) + [told] + close(id, afterFinalFrame: afterFinalFrame)
+    }
+
+    private mutating func told(_ end: LinkEnd, of id: LinkID) -> Action {
+        guard let link = links[id], let peer = link.machine.peer else {
             let proved = links[id]?.machine.remoteKey.map { Identity.peerID(publicKey: $0) }
-            return [
-                .tell(id, .failed(expected: links[id]?.expected, proved: proved, end)),
-                .close(id, afterFinalFrame: afterFinalFrame),
-            ]
+            return .tell(id, .failed(expected: links[id]?.expected, proved: proved, end))
+        }
+        if link.carrier != nil {
+            if carrierOfPeer[peer.id] == id { carrierOfPeer[peer.id] = nil }
+            return .tell(id, .carrierEnded(peer, end))
+        }
+        guard let key = link.conversation else {
+            return .tell(
+                id,
+                .failed(
+                    expected: link.expected, proved: link.machine.remoteKey.map { Identity.peerID(publicKey: $0) }, end)
+            )
         }
         if linkOfPeer[peer.id] == id {
             linkOfPeer[peer.id] = nil
             conversations[key]?.pause()
         }
-        return [.tell(id, .ended(peer, end)), .close(id, afterFinalFrame: afterFinalFrame)]
+        return .tell(id, .ended(peer, end))
+    }
+
+    private mutating func close(_ id: LinkID, afterFinalFrame: Bool) -> [Action] {
+        links[id]?.place == nil
+            ? [.close(id, afterFinalFrame: afterFinalFrame)] : leaveCircuit(id, afterFinalFrame: afterFinalFrame)
     }
 }

@@ -22,6 +22,10 @@ public struct MeshCore: Sendable {
         case close(LinkID, afterFinalFrame: Bool)
         /// A conversation is not remembered any more, to make room for another: what is stored of it can go.
         case forgot(ConversationKey)
+        /// Somebody wants a circuit that ends here: answer with `opened`, as its responder and in this place.
+        case circuitOffered(CircuitPlace)
+        /// A link in a circuit is over: nothing of it is left.
+        case circuitEnded(LinkID)
     }
 
     /// The random bytes that a link needs.
@@ -77,6 +81,21 @@ public struct MeshCore: Sendable {
         var isWelcomed = false
         /// Its end was told: nothing follows.
         var isOver = false
+        /// Largest SDU that the other side takes.
+        var sendMTU: Int
+        /// The circuits on it.
+        var circuits: CircuitMux
+        /// The circuit that it is in; nil for a link with a channel of its own.
+        var place: CircuitPlace?
+        /// What it is to a relay and to who stands behind it; nil for a link that carries a conversation.
+        var carrier: Carrier?
+        /// How the peer has introduced itself.
+        var hello: Hello?
+        /// Since when a reliable message waits to be acknowledged, in a circuit.
+        var waitsSince: MeshInstant?
+
+        /// Whether the peer takes circuits, and wants the state signed.
+        var leadsToRelay: Bool { hello?.relays == true }
     }
 
     struct KnownPeer: Sendable {
@@ -90,9 +109,13 @@ public struct MeshCore: Sendable {
     let identity: Identity
     /// The application that it speaks for.
     public let service: ServiceType
-    private let prologue: [UInt8]
+    private let prologues: [HandshakePacket.Medium: [UInt8]]
     let holdsUntilStored: Bool
     let silence: Duration
+    /// Whether circuits may end here: a host's.
+    public var takesCircuits = false
+    /// Whether this node passes circuits on.
+    public let relays: Bool
 
     var links: [LinkID: Link] = [:]
     /// Which link leads to which connected peer.
@@ -100,6 +123,23 @@ public struct MeshCore: Sendable {
     /// Whom this node has met, and what they have to say to one another: the same keys in both.
     var knownPeers: [ConversationKey: KnownPeer] = [:]
     var conversations: [ConversationKey: Conversation] = [:]
+    /// Which link leads to which node behind this one.
+    var carrierOfPeer: [Peer.ID: LinkID] = [:]
+    /// The link to the host that this node has joined.
+    var hostLink: LinkID?
+    /// The links that end in circuits.
+    var innerLinks: [CircuitPlace.Circuit: LinkID] = [:]
+    /// Circuits that were offered to the owner, and what has come in them since.
+    var offered: [CircuitPlace.Circuit: [[UInt8]]] = [:]
+    /// The circuits that are passed on, each end with the other one.
+    var relayed: [CircuitPlace.Circuit: CircuitPlace.Circuit] = [:]
+    /// What those behind this node were told of where circuits lead.
+    public internal(set) var route: Route?
+    /// The host's state, as it was signed.
+    var log = SharedLog()
+    let signature: StateSignature
+    /// What was signed last: most relays are sent the same.
+    var lastSigned: (entry: SharedLog.Entry, body: [UInt8])?
     var admission = Admission()
     /// When something was last heard of the outside.
     var now = MeshInstant.zero
@@ -108,6 +148,8 @@ public struct MeshCore: Sendable {
     /// Handshakes that others have begun.
     private var handshakes = RateLimit(
         perSecond: Limits.handshakesPerSecond, burst: Limits.handshakeBurst, now: .zero)
+    private var circuitHandshakes = RateLimit(
+        perSecond: Limits.circuitHandshakesPerSecond, burst: Limits.circuitHandshakeBurst, now: .zero)
 
     /// What went wrong, by kind.
     public internal(set) var misbehaviours: [Misbehaviour: Int] = [:]
@@ -118,14 +160,19 @@ public struct MeshCore: Sendable {
     /// to be silent.
     public init(
         identity: Identity, name: String, service: ServiceType, remembered: [ConversationKey: Remembered] = [:],
-        holdsUntilStored: Bool = false, silence: Duration = Limits.pongTimeout
+        holdsUntilStored: Bool = false, silence: Duration = Limits.pongTimeout, relays: Bool = false
     ) {
         self.holdsUntilStored = holdsUntilStored
         self.identity = identity
         local = Peer(id: identity.peerID, name: name)
         self.service = service
-        prologue = HandshakePacket.prologue(of: service)
+        prologues = [
+            .direct: HandshakePacket.prologue(of: service),
+            .circuit: HandshakePacket.prologue(of: service, on: .circuit),
+        ]
         self.silence = silence
+        self.relays = relays
+        signature = StateSignature(service)
         for (key, known) in remembered.sorted(by: { $0.key < $1.key })
         where key.service == service && key.peer == Identity.peerID(publicKey: known.publicKey)
             && knownPeers.count < Limits.conversations
@@ -163,35 +210,56 @@ public struct MeshCore: Sendable {
         linkOfPeer[key.peer].flatMap { links[$0]?.conversation == key ? $0 : nil }
     }
 
-    /// Links whose handshake is not finished, on the side that accepted them.
-    var halfOpenLinks: Int { links.values.count { $0.machine.role == .responder && $0.machine.isHalfOpen } }
+    /// Links whose handshake is not finished, on the side that accepted them: those with channels, or those in circuits.
+    func halfOpenLinks(inCircuits: Bool = false) -> Int {
+        links.values.count {
+            $0.machine.role == .responder && $0.machine.isHalfOpen && ($0.place != nil) == inCircuits
+        }
+    }
+
+    private mutating func isCrowded(in place: CircuitPlace?) -> Bool {
+        let halfOpen = halfOpenLinks(inCircuits: place != nil)
+        guard let place else { return halfOpen >= Limits.halfOpenLinks || !handshakes.allows(now: now) }
+        // Nobody's relay takes the places of those who come through another.
+        let besides = links.values.count { $0.place?.carrier == place.carrier && $0.machine.isHalfOpen }
+        return halfOpen >= Limits.halfOpenCircuits || besides >= Limits.halfOpenLinks
+            || !circuitHandshakes.allows(now: now)
+    }
 
     // MARK: Links
 
-    /// A channel has opened. `expected` is the identifier, or the head of one, of the responder that was dialled; an
-    /// initiator that its channel speaks against is told the `refusal` when it has introduced itself.
+    /// A channel has opened, or a link is to begin in a circuit, at this place. `expected` is the identifier, or the head of
+    /// one, of the responder that was dialled; an initiator that its channel speaks against is told the `refusal` when it has
+    /// introduced itself.
     public mutating func opened(
         _ id: LinkID, as role: LinkRole, sendMTU: Int, expected: Peer.ID? = nil, refusal: RefusalReason? = nil,
-        advertised: AdvertisedFlags? = nil, entropy: Entropy, now: MeshInstant
+        advertised: AdvertisedFlags? = nil, in place: CircuitPlace? = nil, entropy: Entropy, now: MeshInstant
     ) -> [Action] {
         self.now = now
-        let known = expected.flatMap { onlyJoined(withHead: $0) }
+        let isCarrier =
+            place == nil && (role == .responder ? relays : advertised?.critical.contains(.circuitsOnly) == true)
+        // The key of a relay is not kept: it is dialled by its advertisement, and says nothing for itself.
+        let known = isCarrier ? nil : expected.flatMap { onlyJoined(withHead: $0) }
         let keys = LinkMachine.Keys(
-            local: identity, prologue: prologue, ephemeral: entropy.ephemeralKey, expected: expected,
+            local: identity, prologue: prologues[place == nil ? .direct : .circuit] ?? [],
+            ephemeral: entropy.ephemeralKey, expected: expected,
             expectedKey: known.flatMap { knownPeers[key($0, as: .initiator)]?.publicKey },
-            joined: expected.map { joined(withHead: $0) } ?? [],
-            heard: role == .initiator ? advertised : nil)
-        let isCrowded = role == .responder && (halfOpenLinks >= Limits.halfOpenLinks || !handshakes.allows(now: now))
+            joined: isCarrier ? [] : expected.map { joined(withHead: $0) } ?? [],
+            heard: role == .initiator && place == nil ? advertised : nil)
+        let isCrowded = role == .responder && isCrowded(in: place)
+        let answerTime = Limits.answerTimeout + Limits.hopTime * (place?.hops ?? 0)
         links[id] = Link(
-            machine: LinkMachine(role: role, keys: keys, now: now), entropy: entropy, expected: expected,
-            refusal: refusal, advertised: advertised)
+            machine: LinkMachine(role: role, keys: keys, answerTime: answerTime, now: now), entropy: entropy,
+            expected: expected, refusal: refusal, advertised: advertised, sendMTU: sendMTU,
+            circuits: CircuitMux(role), carrier: isCarrier ? Carrier() : nil)
+        if let place, !enter(place, id, role) { return update(id) { $0.end(.circuit(.noRoom)) } }
         let standing = known.flatMap { introduce(to: $0, on: id) }
         return update(id) { machine in
             // It is closed already, and that is no misbehaviour.
             if sendMTU == 0 { return machine.end(.linkLost) }
             if sendMTU < Limits.leastSDUBytes { return machine.end(.misbehaved(.smallChannel)) }
             return isCrowded ? machine.turnAway() : machine.opened(as: standing)
-        }
+        } + (place == nil || role == .initiator ? [] : receiveEarly(on: id))
     }
 
     /// An SDU has arrived on a link.
@@ -208,11 +276,19 @@ public struct MeshCore: Sendable {
     }
 
     /// When `tick` is due for a link.
-    public func deadline(of id: LinkID) -> MeshInstant? { links[id]?.machine.deadline }
+    public func deadline(of id: LinkID) -> MeshInstant? {
+        guard let link = links[id], let deadline = link.machine.deadline else { return nil }
+        return link.waitsSince.map { min(deadline, $0 + Limits.circuitPatience) } ?? deadline
+    }
 
     /// Time has passed for a link.
     public mutating func tick(_ id: LinkID, now: MeshInstant) -> [Action] {
-        update(id) { $0.tick(now: now) }
+        self.now = max(now, self.now)
+        if let since = links[id]?.waitsSince, now >= since + Limits.circuitPatience {
+            links[id]?.waitsSince = nil
+            return update(id) { $0.doubt(now: now) }
+        }
+        return update(id) { $0.tick(now: now) }
     }
 
     /// Nothing was read from a link up to now because this side did not read: the other side was not silent.
@@ -222,7 +298,8 @@ public struct MeshCore: Sendable {
 
     /// This side leaves a link, with a goodbye that may say what becomes of its session.
     public mutating func leave(_ id: LinkID, saying reason: GoodbyeReason = .unspecified) -> [Action] {
-        update(id) { $0.leave(saying: reason) }
+        sealWhatPasses(id)
+        return update(id) { $0.leave(saying: reason) }
     }
 
     /// Who is kept out. Links that are up are not touched by it: `sendAway`.
@@ -244,12 +321,24 @@ public struct MeshCore: Sendable {
 
     /// The next SDU that leaves on a link, of at most this many bytes, and what its leaving means.
     public mutating func nextSDU(for id: LinkID, limit: Int) -> (sdu: [UInt8], actions: [Action])? {
-        let key = links[id]?.conversation
-        // Taken out and put back, so that what waits in it is not copied.
-        var conversation = key.flatMap { conversations.removeValue(forKey: $0) }
-        let outgoing = links[id]?.machine.nextSDU(limit: limit, from: &conversation)
-        if let key { conversations[key] = conversation }
-        return outgoing.map { ($0.sdu, $0.latestHasLeft ? [.tell(id, .latestHasLeft)] : []) }
+        // Taken out and put back, so that what waits in them is not copied.
+        guard var link = links.removeValue(forKey: id) else { return nil }
+        var conversation = link.conversation.flatMap { conversations.removeValue(forKey: $0) }
+        var actions: [Action] = []
+        let outgoing = link.machine.nextSDU(limit: limit) {
+            conversation?.nextReliable()
+        } circuits: { room in
+            link.circuits.count + link.circuits.waitingFrames == 0
+                ? nil : nextFrame(&link.circuits, of: id, room, &actions)
+        } latest: {
+            link.carrier == nil ? conversation?.nextLatest() : link.carrier?.next(of: log)
+        }
+        if let key = link.conversation { conversations[key] = conversation }
+        if link.place != nil, link.waitsSince == nil, conversation?.isUnanswered == true { link.waitsSince = now }
+        links[id] = link
+        guard let outgoing else { return nil }
+        if outgoing.latestHasLeft, link.carrier == nil { actions.append(.tell(id, .latestHasLeft)) }
+        return (outgoing.sdu, actions)
     }
 
     /// Gives the first state update of a link to its answer, in reply to `LinkEvent.admitted`: it leaves right behind
@@ -261,11 +350,12 @@ public struct MeshCore: Sendable {
         else { return [] }
         // Who is connected already may have been told something since.
         if let key = link.conversation, conversations[key]?.hasSentLatest != false { return [] }
-        let unit = MessageUnit(.latest, number: 1, body: body[...])
+        let entry = leadsToRelay(id) ? signed(body, as: .whole) : nil
+        let unit = MessageUnit(.latest, number: 1, body: (entry?.signed ?? body)[...], sharing: entry?.sharing)
         guard links[id]?.machine.welcome(with: unit) == true else { return [] }
         links[id]?.isWelcomed = true
         if let key = link.conversation { conversations[key]?.countWelcome() }
-        return [.wake(id)]
+        return wake(id)
     }
 
     /// Tells the peer of a link that is up what this side's radio knows of it. Of several that wait the newest leaves.
@@ -274,13 +364,16 @@ public struct MeshCore: Sendable {
     // MARK: Messages
 
     /// Gives a message to a conversation. A reliable one waits for the disk, where this node holds until stored,
-    /// and for a link, however long that takes.
+    /// and for a link, however long that takes. What is for everybody is signed where a relay gets it.
     public mutating func send(
-        _ body: [UInt8], as messageClass: MessageClass, to key: ConversationKey
+        _ body: [UInt8], as messageClass: MessageClass, to key: ConversationKey, sharing: MessageUnit.Sharing? = nil
     ) -> (Conversation.Sending, [Action]) {
         touch(key)
         if messageClass == .reliable, unacknowledgedBytes + body.count > Limits.allOutboxBytes { return (.full, []) }
-        guard let sending = conversations[key]?.send(body, as: messageClass) else { return (.noLink, []) }
+        let isForRelay = sharing != nil && link(of: key).map { leadsToRelay($0) } == true
+        let entry = isForRelay ? sharing.flatMap { signed(body, as: $0) } : nil
+        let sent = conversations[key]?.send(entry?.signed ?? body, as: messageClass, sharing: entry?.sharing)
+        guard let sending = sent else { return (.noLink, []) }
         let isHeld = messageClass == .reliable && holdsUntilStored
         guard case .queued = sending, !isHeld else { return (sending, []) }
         return (sending, wake(key))
@@ -292,7 +385,7 @@ public struct MeshCore: Sendable {
         conversations[key]?.stored(upTo: number) == true ? wake(key) : []
     }
 
-    private func wake(_ key: ConversationKey) -> [Action] { link(of: key).map { [.wake($0)] } ?? [] }
+    private mutating func wake(_ key: ConversationKey) -> [Action] { link(of: key).map { wake($0) } ?? [] }
 
     /// What is held in a conversation could not be stored: it is taken back as if `send` had never been called, and its
     /// numbers are free again. Who has it in a write that is still to come takes it out there too. Returns how many

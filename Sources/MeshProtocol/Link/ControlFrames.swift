@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A link's own frames that wait to leave. A peer can provoke pongs, acknowledgements and refused circuits without end,
-/// so of the first two only the newest waits, and of the last a few; of notes on the air only the newest counts; of the
-/// others there are a handful in a link's life.
+/// A link's own frames that wait to leave. A peer can provoke pongs and acknowledgements without end, so of these only the
+/// newest waits; of notes on the air and of routes only the newest counts; of the others there are a handful in a link's life.
 struct ControlFrames: Sendable {
     /// The answer to an initiator: the first frame of a link's first record.
     private var answers: [Frame] = []
@@ -11,12 +10,12 @@ struct ControlFrames: Sendable {
     private var pong: UInt64?
     private var acknowledgement: UInt64?
     private var note: AirNote?
-    private var refusedCircuits: [Frame] = []
+    private var route: Route??
 
     /// How many wait.
     var count: Int {
-        answers.count + finalFrames.count + refusedCircuits.count
-            + [ping, pong, acknowledgement].count { $0 != nil } + (note == nil ? 0 : 1)
+        answers.count + finalFrames.count + [ping, pong, acknowledgement].count { $0 != nil }
+            + (note == nil ? 0 : 1) + (route == nil ? 0 : 1)
     }
 
     mutating func enqueue(_ frame: Frame) {
@@ -25,7 +24,7 @@ struct ControlFrames: Sendable {
         case .pong(let number): pong = number
         case .acknowledgement(let number): acknowledgement = max(number, acknowledgement ?? 0)
         case .air(let newest): note = newest
-        case .circuitClose: if refusedCircuits.count < Limits.circuitRefusals { refusedCircuits.append(frame) }
+        case .route(let newest): route = .some(newest)
         case .goodbye, .refusal: finalFrames.append(frame)
         default: answers.append(frame)
         }
@@ -38,7 +37,7 @@ struct ControlFrames: Sendable {
         if let number = pong { return take(.pong(number), room) { $0.pong = nil } }
         if let number = ping { return take(.ping(number), room) { $0.ping = nil } }
         if let note { return take(.air(note), room) { $0.note = nil } }
-        if let frame = refusedCircuits.first { return take(frame, room) { $0.refusedCircuits.removeFirst() } }
+        if let route { return take(.route(route), room) { $0.route = nil } }
         return finalFrames.first.flatMap { take($0, room) { $0.finalFrames.removeFirst() } }
     }
 

@@ -29,6 +29,8 @@ public enum LinkEnd: Hashable, Sendable {
     case silent
     /// The channel opened, but nobody finished the handshake.
     case handshakeTimeout
+    /// The circuit that it was in is over, by a relay's word.
+    case circuit(CircuitEnd)
     /// The other side broke the protocol.
     case misbehaved(Misbehaviour)
 }
@@ -53,6 +55,8 @@ public enum Misbehaviour: Hashable, Sendable, CaseIterable {
     case missingMessage
     /// An acknowledgement of what was never sent.
     case impossibleAcknowledgement
+    /// An update of the state, passed on by a relay, that the host has not signed.
+    case forgedState
     /// A channel that takes SDUs of less than `Limits.leastSDUBytes`.
     case smallChannel
 }

@@ -148,7 +148,7 @@ extension LinkMachine {
         self.peer = peer
         phase = .connected(peer)
         liveness.bear(silence: hello.silence)
-        return [.connected(peer, hello.resumption)]
+        return [.connected(peer, hello)]
     }
 
     // MARK: Parts

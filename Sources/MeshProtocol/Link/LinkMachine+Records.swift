@@ -44,13 +44,10 @@ extension LinkMachine {
             return [.wake]
         case .pong(let number): return liveness.answered(number, now: now).map { [.roundTrip($0)] } ?? []
         case .air(let note): return [.heed(note)]
-        case .circuitOpen(let open):
-            control.enqueue(.circuitClose(circuit: open.circuit, .noRelay))
-            return [.wake]
-        // Of a circuit that was never there.
-        case .circuitData, .circuitCredit, .circuitClose: return []
+        case .circuitOpen, .circuitData, .circuitCredit, .circuitClose: return [.circuit(frame)]
+        case .route(let route) where role == .initiator: return [.route(route)]
         case .goodbye(let reason): return end(.goodbye(reason))
-        case .appStart, .selfInfo, .refusal, .challenge, .proof: return end(.misbehaved(.unexpectedFrame))
+        case .appStart, .selfInfo, .refusal, .challenge, .proof, .route: return end(.misbehaved(.unexpectedFrame))
         }
     }
 
@@ -79,9 +76,12 @@ extension LinkMachine {
     }
 
     /// The next SDU, of at most this many bytes: a handshake packet, or a record with as much in it as fits, since
-    /// every SDU costs a credit and airtime of its own. The link's own frames come first, then what is reliable, so
-    /// that a vote never waits behind a snapshot.
-    mutating func nextSDU(limit: Int, from conversation: inout Conversation?) -> Outgoing? {
+    /// every SDU costs a credit and airtime of its own. The link's own frames come first, then what is reliable, then what
+    /// passes through circuits, so that a vote never waits behind a snapshot. `circuits` gives frames of at most so many bytes.
+    mutating func nextSDU(
+        limit: Int, reliable: () -> MessageUnit? = { nil }, circuits: (Int) -> Frame? = { _ in nil },
+        latest: () -> MessageUnit? = { nil }
+    ) -> Outgoing? {
         if !packets.isEmpty { return Outgoing(sdu: packets.removeFirst()) }
         guard sealed != nil else { return nil }
         var plaintext = WireWriter(reserving: limit)
@@ -89,8 +89,9 @@ extension LinkMachine {
         while let frame = control.next(fitting: room - plaintext.bytes.count) { frame.write(into: &plaintext) }
         var latestHasLeft = false
         if connectedPeer != nil {
-            fill(&plaintext, to: room, lane: .reliable) { conversation?.nextReliable() }
-            latestHasLeft = fill(&plaintext, to: room, lane: .latest) { conversation?.nextLatest() }
+            fill(&plaintext, to: room, lane: .reliable, next: reliable)
+            while let frame = circuits(room - plaintext.bytes.count) { frame.write(into: &plaintext) }
+            latestHasLeft = fill(&plaintext, to: room, lane: .latest, next: latest)
         } else if case .confirming = phase, earlyRecords < Limits.earlyRecords {
             if fill(&plaintext, to: room, lane: .latest, next: { nil }) { hasWelcomeLeft = true }
             if !plaintext.bytes.isEmpty { earlyRecords += 1 }

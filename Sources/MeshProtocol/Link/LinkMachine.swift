@@ -24,7 +24,7 @@ struct LinkMachine: Sendable {
         /// The initiator is proved and has introduced itself: answer with `admit` or `refuse`. Responders only.
         case introduced(Peer.ID, Hello)
         /// The link is up, with this peer.
-        case connected(Peer, Resumption)
+        case connected(Peer, Hello)
         /// A message has arrived.
         case received(MessageUnit)
         /// The peer has everything up to this number.
@@ -33,6 +33,10 @@ struct LinkMachine: Sendable {
         case roundTrip(Duration)
         /// What the peer's radio knows of this link.
         case heed(AirNote)
+        /// Something about a circuit on this link.
+        case circuit(Frame)
+        /// Where circuits through the responder lead has changed.
+        case route(Route?)
         /// Read no more before this time.
         case holdReading(until: MeshInstant)
         /// Close the channel, after what `nextSDU` still has where `afterFinalFrame` says so. Nothing follows.
@@ -65,11 +69,11 @@ struct LinkMachine: Sendable {
     var framesBeforeAnswer = 0
 
     /// A link whose channel has just opened.
-    init(role: LinkRole, keys: Keys, now: MeshInstant) {
+    init(role: LinkRole, keys: Keys, answerTime: Duration = Limits.answerTimeout, now: MeshInstant) {
         self.role = role
         self.keys = keys
         phase = role == .responder ? .listening : .ended
-        handshakeDeadline = now + (role == .responder ? Limits.handshakeTimeout : Limits.answerTimeout)
+        handshakeDeadline = now + (role == .responder ? Limits.handshakeTimeout : answerTime)
         liveness = Liveness(role, now: now)
         rate = RateLimit(perSecond: Limits.framesPerSecond, burst: Limits.frameBurst, now: now)
     }
@@ -179,6 +183,20 @@ struct LinkMachine: Sendable {
         guard lanes[.latest] == nil else { return false }
         lanes[.latest] = Fragmenter(unit.bytes, lane: .latest)
         return true
+    }
+
+    /// Asks at once whether the peer is there: something waits for its answer.
+    mutating func doubt(now: MeshInstant) -> [Action] {
+        guard case .connected = phase else { return [] }
+        control.enqueue(.ping(liveness.doubt(now: now)))
+        return [.wake]
+    }
+
+    /// Tells an initiator where circuits lead.
+    mutating func tell(_ route: Route?) -> [Action] {
+        guard case .connected = phase else { return [] }
+        control.enqueue(.route(route))
+        return [.wake]
     }
 
     /// Tells the peer what this side's radio knows of the link.

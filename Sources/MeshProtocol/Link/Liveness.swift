@@ -30,6 +30,8 @@ struct Liveness: Sendable {
     private var open: [Ping] = []
     /// How long the peer may be silent after a ping.
     private var silence = Limits.pongTimeout
+    /// The same until it is heard again, where something waits for it.
+    private var doubtfulSilence: Duration?
     private let role: LinkRole
 
     init(_ role: LinkRole, now: MeshInstant) {
@@ -39,15 +41,18 @@ struct Liveness: Sendable {
     }
 
     var deadline: MeshInstant {
-        askedAt.map { min(nextPing, $0 + silence) } ?? nextPing
+        askedAt.map { min(nextPing, $0 + bearable) } ?? nextPing
     }
 
     /// Whether something has arrived since the last ping.
     var isAnswered: Bool { askedAt == nil }
 
+    private var bearable: Duration { min(doubtfulSilence ?? silence, silence) }
+
     /// Something has arrived.
     mutating func heard() {
         askedAt = nil
+        doubtfulSilence = nil
     }
 
     /// We did not listen.
@@ -78,8 +83,15 @@ struct Liveness: Sendable {
     }
 
     mutating func tick(now: MeshInstant) -> Verdict {
-        if let askedAt, now >= askedAt + silence { return .dead }
+        if let askedAt, now >= askedAt + bearable { return .dead }
         return now >= nextPing ? .ping(ask(now: now)) : .nothing
+    }
+
+    /// A ping leaves now, and silence after it soon means something.
+    mutating func doubt(now: MeshInstant) -> UInt64 {
+        askedAt = nil
+        doubtfulSilence = Limits.circuitDoubt
+        return ask(now: now)
     }
 
     /// A ping leaves now.

@@ -45,6 +45,15 @@ public struct Identity: Sendable {
     /// The public key's 32 bytes.
     public var publicKey: [UInt8] { Array(key.publicKey.rawRepresentation) }
 
+    /// What this node signs as a host (`docs/protocol.md`, "The state, once for each link"): a key of its own, which comes from
+    /// the identity, so that nothing more is stored.
+    var signingKey: Curve25519.Signing.PrivateKey? {
+        let secret = HKDF<SHA256>.deriveKey(
+            inputKeyMaterial: SymmetricKey(data: key.rawRepresentation), info: Array("RoadMesh state signing".utf8),
+            outputByteCount: StateSignature.keyBytes)
+        return secret.withUnsafeBytes { try? Curve25519.Signing.PrivateKey(rawRepresentation: $0) }
+    }
+
     /// The peer identifier: the first 16 bytes of the public key's SHA-256, as 32 hexadecimal digits.
     public var peerID: String { Self.peerID(publicKey: publicKey) }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Asks a relay for a circuit: a link through it to a host (`docs/protocol.md`, "Circuits"). This version has no
-/// relays: it reads these frames, and refuses the circuit.
+/// Asks for a circuit: a link through relays to a host (`docs/protocol.md`, "Circuits").
 public struct CircuitOpen: Hashable, Sendable {
     /// The circuit's number on this link. Who opens it chooses: even ones are the initiator's, odd ones the
     /// responder's.
@@ -22,7 +21,7 @@ public enum CircuitEnd: UInt8, Hashable, Sendable, CaseIterable {
     case unspecified = 0
     /// This node relays nothing.
     case noRelay = 1
-    /// The host is not in range of the relay.
+    /// The relay has no way to this host at present.
     case noHost = 2
     /// It has passed as many relays as it may.
     case tooFar = 3
@@ -32,11 +31,31 @@ public enum CircuitEnd: UInt8, Hashable, Sendable, CaseIterable {
     case noRoom = 5
     /// The link behind the relay is over, or its other end has closed the circuit.
     case ended = 6
-    /// More was sent than there were credits, or to no circuit.
+    /// More was sent than there were credits, or than an SDU may have.
     case misused = 7
 }
 
+/// Where circuits through a relay lead (`docs/protocol.md`, "Route").
+public struct Route: Hashable, Sendable {
+    /// The host at their end.
+    public var host: Peer.ID
+    /// Links from the relay to it, 1 or more.
+    public var hops: UInt8
+
+    /// A route.
+    public init(host: Peer.ID, hops: UInt8) {
+        self.host = host
+        self.hops = hops
+    }
+}
+
 extension WireWriter {
+    /// Nowhere is no hops, and no host.
+    mutating func route(_ route: Route?) {
+        byte(route?.hops ?? 0)
+        if let route { append(Hex.bytes(route.host) ?? []) }
+    }
+
     mutating func circuitOpen(_ open: CircuitOpen) {
         varint(open.circuit)
         append(Hex.bytes(open.host) ?? [])
@@ -48,6 +67,13 @@ extension WireWriter {
 }
 
 extension WireReader {
+    /// Nil where it is cut off; nil in it where it leads nowhere.
+    mutating func route() -> Route?? {
+        guard let hops = byte() else { return nil }
+        guard hops > 0 else { return .some(nil) }
+        return bytes(Identity.idBytes).map { Route(host: Hex.text($0), hops: hops) }
+    }
+
     mutating func circuitOpen() -> CircuitOpen? {
         guard let circuit = varint(), let host = bytes(Identity.idBytes), let hopsLeft = byte(),
             let innerMTU = count(), let passedCount = byte()

@@ -29,12 +29,14 @@ public enum Frame: Hashable, Sendable {
     case circuitOpen(CircuitOpen)
     /// An SDU of a circuit's inner link.
     case circuitData(circuit: UInt64, sdu: [UInt8])
-    /// As many more SDUs are taken through a circuit.
-    case circuitCredit(circuit: UInt64, credits: UInt64)
+    /// As many more SDUs are taken through a circuit; with the first, of at most this many bytes.
+    case circuitCredit(circuit: UInt64, credits: UInt64, sendMTU: Int? = nil)
     /// A circuit is over, or was never there.
     case circuitClose(circuit: UInt64, CircuitEnd)
     /// What the sender's radio knows of this link and the receiver's cannot.
     case air(AirNote)
+    /// Where circuits through the sender lead; nil for nowhere at present.
+    case route(Route?)
 
     private enum Kind: UInt8 {
         case appStart = 1
@@ -53,6 +55,7 @@ public enum Frame: Hashable, Sendable {
         case circuitCredit = 14
         case circuitClose = 15
         case air = 16
+        case route = 17
     }
 }
 
@@ -165,6 +168,9 @@ extension Frame {
         case .air(let note):
             body.airNote(note)
             return .air
+        case .route(let route):
+            body.route(route)
+            return .route
         case .message, .fragment: preconditionFailure("these are written without a copy")
         }
     }
@@ -180,9 +186,10 @@ extension Frame {
             body.varint(circuit)
             body.append(sdu)
             return .circuitData
-        case .circuitCredit(let circuit, let credits):
+        case .circuitCredit(let circuit, let credits, let sendMTU):
             body.varint(circuit)
             body.varint(credits)
+            if let sendMTU { body.varint(UInt64(sendMTU)) }
             return .circuitCredit
         case .circuitClose(let circuit, let end):
             body.varint(circuit)
@@ -256,11 +263,13 @@ extension Frame {
         case .circuitData: return body.varint().map { .circuitData(circuit: $0, sdu: Array(body.rest)) }
         case .circuitCredit:
             guard let circuit = body.varint(), let credits = body.varint() else { return nil }
-            return .circuitCredit(circuit: circuit, credits: credits)
+            let sendMTU = body.isAtEnd ? nil : body.count()
+            return .circuitCredit(circuit: circuit, credits: credits, sendMTU: sendMTU)
         case .circuitClose:
             guard let circuit = body.varint(), let end = body.byte() else { return nil }
             return .circuitClose(circuit: circuit, CircuitEnd(rawValue: end) ?? .unspecified)
         case .air: return body.airNote().map { .air($0) }
+        case .route: return body.route().map { .route($0) }
         }
     }
 }

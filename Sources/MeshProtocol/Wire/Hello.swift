@@ -17,6 +17,12 @@ public struct Hello: Hashable, Sendable {
     public var flags: AdvertisedFlags
     /// Proves the responder, where a challenge has asked for that. No kind is defined yet.
     public var proof: Proof?
+    /// What the host's state is signed with, where it is told to everybody at once.
+    public var signingKey: [UInt8]?
+    /// The sender takes circuits, and wants the state signed.
+    public var relays = false
+    /// Where circuits through the sender lead; nil within where that is nowhere at present, nil for who is the end of the way.
+    public var route: Route??
     /// The first critical part that this version does not know. The link cannot go on then.
     public var unknownPart: UInt8?
 
@@ -46,6 +52,9 @@ public struct Hello: Hashable, Sendable {
         static let minorVersion: UInt8 = 2
         static let silence: UInt8 = 3
         static let proof: UInt8 = 4
+        static let signingKey: UInt8 = 5
+        static let relays: UInt8 = 6
+        static let route: UInt8 = 7
         static let conversation: UInt8 = 128
         static let flags: UInt8 = 129
 
@@ -107,6 +116,9 @@ extension WireWriter {
                 part.append(proof.data)
             }
         }
+        if let key = hello.signingKey { part(Hello.Part.signingKey) { $0.append(key) } }
+        if hello.relays { part(Hello.Part.relays) { _ in } }
+        if let route = hello.route { part(Hello.Part.route) { $0.route(route) } }
         if let unknown = hello.unknownPart { part(unknown) { _ in } }
     }
 
@@ -142,6 +154,9 @@ private struct HelloReader {
     private var silence = Limits.pongTimeout
     private var flags = AdvertisedFlags()
     private var proof: Hello.Proof?
+    private var signingKey: [UInt8]?
+    private var relays = false
+    private var route: Route??
     private var unknownPart: UInt8?
 
     var hello: Hello? {
@@ -150,6 +165,7 @@ private struct HelloReader {
             name: NodeName(untrusted: name).text, resumption: resumption, minorVersion: minorVersion, silence: silence,
             flags: flags)
         (hello.proof, hello.unknownPart) = (proof, unknownPart)
+        (hello.signingKey, hello.relays, hello.route) = (signingKey, relays, route)
         return hello
     }
 
@@ -168,6 +184,11 @@ private struct HelloReader {
         case Hello.Part.proof:
             guard let kind = value.byte(), value.rest.count <= Limits.proofBytes else { return false }
             proof = Hello.Proof(kind: kind, data: Array(value.rest))
+        case Hello.Part.signingKey:
+            guard let key = value.bytes(StateSignature.keyBytes) else { return false }
+            signingKey = Array(key)
+        case Hello.Part.relays: relays = true
+        case Hello.Part.route: return value.route().map { route = .some($0) } != nil
         case let type where Hello.Part.isCritical(type): unknownPart = unknownPart ?? type
         default: break
         }

@@ -17,19 +17,48 @@ public struct MessageUnit: Hashable, Sendable {
     /// The application's bytes.
     public var body: ArraySlice<UInt8>
 
+    /// Where it is for everybody, signed by the host: what it is to who keeps it. Only of class latest.
+    public var sharing: Sharing?
+
+    /// What a signed update is to who passes it on (`docs/protocol.md`, "The state, once for each link").
+    public enum Sharing: UInt8, Hashable, Sendable, CaseIterable {
+        /// It builds on what came before it.
+        case change = 0b0010
+        /// It stands by itself.
+        case whole = 0b0110
+        /// It stands by itself, and says nothing new to who has everything before it.
+        case checkpoint = 0b1110
+    }
+
     private static let latestBit: UInt8 = 1
+    private static let sharingBits: UInt8 = 0b1110
+    private static let sharedBit: UInt8 = 0b0010
+    private static let wholeBit: UInt8 = 0b0100
 
     /// A message between the two ends of a link.
-    public init(_ messageClass: MessageClass, number: UInt64, body: ArraySlice<UInt8>) {
+    public init(
+        _ messageClass: MessageClass, number: UInt64, body: ArraySlice<UInt8>, sharing: Sharing? = nil
+    ) {
         self.messageClass = messageClass
         self.number = number
         self.body = body
+        self.sharing = sharing
+    }
+
+    /// The flags of a message of this class, as they travel.
+    static func flags(_ messageClass: MessageClass, _ sharing: Sharing?) -> UInt8 {
+        (messageClass == .latest ? latestBit : 0) | (sharing?.rawValue ?? 0)
+    }
+
+    private static func sharing(_ flags: UInt8) -> Sharing? {
+        guard flags & latestBit != 0, flags & sharedBit != 0 else { return nil }
+        return Sharing(rawValue: flags & sharingBits) ?? (flags & wholeBit == 0 ? .change : .whole)
     }
 
     /// A unit's bytes.
     public var bytes: [UInt8] {
         var writer = WireWriter(reserving: body.count + Limits.unitHeaderBytes)
-        writer.byte(messageClass == .latest ? Self.latestBit : 0)
+        writer.byte(Self.flags(messageClass, sharing))
         writer.varint(number)
         writer.append(body)
         return writer.bytes
@@ -42,6 +71,8 @@ public struct MessageUnit: Hashable, Sendable {
             (1...Limits.largestNumber).contains(number)
         else { return nil }
         guard reader.rest.count <= Limits.messageBytes else { return nil }
-        self.init(flags & Self.latestBit == 0 ? .reliable : .latest, number: number, body: reader.rest)
+        self.init(
+            flags & Self.latestBit == 0 ? .reliable : .latest, number: number, body: reader.rest,
+            sharing: Self.sharing(flags))
     }
 }

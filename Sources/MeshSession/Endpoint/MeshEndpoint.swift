@@ -131,6 +131,8 @@ public actor MeshEndpoint {
                 close(id, afterFinalFrame: afterFinalFrame)
                 links[id]?.pausing?.cancel()
             case .forgot(let key): emit(.forgot(key))
+            // An endpoint takes no circuits.
+            case .circuitOffered, .circuitEnded: break
             }
         }
     }

@@ -70,7 +70,7 @@ extension World {
         case .badHandshake, .forgedRecord, .changedIdentity, .strippedAdvertisement:
             guard channels[channel].isHonest else { return }
         case .malformedFrame, .unexpectedFrame, .badFragment, .missingMessage, .impossibleAcknowledgement,
-            .smallChannel:
+            .forgedState, .smallChannel:
             let hasMember = channels[channel].ends[0].node == nil
             guard !hasMember else { return }
         }

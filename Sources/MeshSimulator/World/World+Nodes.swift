@@ -163,6 +163,8 @@ extension World {
         case .deliver(let message, let id): tell(.message(message), on: id)
         case .acknowledge(let number, let id): tell(.acknowledged(number), on: id)
         case .end(let id, let end): tell(.ended(end), on: id)
+        // There are no relays in these worlds.
+        case .openCircuit, .relay: break
         case .dial(let number, _, let expecting): dial(node, number, expecting)
         case .cancelDial(let dial): nodes[node].dials[dial] = nil
         case .wake(let id):

@@ -21,7 +21,7 @@ struct GuestCommand: AsyncParsableCommand {
     func run() async throws { try await run(recorded: nil) }
 
     /// The part that the node plays.
-    private var part: NodeCore.Part { .guest(wanted: wanted.host) }
+    private var part: NodeCore.Part { .guest(wanted: wanted.host, relays: others.relay) }
 
     /// Runs the guest, and records its drive where that is wanted.
     func run(recorded recording: RecordingOptions.Checked?) async throws {

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import MeshProtocol
+
+/// What a node keeps of its links in circuits, and of the relays that it is linked with.
+struct CircuitTable: Sendable {
+    /// A relay that this node has dialled.
+    struct Relay: Hashable, Sendable {
+        var peer: Peer
+        var route: Route?
+        /// Since when it is of no use; nil while a link goes over it or is about to.
+        var idleSince: MeshInstant?
+    }
+
+    private var places: [MeshCore.LinkID: CircuitPlace] = [:]
+    private(set) var relays: [MeshCore.LinkID: Relay] = [:]
+    /// Links in circuits that are not read at present.
+    var held: Set<MeshCore.LinkID> = []
+    /// The link on which the host is to be asked for its state, where that has not come by then.
+    var wantsState: (link: MeshCore.LinkID, at: MeshInstant)?
+    /// What the host has said of a state that has not come yet, and until when it is waited for.
+    var heartbeat: (link: MeshCore.LinkID, message: ReceivedMessage, until: MeshInstant)?
+
+    /// Whether there is any.
+    var hasInner: Bool { !places.isEmpty }
+
+    /// The links in circuits, in order.
+    var inner: [MeshCore.LinkID] { places.keys.sorted() }
+
+    /// The circuit that a link is in.
+    func place(of id: MeshCore.LinkID) -> CircuitPlace? { places[id] }
+
+    mutating func opened(_ id: MeshCore.LinkID, _ place: CircuitPlace) {
+        places[id] = place
+        relays[place.carrier]?.idleSince = nil
+    }
+
+    mutating func closed(_ id: MeshCore.LinkID) {
+        places[id] = nil
+        held.remove(id)
+        if wantsState?.link == id { wantsState = nil }
+        if heartbeat?.link == id { heartbeat = nil }
+    }
+
+    // MARK: Relays
+
+    mutating func linked(_ peer: Peer, _ route: Route?, on id: MeshCore.LinkID) {
+        relays[id] = Relay(peer: peer, route: route)
+    }
+
+    mutating func leads(_ route: Route?, on id: MeshCore.LinkID) { relays[id]?.route = route }
+
+    mutating func lost(_ id: MeshCore.LinkID) { relays[id] = nil }
+
+    mutating func isIdle(_ id: MeshCore.LinkID, since now: MeshInstant) {
+        if relays[id]?.idleSince == nil { relays[id]?.idleSince = now }
+    }
+
+    /// The link to a relay that leads to a host, other than those that are left alone.
+    func leading(to host: Peer.ID, except isLeftAlone: (Peer.ID) -> Bool) -> (link: MeshCore.LinkID, route: Route)? {
+        for (id, relay) in relays.sorted(by: { $0.key < $1.key }) {
+            if let route = relay.route, route.host.hasPrefix(host) || host.hasPrefix(route.host),
+                !isLeftAlone(relay.peer.id)
+            {
+                return (id, route)
+            }
+        }
+        return nil
+    }
+
+    /// When something is due.
+    var deadline: MeshInstant? {
+        (relays.values.map { $0.idleSince.map { $0 + NodeLimits.idleCarrier } } + [wantsState?.at, heartbeat?.until])
+            .compactMap(\.self).min()
+    }
+
+    /// The links to relays that were of no use for long enough.
+    func idle(now: MeshInstant) -> [MeshCore.LinkID] {
+        relays.filter { $0.value.idleSince.map { now >= $0 + NodeLimits.idleCarrier } == true }.keys.sorted()
+    }
+}

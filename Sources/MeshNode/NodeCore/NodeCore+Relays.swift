@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DemocracyDJ
+import MeshProtocol
+import MeshSession
+
+// Relays: on the way to a host, and this node as one.
+
+extension NodeCore {
+    /// What a relay advertises.
+    public struct RelayNotice: Hashable, Sendable {
+        /// Where circuits through it lead.
+        public var host: Peer
+        /// Links from it to the host, 1 or more.
+        public var hops: Int
+        /// It takes another node.
+        public var hasRoom: Bool
+    }
+
+    // MARK: What is heard
+
+    mutating func heard(_ relay: RelayScanResult) {
+        guard decisions.app.guest != nil else { return }
+        if ways.heard(relay, now: context.now) { tell(of: relay) }
+    }
+
+    private mutating func tell(of relay: RelayScanResult) {
+        let host = Peer(id: Identity.head(of: relay.host.id), name: relay.host.name)
+        waiting.append(.event(.heard(host, rssi: relay.rssi, hops: relay.hops, isUnderstood: relay.isUnderstood)))
+        show(
+            .contact(Contact(.heard, host, at: configuration.origin + context.now, by: .sighting, rssi: relay.rssi)))
+    }
+
+    mutating func unheard(_ peer: Peer) {
+        if ways.isRelay(peer.id) {
+            guard let host = ways.unheard(peer.id), dials.heard(host.id) == nil else { return }
+            return waiting.append(.event(.unheard(Peer(id: Identity.head(of: host.id), name: host.name))))
+        }
+        dials.unheard(peer)
+        if !ways.hasRelay(to: peer.id) { waiting.append(.event(.unheard(peer))) }
+    }
+
+    /// The way to a host that is taken: over a link that is up, to the host itself, or through the best relay.
+    func way(to host: Peer.ID) -> Dials.Way {
+        let leading = circuits.leading(to: host) { relay in ways.isLeftAlone(relay, now: context.now) }
+        if let (link, route) = leading, Int(route.hops) < duty.ceiling ?? .max {
+            return .circuit(CircuitPlace(to: route.host, over: link, hops: Int(route.hops)))
+        }
+        if dials.heard(host) != nil { return .host }
+        guard let best = ways.best(to: host, below: duty.ceiling, now: context.now) else { return .host }
+        return .relay(best.relay.id)
+    }
+
+    // MARK: Links to relays, and to nodes behind this one
+
+    mutating func carrierUp(_ peer: Peer, _ route: Route?, on id: MeshCore.LinkID) {
+        guard let (host, number) = dials.invited(on: id) else {
+            // Somebody has dialled this node; or nobody wants the link any more.
+            guard context.mesh.children.contains(where: { $0.id == peer.id }) else {
+                return apply(context.mesh.leave(id))
+            }
+            perform(duty.handle(.children(context.mesh.children.count), now: context.now))
+            return
+        }
+        circuits.linked(peer, route, on: id)
+        guard let route, route.host.hasPrefix(host),
+            ways.host(behind: peer.id).map({ route.host.hasPrefix($0) }) != false
+        else {
+            ways.failed(peer.id, now: context.now)
+            _ = dials.ended(id)
+            waiting.append(.inviteFailed(.dialFailed("the relay leads somewhere else")))
+            return apply(context.mesh.leave(id))
+        }
+        let place = CircuitPlace(to: route.host, over: id, hops: Int(route.hops))
+        emit(.openCircuit(place, dial: number, expecting: host))
+    }
+
+    mutating func routeChanged(_ route: Route?, on id: MeshCore.LinkID) {
+        circuits.leads(route, on: id)
+        guard let route else { return apply(context.mesh.leave(id)) }
+        guard circuits.relays[id] != nil else { return }
+        if let parent = context.mesh.parent, parent.link == id { return leads(over: Int(route.hops)) }
+        // Who waits for its host hears of it.
+        let host = Peer(id: Identity.head(of: route.host), name: dials.heard(route.host)?.name ?? "")
+        waiting.append(.event(.heard(host, rssi: nil, hops: Int(route.hops), isUnderstood: true)))
+    }
+
+    mutating func carrierEnded(_ peer: Peer, _ end: LinkEnd, on id: MeshCore.LinkID) {
+        log(end, "\(peer)")
+        circuits.lost(id)
+        links.closed(id)
+        if dials.ended(id) != nil { waiting.append(.inviteFailed(.linkEnded(end))) }
+        if case .misbehaved = end { ways.failed(peer.id, now: context.now) }
+        if relays { perform(duty.handle(.children(context.mesh.children.count), now: context.now)) }
+        emit(.linksChanged)
+    }
+
+    // MARK: The way to the host
+
+    private var relays: Bool { configuration.part.relays }
+
+    /// A link to the host is up: what else was a way there is needed no more.
+    mutating func isOnItsWay(_ id: MeshCore.LinkID) {
+        guard decisions.app.guest != nil else { return }
+        let place = circuits.place(of: id)
+        for link in circuits.relays.keys.sorted() where link != place?.carrier { apply(context.mesh.leave(link)) }
+        if place != nil { circuits.wantsState = (id, context.now + NodeLimits.relayedState) }
+        leads(over: place.map { circuits.relays[$0.carrier]?.route.map { Int($0.hops) } ?? $0.hops } ?? 0)
+    }
+
+    /// This node leads to its host over so many relays.
+    private mutating func leads(over hops: Int) {
+        guard relays, let host = context.mesh.host else { return }
+        perform(duty.handle(.up(host, relaysOnTheWay: hops), now: context.now))
+    }
+
+    /// A link to the host is over, or has never been up.
+    mutating func wayEnded(_ id: MeshCore.LinkID, _ end: LinkEnd) {
+        guard decisions.app.guest != nil else { return }
+        if context.mesh.host == nil { perform(duty.handle(.down, now: context.now)) }
+        guard let place = circuits.place(of: id), let relay = circuits.relays[place.carrier] else { return }
+        // Where the host was, says nothing of where it is.
+        if let host = place.host { dials.forgetHeard(host) }
+        circuits.isIdle(place.carrier, since: context.now)
+        switch end {
+        case .left, .goodbye, .refused, .replaced: break
+        case .circuit(.noHost): ways.leadsNowhere(relay.peer.id, now: context.now)
+        default: ways.failed(relay.peer.id, now: context.now)
+        }
+    }
+
+    private mutating func perform(_ actions: [RelayDuty.Action]) {
+        for action in actions {
+            switch action {
+            case .advertise(let notice):
+                emit(.relay(notice.map { RelayNotice(host: $0.host, hops: $0.hops, hasRoom: $0.hasRoom) }))
+            case .lead(let route): apply(context.mesh.lead(route))
+            }
+        }
+    }
+
+    // MARK: The state
+
+    /// Whether something that the host has said waits for the state that it is about, which comes by another way.
+    mutating func waitsForRelay(_ message: ReceivedMessage, on id: MeshCore.LinkID) -> Bool {
+        guard circuits.place(of: id) != nil, let guest = decisions.app.guest else { return false }
+        switch MeshMessage(encoded: message.body) {
+        case .stateUpdate:
+            if circuits.wantsState?.link == id { circuits.wantsState = nil }
+            return false
+        case .stateHeartbeat(let epoch, let revision, _):
+            guard let state = guest.state.hostSnapshot, guest.state.isCurrent else { return true }
+            guard (state.epoch, state.revision) != (epoch, revision) else { return false }
+            // What is behind the state on view says nothing.
+            guard state.epoch != epoch || revision > state.revision else { return true }
+            circuits.heartbeat = (id, message, circuits.heartbeat?.until ?? context.now + NodeLimits.relayedState)
+            return true
+        default: return false
+        }
+    }
+
+    // MARK: Time
+
+    var waysDeadline: MeshInstant? {
+        guard !isQuitting else { return nil }
+        return [ways.deadline, duty.deadline, circuits.deadline].compactMap(\.self).min()
+    }
+
+    mutating func tickWays() {
+        guard !isQuitting else { return }
+        for relay in ways.tick(now: context.now) { tell(of: relay) }
+        perform(duty.handle(.tick, now: context.now))
+        for id in circuits.idle(now: context.now) {
+            circuits.lost(id)
+            apply(context.mesh.leave(id))
+        }
+        if let (link, message, until) = circuits.heartbeat, until <= context.now {
+            circuits.heartbeat = nil
+            waiting.append(.link(link, .received(message)))
+        }
+        if let (link, at) = circuits.wantsState, at <= context.now { askForState(on: link) }
+    }
+
+    /// No relay has brought it: the host is asked.
+    private mutating func askForState(on link: MeshCore.LinkID) {
+        circuits.wantsState = (link, context.now + NodeLimits.relayedStateAgain)
+        guard let key = context.mesh.key(on: link) else { return circuits.wantsState = nil }
+        apply(context.mesh.send(MeshMessage.stateRequest.encoded, as: .latest, to: key).1)
+    }
+
+    /// What comes in a circuit is read as slowly as what comes on a link, and others on the same link are not held up.
+    mutating func holdCircuits() {
+        guard circuits.hasInner else { return }
+        for id in circuits.inner where !mayRead(id, now: context.now) != circuits.held.contains(id) {
+            let isHeld = circuits.held.insert(id).inserted
+            if !isHeld { circuits.held.remove(id) }
+            apply(context.mesh.holdCircuit(of: id, isHeld))
+        }
+    }
+}

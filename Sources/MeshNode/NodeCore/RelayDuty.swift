@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import MeshProtocol
+
+/// What a relay tells those behind it and those who may come: where it leads, as long as it leads somewhere
+/// (`docs/protocol.md`, "Route").
+struct RelayDuty: Sendable {
+    /// What happens.
+    enum Event: Hashable, Sendable {
+        /// The way to a host is up: its identifier, and the relays on it.
+        case up(Peer, relaysOnTheWay: Int)
+        /// It is lost.
+        case down
+        /// So many nodes stand behind this one.
+        case children(Int)
+        /// Time has passed: see `deadline`.
+        case tick
+    }
+
+    /// What is to be done.
+    enum Action: Hashable, Sendable {
+        /// Advertise this; nil: nothing.
+        case advertise(RelayNotice?)
+        /// Tell those behind this node that circuits lead here; nil: nowhere.
+        case lead(Route?)
+    }
+
+    /// What a relay advertises.
+    struct RelayNotice: Hashable, Sendable {
+        var host: Peer
+        var hops: Int
+        var hasRoom: Bool
+    }
+
+    private enum State: Hashable, Sendable {
+        /// To `leading`.
+        case idle
+        /// To `searching`.
+        case leading(Peer, hops: Int)
+        /// The way is lost, and another is looked for before anybody is told. To `leading` or `idle`.
+        case searching(Peer, hops: Int, until: MeshInstant)
+    }
+
+    private var state = State.idle
+    private var children = 0
+    private var advertised: RelayNotice?
+
+    /// When `tick` is due.
+    var deadline: MeshInstant? { if case .searching(_, _, let until) = state { until } else { nil } }
+
+    /// A parent has to have fewer hops to the host than this, as long as others stand behind this node.
+    var ceiling: Int? {
+        if case .searching(_, let hops, _) = state, children > 0 { hops } else { nil }
+    }
+
+    /// Takes an event.
+    mutating func handle(_ event: Event, now: MeshInstant) -> [Action] {
+        switch (state, event) {
+        case (_, .up(let host, let relays)):
+            state = .leading(host, hops: relays + 1)
+            return [.lead(Route(host: host.id, hops: UInt8(clamping: relays + 1)))] + advertise()
+        case (.leading(let host, let hops), .down):
+            state = .searching(host, hops: hops, until: now + NodeLimits.relaySearch)
+            return []
+        case (.searching(_, _, let until), .tick) where now >= until:
+            state = .idle
+            return [.lead(nil)] + advertise()
+        case (_, .children(let count)):
+            children = count
+            return advertise()
+        default: return []
+        }
+    }
+
+    private mutating func advertise() -> [Action] {
+        let notice: RelayNotice? =
+            switch state {
+            case .idle: nil
+            case .leading(let host, let hops), .searching(let host, let hops, _):
+                RelayNotice(host: host, hops: hops, hasRoom: children < Limits.relayChildren)
+            }
+        guard notice != advertised else { return [] }
+        advertised = notice
+        return [.advertise(notice)]
+    }
+}

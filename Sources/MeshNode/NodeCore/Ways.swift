@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import MeshProtocol
+
+/// A relay's advertisement, as it was heard.
+public struct RelayScanResult: Hashable, Sendable {
+    /// Who is dialled; its identifier is a head.
+    public var relay: Peer
+    /// Where circuits through it lead; its identifier is a head.
+    public var host: Peer
+    /// Links from the relay to the host, 1 or more.
+    public var hops: Int
+    /// Signal strength in dBm, where the radio knows it.
+    public var rssi: Int?
+    /// It takes another node.
+    public var hasRoom: Bool
+    /// Whether this node speaks its version and knows what it asks for.
+    public var isUnderstood: Bool
+
+    /// A relay that was heard.
+    public init(
+        _ relay: Peer, host: Peer, hops: Int, rssi: Int? = nil, hasRoom: Bool = true, isUnderstood: Bool = true
+    ) {
+        self.relay = relay
+        self.host = host
+        self.hops = hops
+        self.rssi = rssi
+        self.hasRoom = hasRoom
+        self.isUnderstood = isUnderstood
+    }
+}
+
+/// Which relays were heard, and which of them is the way to a host: fewer hops before a better signal, and who has failed is
+/// left alone for a while.
+struct Ways: Sendable {
+    private struct Relay: Sendable {
+        var heard: RelayScanResult
+        var at: MeshInstant
+    }
+
+    /// A relay that is left alone.
+    private struct Failure: Sendable {
+        var count = 0
+        var until = MeshInstant.zero
+    }
+
+    /// By the head of the relay. The radio's own table bounds it.
+    private var relays: [Peer.ID: Relay] = [:]
+    private var failures: [Peer.ID: Failure] = [:]
+    /// Hosts that were heard through relays alone, and when they are told of: one with fewer hops may follow.
+    private var settling: [Peer.ID: MeshInstant] = [:]
+
+    /// When `tick` is due.
+    var deadline: MeshInstant? { settling.values.min() }
+
+    // MARK: What is heard
+
+    /// A relay was heard. Whether its host is to be told of at once: it was before, and waits for nothing.
+    mutating func heard(_ relay: RelayScanResult, now: MeshInstant) -> Bool {
+        let host = Identity.head(of: relay.host.id)
+        let isKnown = relays.values.contains { Identity.head(of: $0.heard.host.id) == host }
+        relays[relay.relay.id] = Relay(heard: relay, at: now)
+        if settling[host] != nil { return false }
+        guard !isKnown else { return true }
+        settling[host] = now + NodeLimits.settlingWays
+        return false
+    }
+
+    /// The host itself was heard: nothing is better.
+    mutating func heardHost(_ head: Peer.ID) { settling[head] = nil }
+
+    /// A relay is not heard any more. Its host, where no other relay leads there.
+    mutating func unheard(_ relay: Peer.ID) -> Peer? {
+        guard let gone = relays.removeValue(forKey: relay)?.heard.host else { return nil }
+        guard !hasRelay(to: gone.id) else { return nil }
+        settling[Identity.head(of: gone.id)] = nil
+        return gone
+    }
+
+    /// Whether this is a relay's head.
+    func isRelay(_ head: Peer.ID) -> Bool { relays[head] != nil }
+
+    /// The host that a relay advertises, as far as it says which.
+    func host(behind relay: Peer.ID) -> Peer.ID? { relays[Identity.head(of: relay)]?.heard.host.id }
+
+    /// Whether a relay leads to a host.
+    func hasRelay(to host: Peer.ID) -> Bool { relays.values.contains { leads($0.heard, to: host) } }
+
+    /// A scan begins: what was heard before may be somewhere else now.
+    mutating func forgetHeard() {
+        relays = [:]
+        settling = [:]
+    }
+
+    /// Time has passed. The best relay of each host that is to be told of now.
+    mutating func tick(now: MeshInstant) -> [RelayScanResult] {
+        let due = settling.filter { $0.value <= now }.keys.sorted()
+        for host in due { settling[host] = nil }
+        return due.compactMap { best(to: $0, below: nil, now: now) }
+    }
+
+    // MARK: What is chosen
+
+    /// The relay that is the best way to a host, with fewer hops to it than `below`; nil where there is none.
+    func best(to host: Peer.ID, below: Int?, now: MeshInstant) -> RelayScanResult? {
+        relays.values.filter { relay in
+            leads(relay.heard, to: host) && relay.heard.isUnderstood && relay.heard.hasRoom
+                && !isLeftAlone(relay.heard.relay.id, now: now)
+                && relay.heard.hops < below ?? .max && now - relay.at < NodeLimits.freshWay
+        }.min { rank($0) < rank($1) }?.heard
+    }
+
+    /// Fewer hops first, then the signal by steps of 10 dB, then whoever comes first by its identifier: two of the same worth are
+    /// not gone to and fro between.
+    private func rank(_ relay: Relay) -> (Int, Int, Peer.ID) {
+        (relay.heard.hops, -((relay.heard.rssi ?? -100) / 10), relay.heard.relay.id)
+    }
+
+    private func leads(_ relay: RelayScanResult, to host: Peer.ID) -> Bool {
+        host.hasPrefix(relay.host.id) || relay.host.id.hasPrefix(host)
+    }
+
+    /// Whether circuits through a relay led to nothing a short while ago.
+    func isLeftAlone(_ relay: Peer.ID, now: MeshInstant) -> Bool {
+        failures[Identity.head(of: relay)].map { now < $0.until } == true
+    }
+
+    /// Nothing leads to a host at present but relays that are left alone: it is told of again when the first of these is not any
+    /// more.
+    mutating func askAgain(for host: Peer.ID, now: MeshInstant) {
+        let ends = relays.values.filter { leads($0.heard, to: host) }.compactMap { relay in
+            failures[relay.heard.relay.id].map(\.until)
+        }.filter { $0 > now }
+        guard let end = ends.min() else { return }
+        settling[Identity.head(of: host)] = end
+    }
+
+    /// A relay has no way at present: others go before it for a moment.
+    mutating func leadsNowhere(_ relay: Peer.ID, now: MeshInstant) {
+        let head = Identity.head(of: relay)
+        var failure = failures[head] ?? Failure()
+        failure.until = max(failure.until, now + NodeLimits.failedRelayPause / 2)
+        remember(failure, of: head)
+    }
+
+    /// Circuits through a relay have led to nothing: it is left alone, longer each time. What was long ago says nothing.
+    mutating func failed(_ relay: Peer.ID, now: MeshInstant) {
+        let head = Identity.head(of: relay)
+        var failure = failures[head] ?? Failure()
+        if now > failure.until + NodeLimits.longestRelayPause { failure.count = 0 }
+        failure.until =
+            now + min(NodeLimits.failedRelayPause * (1 << min(failure.count, 6)), NodeLimits.longestRelayPause)
+        failure.count += 1
+        remember(failure, of: head)
+    }
+
+    private mutating func remember(_ failure: Failure, of head: Peer.ID) {
+        if failures.count >= NodeLimits.failedRelays, failures[head] == nil,
+            let oldest = failures.min(by: { ($0.value.until, $0.key) < ($1.value.until, $1.key) })?.key
+        {
+            failures[oldest] = nil
+        }
+        failures[head] = failure
+    }
+}

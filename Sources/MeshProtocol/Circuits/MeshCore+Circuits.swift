@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Circuits: links that end here inside of others, and circuits that this node passes on (`docs/protocol.md`, "Circuits").
+extension MeshCore {
+    // MARK: A link in a circuit
+
+    /// A link takes its place in a circuit. Whether there is one.
+    mutating func enter(_ place: CircuitPlace, _ id: LinkID, _ role: LinkRole) -> Bool {
+        var place = place
+        guard let carrier = links[place.carrier], !carrier.isOver else { return false }
+        let mtu = largestSDU(over: place.carrier)
+        if role == .initiator {
+            guard let host = place.host, carrier.machine.connectedPeer != nil else { return false }
+            place.number = links[place.carrier]?.circuits.open(
+                host, hopsLeft: Limits.circuitHops, receiveMTU: mtu, passed: [])
+        } else if let number = place.number {
+            links[place.carrier]?.circuits.accept(number, receiveMTU: mtu)
+        }
+        guard let circuit = place.circuit else { return false }
+        links[id]?.place = place
+        innerLinks[circuit] = id
+        return true
+    }
+
+    /// A link in a circuit is over, and so is the circuit. Nothing is left of the link.
+    mutating func leaveCircuit(_ id: LinkID, afterFinalFrame: Bool) -> [Action] {
+        guard let circuit = links[id]?.place?.circuit else { return [] }
+        var last: [[UInt8]] = []
+        let limit = links[circuit.link]?.circuits.sendMTU(of: circuit.number) ?? Limits.leastSDUBytes
+        while afterFinalFrame, let (sdu, _) = nextSDU(for: id, limit: limit) { last.append(sdu) }
+        links[circuit.link]?.circuits.close(circuit.number, .ended, after: last)
+        innerLinks[circuit] = nil
+        links[id] = nil
+        return [.circuitEnded(id), .wake(circuit.link)]
+    }
+
+    /// Holds back the credits of the circuit that a link is in: this side does not read it for a while.
+    public mutating func holdCircuit(of id: LinkID, _ isHeld: Bool) -> [Action] {
+        guard let circuit = links[id]?.place?.circuit else { return [] }
+        links[circuit.link]?.circuits.hold(circuit.number, isHeld)
+        return [.wake(circuit.link)]
+    }
+
+    /// The circuit that a link is in; nil for one with a channel of its own.
+    public func place(of id: LinkID) -> CircuitPlace? { links[id]?.place }
+
+    /// The largest SDU of a circuit that fits a record of a link.
+    private func largestSDU(over id: LinkID) -> Int {
+        min(
+            Limits.innerSDUBytes,
+            max(Limits.leastSDUBytes, (links[id]?.sendMTU ?? 0) - Limits.sduBytes + Limits.innerSDUBytes))
+    }
+
+    // MARK: What comes
+
+    /// A frame about a circuit has come on a link.
+    mutating func circuit(_ frame: Frame, on id: LinkID) -> [Action] {
+        let events = links[id]?.circuits.received(frame) ?? []
+        // A refusal may wait to leave.
+        return events.flatMap { decide($0, on: id) } + (links[id]?.circuits.waitingFrames == 0 ? [] : [.wake(id)])
+    }
+
+    private mutating func decide(_ event: CircuitMux.Event, on id: LinkID) -> [Action] {
+        switch event {
+        case .offered(let open): return offered(open, on: id)
+        case .malformed: return update(id) { $0.end(.misbehaved(.malformedFrame)) }
+        case .ready(let number): return ready(CircuitPlace.Circuit(link: id, number: number))
+        case .received(let number, let sdu): return received(sdu, in: CircuitPlace.Circuit(link: id, number: number))
+        case .closed(let number, let end): return closed(CircuitPlace.Circuit(link: id, number: number), end)
+        }
+    }
+
+    private mutating func offered(_ open: CircuitOpen, on id: LinkID) -> [Action] {
+        if takesCircuits, open.host == local.id {
+            offered[CircuitPlace.Circuit(link: id, number: open.circuit)] = []
+            return [.circuitOffered(CircuitPlace(offered: open, on: id))]
+        }
+        guard let end = refusal(of: open, on: id) else { return passOn(open, from: id) }
+        links[id]?.circuits.refuse(open.circuit, end)
+        return [.wake(id)]
+    }
+
+    private func refusal(of open: CircuitOpen, on id: LinkID) -> CircuitEnd? {
+        let head = Identity.head(of: local.id)
+        guard relays, links[id]?.carrier != nil else { return .noRelay }
+        guard let hostLink, let uplink, uplink != id, route != nil,
+            links[hostLink]?.machine.connectedPeer?.id == open.host
+        else { return .noHost }
+        if open.passed.contains(head) { return .loop }
+        if open.hopsLeft == 0 { return .tooFar }
+        return relayed.count / 2 < Limits.relayedCircuits ? nil : .noRoom
+    }
+
+    /// The link on which circuits lead on to the host.
+    var uplink: LinkID? { hostLink.map { links[$0]?.place?.carrier ?? $0 } }
+
+    private mutating func passOn(_ open: CircuitOpen, from id: LinkID) -> [Action] {
+        guard let uplink else { return [] }
+        let mtu = min(open.innerMTU, largestSDU(over: id))
+        let number = links[uplink]?.circuits.open(
+            open.host, hopsLeft: open.hopsLeft - 1, receiveMTU: mtu,
+            passed: open.passed + [Identity.head(of: local.id)])
+        guard let number else {
+            links[id]?.circuits.refuse(open.circuit, .noRoom)
+            return [.wake(id)]
+        }
+        let (down, up) = (
+            CircuitPlace.Circuit(link: id, number: open.circuit), CircuitPlace.Circuit(link: uplink, number: number)
+        )
+        (relayed[down], relayed[up]) = (up, down)
+        return [.wake(uplink), .wake(id)]
+    }
+
+    /// Something may leave in a circuit; where it is one that this node has asked for, for another, that one is open too.
+    private mutating func ready(_ circuit: CircuitPlace.Circuit) -> [Action] {
+        guard let other = relayed[circuit] else { return [.wake(circuit.link)] }
+        let sendMTU = links[circuit.link]?.circuits.sendMTU(of: circuit.number) ?? Limits.leastSDUBytes
+        let mtu = min(sendMTU, largestSDU(over: circuit.link))
+        if links[other.link]?.circuits.accept(other.number, receiveMTU: mtu) == true { serve(other.link) }
+        return [.wake(circuit.link), .wake(other.link)]
+    }
+
+    private mutating func received(_ sdu: [UInt8], in circuit: CircuitPlace.Circuit) -> [Action] {
+        if let other = relayed[circuit] {
+            links[other.link]?.circuits.enqueue(sdu, on: other.number)
+            return [.wake(other.link)]
+        }
+        guard let inner = innerLinks[circuit] else {
+            // It has come right behind the offer, which the owner has not answered yet.
+            offered[circuit]?.append(sdu)
+            return []
+        }
+        let actions = received(sdu, on: inner, now: now)
+        links[circuit.link]?.circuits.handled(circuit.number)
+        return actions + [.wake(circuit.link)]
+    }
+
+    /// What had come for a link before it took its place.
+    mutating func receiveEarly(on id: LinkID) -> [Action] {
+        guard let circuit = links[id]?.place?.circuit, let early = offered.removeValue(forKey: circuit) else {
+            return []
+        }
+        return early.flatMap { received($0, in: circuit) }
+    }
+
+    /// A circuit is over at its other end, or on the way.
+    private mutating func closed(_ circuit: CircuitPlace.Circuit, _ end: CircuitEnd) -> [Action] {
+        if let other = relayed.removeValue(forKey: circuit) {
+            relayed[other] = nil
+            links[other.link]?.circuits.close(other.number, end == .misused ? .ended : end)
+            return [.wake(other.link)]
+        }
+        offered[circuit] = nil
+        guard let inner = innerLinks[circuit] else { return [] }
+        return update(inner) { $0.end(.circuit(end)) }
+    }
+
+    /// What waits in the circuits of a link that this side is about to leave goes first: the goodbyes in them.
+    mutating func sealWhatPasses(_ id: LinkID) {
+        guard let link = links[id], !link.isOver, link.circuits.count + link.circuits.waitingFrames > 0 else { return }
+        var sdus: [[UInt8]] = []
+        while sdus.count < Limits.lastRecords, let (sdu, _) = nextSDU(for: id, limit: link.sendMTU) { sdus.append(sdu) }
+        links[id]?.machine.packets += sdus
+    }
+
+    /// A link is over, and so are all circuits on it.
+    mutating func endCircuits(on id: LinkID) -> [Action] {
+        guard let numbers = links[id]?.circuits.numbers, !numbers.isEmpty else { return [] }
+        let role = links[id]?.machine.role ?? .initiator
+        links[id]?.circuits = CircuitMux(role)
+        return numbers.flatMap { closed(CircuitPlace.Circuit(link: id, number: $0), .ended) }
+    }
+
+    // MARK: What leaves
+
+    /// The next frame of the circuits on a link that is being filled.
+    mutating func nextFrame(
+        _ circuits: inout CircuitMux, of id: LinkID, _ room: Int, _ actions: inout [Action]
+    ) -> Frame? {
+        let next = circuits.next(fitting: room) { number, limit in
+            supply(CircuitPlace.Circuit(link: id, number: number), limit, &actions)
+        }
+        guard let (frame, passedOn) = next else { return nil }
+        if let passedOn, let other = relayed[CircuitPlace.Circuit(link: id, number: passedOn)] {
+            links[other.link]?.circuits.handled(other.number)
+            actions.append(.wake(other.link))
+        }
+        return frame
+    }
+
+    private mutating func supply(
+        _ circuit: CircuitPlace.Circuit, _ limit: Int, _ actions: inout [Action]
+    ) -> CircuitMux.Supply {
+        guard let inner = innerLinks[circuit] else { return .nothing }
+        // A packet of a handshake cannot be cut.
+        if let packet = links[inner]?.machine.packets.first, packet.count > limit { return .tooLong }
+        guard let (sdu, more) = nextSDU(for: inner, limit: limit) else { return .nothing }
+        actions += more
+        return .sdu(sdu)
+    }
+}

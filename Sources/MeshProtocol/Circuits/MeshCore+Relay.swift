@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Carriers: the links between relays and the nodes behind them, where circuits lead, and the host's state on its way
+/// (`docs/protocol.md`, "Route" and "The state, once for each link").
+extension MeshCore {
+    // MARK: Carriers
+
+    mutating func carrierConnected(_ peer: Peer, _ hello: Hello, on id: LinkID) -> [Action] {
+        guard let link = links[id] else { return [] }
+        var actions: [Action] = []
+        if link.machine.role == .responder {
+            if case .refuse(let reason) = answer(to: peer.id, on: id) { return update(id) { $0.sendAway(reason) } }
+            if let old = carrierOfPeer[peer.id], old != id { actions += update(old) { $0.end(.replaced) } }
+            // It may have changed since the answer left.
+            actions += update(id) { [route] in $0.tell(route) }
+        } else {
+            links[id]?.carrier?.route = hello.route ?? nil
+        }
+        carrierOfPeer[peer.id] = id
+        return actions + [.tell(id, .carrier(peer, hello.route ?? nil))] + wake(id)
+    }
+
+    mutating func routeChanged(_ route: Route?, on id: LinkID) -> [Action] {
+        links[id]?.carrier?.route = route
+        return [.tell(id, .route(route))]
+    }
+
+    /// The nodes behind this one.
+    public var children: [Peer] {
+        carrierOfPeer.values.sorted().compactMap { id in
+            links[id]?.machine.role == .responder ? links[id]?.machine.connectedPeer : nil
+        }
+    }
+
+    /// Whether the peer of a link takes circuits, and gets the state signed.
+    public func leadsToRelay(_ id: LinkID) -> Bool { links[id].map { $0.leadsToRelay && $0.place == nil } == true }
+
+    /// How many circuits are passed on.
+    public var relayedCircuits: Int { relayed.count / 2 }
+
+    /// The host that this node is linked to.
+    public var host: Peer? { hostLink.flatMap { links[$0]?.machine.connectedPeer } }
+
+    /// The relay that the link to the host goes through first; nil where it has a channel of its own, or there is none.
+    public var parent: (link: LinkID, peer: Peer)? {
+        guard let hostLink, let carrier = links[hostLink]?.place?.carrier else { return nil }
+        return links[carrier]?.machine.connectedPeer.map { (carrier, $0) }
+    }
+
+    /// Tells those behind this node where circuits lead from now on, also where it is the same as before: the way was lost
+    /// meanwhile. Nowhere ends those that there are.
+    public mutating func lead(_ route: Route?) -> [Action] {
+        self.route = route
+        var actions: [Action] = []
+        for id in carrierOfPeer.values.sorted() where links[id]?.machine.role == .responder {
+            if route == nil {
+                for number in links[id]?.circuits.numbers ?? [] { end(CircuitPlace.Circuit(link: id, number: number)) }
+                links[id]?.carrier?.isServed = false
+            }
+            actions += update(id) { $0.tell(route) }
+        }
+        if let uplink { actions.append(.wake(uplink)) }
+        return actions
+    }
+
+    /// Ends a circuit that is passed on, at both sides.
+    private mutating func end(_ circuit: CircuitPlace.Circuit) {
+        links[circuit.link]?.circuits.close(circuit.number, .ended)
+        guard let other = relayed.removeValue(forKey: circuit) else { return }
+        relayed[other] = nil
+        links[other.link]?.circuits.close(other.number, .ended)
+    }
+
+    // MARK: The host's state
+
+    /// What is for everybody, signed.
+    mutating func signed(_ body: [UInt8], as sharing: MessageUnit.Sharing) -> SharedLog.Entry? {
+        if let lastSigned, lastSigned.body == body, lastSigned.entry.sharing == sharing { return lastSigned.entry }
+        guard let key = identity.signingKey, let signed = signature.signed(body, as: sharing, by: key) else {
+            return nil
+        }
+        let entry = SharedLog.Entry(sharing: sharing, signed: signed)
+        lastSigned = (entry, body)
+        return entry
+    }
+
+    /// A node behind this one is sent the host's state from now on, from the log's beginning.
+    mutating func serve(_ id: LinkID) {
+        guard let link = links[id], link.carrier != nil, link.circuits.count == 1 || link.carrier?.isServed == false
+        else {
+            return
+        }
+        links[id]?.carrier?.isServed = true
+        links[id]?.carrier?.takesCheckpoints = link.leadsToRelay
+        links[id]?.carrier?.place = nil
+    }
+
+    mutating func receivedOnCarrier(_ unit: MessageUnit, on id: LinkID) -> [Action] {
+        guard links[id]?.machine.role == .initiator, unit.messageClass == .latest else {
+            return update(id) { $0.end(.misbehaved(.unexpectedFrame)) }
+        }
+        guard unit.sharing != nil, links[id]?.carrier?.isNew(unit) == true else { return [] }
+        guard let hostLink, links[hostLink]?.place?.carrier == id else {
+            links[id]?.carrier?.hold(unit)
+            return []
+        }
+        return receivedShared(unit, from: hostLink, on: id)
+    }
+
+    /// What has come before its key was known.
+    mutating func takeHeldState(on inner: LinkID) -> [Action] {
+        guard let carrier = links[inner]?.place?.carrier, let held = links[carrier]?.carrier?.held, !held.isEmpty,
+            hostLink == inner
+        else { return [] }
+        links[carrier]?.carrier?.forgetHeld()
+        return held.flatMap { receivedShared($0, from: inner, on: carrier) }
+    }
+
+    /// An update that the host has signed: over the link to it, or passed on by the relay at the other end of a carrier.
+    mutating func receivedShared(_ unit: MessageUnit, from host: LinkID, on id: LinkID) -> [Action] {
+        guard let sharing = unit.sharing, let link = links[host], let conversation = link.conversation,
+            link.machine.role == .initiator, links[id]?.isOver == false
+        else { return [] }
+        guard let key = link.hello?.signingKey, let body = signature.opened(unit.body, as: sharing, by: key) else {
+            return update(id) { $0.end(.misbehaved(.forgedState)) }
+        }
+        let message = ReceivedMessage(
+            conversation: conversation, messageClass: .latest, number: unit.number,
+            epoch: conversations[conversation]?.peerEpoch ?? 0, body: Array(body))
+        return keep(SharedLog.Entry(sharing: sharing, signed: Array(unit.body))) + [.tell(host, .received(message))]
+    }
+
+    private mutating func keep(_ entry: SharedLog.Entry) -> [Action] {
+        guard relays else { return [] }
+        log.append(entry)
+        return carrierOfPeer.values.sorted().filter { links[$0]?.carrier?.isServed == true }.map { .wake($0) }
+    }
+}

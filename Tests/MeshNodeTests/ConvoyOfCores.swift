@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DemocracyDJ
+import MeshProtocol
+import MeshSession
+import NodeStore
+import Testing
+
+@testable import MeshNode
+
+/// A host, relays and guests as structs, with radios that reach whom a test says. Everything that is on its way arrives at once;
+/// time passes only when a test lets it.
+struct ConvoyOfCores {
+    struct Node {
+        var core: NodeCore
+        var configuration: NodeCore.Configuration
+        var stored = StoredNode()
+        var shown: [NodeEvent] = []
+        var isScanning = false
+        var dials: [Int: String] = [:]
+        var lastLink = 0
+        /// What it advertises as a relay.
+        var notice: NodeCore.RelayNotice?
+        var isOn = true
+    }
+
+    struct End: Hashable {
+        var node: String
+        var link: MeshCore.LinkID
+    }
+
+    private(set) var nodes: [String: Node] = [:]
+    private(set) var now: MeshInstant = .zero
+    /// Who is in reach of whom, both ways.
+    private(set) var reach: Set<Set<String>> = []
+    private(set) var channels: [End: End] = [:]
+    /// SDUs that each node has sent to each.
+    private(set) var sent: [String: [String: Int]] = [:]
+    private var coming: [(NodeCore.Event, String)] = []
+    private var isFeeding = false
+    private var randoms = SeededGenerator(seed: 1)
+
+    init(relays: [String] = [], guests: [String] = [], songs count: Int = 5) {
+        let songs = (1...count).map { Song(id: "s\($0)", title: "Song \($0)", artist: "A", duration: 3_600) }
+        let parts: [(String, NodeCore.Part)] =
+            [("Car", .host(Hosting(SongLibrary(songs), wallClockSeconds: 1_000)))]
+            + relays.map { ($0, .guest(wanted: nil, relays: true)) } + guests.map { ($0, .guest(wanted: nil)) }
+        for (index, (name, part)) in parts.enumerated() {
+            let key = [UInt8](repeating: UInt8(index + 1), count: Identity.storedBytes)
+            guard let identity = Identity(stored: key) else { continue }
+            let configuration = NodeCore.Configuration(
+                part,
+                NodeDescription(
+                    role: index == 0 ? .host : .guest, peer: Peer(id: identity.peerID, name: name), radio: "none",
+                    service: .democracyDJ),
+                identity: identity, contents: StoredNode(), origin: ContinuousClock().now, seed: UInt64(index))
+            nodes[name] = Node(core: NodeCore(configuration), configuration: configuration)
+        }
+        for name in nodes.keys.sorted() { feed(.started, to: name) }
+    }
+
+    func id(_ name: String) -> Peer.ID { nodes[name]?.configuration.identity.peerID ?? "" }
+
+    // MARK: What a test does
+
+    /// Each is in reach of the next.
+    mutating func line(_ names: String...) { for (one, other) in zip(names, names.dropFirst()) { meet(one, other) } }
+
+    mutating func meet(_ one: String, _ other: String) {
+        reach.insert([one, other])
+        announce(one, to: other)
+        announce(other, to: one)
+    }
+
+    /// Two nodes are out of reach of each other: what is between them breaks.
+    mutating func part(_ one: String, _ other: String) {
+        reach.remove([one, other])
+        for (near, far) in channels where near.node == one && far.node == other {
+            (channels[near], channels[far]) = (nil, nil)
+            feed(.channelClosed(near.link), to: near.node)
+            feed(.channelClosed(far.link), to: far.node)
+        }
+    }
+
+    /// A node's power goes, and everybody notices.
+    mutating func kill(_ name: String) {
+        nodes[name]?.isOn = false
+        for (near, far) in channels where near.node == name {
+            (channels[near], channels[far]) = (nil, nil)
+            feed(.channelClosed(far.link), to: far.node)
+        }
+    }
+
+    mutating func pass(_ time: Duration) {
+        let end = now + time
+        while let next = nodes.values.filter(\.isOn).compactMap(\.core.deadline).min(), next <= end {
+            now = max(now, next)
+            for name in nodes.keys.sorted() where nodes[name]?.core.deadline.map({ $0 <= now }) == true {
+                feed(.tick, to: name)
+            }
+        }
+        now = end
+    }
+
+    mutating func type(_ input: NodeInput, at name: String) { feed(.input(input), to: name) }
+
+    // MARK: What is seen
+
+    /// The state that a node shows.
+    func state(at name: String) -> HostSnapshot? {
+        for case .snapshot(let state, isStale: false) in (nodes[name]?.shown ?? []).reversed() { return state }
+        return nil
+    }
+
+    func votes(for songID: Song.ID, at name: String) -> Int? { state(at: name)?.item(songID)?.votes }
+
+    func present() -> [String] { (state(at: "Car")?.connectedPeers ?? []).map(\.name).sorted() }
+
+    func wishes(at name: String) -> [WishState] {
+        (nodes[name]?.shown ?? []).compactMap { if case .wish(_, _, let state) = $0 { state } else { nil } }
+    }
+
+    func isLinked(_ name: String) -> Bool { nodes[name]?.core.mesh.host != nil }
+
+    /// The names of the relays on a node's way, the next one first.
+    func way(of name: String) -> [String] {
+        var names: [String] = []
+        var at = name
+        while names.count < 20, let parent = nodes[at]?.core.mesh.parent?.peer.name {
+            names.append(parent)
+            at = parent
+        }
+        return names
+    }
+
+    // MARK: What moves
+
+    mutating func feed(_ event: NodeCore.Event, to name: String) {
+        coming.append((event, name))
+        guard !isFeeding else { return }
+        isFeeding = true
+        while !coming.isEmpty {
+            let (event, name) = coming.removeFirst()
+            guard nodes[name]?.isOn == true else { continue }
+            let actions = nodes[name]?.core.handle(event, now: now) ?? []
+            for action in actions { perform(action, of: name) }
+        }
+        isFeeding = false
+    }
+
+    /// A node hears another that advertises, where it scans.
+    private mutating func announce(_ name: String, to other: String) {
+        guard reach.contains([name, other]), let node = nodes[name], node.isOn, nodes[other]?.isScanning == true else {
+            return
+        }
+        let head = Identity.head(of: id(name))
+        if name == "Car" {
+            feed(.heard(Peer(id: head, name: "Car"), rssi: -60, hops: 0, isUnderstood: true), to: other)
+        } else if let notice = node.notice {
+            feed(
+                .heardRelay(
+                    RelayScanResult(
+                        Peer(id: head, name: notice.host.name),
+                        host: Peer(id: String(notice.host.id.prefix(10)), name: notice.host.name), hops: notice.hops,
+                        rssi: -60, hasRoom: notice.hasRoom)),
+                to: other)
+        }
+    }
+
+    private mutating func perform(_ action: NodeCore.Action, of name: String) {
+        switch action {
+        case .write(let batch):
+            do {
+                try nodes[name]?.stored.apply(batch)
+            } catch {
+                Issue.record(error)
+            }
+            feed(.written, to: name)
+        case .startRadio:
+            guard name != "Car" else { break }
+            nodes[name]?.isScanning = true
+            for other in nodes.keys.sorted() where other != name { announce(other, to: name) }
+        case .stopScanning: nodes[name]?.isScanning = false
+        case .relay(let notice):
+            nodes[name]?.notice = notice
+            for other in nodes.keys.sorted() where other != name { announce(name, to: other) }
+        case .dial(let number, let head, let expecting): dial(number, head, expecting, from: name)
+        case .openCircuit(let place, let dial, let expected):
+            let id = newLink(name)
+            let opening = NodeCore.Opening(in: place, dial: dial, expected: expected, entropy: entropy())
+            feed(.opened(id, opening), to: name)
+        case .wake(let id): send(End(node: name, link: id))
+        case .close(let id, _):
+            send(End(node: name, link: id))
+            guard let far = channels.removeValue(forKey: End(node: name, link: id)) else { break }
+            channels[far] = nil
+            feed(.channelClosed(id), to: name)
+            feed(.channelClosed(far.link), to: far.node)
+        case .show(let event): nodes[name]?.shown.append(event)
+        default: break
+        }
+    }
+
+    private mutating func send(_ end: End) {
+        while let (sdu, more) = nodes[end.node]?.core.nextSDU(for: end.link, limit: Limits.sduBytes, now: now) {
+            if let far = channels[end] {
+                sent[end.node, default: [:]][far.node, default: 0] += 1
+                feed(.received(sdu, on: far.link), to: far.node)
+            }
+            for action in more { perform(action, of: end.node) }
+        }
+    }
+
+    private mutating func dial(_ number: Int, _ head: Peer.ID, _ expecting: Peer.ID, from name: String) {
+        let other = nodes.first { Identity.head(of: $0.value.configuration.identity.peerID) == head }?.key
+        guard let other, reach.contains([name, other]), nodes[other]?.isOn == true else {
+            return feed(.dialFailed(number, refusal: nil), to: name)
+        }
+        let (near, far) = (End(node: name, link: newLink(name)), End(node: other, link: newLink(other)))
+        (channels[near], channels[far]) = (far, near)
+        let flags = AdvertisedFlags(critical: other == "Car" ? [] : .circuitsOnly)
+        feed(
+            .opened(
+                far.link,
+                NodeCore.Opening(.responder, sendMTU: Limits.sduBytes, advertised: flags, entropy: entropy())),
+            to: other)
+        feed(
+            .opened(
+                near.link,
+                NodeCore.Opening(
+                    .initiator, sendMTU: Limits.sduBytes, dial: number, expected: expecting, advertised: flags,
+                    entropy: entropy())),
+            to: name)
+    }
+
+    private mutating func newLink(_ name: String) -> MeshCore.LinkID {
+        nodes[name]?.lastLink += 1
+        return nodes[name]?.lastLink ?? 0
+    }
+
+    private mutating func entropy() -> MeshCore.Entropy {
+        MeshCore.Entropy((0..<MeshCore.Entropy.byteCount).map { _ in UInt8.random(in: 0...255, using: &randoms) })
+    }
+}

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DemocracyDJ
+import MeshProtocol
+import Testing
+
+@testable import MeshNode
+
+@Suite("Guests beyond the host's reach")
+struct RelayTests {
+    @Test("join through one relay or several, are seen by everybody, and vote")
+    func joins() {
+        var convoy = ConvoyOfCores(relays: ["One", "Two", "Three"], guests: ["Ana"])
+        convoy.line("Car", "One", "Two", "Three", "Ana")
+        convoy.pass(.seconds(3))
+        #expect(convoy.present() == ["Ana", "One", "Three", "Two"])
+        #expect(convoy.way(of: "Ana") == ["Three", "Two", "One"])
+        #expect(convoy.state(at: "Ana") != nil)
+        convoy.type(.guest(.vote("s2")), at: "Ana")
+        convoy.pass(.milliseconds(200))
+        for name in ["Car", "One", "Two", "Three", "Ana"] { #expect(convoy.votes(for: "s2", at: name) == 1) }
+        #expect(convoy.wishes(at: "Ana").last == .confirmed)
+    }
+
+    @Test("get a vote's change once over each link, however many they are")
+    func once() {
+        let guests = ["Ana", "Ben", "Cem", "Dia", "Eva"]
+        var convoy = ConvoyOfCores(relays: ["One", "Two"], guests: guests)
+        convoy.line("Car", "One", "Two")
+        for guest in guests { convoy.meet("Two", guest) }
+        convoy.pass(.seconds(3))
+        #expect(convoy.present().count == 7)
+        let before = convoy.sent
+        convoy.type(.guest(.vote("s2")), at: "Ana")
+        convoy.pass(.milliseconds(300))
+        for guest in guests { #expect(convoy.votes(for: "s2", at: guest) == 1) }
+        // The change, the acknowledgement, a credit: not one for each guest.
+        for (from, to) in [("Car", "One"), ("One", "Two")] {
+            #expect((convoy.sent[from]?[to] ?? 0) - (before[from]?[to] ?? 0) <= 4)
+        }
+    }
+
+    @Test("take another relay when theirs is gone, and no vote is lost or doubled")
+    func takesAnother() {
+        var convoy = ConvoyOfCores(relays: ["One", "Two"], guests: ["Ana"])
+        convoy.line("Car", "One", "Ana")
+        convoy.line("Car", "Two", "Ana")
+        convoy.pass(.seconds(3))
+        let relay = convoy.way(of: "Ana").first
+        convoy.kill(relay ?? "")
+        convoy.type(.guest(.vote("s2")), at: "Ana")
+        convoy.pass(.seconds(2))
+        #expect(convoy.way(of: "Ana") == [relay == "One" ? "Two" : "One"])
+        #expect(convoy.votes(for: "s2", at: "Car") == 1)
+        #expect(convoy.wishes(at: "Ana").last == .confirmed)
+    }
+
+    @Test("stay with a relay that finds another way up by itself, and are back without dialling")
+    func relayFindsAnother() {
+        var convoy = ConvoyOfCores(relays: ["One", "Two", "Far"], guests: ["Ana"])
+        convoy.line("Car", "One", "Far", "Ana")
+        convoy.line("Car", "Two", "Far")
+        convoy.pass(.seconds(3))
+        let parent = convoy.way(of: "Far").first ?? ""
+        convoy.kill(parent)
+        convoy.pass(.seconds(1))
+        #expect(convoy.way(of: "Ana") == ["Far", parent == "One" ? "Two" : "One"])
+        convoy.type(.guest(.vote("s2")), at: "Ana")
+        convoy.pass(.milliseconds(300))
+        #expect(convoy.votes(for: "s2", at: "Ana") == 1)
+    }
+
+    @Test("are told the truth when a relay has no way any more: it advertises nothing, and they look for themselves")
+    func relayIsLost() {
+        var convoy = ConvoyOfCores(relays: ["One"], guests: ["Ana"])
+        convoy.line("Car", "One", "Ana")
+        convoy.pass(.seconds(3))
+        #expect(convoy.nodes["One"]?.notice?.hops == 1)
+        convoy.part("Car", "One")
+        convoy.pass(.seconds(3))
+        #expect(convoy.nodes["One"]?.notice == nil)
+        #expect(!convoy.isLinked("Ana"))
+        #expect(convoy.channels.isEmpty)
+        convoy.meet("Car", "One")
+        convoy.pass(.seconds(8))
+        #expect(convoy.isLinked("Ana"))
+    }
+
+    @Test("come to the host itself where that is in reach as well")
+    func prefersTheHost() {
+        var convoy = ConvoyOfCores(relays: ["One"], guests: ["Ana"])
+        convoy.line("Car", "One")
+        convoy.pass(.seconds(1))
+        convoy.meet("One", "Ana")
+        convoy.meet("Car", "Ana")
+        convoy.pass(.seconds(1))
+        #expect(convoy.isLinked("Ana"))
+        #expect(convoy.way(of: "Ana").isEmpty)
+    }
+
+    @Test("are not served by a guest that was not told to relay")
+    func plainGuestIsNoRelay() {
+        var convoy = ConvoyOfCores(guests: ["Ana", "Ben"])
+        convoy.line("Car", "Ana", "Ben")
+        convoy.pass(.seconds(5))
+        #expect(convoy.nodes["Ana"]?.notice == nil)
+        #expect(!convoy.isLinked("Ben"))
+    }
+
+    @Test("never close a loop: relays that lose their way do not take one another for it")
+    func noLoops() {
+        var convoy = ConvoyOfCores(relays: ["One", "Two", "Three"], guests: ["Ana"])
+        convoy.line("Car", "One", "Two", "Three", "One")
+        convoy.line("Three", "Ana")
+        convoy.pass(.seconds(3))
+        convoy.part("Car", "One")
+        convoy.pass(.seconds(20))
+        for name in ["One", "Two", "Three"] { #expect(convoy.nodes[name]?.notice == nil) }
+        #expect(convoy.nodes.values.allSatisfy { $0.core.mesh.relayedCircuits == 0 })
+        convoy.meet("Car", "Two")
+        convoy.pass(.seconds(40))
+        #expect(convoy.present() == ["Ana", "One", "Three", "Two"])
+    }
+
+    @Test("hear that the driver has sent them away, and are kept out whichever way they come")
+    func kicked() {
+        var convoy = ConvoyOfCores(relays: ["One"], guests: ["Ana"])
+        convoy.line("Car", "One", "Ana")
+        convoy.pass(.seconds(3))
+        convoy.type(.host(.kick(convoy.id("Ana"))), at: "Car")
+        convoy.pass(.seconds(5))
+        #expect(convoy.present() == ["One"])
+        convoy.meet("Car", "Ana")
+        convoy.pass(.seconds(5))
+        #expect(convoy.present() == ["One"])
+    }
+
+    @Test("hear the goodbye of a host that is stopped, and are back when it is")
+    func hostStops() {
+        var convoy = ConvoyOfCores(relays: ["One"], guests: ["Ana"])
+        convoy.line("Car", "One", "Ana")
+        convoy.pass(.seconds(3))
+        convoy.feed(.end, to: "Car")
+        convoy.pass(.seconds(1))
+        let codes = convoy.nodes["Ana"]?.shown.compactMap {
+            if case .notice(let notice) = $0 { notice.code } else { nil }
+        }
+        #expect(codes?.last == "hostStopped")
+    }
+}

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+@testable import MeshProtocol
+
+@Suite("A guest behind relays")
+struct CircuitTests {
+    /// A host, relays in a line, and a guest at its end.
+    private func line(_ relays: [String], guests: [String] = ["Ana"]) -> Convoy {
+        var convoy = Convoy(relays: relays, guests: guests)
+        for (hops, relay) in relays.enumerated() {
+            if hops == 0 {
+                convoy.dial(relay, "Car")
+            } else {
+                convoy.join(relay, through: relays[hops - 1], hops: UInt8(hops))
+            }
+        }
+        for guest in guests { convoy.join(guest, through: relays[relays.count - 1], hops: UInt8(relays.count)) }
+        return convoy
+    }
+
+    @Test("joins the host that it cannot hear, and what both say arrives once", arguments: [1, 2, 6])
+    func joins(relays: Int) {
+        var convoy = line((0..<relays).map { "Relay \($0)" })
+        #expect(convoy.isConnected("Ana"))
+        #expect(convoy.isConnected("Car", to: "Ana"))
+        convoy.say("a vote", from: "Ana", to: "Car")
+        convoy.say("an answer", from: "Car", to: "Ana")
+        convoy.settle()
+        #expect(convoy.texts(at: "Car") == ["a vote"])
+        #expect(convoy.texts(at: "Ana") == ["an answer"])
+        #expect(convoy.nodes["Ana"]?.core.conversation(convoy.key("Ana", with: "Car")!)?.unacknowledged == 0)
+        let place = convoy.nodes["Car"]?.core.link(to: convoy.id("Ana")).flatMap {
+            convoy.nodes["Car"]?.core.place(of: $0)
+        }
+        #expect(
+            place?.passed.map(\.self) == (0..<relays).reversed().map { Identity.head(of: convoy.id("Relay \($0)")) })
+    }
+
+    @Test("is joined with in one round trip through all relays once it knows the host")
+    func knownHost() {
+        var convoy = line(["One", "Two"])
+        convoy.cut("Ana", from: "Two")
+        convoy.dial("Ana", "Two")
+        let before = convoy.sent
+        convoy.openCircuit("Ana", through: "Two")
+        #expect(convoy.isConnected("Car", to: "Ana"))
+        let end = Convoy.End(node: "Two", link: convoy.link("Two", to: "One")!)
+        // The circuit and the first packet in one record, and then the first record; credits go along.
+        #expect((convoy.sent[end]?.count ?? 0) - (before[end]?.count ?? 0) <= 3)
+    }
+
+    @Test("loses and doubles nothing when its relay goes and it takes another, or comes into the host's own reach")
+    func moves() {
+        var convoy = Convoy(relays: ["One", "Two"], guests: ["Ana"])
+        convoy.dial("One", "Car")
+        convoy.dial("Two", "Car")
+        convoy.join("Ana", through: "One")
+        convoy.say("1", from: "Ana", to: "Car")
+        convoy.settle()
+        convoy.say("2", from: "Ana", to: "Car")
+        convoy.cut("Ana", from: "One")
+        convoy.say("3", from: "Ana", to: "Car")
+        #expect(!convoy.isConnected("Car", to: "Ana"))
+        convoy.join("Ana", through: "Two")
+        convoy.say("4", from: "Ana", to: "Car")
+        convoy.settle()
+        convoy.dial("Ana", "Car")
+        convoy.say("5", from: "Ana", to: "Car")
+        convoy.settle()
+        #expect(convoy.texts(at: "Car") == ["1", "2", "3", "4", "5"])
+        let link = convoy.nodes["Ana"]?.core.link(to: convoy.id("Car"))
+        #expect(link == convoy.link("Ana", to: "Car"), "the way without a relay took the place of the other")
+        #expect(convoy.nodes["Two"]?.core.relayedCircuits == 0)
+    }
+
+    @Test("is told when a relay further up loses its way, and so are those behind it")
+    func lostFurtherUp() {
+        var convoy = line(["One", "Two"])
+        convoy.cut("One", from: "Car")
+        #expect(!convoy.isConnected("Ana"))
+        #expect(!convoy.isConnected("Two"))
+        #expect(convoy.ends(at: "Ana") == [.circuit(.ended)])
+        #expect(convoy.nodes["One"]?.core.relayedCircuits == 0)
+        #expect(convoy.nodes["Two"]?.core.relayedCircuits == 0)
+        #expect(convoy.nodes["Car"]?.core.footprint.circuits == 0)
+    }
+
+    @Test("hears a goodbye of the host's through all relays, and the host hears its own")
+    func goodbyes() {
+        var convoy = line(["One", "Two"], guests: ["Ana", "Ben"])
+        convoy.act("Ana") { core in core.hostLink.map { core.leave($0) } ?? [] }
+        convoy.settle()
+        #expect(convoy.ends(at: "Car") == [.goodbye(.unspecified)])
+        let ben = convoy.id("Ben")
+        convoy.act("Car") { core in core.link(to: ben).map { core.leave($0, saying: .ended) } ?? [] }
+        convoy.settle()
+        #expect(convoy.ends(at: "Ben") == [.goodbye(.ended)])
+        #expect(convoy.nodes["Two"]?.core.relayedCircuits == 0)
+        #expect(convoy.isConnected("Two"), "the relay itself stays")
+    }
+
+    @Test("is refused by a node that is no relay, has no way to this host, or was passed before")
+    func refused() {
+        var convoy = Convoy(relays: ["One", "Two"], guests: ["Ana"])
+        convoy.dial("Ana", "Car")
+        convoy.lead("One", hops: 1)
+        convoy.dial("Two", "One")
+        convoy.openCircuit("Two", through: "One")
+        #expect(convoy.ends(at: "Two") == [.circuit(.noHost)], "One has no way itself")
+        convoy.dial("One", "Car")
+        convoy.openCircuit("Two", to: "Ana", through: "One")
+        #expect(convoy.ends(at: "Two").last == .circuit(.noHost), "One's host is another")
+        let carrier = convoy.link("Two", to: "One")!
+        let passed = [Identity.head(of: convoy.id("One"))]
+        let host = convoy.id("Car")
+        for (hops, passed, end) in [(UInt8(3), passed, CircuitEnd.loop), (0, [], .tooFar)] {
+            var number: UInt64?
+            convoy.act("Two") { core in
+                number = core.links[carrier]?.circuits.open(host, hopsLeft: hops, receiveMTU: 600, passed: passed)
+                return [.wake(carrier)]
+            }
+            var closed: CircuitEnd?
+            convoy.onTheWay = { _, sdu in [sdu] }
+            convoy.settle()
+            closed = convoy.nodes["Two"]?.core.links[carrier]?.circuits.numbers.contains(number!) == true ? nil : end
+            #expect(closed == end)
+        }
+        #expect(convoy.isConnected("Ana"), "nobody else notices")
+    }
+
+    @Test("that stops reading holds up nobody else behind the same relay")
+    func creditsOfTheirOwn() {
+        var convoy = line(["One"], guests: ["Ana", "Ben"])
+        let ana = convoy.nodes["Car"]!.core.link(to: convoy.id("Ana"))!
+        convoy.act("Car") { $0.holdCircuit(of: ana, true) }
+        for number in 0..<40 {
+            convoy.say("ana \(number)", from: "Ana", to: "Car")
+            convoy.settle()
+            convoy.say("ben \(number)", from: "Ben", to: "Car")
+            convoy.settle()
+        }
+        #expect(convoy.texts(at: "Car").filter { $0.hasPrefix("ben") }.count == 40)
+        #expect(convoy.texts(at: "Car").filter { $0.hasPrefix("ana") }.count < 40)
+        #expect((convoy.nodes["One"]?.core.footprint.circuitBytes ?? .max) <= 5 * Limits.innerSDUBytes)
+        convoy.act("Car") { $0.holdCircuit(of: ana, false) }
+        convoy.settle()
+        #expect(convoy.texts(at: "Car").filter { $0.hasPrefix("ana") } == (0..<40).map { "ana \($0)" })
+    }
+
+    @Test("leaves a relay that takes and drops within seconds, once something waits for an answer")
+    func droppingRelay() {
+        var convoy = line(["One"])
+        convoy.advance(by: .seconds(15))
+        #expect(convoy.isConnected("Ana"))
+        // Whatever is long is dropped: pings of the carrier go on.
+        convoy.onTheWay = { node, sdu in node == "One" && sdu.count > 24 ? [] : [sdu] }
+        convoy.say("a vote that somebody does not like", from: "Ana", to: "Car")
+        convoy.settle()
+        let began = convoy.now
+        while convoy.isConnected("Ana"), convoy.now < began + .seconds(30) { convoy.advance(by: .milliseconds(500)) }
+        #expect(convoy.now - began <= .seconds(7))
+    }
+
+    @Test("costs its links nothing but a ping now and then while nobody says anything")
+    func quiet() {
+        var convoy = line(["One"])
+        convoy.advance(by: .seconds(3))
+        let end = Convoy.End(node: "One", link: convoy.link("One", to: "Car")!)
+        let before = convoy.sent[end]?.count ?? 0
+        convoy.advance(by: .seconds(60))
+        // The link's own pings and pongs take at most two records a second.
+        #expect((convoy.sent[end]?.count ?? 0) - before <= 60 * 2 + 20)
+        #expect(convoy.isConnected("Ana"))
+    }
+}
+
+@Suite("The state behind relays")
+struct SharedStateTests {
+    private func tree() -> Convoy {
+        var convoy = Convoy(relays: ["One", "Two"], guests: ["Ana", "Ben", "Cem"])
+        convoy.dial("One", "Car")
+        convoy.join("Two", through: "One")
+        convoy.join("Ana", through: "One")
+        convoy.join("Ben", through: "Two", hops: 2)
+        return convoy
+    }
+
+    @Test("goes over each link once, however many stand behind it, and reaches everybody unchanged")
+    func once() {
+        var convoy = tree()
+        convoy.share("everything", with: "One", as: .whole)
+        convoy.settle()
+        let ends = [("Car", "One"), ("One", "Two"), ("One", "Ana"), ("Two", "Ben")].map { from, to in
+            Convoy.End(node: from, link: convoy.link(from, to: to)!)
+        }
+        let before = convoy.sent
+        convoy.share("a change", with: "One", as: .change)
+        convoy.settle()
+        for name in ["One", "Two", "Ana", "Ben"] { #expect(convoy.texts(at: name) == ["everything", "a change"]) }
+        for end in ends { #expect((convoy.sent[end]?.count ?? 0) - (before[end]?.count ?? 0) == 1) }
+    }
+
+    @Test("is there for who comes later, without the host; and a checkpoint tells those who have everything nothing")
+    func newcomer() {
+        var convoy = tree()
+        convoy.share("everything", with: "One", as: .whole)
+        convoy.settle()
+        convoy.share("change 1", with: "One", as: .change)
+        convoy.settle()
+        convoy.share("change 2", with: "One", as: .change)
+        convoy.settle()
+        let toOne = Convoy.End(node: "Car", link: convoy.link("Car", to: "One")!)
+        let bytes = convoy.sent[toOne]?.joined().count ?? 0
+        convoy.join("Cem", through: "Two", hops: 2)
+        #expect(convoy.texts(at: "Cem").last == "change 2")
+        #expect((convoy.sent[toOne]?.joined().count ?? 0) - bytes < 400, "the answer alone")
+        convoy.share("everything again", with: "One", as: .checkpoint)
+        convoy.settle()
+        #expect(convoy.texts(at: "Ben").last == "change 2")
+        #expect(convoy.texts(at: "Two").last == "everything again", "it keeps it for others")
+        convoy.cut("Cem", from: "Two")
+        convoy.join("Cem", through: "Two", hops: 2)
+        #expect(convoy.texts(at: "Cem").last == "everything again")
+        #expect(convoy.texts(at: "Ben").count == 3)
+    }
+
+    @Test("that a relay has altered or made up is believed by nobody, and its link ends")
+    func forged() {
+        var convoy = tree()
+        convoy.share("everything", with: "One", as: .whole)
+        convoy.settle()
+        var entry = convoy.nodes["One"]!.core.log.next(after: nil)!.entry
+        entry.signed[entry.signed.count - 1] ^= 1
+        entry.sharing = .change
+        let forged = entry
+        convoy.act("One") { core in
+            core.log.append(forged)
+            return []
+        }
+        convoy.settle()
+        #expect(convoy.texts(at: "Ana") == ["everything"])
+        #expect(convoy.ends(at: "Ana").contains(.misbehaved(.forgedState)))
+        #expect(!convoy.isConnected("Ana"))
+    }
+
+    @Test("costs a guest in the host's own reach not a byte more: nothing is signed for it")
+    func plainGuest() {
+        var convoy = Convoy(guests: ["Ana"])
+        convoy.dial("Ana", "Car")
+        let end = Convoy.End(node: "Car", link: convoy.link("Car", to: "Ana")!)
+        let before = convoy.sent[end]?.joined().count ?? 0
+        convoy.share("everything", with: "Ana", as: .whole)
+        convoy.settle()
+        #expect((convoy.sent[end]?.joined().count ?? 0) - before == 10 + 2 + 2 + 16)
+        #expect(convoy.texts(at: "Ana") == ["everything"])
+    }
+
+    @Test("kept by a relay has a bound, and what it lacks then comes with the next whole")
+    func bound() {
+        var log = SharedLog()
+        log.append(SharedLog.Entry(sharing: .whole, signed: [UInt8](repeating: 0, count: 60_000)))
+        for _ in 0..<10_000 { log.append(SharedLog.Entry(sharing: .change, signed: [UInt8](repeating: 0, count: 100))) }
+        #expect(log.byteCount <= Limits.sharedLogBytes)
+        #expect(log.next(after: nil) == nil)
+        log.append(SharedLog.Entry(sharing: .change, signed: [1]))
+        #expect(log.next(after: nil) == nil, "a change builds on something")
+        log.append(SharedLog.Entry(sharing: .whole, signed: [2]))
+        #expect(log.next(after: nil)?.entry.signed == [2])
+        #expect(log.next(after: 5)?.entry.signed == [2], "who is far behind begins again")
+    }
+}
