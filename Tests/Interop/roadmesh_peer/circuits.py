@@ -139,6 +139,8 @@ class Circuits:
 
     def frames(self) -> list[Frame]:
         """What is to be said now. Credits are gathered until then."""
+        if not self._open and not self.control and not self._refused:
+            return []
         said, self.control = self._refused + self.control, []
         self._refused = []
         for circuit in self:

@@ -70,7 +70,7 @@ class Owner(Protocol):
 
 class Link:
     def __init__(self, owner: Owner, key: Key, mtu: int, *, is_initiator: bool, in_circuit: bool) -> None:
-        self._owner = owner
+        self._owner = self.owner = owner
         self.key = key
         self.mtu = mtu
         self.is_initiator = is_initiator

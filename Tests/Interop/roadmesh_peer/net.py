@@ -23,12 +23,16 @@ from .wire import LARGEST_SDU, SERVICE, Advertisement, Tail, service_uuid, text
 
 Done = TypeVar("Done")
 
-STEP = 0.005
+STEP = 0.01
 PATIENCE = 10.0
 
 
 class Speaker(Protocol):
     """What is spoken over a channel: a link. It is asked for what it has to say when the channel can take it."""
+
+    @property
+    def owner(self) -> object:
+        """Whose it is. What one of its channels brings is passed on over its others."""
 
     @property
     def is_over(self) -> bool:
@@ -54,6 +58,9 @@ class Net:
         self.now = monotonic() if real else 0.0
         self.nodes: list[Living] = []
         self.channels: list[NetChannel] = []
+        self.touched: set[object] = set()
+        """Nodes to which something has come in this step."""
+        self._ticked = 0.0
         self.changed = threading.Condition(threading.RLock())
         """Held while a node does something. A test that runs the net beside itself holds it to look or to act."""
         self._beside: threading.Thread | None = None
@@ -81,15 +88,15 @@ class Net:
                 self.now = monotonic()
             elif not ready:
                 self.now += STEP
-            if self._real or not ready:
+            if is_due := self.now >= self._ticked + STEP if self._real else not ready:
+                self._ticked = self.now
                 for node in list(self.nodes):
                     node.tick()
-            self._flush()
+            for channel in list(self.channels):
+                if is_due or channel.speaker.owner in self.touched:
+                    channel.flush()
+            self.touched.clear()
             self.changed.notify_all()
-
-    def _flush(self) -> None:
-        for channel in list(self.channels):
-            channel.flush()
 
     def until(self, come: Callable[[], bool], what: str = "what was waited for", timeout: float = PATIENCE) -> None:
         """Lets everybody live until something has come about."""
@@ -171,6 +178,7 @@ class NetChannel:
             self.flush()
         if not mask & selectors.EVENT_READ or not self._is_open:
             return
+        self._net.touched.add(self.speaker.owner)
         try:
             sdu = self._socket.recv(LARGEST_SDU + 1)
         except BlockingIOError:
