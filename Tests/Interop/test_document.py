@@ -9,13 +9,22 @@ import uuid
 
 import pytest
 from roadmesh_peer import democracy_dj, document
-from roadmesh_peer.circuit_frames import CircuitOpen, circuit_close, circuit_credit, circuit_data
+from roadmesh_peer.circuit_frames import (
+    CREDITS,
+    HOPS,
+    CircuitOpen,
+    circuit_close,
+    circuit_credit,
+    circuit_data,
+    inner_mtu,
+)
 from roadmesh_peer.democracy_dj import Rejection, Why
 from roadmesh_peer.document import ANA, ANA_EPOCH, CAR, CAR_EPOCH, STATE
 from roadmesh_peer.noise_link import REKEY_EVERY, Direction, prologue, rekeyed
 from roadmesh_peer.wire import (
     BONDED_ONLY,
     CIRCUITS_ONLY,
+    LARGEST_SDU,
     NAMESPACE,
     RELAYS,
     SERVICE,
@@ -99,9 +108,10 @@ def test_the_service_of_boxes_that_want_to_bond() -> None:
         ping(7),
         ack(3),
         message(Unit(b"hi", 5)),
-        CircuitOpen(2, CAR.identifier, 3, 512, (ANA.identifier[:4],)).frame(),
+        CircuitOpen(2, CAR.identifier, HOPS, inner_mtu(LARGEST_SDU), (ANA.identifier[:4],)).frame(),
         circuit_data(2, b"hi"),
-        circuit_credit(2, 8),
+        circuit_credit(2, CREDITS, inner_mtu(LARGEST_SDU)),
+        circuit_credit(2, CREDITS),
         circuit_close(2, 1),
         message(Unit(democracy_dj.vote("s6"), 1)),
     ],
