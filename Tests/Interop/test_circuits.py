@@ -215,13 +215,14 @@ def test_who_sends_more_than_it_may_loses_the_circuit_at_both_ends_and_no_more(
     wrong: str, net: Net, eve: Eve, ana: Client, car: Host
 ) -> None:
     if wrong == "before it is open":
-        eve.say(opening(car), circuit_data(2, bytes(40)))
+        # One goes along with the opening; the second is too many.
+        eve.say(opening(car), circuit_data(2, bytes(40)), circuit_data(2, bytes(40)))
     else:
         eve.say(opening(car, mtu=600 if wrong == "too long" else MTU), circuit_credit(2, CREDITS))
         eve.told(Kind.CIRCUIT_CREDIT)
         assert eve.up
         # The links behind give credits back as fast as this is said, but not within one record.
-        sdus = {"without credits": [bytes(40)] * (CREDITS + 1), "too long": [bytes(2196)], "empty": [b""]}
+        sdus = {"without credits": [bytes(40)] * (CREDITS + 2), "too long": [bytes(2196)], "empty": [b""]}
         eve.say(*(circuit_data(2, sdu) for sdu in sdus[wrong]))
     assert eve.closed(2) == CloseReason.MISUSED
     net.until(lambda: sum(link.in_circuit for link in car._links) == 1, "the host has only Ana's")

@@ -65,7 +65,7 @@ class Circuit:
         self.end = end
         self.is_open = True
         self.accepted_mtu = mtu
-        self.given = credits
+        self.given += credits
         self._table.control.append(circuit_credit(self.number, credits, mtu))
 
     def passed_on(self) -> None:
@@ -86,7 +86,7 @@ class Circuit:
         self._table.control.append(circuit_close(self.number, reason))
 
     def next_data(self) -> bytes | None:
-        return self.end.next_sdu() if self.end and self.is_open and self.credits > 0 else None
+        return self.end.next_sdu() if self.end and self.credits > 0 else None
 
 
 class Circuits:
@@ -120,7 +120,9 @@ class Circuits:
         passed: tuple[bytes, ...] = (),
         credits: int = CREDITS,
     ) -> Circuit:
-        circuit = Circuit(self, self._next, accepted=mtu, sendable=0)
+        circuit = Circuit(self, self._next, accepted=mtu, sendable=LEAST_INNER_MTU)
+        # The first SDU goes along with the opening, before there are credits: a round trip over all hops less.
+        circuit.credits = 1
         self._next += 2
         circuit.end = end
         circuit.given = credits
@@ -144,7 +146,7 @@ class Circuits:
         said, self.control = self._refused + self.control, []
         self._refused = []
         for circuit in self:
-            if circuit.owed:
+            if circuit.owed and circuit.is_open:
                 said.append(circuit_credit(circuit.number, circuit.owed))
                 circuit.owed = 0
         return said
@@ -206,7 +208,8 @@ class Circuits:
         if number <= self._theirs or number % 2 != self._their_parity:
             raise Malformed(f"circuit {number} after {self._theirs}")
         self._theirs = number
-        circuit = Circuit(self, number, accepted=0, sendable=opening.inner_mtu)
+        circuit = Circuit(self, number, accepted=LEAST_INNER_MTU, sendable=opening.inner_mtu)
+        circuit.given = 1
         if len(self._open) >= CIRCUITS_OF_A_LINK:
             self.refuse(circuit, CloseReason.NO_ROOM)
             return
