@@ -15,7 +15,7 @@ from roadmesh_peer.circuit_frames import (
     circuit_data,
     inner_mtu,
 )
-from roadmesh_peer.circuits import CIRCUITS_OF_A_LINK, REFUSALS_THAT_WAIT
+from roadmesh_peer.circuits import CIRCUITS_OF_A_GUEST, NUMBERS, REFUSALS_THAT_WAIT
 from roadmesh_peer.link import Link
 from roadmesh_peer.mesh_client import Client
 from roadmesh_peer.mesh_host import Host
@@ -23,7 +23,7 @@ from roadmesh_peer.mesh_relay import Relay
 from roadmesh_peer.net import Net
 from roadmesh_peer.roads import Roads
 from roadmesh_peer.signed_state import ForgedState, SigningKey, checked
-from roadmesh_peer.wire import CHECKPOINT, LARGEST_SDU, Frame, Kind, Reader, Route, Unit
+from roadmesh_peer.wire import CHECKPOINT, LARGEST_SDU, SHARED, Frame, Kind, Reader, Route, Unit, message
 
 MTU = inner_mtu(LARGEST_SDU)
 
@@ -179,7 +179,7 @@ def test_a_circuit_that_comes_from_above_is_not_sent_back(net: Net, car: Host, r
     assert car.circuits_asked == 0
 
 
-@pytest.mark.parametrize("wrong", ["the same again", "a smaller one", "the other side's"])
+@pytest.mark.parametrize("wrong", ["the same again", "a smaller one", "the other side's", "too large"])
 def test_a_wrong_number_ends_the_carrier_and_no_other(
     wrong: str, net: Net, eve: Eve, ana: Client, car: Host, relay: Relay
 ) -> None:
@@ -189,6 +189,7 @@ def test_a_wrong_number_ends_the_carrier_and_no_other(
         "the same again": opening(car, 8),
         "a smaller one": opening(car, 6),
         "the other side's": opening(car, 9),
+        "too large": opening(car, NUMBERS),
     }
     eve.say(said[wrong])
     net.until(lambda: bool(eve.ends))
@@ -205,6 +206,22 @@ def test_a_circuit_for_smaller_sdus_than_a_handshake_needs_is_refused(net: Net, 
     eve.say(opening(car, mtu=511))
     assert eve.closed(2) == CloseReason.MISUSED
     lives(net, eve)
+
+
+def test_a_reliable_message_on_a_carrier_is_out_of_place(net: Net, eve: Eve, relay: Relay) -> None:
+    assert eve.up
+    eve.up.send(Unit(b"to a relay", 1))
+    net.until(lambda: bool(eve.ends))
+    assert relay.child_ends == ["unexpectedFrame"]
+
+
+def test_a_child_does_not_tell_its_relay_the_state(net: Net, eve: Eve, relay: Relay) -> None:
+    """Not even one that is rightly signed, and so it cannot make a relay close a link either."""
+    logged = relay.log.end
+    for unit in (relay.log.units[0], Unit(bytes(80), 1, latest=True, shared=SHARED)):
+        eve.say(message(unit))
+    lives(net, eve)
+    assert relay.log.end == logged
 
 
 # What flows
@@ -239,18 +256,19 @@ def test_a_circuit_that_is_not_read_blocks_no_other(net: Net, roads: Roads, eve:
     net.until(lambda: bob.shows_vote("n2"))
 
 
-def test_a_carrier_has_as_many_circuits_as_it_may_and_its_refusals_do_not_pile_up(
+def test_a_guest_has_as_many_circuits_as_it_may_and_refusals_do_not_pile_up(
     net: Net, eve: Eve, ana: Client, car: Host, relay: Relay
 ) -> None:
-    count = CIRCUITS_OF_A_LINK
-    for number in range(2, 2 * count + 2, 2):
+    numbers = range(2, 2 * CIRCUITS_OF_A_GUEST + 2, 2)
+    for number in numbers:
         eve.say(opening(car, number), circuit_credit(number, CREDITS))
-    net.until(lambda: relay.circuits_passing >= CIRCUITS_OF_A_LINK - 1)
-    net.pass_time(0.1)
-    assert relay.up and len(relay.up.circuits) <= CIRCUITS_OF_A_LINK
+    eve.told(Kind.CIRCUIT_CREDIT, CIRCUITS_OF_A_GUEST)
+    further = numbers.stop
+    eve.say(opening(car, further))
+    assert eve.closed(further) == CloseReason.NO_ROOM
     child = relay.children[eve.key.identifier]
-    # More than that is answered up to a number, however fast it comes: these are all in one record's time.
-    for number in range(2 * count + 2, 2 * count + 102, 2):
+    # What comes between two records of the relay: that many are answered, and no more.
+    for number in range(further + 2, further + 102, 2):
         child.circuits.take(opening(car, number))
-    assert len([f for f in child.circuits.frames() if f.kind == Kind.CIRCUIT_CLOSE]) <= REFUSALS_THAT_WAIT
+    assert len([f for f in child.circuits.frames() if f.kind == Kind.CIRCUIT_CLOSE]) == REFUSALS_THAT_WAIT
     lives(net, eve, ana)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Small trees in which links, ranges and relays come and go at random: when it is quiet again, all votes count, and once."""
+"""Small trees in which links, ranges and relays come and go at random: when it is quiet again, each vote counts once."""
 
 from __future__ import annotations
 

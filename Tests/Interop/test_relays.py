@@ -125,7 +125,7 @@ def test_the_state_crosses_each_link_once_however_many_are_behind_it(
     )
     assert relay.log.end - before == len(relay.up.heard_of(Kind.MESSAGE)) - messages == 1
     # What the host has said to these guests alone, in their circuits, is no state.
-    assert all(one.session and not one.session.heard_of(Kind.MESSAGE) for one in others)
+    assert not any(one.told_alone for one in others)
 
 
 def test_a_newcomer_gets_the_state_from_the_relay_and_the_host_is_not_asked(
@@ -135,7 +135,7 @@ def test_a_newcomer_gets_the_state_from_the_relay_and_the_host_is_not_asked(
     bob = joined(Client(net, roads.radio("bob", "relay"), "Bob"))
     assert bob.view.state and bob.view.state.voters("n2") == (ana.key.identifier,)
     net.pass_time(2)
-    assert bob.session and not bob.session.heard_of(Kind.MESSAGE)
+    assert not bob.told_alone
     assert bob.view.state == car.state
 
 
@@ -150,6 +150,19 @@ def test_a_guest_behind_a_relay_that_has_nothing_asks_the_host_after_a_second(
     joined(ana)
     assert 1.0 <= net.now - begun < 1.1
     assert ana.view.state == car.state
+
+
+def test_a_relay_that_is_behind_is_found_out_by_the_heartbeat_after_the_answer(
+    net: Net, roads: Roads, car: Host, relay: Relay, ana: Client
+) -> None:
+    kept = relay.log.units[0]
+    relay.keep_shared = lambda unit: None  # type: ignore[method-assign]
+    votes(ana, "n1")
+    assert relay.log.units[0] == kept
+    begun = net.now
+    bob = Client(net, roads.radio("bob", "relay"), "Bob")
+    net.until(lambda: bob.view.state is not None and bob.view.state.revision == car.state.revision)
+    assert net.now - begun < 1.5
 
 
 def test_what_a_relay_keeps_back_is_found_out_by_the_next_heartbeat(
@@ -217,7 +230,7 @@ def test_a_log_of_changes_alone_does_not_grow_for_ever(net: Net, relay: Relay) -
 def test_no_state_is_sent_in_a_circuit_to_a_relay_either(net: Net, roads: Roads, relay: Relay) -> None:
     second = Relay(net, roads.radio("second", "relay"), "Rolf")
     net.until(lambda: second.is_connected and second.view.state is not None)
-    assert second.session and not second.session.heard_of(Kind.MESSAGE)
+    assert not second.told_alone
 
 
 # What ends

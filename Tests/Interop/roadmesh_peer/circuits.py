@@ -18,9 +18,12 @@ from .circuit_frames import (
 )
 from .wire import Frame, Kind, Malformed, Reader
 
-CIRCUITS_OF_A_LINK = 256
+CIRCUITS_OF_A_GUEST, CIRCUITS_OF_A_RELAY = 8, 512
+"""How many there may be on a link whose other end opens them."""
 REFUSALS_THAT_WAIT = 8
-MOST_CREDITS = 65_535
+MOST_CREDITS = 65_536
+NUMBERS = 1 << 49
+"""What a circuit's number is less than: it has seven bytes at most."""
 CLOSING = 3.0
 """For so long a circuit that was closed waits for credits for what was sent before."""
 
@@ -98,6 +101,7 @@ class Circuits:
         self._next = 2 if is_initiator else 1
         self._theirs = -1
         self._their_parity = 1 if is_initiator else 0
+        self.most = CIRCUITS_OF_A_GUEST
         self._open: dict[int, Circuit] = {}
         self._refused: list[Frame] = []
         self.control: list[Frame] = []
@@ -205,12 +209,12 @@ class Circuits:
 
     def _take_open(self, opening: CircuitOpen) -> None:
         number = opening.circuit
-        if number <= self._theirs or number % 2 != self._their_parity:
+        if not self._theirs < number < NUMBERS or number % 2 != self._their_parity:
             raise Malformed(f"circuit {number} after {self._theirs}")
         self._theirs = number
         circuit = Circuit(self, number, accepted=LEAST_INNER_MTU, sendable=opening.inner_mtu)
         circuit.given = 1
-        if len(self._open) >= CIRCUITS_OF_A_LINK:
+        if len(self._open) >= self.most:
             self.refuse(circuit, CloseReason.NO_ROOM)
             return
         if opening.inner_mtu < LEAST_INNER_MTU:

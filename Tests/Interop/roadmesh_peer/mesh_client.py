@@ -19,6 +19,7 @@ from .wire import (
     LARGEST_SDU,
     NO_ROOM,
     Hello,
+    Kind,
     Malformed,
     Reason,
     Route,
@@ -110,6 +111,13 @@ class Client:
     def shows_vote(self, song: str) -> bool:
         return self.view.state is not None and self.key.identifier in (self.view.state.voters(song) or ())
 
+    @property
+    def told_alone(self) -> list[bytes]:
+        """What the host has said on this link to this guest, but for heartbeats: in a circuit, nothing of the state."""
+        frames = self.session.heard_of(Kind.MESSAGE) if self.session else []
+        bodies = [Unit.read(frame.body).body for frame in frames]
+        return [body for body in bodies if democracy_dj.read_heartbeat(body) is None]
+
     def leave(self) -> None:
         """Says goodbye to the host, and then to the relay."""
         self._is_leaving = True
@@ -194,9 +202,11 @@ class Client:
     def _carrier_hello(self) -> Hello:
         return Hello(new_epoch(), self.name, relays=self.relays)
 
-    def _hello(self, host_key: bytes, silence: int = 2) -> Hello:
+    def _hello(self, host_key: bytes, *, in_circuit: bool = False) -> Hello:
         conversation = self.conversations.setdefault(identifier(host_key), Conversation())
-        return conversation.hello(self.name, silence=silence, relays=self.relays)
+        if in_circuit:
+            return conversation.hello(self.name, silence=SILENCE_IN_A_CIRCUIT)
+        return conversation.hello(self.name, relays=self.relays)
 
     def _await_route(self) -> None:
         """On a carrier without a circuit: its relay has no way at present, and may find one."""
@@ -212,7 +222,7 @@ class Client:
             self,
             self.key,
             inner_mtu(self.up.mtu),
-            hello=lambda key: self._hello(key, SILENCE_IN_A_CIRCUIT),
+            hello=lambda key: self._hello(key, in_circuit=True),
             wanted=host,
             known=known,
             in_circuit=True,
@@ -337,10 +347,12 @@ class Client:
     # Messages
 
     def came(self, link: Link, unit: Unit) -> None:
-        if unit.shared:
+        if unit.shared and link in (self.up, self.session):
             self._take_shared(link, unit)
         elif link is self.session:
             self._take_message(link, unit)
+        elif not unit.latest:
+            link.close("unexpectedFrame")
 
     def _take_message(self, link: Link, unit: Unit) -> None:
         if not unit.latest:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from . import democracy_dj
 from . import protobuf as pb
 from .circuit_frames import CircuitOpen, CloseReason, inner_mtu
-from .circuits import Circuit
+from .circuits import CIRCUITS_OF_A_RELAY, Circuit
 from .conversation import Conversation
 from .democracy_dj import QueueItem, Rejection, Song, State, Why
 from .link import SILENCE_IN_A_CIRCUIT, Link
@@ -90,8 +90,10 @@ class Host:
             if self.now() >= guest.beat_at + HEARTBEAT:
                 guest.beat_at = self.now()
                 if guest.answer is None:
-                    body = democracy_dj.heartbeat(self.state.epoch, self.state.revision)
-                    guest.answer = Unit(body, 1, latest=True)
+                    guest.answer = self._heartbeat()
+
+    def _heartbeat(self) -> Unit:
+        return Unit(democracy_dj.heartbeat(self.state.epoch, self.state.revision), 1, latest=True)
 
     # Links
 
@@ -144,6 +146,11 @@ class Host:
         for unit in conversation.outbox:
             link.send(unit)
         guest = HostGuest(link, is_relay=link.their_hello.relays and not link.in_circuit, beat_at=self.now())
+        if guest.is_relay:
+            link.circuits.most = CIRCUITS_OF_A_RELAY
+        if link.in_circuit:
+            # The state comes by another way. A relay that is behind is found out.
+            guest.answer = self._heartbeat()
         self.guests[link.them] = guest
         self._names[link.them] = link.their_hello.name
         self._guests_changed()

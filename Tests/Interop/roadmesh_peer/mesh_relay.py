@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from .circuit_frames import CREDITS, CircuitOpen, CloseReason, inner_mtu
-from .circuits import Circuit
+from .circuits import CIRCUITS_OF_A_RELAY, Circuit
 from .conversation import new_epoch
 from .link import Link
 from .link_sides import Initiator, Responder
@@ -190,6 +190,8 @@ class Relay(Client):
         if older := self.children.pop(link.them, None):
             older.close("replaced")
         self.children[link.them] = link
+        if link.their_hello and link.their_hello.relays:
+            link.circuits.most = CIRCUITS_OF_A_RELAY
 
     def ended(self, link: Link, why: str) -> None:
         if isinstance(link, Responder):
