@@ -27,6 +27,7 @@ public struct TimedEvent: Encodable, Sendable {
         case rttMilliseconds, sentBytes, receivedBytes, resent, duplicates, outbox
         case phy, interval, supervisionTimeout, dataLength, asked, notPermitted
         case adapter, setBy, advertisingInterval, foundWithin
+        case via, circuits
     }
 
     private typealias Container = KeyedEncodingContainer<Key>
@@ -155,6 +156,9 @@ public struct TimedEvent: Encodable, Sendable {
         try container.encode(report.resent, forKey: .resent)
         try container.encode(report.duplicates, forKey: .duplicates)
         try container.encode(report.outbox, forKey: .outbox)
+        try container.encode(report.relays, forKey: .hops)
+        try container.encodeIfPresent(report.via, forKey: .via)
+        try container.encodeIfPresent(report.circuits, forKey: .circuits)
         if let condition = report.condition { try encode(condition, &container) }
     }
 

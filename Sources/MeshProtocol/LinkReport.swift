@@ -18,6 +18,12 @@ public struct LinkReport: Hashable, Sendable {
     public var outbox: Int
     /// What the link layer was asked for, and what it does; nil on a radio that has none.
     public var condition: LinkCondition?
+    /// Relays between the two.
+    public var relays = 0
+    /// The relay that the guest of the two hangs on, by its identifier or the head of it; nil where there is none.
+    public var via: Peer.ID?
+    /// Circuits on the link; nil where it is no link of a relay.
+    public var circuits: Int?
 
     /// A report; what is not named is as on a link that has just opened.
     public init(

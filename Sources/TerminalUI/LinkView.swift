@@ -12,7 +12,8 @@ enum LinkView {
     /// Like `▂▄▆· -68 dBm 12 ms`; empty where nothing is known yet.
     static func words(_ report: LinkReport) -> String {
         let signal = report.rssi.map { "\(strength($0)) \($0) dBm" }
-        return [signal, report.roundTrip.map(milliseconds)].compactMap(\.self).joined(separator: " ")
+        let way = report.relays == 0 ? nil : report.relays == 1 ? "through a relay" : "through \(report.relays) relays"
+        return [signal, report.roundTrip.map(milliseconds), way].compactMap(\.self).joined(separator: " ")
     }
 
     /// The same and how the radios keep it up, like `▂▄▆· -68 dBm 12 ms, 2M every 15 ms`.

@@ -122,6 +122,14 @@ struct ConvoyOfCores {
 
     func isLinked(_ name: String) -> Bool { nodes[name]?.core.mesh.host != nil }
 
+    /// What a node has told last of its link to another.
+    func link(_ name: String, to other: String) -> LinkReport? {
+        for case .link(let peer, let report) in (nodes[name]?.shown ?? []).reversed() where peer.id == id(other) {
+            return report
+        }
+        return nil
+    }
+
     /// The names of the relays on a node's way, the next one first.
     func way(of name: String) -> [String] {
         var names: [String] = []
@@ -197,6 +205,7 @@ struct ConvoyOfCores {
             feed(.channelClosed(id), to: name)
             feed(.channelClosed(far.link), to: far.node)
         case .show(let event): nodes[name]?.shown.append(event)
+        case .measure(let id): feed(.measured(id, rssi: -60, nil), to: name)
         default: break
         }
     }

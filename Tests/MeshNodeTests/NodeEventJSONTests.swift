@@ -131,7 +131,7 @@ struct NodeEventJSONTests {
                     LinkReport(
                         rssi: -50, roundTrip: .milliseconds(12), sentBytes: 1, receivedBytes: 2, resent: 4,
                         duplicates: 5, outbox: 3)),
-                #"{"at":1.5,"duplicates":5,"event":"link","outbox":3,"peer":{"id":"a1","name":"Ana"},"#
+                #"{"at":1.5,"duplicates":5,"event":"link","hops":0,"outbox":3,"peer":{"id":"a1","name":"Ana"},"#
                     + #""receivedBytes":2,"resent":4,"rssi":-50,"rttMilliseconds":12,"sentBytes":1}"#
             ),
             (
@@ -141,7 +141,7 @@ struct NodeEventJSONTests {
                         condition: LinkCondition(
                             got: LinkParameters(phy: "1M", interval: 15, supervisionTimeout: 720, dataLength: 251),
                             asked: LinkParameters(phy: "2M"), notPermitted: ["interval"]))),
-                #"{"asked":{"phy":"2M"},"at":1.5,"dataLength":251,"duplicates":0,"event":"link","interval":15,"#
+                #"{"asked":{"phy":"2M"},"at":1.5,"dataLength":251,"duplicates":0,"event":"link","hops":0,"interval":15,"#
                     + #""notPermitted":["interval"],"outbox":0,"peer":{"id":"a1","name":"Ana"},"phy":"1M","#
                     + #""receivedBytes":0,"resent":0,"rssi":null,"rttMilliseconds":null,"sentBytes":0,"#
                     + #""supervisionTimeout":720}"#

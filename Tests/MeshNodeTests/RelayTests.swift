@@ -122,6 +122,20 @@ struct RelayTests {
         #expect(convoy.present() == ["Ana", "One", "Three", "Two"])
     }
 
+    @Test("are shown to the host with the relays on their way, and the relay shows what it carries")
+    func inSight() {
+        var convoy = ConvoyOfCores(relays: ["One", "Two"], guests: ["Ana"])
+        convoy.line("Car", "One", "Two", "Ana")
+        convoy.pass(.seconds(25))
+        #expect(convoy.link("Car", to: "Ana")?.relays == 2)
+        #expect(convoy.link("Car", to: "Ana")?.via == Identity.head(of: convoy.id("Two")))
+        #expect(convoy.link("Ana", to: "Car")?.via == convoy.id("Two"))
+        #expect(convoy.link("Ana", to: "Car")?.relays == 2)
+        #expect(convoy.link("Two", to: "Ana")?.circuits == 1)
+        #expect(convoy.link("One", to: "Car")?.circuits == 2)
+        #expect(convoy.link("One", to: "Car")?.relays == 0)
+    }
+
     @Test("hear that the driver has sent them away, and are kept out whichever way they come")
     func kicked() {
         var convoy = ConvoyOfCores(relays: ["One"], guests: ["Ana"])

@@ -42,6 +42,13 @@ struct CircuitTable: Sendable {
         if heartbeat?.link == id { heartbeat = nil }
     }
 
+    /// How many relays a link goes through, and which of them the guest at one of its ends hangs on.
+    func way(of id: MeshCore.LinkID) -> (relays: Int, via: Peer.ID?) {
+        guard let place = places[id] else { return (0, nil) }
+        guard let relay = relays[place.carrier] else { return (place.hops, place.passed.first) }
+        return (relay.route.map { Int($0.hops) } ?? place.hops, relay.peer.id)
+    }
+
     // MARK: Relays
 
     mutating func linked(_ peer: Peer, _ route: Route?, on id: MeshCore.LinkID) {

@@ -101,8 +101,10 @@ extension NodeCore {
 
     mutating func measured(_ id: MeshCore.LinkID, _ rssi: Int?, _ condition: LinkCondition?) {
         guard let peer = context.mesh.peer(on: id),
-            let report = links.report(on: id, rssi: rssi, condition, context.mesh.conversation(on: id))
+            var report = links.report(on: id, rssi: rssi, condition, context.mesh.conversation(on: id))
         else { return }
+        (report.relays, report.via) = circuits.way(of: id)
+        report.circuits = context.mesh.circuits(on: id)
         show(.link(peer, report))
         if let note = condition?.note, links.isNew(note, on: id) { apply(context.mesh.note(note, on: id)) }
     }

@@ -35,6 +35,11 @@ extension MeshCore {
     /// Whether the peer of a link takes circuits, and gets the state signed.
     public func leadsToRelay(_ id: LinkID) -> Bool { links[id].map { $0.leadsToRelay && $0.place == nil } == true }
 
+    /// How many circuits there are on a link with a relay, or of one; nil on any other.
+    public func circuits(on id: LinkID) -> Int? {
+        links[id].flatMap { $0.carrier != nil || leadsToRelay(id) || uplink == id && relays ? $0.circuits.count : nil }
+    }
+
     /// How many circuits are passed on.
     public var relayedCircuits: Int { relayed.count / 2 }
 
