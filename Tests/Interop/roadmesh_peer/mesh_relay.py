@@ -234,7 +234,8 @@ class Relay(Client):
     def passage_opened(self, up: PassageSide, down: PassageSide, mtu: int) -> None:
         link = down.link
         down.circuit.accept(down, min(mtu, inner_mtu(LARGEST_SDU)))
-        self.followers.setdefault(link, Follower(self.log, bool(link.their_hello and link.their_hello.relays)))
+        if link not in self.followers or len(link.circuits) == 1:
+            self.followers[link] = Follower(self.log, bool(link.their_hello and link.their_hello.relays))
 
     def pass_on(self, sdu: bytes, here: PassageSide, there: PassageSide) -> None:
         there.leaving.append((sdu, True))
