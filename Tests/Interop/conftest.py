@@ -19,6 +19,7 @@ from roadmesh_peer.virtual_air import Heard, Radio
 from roadmesh_program.fixtures import MakeGuest, Place, Start, StartHost
 from roadmesh_program.person import Person
 from roadmesh_program.program import START, Program
+from roadmesh_program.town import Town
 
 SONGS = 20
 
@@ -47,6 +48,18 @@ def roads(air: Path, net: Net) -> Iterator[Roads]:
     made = Roads(air, net)
     yield made
     made.close()
+
+
+@pytest.fixture
+def town(air: Path, binary: Path, tmp_path: Path) -> Iterator[Town]:
+    net = Net(real=True)
+    made = Town(net, Roads(air, net), binary, tmp_path)
+    with net.beside():
+        yield made
+        codes = [program.end() for program in made.programs]
+    made.roads.close()
+    net.close()
+    assert all(code == 0 for code in codes), f"exit codes {codes}"
 
 
 @pytest.fixture

@@ -24,7 +24,7 @@ from .wire import LARGEST_SDU, SERVICE, Advertisement, Tail, service_uuid, text
 Done = TypeVar("Done")
 
 STEP = 0.01
-PATIENCE = 10.0
+PATIENCE, REAL_PATIENCE = 10.0, 30.0
 
 
 class Speaker(Protocol):
@@ -98,8 +98,9 @@ class Net:
             self.touched.clear()
             self.changed.notify_all()
 
-    def until(self, come: Callable[[], bool], what: str = "what was waited for", timeout: float = PATIENCE) -> None:
+    def until(self, come: Callable[[], bool], what: str = "what was waited for", timeout: float | None = None) -> None:
         """Lets everybody live until something has come about."""
+        timeout = timeout or (REAL_PATIENCE if self._real else PATIENCE)
         deadline = self.now + timeout
         with self.changed:
             while not come():

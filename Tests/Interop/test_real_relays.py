@@ -1,0 +1,307 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Relays with the real program as each part in turn: the host, the guest, and the relay; the others are Python's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from roadmesh_peer.circuit_frames import CircuitOpen, CloseReason, circuit_credit, circuit_data, inner_mtu
+from roadmesh_peer.mesh_client import Client
+from roadmesh_peer.wire import LARGEST_SDU, Frame, Kind, Reader, Route
+from roadmesh_program.program import Event, Program
+from roadmesh_program.town import CAR, Town
+
+MTU = inner_mtu(LARGEST_SDU)
+
+
+def counts_once(car: Program, song: str) -> Event:
+    """A vote for a song has counted at the real host, which may print that a moment later than others see it."""
+    told = car.expect_seen("intent", songID=song, accepted=True)
+    assert len(car.seen("intent", songID=song, accepted=True)) == 1
+    return told
+
+
+# The host is real
+
+
+def test_a_guest_joins_the_real_host_through_a_relay_and_its_vote_counts_once(town: Town) -> None:
+    car = town.real_host()
+    relay = town.relay("relay", "car")
+    ana = town.guest("ana", "relay")
+    assert ana.hops == 2 and ana.session and ana.session.in_circuit
+    assert car.expect("peerConnected")["peer"]["name"] == "Relay"
+    assert car.expect("peerConnected")["peer"] == {"id": ana.key.identifier.hex(), "name": "Ana"}
+    town.vote(ana, "n3")
+    assert counts_once(car, "n3")["peer"]["name"] == "Ana"
+    town.net.until(lambda: relay.view.state == ana.view.state, "both see the same")
+    # What everybody is told comes signed over the carrier, and nothing of it in the circuit.
+    assert not ana.told_alone
+
+
+def test_a_guest_joins_the_real_host_through_two_relays(town: Town) -> None:
+    car = town.real_host()
+    town.relay("relay", "car")
+    second = town.relay("second", "relay")
+    ana = town.guest("ana", "second")
+    assert (second.hops, ana.hops) == (2, 3)
+    town.vote(ana, "n1")
+    town.vote(second, "n2")
+    counts_once(car, "n1")
+    counts_once(car, "n2")
+
+
+def test_a_guest_comes_back_to_the_real_host_by_another_relay_and_no_vote_is_lost_or_doubled(town: Town) -> None:
+    car = town.real_host()
+    relay, _ = town.relay("relay", "car"), town.relay("other", "car")
+    ana = town.guest("ana", "relay")
+    town.vote(ana, "n1")
+    town.roads.join("ana", "other")
+    town.net.do(lambda: ana.vote("n2"))
+    town.net.do(relay.close)
+    town.vote(ana, "n3")
+    for song in ("n1", "n2", "n3"):
+        counts_once(car, song)
+    assert car.expect("peerConnected", lambda one: one["peer"]["name"] == "Ana")
+
+
+def test_a_guest_that_moves_from_a_relay_to_the_real_host_goes_on_with_its_numbers(town: Town) -> None:
+    car = town.real_host()
+    relay = town.relay("relay", "car")
+    ana = town.guest("ana", "relay")
+    town.vote(ana, "n1")
+    town.roads.join("ana", "car")
+    town.net.do(relay.close)
+    town.net.until(lambda: ana.is_connected and ana.hops == 1, "a link to the host itself")
+    town.vote(ana, "n2")
+    assert ana.conversation.last == 2
+    counts_once(car, "n1")
+    counts_once(car, "n2")
+
+
+def test_the_real_host_answers_a_guest_that_has_no_state_and_asks(town: Town) -> None:
+    town.real_host()
+    relay = town.relay("relay", "car")
+    relay.next_latest = lambda link: None  # type: ignore[method-assign]
+    ana = town.guest("ana", "relay")
+    assert ana.told_alone
+
+
+def test_a_plain_guest_of_the_real_host_is_sent_nothing_signed(town: Town) -> None:
+    town.real_host()
+    ana = town.guest("ana", "car")
+    assert ana.session and ana.session.their_hello and not ana.session.their_hello.signing_key
+    town.vote(ana, "n1")
+    assert not ana.waiting.units and ana.view.snapshots + ana.view.changes >= 2
+
+
+class Eve(Client):
+    """Opens no circuit by itself."""
+
+    def routed(self, link: object, route: Route) -> None:
+        self.route = route
+
+    def _await_route(self) -> None:
+        pass
+
+    def closes(self) -> list[tuple[int, int]]:
+        readers = [Reader(frame.body) for frame in self.up.heard_of(Kind.CIRCUIT_CLOSE)] if self.up else []
+        return [(reader.varint(), reader.byte()) for reader in readers]
+
+
+def eve_says(town: Town, neighbour: str, *frames: Frame) -> Eve:
+    eve = town.net.do(lambda: Eve(town.net, town.roads.radio("eve", neighbour), "Eve"))
+    town.net.until(lambda: eve.up is not None and eve.up.is_connected, "Eve's link")
+
+    def say() -> None:
+        assert eve.up
+        for frame in frames:
+            eve.up.say(frame)
+
+    town.net.do(say)
+    return eve
+
+
+def wrong_frames(host: bytes) -> list[tuple[Frame, ...]]:
+    return [
+        (CircuitOpen(2, bytes(16), 64, MTU).frame(),),
+        (CircuitOpen(2, host, 64, 511).frame(),),
+        (CircuitOpen(2, host, 64, MTU).frame(), circuit_credit(2, 4), *[circuit_data(2, b"\x01\x02" + bytes(32))] * 9),
+        (CircuitOpen(2, host, 64, MTU).frame(), circuit_credit(2, 4), circuit_data(2, bytes(2_196))),
+    ]
+
+
+@pytest.mark.parametrize("number", range(4), ids=["another host", "small SDUs", "too many", "too long"])
+def test_the_real_host_closes_a_circuit_that_is_misused_and_nothing_else(number: int, town: Town) -> None:
+    car = town.real_host()
+    host = bytes.fromhex(car.seen("ready")[0]["peer"]["id"])
+    eve = eve_says(town, "car", *wrong_frames(host)[number])
+    town.net.until(lambda: [circuit for circuit, _ in eve.closes()] == [2], "the end of the circuit")
+    assert eve.ends == [] and eve.is_connected
+
+
+def test_circuits_in_which_nobody_says_anything_are_closed_and_keep_nobody_away(town: Town) -> None:
+    car = town.real_host()
+    host = bytes.fromhex(car.seen("ready")[0]["peer"]["id"])
+    numbers = range(2, 702, 2)
+    eve = eve_says(town, "car", *(CircuitOpen(number, host, 64, MTU).frame() for number in numbers))
+    ana = town.guest("ana", "car")
+    town.vote(ana, "n1")
+    # The first eight wait as long as a guest may take to introduce itself. There is no room for others; some are told.
+    first = {number for number in numbers[:8]}
+    town.net.until(lambda: first <= {number for number, _ in eve.closes()}, "the end of those that there were")
+    assert CloseReason.NO_ROOM in {reason for _, reason in eve.closes()}
+    assert eve.ends == [] and eve.is_connected
+
+
+# The guest is real
+
+
+def confirmed(guest: Program, song: str) -> None:
+    guest.say(f"vote {song}")
+    guest.expect("vote", songID=song, state="confirmed", timeout=30)
+
+
+def test_the_real_guest_joins_through_a_relay_and_its_vote_is_confirmed(town: Town) -> None:
+    car = town.host()
+    town.relay("relay", "car")
+    bob = town.real_guest("Bob", "bob", "relay")
+    bob.expect("connection", state="connected")
+    bob.expect("snapshot")
+    confirmed(bob, "n3")
+    assert [song for _, song in town.net.do(lambda: list(car.intents))] == ["n3"]
+    assert bob.seen("peerConnected")[0]["peer"] == {"id": car.key.identifier.hex(), "name": CAR}
+
+
+def test_the_real_guest_comes_back_by_another_relay_and_no_vote_is_lost_or_doubled(town: Town) -> None:
+    car = town.host()
+    relay, _ = town.relay("relay", "car"), town.relay("other", "car")
+    bob = town.real_guest("Bob", "bob", "relay")
+    bob.expect("connection", state="connected")
+    confirmed(bob, "n1")
+    town.roads.join("bob", "other")
+    town.net.do(relay.close)
+    for song in ("n2", "n3"):
+        bob.say(f"vote {song}")
+    for song in ("n2", "n3"):
+        bob.expect_seen("vote", songID=song, state="confirmed")
+    assert sorted(song for _, song in town.net.do(lambda: list(car.intents))) == ["n1", "n2", "n3"]
+
+
+def test_the_real_guest_asks_for_the_state_where_its_relay_brings_none(town: Town) -> None:
+    car = town.host()
+    relay = town.relay("relay", "car")
+    relay.next_latest = lambda link: None  # type: ignore[method-assign]
+    bob = town.real_guest("Bob", "bob", "relay")
+    assert bob.expect("snapshot")["revision"] <= car.state.revision
+
+
+def test_the_real_guest_passes_over_a_relay_without_room(town: Town) -> None:
+    town.host()
+    full, other = town.relay("full", "car"), town.relay("other", "car")
+    full.most_children = 0
+    bob = town.real_guest("Bob", "bob", "full", "other")
+    bob.expect("connection", state="connected")
+    assert len(other.children) == 1 and not full.child_ends
+
+
+def test_all_parts_but_the_relay_are_real(town: Town) -> None:
+    car = town.real_host()
+    town.relay("relay", "car")
+    town.relay("second", "relay")
+    bob = town.real_guest("Bob", "bob", "second")
+    bob.expect("connection", state="connected")
+    confirmed(bob, "n5")
+    counts_once(car, "n5")
+
+
+# The relay is real
+
+
+def test_a_guest_joins_through_the_real_relay(town: Town) -> None:
+    car = town.host()
+    relay = town.real_relay("Rita", "relay", "car")
+    relay.expect("connection", state="connected")
+    ana = town.guest("ana", "relay")
+    assert ana.hops == 2
+    town.vote(ana, "n3")
+    assert town.net.do(lambda: list(car.intents)) == [(ana.key.identifier, "n3")]
+    assert not ana.told_alone
+    newcomer = town.guest("newcomer", "relay")
+    assert newcomer.view.state and newcomer.view.state.voters("n3") == (ana.key.identifier,)
+
+
+@pytest.mark.parametrize("first", ["real", "Python's"])
+def test_the_real_relay_stands_above_or_below_another(first: str, town: Town) -> None:
+    car = town.host()
+    if first == "real":
+        town.real_relay("Rita", "relay", "car").expect("connection", state="connected")
+        town.relay("second", "relay")
+    else:
+        town.relay("relay", "car")
+        town.real_relay("Rolf", "second", "relay").expect("connection", state="connected")
+    ana = town.guest("ana", "second")
+    assert ana.hops == 3
+    for number in range(1, 6):
+        town.vote(ana, f"n{number}")
+    assert len(town.net.do(lambda: list(car.intents))) == 5
+
+
+def test_the_real_relay_tells_its_children_when_it_has_no_way_and_when_it_has_one_again(town: Town) -> None:
+    car = town.host()
+    town.real_relay("Rita", "relay", "car").expect("connection", state="connected")
+    ana = town.guest("ana", "relay")
+    town.vote(ana, "n1")
+    town.roads.part("car", "relay")
+
+    def lose() -> None:
+        for guest in list(car.guests.values()):
+            if not guest.link.in_circuit:
+                guest.link.close("lost")
+
+    town.net.do(lose)
+    town.net.until(lambda: "no way" in ana.ends, "the relay says that it leads nowhere")
+    town.roads.join("car", "relay")
+    town.vote(ana, "n2")
+    assert [song for _, song in town.net.do(lambda: list(car.intents))] == ["n1", "n2"]
+
+
+@pytest.mark.parametrize("number", range(4), ids=["another host", "small SDUs", "too many", "too long"])
+def test_the_real_relay_closes_a_circuit_that_is_misused_and_nothing_else(number: int, town: Town) -> None:
+    car = town.host()
+    town.real_relay("Rita", "relay", "car").expect("connection", state="connected")
+    eve = eve_says(town, "relay", *wrong_frames(car.key.identifier)[number])
+    town.net.until(lambda: [circuit for circuit, _ in eve.closes()] == [2], "the end of the circuit")
+    assert eve.ends == []
+    town.vote(town.guest("ana", "relay"), "n1")
+
+
+@pytest.mark.parametrize(
+    ("opening", "reason"),
+    [
+        (lambda host, head: CircuitOpen(2, host, 0, MTU), CloseReason.TOO_FAR),
+        (lambda host, head: CircuitOpen(2, host, 64, MTU, (head,)), CloseReason.LOOP),
+        (lambda host, head: CircuitOpen(2, bytes(16), 64, MTU), CloseReason.NO_HOST),
+    ],
+    ids=["no hops left", "a loop", "another host"],
+)
+def test_the_real_relay_says_why_it_does_not_pass_a_circuit_on(
+    opening: Callable[[bytes, bytes], CircuitOpen], reason: CloseReason, town: Town
+) -> None:
+    car = town.host()
+    relay = town.real_relay("Rita", "relay", "car")
+    relay.expect("connection", state="connected")
+    head = bytes.fromhex(relay.seen("ready")[0]["peer"]["id"])[:4]
+    eve = eve_says(town, "relay", opening(car.key.identifier, head).frame())
+    town.net.until(lambda: eve.closes() == [(2, reason)], reason.name)
+    assert eve.ends == []
+
+
+def test_every_part_is_real(town: Town) -> None:
+    car = town.real_host()
+    for relay in (town.real_relay("Rita", "relay", "car"), town.real_relay("Rolf", "second", "relay")):
+        relay.expect("connection", state="connected")
+    bob = town.real_guest("Bob", "bob", "second")
+    bob.expect("connection", state="connected")
+    confirmed(bob, "n5")
+    counts_once(car, "n5")
