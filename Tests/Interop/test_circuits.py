@@ -21,9 +21,10 @@ from roadmesh_peer.mesh_client import Client
 from roadmesh_peer.mesh_host import Host
 from roadmesh_peer.mesh_relay import Relay
 from roadmesh_peer.net import Net
+from roadmesh_peer.noise_link import Packet
 from roadmesh_peer.roads import Roads
 from roadmesh_peer.signed_state import ForgedState, SigningKey, checked
-from roadmesh_peer.wire import CHECKPOINT, LARGEST_SDU, SHARED, Frame, Kind, Reader, Route, Unit, message
+from roadmesh_peer.wire import CHECKPOINT, LARGEST_SDU, MAJOR_VERSION, SHARED, Frame, Kind, Reader, Route, Unit, message
 
 MTU = inner_mtu(LARGEST_SDU)
 
@@ -222,6 +223,14 @@ def test_a_child_does_not_tell_its_relay_the_state(net: Net, eve: Eve, relay: Re
         eve.say(message(unit))
     lives(net, eve)
     assert relay.log.end == logged
+
+
+def test_a_hello_with_a_point_of_low_order_ends_its_circuit_and_no_more(
+    net: Net, eve: Eve, ana: Client, car: Host
+) -> None:
+    eve.say(opening(car), circuit_credit(2, CREDITS), circuit_data(2, bytes((Packet.XX_1, MAJOR_VERSION)) + bytes(32)))
+    assert eve.closed(2) == CloseReason.ENDED
+    lives(net, eve, ana)
 
 
 # What flows

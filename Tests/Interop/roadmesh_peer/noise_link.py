@@ -99,7 +99,11 @@ class Handshake:
 
     def write(self, packet: Packet, payload: bytes = b"", version: int = MAJOR_VERSION) -> bytes:
         head = bytes((packet, version)) if packet in (Packet.XX_1, Packet.IK_1) else bytes((packet,))
-        return head + bytes(self._noise.write_message(payload))
+        try:
+            return head + bytes(self._noise.write_message(payload))
+        except ValueError as error:
+            # The agreement with a point of low order, that the message before this one has brought.
+            raise Forged(packet.name) from error
 
     def read(self, packet: Packet, sdu: bytes) -> bytes:
         """The payload of a packet."""
