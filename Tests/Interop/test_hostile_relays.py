@@ -102,6 +102,16 @@ def test_one_that_drops_everything_delays_a_vote_by_seconds_and_is_left(
     assert leaves_mallory(ana)
 
 
+def test_one_that_drops_what_a_guest_says_and_passes_on_what_the_host_says_is_left_as_soon(
+    net: Net, car: Host, mallory: Callable[[type[Dropping]], Dropping], behind: Behind
+) -> None:
+    """The host's pings and heartbeats arrive all the time, and say nothing of the other direction."""
+    relay = mallory(Dropping)
+    ana = behind(relay)
+    relay.passes_down = relay.is_armed = True
+    assert 6.0 < is_counted_once(net, car, ana, "n2") < 7.0
+
+
 @pytest.mark.parametrize("kind", [Dropping, Reordering, Replaying, Altering], ids=lambda kind: kind.__name__)
 def test_one_that_drops_some_reorders_replays_or_alters_ends_circuits_and_is_left(
     kind: type[Hostile], net: Net, car: Host, mallory: Mallory, behind: Behind
@@ -247,6 +257,19 @@ def test_one_that_lies_about_hops_is_chosen_and_gives_nothing_but_an_honest_link
     # It keeps saying that there is a way. Ana's circuit ends, the next is closed, and she looks for another way.
     assert is_counted_once(net, car, ana, "n2") < 3.0
     assert ana.hops == 1
+
+
+def test_one_that_says_that_it_is_further_away_than_a_circuit_can_go_gets_no_time_for_it(
+    net: Net, roads: Roads, car: Host, mallory: Callable[[type[LyingAboutHops]], LyingAboutHops]
+) -> None:
+    """A tenth of a second for each of 255 hops would be 25 s in which nobody answers."""
+    relay = mallory(LyingAboutHops)
+    relay.claimed, relay.is_armed = 255, True
+    ana = Client(net, roads.radio("ana", "mallory"), "Ana")
+    net.until(lambda: ana.ends == ["too far"])
+    assert not relay.circuits_passing
+    roads.join("ana", "car")
+    assert is_counted_once(net, car, joined(ana), "n1") < 1.0
 
 
 def test_one_that_leads_to_another_host_than_it_says_is_left_before_anybody_has_introduced_themselves(

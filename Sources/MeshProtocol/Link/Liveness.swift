@@ -30,8 +30,8 @@ struct Liveness: Sendable {
     private var open: [Ping] = []
     /// How long the peer may be silent after a ping.
     private var silence = Limits.pongTimeout
-    /// The same until it is heard again, where something waits for it.
-    private var doubtfulSilence: Duration?
+    /// The ping that has to be answered soon, since something waits for the peer.
+    private var doubt: UInt64?
     private let role: LinkRole
 
     init(_ role: LinkRole, now: MeshInstant) {
@@ -47,13 +47,11 @@ struct Liveness: Sendable {
     /// Whether something has arrived since the last ping.
     var isAnswered: Bool { askedAt == nil }
 
-    private var bearable: Duration { min(doubtfulSilence ?? silence, silence) }
+    private var bearable: Duration { doubt == nil ? silence : min(Limits.circuitDoubt, silence) }
 
-    /// Something has arrived.
-    mutating func heard() {
-        askedAt = nil
-        doubtfulSilence = nil
-    }
+    /// Something has arrived. It does not say that anything arrives there, where that is in doubt: a relay may pass on what comes
+    /// from the peer, and drop what goes to it.
+    mutating func heard() { if doubt == nil { askedAt = nil } }
 
     /// We did not listen.
     mutating func excuse(now: MeshInstant) {
@@ -89,9 +87,11 @@ struct Liveness: Sendable {
 
     /// A ping leaves now, and silence after it soon means something.
     mutating func doubt(now: MeshInstant) -> UInt64 {
-        askedAt = nil
-        doubtfulSilence = Limits.circuitDoubt
-        return ask(now: now)
+        // Who is asked again meanwhile has no more time than it had.
+        if doubt == nil { askedAt = nil }
+        let number = ask(now: now)
+        doubt = doubt ?? number
+        return number
     }
 
     /// A ping leaves now.
@@ -107,6 +107,7 @@ struct Liveness: Sendable {
     /// A pong has come: the round trip, where it answers a ping of ours.
     mutating func answered(_ number: UInt64, now: MeshInstant) -> Duration? {
         guard let index = open.firstIndex(where: { $0.number == number }) else { return nil }
+        if let doubt, number >= doubt { (self.doubt, askedAt) = (nil, nil) }
         let ping = open[index]
         open.removeFirst(index + 1)
         return now - ping.sentAt

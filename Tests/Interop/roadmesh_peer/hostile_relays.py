@@ -37,14 +37,15 @@ class Hostile(Relay):
 
 
 class Dropping(Hostile):
-    """Takes everything, gives credits for it, and passes nothing on; or lets one go through and drops the next."""
+    """Takes everything, gives credits for it, and passes nothing on; or only what goes down; or every other SDU."""
 
     keeps_every_other = False
+    passes_down = False
     _turn = False
 
     def do(self, sdu: bytes, here: PassageSide, there: PassageSide) -> None:
         self._turn = not self._turn
-        if self.keeps_every_other and self._turn:
+        if (self.keeps_every_other and self._turn) or (self.passes_down and not there.is_up):
             there.leaving.append((sdu, True))
         else:
             here.circuit.passed_on()
@@ -191,8 +192,10 @@ class Flooding(Hostile):
 class LyingAboutHops(Hostile):
     """Says that its host is next to it, also where it has no way at all."""
 
+    claimed = 1
+
     def route_to_tell(self) -> Route:
-        return Route(1, self.wanted) if self.is_armed else super().route_to_tell()
+        return Route(self.claimed, self.wanted) if self.is_armed else super().route_to_tell()
 
     def tick(self) -> None:
         super().tick()

@@ -97,7 +97,9 @@ class Link:
         self._latest_sent = self._latest_heard = 0
         self._pong: int | None = None
         self._ack: int | None = None
-        self._ping_number = 0
+        self.ping_number = 0
+        self.answered = 0
+        """The last of its pings to which a pong has come."""
         self._pinged_at = 0.0
         self._final: Frame | None = None
         self._closing_at: float | None = None
@@ -118,9 +120,9 @@ class Link:
         self._ack = number
 
     def say_ping(self) -> None:
-        self._ping_number += 1
+        self.ping_number += 1
         self._pinged_at = self._owner.now()
-        self.say(ping(self._ping_number))
+        self.say(ping(self.ping_number))
 
     def send(self, unit: Unit) -> None:
         """A reliable message."""
@@ -274,6 +276,9 @@ class Link:
             # As RoadMesh does: the next ping is due soon, so it goes along.
             if self.is_initiator and self._owner.now() >= self._pinged_at + self._ping_every / 2:
                 self.say_ping()
+        elif kind == Kind.PONG:
+            if frame.number() <= self.ping_number:
+                self.answered = max(self.answered, frame.number())
         elif kind == Kind.ACK:
             self._owner.acknowledged(self, frame.number())
         elif kind == Kind.MESSAGE:
@@ -291,7 +296,7 @@ class Link:
         elif kind == Kind.REFUSAL and self.is_initiator:
             self.refused = frame.body[0]
             self.close(f"refusal {frame.body[0]}")
-        elif kind in tuple(Kind) and kind not in (Kind.PONG, Kind.AIR):
+        elif kind in tuple(Kind) and kind != Kind.AIR:
             raise Misbehaviour("unexpectedFrame")
 
     def _take_unit(self, data: bytes) -> None:

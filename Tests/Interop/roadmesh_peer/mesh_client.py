@@ -83,6 +83,7 @@ class Client:
         self._to_say: bytes | None = None
         self._unacknowledged_since: float | None = None
         self._probed_at: float | None = None
+        self._probe = 0
         net.nodes.append(self)
 
     def now(self) -> float:
@@ -264,6 +265,8 @@ class Client:
         self.route = route
         if not route.hops:
             self.no_way_any_more()
+        elif route.hops > HOPS:
+            self._give_up("too far")
         elif not route.host.startswith(self.parent.heard.tail.host_head) or not route.host.startswith(self.wanted):
             self._held[self.parent.heard.advertisement.head] = self.now() + HOLD
             link.close("changedIdentity")
@@ -406,7 +409,7 @@ class Client:
             self._say(self.view.ask())
 
     def _keep_alive(self) -> None:
-        """In a circuit nobody is pinged for long: what is not acknowledged shows that nothing arrives."""
+        """In a circuit nobody is pinged for long. What is not acknowledged makes it ask, and only an answer counts."""
         session = self.session
         if session is None or not session.in_circuit or self._unacknowledged_since is None:
             return
@@ -414,7 +417,8 @@ class Client:
             if self.now() >= self._unacknowledged_since + UNACKNOWLEDGED:
                 self._probed_at = self.now()
                 session.say_ping()
-        elif session.heard_at > self._probed_at:
+                self._probe = session.ping_number
+        elif session.answered >= self._probe:
             self._unacknowledged_since, self._probed_at = self.now(), None
         elif self.now() >= self._probed_at + UNANSWERED:
-            session.close("nothing arrives")
+            session.close("no pong")
