@@ -74,7 +74,8 @@ public struct HostChange: Hashable, Sendable {
             playingVoters = VoterChange(from: plays.voters, to: item.voters)
         }
         if base.skipVoters != target.skipVoters { skipVoters = target.skipVoters }
-        queue = ListChange(from: base.queue, to: target.queue, by: { $0.isSameSong(as: $1) }) { $0.withoutVoters }
+        queue = ListChange(
+            from: base.queue, to: target.queue, key: \.song.id, isSame: { $0.isSameSong(as: $1) }, of: \.withoutVoters)
         guests = ListChange(from: base.connectedPeers, to: target.connectedPeers)
         let moved = queue.applied(to: base.queue) ?? []
         voters = zip(moved, target.queue).enumerated().compactMap { place, items in

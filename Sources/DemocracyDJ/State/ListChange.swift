@@ -26,28 +26,30 @@ struct ListChange<Element: Hashable & Sendable>: Hashable, Sendable {
     init() {}
 
     init(from old: [Element], to new: [Element]) {
-        self.init(from: old, to: new, by: ==) { $0 }
+        self.init(from: old, to: new, key: { $0 }, isSame: ==) { $0 }
     }
 
-    /// What leads from one list to another, of whose elements `part` is what counts: two that are the same by it stay. It is made of
-    /// those alone that stand between the lists' common ends.
+    /// What leads from one list to another, of whose elements `part` is what counts: two that are the same by it stay. Those that are
+    /// have the same `key`. It is made of those alone that stand between the lists' common ends.
     init<Whole>(
-        from old: [Whole], to new: [Whole], by isSame: (Whole, Whole) -> Bool, of part: (Whole) -> Element
+        from old: [Whole], to new: [Whole], key: (Whole) -> some Hashable, isSame: (Whole, Whole) -> Bool,
+        of part: (Whole) -> Element
     ) {
         let (start, end) = old.commonEnds(with: new, by: isSame)
         guard start < max(old.count, new.count) else { return }
-        let oldParts = old[start..<old.count - end].map(part)
-        for step in new[start..<new.count - end].map(part).difference(from: oldParts).inferringMoves() {
-            switch step {
-            case .remove(_, _, associatedWith: .some): break
-            // Removals come last to first.
-            case .remove(let place, _, associatedWith: nil): removed.insert(start + place, at: 0)
-            case .insert(let place, let element, let origin):
-                inserted.append(
-                    Insertion(
-                        at: start + place, source: origin.map { .moved(from: start + $0) } ?? .new(element)))
+        let new = Array(new[start..<new.count - end])
+        var isGone = [Bool](repeating: true, count: old.count - end - start)
+        let origins = new.origins(in: Array(old[start..<old.count - end]), by: key, where: isSame)
+        for (place, origin) in origins.enumerated() {
+            switch origin {
+            case .stays(let from): isGone[from] = false
+            case .moves(let from):
+                isGone[from] = false
+                inserted.append(Insertion(at: start + place, source: .moved(from: start + from)))
+            case .new: inserted.append(Insertion(at: start + place, source: .new(part(new[place]))))
             }
         }
+        removed = isGone.indices.filter { isGone[$0] }.map { start + $0 }
     }
 
     /// The new list, or nil where this is no change of that old one.

@@ -32,17 +32,22 @@ struct PlacedList<Element: Hashable & Sendable>: Sendable {
         let old = elements
         let (start, end) = old.commonEnds(with: new, by: ==)
         guard start < max(old.count, new.count) else { return Changes() }
-        let difference = Array(new[start..<new.count - end]).difference(from: Array(old[start..<old.count - end]))
+        let (between, left) = (Array(new[start..<new.count - end]), Array(old[start..<old.count - end]))
+        let origins = between.origins(in: left, by: { $0 }, where: ==)
+        var isGone = [Bool](repeating: true, count: left.count)
+        var places = rows.map { Optional($0.place) }
+        places.replaceSubrange(
+            start..<old.count - end,
+            with: origins.map { origin in
+                guard case .stays(let from) = origin else { return nil }
+                isGone[from] = false
+                return rows[start + from].place
+            })
         var changes = Changes()
-        var places: [Int64?] = rows.map(\.place)
-        for case .remove(let offset, _, _) in difference.removals.reversed() {
-            changes.removed.append(rows[start + offset])
-            places.remove(at: start + offset)
-        }
-        for case .insert(let offset, _, _) in difference.insertions { places.insert(nil, at: start + offset) }
+        changes.removed = isGone.indices.filter { isGone[$0] }.map { rows[start + $0] }
         guard let filled = Self.fill(places) else { return begin(again: new) }
-        for case .insert(let offset, let element, _) in difference.insertions {
-            changes.inserted.append(Row(place: filled[start + offset], element: element))
+        changes.inserted = between.indices.filter { places[start + $0] == nil }.map { index in
+            Row(place: filled[start + index], element: between[index])
         }
         rows = zip(filled, new).map { Row(place: $0, element: $1) }
         return changes
