@@ -32,7 +32,13 @@ public final class NodeStore: Sendable {
     /// For how long nothing is written before the log goes to the database; nil for tests, for which it never does.
     private let idleTime: Duration?
     /// Waits until nothing was written for a while.
-    private let idle = NIOLockedValueBox<Task<Void, Never>?>(nil)
+    private let idle = NIOLockedValueBox(Idle())
+
+    private struct Idle {
+        var lastWrite = ContinuousClock.now
+        var isWaiting = false
+        var task: Task<Void, Never>?
+    }
 
     private init(
         _ database: DatabaseQueue, folder: String, written: WrittenState, idleTime: Duration?, logger: Logger
@@ -45,7 +51,7 @@ public final class NodeStore: Sendable {
         stamp = NIOLockedValueBox(DatabaseStamp(folder + "/" + Self.fileName))
     }
 
-    deinit { idle.withLockedValue { $0?.cancel() } }
+    deinit { idle.withLockedValue { $0.task?.cancel() } }
 
     /// Opens the database of a folder that exists, or makes it. One that is damaged or of a newer program is set aside,
     /// never deleted, and a new one is begun. `now` is for its name.
@@ -173,18 +179,27 @@ public final class NodeStore: Sendable {
 
     private func checkpointWhenIdle() {
         guard let idleTime else { return }
-        let next = Task { [weak self] in
-            do {
-                try await Task.sleep(for: idleTime)
-            } catch {
-                return
+        let isWaiting = idle.withLockedValue { state in
+            defer { (state.lastWrite, state.isWaiting) = (.now, true) }
+            return state.isWaiting
+        }
+        // One alarm for a burst of writes: it looks how long the last one is ago.
+        guard !isWaiting else { return }
+        let task = Task { [weak self, idle] in
+            while let until = idle.withLockedValue({ Self.end(of: &$0, after: idleTime) }) {
+                guard (try? await Task.sleep(until: until, clock: .continuous)) != nil else { return }
             }
             await self?.checkpoint()
         }
-        idle.withLockedValue {
-            $0?.cancel()
-            $0 = next
-        }
+        idle.withLockedValue { $0.task = task }
+    }
+
+    /// Until when there has to be no write; nil where there was none for long enough, and nobody waits any more.
+    private static func end(of idle: inout Idle, after time: Duration) -> ContinuousClock.Instant? {
+        let until = idle.lastWrite + time
+        if until > .now { return until }
+        idle.isWaiting = false
+        return nil
     }
 
     /// SQLite ends the program where it is asked about a database that was closed.
@@ -195,7 +210,7 @@ public final class NodeStore: Sendable {
     /// Ends the use of the database; what is being written is finished first. A store that is closed fails to read and to
     /// write.
     public func close() {
-        idle.withLockedValue { $0?.cancel() }
+        idle.withLockedValue { $0.task?.cancel() }
         if let harm = stamp.withLockedValue(\.harm) {
             // SQLite would tidy up, and put into the database what somebody else has put into the log. It stays open
             // until the process ends.

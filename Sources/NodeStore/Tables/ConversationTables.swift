@@ -26,9 +26,20 @@ enum ConversationTables {
         [key.peer, Int64(key.role.rawValue), key.service.text]
     }
 
-    private static func row(of key: ConversationKey, _ db: Database) throws -> (id: Int64, lastNumber: UInt64)? {
-        let statement = try db.cachedStatement(sql: "SELECT id, lastNumber FROM conversation WHERE \(isMeant)")
-        return try Row.fetchOne(statement, arguments: columns(key)).map { (try $0.value(0), try $0.value(1)) }
+    /// A conversation's row, as far as writing has to know it.
+    private struct Kept {
+        var id: Int64
+        var lastNumber: UInt64
+        var epoch: UInt32
+        var publicKey: Data
+    }
+
+    private static func row(of key: ConversationKey, _ db: Database) throws -> Kept? {
+        let statement = try db.cachedStatement(
+            sql: "SELECT id, lastNumber, epoch, publicKey FROM conversation WHERE \(isMeant)")
+        return try Row.fetchOne(statement, arguments: columns(key)).map {
+            Kept(id: try $0.value(0), lastNumber: try $0.value(1), epoch: try $0.value(2), publicKey: try $0.value(3))
+        }
     }
 
     /// Sees to a conversation's row. One with another epoch of ours is of a conversation that the core has forgotten: it counts
@@ -36,6 +47,20 @@ enum ConversationTables {
     private static func keep(
         _ key: ConversationKey, _ remembered: MeshCore.Remembered, _ db: Database
     ) throws -> (id: Int64, lastNumber: UInt64) {
+        let durable = remembered.conversation
+        var row = try row(of: key, db)
+        // Most of what is said is said in a conversation that is there already.
+        if row?.epoch != durable.epoch || row?.publicKey != Data(remembered.publicKey) {
+            try make(key, remembered, db)
+            row = try self.row(of: key, db)
+        }
+        guard let kept = row else { throw ForeignValue(description: "a row has gone") }
+        let count = min(UInt64(durable.outbox.count), durable.lastNumber)
+        try trim(kept.id, upTo: durable.lastNumber - count, db)
+        return (kept.id, max(kept.lastNumber, durable.lastNumber - count))
+    }
+
+    private static func make(_ key: ConversationKey, _ remembered: MeshCore.Remembered, _ db: Database) throws {
         let durable = remembered.conversation
         try db.run(
             "DELETE FROM conversation WHERE \(isMeant) AND epoch <> ?", columns(key) + [Int64(durable.epoch)])
@@ -50,10 +75,6 @@ enum ConversationTables {
                 Data(remembered.publicKey), Int64(durable.epoch), 0, Int64(durable.theirEpoch),
                 Int64(clamping: durable.accepted),
             ])
-        let count = min(UInt64(durable.outbox.count), durable.lastNumber)
-        guard let kept = try row(of: key, db) else { throw ForeignValue(description: "a row has gone") }
-        try trim(kept.id, upTo: durable.lastNumber - count, db)
-        return (kept.id, max(kept.lastNumber, durable.lastNumber - count))
     }
 
     private static func write(_ receipt: StoreBatch.Receipt, _ db: Database) throws {
