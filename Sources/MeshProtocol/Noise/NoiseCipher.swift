@@ -28,19 +28,19 @@ public struct NoiseCipher: Sendable {
             let box = try? ChaChaPoly.seal(plaintext, using: key, nonce: nonce, authenticating: authenticating)
         else { preconditionFailure("a link ends long before its counter does") }
         count()
-        return Array(box.combined.dropFirst(Self.nonceBytes))
+        // As one block of memory, and not element by element.
+        return box.combined.withUnsafeBytes { Array($0.dropFirst(Self.nonceBytes)) }
     }
 
     /// The plaintext, or nil where the bytes are not what the other side sealed next. Nothing has changed then: what
     /// it did seal next still opens.
     public mutating func open(_ sealed: ArraySlice<UInt8>, authenticating: [UInt8] = []) -> [UInt8]? {
-        guard sealed.count >= Self.tagBytes, let nonce = nonce(),
-            let box = try? ChaChaPoly.SealedBox(
-                nonce: nonce, ciphertext: sealed.dropLast(Self.tagBytes), tag: sealed.suffix(Self.tagBytes)),
+        guard sealed.count >= Self.tagBytes, counter < .max,
+            let box = try? ChaChaPoly.SealedBox(combined: nonceBytes + sealed),
             let plaintext = try? ChaChaPoly.open(box, using: key, authenticating: authenticating)
         else { return nil }
         count()
-        return Array(plaintext)
+        return plaintext.withUnsafeBytes { Array($0) }
     }
 
     private mutating func count() {
@@ -58,10 +58,15 @@ public struct NoiseCipher: Sendable {
 
     private static let nonceBytes = 12
 
-    /// Four zero bytes, then the counter with its low byte first. Noise keeps the last value of the counter for itself.
-    private func nonce() -> ChaChaPoly.Nonce? {
-        guard counter < .max else { return nil }
-        let littleEndian = stride(from: UInt64(0), to: 64, by: 8).map { UInt8(truncatingIfNeeded: counter >> $0) }
-        return try? ChaChaPoly.Nonce(data: [0, 0, 0, 0] + littleEndian)
+    /// Four zero bytes, then the counter with its low byte first.
+    private var nonceBytes: [UInt8] {
+        [UInt8](unsafeUninitializedCapacity: Self.nonceBytes) { bytes, count in
+            bytes.initialize(repeating: 0)
+            UnsafeMutableRawBufferPointer(bytes).storeBytes(of: counter.littleEndian, toByteOffset: 4, as: UInt64.self)
+            count = Self.nonceBytes
+        }
     }
+
+    /// Noise keeps the last value of the counter for itself.
+    private func nonce() -> ChaChaPoly.Nonce? { counter < .max ? try? ChaChaPoly.Nonce(data: nonceBytes) : nil }
 }
