@@ -33,6 +33,7 @@ struct SongText: Hashable, Sendable {
 
     /// A text on one line, without white space around it, cut between two characters.
     static func line(_ text: String, atMost limit: Int) -> String {
+        if isLine(text, atMost: limit) { return text }
         // The scalars are cut before they are made into characters: grapheme breaking is the costly part.
         let head = String(String.UnicodeScalarView(text.unicodeScalars.prefix(limit * 2)))
         let words = head.split { $0.isWhitespace || $0 == "\u{FFFD}" || $0 == "\u{FEFF}" }
@@ -40,6 +41,20 @@ struct SongText: Hashable, Sendable {
         while line.utf8.count > limit { line.removeLast() }
         // A cut may leave white space at the end, and what is hidden may have stood between two words.
         return line.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+    }
+}
+
+extension SongText {
+    /// Whether a text is such a line as it is, which is soon seen where it is ASCII, as most of a large library is.
+    private static func isLine(_ text: String, atMost limit: Int) -> Bool {
+        guard text.utf8.count <= limit else { return false }
+        let space = UInt8(ascii: " ")
+        var last = space
+        for byte in text.utf8 {
+            guard byte >= space, byte < 0x7F, byte != space || last != space else { return false }
+            last = byte
+        }
+        return text.isEmpty || last != space
     }
 }
 
