@@ -4,6 +4,7 @@
 are measured. Prints a line for each quantity.
 
 ROADMESH_BINARY=~/.cache/roadmesh/build-release/release/roadmesh Benchmarks/crowd.py
+ROADMESH_BINARY=... Benchmarks/crowd.py --endure 100000 --rate 140     whether its memory grows with the votes
 """
 
 from __future__ import annotations
@@ -56,9 +57,12 @@ class Guest:
                     self.times.append(now - cast)
 
     def vote(self, song: str) -> None:
-        assert self.process.stdin
         self.waits[song.encode()] = time.monotonic()
-        self.process.stdin.write(f"vote {song}\n".encode())
+        self.say(f"vote {song}")
+
+    def say(self, line: str) -> None:
+        assert self.process.stdin
+        self.process.stdin.write(f"{line}\n".encode())
 
 
 def processor(pid: int) -> float:
@@ -126,13 +130,45 @@ class Crowd:
         began, used = time.monotonic(), processor(self.host.pid)
         for number in range(count):
             self.read(began + number / self.options.rate)
-            guest = self.guests[number % len(self.guests)]
-            turn = number // len(self.guests)
-            # The one that plays takes no votes.
-            guest.vote(f"n{1 + (turn + 7 * (number % len(self.guests))) % (self.options.songs - 1)}")
+            guest, song = self.wish(number)
+            guest.vote(song)
         elapsed = time.monotonic() - began
         self.read(time.monotonic() + 1)
         return processor(self.host.pid) - used, elapsed
+
+    def wish(self, number: int) -> tuple[Guest, str]:
+        """Who votes, and for what. The song that plays takes no votes."""
+        guest = number % len(self.guests)
+        turn = number // len(self.guests)
+        return self.guests[guest], f"n{1 + (turn + 7 * guest) % (self.options.songs - 1)}"
+
+    def endure(self, count: int) -> None:
+        """Casts this many votes. When each guest has voted for each song, all of it is taken back."""
+        began, cast, number = time.monotonic(), 0, 0
+        round_of_votes, told = self.options.votes, 0
+        while cast < count:
+            self.read(began + number / self.options.rate)
+            guest, song = self.wish(number % round_of_votes)
+            if number // round_of_votes % 2:
+                guest.say(f"unvote {song}")
+            else:
+                guest.vote(song)
+                cast += 1
+            number += 1
+            if cast * 20 // count > told:
+                told = cast * 20 // count
+                times = sorted(one for guest in self.guests for one in guest.times)
+                self.forget_times()
+                print(
+                    f"{cast} votes and {number - cast} taken back, at {number / (time.monotonic() - began):.0f} a second: "
+                    f"{resident(self.host.pid):.1f} MiB resident; "
+                    f"{times[int(len(times) * 0.99)] * 1e3:.0f} ms at the 99th percentile",
+                    flush=True,
+                )
+
+    def forget_times(self) -> None:
+        for guest in self.guests:
+            guest.times = []
 
     def end(self) -> None:
         for process in [*(guest.process for guest in self.guests), self.host]:
@@ -165,9 +201,11 @@ def main() -> None:
     parser.add_argument("--votes", type=int, default=1_500, help="in a round: each guest has one for each song at most")
     parser.add_argument("--rounds", type=int, default=1, help="a further round begins with a new host")
     parser.add_argument("--idle", type=float, default=20, help="seconds")
+    parser.add_argument("--endure", type=int, default=0, metavar="VOTES", help="this many, instead of rounds")
     parser.add_argument("--json", action="store_true", help="the host prints what a program reads")
     options = parser.parse_args()
-    options.votes = min(options.votes, options.guests * (options.songs - 1))
+    every = options.guests * (options.songs - 1)
+    options.votes = every if options.endure else min(options.votes, every)
     binary = os.environ.get("ROADMESH_BINARY", "")
     if not os.access(binary, os.X_OK):
         sys.exit("ROADMESH_BINARY has to name the roadmesh to measure")
@@ -177,6 +215,9 @@ def main() -> None:
             try:
                 crowd.await_joined()
                 crowd.read(time.monotonic() + SETTLING)
+                if options.endure:
+                    crowd.endure(options.endure)
+                    continue
                 share, memory = crowd.idle(options.idle), resident(crowd.host.pid)
                 print(f"round {number}: {options.guests} guests, {options.songs} songs, nobody votes: "
                       f"{share:.2%} of a core, {memory:.1f} MiB resident", flush=True)

@@ -5,6 +5,8 @@ import MeshProtocol
 
 /// Limits of a running node, each with its reason.
 public enum NodeLimits {
+    /// Alarms of a node's clock: a ping's, a step's, and some that were set too late.
+    static let alarms = 4
     /// Events that wait for those who show them: a busy minute's worth.
     public static let outputEvents = 4_096
     /// Events of a link in this process that wait for who reads it: some seconds of votes from everybody at once.
@@ -20,8 +22,8 @@ public enum NodeLimits {
     /// there can be is decided in some milliseconds.
     static let turn = 2
     /// Writes of a host a second. Each costs the disk a commit and every guest an update; a crowd's votes are gathered for
-    /// 50 ms, which nobody sees.
-    static let writesPerSecond = 20
+    /// 63 ms, which nobody sees.
+    static let writesPerSecond = 16
     /// Writes that come as soon as there is something to write before that counts: what a full car taps at once.
     static let writeBurst = 100
     /// What a message costs that waits for a disk that is out, in addition to its body.

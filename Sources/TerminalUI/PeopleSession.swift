@@ -8,14 +8,12 @@ import MeshNode
 /// panel; elsewhere lines come in and go out.
 package actor PeopleSession {
     private enum Happening: Sendable {
-        case event(NodeEvent)
         case line(String)
         case typed(ArraySlice<UInt8>)
         case inputEnded
         case terminal(Terminal.Signal)
         case log(String)
         case tick
-        case ended
     }
 
     private let node: Node
@@ -25,8 +23,6 @@ package actor PeopleSession {
     private var display: LiveDisplay?
     private var editor: LineEditor?
     private let start = ContinuousClock.now
-    /// Nobody waits here for longer than a screen takes to write.
-    private let happenings = AsyncChannel<Happening>()
 
     /// A session that has not begun. `endOfInput` is what the end of the input means where nobody types; from a keyboard it
     /// is Ctrl-D, and quits.
@@ -52,10 +48,9 @@ package actor PeopleSession {
         let feeders = feeders()
         defer { for feeder in feeders { feeder.cancel() } }
         begin()
-        for await happening in happenings {
-            if case .ended = happening { break }
-            await take(happening)
-        }
+        for await event in node.output { take(event) }
+        for feeder in feeders { feeder.cancel() }
+        hasEnded = true
         if let display, Terminal.isOurs() {
             write(display.end(farewell))
             Terminal.release()
@@ -66,41 +61,40 @@ package actor PeopleSession {
     }
 
     private var farewell: [String] = []
+    /// The node has told everything: the terminal is somebody else's.
+    private var hasEnded = false
     /// Whether the terminal is still to be taken: at the beginning, and after a shell had it.
     private var isAway = true
 
+    /// What comes beside the node's events, which are many: each source is taken from as fast as a screen takes to write.
     private func feeders() -> [Task<Void, Never>] {
-        let happenings = happenings
         func feed<S: AsyncSequence & Sendable>(
             _ source: S, then last: Happening? = nil, _ happening: @escaping @Sendable (S.Element) -> Happening
         ) -> Task<Void, Never> where S.Failure == Never {
             Task {
-                for await element in source { await happenings.send(happening(element)) }
-                if let last { await happenings.send(last) }
+                for await element in source { await take(happening(element)) }
+                if let last { await take(last) }
             }
         }
-        let events = feed(node.output, then: .ended) { .event($0) }
-        guard let logLines else { return [events, feed(InputLines().lines(), then: .inputEnded) { .line($0) }] }
+        guard let logLines else { return [feed(InputLines().lines(), then: .inputEnded) { .line($0) }] }
         let ticks = AsyncTimerSequence(interval: TerminalLimits.tick, clock: .continuous)
         return [
-            events,
             feed(InputLines().pieces(), then: .inputEnded) { .typed($0) },
             feed(Terminal.signals) { .terminal($0) },
             feed(logLines) { .log($0) },
-            Task { for await _ in ticks { await happenings.send(.tick) } },
+            feed(ticks) { _ in .tick },
         ]
     }
 
     private func take(_ happening: Happening) async {
+        guard !hasEnded else { return }
         switch happening {
-        case .event(let event): take(event)
         case .line(let line): await take(line)
         case .typed(let bytes): await take(bytes)
         case .inputEnded: await endInput()
         case .terminal(let signal): take(signal)
         case .log(let line): say([line])
         case .tick: update()
-        case .ended: break
         }
     }
 

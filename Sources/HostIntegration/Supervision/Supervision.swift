@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CSystemd
+import Glibc
 import MeshNode
 import ServiceLifecycle
 
@@ -12,8 +13,10 @@ public struct Supervision: Service {
     private let period: Duration?
     private let tell: @Sendable (String) -> Void
 
-    /// The supervision of a node that does not run yet. It costs nothing where no manager listens.
-    public init(node: Node) {
+    /// The supervision of a node that does not run yet. Nil where no manager listens (sd_notify(3)): a crowd's votes are many
+    /// events, and nobody would hear of them.
+    public init?(node: Node) {
+        guard getenv("NOTIFY_SOCKET") != nil else { return nil }
         let microseconds = csystemd_supervision_watchdog()
         self.init(
             events: node.events(), period: microseconds > 0 ? .microseconds(microseconds) : nil,

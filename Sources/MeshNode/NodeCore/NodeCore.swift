@@ -334,7 +334,7 @@ public struct NodeCore: Sendable {
 
     /// When `tick` is due. What is decided in steps waits while the disk is busy, however late it is.
     public var deadline: MeshInstant? {
-        [links.deadline(context.mesh), screen.deadline, stepDeadline, waysDeadline].compactMap(\.self).min()
+        earliest(earliest(links.deadline(context.mesh), screen.deadline), earliest(stepDeadline, waysDeadline))
     }
 
     /// When a step is due: what has gathered meanwhile, or something although nothing has happened.
@@ -345,7 +345,7 @@ public struct NodeCore: Sendable {
     }
 
     /// When something is due although nothing has happened.
-    private var timeIsUp: MeshInstant? { [decisions.deadline, storeOutage?.retryAt].compactMap(\.self).min() }
+    private var timeIsUp: MeshInstant? { earliest(decisions.deadline, storeOutage?.retryAt) }
 
     /// Whether the node hosts.
     public var isHost: Bool { decisions.app.host != nil }

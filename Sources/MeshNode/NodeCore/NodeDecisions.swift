@@ -65,7 +65,7 @@ struct NodeDecisions: Sendable {
     }
 
     /// When the features are to be asked again.
-    var deadline: MeshInstant? { [app.deadline, policy.deadline, monitor.deadline].compactMap(\.self).min() }
+    var deadline: MeshInstant? { earliest(earliest(app.deadline, policy.deadline), monitor.deadline) }
 
     /// What a step decides with: the conversations that hold what is said, and what the next write takes along.
     struct Context {
