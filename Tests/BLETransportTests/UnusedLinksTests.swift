@@ -32,17 +32,18 @@ struct UnusedLinksTests {
         #expect(links.deadline == began + .milliseconds(37) + RadioLimits.emptyLink)
     }
 
-    @Test("before a dial that they are in the way of, links without a channel go at once, and those in use stay")
+    @Test("before a dial that they are in the way of, unused links go at once; those in use, and new ones, stay")
     mutating func vacated() {
         links.linked("idler", now: .zero)
+        links.linked("newcomer", now: .seconds(1))
         links.opened("guest")
         links.opened("former")
         links.closed("former", now: .seconds(1))
         links.opened("parent")
         links.closed("parent", now: .seconds(1))
-        let gone = links.vacate { $0 != "parent" }
+        let gone = links.vacate(now: RadioLimits.firstChannel) { $0 != "parent" }
         #expect(gone.map(\.address) == ["former", "idler"] && gone.map(\.wasUsed) == [true, false])
-        #expect(links.due(now: .seconds(60)).map(\.address) == ["parent"])
+        #expect(links.due(now: .seconds(60)).map(\.address) == ["newcomer", "parent"])
     }
 
     @Test("a bus of guests that link all at once keeps every link, though each opens its channel a little later")

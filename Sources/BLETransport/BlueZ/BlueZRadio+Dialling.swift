@@ -49,7 +49,7 @@ extension BlueZRadio {
         }
         guard await takeTurn() else { throw RadioError(.cancelled) }
         await pauseDiscovery()
-        await makeWayForDial()
+        await makeWayForDial(of: endpoint)
         let outcome: Result<any RadioChannel, RadioError>
         do throws(RadioError) {
             outcome = .success(try await connect(to: endpoint))

@@ -78,8 +78,11 @@ extension BlueZRadio {
     }
 
     /// An adapter with one role at a time dials when nobody else is linked to it: who has no channel goes first. For those that
-    /// have one the dial waits, and whoever it is for decides.
-    func makeWayForDial() async {
+    /// have one the dial waits, and whoever it is for decides. Over a link that is up already, a dial is one more channel.
+    func makeWayForDial(of endpoint: RadioEndpoint) async {
+        guard !devices.values.contains(where: { $0.isConnected && $0.address?.address == endpoint.address }) else {
+            return
+        }
         let index = adapter.index
         let isInTheWay = { [devices, path = adapter.path] (address: String) in
             let device = devices[path + "/dev_" + address.replacing(":", with: "_")]
@@ -87,7 +90,7 @@ extension BlueZRadio {
             return cbluez_hci_is_incoming(index, &peer) == 1
         }
         guard adapter.hasBothRoles == false else { return }
-        for (address, wasUsed) in unusedLinks.vacate(where: isInTheWay) {
+        for (address, wasUsed) in unusedLinks.vacate(now: now, where: isInTheWay) {
             await letGo(address, wasUsed: wasUsed, isBeforeDial: true)
         }
     }

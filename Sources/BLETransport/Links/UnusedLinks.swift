@@ -63,9 +63,15 @@ struct UnusedLinks: Sendable {
         links[address] = link
     }
 
-    /// All that have no channel, of which these are let go before their time. They are not told again.
-    mutating func vacate(where isInTheWay: (String) -> Bool) -> [(address: String, wasUsed: Bool)] {
-        let unused = links.filter { $0.value.channels == 0 && isInTheWay($0.key) }
+    /// Those without a channel that are to go before their time: not one that has just come up, whose device is about to open
+    /// its first. They are not told again.
+    mutating func vacate(
+        now: MeshInstant, where isInTheWay: (String) -> Bool
+    ) -> [(address: String, wasUsed: Bool)] {
+        let unused = links.filter { address, link in
+            link.channels == 0 && link.emptySince.map { $0 + RadioLimits.firstChannel <= now } ?? true
+                && isInTheWay(address)
+        }
         for address in unused.keys { links[address] = nil }
         return unused.map { ($0.key, $0.value.emptySince == nil) }.sorted { $0.address < $1.address }
     }
