@@ -48,9 +48,15 @@ public enum RadioLimits {
 
     // MARK: Dialling
 
-    /// A dial of the real radio that is pending for this long is made again: a controller may have forgotten it, and the
-    /// kernel hangs on one now and then (`docs/bluez.md`). The guest's place in the air is lost for some milliseconds.
+    /// A dial of the real radio that is pending for this long is made again: a controller may have forgotten it
+    /// (`docs/bluez.md`). The guest's place in the air is lost for some milliseconds.
     public static let dialRenewal: Duration = .seconds(10)
+    /// A dial over a link that is up is answered within some connection events of some 60 ms at most. The kernel has given the answer to another channel
+    /// where it takes this long (`docs/bluez.md`), and another dial is made beside it.
+    public static let linkedDialRenewal: Duration = .milliseconds(500)
+    /// Dials that wait beside one another at most. Each next one has another identifier, and bluetoothd's channels on a link,
+    /// which have the identifiers that are in the way, are two.
+    public static let linkedDials = 4
     /// And given up after this long, as the kernel gives up its own.
     public static let dialLimit: Duration = .seconds(40)
     /// Dials that fail for a passing reason are repeated this often: one in a hundred fails on real air, so three in a

@@ -7,10 +7,10 @@ import os
 
 import pytest
 from helpers import await_joined, cast, links_of, start_host
-from lab import Lab
+from lab import Box, Lab, Program
 from test_conformance import failures
 
-# It takes some ten seconds. A dial that hangs (docs/bluez.md) is made again every ten.
+# It takes some ten seconds.
 LONGEST = 200
 
 # The drivers of three hosts' adapters and of a guest's, and of one or two of the relay's.
@@ -22,20 +22,33 @@ RELAYS = {
 }
 
 
-@pytest.mark.parametrize("relay", RELAYS)
-def test_the_radios_of_a_relay_behave_as_they_say(lab: Lab, relay: str) -> None:
-    tests = os.environ.get("ROADMESH_TESTS")
-    if not tests:
+def run_suite(box: Box, tests: str = "RelayConformance") -> Program:
+    bundle = os.environ.get("ROADMESH_TESTS")
+    if not bundle:
         pytest.fail("which unit tests? Set ROADMESH_TESTS to RoadMeshPackageTests.xctest")
-    drivers = OTHERS + RELAYS[relay]
-    program = lab.box("chain", controllers=len(drivers), driver=drivers).spawn(
-        [tests, "--testing-library", "swift-testing", "--filter", "RelayConformance"],
-        env={"ROADMESH_RELAY_RADIOS": ",".join(f"hci{number}" for number in range(len(drivers)))},
+    program = box.spawn(
+        [bundle, "--testing-library", "swift-testing", "--filter", tests],
+        env={"ROADMESH_RELAY_RADIOS": ",".join(one.adapter for one in box.controllers)},
     )
     program.wait(timeout=LONGEST)
     assert program.exit_code == 0, "\n".join(failures(program))
+    return program
+
+
+@pytest.mark.parametrize("relay", RELAYS)
+def test_the_radios_of_a_relay_behave_as_they_say(lab: Lab, relay: str) -> None:
+    drivers = OTHERS + RELAYS[relay]
+    program = run_suite(lab.box("chain", controllers=len(drivers), driver=drivers))
     # A filter that matches nothing passes as well.
-    assert any("Test run with 4 tests" in line.text for line in program.lines), program.tail()
+    assert any("Test run with 5 tests" in line.text for line in program.lines), program.tail()
+
+
+def test_a_dial_whose_answer_the_kernel_gives_to_another_channel_gets_one_of_its_own(lab: Lab) -> None:
+    # The guest's channel was the first command on the link, and no other command of either side has come since: the answer to
+    # the relay's dial has the identifier that the guest's channel was accepted under.
+    box = lab.box("chain", controllers=5, driver="vhci", main_conf="[GATT]\nChannels=1\n")
+    program = run_suite(box, "RelayConformance/dialsBack")
+    assert any("Test run with 1 test " in line.text for line in program.lines), program.tail()
 
 
 def test_a_guest_with_two_adapters_dials_with_the_first_and_votes(lab: Lab) -> None:

@@ -97,6 +97,10 @@ extension BlueZRadio {
 
     private func connect(to endpoint: RadioEndpoint) async throws(RadioError) -> any RadioChannel {
         await askBeforeDial()
+        defer {
+            for dial in unansweredDials { dial.close() }
+            unansweredDials = []
+        }
         var failures = 0
         let giveUp = ContinuousClock.now + RadioLimits.dialLimit
         while true {
@@ -131,8 +135,11 @@ extension BlueZRadio {
     /// A dial that has waited for `RadioLimits.dialRenewal` is made again.
     private static let renewal: Int32 = EAGAIN
 
-    /// One dial. The kernel would end it after 40 s, and now and then hangs on one that nothing keeps from ending well,
-    /// so it is made again before. Cancelling the task closes the socket, which ends it at once.
+    /// One dial. The kernel would end it after 40 s, and a controller may have forgotten it, so it is made again before.
+    /// Cancelling the task closes the socket, which ends it at once.
+    ///
+    /// Over a link that is up, the answer to it may have gone to another channel. Then the other side has a channel for it, and would
+    /// refuse one of the same number: so it stays, unanswered, while the next one is made.
     private func attempt(
         _ endpoint: RadioEndpoint
     ) async throws(RadioError) -> Result<any RadioChannel, DialFailure> {
@@ -146,11 +153,16 @@ extension BlueZRadio {
         guard descriptor >= 0 else { return .failure(DialFailure(errno: -descriptor)) }
         let socket = PacketSocket(descriptor, poller: poller)
         dialling = socket
+        let isLinked = device?.isConnected == true && unansweredDials.count < RadioLimits.linkedDials
         let renewal = Task {
-            try await Task.sleep(for: RadioLimits.dialRenewal)
+            try await Task.sleep(for: isLinked ? RadioLimits.linkedDialRenewal : RadioLimits.dialRenewal)
             // Only now: closing it earlier has another reason.
             if dialling === socket { dialling = nil }
-            socket.close()
+            if isLinked, let descriptor = socket.surrender() {
+                unansweredDials.append(PacketSocket(descriptor, poller: poller))
+            } else {
+                socket.close()
+            }
         }
         defer {
             renewal.cancel()

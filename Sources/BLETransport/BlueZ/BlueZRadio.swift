@@ -72,6 +72,8 @@ public actor BlueZRadio: Radio {
     var dialQueue = DialQueue()
     var dialling: PacketSocket?
     var dialClock: DialClock?
+    /// Of the current dial, those whose answer has gone to another channel: they keep their numbers until it is over.
+    var unansweredDials: [PacketSocket] = []
     /// What the dials of the links have taken that are there, by handle.
     var dialTimes: [UInt16: DialTime] = [:]
     /// A question to the controller waits for the end of a dial: `commandsThatWaited`.

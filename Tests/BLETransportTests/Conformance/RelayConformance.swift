@@ -66,6 +66,18 @@ struct RelayConformance {
         #expect(try await upwards.host.receive() == [2])
         await chain.close()
     }
+
+    @Test("a relay that a guest has dialled dials that guest over the same link")
+    func dialsBack() async throws {
+        let chain = try await Chain()
+        let downwards = try await chain.dialDown()
+        let upwards = try await chain.dialBack()
+        try await upwards.send([1])
+        #expect(try await chain.guestReceives() == [1])
+        try await downwards.guest.send([2])
+        #expect(try await downwards.relay.receive() == [2])
+        await chain.close()
+    }
 }
 
 /// Three hosts, a relay and a guest: virtual radios, or with ROADMESH_RELAY_RADIOS=hci0,hci1,hci2,hci3,hci4 real adapters of
@@ -87,6 +99,7 @@ private struct Chain {
     private let guestEvents: EventQueue<RadioEvent>
 
     private static let service = ServiceType.democracyDJ.uuid
+    private static let guestPeer = Peer(id: "9e57ee00112233445566778899aabbcc", name: "Ana")
     private static let relayPeer = Peer(id: "5ea5ee00112233445566778899aabbcc", name: "Back Row")
 
     init() async throws {
@@ -125,6 +138,26 @@ private struct Chain {
         try await relay.advertise(Advertisement(service: Self.service, peer: Self.relayPeer), pace: .fast)
         let guestEnd = try await guest.dial(try await Self.find(Self.relayPeer, by: guest, guestEvents))
         return (guestEnd, try await Self.accepted(relayEvents))
+    }
+
+    /// A channel from the relay to the guest: the relay's end.
+    func dialBack() async throws -> any RadioChannel {
+        try await guest.advertise(Advertisement(service: Self.service, peer: Self.guestPeer), pace: .fast)
+        return try await relay.dial(try await Self.find(Self.guestPeer, by: relay, relayEvents))
+    }
+
+    /// What comes first over the channels that the guest has accepted. There may be one whose dial has never heard of it.
+    func guestReceives() async throws -> [UInt8]? {
+        let (sdus, sink) = AsyncStream<[UInt8]>.makeStream()
+        let accepting = Task {
+            while true {
+                let channel = try await Self.accepted(guestEvents)
+                Task { if let sdu = try? await channel.receive() { sink.yield(sdu) } }
+            }
+        }
+        defer { accepting.cancel() }
+        for await sdu in sdus { return sdu }
+        return nil
     }
 
     /// From the guest to the host by way of the relay, and back.
