@@ -45,6 +45,18 @@ struct HelloTests {
         #expect(Self.read(good + [4, 66, 1] + [UInt8](repeating: 0, count: 65)) == nil)
     }
 
+    @Test("A relay that says that it is further away than a circuit goes leads nowhere")
+    func farRoute() {
+        func route(hops: UInt8) -> Route?? {
+            var hello = Hello(name: "Rita", resumption: Self.standing)
+            hello.route = Route(host: String(repeating: "5a", count: Identity.idBytes), hops: hops)
+            return Self.read(Self.bytes(hello))?.route
+        }
+        #expect(route(hops: Limits.circuitHops)??.hops == Limits.circuitHops)
+        #expect(route(hops: Limits.circuitHops + 1) == .some(nil))
+        #expect(route(hops: .max) == .some(nil))
+    }
+
     @Test("The silence that somebody asks for has its bounds")
     func silenceBounds() {
         let good = Self.bytes(Hello(name: "Ana", resumption: Self.standing))

@@ -67,11 +67,12 @@ extension WireWriter {
 }
 
 extension WireReader {
-    /// Nil where it is cut off; nil in it where it leads nowhere.
+    /// Nil where it is cut off; nil in it where it leads nowhere, or further than a circuit goes: who says so would be given time
+    /// for each hop.
     mutating func route() -> Route?? {
         guard let hops = byte() else { return nil }
         guard hops > 0 else { return .some(nil) }
-        return bytes(Identity.idBytes).map { Route(host: Hex.text($0), hops: hops) }
+        return bytes(Identity.idBytes).map { hops > Limits.circuitHops ? nil : Route(host: Hex.text($0), hops: hops) }
     }
 
     mutating func circuitOpen() -> CircuitOpen? {
