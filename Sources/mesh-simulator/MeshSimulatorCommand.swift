@@ -5,11 +5,19 @@ import Glibc
 import MeshProtocol
 import MeshSimulator
 
-/// Runs simulated worlds, and says how to run the one again in which something went wrong.
+/// Runs simulated nodes.
 @main
 struct MeshSimulatorCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "mesh-simulator",
+        abstract: "Run many nodes in virtual time: small worlds in which everything goes wrong, or large fields.",
+        subcommands: [WorldsCommand.self, FieldCommand.self], defaultSubcommand: WorldsCommand.self)
+}
+
+/// Runs small worlds, and says how to run the one again in which something went wrong.
+struct WorldsCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "worlds",
         abstract: "Run simulated worlds: a host, guests, and everything that goes wrong between them.",
         discussion: """
             Each seed is one world. It runs in virtual time, and always the same. The exit code is 1 where an invariant was \

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DemocracyDJ
+import MeshNode
+import MeshProtocol
+
+// What a field has come to: who hangs on whom, and whether every vote counts once.
+
+extension Field {
+    /// The node that this one has dialled and is linked to; nil for who has none, or where one of the two does not hear the other.
+    func parent(of node: Int) -> Int? {
+        for link in nodes[node].links {
+            let ends = links[link].ends
+            guard ends[0].node == node, !links[link].isFading, ends.allSatisfy({ $0.id != 0 && !$0.isClosed }) else {
+                continue
+            }
+            return ends[1].node
+        }
+        return nil
+    }
+
+    /// Links from a node to its host; nil where there is no way.
+    func hops(of node: Int) -> Int? {
+        var (hops, place) = (0, node)
+        while !nodes[place].isHost {
+            // More than there are nodes is a loop.
+            guard hops < nodes.count, let next = parent(of: place) else { return nil }
+            (hops, place) = (hops + 1, next)
+        }
+        return hops
+    }
+
+    /// Whether a node has a way to its host, and knows what its host knows.
+    func isJoined(_ node: Int) -> Bool { isCurrent(node) && hops(of: node) != nil }
+
+    /// Guests that are not gone.
+    var guests: [Int] { nodes.indices.filter { !nodes[$0].isHost && !nodes[$0].isGone } }
+
+    /// Guests that a host could be reached from, as far as their radios hear.
+    func inReach() -> [Int] {
+        var reached: Set<Int> = []
+        for host in nodes.indices where nodes[host].isHost {
+            reached.formUnion(reachable(from: host).filter { scenario.host(of: $0) == host })
+        }
+        return guests.filter { reached.contains($0) }
+    }
+
+    /// Every vote counts once, and none that nobody has given.
+    mutating func checkVotes() {
+        for host in nodes.indices where nodes[host].isHost {
+            var counted: [Int: [Song.ID]] = [:]
+            for item in nodes[host].disk.host?.queue ?? [] {
+                for voter in item.voters {
+                    guard let node = peers[voter] else { continue }
+                    counted[node, default: []].append(item.songID)
+                }
+            }
+            for node in nodes.indices where scenario.host(of: node) == host && node != host {
+                // Who waits for an answer is not at the end yet.
+                guard nodes[node].castAt == nil || nodes[node].countedAt != nil else { continue }
+                let expected = nodes[node].wants ? [Self.song(of: node)] : []
+                let found = counted[node] ?? []
+                guard found != expected else { continue }
+                broken(host, "\(nodes[node].name) has voted for \(expected), and it has \(found)")
+            }
+        }
+    }
+
+    /// What peers have a hand in is bounded.
+    mutating func checkLimits() {
+        for node in nodes.indices {
+            guard let footprint = nodes[node].core?({ $0.footprint }) else { continue }
+            let limits = [
+                ("messages of an outbox", footprint.outboxMessages, Limits.outboxMessages),
+                ("bytes of an outbox", footprint.outboxBytes, Limits.outboxBytes),
+                ("bytes of all outboxes", footprint.allOutboxBytes, Limits.allOutboxBytes),
+                ("bytes of a unit", footprint.reassemblyBytes, Limits.unitBytes),
+                ("half-open handshakes", footprint.halfOpenLinks, Limits.halfOpenLinks),
+                ("circuits of a link", footprint.circuits, Limits.relayedCircuits),
+                ("circuits that are passed on", footprint.relayedCircuits, Limits.relayedCircuits),
+            ]
+            for (what, count, most) in limits where count > most { broken(node, "\(count) \(what)") }
+        }
+    }
+
+    /// A hash of what everybody was shown and of what was sent.
+    var hash: UInt64 {
+        var hash = TraceHash()
+        hash.add([now, tally.events, tally.sdus, tally.bytes, tally.skipped, tally.linksMade])
+        for node in nodes { hash.add([Int(node.revision), node.confirmedAt ?? 0, node.losses, node.links.count]) }
+        for link in links { hash.add([link.ends[0].node, link.ends[1].node, link.ends[0].bytes, link.ends[1].bytes]) }
+        return hash.value
+    }
+}

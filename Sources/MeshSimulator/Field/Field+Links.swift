@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import MeshNode
+import MeshProtocol
+
+// Links: connection events in which something is sent, and what becomes of a link that hears nothing.
+
+extension Field {
+    // MARK: Sending
+
+    /// A node's link has something to send.
+    mutating func wants(_ link: Int, _ end: Int) {
+        guard !links[link].ends[end].willPull else { return }
+        links[link].ends[end].willPull = true
+        pulls.append((link, end))
+    }
+
+    /// Nodes give their controllers what there is room for, until nobody has more.
+    mutating func pull() {
+        while let (link, end) = pulls.popLast() {
+            links[link].ends[end].willPull = false
+            pull(link, end)
+        }
+    }
+
+    private mutating func pull(_ link: Int, _ end: Int) {
+        let (node, id) = (links[link].ends[end].node, links[link].ends[end].id)
+        guard id != 0, !links[link].ends[end].isClosed else { return }
+        while hasRoom(link, end) {
+            guard let core = nodes[node].core,
+                let (sdu, actions) = core({ $0.nextSDU(for: id, limit: Limits.sduBytes, now: instant) })
+            else { break }
+            links[link].ends[end].queue.append(FieldLink.Packet(sdu: sdu))
+            links[link].ends[end].bytes += sdu.count
+            links[link].ends[end].sdus += 1
+            tally.sdus += 1
+            tally.bytes += sdu.count
+            if FieldLink.isData(sdu.count, from: end) { isUsed(link) }
+            perform(actions, node)
+        }
+        refreshTimer(node)
+        guard !links[link].ends[end].queue.isEmpty, !links[link].willMeet else { return }
+        meet(link, from: now)
+    }
+
+    /// Whether a controller's buffers and the other side's credits take another SDU.
+    private func hasRoom(_ link: Int, _ end: Int) -> Bool {
+        let held = links[link].ends[end].queue.reduce(0) { $0 + FieldAir.packets($1.sdu.count) }
+        let waiting = links[link].ends[1 - end].unread.count + links[link].ends[end].underway.count
+        return held < FieldAir.buffers && waiting < FieldAir.credits + FieldAir.buffers
+    }
+
+    private mutating func meet(_ link: Int, from time: Int) {
+        links[link].willMeet = true
+        schedule(.meets(link: link), at: links[link].event(from: time))
+    }
+
+    /// A connection event in which something is to be sent. Where a radio of either side is at something else it is skipped, as
+    /// in the lab where events collide; else packets are exchanged up to the next event that one of them has to keep.
+    mutating func meets(_ link: Int) {
+        links[link].willMeet = false
+        guard !links[link].isOver, !links[link].isFading else { return }
+        guard isFree(link) else {
+            tally.skipped += 1
+            return meet(link, from: now + 1)
+        }
+        let (one, other) = (links[link].ends[0].node, links[link].ends[1].node)
+        let isTuned = links[link].interval != FieldLink.untuned
+        let loss = signal(one, other).map { FieldAir.loss(at: $0) } ?? 100
+        let limit = nextEvent(beside: link) - FieldAir.overhead
+        var time = now
+        var isFirst = true
+        while true {
+            let sizes = (0...1).map { links[link].ends[$0].queue.first.map { FieldAir.packet($0) } ?? 0 }
+            guard sizes[0] + sizes[1] > 0 else { break }
+            let over = time + FieldAir.exchange(sizes[0], sizes[1], isTuned: isTuned)
+            guard isFirst || over <= limit else { break }
+            (time, isFirst) = (over, false)
+            // What is lost closes the event, and is sent again in the next one.
+            if loss > 0, random.chance(loss) { break }
+            for end in 0...1 where sizes[end] > 0 { sent(sizes[end], link, end, at: time) }
+        }
+        nodes[one].busyUntil = time
+        nodes[other].busyUntil = time
+        if links[link].ends.contains(where: { !$0.queue.isEmpty }) { meet(link, from: now + 1) }
+    }
+
+    private mutating func sent(_ bytes: Int, _ link: Int, _ end: Int, at time: Int) {
+        let headers = links[link].ends[end].queue[0].sent == 0 ? 6 : 4
+        links[link].ends[end].queue[0].sent += bytes - headers
+        guard links[link].ends[end].queue[0].sent >= links[link].ends[end].queue[0].sdu.count else { return }
+        links[link].ends[end].underway.append(links[link].ends[end].queue.removeFirst().sdu)
+        schedule(.arrives(link: link, from: end), at: time)
+    }
+
+    /// Whether neither radio is in another link's connection event.
+    private func isFree(_ link: Int) -> Bool {
+        links[link].ends.allSatisfy { end in
+            nodes[end.node].busyUntil <= now - FieldAir.overhead
+                && nodes[end.node].links.allSatisfy { other in
+                    other == link || links[other].isOver || links[other].event(before: now) + FieldAir.idleEvent <= now
+                        || links[other].event(before: now) > now
+                }
+        }
+    }
+
+    /// When an event of another link of either radio begins, or the next one of this link.
+    private func nextEvent(beside link: Int) -> Int {
+        var next = links[link].event(from: now + 1)
+        for end in links[link].ends {
+            for other in nodes[end.node].links where other != link && !links[other].isOver {
+                next = min(next, links[other].event(from: now + 1))
+            }
+        }
+        return next
+    }
+
+    // MARK: Receiving
+
+    mutating func arrives(_ link: Int, _ from: Int) {
+        guard !links[link].isOver, !links[link].ends[from].underway.isEmpty else { return }
+        let sdu = links[link].ends[from].underway.removeFirst()
+        // A buffer is free again.
+        wants(link, from)
+        let receiver = links[link].ends[1 - from]
+        if nodes[receiver.node].core != nil, !receiver.isClosed {
+            if receiver.id == 0 || !receiver.unread.isEmpty || !mayRead(receiver) {
+                links[link].ends[1 - from].unread.append(sdu)
+            } else {
+                feed(.received(sdu, on: receiver.id), receiver.node)
+            }
+        }
+        pull()
+    }
+
+    private func mayRead(_ end: FieldLink.End) -> Bool {
+        nodes[end.node].core?({ $0.mayRead(end.id, now: instant) }) == true
+    }
+
+    /// What a node has not read is read, where it reads again.
+    mutating func readAgain(_ node: Int) {
+        for link in nodes[node].links {
+            let end = links[link].ends[0].node == node ? 0 : 1
+            while !links[link].ends[end].unread.isEmpty, links[link].ends[end].id != 0, mayRead(links[link].ends[end]) {
+                let sdu = links[link].ends[end].unread.removeFirst()
+                take(.received(sdu, on: links[link].ends[end].id), node)
+                wants(link, 1 - end)
+            }
+        }
+    }
+
+    // MARK: Intervals
+
+    /// Somebody says something on a link: it is to be fast for a while.
+    private mutating func isUsed(_ link: Int) {
+        links[link].isBriskUntil = now + FieldAir.briskTime
+        guard !links[link].willRetune, interval(of: link) != links[link].interval else { return }
+        links[link].willRetune = true
+        schedule(.retunes(link: link), at: now + FieldAir.eventsToChange * links[link].interval)
+    }
+
+    private func interval(of link: Int) -> Int {
+        let peripheral = links[link].ends[1].node
+        return FieldAir.interval(
+            place: links[link].place, isBrisk: links[link].isBriskUntil > now,
+            isAlone: nodes[peripheral].links.count == 1)
+    }
+
+    mutating func retunes(_ link: Int) {
+        guard !links[link].isOver else { return }
+        let wanted = interval(of: link)
+        if wanted != links[link].interval {
+            links[link].anchor = links[link].event(from: now)
+            links[link].interval = wanted
+        }
+        links[link].willRetune = links[link].isBriskUntil > now
+        guard links[link].willRetune else { return }
+        schedule(
+            .retunes(link: link), at: links[link].isBriskUntil + FieldAir.eventsToChange * links[link].interval)
+    }
+
+    // MARK: The end
+
+    /// One of two nodes has moved.
+    mutating func checkRange(_ link: Int) {
+        guard !links[link].isFading, !links[link].isOver else { return }
+        let ends = links[link].ends
+        if signal(ends[0].node, ends[1].node) == nil { fade(link) }
+    }
+
+    /// Nothing comes any more. The link is lost if that lasts.
+    mutating func fade(_ link: Int) {
+        guard !links[link].isFading, !links[link].isOver else { return }
+        links[link].isFading = true
+        schedule(.fades(link: link), at: links[link].event(before: now) + links[link].supervision)
+    }
+
+    mutating func fades(_ link: Int) {
+        guard !links[link].isOver else { return }
+        let ends = links[link].ends
+        let isThere = ends.allSatisfy { nodes[$0.node].core != nil }
+        if isThere, signal(ends[0].node, ends[1].node) != nil {
+            links[link].isFading = false
+            return meet(link, from: now)
+        }
+        tally.faded += 1
+        for end in 0...1 { closes(link, end) }
+        pull()
+    }
+
+    /// A node closes its end; the other learns it with what comes last.
+    mutating func shuts(_ link: Int, _ end: Int) {
+        guard !links[link].ends[end].isClosed else { return }
+        if !links[link].ends[end].queue.isEmpty, !links[link].isFading {
+            // What is in the controller leaves before.
+            return schedule(.shuts(link: link, end: end), at: now + links[link].interval)
+        }
+        closes(link, end)
+        if !links[link].ends[1 - end].isClosed {
+            schedule(.shuts(link: link, end: 1 - end), at: links[link].event(from: now) + links[link].interval)
+        }
+        pull()
+    }
+
+    /// A node is told that its channel is closed, or has closed it.
+    mutating func closes(_ link: Int, _ end: Int) {
+        guard !links[link].ends[end].isClosed else { return }
+        links[link].ends[end].isClosed = true
+        let (node, id) = (links[link].ends[end].node, links[link].ends[end].id)
+        trace(node, "link with \(nodes[links[link].ends[1 - end].node].name) closes")
+        if links[link].ends[1 - end].isClosed { free(link) }
+        if id != 0 {
+            feed(.channelClosed(id), node)
+        } else if end == 0 {
+            dialFails(node, links[link].dial)
+        }
+    }
+
+    /// The link layer's link is over: both radios have room again.
+    private mutating func free(_ link: Int) {
+        links[link].isOver = true
+        for end in 0...1 {
+            links[link].ends[end].queue = []
+            links[link].ends[end].underway = []
+            links[link].ends[end].unread = []
+            let node = links[link].ends[end].node
+            nodes[node].links.removeAll { $0 == link }
+            nodes[node].changedAt = now
+        }
+    }
+}

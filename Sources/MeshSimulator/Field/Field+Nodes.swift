@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DemocracyDJ
+import MeshNode
+import MeshProtocol
+import NodeStore
+
+// Nodes: they start and are gone, and what their cores decide is performed, as the actor `Node` does it.
+
+extension Field {
+    // MARK: Lives
+
+    mutating func starts(_ node: Int) {
+        guard !nodes[node].isGone, nodes[node].core == nil else { return }
+        let host = scenario.host(of: node)
+        let part: NodeCore.Part =
+            nodes[node].isHost
+            ? .host(hosting)
+            : .guest(wanted: scenario.party == nil ? nil : nodes[host].peer, relays: nodes[node].isRelay)
+        let configuration = NodeCore.Configuration(
+            part,
+            NodeDescription(
+                role: nodes[node].isHost ? .host : .guest, peer: Peer(id: nodes[node].peer, name: nodes[node].name),
+                radio: "simulated", service: .democracyDJ),
+            identity: nodes[node].identity, contents: nodes[node].disk, origin: Self.origin, seed: random.next())
+        nodes[node].core = RunningCore(NodeCore(configuration))
+        if nodes[node].isHost { startAdvertising(node) }
+        feed(.started, node)
+        pull()
+    }
+
+    /// A node is gone at once, and for good.
+    mutating func kill(_ node: Int) {
+        guard !nodes[node].isGone else { return }
+        nodes[node].core = nil
+        nodes[node].isGone = true
+        tally.audience[scenario.host(of: node), default: 0] -= 1
+        nodes[node].scan = nil
+        nodes[node].isConnected = false
+        for link in nodes[node].links { fade(link) }
+    }
+
+    /// Songs that play on to the end of the world, so that votes are for what is queued.
+    private var hosting: Hosting {
+        let songs = (0..<FieldScenario.songs).map {
+            Song(id: "s\($0)", title: "Song \($0)", artist: "Artist \($0 % 7)", duration: 86_000)
+        }
+        return Hosting(SongLibrary(songs), opens: songs.count, wallClockSeconds: 1_000_000)
+    }
+
+    // MARK: Events
+
+    /// A node takes an event, and what it decides is performed.
+    mutating func feed(_ event: NodeCore.Event, _ node: Int) {
+        take(event, node)
+        readAgain(node)
+        refreshTimer(node)
+    }
+
+    /// The same, in the middle of something.
+    mutating func take(_ event: NodeCore.Event, _ node: Int) {
+        guard let actions = nodes[node].core?({ $0.handle(event, now: instant) }) else { return }
+        perform(actions, node)
+    }
+
+    mutating func perform(_ actions: [NodeCore.Action], _ node: Int) {
+        for action in actions { perform(action, node) }
+    }
+
+    private mutating func perform(_ action: NodeCore.Action, _ node: Int) {
+        switch action {
+        case .startRadio: if !nodes[node].isHost { startScanning(node) }
+        case .stopScanning:
+            nodes[node].scan = nil
+            trace(node, "stops to scan")
+        case .linksChanged, .retryRadio: nodes[node].changedAt = now
+        case .dial(let number, let head, let expecting):
+            trace(node, "dial \(number) to \(heads[head].map { nodes[$0].name } ?? head)")
+            dial(node, number, head, expecting)
+        case .cancelDial(let number):
+            trace(node, "dial \(number) is given up")
+            cancelDial(node, number)
+        case .openCircuit(let place, let dial, let expecting):
+            nodes[node].lastLink += 1
+            trace(node, "circuit on link \(place.carrier)")
+            let opening = NodeCore.Opening(in: place, dial: dial, expected: expecting, entropy: entropy())
+            take(.opened(nodes[node].lastLink, opening), node)
+        case .relay(let notice):
+            trace(
+                node, "relays: \(notice.map { "\($0.hops) hops, \($0.hasRoom ? "room" : "no room")" } ?? "no longer")")
+            nodes[node].notice = notice
+            notice == nil ? (nodes[node].isAdvertising = false) : startAdvertising(node)
+        case .wake(let id): if let (link, end) = place(of: id, node) { wants(link, end) }
+        case .close(let id, let afterFinalFrame):
+            guard let (link, end) = place(of: id, node) else { break }
+            wants(link, end)
+            let wait = afterFinalFrame ? Self.microseconds(Limits.goodbyeTimeout) : 0
+            schedule(.shuts(link: link, end: end), at: now + wait)
+        case .measure(let id): measure(id, node)
+        case .write(let batch):
+            if nodes[node].writing != nil { broken(node, "two writes at a time") }
+            nodes[node].writing = batch
+            schedule(.written(node: node), at: now + 1_000 + random.below(9_000))
+        case .show(let event): shows(event, node)
+        case .misbehaved(let how, let who, _):
+            tally.misbehaviours += 1
+            broken(node, "\(who) is said to break the protocol: \(how)")
+        // Nobody searches, and covers come by themselves.
+        case .search, .fetchCovers, .retryCovers, .answered, .heed: break
+        case .deliver, .acknowledge, .end, .storeFailed, .quit: broken(node, "\(action)")
+        }
+    }
+
+    /// The link of a node with this number, and which end of it is the node's.
+    private func place(of id: MeshCore.LinkID, _ node: Int) -> (link: Int, end: Int)? {
+        for link in nodes[node].links {
+            for end in 0...1 where links[link].ends[end].node == node && links[link].ends[end].id == id {
+                return links[link].ends[end].isClosed ? nil : (link, end)
+            }
+        }
+        return nil
+    }
+
+    private mutating func measure(_ id: MeshCore.LinkID, _ node: Int) {
+        guard let (link, end) = place(of: id, node) else { return }
+        take(.measured(id, rssi: signal(node, links[link].ends[1 - end].node), nil), node)
+    }
+
+    /// What somebody hears of a node that advertises.
+    func advertisement(of node: Int, _ signal: Int) -> NodeCore.Event? {
+        let peer = Peer(id: nodes[node].head, name: nodes[node].name)
+        if nodes[node].isHost { return .heard(peer, rssi: signal, hops: 0, isUnderstood: true) }
+        return nodes[node].notice.map { notice in
+            let host = Peer(id: String(notice.host.id.prefix(Self.hostDigits)), name: notice.host.name)
+            return .heardRelay(
+                RelayScanResult(peer, host: host, hops: notice.hops, rssi: signal, hasRoom: notice.hasRoom))
+        }
+    }
+
+    /// A relay advertises five bytes of its host's identifier.
+    private static let hostDigits = 10
+
+    mutating func entropy() -> MeshCore.Entropy { MeshCore.Entropy(random.bytes(MeshCore.Entropy.byteCount)) }
+
+    mutating func written(_ node: Int) {
+        guard nodes[node].core != nil, let batch = nodes[node].writing.take() else { return }
+        do {
+            try nodes[node].disk.apply(batch)
+        } catch {
+            return broken(node, "no store takes its write: \(error)")
+        }
+        feed(.written, node)
+        pull()
+    }
+
+    // MARK: Time
+
+    mutating func ticks(_ node: Int) {
+        // An earlier one has taken its place.
+        guard nodes[node].timer == now else { return }
+        nodes[node].timer = .max
+        guard let due = deadline(of: node) else { return }
+        guard due <= now else { return refreshTimer(node) }
+        feed(.tick, node)
+        pull()
+    }
+
+    private func deadline(of node: Int) -> Int? {
+        nodes[node].core?({ $0.deadline }).map { Self.microseconds($0) }
+    }
+
+    /// Sees to it that a node's next tick is in the agenda. One that has become too early is looked at again then.
+    mutating func refreshTimer(_ node: Int) {
+        guard let due = deadline(of: node).map({ max($0, now) }), due < nodes[node].timer else { return }
+        nodes[node].spins = due == now ? nodes[node].spins + 1 : 0
+        guard nodes[node].spins < 10_000 else { return broken(node, "10,000 ticks without end at one time") }
+        nodes[node].timer = due
+        schedule(.ticks(node: node), at: due)
+    }
+
+    /// Rounded up: nothing is looked at before its time.
+    static func microseconds(_ time: Duration) -> Int {
+        let (seconds, attoseconds) = time.components
+        return Int(seconds) * 1_000_000 + Int((attoseconds + 999_999_999_999) / 1_000_000_000_000)
+    }
+}

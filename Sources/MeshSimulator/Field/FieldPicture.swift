@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Draws a field: each node where it stands, and a line to whom it has dialled, as SVG. Colours say how far the host is.
+struct FieldPicture {
+    private static let width = 960.0
+    private static let margin = 24.0
+    /// From the host outwards; further ones have the last.
+    private static let colours = [
+        "#1b6ca8", "#2a9d8f", "#8ab17d", "#e9c46a", "#f4a261", "#e76f51", "#c8553d", "#9d4edd", "#7b2cbf", "#5a189a",
+    ]
+
+    private let field: Field
+    /// Metres of a row, where the ground is longer than it is wide: rows stand one below another.
+    private let rowLength: Double
+    private let rowHeight: Double
+    private let origin: FieldPoint
+    private let scale: Double
+    private let rows: Int
+
+    init(_ field: Field) {
+        self.field = field
+        let places = field.nodes.filter { !$0.isGone }.map(\.place)
+        let (left, right) = (places.map(\.x).min() ?? 0, places.map(\.x).max() ?? 0)
+        let (top, bottom) = (places.map(\.y).min() ?? 0, places.map(\.y).max() ?? 0)
+        origin = FieldPoint(x: right, y: top)
+        let length = max(right - left, 1)
+        // A line of three kilometres is two metres wide.
+        rows =
+            field.scenario.layout == .crowd ? 1 : max(1, Int((length / (4 * field.scenario.layout.range)).rounded(.up)))
+        rowLength = length / Double(rows)
+        scale = (Self.width - 2 * Self.margin) / rowLength
+        rowHeight = field.scenario.layout == .crowd ? (bottom - top) * scale + 8 : max((bottom - top) * scale, 12) + 28
+    }
+
+    /// Where a node is drawn: the host's end is at the left, as it is read.
+    private func point(_ place: FieldPoint) -> (x: Double, y: Double, row: Int) {
+        let along = origin.x - place.x
+        let row = min(rows - 1, Int(along / rowLength))
+        let x = Self.margin + (along - Double(row) * rowLength) * scale
+        return (x, Self.margin + Double(row) * rowHeight + (place.y - origin.y) * scale, row)
+    }
+
+    /// The picture.
+    var svg: String {
+        var lines: [Int: String] = [:]
+        var dots: [Int: String] = [:]
+        var unlinked = ""
+        for node in field.nodes.indices where !field.nodes[node].isGone {
+            let spot = point(field.nodes[node].place)
+            guard let hops = field.hops(of: node) else {
+                unlinked += dot(spot.x, spot.y)
+                continue
+            }
+            let colour = min(hops, Self.colours.count) - 1
+            if hops > 0 { dots[colour, default: ""] += dot(spot.x, spot.y) }
+            guard let parent = field.parent(of: node) else { continue }
+            let other = point(field.nodes[parent].place)
+            // A line from one row to the next is drawn as far as the edge.
+            let bend = spot.row == other.row ? other : (Self.margin, spot.y, spot.row)
+            lines[colour, default: ""] += "M\(number(spot.x)) \(number(spot.y))L\(number(bend.0)) \(number(bend.1))"
+        }
+        let height = Int((Double(rows) * rowHeight + 2 * Self.margin).rounded(.up))
+        var parts = [
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 \(Int(Self.width)) \(height)\" fill=\"none\">",
+            "<rect width=\"\(Int(Self.width))\" height=\"\(height)\" fill=\"#fff\"/>",
+        ]
+        parts += lines.sorted { $0.key < $1.key }.map {
+            "<path stroke=\"\(Self.colours[$0.key])\" stroke-opacity=\".55\" d=\"\($0.value)\"/>"
+        }
+        parts += dots.sorted { $0.key < $1.key }.map { round(Self.colours[$0.key], $0.value, width: 5) }
+        parts.append(round("#bbb", unlinked, width: 4))
+        for host in field.nodes where host.isHost {
+            let spot = point(host.place)
+            parts.append(round("#111", dot(spot.x, spot.y), width: 12))
+        }
+        return (parts + ["</svg>"]).joined(separator: "\n") + "\n"
+    }
+
+    private func dot(_ x: Double, _ y: Double) -> String { "M\(number(x)) \(number(y))h0" }
+
+    private func round(_ colour: String, _ path: String, width: Int) -> String {
+        "<path stroke=\"\(colour)\" stroke-width=\"\(width)\" stroke-linecap=\"round\" d=\"\(path)\"/>"
+    }
+
+    private func number(_ value: Double) -> Int { Int(value.rounded()) }
+}

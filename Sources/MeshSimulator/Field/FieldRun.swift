@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import MeshNode
+import MeshProtocol
+
+/// One run of a field.
+public struct FieldRun: Sendable {
+    /// What is there.
+    public let scenario: FieldScenario
+    private let log: (@Sendable (String) -> Void)?
+
+    /// A run. `log` gets a line for what happens.
+    public init(_ scenario: FieldScenario, log: (@Sendable (String) -> Void)? = nil) {
+        self.scenario = scenario
+        self.log = log
+    }
+
+    /// Everybody joins, everybody votes, and then a tenth of the guests go at once. `draw` is given a picture, as SVG, of who
+    /// hangs on whom when all have joined.
+    public func run(draw: ((String) -> Void)? = nil) -> FieldMetrics {
+        var run = FieldPhases(scenario, log: log)
+        run.join()
+        draw?(FieldPicture(run.field).svg)
+        run.vote()
+        run.lose(percent: 10)
+        return run.finish()
+    }
+
+    /// Everybody joins, and then people vote now and then for some time, each of them `votes` times an hour on average.
+    public func hour(_ minutes: Int = 60, votes: Int = 4) -> FieldMetrics {
+        var run = FieldPhases(scenario, log: log)
+        run.join()
+        run.pass(minutes: minutes, votes: votes)
+        return run.finish()
+    }
+}
+
+/// What is done with a field, one after the other, and what is measured there.
+struct FieldPhases {
+    private(set) var field: Field
+    private(set) var metrics = FieldMetrics()
+
+    private static let second = 1_000_000
+    /// How long everybody has to join, votes to arrive, and the rest to find a way.
+    private static let patience = 180 * second
+    /// How often it is looked whether all have.
+    private static let look = second / 50
+
+    init(_ scenario: FieldScenario, log: ((String) -> Void)? = nil) {
+        field = Field(scenario, log: log)
+        metrics.nodes = scenario.nodes
+        metrics.guests = field.guests.count
+        metrics.relays = field.nodes.count { $0.isRelay }
+    }
+
+    /// Runs until all of these have joined, or patience ends. Returns when each of them first had.
+    private mutating func wait(for guests: [Int]) -> [Int: Int] {
+        let limit = field.now + Self.patience
+        var joined: [Int: Int] = [:]
+        while field.now < limit {
+            field.run(until: field.now + Self.look)
+            let missing = guests.filter { !field.isJoined($0) }
+            for guest in guests where joined[guest] == nil && field.isJoined(guest) { joined[guest] = field.now }
+            if missing.isEmpty { break }
+        }
+        return joined
+    }
+
+    mutating func join() {
+        // Those who start later are there, too.
+        field.run(until: Self.second)
+        let guests = field.inReach()
+        metrics.cutOff = field.guests.count - guests.count
+        let joined = wait(for: guests)
+        metrics.joined = joined.count
+        metrics.joinTime = joined.count == guests.count ? joined.values.max().map { .microseconds($0) } : nil
+        metrics.joinMedian = Array(joined.values).median.map { .microseconds($0) }
+        // What was put off while everybody came is done, and the links are calm.
+        field.run(until: field.now + 10 * Self.second)
+        let (bytes, links, time) = (field.tally.bytes, openLinks, 10 * Self.second)
+        field.run(until: field.now + time)
+        metrics.idleBytes =
+            Double(field.tally.bytes - bytes) / Double(max(1, links)) / (Double(time) / Double(Self.second))
+    }
+
+    private var openLinks: Int { field.links.count { !$0.isOver } }
+
+    /// Every guest that is linked votes, one after the other in any order.
+    mutating func vote() {
+        var voters = field.guests.filter { field.isJoined($0) }
+        for place in voters.indices.reversed() { voters.swapAt(place, field.random.below(place + 1)) }
+        let (start, bytes, links) = (field.now, field.tally.bytes, openLinks)
+        for (place, voter) in voters.enumerated() {
+            field.schedule(.votes(node: voter), at: start + place * Self.second / 10 + field.random.below(50_000))
+        }
+        let hops = Dictionary(uniqueKeysWithValues: voters.map { ($0, field.hops(of: $0) ?? 0) })
+        field.run(until: start + voters.count * Self.second / 10 + 5 * Self.second)
+        let seconds = Double(field.now - start) / Double(Self.second)
+        let idle = metrics.idleBytes * Double(links) * seconds
+        metrics.bytesPerVote =
+            (Double(field.tally.bytes - bytes) - idle) / Double(max(1, links)) / Double(max(1, voters.count))
+        let limit = field.now + Self.patience
+        while field.now < limit, voters.contains(where: { field.nodes[$0].confirmedAt == nil }) {
+            field.run(until: field.now + Self.look)
+        }
+        metrics.votes = voters.count
+        metrics.counted = voters.count { field.nodes[$0].countedAt != nil }
+        note(voters, hops)
+        field.checkVotes()
+    }
+
+    private mutating func note(_ voters: [Int], _ hops: [Int: Int]) {
+        let byHops = Dictionary(grouping: voters) { hops[$0] ?? 0 }
+        metrics.distances = byHops.sorted { $0.key < $1.key }.map { hops, voters in
+            func median(_ time: (FieldNode) -> Int?) -> Duration? {
+                voters.compactMap { voter in
+                    let node = field.nodes[voter]
+                    return time(node).flatMap { time in node.castAt.map { time - $0 } }
+                }.median.map { .microseconds($0) }
+            }
+            return FieldMetrics.Distance(
+                hops: hops, nodes: voters.count, counted: median(\.countedAt), confirmed: median(\.confirmedAt))
+        }
+        metrics.seenByAll = voters.compactMap { voter -> Int? in
+            let node = field.nodes[voter]
+            let states = field.nodes[field.scenario.host(of: voter)].states
+            // The state that the host showed when it had counted the vote.
+            guard let cast = node.castAt, let counted = node.countedAt, let revision = node.countedWith,
+                let state = states[Int(revision)...].first(where: { $0.at >= counted })
+            else { return nil }
+            return state.seenAt.map { $0 - cast }
+        }.median.map { .microseconds($0) }
+    }
+
+    /// Some guests are gone at once.
+    mutating func lose(percent: Int) {
+        var guests = field.guests
+        metrics.gone = guests.count * percent / 100
+        let start = field.now
+        for _ in 0..<metrics.gone { field.kill(guests.remove(at: field.random.below(guests.count))) }
+        let left = field.inReach()
+        let orphans = left.filter { field.hops(of: $0) == nil }
+        metrics.orphans = orphans.count
+        let joined = wait(for: left)
+        guard joined.count == left.count else { return }
+        metrics.repairTime = .microseconds(field.now - start)
+        metrics.repairMedian = orphans.compactMap { joined[$0] }.median.map { .microseconds($0 - start) }
+    }
+
+    /// Time passes, people vote now and then, and those who move do so.
+    mutating func pass(minutes: Int, votes: Int) {
+        let losses = field.nodes.reduce(0) { $0 + $1.losses }
+        var (samples, connected) = (0, 0)
+        for _ in 0..<minutes * 60 {
+            let chances = field.guests.count * votes
+            for _ in 0..<chances / 3_600 + (field.random.below(3_600) < chances % 3_600 ? 1 : 0) {
+                guard let voter = field.random.pick(field.guests), field.nodes[voter].isAnswered else { continue }
+                metrics.votes += 1
+                field.schedule(.votes(node: voter), at: field.now + field.random.below(Self.second))
+            }
+            field.run(until: field.now + Self.second)
+            guard field.now / Self.second % 10 == 0 else { continue }
+            let guests = field.inReach()
+            samples += guests.count
+            connected += guests.count { field.isJoined($0) }
+        }
+        metrics.connected = samples == 0 ? nil : 100 * Double(connected) / Double(samples)
+        metrics.losses =
+            Double(field.nodes.reduce(0) { $0 + $1.losses } - losses) / Double(max(1, field.guests.count))
+        // Everybody stands still, and what is under way arrives.
+        field.movers = []
+        _ = wait(for: field.inReach())
+        let limit = field.now + Self.patience
+        while field.now < limit, field.inReach().contains(where: { !field.nodes[$0].isAnswered }) {
+            field.run(until: field.now + Self.second)
+        }
+        metrics.counted = metrics.votes - field.guests.count { !field.nodes[$0].isAnswered }
+        field.checkVotes()
+    }
+
+    mutating func finish() -> FieldMetrics {
+        field.checkLimits()
+        metrics.simulated = .microseconds(field.now)
+        metrics.events = field.tally.events
+        metrics.sdus = field.tally.sdus
+        metrics.hash = field.hash
+        metrics.violations = field.tally.violations
+        metrics.violationCount = field.tally.violationCount
+        return metrics
+    }
+}
+
+extension FieldNode {
+    /// Whether its person waits for no vote.
+    fileprivate var isAnswered: Bool { castAt == nil || confirmedAt != nil }
+}

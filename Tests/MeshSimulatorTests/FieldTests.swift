@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import MeshProtocol
+import Testing
+
+@testable import MeshSimulator
+
+@Suite("Fields of nodes whose radios reach so far")
+struct FieldTests {
+    private static func scenario(
+        _ nodes: Int, _ layout: FieldLayout, party: Int? = nil, seed: UInt64 = 1
+    ) -> FieldScenario {
+        var scenario = FieldScenario(nodes: nodes, layout: layout)
+        (scenario.party, scenario.seed, scenario.relays) = (party, seed, 0)
+        return scenario
+    }
+
+    @Test("a car of five joins within two seconds, and each vote is counted once, confirmed and seen by all")
+    func car() throws {
+        let metrics = FieldRun(Self.scenario(5, .line)).run()
+        #expect(metrics.violations == [])
+        #expect(metrics.joined == 4 && metrics.cutOff == 0)
+        #expect(try #require(metrics.joinTime) < .seconds(2))
+        #expect(metrics.hopsMost == 1)
+        #expect(metrics.votes == 4 && metrics.counted == 4)
+        let distance = try #require(metrics.distances.first)
+        #expect(try #require(distance.counted) < .milliseconds(150))
+        #expect(try #require(distance.counted) <= #require(distance.confirmed))
+        #expect(try #require(metrics.seenByAll) < .milliseconds(300))
+    }
+
+    @Test("ten cars with a host each: everybody joins the own one, and after a loss who is left is current again")
+    func cars() {
+        let metrics = FieldRun(Self.scenario(50, .line, party: 5)).run()
+        #expect(metrics.violations == [])
+        #expect(metrics.joined == 40 && metrics.counted == 40)
+        #expect(metrics.gone == 4 && metrics.repairTime != nil)
+    }
+
+    @Test("half an hour of a crowd that walks about: every vote is counted, though links are lost")
+    func walking() throws {
+        var scenario = Self.scenario(12, .crowd, party: 4, seed: 3)
+        scenario.movers = 100
+        let metrics = FieldRun(scenario).hour(30, votes: 60)
+        #expect(metrics.violations == [])
+        #expect(metrics.votes > 100 && metrics.counted == metrics.votes)
+        #expect(try #require(metrics.losses) > 0)
+    }
+
+    @Test("a seed is a run, and another seed another one")
+    func seeds() {
+        let runs = [1, 1, 2].map { FieldRun(Self.scenario(15, .crowd, party: 5, seed: $0)).run() }
+        #expect(runs[0] == runs[1])
+        #expect(runs[0].hash != runs[2].hash)
+    }
+
+    @Test("an adapter holds seven links, whoever else wants one")
+    func links() {
+        var field = Field(Self.scenario(12, .line))
+        field.run(until: 20_000_000)
+        #expect(field.nodes[0].links.count == FieldScenario.links)
+        #expect(field.guests.count { field.isJoined($0) } == FieldScenario.links)
+    }
+
+    @Test("who leaves the range is lost after the supervision timeout, and is back when it is in range again")
+    func range() throws {
+        var field = Field(Self.scenario(3, .line))
+        field.run(until: 5_000_000)
+        #expect(field.isJoined(1))
+        let home = field.nodes[1].place
+        field.nodes[1].place.x = home.x + 101
+        let link = try #require(field.nodes[1].links.first)
+        field.checkRange(link)
+        field.run(until: 5_400_000)
+        #expect(!field.links[link].isOver)
+        field.run(until: 5_800_000)
+        #expect(field.links[link].isOver && !field.nodes[1].isConnected && field.isConnectedToAll(but: 1))
+        field.nodes[1].place = home
+        field.run(until: 7_000_000)
+        #expect(field.isJoined(1))
+    }
+
+    @Test("a node that is gone is missed after the supervision timeout, and its place is free")
+    func gone() {
+        var field = Field(Self.scenario(3, .line))
+        field.run(until: 5_000_000)
+        field.kill(1)
+        field.run(until: 5_800_000)
+        #expect(field.nodes[0].links.count == 1 && field.guests == [2] && field.isJoined(2))
+    }
+
+    @Test("what happens first is first in the agenda, and what was noted first where it is at the same time")
+    func agenda() {
+        var (agenda, random) = (FieldAgenda(), SeededGenerator(seed: 3))
+        for _ in 0..<500 { agenda.add(.moves, at: random.below(50)) }
+        var entries: [FieldAgenda.Entry] = []
+        while let entry = agenda.next() { entries.append(entry) }
+        #expect(entries.count == 500)
+        #expect(zip(entries, entries.dropFirst()).allSatisfy { $0.isBefore($1) })
+    }
+}
+
+@Suite("The ground and the air of a field")
+struct FieldAirTests {
+    @Test("a signal falls with the distance, and beyond the range there is none", arguments: FieldLayout.allCases)
+    func signal(layout: FieldLayout) {
+        #expect(layout.signal(over: 0) == -40 && layout.signal(over: layout.range) == -90)
+        #expect(layout.signal(over: layout.range + 0.1) == nil)
+        let signals = (1...10).compactMap { layout.signal(over: layout.range * Double($0) / 10) }
+        #expect(signals == signals.sorted(by: >) && signals.count == 10)
+    }
+
+    @Test("the squares of the ground find everybody who is in range", arguments: FieldLayout.allCases)
+    func neighbours(layout: FieldLayout) {
+        var field = Field(FieldScenario(nodes: 150, layout: layout))
+        field.run(until: 1_000_000)
+        for node in field.nodes.indices {
+            let near = field.nodes.indices.filter {
+                $0 != node && field.nodes[node].place.distance(to: field.nodes[$0].place) <= layout.range
+            }
+            #expect(field.neighbours(of: node) == near)
+        }
+    }
+
+    @Test("packets take the air as long as in the lab")
+    func airtime() {
+        // An empty exchange, and a ping's 19 bytes with six of headers.
+        #expect(FieldAir.exchange(0, 0, isTuned: false) == 460)
+        #expect(FieldAir.exchange(25, 0, isTuned: false) == 660)
+        #expect(FieldAir.exchange(251, 0, isTuned: true) == 1_392)
+        #expect(FieldAir.packets(245) == 1 && FieldAir.packets(246) == 2 && FieldAir.packets(Limits.sduBytes) == 9)
+    }
+
+    @Test("connection events are an interval apart from their anchor")
+    func events() {
+        var link = FieldLink(1, 0, dial: 1, place: 0, now: 0)
+        #expect(link.event(from: 0) == FieldAir.firstEvent)
+        (link.anchor, link.interval) = (1_000, 50_000)
+        #expect(link.event(from: 1_000) == 1_000 && link.event(from: 1_001) == 51_000)
+        #expect(link.event(before: 51_000) == 1_000 && link.event(before: 51_001) == 51_000)
+    }
+}
+
+extension Field {
+    /// Whether all guests but one are linked.
+    fileprivate func isConnectedToAll(but one: Int) -> Bool { guests.allSatisfy { $0 == one || isJoined($0) } }
+}
