@@ -149,6 +149,20 @@ struct CircuitTests {
         #expect(convoy.texts(at: "Car").filter { $0.hasPrefix("ana") } == (0..<40).map { "ana \($0)" })
     }
 
+    @Test(
+        "is told so where a channel on the way takes no more than a handshake's packets, and does not wait for ever",
+        arguments: [true, false])
+    func smallChannel(isUp: Bool) {
+        var convoy = Convoy(relays: ["One"], guests: ["Ana"])
+        convoy.sendMTU = isUp ? Limits.leastSDUBytes : Limits.sduBytes
+        convoy.dial("One", "Car")
+        convoy.sendMTU = isUp ? Limits.sduBytes : Limits.leastSDUBytes
+        convoy.join("Ana", through: "One")
+        #expect(!convoy.isConnected("Ana"))
+        #expect(convoy.ends(at: "Ana").last == .circuit(.noRoom))
+        #expect(convoy.nodes["One"]?.core.relayedCircuits == 0)
+    }
+
     @Test("leaves a relay that takes and drops within seconds, once something waits for an answer")
     func droppingRelay() {
         var convoy = line(["One"])

@@ -26,6 +26,8 @@ struct Convoy {
     /// Each end's other end.
     var channels: [End: End] = [:]
     var now: MeshInstant = .zero
+    /// Largest SDU of a channel that opens.
+    var sendMTU = Limits.sduBytes
     /// What has passed each channel, by the node that has sent it.
     var sent: [End: [[UInt8]]] = [:]
     /// What somebody on the way makes of an SDU that a node sends.
@@ -69,13 +71,13 @@ struct Convoy {
         let flags = AdvertisedFlags(critical: isRelay ? .circuitsOnly : [])
         let entropies = (entropy(), entropy())
         let expected = Identity.head(of: id(other))
-        act(other) { [now] in
+        act(other) { [now, sendMTU] in
             $0.opened(
-                far.link, as: .responder, sendMTU: Limits.sduBytes, advertised: flags, entropy: entropies.0, now: now)
+                far.link, as: .responder, sendMTU: sendMTU, advertised: flags, entropy: entropies.0, now: now)
         }
-        act(name) { [now] in
+        act(name) { [now, sendMTU] in
             $0.opened(
-                near.link, as: .initiator, sendMTU: Limits.sduBytes, expected: expected, advertised: flags,
+                near.link, as: .initiator, sendMTU: sendMTU, expected: expected, advertised: flags,
                 entropy: entropies.1, now: now)
         }
         settle()

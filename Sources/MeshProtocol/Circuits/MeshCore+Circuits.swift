@@ -9,6 +9,7 @@ extension MeshCore {
         var place = place
         guard let carrier = links[place.carrier], !carrier.isOver else { return false }
         let mtu = largestSDU(over: place.carrier)
+        guard mtu >= Limits.leastSDUBytes else { return false }
         if role == .initiator {
             guard let host = place.host, carrier.machine.connectedPeer != nil else { return false }
             place.number = links[place.carrier]?.circuits.open(
@@ -46,9 +47,7 @@ extension MeshCore {
 
     /// The largest SDU of a circuit that fits a record of a link.
     private func largestSDU(over id: LinkID) -> Int {
-        min(
-            Limits.innerSDUBytes,
-            max(Limits.leastSDUBytes, (links[id]?.sendMTU ?? 0) - Limits.sduBytes + Limits.innerSDUBytes))
+        min(Limits.innerSDUBytes, (links[id]?.sendMTU ?? 0) - Limits.sduBytes + Limits.innerSDUBytes)
     }
 
     // MARK: What comes
@@ -71,7 +70,7 @@ extension MeshCore {
     }
 
     private mutating func offered(_ open: CircuitOpen, on id: LinkID) -> [Action] {
-        if takesCircuits, open.host == local.id {
+        if takesCircuits, open.host == local.id, largestSDU(over: id) >= Limits.leastSDUBytes {
             offered[CircuitPlace.Circuit(link: id, number: open.circuit)] = []
             return [.circuitOffered(CircuitPlace(offered: open, on: id))]
         }
@@ -88,6 +87,8 @@ extension MeshCore {
         else { return .noHost }
         if open.passed.contains(head) { return .loop }
         if open.hopsLeft == 0 { return .tooFar }
+        // What does not fit both links could never be passed on.
+        guard min(largestSDU(over: id), largestSDU(over: uplink)) >= Limits.leastSDUBytes else { return .noRoom }
         return relayed.count / 2 < Limits.relayedCircuits ? nil : .noRoom
     }
 
