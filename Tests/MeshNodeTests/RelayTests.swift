@@ -70,6 +70,22 @@ struct RelayTests {
         #expect(convoy.votes(for: "s2", at: "Ana") == 1)
     }
 
+    @Test("are back as soon the tenth time that the way behind their relay is lost as the first")
+    func wayIsLostOften() {
+        var convoy = ConvoyOfCores(relays: ["One", "Two", "Far"], guests: ["Ana"])
+        convoy.line("Car", "One", "Far", "Ana")
+        convoy.line("Car", "Two", "Far")
+        convoy.pass(.seconds(3))
+        for round in 1...10 {
+            let parent = convoy.way(of: "Far").first ?? ""
+            convoy.part("Far", parent)
+            convoy.pass(.seconds(2))
+            #expect(convoy.way(of: "Ana").first == "Far", "round \(round)")
+            convoy.meet("Far", parent)
+            convoy.pass(.seconds(3))
+        }
+    }
+
     @Test("are told the truth when a relay has no way any more: it advertises nothing, and they look for themselves")
     func relayIsLost() {
         var convoy = ConvoyOfCores(relays: ["One"], guests: ["Ana"])

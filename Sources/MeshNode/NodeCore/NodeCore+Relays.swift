@@ -124,7 +124,8 @@ extension NodeCore {
         circuits.isIdle(place.carrier, since: context.now)
         switch end {
         case .left, .goodbye, .refused, .replaced: break
-        case .circuit(.noHost): ways.leadsNowhere(relay.peer.id, now: context.now)
+        // The relay says that its own way is over, which is no failure of its: it looks for another.
+        case .circuit(.noHost), .circuit(.ended): ways.leadsNowhere(relay.peer.id, now: context.now)
         default: ways.failed(relay.peer.id, now: context.now)
         }
     }
