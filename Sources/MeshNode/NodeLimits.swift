@@ -42,6 +42,9 @@ public enum NodeLimits {
     static let settlingWays: Duration = .milliseconds(200)
     /// How long a relay that was heard is good for a dial: a scan reports who is in range every ten seconds at the latest.
     static let freshWay: Duration = .seconds(12)
+    /// How long a circuit has to stand before its end is the way's, and not the relay's: a relay that alters what passes it breaks
+    /// each within its first records.
+    static let lastingCircuit: Duration = .seconds(1)
     /// The first pause for a relay through which circuits led to nothing; it doubles with each.
     static let failedRelayPause: Duration = .milliseconds(250)
     /// The longest of these.

@@ -13,6 +13,8 @@ struct CircuitTable: Sendable {
     }
 
     private var places: [MeshCore.LinkID: CircuitPlace] = [:]
+    /// Since when a link in a circuit is up.
+    private var upSince: [MeshCore.LinkID: MeshInstant] = [:]
     private(set) var relays: [MeshCore.LinkID: Relay] = [:]
     /// Links in circuits that are not read at present.
     var held: Set<MeshCore.LinkID> = []
@@ -37,6 +39,7 @@ struct CircuitTable: Sendable {
 
     mutating func closed(_ id: MeshCore.LinkID) {
         places[id] = nil
+        upSince[id] = nil
         held.remove(id)
         if wantsState?.link == id { wantsState = nil }
         if heartbeat?.link == id { heartbeat = nil }
@@ -47,6 +50,13 @@ struct CircuitTable: Sendable {
         guard let place = places[id] else { return (0, nil) }
         guard let relay = relays[place.carrier] else { return (place.hops, place.passed.first) }
         return (relay.route.map { Int($0.hops) } ?? place.hops, relay.peer.id)
+    }
+
+    mutating func isUp(_ id: MeshCore.LinkID, since now: MeshInstant) { upSince[id] = now }
+
+    /// Whether a link in a circuit was up for a while.
+    func hasLasted(_ id: MeshCore.LinkID, now: MeshInstant) -> Bool {
+        upSince[id].map { now - $0 >= NodeLimits.lastingCircuit } == true
     }
 
     // MARK: Relays

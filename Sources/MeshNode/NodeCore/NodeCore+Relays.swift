@@ -104,7 +104,10 @@ extension NodeCore {
         guard decisions.app.guest != nil else { return }
         let place = circuits.place(of: id)
         for link in circuits.relays.keys.sorted() where link != place?.carrier { apply(context.mesh.leave(link)) }
-        if place != nil { circuits.wantsState = (id, context.now + NodeLimits.relayedState) }
+        if place != nil {
+            circuits.isUp(id, since: context.now)
+            circuits.wantsState = (id, context.now + NodeLimits.relayedState)
+        }
         leads(over: place.map { circuits.relays[$0.carrier]?.route.map { Int($0.hops) } ?? $0.hops } ?? 0)
     }
 
@@ -124,8 +127,11 @@ extension NodeCore {
         circuits.isIdle(place.carrier, since: context.now)
         switch end {
         case .left, .goodbye, .refused, .replaced: break
-        // The relay says that its own way is over, which is no failure of its: it looks for another.
-        case .circuit(.noHost), .circuit(.ended): ways.leadsNowhere(relay.peer.id, now: context.now)
+        case .circuit(.noHost): ways.leadsNowhere(relay.peer.id, now: context.now)
+        // The relay says that its own way is over, which is no failure of its: it looks for another. Who says so again and again
+        // of what has hardly begun is one that breaks circuits.
+        case .circuit(.ended) where circuits.hasLasted(id, now: context.now):
+            ways.leadsNowhere(relay.peer.id, now: context.now)
         default: ways.failed(relay.peer.id, now: context.now)
         }
     }
