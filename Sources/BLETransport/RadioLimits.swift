@@ -53,7 +53,7 @@ public enum RadioLimits {
     public static let dialRenewal: Duration = .seconds(10)
     /// A dial over a link that is up is answered within some connection events of some 60 ms at most. The kernel has given the answer to another channel
     /// where it takes this long (`docs/bluez.md`), and another dial is made beside it.
-    public static let linkedDialRenewal: Duration = .milliseconds(500)
+    public static let linkedDialRenewal: Duration = .seconds(1)
     /// Dials that wait beside one another at most. Each next one has another identifier, and bluetoothd's channels on a link,
     /// which have the identifiers that are in the way, are two.
     public static let linkedDials = 4

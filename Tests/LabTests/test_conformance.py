@@ -9,9 +9,9 @@ from lab import Box, Lab, Program
 # All of it takes 8 s. A dial that hangs takes 40 s to fail, and may take others with it, each up to its limit of a minute.
 LONGEST = 400
 
-# What a dial says that the kernel has given up after 40 s although the link was up: seen in 5 of 13 runs, most of them on
-# a machine with other work to do, and not understood yet (docs/bluez.md).
-HUNG_DIAL = "dialFailed: Connection refused"
+# What comes of a dial whose answer the kernel has given to another channel (docs/bluez.md), on a machine with other work to do: the
+# dial is refused in the end, or the test that has made it has no time left.
+HUNG_DIAL = ("dialFailed: Connection refused", "Time limit was exceeded")
 
 
 def run_suite(box: Box, tests: str) -> Program:
@@ -33,7 +33,7 @@ def test_the_real_radio_behaves_like_every_other(lab: Lab, figures: Figures) -> 
         pytest.fail("which unit tests? Set ROADMESH_TESTS to RoadMeshPackageTests.xctest")
     program = run_suite(lab.box("both", controllers=2), tests)
     first = next((line for line in failures(program) if "recorded an issue" in line), "")
-    if HUNG_DIAL in first:
+    if any(words in first for words in HUNG_DIAL):
         figures.note(f"the radio's suite was run again, since a dial hung: {first}")
         program = run_suite(lab.box("again", controllers=2), tests)
     assert program.exit_code == 0, "\n".join(failures(program))
