@@ -95,9 +95,6 @@ struct Dials: Sendable {
         dials.first { $0.value.link == link && $0.value.relay != nil }.map { ($0.key, $0.value.number) }
     }
 
-    /// The relay that is dialled by this number.
-    func relay(of number: Int) -> Peer.ID? { dials.values.first { $0.number == number }?.relay }
-
     /// A dial's channel has opened. Returns who was invited; nil where nobody waits for it any more.
     mutating func opened(_ number: Int, _ link: MeshCore.LinkID) -> Peer.ID? {
         guard let peer = peer(of: number) else { return nil }

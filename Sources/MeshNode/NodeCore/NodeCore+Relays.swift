@@ -139,8 +139,7 @@ extension NodeCore {
     private mutating func perform(_ actions: [RelayDuty.Action]) {
         for action in actions {
             switch action {
-            case .advertise(let notice):
-                emit(.relay(notice.map { RelayNotice(host: $0.host, hops: $0.hops, hasRoom: $0.hasRoom) }))
+            case .advertise(let notice): emit(.relay(notice))
             case .lead(let route): apply(context.mesh.lead(route))
             }
         }

@@ -20,16 +20,9 @@ struct RelayDuty: Sendable {
     /// What is to be done.
     enum Action: Hashable, Sendable {
         /// Advertise this; nil: nothing.
-        case advertise(RelayNotice?)
+        case advertise(NodeCore.RelayNotice?)
         /// Tell those behind this node that circuits lead here; nil: nowhere.
         case lead(Route?)
-    }
-
-    /// What a relay advertises.
-    struct RelayNotice: Hashable, Sendable {
-        var host: Peer
-        var hops: Int
-        var hasRoom: Bool
     }
 
     private enum State: Hashable, Sendable {
@@ -43,7 +36,7 @@ struct RelayDuty: Sendable {
 
     private var state = State.idle
     private var children = 0
-    private var advertised: RelayNotice?
+    private var advertised: NodeCore.RelayNotice?
 
     /// When `tick` is due.
     var deadline: MeshInstant? { if case .searching(_, _, let until) = state { until } else { nil } }
@@ -73,11 +66,11 @@ struct RelayDuty: Sendable {
     }
 
     private mutating func advertise() -> [Action] {
-        let notice: RelayNotice? =
+        let notice: NodeCore.RelayNotice? =
             switch state {
             case .idle: nil
             case .leading(let host, let hops), .searching(let host, let hops, _):
-                RelayNotice(host: host, hops: hops, hasRoom: children < Limits.relayChildren)
+                NodeCore.RelayNotice(host: host, hops: hops, hasRoom: children < Limits.relayChildren)
             }
         guard notice != advertised else { return [] }
         advertised = notice

@@ -79,11 +79,6 @@ struct CircuitMux: Sendable {
     /// Frames that wait.
     var waitingFrames: Int { frames.count }
 
-    /// Whether an SDU may leave on a circuit.
-    func mayTake(_ number: Number) -> Bool {
-        circuits[number].map { $0.credits > $0.queue.count && $0.end == nil } == true
-    }
-
     /// The largest SDU that leaves on a circuit.
     func sendMTU(of number: Number) -> Int? { circuits[number]?.sendMTU }
 

@@ -37,8 +37,6 @@ public struct CircuitPlace: Hashable, Sendable {
 
 /// What is kept of a link between a relay and a node behind it.
 struct Carrier: Sendable {
-    /// Where circuits lead, as the relay has said. On the side that has dialled.
-    var route: Route?
     /// State that has come before the key that it is signed with, and its bytes.
     var held: [MessageUnit] = []
     var heldBytes = 0

@@ -89,7 +89,7 @@ extension MeshCore {
         if open.hopsLeft == 0 { return .tooFar }
         // What does not fit both links could never be passed on.
         guard min(largestSDU(over: id), largestSDU(over: uplink)) >= Limits.leastSDUBytes else { return .noRoom }
-        return relayed.count / 2 < Limits.relayedCircuits ? nil : .noRoom
+        return relayedCircuits < Limits.relayedCircuits ? nil : .noRoom
     }
 
     /// The link on which circuits lead on to the host.

@@ -13,16 +13,9 @@ extension MeshCore {
             if let old = carrierOfPeer[peer.id], old != id { actions += update(old) { $0.end(.replaced) } }
             // It may have changed since the answer left.
             actions += update(id) { [route] in $0.tell(route) }
-        } else {
-            links[id]?.carrier?.route = hello.route ?? nil
         }
         carrierOfPeer[peer.id] = id
         return actions + [.tell(id, .carrier(peer, hello.route ?? nil))] + wake(id)
-    }
-
-    mutating func routeChanged(_ route: Route?, on id: LinkID) -> [Action] {
-        links[id]?.carrier?.route = route
-        return [.tell(id, .route(route))]
     }
 
     /// The nodes behind this one.

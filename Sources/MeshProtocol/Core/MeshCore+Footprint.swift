@@ -43,7 +43,7 @@ extension MeshCore {
             footprint.outboxBytes = max(footprint.outboxBytes, conversation.unacknowledgedBytes)
             footprint.allOutboxBytes += conversation.unacknowledgedBytes
         }
-        footprint.relayedCircuits = relayed.count / 2
+        footprint.relayedCircuits = relayedCircuits
         footprint.logBytes = log.byteCount
         for link in links.values {
             let units = link.machine.reassemblers.values.reduce(0) { max($0, $1.byteCount) }

@@ -83,7 +83,7 @@ extension MeshCore {
         case .roundTrip(let time): return [.tell(id, .roundTrip(time))]
         case .heed(let note): return [.heed(id, note)]
         case .circuit(let frame): return circuit(frame, on: id)
-        case .route(let route): return links[id]?.carrier == nil ? [] : routeChanged(route, on: id)
+        case .route(let route): return links[id]?.carrier == nil ? [] : [.tell(id, .route(route))]
         case .holdReading(let until): return [.holdReading(id, until: until)]
         case .close(let end, let afterFinalFrame): return ended(id, end, afterFinalFrame: afterFinalFrame)
         }
