@@ -53,6 +53,22 @@ public enum NodeLimits {
     static let failedRelays = 32
     /// For how long a relay that has lost its way looks for another before it tells those behind it: a scan and a dial.
     static let relaySearch: Duration = .milliseconds(500)
+    /// How long a guest behind relays rests at least before it listens for a better way. Each look that finds none doubles it: listening
+    /// takes time on the air from everybody.
+    static let firstLook: Duration = .seconds(10)
+    /// The longest of these rests: who has come nearer is served better within some two minutes.
+    static let longestRest: Duration = .seconds(120)
+    /// How long a look takes: a host advertises every 1.28 s as Debian installs it.
+    static let look: Duration = .seconds(3)
+    /// What was found is looked for once more after this long: two cars that meet are in each other's reach for less.
+    static let secondLook: Duration = .seconds(5)
+    /// How long a better way is dialled while the one that is up goes on: some connection attempts.
+    static let goingOver: Duration = .seconds(5)
+    /// The least signal, in dBm, with which a way is taken although another is up: some 15 dB above what a receiver needs.
+    static let nearSignal = -80
+    /// By how much more than the signal that there is, in dB, a relay with as many hops has to be heard: a body in between takes as
+    /// much.
+    static let betterSignal = 15
     /// How long the link to a relay that leads nowhere at present is kept: as long as the relay itself looks for a way, and the time
     /// that this takes to be heard of.
     static let idleCarrier: Duration = .milliseconds(1_500)

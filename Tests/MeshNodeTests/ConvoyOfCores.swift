@@ -17,7 +17,8 @@ struct ConvoyOfCores {
         var stored = StoredNode()
         var shown: [NodeEvent] = []
         var isScanning = false
-        var dials: [Int: String] = [:]
+        /// How often it has begun to listen.
+        var looks = 0
         var lastLink = 0
         /// What it advertises as a relay.
         var notice: NodeCore.RelayNotice?
@@ -34,6 +35,10 @@ struct ConvoyOfCores {
     /// Who is in reach of whom, both ways.
     private(set) var reach: Set<Set<String>> = []
     private(set) var channels: [End: End] = [:]
+    /// How well two hear each other, in dBm, where it is not well.
+    var signals: [Set<String>: Int] = [:]
+    /// Who is heard, and answers no dial.
+    var deaf: Set<String> = []
     /// SDUs that each node has sent to each.
     private(set) var sent: [String: [String: Int]] = [:]
     private var coming: [(NodeCore.Event, String)] = []
@@ -162,15 +167,16 @@ struct ConvoyOfCores {
             return
         }
         let head = Identity.head(of: id(name))
+        let rssi = signals[[name, other]] ?? -60
         if name == "Car" {
-            feed(.heard(Peer(id: head, name: "Car"), rssi: -60, hops: 0, isUnderstood: true), to: other)
+            feed(.heard(Peer(id: head, name: "Car"), rssi: rssi, hops: 0, isUnderstood: true), to: other)
         } else if let notice = node.notice {
             feed(
                 .heardRelay(
                     RelayScanResult(
                         Peer(id: head, name: notice.host.name),
                         host: Peer(id: String(notice.host.id.prefix(10)), name: notice.host.name), hops: notice.hops,
-                        rssi: -60, hasRoom: notice.hasRoom)),
+                        rssi: rssi, hasRoom: notice.hasRoom)),
                 to: other)
         }
     }
@@ -187,6 +193,7 @@ struct ConvoyOfCores {
         case .startRadio:
             guard name != "Car" else { break }
             nodes[name]?.isScanning = true
+            nodes[name]?.looks += 1
             for other in nodes.keys.sorted() where other != name { announce(other, to: name) }
         case .stopScanning: nodes[name]?.isScanning = false
         case .relay(let notice):
@@ -205,7 +212,9 @@ struct ConvoyOfCores {
             feed(.channelClosed(id), to: name)
             feed(.channelClosed(far.link), to: far.node)
         case .show(let event): nodes[name]?.shown.append(event)
-        case .measure(let id): feed(.measured(id, rssi: -60, nil), to: name)
+        case .measure(let id):
+            let far = channels[End(node: name, link: id)]?.node
+            feed(.measured(id, rssi: far.map { signals[[name, $0]] ?? -60 }, nil), to: name)
         default: break
         }
     }
@@ -222,6 +231,7 @@ struct ConvoyOfCores {
 
     private mutating func dial(_ number: Int, _ head: Peer.ID, _ expecting: Peer.ID, from name: String) {
         let other = nodes.first { Identity.head(of: $0.value.configuration.identity.peerID) == head }?.key
+        if let other, deaf.contains(other) { return }
         guard let other, reach.contains([name, other]), nodes[other]?.isOn == true else {
             return feed(.dialFailed(number, refusal: nil), to: name)
         }

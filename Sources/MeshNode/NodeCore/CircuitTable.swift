@@ -8,6 +8,8 @@ struct CircuitTable: Sendable {
     struct Relay: Hashable, Sendable {
         var peer: Peer
         var route: Route?
+        /// Signal strength in dBm, where the radio has told.
+        var rssi: Int?
         /// Since when it is of no use; nil while a link goes over it or is about to.
         var idleSince: MeshInstant?
     }
@@ -66,6 +68,8 @@ struct CircuitTable: Sendable {
     }
 
     mutating func leads(_ route: Route?, on id: MeshCore.LinkID) { relays[id]?.route = route }
+
+    mutating func measured(_ rssi: Int?, on id: MeshCore.LinkID) { relays[id]?.rssi = rssi }
 
     mutating func lost(_ id: MeshCore.LinkID) { relays[id] = nil }
 

@@ -44,15 +44,24 @@ struct Dials: Sendable {
         case link(MeshCore.LinkID)
     }
 
-    /// The hosts that were heard, by the head of their identifier, and whether this node speaks their version. The radio's
-    /// own table bounds it.
-    private var hosts: [Peer.ID: (peer: Peer, isUnderstood: Bool)] = [:]
+    /// A host that was heard.
+    private struct Host: Sendable {
+        var peer: Peer
+        var rssi: Int?
+        /// Whether this node speaks its version.
+        var isUnderstood: Bool
+    }
+
+    /// The hosts that were heard, by the head of their identifier. The radio's own table bounds it.
+    private var hosts: [Peer.ID: Host] = [:]
     /// By the identifier, or the head of one, that was invited.
     private var dials: [Peer.ID: Dial] = [:]
     private var lastNumber = 0
 
     /// A host was heard.
-    mutating func heard(_ peer: Peer, isUnderstood: Bool) { hosts[peer.id] = (peer, isUnderstood) }
+    mutating func heard(_ peer: Peer, rssi: Int? = nil, isUnderstood: Bool) {
+        hosts[peer.id] = Host(peer: peer, rssi: rssi, isUnderstood: isUnderstood)
+    }
 
     /// A host is not heard any more.
     mutating func unheard(_ peer: Peer) { hosts[peer.id] = nil }
@@ -62,6 +71,12 @@ struct Dials: Sendable {
 
     /// What a host that was heard advertises of itself.
     func heard(_ id: Peer.ID) -> Peer? { hosts[Identity.head(of: id)]?.peer }
+
+    /// Whether a host is heard well enough to leave another way for it.
+    func isNear(_ id: Peer.ID) -> Bool {
+        guard let host = hosts[Identity.head(of: id)], host.isUnderstood else { return false }
+        return host.rssi ?? 0 >= NodeLimits.nearSignal
+    }
 
     /// Who is dialled: one dial at a time is pending.
     var pending: Peer.ID? { dials.keys.min() }

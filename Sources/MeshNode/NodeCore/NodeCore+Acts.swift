@@ -175,9 +175,7 @@ extension NodeCore {
         for action in decisions.policy.handle(event, now: context.now, jitter: nextJitter()) {
             switch action {
             case .browse: scan()
-            case .stopBrowsing:
-                activity.isScanning = false
-                emit(.stopScanning)
+            case .stopBrowsing: stopScanning()
             case .invite(let peer):
                 activity.isDialling = true
                 invite(peer)
@@ -193,11 +191,16 @@ extension NodeCore {
         }
     }
 
-    private mutating func scan() {
+    mutating func scan() {
         activity.isScanning = true
         dials.forgetHeard()
         ways.forgetHeard()
         emit(.startRadio)
+    }
+
+    mutating func stopScanning() {
+        activity.isScanning = false
+        emit(.stopScanning)
     }
 
     // MARK: What people see

@@ -43,10 +43,12 @@ extension NodeCore {
             isOnItsWay(id)
             show(.contact(Contact(.resumed, peer, at: configuration.origin + context.now)))
         case .failed(let expected, _, let end):
-            _ = dials.ended(id)
+            let wasDialled = dials.ended(id) != nil
             log(end, expected ?? "a peer that has not proved who it is")
             wayEnded(id, end)
             if circuits.place(of: id) == nil { emit(.linksChanged) }
+            // It was for a better way than the one that is up.
+            if decisions.app.guest != nil, context.mesh.host != nil { return wasDialled ? look(.failed) : () }
         case .ended(let peer, let end):
             log(end, "\(peer)")
             let lost = Contact(
@@ -100,6 +102,7 @@ extension NodeCore {
     }
 
     mutating func measured(_ id: MeshCore.LinkID, _ rssi: Int?, _ condition: LinkCondition?) {
+        circuits.measured(rssi, on: id)
         guard let peer = context.mesh.peer(on: id),
             var report = links.report(on: id, rssi: rssi, condition, context.mesh.conversation(on: id))
         else { return }
@@ -144,27 +147,41 @@ extension NodeCore {
         guard !isLinked, !hasEnded else { return }
         let way = way(to: peer)
         if way == .host, dials.heard(peer) == nil { ways.askAgain(for: peer, now: context.now) }
+        dial(peer, by: way)
+    }
+
+    mutating func dial(_ peer: Peer.ID, by way: Dials.Way) {
         switch dials.invite(peer, by: way) {
         case .dial(let number, let head): emit(.dial(number, head: head, expecting: peer))
         case .dialRelay(let number, let relay): emit(.dial(number, head: relay, expecting: relay))
         case .circuit(let number, let place): emit(.openCircuit(place, dial: number, expecting: peer))
         case .underWay: break
-        case .failed(let failure): waiting.append(.inviteFailed(failure))
+        case .failed(let failure): inviteFailed(failure)
         }
     }
 
     mutating func dialFailed(_ number: Int, _ refusal: RefusalReason?) {
         guard dials.failed(number) != nil else { return }
-        waiting.append(.inviteFailed(refusal.map { .refused($0, by: nil) } ?? .dialFailed("no channel opened")))
+        inviteFailed(refusal.map { .refused($0, by: nil) } ?? .dialFailed("no channel opened"))
     }
 
-    /// Ends every link with a peer, or gives up the dial to it.
-    mutating func disconnect(_ peer: Peer.ID, refusing reason: RefusalReason? = nil) {
+    /// An invitation has led to nothing. While a way to the host is up it was for a better one, and nothing is lost.
+    mutating func inviteFailed(_ failure: InviteFailure) {
+        guard context.mesh.host == nil else { return look(.failed) }
+        waiting.append(.inviteFailed(failure))
+    }
+
+    mutating func giveUpDial(_ peer: Peer.ID) {
         switch dials.cancel(peer) {
         case .dial(let number): emit(.cancelDial(number))
         case .link(let id): apply(context.mesh.leave(id))
         case nil: break
         }
+    }
+
+    /// Ends every link with a peer, or gives up the dial to it.
+    mutating func disconnect(_ peer: Peer.ID, refusing reason: RefusalReason? = nil) {
+        giveUpDial(peer)
         if let reason {
             keepOut()
             apply(context.mesh.sendAway(peer, reason))

@@ -68,7 +68,7 @@ extension NodeCore {
         else {
             ways.failed(peer.id, now: context.now)
             _ = dials.ended(id)
-            waiting.append(.inviteFailed(.dialFailed("the relay leads somewhere else")))
+            inviteFailed(.dialFailed("the relay leads somewhere else"))
             return apply(context.mesh.leave(id))
         }
         let place = CircuitPlace(to: route.host, over: id, hops: Int(route.hops))
@@ -79,7 +79,10 @@ extension NodeCore {
         circuits.leads(route, on: id)
         guard let route else { return apply(context.mesh.leave(id)) }
         guard circuits.relays[id] != nil else { return }
-        if let parent = context.mesh.parent, parent.link == id { return leads(over: Int(route.hops)) }
+        if let parent = context.mesh.parent, parent.link == id {
+            look(.up(relays: Int(route.hops)))
+            return leads(over: Int(route.hops))
+        }
         // Who waits for its host hears of it.
         let host = Peer(id: Identity.head(of: route.host), name: dials.heard(route.host)?.name ?? "")
         waiting.append(.event(.heard(host, rssi: nil, hops: Int(route.hops), isUnderstood: true)))
@@ -89,7 +92,7 @@ extension NodeCore {
         log(end, "\(peer)")
         circuits.lost(id)
         links.closed(id)
-        if dials.ended(id) != nil { waiting.append(.inviteFailed(.linkEnded(end))) }
+        if dials.ended(id) != nil { inviteFailed(.linkEnded(end)) }
         if case .misbehaved = end { ways.failed(peer.id, now: context.now) }
         if relays { perform(duty.handle(.children(context.mesh.children.count), now: context.now)) }
         emit(.linksChanged)
@@ -108,7 +111,9 @@ extension NodeCore {
             circuits.isUp(id, since: context.now)
             circuits.wantsState = (id, context.now + NodeLimits.relayedState)
         }
-        leads(over: place.map { circuits.relays[$0.carrier]?.route.map { Int($0.hops) } ?? $0.hops } ?? 0)
+        let relays = circuits.way(of: id).relays
+        look(.up(relays: relays))
+        leads(over: relays)
     }
 
     /// This node leads to its host over so many relays.
@@ -120,7 +125,10 @@ extension NodeCore {
     /// A link to the host is over, or has never been up.
     mutating func wayEnded(_ id: MeshCore.LinkID, _ end: LinkEnd) {
         guard decisions.app.guest != nil else { return }
-        if context.mesh.host == nil { perform(duty.handle(.down, now: context.now)) }
+        if context.mesh.host == nil {
+            look(.down)
+            perform(duty.handle(.down, now: context.now))
+        }
         guard let place = circuits.place(of: id), let relay = circuits.relays[place.carrier] else { return }
         // Where the host was, says nothing of where it is.
         if let host = place.host { dials.forgetHeard(host) }
@@ -143,6 +151,29 @@ extension NodeCore {
             case .lead(let route): apply(context.mesh.lead(route))
             }
         }
+    }
+
+    // MARK: A better way
+
+    /// Tells what is about a better way, and does what follows.
+    mutating func look(_ event: BetterWay.Event) {
+        guard betterWay.heeds(event) else { return }
+        for action in betterWay.handle(event, now: context.now, jitter: nextJitter()) {
+            switch action {
+            case .look: scan()
+            case .stopLooking: stopScanning()
+            case .goOver(let way): if let host = context.mesh.host { dial(host.id, by: way) }
+            case .giveUp: if let host = context.mesh.host { giveUpDial(host.id) }
+            }
+        }
+    }
+
+    /// The best way that is heard, where it is better than the one that is up.
+    private var better: Dials.Way? {
+        guard let host = context.mesh.host, let parent = context.mesh.parent.flatMap({ circuits.relays[$0.link] })
+        else { return nil }
+        if dials.isNear(host.id) { return .host }
+        return ways.better(than: parent, to: host.id, now: context.now).map { .relay($0.relay.id) }
     }
 
     // MARK: The state
@@ -169,13 +200,14 @@ extension NodeCore {
 
     var waysDeadline: MeshInstant? {
         guard !isQuitting else { return nil }
-        return [ways.deadline, duty.deadline, circuits.deadline].compactMap(\.self).min()
+        return [ways.deadline, duty.deadline, circuits.deadline, betterWay.deadline].compactMap(\.self).min()
     }
 
     mutating func tickWays() {
         guard !isQuitting else { return }
         for relay in ways.tick(now: context.now) { tell(of: relay) }
         perform(duty.handle(.tick, now: context.now))
+        if let deadline = betterWay.deadline, deadline <= context.now { look(.tick(better: better)) }
         for id in circuits.idle(now: context.now) {
             circuits.lost(id)
             apply(context.mesh.leave(id))

@@ -221,6 +221,8 @@ public struct NodeCore: Sendable {
     var dials = Dials()
     /// The relays that were heard.
     var ways = Ways()
+    /// Looks for a better one than is up.
+    var betterWay = BetterWay()
     /// Links in circuits, and what they go over.
     var circuits = CircuitTable()
     /// What a relay tells others.
@@ -302,7 +304,7 @@ public struct NodeCore: Sendable {
         case .end: end()
         case .heardRelay(let relay): heard(relay)
         case .heard(let peer, let rssi, _, let isUnderstood):
-            dials.heard(peer, isUnderstood: isUnderstood)
+            dials.heard(peer, rssi: rssi, isUnderstood: isUnderstood)
             ways.heardHost(peer.id)
             waiting.append(.event(event))
             show(.contact(Contact(.heard, peer, at: configuration.origin + context.now, by: .sighting, rssi: rssi)))

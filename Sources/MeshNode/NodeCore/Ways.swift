@@ -103,11 +103,28 @@ struct Ways: Sendable {
 
     /// The relay that is the best way to a host, with fewer hops to it than `below`; nil where there is none.
     func best(to host: Peer.ID, below: Int?, now: MeshInstant) -> RelayScanResult? {
+        candidates(to: host, now: now).filter { $0.heard.hops < below ?? .max }.min { rank($0) < rank($1) }?.heard
+    }
+
+    /// The relay that is worth leaving another for: it is near and has fewer hops, or as many and is heard much better than one
+    /// that is far. Nil where there is none.
+    func better(than parent: CircuitTable.Relay, to host: Peer.ID, now: MeshInstant) -> RelayScanResult? {
+        guard let route = parent.route else { return nil }
+        let (hops, signal) = (Int(route.hops), parent.rssi ?? 0)
+        return candidates(to: host, now: now).filter { relay in
+            let heard = relay.heard.rssi ?? 0
+            if relay.heard.hops < hops { return heard >= NodeLimits.nearSignal }
+            return relay.heard.hops == hops && relay.heard.relay.id != Identity.head(of: parent.peer.id)
+                && signal < NodeLimits.nearSignal && heard >= signal + NodeLimits.betterSignal
+        }.min { rank($0) < rank($1) }?.heard
+    }
+
+    /// The relays that may be dialled on the way to a host.
+    private func candidates(to host: Peer.ID, now: MeshInstant) -> [Relay] {
         relays.values.filter { relay in
             leads(relay.heard, to: host) && relay.heard.isUnderstood && relay.heard.hasRoom
-                && !isLeftAlone(relay.heard.relay.id, now: now)
-                && relay.heard.hops < below ?? .max && now - relay.at < NodeLimits.freshWay
-        }.min { rank($0) < rank($1) }?.heard
+                && !isLeftAlone(relay.heard.relay.id, now: now) && now - relay.at < NodeLimits.freshWay
+        }
     }
 
     /// Fewer hops first, then the signal by steps of 10 dB, then whoever comes first by its identifier: two of the same worth are

@@ -126,15 +126,15 @@ extension MeshCore {
         if let newer = linkOfPeer[peer.id], newer > id, link.machine.role == .responder {
             return update(id) { $0.end(.replaced) }
         }
-        var actions: [Action] = []
-        // The same peer by a newer link: the older one is dead even if it does not know yet.
+        var (replaced, actions): ([Action], [Action]) = ([], [])
+        // The same peer by a newer link: the older one is dead even if it does not know yet, or was left for a better way.
         if let old = linkOfPeer[peer.id], old != id {
             if links[old]?.machine.isAnswering == true { admission.replace(peer.id, now: now) }
             // Both are told.
             if admission.isTwin(peer.id, now: now), link.machine.role == .responder {
                 return update(old) { $0.sendAway(.twin) } + update(id) { $0.sendAway(.twin) }
             }
-            actions += update(old) { $0.end(.replaced) }
+            replaced = update(old) { $0.end(.replaced) }
         }
         let key = key(peer.id, as: link.machine.role)
         if let forgotten = meet(key, publicKey: publicKey, link.entropy) { actions.append(.forgot(forgotten)) }
@@ -150,7 +150,9 @@ extension MeshCore {
         if let accepted = conversations[key]?.resumption.delivered, accepted > link.told {
             actions += update(id) { $0.acknowledge(upTo: accepted) }
         }
-        return actions + takeHeldState(on: id) + wake(id)
+        actions += takeHeldState(on: id) + wake(id)
+        // Who has gone over to a better way was never without one.
+        return link.machine.role == .initiator ? actions + replaced : replaced + actions
     }
 
     private mutating func received(_ unit: MessageUnit, on id: LinkID) -> [Action] {

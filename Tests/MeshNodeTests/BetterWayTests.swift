@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DemocracyDJ
+import MeshProtocol
+import Testing
+
+@testable import MeshNode
+
+@Suite("A better way, once there is one")
+struct BetterWayTests {
+    /// Within which a better way is found that has been there all along: a rest, a look, another rest and another look.
+    static let found = NodeLimits.firstLook + NodeLimits.look * 2 + NodeLimits.secondLook + .seconds(1)
+    static let foundAtLast = NodeLimits.longestRest + NodeLimits.look * 2 + NodeLimits.secondLook + .seconds(1)
+
+    static func joined(_ names: String..., relays: [String], guests: [String] = ["Ana"]) -> ConvoyOfCores {
+        var convoy = ConvoyOfCores(relays: relays, guests: guests)
+        for (one, other) in zip(names, names.dropFirst()) { convoy.meet(one, other) }
+        convoy.pass(.seconds(3))
+        return convoy
+    }
+
+    @Test("is gone over to without a word, and a vote that is under way counts once")
+    func goesOver() {
+        var convoy = Self.joined("Car", "One", "Ana", relays: ["One"])
+        #expect(convoy.way(of: "Ana") == ["One"])
+        convoy.meet("Car", "Ana")
+        let before = convoy.nodes["Ana"]?.shown.count ?? 0
+        var songs = [0, 0]
+        for song in 1...25 {
+            convoy.type(.guest(.vote("s\(song % 2 + 3)")), at: "Ana")
+            songs[song % 2] += 1
+            convoy.pass(.seconds(1))
+            convoy.type(.guest(.takeBackVote("s\(song % 2 + 3)")), at: "Ana")
+            convoy.pass(.milliseconds(1))
+        }
+        convoy.type(.guest(.vote("s2")), at: "Ana")
+        convoy.pass(.seconds(1))
+        #expect(convoy.way(of: "Ana").isEmpty)
+        #expect(convoy.isLinked("Ana"))
+        #expect(convoy.votes(for: "s2", at: "Car") == 1)
+        for event in convoy.nodes["Ana"]?.shown[before...] ?? [] {
+            switch event {
+            case .connection, .peerDisconnected, .peerConnected, .notice: Issue.record("told \(event)")
+            default: break
+            }
+        }
+        // The relay is left alone.
+        #expect(convoy.link("Car", to: "Ana")?.relays == 0)
+        #expect(convoy.nodes["One"]?.core.mesh.relayedCircuits == 0)
+    }
+
+    @Test("through fewer relays is one, and those behind a relay go with it")
+    func fewerHops() {
+        var convoy = Self.joined("Car", "One", "Two", "Far", "Ana", relays: ["One", "Two", "Far"])
+        #expect(convoy.way(of: "Ana") == ["Far", "Two", "One"])
+        convoy.meet("One", "Far")
+        convoy.pass(Self.found)
+        #expect(convoy.way(of: "Ana") == ["Far", "One"])
+        #expect(convoy.nodes["Far"]?.notice?.hops == 2)
+    }
+
+    @Test("is none that passes by: it is heard twice running, or nobody goes along")
+    func passesBy() {
+        var convoy = Self.joined("Car", "One", "Ana", relays: ["One"])
+        for _ in 0..<60 {
+            convoy.meet("Car", "Ana")
+            convoy.pass(NodeLimits.secondLook)
+            convoy.part("Car", "Ana")
+            convoy.pass(.seconds(7))
+            #expect(convoy.way(of: "Ana") == ["One"])
+        }
+    }
+
+    @Test("is none that is hardly heard")
+    func isFar() {
+        var convoy = Self.joined("Car", "One", "Ana", relays: ["One"])
+        convoy.signals[["Car", "Ana"]] = NodeLimits.nearSignal - 1
+        convoy.meet("Car", "Ana")
+        convoy.pass(Self.foundAtLast)
+        #expect(convoy.way(of: "Ana") == ["One"])
+        convoy.signals[["Car", "Ana"]] = NodeLimits.nearSignal
+        convoy.pass(Self.foundAtLast)
+        #expect(convoy.way(of: "Ana").isEmpty)
+    }
+
+    @Test("is a near relay instead of a far one with as many hops, and none instead of a near one")
+    func muchNearer() {
+        var convoy = Self.joined("Car", "One", "Ana", relays: ["One", "Two"])
+        convoy.line("Car", "Two", "Ana")
+        convoy.pass(Self.foundAtLast)
+        #expect(convoy.way(of: "Ana") == ["One"])
+        convoy.signals[["One", "Ana"]] = NodeLimits.nearSignal - 1
+        convoy.pass(Self.foundAtLast)
+        #expect(convoy.way(of: "Ana") == ["Two"])
+    }
+
+    @Test("that does not answer costs the way that is up nothing")
+    func doesNotAnswer() {
+        var convoy = Self.joined("Car", "One", "Ana", relays: ["One"])
+        convoy.deaf = ["Car"]
+        convoy.meet("Car", "Ana")
+        convoy.pass(.seconds(300))
+        #expect(convoy.way(of: "Ana") == ["One"])
+        convoy.deaf = []
+        convoy.pass(Self.foundAtLast)
+        #expect(convoy.way(of: "Ana").isEmpty)
+    }
+
+    @Test("is dialled to its end where the way that was up is lost meanwhile")
+    func isLostMeanwhile() {
+        var convoy = Self.joined("Car", "One", "Ana", relays: ["One"])
+        convoy.deaf = ["Car"]
+        convoy.meet("Car", "Ana")
+        // Until it is dialled.
+        while convoy.nodes["Ana"]?.core.dials.pending == nil { convoy.pass(.milliseconds(100)) }
+        convoy.kill("One")
+        convoy.deaf = []
+        convoy.pass(.seconds(40))
+        #expect(convoy.isLinked("Ana"))
+    }
+
+    @Test("is looked for less and less often, and by nobody who is linked with the host itself")
+    func rests() {
+        var convoy = Self.joined("Car", "One", "Ana", relays: ["One"], guests: ["Ana", "Ben"])
+        convoy.meet("Car", "Ben")
+        convoy.pass(.seconds(3))
+        let (ana, ben) = (convoy.nodes["Ana"]?.looks ?? 0, convoy.nodes["Ben"]?.looks ?? 0)
+        convoy.pass(.seconds(3_600))
+        let looks = (convoy.nodes["Ana"]?.looks ?? 0) - ana
+        #expect((30...70).contains(looks), "\(looks) looks in an hour")
+        #expect(convoy.nodes["Ben"]?.looks == ben)
+        #expect(convoy.nodes["One"]?.looks == 1)
+    }
+}
