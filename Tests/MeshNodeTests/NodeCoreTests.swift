@@ -106,6 +106,25 @@ struct NodeCoreTests {
         #expect(pair.votes(for: "s2", at: .host) == 1 && pair.wishes == [.queued, .sent, .confirmed])
     }
 
+    @Test("what a guest shows is on its disk when its link is lost, and the way back waits for no disk")
+    func writesInTheTunnel() throws {
+        var pair = try PairOfCores()
+        pair.meet()
+        pair.feed(.input(.guest(.vote("s2"))), to: .guest)
+        pair.loseLink()
+        let known = try #require(pair.cores[1].decisions.app.guest?.saved)
+        #expect(known.hostSnapshot?.item("s2")?.votes == 1)
+        #expect(pair.stored[1].guest?.snapshot == GuestRecord(known).snapshot)
+        pair.disks[PairOfCores.Side.guest.rawValue] = .hangs
+        let dial = pair.performed[1].compactMap { action -> (Int, Peer.ID)? in
+            if case .dial(let number, _, let expecting) = action { (number, expecting) } else { nil }
+        }.last
+        let (number, host) = try #require(dial)
+        pair.open(number, expecting: host)
+        let states = pair.shown[1].compactMap { if case .connection(let state) = $0 { state } else { nil } }
+        #expect(states.last == .connected)
+    }
+
     @Test("pings go on while a disk hangs, and nobody is taken for dead")
     func linksGoOn() throws {
         var pair = try PairOfCores()

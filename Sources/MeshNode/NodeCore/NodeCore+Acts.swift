@@ -166,7 +166,9 @@ extension NodeCore {
     private mutating func waitForHost(telling error: NetworkError) {
         tell(Notice(error))
         steer(.linkLost)
+        // The power may go in the tunnel as well. Left to the next step, the way back would wait for the disk.
         context.memory.noteAll(decisions.app, now: context.now)
+        writeNow()
     }
 
     mutating func steer(_ event: ReconnectPolicy.Event) {

@@ -47,6 +47,13 @@ extension NodeCore {
         emit(.write(context.memory.takePending()))
     }
 
+    /// What waits for a write goes to the disk now, where nothing else has to wait for it.
+    mutating func writeNow() {
+        guard writing == nil, storeOutage == nil else { return }
+        writing = Step(happenings: [], acts: [], before: (decisions, context.memory))
+        emit(.write(context.memory.takePending()))
+    }
+
     /// The disk has it: now it leaves, is acknowledged and shown.
     mutating func written() {
         guard let step = writing else { return }
