@@ -335,8 +335,9 @@ private enum WantedHost: Sendable {
         case .any: return true
         case .key(let key): return Identity.head(of: key) == Identity.head(of: heard.id)
         case .text(let text, let digits):
-            let head = (try? NodeName(text))?.advertised ?? text
-            if heard.name == text || heard.name == head { return true }
+            // A relay has less room for it than the host.
+            let name = try? NodeName(text)
+            if [text, name?.advertised, name?.advertisedByRelay].contains(heard.name) { return true }
             guard let digits else { return false }
             return Identity.head(of: heard.id).hasPrefix(Identity.head(of: digits))
         }

@@ -72,6 +72,17 @@ struct ReconnectPolicyTests {
         #expect(guest.handle(.heard(heard)) == [.stopBrowsing, .invite("c0ffee00")])
     }
 
+    @Test(
+        "a host of a long name that is heard through a relay is known by what a relay has room for",
+        arguments: [true, false])
+    func longNameThroughRelay(isWanted: Bool) {
+        var guest = Guest(policy: ReconnectPolicy(wanted: isWanted ? "Dad's Car with the long roof" : "Dad's Car"))
+        _ = guest.handle(.start)
+        let heard = Peer(id: "c0ffee00", name: "Dad's Car wi")
+        #expect(heard.name.utf8.count == Limits.relayedNameBytes)
+        #expect(guest.handle(.heard(heard)) == (isWanted ? [.stopBrowsing, .invite("c0ffee00")] : []))
+    }
+
     @Test("a lost host is dialled at once, and the dial stays pending")
     func linkLost() {
         var guest = connected()
