@@ -32,6 +32,8 @@ struct Convoy {
     var sent: [End: [[UInt8]]] = [:]
     /// What somebody on the way makes of an SDU that a node sends.
     var onTheWay: (String, [UInt8]) -> [[UInt8]] = { _, sdu in [sdu] }
+    /// Nothing moves by itself: `move` does it.
+    var isHeldUp = false
     private var lastEntropy: UInt8 = 0
 
     init(host: String = "Car", relays: [String] = [], guests: [String] = []) {
@@ -126,16 +128,20 @@ struct Convoy {
 
     /// Moves everything until nothing moves any more.
     mutating func settle() {
-        var isMoving = true
-        while isMoving {
-            isMoving = false
-            for end in channels.keys.sorted(by: { ($0.node, $0.link) < ($1.node, $1.link) }) {
-                for sdu in pull(end) {
-                    isMoving = true
-                    give(sdu, from: end)
-                }
+        while !isHeldUp, move() {}
+    }
+
+    /// Everybody has sent what there was to send, once. Whether that was anything.
+    @discardableResult
+    mutating func move() -> Bool {
+        var hasMoved = false
+        for end in channels.keys.sorted(by: { ($0.node, $0.link) < ($1.node, $1.link) }) {
+            for sdu in pull(end) {
+                hasMoved = true
+                give(sdu, from: end)
             }
         }
+        return hasMoved
     }
 
     /// What a node has to send on a link.
@@ -159,13 +165,7 @@ struct Convoy {
     /// Moves the clock, deadline by deadline.
     mutating func advance(by time: Duration) {
         let end = now + time
-        while true {
-            let due = nodes.flatMap { name, node in
-                node.core.allLinks.compactMap { id in node.core.deadline(of: id).map { (at: $0, name: name, id: id) } }
-            }
-            guard let next = due.min(by: { ($0.at, $0.name, $0.id) < ($1.at, $1.name, $1.id) }), next.at <= end else {
-                break
-            }
+        while let next = MeshCore.nextDue(nodes.mapValues(\.core), until: end) {
             now = max(now, next.at)
             act(next.name) { [now] in $0.tick(next.id, now: now) }
             settle()
@@ -248,5 +248,17 @@ struct Convoy {
                 }
             }
         }
+    }
+}
+
+extension MeshCore {
+    /// The link of several nodes whose time comes first, and not after this.
+    static func nextDue(
+        _ cores: [String: MeshCore], until end: MeshInstant
+    ) -> (at: MeshInstant, name: String, id: LinkID)? {
+        let due = cores.flatMap { name, core in
+            core.allLinks.compactMap { id in core.deadline(of: id).map { (at: $0, name: name, id: id) } }
+        }
+        return due.filter { $0.at <= end }.min { ($0.at, $0.name, $0.id) < ($1.at, $1.name, $1.id) }
     }
 }

@@ -144,13 +144,7 @@ struct Road {
     /// Moves the clock, deadline by deadline.
     mutating func advance(by time: Duration) {
         let end = now + time
-        while true {
-            let due = nodes.flatMap { name, node in
-                node.core.allLinks.compactMap { id in node.core.deadline(of: id).map { (at: $0, name: name, id: id) } }
-            }
-            guard let next = due.min(by: { ($0.at, $0.name, $0.id) < ($1.at, $1.name, $1.id) }), next.at <= end else {
-                break
-            }
+        while let next = MeshCore.nextDue(nodes.mapValues(\.core), until: end) {
             now = max(now, next.at)
             act(next.name, on: next.id) { [now] in $0.tick(next.id, now: now) }
             settle()

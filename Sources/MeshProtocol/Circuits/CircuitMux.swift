@@ -43,32 +43,48 @@ struct CircuitMux: Sendable {
         var receiveMTU: Int
         /// SDUs that wait to leave: of a circuit that is passed on, or the last ones of one that is over.
         var queue: Deque<[UInt8]> = []
-        /// Why it is over once its queue has left.
+        /// Why it is over. Told when its queue has left.
         var end: CircuitEnd?
-        /// SDUs that may be sent again: told with the next record.
+        /// SDUs that may be sent again, and are not told yet.
         var owed: UInt64 = 0
         /// What has come was handled, and the credits for it are held back.
         var isHeld = false
+
+        /// Asks for it, until that has left.
+        var asks: CircuitOpen?
+        /// Credits that are told with the next record.
+        var due: UInt64 = 0
+        /// The first of them say that it is open, and this.
+        var opens: Int?
+        /// It is in `notes`.
+        var hasNote = false
+        /// It is in `turns`.
+        var hasTurn = false
     }
 
     private var circuits: [Number: Circuit] = [:]
-    /// Frames about circuits that wait to leave, in order.
-    private var frames: Deque<Frame> = []
-    /// Those that may have something to say, in the order of their turns.
+    /// Those that have something to say of themselves, each once.
+    private var notes: Deque<Number> = []
+    /// Those that may have something to send, each once, in the order of their turns.
     private var turns: Deque<Number> = []
-    /// Refusals among `frames`: the other side can provoke them without end.
-    private var refusals = 0
+    /// How many are over, and it is not told yet.
+    private var ending = 0
+    /// Circuits that were never begun: the other side can provoke refusals without end.
+    private var refusals: Deque<(number: Number, end: CircuitEnd)> = []
     private let role: LinkRole
     private var lastOwn: Number?
     private var lastTheirs: Number?
 
-    /// How many the other side may have.
+    /// How many the other side may have. One that is over keeps its place until that is told: who does not read gets no further.
     var limit = Limits.circuitsOfGuest
 
     init(_ role: LinkRole) { self.role = role }
 
-    /// How many there are.
-    var count: Int { circuits.count }
+    /// How many there are that are not over.
+    var count: Int { circuits.count - ending }
+
+    /// Whether nothing can have to leave.
+    var isEmpty: Bool { circuits.isEmpty && refusals.isEmpty }
 
     /// The numbers of all, in order.
     var numbers: [Number] { circuits.keys.sorted() }
@@ -76,8 +92,8 @@ struct CircuitMux: Sendable {
     /// Bytes that wait in queues.
     var queuedBytes: Int { circuits.values.reduce(0) { $0 + $1.queue.reduce(0) { $0 + $1.count } } }
 
-    /// Frames that wait.
-    var waitingFrames: Int { frames.count }
+    /// Circuits, and refusals of some, about which something waits to be told.
+    var waitingFrames: Int { notes.count + refusals.count }
 
     /// The largest SDU that leaves on a circuit.
     func sendMTU(of number: Number) -> Int? { circuits[number]?.sendMTU }
@@ -89,15 +105,13 @@ struct CircuitMux: Sendable {
         guard circuits.count < Limits.relayedCircuits else { return nil }
         let number = lastOwn.map { $0 + 2 } ?? (role == .initiator ? 0 : 1)
         lastOwn = number
+        let asks = CircuitOpen(
+            circuit: number, host: host, hopsLeft: hopsLeft, innerMTU: receiveMTU, passed: passed)
         circuits[number] = Circuit(
             isOpen: false, credits: 1, granted: Limits.circuitCredits, sendMTU: Limits.leastSDUBytes,
-            receiveMTU: receiveMTU)
-        frames.append(
-            .circuitOpen(
-                CircuitOpen(
-                    circuit: number, host: host, hopsLeft: hopsLeft, innerMTU: receiveMTU, passed: passed)))
-        frames.append(.circuitCredit(circuit: number, credits: Limits.circuitCredits))
-        turns.append(number)
+            receiveMTU: receiveMTU, asks: asks, due: Limits.circuitCredits)
+        note(number)
+        turn(number)
         return number
     }
 
@@ -108,20 +122,20 @@ struct CircuitMux: Sendable {
         guard isTheirs, circuits[number]?.isOpen == false else { return false }
         circuits[number]?.isOpen = true
         circuits[number]?.receiveMTU = receiveMTU
-        circuits[number]?.granted += Limits.circuitCredits
-        frames.append(.circuitCredit(circuit: number, credits: Limits.circuitCredits, sendMTU: receiveMTU))
-        turns.append(number)
+        circuits[number]?.opens = receiveMTU
+        grant(Limits.circuitCredits, on: number)
+        turn(number)
         return true
     }
 
     /// An SDU waits to leave on a circuit that is passed on.
     mutating func enqueue(_ sdu: [UInt8], on number: Number) {
         circuits[number]?.queue.append(sdu)
-        turns.append(number)
+        turn(number)
     }
 
     /// Something waits for a circuit to ask for it.
-    mutating func wake(_ number: Number) { if circuits[number] != nil { turns.append(number) } }
+    mutating func wake(_ number: Number) { turn(number) }
 
     /// An SDU of the other side was handled, or passed on: it may send another.
     mutating func handled(_ number: Number) {
@@ -140,30 +154,55 @@ struct CircuitMux: Sendable {
         // Half of them at once: a frame for each would cost the air as much as what it is for.
         guard let circuit = circuits[number], !circuit.isHeld, circuit.owed * 2 >= Limits.circuitCredits else { return }
         circuits[number]?.owed = 0
-        circuits[number]?.granted += circuit.owed
-        frames.append(.circuitCredit(circuit: number, credits: circuit.owed))
+        grant(circuit.owed, on: number)
     }
 
-    /// Ends a circuit, when its last SDUs have left.
+    private mutating func grant(_ credits: UInt64, on number: Number) {
+        circuits[number]?.granted += credits
+        circuits[number]?.due += credits
+        note(number)
+    }
+
+    /// Ends a circuit, when its last SDUs have left. They wait for the credits that they need as long as the link lasts: a host's
+    /// last word in it reaches who reads slowly.
     mutating func close(_ number: Number, _ end: CircuitEnd, after last: [[UInt8]] = []) {
-        guard var circuit = circuits[number], circuit.end == nil else { return }
-        circuit.queue += last
-        // What nobody takes would wait for ever.
-        if circuit.queue.isEmpty || circuit.credits == 0 {
-            circuits[number] = nil
-            return frames.append(.circuitClose(circuit: number, end))
-        }
-        circuit.end = end
-        circuits[number] = circuit
-        turns.append(number)
+        guard let circuit = circuits[number], circuit.end == nil else { return }
+        // Who was not asked yet does not have to know.
+        guard circuit.asks == nil else { return remove(number) }
+        circuits[number]?.queue += last
+        circuits[number]?.end = end
+        ending += 1
+        circuit.queue.isEmpty && last.isEmpty ? note(number) : turn(number)
     }
 
     /// Refuses a circuit that was offered. Of those that wait to be refused only some are kept.
     mutating func refuse(_ number: Number, _ end: CircuitEnd) {
-        circuits[number] = nil
-        guard refusals < Limits.circuitRefusals else { return }
-        refusals += 1
-        frames.append(.circuitClose(circuit: number, end))
+        remove(number)
+        if refusals.count < Limits.circuitRefusals { refusals.append((number, end)) }
+    }
+
+    private mutating func remove(_ number: Number) {
+        guard let circuit = circuits.removeValue(forKey: number) else { return }
+        if circuit.hasNote { notes.removeAll { $0 == number } }
+        if circuit.hasTurn { turns.removeAll { $0 == number } }
+        if circuit.end != nil { ending -= 1 }
+    }
+
+    private mutating func note(_ number: Number) {
+        guard circuits[number]?.hasNote == false else { return }
+        circuits[number]?.hasNote = true
+        notes.append(number)
+    }
+
+    private mutating func turn(_ number: Number) {
+        guard circuits[number]?.hasTurn == false else { return }
+        circuits[number]?.hasTurn = true
+        turns.append(number)
+    }
+
+    /// The first in turn has nothing more at present.
+    private mutating func endTurn() {
+        if let number = turns.popFirst() { circuits[number]?.hasTurn = false }
     }
 
     // MARK: What the other side says
@@ -175,7 +214,8 @@ struct CircuitMux: Sendable {
         case .circuitData(let number, let sdu): return received(sdu, on: number)
         case .circuitCredit(let number, let credits, let sendMTU): return credited(number, credits, sendMTU)
         case .circuitClose(let number, let end):
-            guard circuits.removeValue(forKey: number) != nil else { return [] }
+            guard circuits[number] != nil else { return [] }
+            remove(number)
             return [.closed(number, end)]
         default: return []
         }
@@ -203,8 +243,8 @@ struct CircuitMux: Sendable {
     private mutating func received(_ sdu: [UInt8], on number: Number) -> [Event] {
         guard let circuit = circuits[number], circuit.end == nil else { return [] }
         guard circuit.granted > 0, sdu.count <= circuit.receiveMTU, !sdu.isEmpty else {
-            circuits[number] = nil
-            frames.append(.circuitClose(circuit: number, .misused))
+            circuits[number]?.queue = []
+            close(number, .misused)
             return [.closed(number, .misused)]
         }
         circuits[number]?.granted -= 1
@@ -219,8 +259,8 @@ struct CircuitMux: Sendable {
             circuits[number]?.isOpen = true
             circuits[number]?.sendMTU = max(sendMTU, Limits.leastSDUBytes)
         }
-        turns.append(number)
-        return [.ready(number)]
+        turn(number)
+        return circuit.end == nil ? [.ready(number)] : []
     }
 
     // MARK: What leaves
@@ -228,17 +268,28 @@ struct CircuitMux: Sendable {
     /// What leaves next, in at most this many bytes: frames about circuits first, then an SDU of each circuit in turn. `inner`
     /// makes one of at most so many bytes for a circuit that ends here. `passedOn` is the circuit of an SDU that had waited.
     mutating func next(fitting room: Int, inner: (Number, Int) -> Supply) -> (frame: Frame, passedOn: Number?)? {
-        if let frame = frames.first {
+        while let number = notes.first {
+            guard let frame = frame(about: number) else {
+                notes.removeFirst()
+                circuits[number]?.hasNote = false
+                continue
+            }
             guard frame.byteCount <= room else { return nil }
-            frames.removeFirst()
-            if case .circuitClose = frame { refusals = max(0, refusals - 1) }
+            told(frame, number)
+            return (frame, nil)
+        }
+        if let (number, end) = refusals.first {
+            let frame = Frame.circuitClose(circuit: number, end)
+            guard frame.byteCount <= room else { return nil }
+            refusals.removeFirst()
             return (frame, nil)
         }
         // Each turn is either used up or put behind the others, so this ends.
         for _ in 0..<turns.count {
             guard let number = turns.first else { return nil }
-            guard let circuit = circuits[number], circuit.credits > 0 else {
-                turns.removeFirst()
+            guard let circuit = circuits[number], circuit.credits > 0, circuit.end == nil || !circuit.queue.isEmpty
+            else {
+                endTurn()
                 continue
             }
             let limit = min(circuit.sendMTU, room - Self.overhead(of: number))
@@ -247,29 +298,48 @@ struct CircuitMux: Sendable {
                 circuits[number]?.queue.removeFirst()
                 return (leaves(sdu, on: number), number)
             }
-            guard circuit.end == nil, limit >= Self.worthAsking else { return nil }
+            guard limit >= Self.worthAsking else { return nil }
             switch inner(number, limit) {
             case .sdu(let sdu): return (leaves(sdu, on: number), nil)
             case .tooLong: return nil
-            case .nothing: turns.removeFirst()
+            case .nothing: endTurn()
             }
         }
         return nil
     }
 
+    /// What a circuit has to say of itself.
+    private func frame(about number: Number) -> Frame? {
+        guard let circuit = circuits[number] else { return nil }
+        if let asks = circuit.asks { return .circuitOpen(asks) }
+        if circuit.due > 0 {
+            return .circuitCredit(circuit: number, credits: circuit.due, sendMTU: circuit.opens)
+        }
+        guard let end = circuit.end, circuit.queue.isEmpty else { return nil }
+        return .circuitClose(circuit: number, end)
+    }
+
+    private mutating func told(_ frame: Frame, _ number: Number) {
+        switch frame {
+        case .circuitOpen: circuits[number]?.asks = nil
+        case .circuitCredit:
+            circuits[number]?.due = 0
+            circuits[number]?.opens = nil
+        default: remove(number)
+        }
+    }
+
     private mutating func leaves(_ sdu: [UInt8], on number: Number) -> Frame {
         circuits[number]?.credits -= 1
-        turns.removeFirst()
-        turns.append(number)
-        if let circuit = circuits[number], circuit.queue.isEmpty || circuit.credits == 0, let end = circuit.end {
-            circuits[number] = nil
-            frames.append(.circuitClose(circuit: number, end))
-        }
+        // Others are next.
+        endTurn()
+        turn(number)
+        if let circuit = circuits[number], circuit.end != nil, circuit.queue.isEmpty { note(number) }
         return .circuitData(circuit: number, sdu: sdu)
     }
 
     /// Bytes of a frame that are not the SDU's.
-    static func overhead(of number: Number) -> Int { 1 + 3 + WireWriter.varintBytes(number) }
+    static func overhead(of number: Number) -> Int { 1 + 2 + WireWriter.varintBytes(number) }
 
     /// With less room than this a record would be mostly overhead.
     private static let worthAsking = 64

@@ -158,7 +158,7 @@ extension MeshCore {
 
     /// What waits in the circuits of a link that this side is about to leave goes first: the goodbyes in them.
     mutating func sealWhatPasses(_ id: LinkID) {
-        guard let link = links[id], !link.isOver, link.circuits.count + link.circuits.waitingFrames > 0 else { return }
+        guard let link = links[id], !link.isOver, !link.circuits.isEmpty else { return }
         var sdus: [[UInt8]] = []
         while sdus.count < Limits.lastRecords, let (sdu, _) = nextSDU(for: id, limit: link.sendMTU) { sdus.append(sdu) }
         links[id]?.machine.packets += sdus

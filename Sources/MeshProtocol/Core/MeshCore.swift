@@ -328,7 +328,7 @@ public struct MeshCore: Sendable {
         let outgoing = link.machine.nextSDU(limit: limit) {
             conversation?.nextReliable()
         } circuits: { room in
-            link.circuits.count + link.circuits.waitingFrames == 0
+            link.circuits.isEmpty
                 ? nil : nextFrame(&link.circuits, of: id, room, &actions)
         } latest: {
             link.carrier == nil ? conversation?.nextLatest() : link.carrier?.next(of: log)
