@@ -163,6 +163,95 @@ struct CircuitTests {
         #expect(convoy.nodes["One"]?.core.relayedCircuits == 0)
     }
 
+    @Test("joins whatever else leaves in the records on its way, however little room that leaves")
+    func narrowRecords() {
+        for room in 70...110 {
+            var convoy = Convoy(relays: ["One"], guests: ["Ana"])
+            convoy.dial("One", "Car")
+            convoy.lead("One", hops: 1)
+            convoy.dial("Ana", "One")
+            convoy.isHeldUp = true
+            convoy.openCircuit("Ana", through: "One")
+            for _ in 0..<12 {
+                // Fills the host's next record to the relay but for so many bytes.
+                convoy.say(String(repeating: "x", count: Limits.sduBytes - 16 - 6 - room), from: "Car", to: "One")
+                convoy.move()
+            }
+            #expect(convoy.isConnected("Ana"), "\(room) bytes")
+        }
+    }
+
+    @Test("hears the host's last word although it reads slowly, and what was said before it")
+    func lastWordOfASlowCircuit() {
+        var convoy = line(["One"])
+        let (ana, inner) = (convoy.id("Ana"), convoy.nodes["Ana"]!.core.link(to: convoy.id("Car"))!)
+        convoy.act("Ana") { $0.holdCircuit(of: inner, true) }
+        for number in 0..<8 {
+            convoy.say("\(number)", from: "Car", to: "Ana")
+            convoy.settle()
+        }
+        convoy.act("Car") { core in core.link(to: ana).map { core.leave($0, saying: .ended) } ?? [] }
+        convoy.settle()
+        #expect(!convoy.isConnected("Car", to: "Ana"))
+        convoy.act("Ana") { $0.holdCircuit(of: inner, false) }
+        convoy.settle()
+        #expect(convoy.ends(at: "Ana") == [.goodbye(.ended)])
+        // Four that were read and not acknowledged by credits, and what waited at the relay.
+        let heard = convoy.texts(at: "Ana")
+        #expect(heard.count > 4 && heard == heard.indices.map { "\($0)" })
+        for name in ["Car", "One", "Ana"] { #expect(convoy.nodes[name]?.core.footprint.circuitBytes == 0) }
+        #expect(convoy.nodes["One"]?.core.relayedCircuits == 0)
+    }
+
+    @Test("that the host does not read for a while keeps it from nothing, though something waits for an answer")
+    func notReadAndWaitedFor() {
+        var convoy = line(["One"])
+        let inner = convoy.nodes["Car"]!.core.link(to: convoy.id("Ana"))!
+        convoy.onTheWay = { node, sdu in node == "Ana" ? [] : [sdu] }
+        convoy.say("an answer", from: "Car", to: "Ana")
+        convoy.settle()
+        let later = convoy.now + .seconds(5)
+        convoy.act("Car") { core in
+            core.heardNothingByChoice(on: inner, now: later)
+            return []
+        }
+        // Or it would be due again and again.
+        #expect(convoy.nodes["Car"]!.core.deadline(of: inner)! > later)
+    }
+
+    @Test("may be one of seven behind a relay, whichever way that goes itself")
+    func sevenBehindARelayBehindARelay() {
+        let guests = (1...Limits.relayChildren).map { "Guest \($0)" }
+        let convoy = line(["One", "Two"], guests: guests)
+        for guest in guests { #expect(convoy.isConnected(guest)) }
+    }
+
+    @Test("whose circuit is over before the host has answered leaves nothing there")
+    func overBeforeItBegan() {
+        var convoy = Convoy(relays: ["One"], guests: ["Ana"])
+        convoy.dial("One", "Car")
+        let carrier = convoy.link("Car", to: "One")!
+        for number in [UInt64(0), 2] {
+            let open = CircuitOpen(
+                circuit: number, host: convoy.id("Car"), hopsLeft: 3, innerMTU: 600,
+                passed: [Identity.head(of: convoy.id("One"))])
+            var actions: [MeshCore.Action] = []
+            convoy.act("Car") { core in
+                _ = core.circuit(.circuitOpen(open), on: carrier)
+                _ =
+                    number == 0
+                    ? core.circuit(.circuitClose(circuit: 0, .ended), on: carrier) : core.channelClosed(carrier)
+                actions = core.opened(
+                    99, as: .responder, sendMTU: 600, in: CircuitPlace(offered: open, on: carrier),
+                    entropy: MeshCore.Entropy([UInt8](repeating: 9, count: MeshCore.Entropy.byteCount)), now: .zero)
+                return []
+            }
+            #expect(actions.contains(.circuitEnded(99)))
+            #expect(convoy.nodes["Car"]?.core.allLinks.contains(99) == false)
+            #expect(convoy.nodes["Car"]?.core.innerLinks.isEmpty == true)
+        }
+    }
+
     @Test("leaves a relay that takes and drops within seconds, once something waits for an answer")
     func droppingRelay() {
         var convoy = line(["One"])

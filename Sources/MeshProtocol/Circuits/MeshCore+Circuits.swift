@@ -14,8 +14,9 @@ extension MeshCore {
             guard let host = place.host, carrier.machine.connectedPeer != nil else { return false }
             place.number = links[place.carrier]?.circuits.open(
                 host, hopsLeft: Limits.circuitHops, receiveMTU: mtu, passed: [])
-        } else if let number = place.number {
-            links[place.carrier]?.circuits.accept(number, receiveMTU: mtu)
+        } else if let number = place.number, links[place.carrier]?.circuits.accept(number, receiveMTU: mtu) != true {
+            // It has been closed while the owner was asked.
+            return false
         }
         guard let circuit = place.circuit else { return false }
         links[id]?.place = place
@@ -25,7 +26,11 @@ extension MeshCore {
 
     /// A link in a circuit is over, and so is the circuit. Nothing is left of the link.
     mutating func leaveCircuit(_ id: LinkID, afterFinalFrame: Bool) -> [Action] {
-        guard let circuit = links[id]?.place?.circuit else { return [] }
+        guard let circuit = links[id]?.place?.circuit else {
+            // It has never begun.
+            links[id] = nil
+            return [.circuitEnded(id)]
+        }
         var last: [[UInt8]] = []
         let limit = links[circuit.link]?.circuits.sendMTU(of: circuit.number) ?? Limits.leastSDUBytes
         while afterFinalFrame, let (sdu, _) = nextSDU(for: id, limit: limit) { last.append(sdu) }
@@ -193,8 +198,8 @@ extension MeshCore {
         _ circuit: CircuitPlace.Circuit, _ limit: Int, _ actions: inout [Action]
     ) -> CircuitMux.Supply {
         guard let inner = innerLinks[circuit] else { return .nothing }
-        // A packet of a handshake cannot be cut.
-        if let packet = links[inner]?.machine.packets.first, packet.count > limit { return .tooLong }
+        // A packet of a handshake cannot be cut, and an answer neither.
+        if let least = links[inner]?.machine.leastRoom, least > limit { return .tooLong }
         guard let (sdu, more) = nextSDU(for: inner, limit: limit) else { return .nothing }
         actions += more
         return .sdu(sdu)

@@ -7,22 +7,25 @@ extension MeshCore {
 
     mutating func carrierConnected(_ peer: Peer, _ hello: Hello, on id: LinkID) -> [Action] {
         guard let link = links[id] else { return [] }
-        var actions: [Action] = []
+        if link.machine.role == .responder, case .refuse(let reason) = answer(to: peer.id, on: id) {
+            return update(id) { $0.sendAway(reason) }
+        }
+        // The newest link stays, whoever has dialled: of two that lead to one another one has lost its way.
+        let others = links.filter { old, link in
+            old != id && link.carrier != nil && link.machine.connectedPeer?.id == peer.id
+        }
+        var actions = others.keys.sorted().flatMap { old in update(old) { $0.end(.replaced) } }
         if link.machine.role == .responder {
-            if case .refuse(let reason) = answer(to: peer.id, on: id) { return update(id) { $0.sendAway(reason) } }
-            if let old = carrierOfPeer[peer.id], old != id { actions += update(old) { $0.end(.replaced) } }
+            linkOfChild[peer.id] = id
             // It may have changed since the answer left.
             actions += update(id) { [route] in $0.tell(route) }
         }
-        carrierOfPeer[peer.id] = id
         return actions + [.tell(id, .carrier(peer, hello.route ?? nil))] + wake(id)
     }
 
     /// The nodes behind this one.
     public var children: [Peer] {
-        carrierOfPeer.values.sorted().compactMap { id in
-            links[id]?.machine.role == .responder ? links[id]?.machine.connectedPeer : nil
-        }
+        linkOfChild.values.sorted().compactMap { links[$0]?.machine.connectedPeer }
     }
 
     /// Whether the peer of a link takes circuits, and gets the state signed.
@@ -50,7 +53,7 @@ extension MeshCore {
     public mutating func lead(_ route: Route?) -> [Action] {
         self.route = route
         var actions: [Action] = []
-        for id in carrierOfPeer.values.sorted() where links[id]?.machine.role == .responder {
+        for id in linkOfChild.values.sorted() {
             if route == nil {
                 for number in links[id]?.circuits.numbers ?? [] { end(CircuitPlace.Circuit(link: id, number: number)) }
                 links[id]?.carrier?.isServed = false
@@ -131,6 +134,6 @@ extension MeshCore {
     private mutating func keep(_ entry: SharedLog.Entry) -> [Action] {
         guard relays else { return [] }
         log.append(entry)
-        return carrierOfPeer.values.sorted().filter { links[$0]?.carrier?.isServed == true }.map { .wake($0) }
+        return linkOfChild.values.sorted().filter { links[$0]?.carrier?.isServed == true }.map { .wake($0) }
     }
 }

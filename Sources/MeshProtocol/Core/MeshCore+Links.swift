@@ -107,7 +107,7 @@ extension MeshCore {
         guard let link = links[id] else { return .refuse(.unspecified) }
         if link.carrier != nil {
             return admission.answer(
-                peer, local: local.id, connected: carrierOfPeer.keys, limit: Limits.relayChildren, now: now)
+                peer, local: local.id, connected: linkOfChild.keys, limit: Limits.relayChildren, now: now)
         }
         let inCircuits = link.place != nil
         let connected = linkOfPeer.filter { (links[$0.value]?.place != nil) == inCircuits }.map(\.key)
@@ -189,22 +189,15 @@ extension MeshCore {
     }
 
     private mutating func told(_ end: LinkEnd, of id: LinkID) -> Action {
-        guard let link = links[id], let peer = link.machine.peer else {
+        guard let link = links[id], let peer = link.machine.peer, link.carrier != nil || link.conversation != nil else {
             let proved = links[id]?.machine.remoteKey.map { Identity.peerID(publicKey: $0) }
             return .tell(id, .failed(expected: links[id]?.expected, proved: proved, end))
         }
         if link.carrier != nil {
-            if carrierOfPeer[peer.id] == id { carrierOfPeer[peer.id] = nil }
+            if linkOfChild[peer.id] == id { linkOfChild[peer.id] = nil }
             return .tell(id, .carrierEnded(peer, end))
         }
-        guard let key = link.conversation else {
-            return .tell(
-                id,
-                .failed(
-                    expected: link.expected, proved: link.machine.remoteKey.map { Identity.peerID(publicKey: $0) }, end)
-            )
-        }
-        if linkOfPeer[peer.id] == id {
+        if let key = link.conversation, linkOfPeer[peer.id] == id {
             linkOfPeer[peer.id] = nil
             conversations[key]?.pause()
         }

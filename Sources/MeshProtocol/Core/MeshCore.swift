@@ -124,7 +124,7 @@ public struct MeshCore: Sendable {
     var knownPeers: [ConversationKey: KnownPeer] = [:]
     var conversations: [ConversationKey: Conversation] = [:]
     /// Which link leads to which node behind this one.
-    var carrierOfPeer: [Peer.ID: LinkID] = [:]
+    var linkOfChild: [Peer.ID: LinkID] = [:]
     /// The link to the host that this node has joined.
     var hostLink: LinkID?
     /// The links that end in circuits.
@@ -252,7 +252,10 @@ public struct MeshCore: Sendable {
             machine: LinkMachine(role: role, keys: keys, answerTime: answerTime, now: now), entropy: entropy,
             expected: expected, refusal: refusal, advertised: advertised, sendMTU: sendMTU,
             circuits: CircuitMux(role), carrier: isCarrier ? Carrier() : nil)
-        if let place, !enter(place, id, role) { return update(id) { $0.end(.circuit(.noRoom)) } }
+        if let place, !enter(place, id, role) {
+            links[id]?.place = place
+            return update(id) { $0.end(.circuit(.noRoom)) }
+        }
         let standing = known.flatMap { introduce(to: $0, on: id) }
         return update(id) { machine in
             // It is closed already, and that is no misbehaviour.
@@ -294,6 +297,8 @@ public struct MeshCore: Sendable {
     /// Nothing was read from a link up to now because this side did not read: the other side was not silent.
     public mutating func heardNothingByChoice(on id: LinkID, now: MeshInstant) {
         links[id]?.machine.heardNothingByChoice(now: now)
+        // An acknowledgement may be among what is not read.
+        if links[id]?.waitsSince != nil { links[id]?.waitsSince = now }
     }
 
     /// This side leaves a link, with a goodbye that may say what becomes of its session.

@@ -12,6 +12,9 @@ struct ControlFrames: Sendable {
     private var note: AirNote?
     private var route: Route??
 
+    /// The answer, where it waits.
+    var answer: Frame? { answers.first }
+
     /// How many wait.
     var count: Int {
         answers.count + finalFrames.count + [ping, pong, acknowledgement].count { $0 != nil }

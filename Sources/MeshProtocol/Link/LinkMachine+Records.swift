@@ -88,7 +88,8 @@ extension LinkMachine {
         let room = limit - NoiseCipher.tagBytes
         while let frame = control.next(fitting: room - plaintext.bytes.count) { frame.write(into: &plaintext) }
         var latestHasLeft = false
-        if connectedPeer != nil {
+        // Nothing goes before the answer.
+        if connectedPeer != nil, control.answer == nil {
             fill(&plaintext, to: room, lane: .reliable, next: reliable)
             while let frame = circuits(room - plaintext.bytes.count) { frame.write(into: &plaintext) }
             latestHasLeft = fill(&plaintext, to: room, lane: .latest, next: latest)

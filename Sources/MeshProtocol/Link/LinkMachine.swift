@@ -98,6 +98,11 @@ struct LinkMachine: Sendable {
         if case .ended = phase { true } else { false }
     }
 
+    /// Bytes of the smallest SDU that holds what leaves next, where that cannot be cut: a packet, or the answer.
+    var leastRoom: Int {
+        packets.first?.count ?? control.answer.map { $0.byteCount + NoiseCipher.tagBytes } ?? 0
+    }
+
     /// When `tick` is due.
     var deadline: MeshInstant? {
         switch phase {
