@@ -348,6 +348,26 @@ struct SharedStateTests {
         #expect(!convoy.isConnected("Ana"))
     }
 
+    @Test("that a relay has kept is given to nobody when its own way is another one, before it has heard what is new")
+    func relayThatIsBehind() {
+        var convoy = Convoy(relays: ["One"], guests: ["Ana"])
+        convoy.dial("One", "Car")
+        convoy.join("Ana", through: "One")
+        convoy.share("everything", with: "One", as: .whole)
+        convoy.settle()
+        convoy.cut("One", from: "Car")
+        convoy.dial("One", "Car")
+        convoy.openCircuit("Ana", through: "One")
+        #expect(convoy.isConnected("Ana"))
+        #expect(convoy.texts(at: "Ana") == ["everything"], "it may have seen something newer meanwhile")
+        // As another relay begins.
+        convoy.share("everything new", with: "One", as: .checkpoint)
+        convoy.settle()
+        convoy.share("a change", with: "One", as: .change)
+        convoy.settle()
+        #expect(convoy.texts(at: "Ana") == ["everything", "everything new", "a change"])
+    }
+
     @Test("costs a guest in the host's own reach not a byte more: nothing is signed for it")
     func plainGuest() {
         var convoy = Convoy(guests: ["Ana"])

@@ -97,6 +97,9 @@ public struct HostSnapshot: Hashable, Sendable, Codable {
     public func supersedes(_ other: HostSnapshot) -> Bool {
         (epoch, revision) > (other.epoch, other.revision)
     }
+
+    /// Whether this is an earlier state of the same run of the host. Another run's is neither earlier nor later for sure.
+    public func isBehind(_ other: HostSnapshot) -> Bool { epoch == other.epoch && revision < other.revision }
 }
 
 extension QueueItem: Codable {

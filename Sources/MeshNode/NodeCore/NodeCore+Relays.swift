@@ -182,14 +182,12 @@ extension NodeCore {
     mutating func waitsForRelay(_ message: ReceivedMessage, on id: MeshCore.LinkID) -> Bool {
         guard circuits.place(of: id) != nil, let guest = decisions.app.guest else { return false }
         switch MeshMessage(encoded: message.body) {
-        case .stateUpdate:
-            if circuits.wantsState?.link == id { circuits.wantsState = nil }
-            return false
         case .stateHeartbeat(let epoch, let revision, _):
-            guard let state = guest.state.hostSnapshot, guest.state.isCurrent else { return true }
+            // Until there is a state, it says how new that has to be.
+            guard let state = guest.state.hostSnapshot, guest.state.isCurrent else { return false }
             guard (state.epoch, state.revision) != (epoch, revision) else { return false }
-            // What is behind the state on view says nothing.
-            guard state.epoch != epoch || revision > state.revision else { return true }
+            // What is behind the state on view says nothing of that, but that may be an earlier link's.
+            guard state.epoch != epoch || revision > state.revision else { return false }
             circuits.heartbeat = (id, message, circuits.heartbeat?.until ?? context.now + NodeLimits.relayedState)
             return true
         default: return false
@@ -219,8 +217,13 @@ extension NodeCore {
         if let (link, at) = circuits.wantsState, at <= context.now { askForState(on: link) }
     }
 
-    /// No relay has brought it: the host is asked.
+    /// Nothing has happened that its step has not dealt with.
+    private var isSettled: Bool { writing == nil && waiting.isEmpty }
+
+    /// No relay has brought it, or one that is behind: the host is asked.
     private mutating func askForState(on link: MeshCore.LinkID) {
+        // What a relay has brought, or what has caught up.
+        if isSettled, decisions.app.guest?.state.isCurrent == true { return circuits.wantsState = nil }
         circuits.wantsState = (link, context.now + NodeLimits.relayedStateAgain)
         guard let key = context.mesh.key(on: link) else { return circuits.wantsState = nil }
         apply(context.mesh.send(MeshMessage.stateRequest.encoded, as: .latest, to: key).1)

@@ -200,6 +200,7 @@ struct NodeDecisions: Sendable {
         return (isNews ? [.show(.peerConnected(peer))] : []) + [.steer(.linked(peer))]
             + watch(.linked(peer.id), &context) + [.cleared(by: .linked)]
             + (isNews ? ask(.multipeerEvent(.peerConnected(peer)), &context) : [])
+            + (context.mesh.place(of: id) != nil && app.guest != nil ? ask(.guest(.isServedByRelay), &context) : [])
             + [.guestConnected(peer.id, on: id)] + copiedHost(met: peer, context)
     }
 

@@ -131,6 +131,14 @@ extension MeshCore {
         return keep(SharedLog.Entry(sharing: sharing, signed: Array(unit.body))) + [.tell(host, .received(message))]
     }
 
+    /// The way to the host is another one: what is on it may leave something out that was under way on the last one, and what is
+    /// kept may be older than what those behind this node have seen since. So nobody is given anything of it any more.
+    mutating func beginLog() {
+        guard relays, let uplink, uplink != logSource else { return }
+        logSource = uplink
+        log.beginAgain()
+    }
+
     private mutating func keep(_ entry: SharedLog.Entry) -> [Action] {
         guard relays else { return [] }
         log.append(entry)

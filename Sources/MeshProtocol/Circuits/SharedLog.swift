@@ -34,6 +34,13 @@ struct SharedLog: Sendable {
         if start == nil || byteCount > Limits.sharedLogBytes { removeAll() }
     }
 
+    /// What follows stands by itself, or builds on something that was never here. Who has got to the end of what is kept has to
+    /// begin again as well.
+    mutating func beginAgain() {
+        removeAll()
+        first += 1
+    }
+
     private mutating func removeFirst() {
         byteCount -= entries.removeFirst().signed.count
         first += 1

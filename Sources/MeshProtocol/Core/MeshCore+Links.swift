@@ -140,7 +140,10 @@ extension MeshCore {
         if let forgotten = meet(key, publicKey: publicKey, link.entropy) { actions.append(.forgot(forgotten)) }
         links[id]?.conversation = key
         linkOfPeer[peer.id] = id
-        if link.machine.role == .initiator { hostLink = id }
+        if link.machine.role == .initiator {
+            hostLink = id
+            beginLog()
+        }
         let acknowledged = conversations[key]?.begin(with: resumption) == true
         if link.isWelcomed { conversations[key]?.countWelcome() }
         actions.append(.tell(id, .connected(peer)))

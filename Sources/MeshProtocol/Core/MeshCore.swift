@@ -137,6 +137,8 @@ public struct MeshCore: Sendable {
     public internal(set) var route: Route?
     /// The host's state, as it was signed.
     var log = SharedLog()
+    /// The link that it has come over.
+    var logSource: LinkID?
     let signature: StateSignature
     /// What was signed last: most relays are sent the same.
     var lastSigned: (entry: SharedLog.Entry, body: [UInt8])?

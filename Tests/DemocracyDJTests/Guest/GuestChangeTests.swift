@@ -59,6 +59,64 @@ struct GuestChangeTests {
         #expect(receive(.stateChange(change)) == [.request(.stateRequest, from: Example.host.id)])
     }
 
+    @Test("a guest that comes back over a relay which is behind sees nothing older than it has seen")
+    mutating func behind() throws {
+        let old = host.snapshot
+        let first = try vote("s3")
+        let afterFirst = host.snapshot
+        let second = try vote("s4")
+        let seen = host.snapshot
+        _ = guest.handle(.multipeerEvent(.peerConnected(Example.host)))
+        #expect(receive(.stateUpdate(seen)) == [.show(seen)])
+        _ = guest.handle(.multipeerEvent(.peerDisconnected(Example.host)))
+        _ = guest.handle(.multipeerEvent(.peerConnected(Example.host)))
+        #expect(receive(.stateUpdate(old)) == [])
+        #expect(guest.state.hostSnapshot == seen && guest.isStale)
+        #expect(receive(.stateChange(first)) == [], "still behind")
+        #expect(guest.state.base == afterFirst)
+        #expect(receive(.stateChange(second)) == [.show(seen)], "it has caught up")
+        #expect(!guest.isStale && guest.state.base == nil)
+        let third = try vote("s5")
+        #expect(receive(.stateChange(third)) == [.show(host.snapshot)])
+    }
+
+    @Test("a guest behind a relay is shown nothing, and told of no wish, by states from before it came")
+    mutating func historyOfARelay() throws {
+        let old = host.snapshot
+        let first = try vote("s3", by: Example.ana)
+        let present = host.snapshot
+        let second = try vote("s4")
+        _ = guest.handle(.multipeerEvent(.peerConnected(Example.host)))
+        _ = guest.handle(.isServedByRelay)
+        _ = guest.handle(.takeBackVote("s3"))
+        #expect(receive(.stateUpdate(old)) == [])
+        #expect(receive(.stateHeartbeat(epoch: present.epoch, revision: present.revision, elapsed: nil)) == [])
+        #expect(guest.state.hostSnapshot == nil)
+        #expect(receive(.stateChange(first)) == [.show(present)], "its vote is there, from before its store was lost")
+        #expect(receive(.stateChange(second)) == [.show(host.snapshot)])
+        // The other way round.
+        _ = guest.handle(.multipeerEvent(.peerConnected(Example.host)))
+        _ = guest.handle(.isServedByRelay)
+        let beat = MeshMessage.stateHeartbeat(epoch: present.epoch, revision: host.snapshot.revision, elapsed: nil)
+        #expect(receive(.stateUpdate(host.snapshot)) == [])
+        #expect(receive(beat).contains(.show(host.snapshot)))
+    }
+
+    @Test("what is behind makes way for the whole, and for another run of the host")
+    mutating func behindAndWhole() throws {
+        let old = host.snapshot
+        _ = try vote("s3")
+        join()
+        for isNewRun in [false, true] {
+            _ = guest.handle(.multipeerEvent(.peerConnected(Example.host)))
+            #expect(receive(.stateUpdate(old)) == [])
+            var whole = host.snapshot
+            if isNewRun { (whole.epoch, whole.revision) = (6, 1) }
+            #expect(receive(.stateUpdate(whole)) == [.show(whole)])
+            #expect(!guest.isStale)
+        }
+    }
+
     @Test("a change that comes again changes nothing, and nothing is asked for")
     mutating func replay() throws {
         join()

@@ -20,6 +20,8 @@ public struct GuestFeature: Feature {
         case search(String)
         /// The host that was lost is not waited for any longer.
         case gaveUp
+        /// Over the link that has just come up a relay brings the state, and that may be behind.
+        case isServedByRelay
         /// The key of the host that was joined, which begins like this, is forgotten: another one may be the same host's.
         case forgotHost(Peer.ID)
     }
@@ -68,6 +70,20 @@ public struct GuestFeature: Feature {
         }
     }
 
+    /// What is known of the host's present state where a relay brings it.
+    public enum Present: Hashable, Sendable {
+        /// The host says it with its first heartbeat on the link.
+        case awaited
+        /// It was this one then.
+        case told(epoch: UInt32, revision: UInt64)
+
+        /// Whether a state is no older than that.
+        func isReached(by update: HostSnapshot) -> Bool {
+            guard case .told(let epoch, let revision) = self else { return false }
+            return (update.epoch, update.revision) >= (epoch, revision)
+        }
+    }
+
     /// What a guest knows.
     public struct State: Hashable, Sendable {
         /// What is still on its way about songs that nothing is wanted of any more: the next wish comes behind it.
@@ -82,6 +98,11 @@ public struct GuestFeature: Feature {
         public var hostSnapshot: HostSnapshot?
         /// That state came over the present link.
         public var isCurrent = false
+        /// What came first over the present link where that is older than what is on view, or than the host says: a relay is
+        /// behind. What follows builds on it, and it is not shown before it has caught up.
+        public var base: HostSnapshot?
+        /// Nothing older is shown. Nil where the host itself brings the state.
+        public var present: Present?
         /// When its `elapsed` was right.
         public var sampledAt = MeshInstant.zero
         /// What this guest wants and no snapshot has shown yet, the oldest first.
@@ -135,6 +156,7 @@ public struct GuestFeature: Feature {
         case .skip: skip()
         case .search(let words): search(words)
         case .gaveUp: gaveUp()
+        case .isServedByRelay: isServedByRelay()
         case .forgotHost(let head): forgotHost(head)
         }
     }
@@ -162,9 +184,15 @@ public struct GuestFeature: Feature {
         return []
     }
 
+    private mutating func isServedByRelay() -> [Effect] {
+        if !state.isCurrent { state.present = .awaited }
+        return []
+    }
+
     /// What plays has gone on; while the host is out of reach nobody knows.
     private mutating func goOn(until now: MeshInstant) {
         if state.isCurrent { state.hostSnapshot?.elapse(now - state.sampledAt) }
+        state.base?.elapse(now - state.sampledAt)
         state.sampledAt = now
     }
 
@@ -204,9 +232,9 @@ public struct GuestFeature: Feature {
         if state.known?.id != peer.id { meet(KnownHost(id: peer.id)) }
         state.host = peer
         state.connectionStatus = .connected
-        // The first snapshot on a link always counts: another host's epochs, or those of a device whose clock was set
-        // back, say nothing.
-        state.isCurrent = false
+        // The first snapshot on a link counts whatever its epoch is: another host's epochs, or those of a device whose clock was
+        // set back, say nothing.
+        (state.isCurrent, state.base, state.present) = (false, nil, nil)
         state.isWaitingForWhole = false
         state.search?.isOpen = false
         return state.wishes.indices.flatMap { index -> [Effect] in
@@ -222,7 +250,7 @@ public struct GuestFeature: Feature {
         // Another guest left: the next snapshot shows it.
         guard state.host?.id == peer.id else { return [] }
         state.host = nil
-        state.isCurrent = false
+        (state.isCurrent, state.base, state.present) = (false, nil, nil)
         let waiting = state.wishes.indices.filter { state.wishes[$0].progress == .sent }.map { index -> Effect in
             state.wishes[index].progress = .handedOver
             return .wishChanged(songID: state.wishes[index].songID, state.wishes[index].kind, .queued)
@@ -261,7 +289,7 @@ public struct GuestFeature: Feature {
     /// A change makes the next state of the one it builds on. A guest that has another asks for the whole, once.
     private mutating func take(_ change: HostChange, from host: Peer) -> [Effect] {
         guard !state.isWaitingForWhole else { return [] }
-        if state.isCurrent, let snapshot = state.hostSnapshot {
+        if let snapshot = state.isCurrent ? state.hostSnapshot : state.base {
             if let next = snapshot.applying(change) { return take(next) }
             // An old one that comes late tells nothing new.
             if (change.epoch, change.revision) <= (snapshot.epoch, snapshot.revision) { return [] }
@@ -273,10 +301,17 @@ public struct GuestFeature: Feature {
     private mutating func take(
         _ epoch: UInt32, _ revision: UInt64, _ elapsed: Double?, from host: Peer
     ) -> [Effect] {
-        guard state.isCurrent, let snapshot = state.hostSnapshot else { return [] }
-        if (snapshot.epoch, snapshot.revision) == (epoch, revision) {
+        if !state.isCurrent, state.present != nil {
+            state.present = .told(epoch: epoch, revision: revision)
+            // What does not catch up is asked for when the relay has had its time.
+            return state.base.map { take($0) } ?? []
+        }
+        guard let snapshot = state.isCurrent ? state.hostSnapshot : state.base else { return [] }
+        if state.isCurrent, (snapshot.epoch, snapshot.revision) == (epoch, revision) {
             return correct(elapsed) + settleWishes(by: snapshot)
         }
+        // It has been under way for longer than a state that a relay has brought.
+        if state.isCurrent, snapshot.epoch == epoch, revision < snapshot.revision { return [] }
         return state.isWaitingForWhole ? [] : [askForWhole(host)]
     }
 
@@ -298,8 +333,17 @@ public struct GuestFeature: Feature {
             .search(SearchRequest(number: search.number, words: search.words, asksForState: true)), from: host.id)
     }
 
+    /// Nobody sees the queue go back within a run of the host.
     private mutating func take(_ update: HostSnapshot) -> [Effect] {
         if state.isCurrent, let snapshot = state.hostSnapshot, !update.supersedes(snapshot) { return [] }
+        let isBehind = state.hostSnapshot.map { update.isBehind($0) } == true
+        guard !state.isCurrent, isBehind || state.present?.isReached(by: update) == false else { return show(update) }
+        if state.base.map({ update.supersedes($0) }) != false { state.base = update }
+        return []
+    }
+
+    private mutating func show(_ update: HostSnapshot) -> [Effect] {
+        state.base = nil
         let isNewRun = state.known?.epoch != nil && state.known?.epoch != update.epoch
         state.hostSnapshot = update
         state.isCurrent = true
@@ -313,7 +357,7 @@ extension GuestFeature.Event {
     public var isWish: Bool {
         switch self {
         case .vote, .takeBackVote, .suggest, .skip: true
-        case .multipeerEvent, .search, .gaveUp, .forgotHost: false
+        case .multipeerEvent, .search, .gaveUp, .isServedByRelay, .forgotHost: false
         }
     }
 
@@ -321,7 +365,7 @@ extension GuestFeature.Event {
     public var songID: Song.ID? {
         switch self {
         case .vote(let songID), .takeBackVote(let songID), .suggest(let songID): songID
-        case .skip, .search, .gaveUp, .forgotHost, .multipeerEvent: nil
+        case .skip, .search, .gaveUp, .isServedByRelay, .forgotHost, .multipeerEvent: nil
         }
     }
 }
