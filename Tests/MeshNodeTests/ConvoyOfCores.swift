@@ -107,6 +107,13 @@ struct ConvoyOfCores {
         now = end
     }
 
+    /// Something happens to a node that no event tells of.
+    mutating func change(_ name: String, _ body: (inout NodeCore) -> Void) {
+        guard var node = nodes.removeValue(forKey: name) else { return }
+        body(&node.core)
+        nodes[name] = node
+    }
+
     mutating func type(_ input: NodeInput, at name: String) { feed(.input(input), to: name) }
 
     // MARK: What is seen

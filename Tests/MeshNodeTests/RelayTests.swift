@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import DemocracyDJ
-import MeshProtocol
 import Testing
 
 @testable import MeshNode
+@testable import MeshProtocol
 
 @Suite("Guests beyond the host's reach")
 struct RelayTests {
@@ -53,6 +53,59 @@ struct RelayTests {
         #expect(convoy.way(of: "Ana") == [relay == "One" ? "Two" : "One"])
         #expect(convoy.votes(for: "s2", at: "Car") == 1)
         #expect(convoy.wishes(at: "Ana").last == .confirmed)
+    }
+
+    @Test("see nothing older than they have seen when their next relay is behind, and are soon told what is new")
+    func relayIsBehind() {
+        var convoy = ConvoyOfCores(relays: ["One", "Two"], guests: ["Ana"])
+        convoy.line("Car", "One", "Ana")
+        convoy.line("Car", "Two")
+        convoy.pass(.seconds(3))
+        let old = convoy.nodes["Two"]?.core.mesh.log
+        convoy.type(.guest(.vote("s2")), at: "Ana")
+        convoy.pass(.milliseconds(300))
+        convoy.part("One", "Ana")
+        convoy.pass(.milliseconds(500))
+        let seen = convoy.state(at: "Ana")
+        convoy.change("Two") { core in if let old { core.context.mesh.log = old } }
+        convoy.meet("Two", "Ana")
+        convoy.pass(.milliseconds(900))
+        #expect(convoy.isLinked("Ana") && convoy.way(of: "Ana") == ["Two"])
+        #expect(convoy.votes(for: "s2", at: "Ana") == 1)
+        #expect((convoy.state(at: "Ana")?.revision ?? 0) >= seen?.revision ?? .max)
+        convoy.pass(.milliseconds(1_100))
+        #expect(convoy.state(at: "Ana")?.revision == convoy.state(at: "Car")?.revision)
+        let revisions = (convoy.nodes["Ana"]?.shown ?? []).compactMap { event in
+            if case .snapshot(let state, isStale: false) = event { state.revision } else { nil }
+        }
+        #expect(revisions == revisions.sorted())
+    }
+
+    @Test("are told nothing of a relay that takes them not, which is no host's word, and take another")
+    func relayRefuses() {
+        var convoy = ConvoyOfCores(relays: ["One", "Two"], guests: ["Ana"])
+        let ana = convoy.id("Ana")
+        convoy.change("One") { $0.context.mesh.banned = [ana] }
+        convoy.line("Car", "One", "Ana")
+        convoy.line("Car", "Two")
+        convoy.pass(.seconds(3))
+        #expect(!convoy.isLinked("Ana"))
+        convoy.meet("Two", "Ana")
+        convoy.pass(.seconds(3))
+        #expect(convoy.way(of: "Ana") == ["Two"])
+        let notices = (convoy.nodes["Ana"]?.shown ?? []).filter { if case .notice = $0 { true } else { false } }
+        #expect(notices.isEmpty)
+    }
+
+    @Test("leave a relay that was dialled for a circuit which nobody wants any more")
+    func carrierOfNothing() {
+        let relay = Peer(id: "00112233445566778899aabbccddeeff", name: "One")
+        var table = CircuitTable()
+        table.linked(relay, nil, on: 1, now: .zero)
+        #expect(table.deadline == NodeLimits.idleCarrier)
+        #expect(table.idle(now: NodeLimits.idleCarrier) == [1])
+        table.opened(2, CircuitPlace(to: "ffeeddccbbaa99887766554433221100", over: 1, hops: 1))
+        #expect(table.idle(now: .seconds(60)).isEmpty)
     }
 
     @Test("stay with a relay that finds another way up by itself, and are back without dialling")

@@ -10,7 +10,7 @@ struct CircuitTable: Sendable {
         var route: Route?
         /// Signal strength in dBm, where the radio has told.
         var rssi: Int?
-        /// Since when it is of no use; nil while a link goes over it or is about to.
+        /// Since when it is of no use; nil while a link goes over it.
         var idleSince: MeshInstant?
     }
 
@@ -63,8 +63,9 @@ struct CircuitTable: Sendable {
 
     // MARK: Relays
 
-    mutating func linked(_ peer: Peer, _ route: Route?, on id: MeshCore.LinkID) {
-        relays[id] = Relay(peer: peer, route: route)
+    /// A relay that was dialled is linked. Who wanted a circuit there may not want it any more.
+    mutating func linked(_ peer: Peer, _ route: Route?, on id: MeshCore.LinkID, now: MeshInstant) {
+        relays[id] = Relay(peer: peer, route: route, idleSince: now)
     }
 
     mutating func leads(_ route: Route?, on id: MeshCore.LinkID) { relays[id]?.route = route }

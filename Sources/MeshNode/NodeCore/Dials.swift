@@ -110,6 +110,9 @@ struct Dials: Sendable {
         dials.first { $0.value.link == link && $0.value.relay != nil }.map { ($0.key, $0.value.number) }
     }
 
+    /// The head of the relay that was dialled where a link is the one to it.
+    func relay(on link: MeshCore.LinkID) -> Peer.ID? { dials.values.first { $0.link == link }?.relay }
+
     /// A dial's channel has opened. Returns who was invited; nil where nobody waits for it any more.
     mutating func opened(_ number: Int, _ link: MeshCore.LinkID) -> Peer.ID? {
         guard let peer = peer(of: number) else { return nil }

@@ -42,6 +42,8 @@ extension NodeCore {
             _ = dials.ended(id)
             isOnItsWay(id)
             show(.contact(Contact(.resumed, peer, at: configuration.origin + context.now)))
+        case .failed(_, _, let end) where circuits.place(of: id) == nil && dials.invited(on: id) != nil:
+            return carrierFailed(end, on: id)
         case .failed(let expected, _, let end):
             let wasDialled = dials.ended(id) != nil
             log(end, expected ?? "a peer that has not proved who it is")

@@ -62,7 +62,7 @@ extension NodeCore {
             perform(duty.handle(.children(context.mesh.children.count), now: context.now))
             return
         }
-        circuits.linked(peer, route, on: id)
+        circuits.linked(peer, route, on: id, now: context.now)
         guard let route, route.host.hasPrefix(host),
             ways.host(behind: peer.id).map({ route.host.hasPrefix($0) }) != false
         else {
@@ -73,6 +73,17 @@ extension NodeCore {
         }
         let place = CircuitPlace(to: route.host, over: id, hops: Int(route.hops))
         emit(.openCircuit(place, dial: number, expecting: host))
+    }
+
+    /// A link to a relay was never up. What the relay says of itself is nothing that a person has to know: there are others.
+    mutating func carrierFailed(_ end: LinkEnd, on id: MeshCore.LinkID) {
+        if let relay = dials.relay(on: id) {
+            log(end, relay)
+            ways.failed(relay, now: context.now)
+        }
+        _ = dials.ended(id)
+        inviteFailed(.linkEnded(end))
+        emit(.linksChanged)
     }
 
     mutating func routeChanged(_ route: Route?, on id: MeshCore.LinkID) {
@@ -93,7 +104,10 @@ extension NodeCore {
         circuits.lost(id)
         links.closed(id)
         if dials.ended(id) != nil { inviteFailed(.linkEnded(end)) }
-        if case .misbehaved = end { ways.failed(peer.id, now: context.now) }
+        switch end {
+        case .misbehaved, .refused: ways.failed(peer.id, now: context.now)
+        default: break
+        }
         if relays { perform(duty.handle(.children(context.mesh.children.count), now: context.now)) }
         emit(.linksChanged)
     }
