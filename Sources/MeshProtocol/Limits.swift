@@ -121,8 +121,9 @@ public enum Limits {
     static let circuitPatience: Duration = .seconds(2)
     /// Silence after that which makes a circuit dead: a relay that takes and drops is left within six seconds.
     static let circuitDoubt: Duration = .seconds(4)
-    /// What is added to the time for an answer for each hop: three events of a slow link.
-    static let hopTime: Duration = .milliseconds(100)
+    /// What is added to the time for an answer for each hop: a handshake passes it four times, with an event of a slow link each
+    /// time.
+    static let hopTime: Duration = .milliseconds(500)
     /// Nodes that a relay takes: what a dongle holds.
     public static let relayChildren = 7
     /// What a relay keeps of the host's state: the largest there is, and as much again in changes, signed, twice over.
