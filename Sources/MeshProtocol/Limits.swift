@@ -105,6 +105,8 @@ public enum Limits {
     static let mostCredits: UInt64 = 1 << 16
     /// Largest SDU inside a circuit: what a record of `sduBytes` holds behind its tag and a frame's header of ten bytes.
     public static let innerSDUBytes = sduBytes - 16 - 10
+    /// Smallest SDU of a channel that circuits pass: `leastSDUBytes` and a frame around them.
+    public static let leastCarrierSDUBytes = leastSDUBytes + sduBytes - innerSDUBytes
     /// Guests of one host on circuits: a crowd. They cost its adapter nothing.
     public static let circuitGuests = 1_024
     /// Handshakes on circuits that are not finished: a circuit's end is told, so that a quiet one costs little more than its

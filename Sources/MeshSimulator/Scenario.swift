@@ -114,11 +114,14 @@ public struct Scenario: Hashable, Sendable {
     public let failingDials: Int
     /// Milliseconds between a kill and the next start.
     public let downTime: ClosedRange<Int>
+    /// Who hears whom, and who relays. Nil where everybody hears the host, and nobody relays.
+    public let reach: Reach?
     /// The road that the guest is driven along. Nil where chance alone decides what goes wrong.
     public let road: Road?
 
-    /// What a seed stands for. `nodes` overrides how many there are, `faults` what goes wrong.
-    public init(seed: UInt64, nodes wanted: Int? = nil, faults wantedFaults: [Fault]? = nil) {
+    /// What a seed stands for. `nodes` overrides how many there are, `faults` what goes wrong. `hasRelays`: nodes stand behind
+    /// relays in any case, and not only where the seed says so.
+    public init(seed: UInt64, nodes wanted: Int? = nil, faults wantedFaults: [Fault]? = nil, hasRelays: Bool = false) {
         // Another stream than the world's, so that what is overridden here changes nothing there.
         var random = SeededGenerator(seed: seed ^ 0x5CE7_A210_5CE7_A210)
         let share = random.below(100)
@@ -129,7 +132,12 @@ public struct Scenario: Hashable, Sendable {
             default: random.pick(8...16)
             }
         self.seed = seed
-        nodes = min(max(wanted ?? drawn, 2), Limits.guests)
+        // Another stream again: a world without relays is what it was before there were any.
+        var ground = SeededGenerator(seed: seed ^ 0x9E1A_75C3_9E1A_75C3)
+        let mayHaveRelays = ground.chance(25) || hasRelays
+        let size = min(max(wanted ?? drawn, 2), Limits.guests)
+        nodes = hasRelays && !Reach.sizes.contains(size) ? ground.pick(Reach.sizes) : size
+        reach = mayHaveRelays && Reach.sizes.contains(nodes) ? Reach(nodes, &ground) : nil
         // And another one for browsers: a world without them is what it was before there were any.
         var more = SeededGenerator(seed: seed ^ 0xB405_3E25_B405_3E25)
         let browsers = more.chance(40) ? more.pick([1, 1, 2, 3, 6]) ?? 1 : 0
@@ -156,7 +164,9 @@ public struct Scenario: Hashable, Sendable {
         latency = 1...latest
         pullDelay = 0...(isTalkative ? 1 : random.pick([1, 10, 300]) ?? 1)
         credits = random.pick(1...10)
-        let limits = [Limits.leastSDUBytes, 600, 1_024, Limits.sduBytes]
+        // What takes less passes no circuits on.
+        let least = reach == nil ? Limits.leastSDUBytes : Limits.leastCarrierSDUBytes
+        let limits = [least, 600, 1_024, Limits.sduBytes]
         sduLimits = (0..<Limits.guests).map { _ in random.pick(limits) ?? Limits.sduBytes }
         let slowest = random.pick(nodes > 4 ? [1, 30, 400] : [1, 30, 400, 1_500]) ?? 1
         writeTime = 0...(isTalkative ? min(slowest, 30) : slowest)
@@ -171,6 +181,7 @@ public struct Scenario: Hashable, Sendable {
     public init(seed: UInt64, road: Road) {
         self.seed = seed
         self.road = road
+        reach = nil
         nodes = 2
         (browsers, sharedKeys) = (0, 0)
         faults = []

@@ -12,8 +12,8 @@ public struct Simulation: Sendable {
         scenario = Scenario(seed: seed, nodes: nodes, faults: faults)
     }
 
-    /// A world, for tests.
-    init(_ scenario: Scenario) { self.scenario = scenario }
+    /// A world that was drawn.
+    public init(_ scenario: Scenario) { self.scenario = scenario }
 
     /// The world of a seed in which a guest is driven along a road.
     public init(seed: UInt64, road: Road) {

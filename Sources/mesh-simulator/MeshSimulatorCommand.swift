@@ -35,6 +35,12 @@ struct WorldsCommand: AsyncParsableCommand {
         help: ArgumentHelp("What goes wrong, instead of what the seed says: tunnel disk.", valueName: "fault"))
     var faults: [Scenario.Fault] = []
 
+    @Flag(help: "Everything that can goes wrong, instead of what the seed says.")
+    var everyFault = false
+
+    @Flag(help: "Nodes stand behind relays in every world, and not only in some.")
+    var relays = false
+
     @Option(help: "How many worlds run at the same time. As many as there are cores where it is not given.")
     var jobs: Int?
 
@@ -51,6 +57,7 @@ struct WorldsCommand: AsyncParsableCommand {
         if let nodes, !(2...Limits.guests).contains(nodes) {
             throw ValidationError("There are 2 to \(Limits.guests) nodes.")
         }
+        if everyFault, !faults.isEmpty { throw ValidationError("Every fault, or those that are named.") }
         if let jobs, jobs < 1 { throw ValidationError("At least one world runs at a time.") }
     }
 
@@ -93,7 +100,9 @@ struct WorldsCommand: AsyncParsableCommand {
     }
 
     private func simulation(_ seed: UInt64) -> Simulation {
-        Simulation(seed: seed, nodes: nodes, faults: faults.isEmpty ? nil : faults)
+        let wanted = everyFault ? Scenario.Fault.allCases : faults
+        return Simulation(
+            Scenario(seed: seed, nodes: nodes, faults: wanted.isEmpty ? nil : wanted, hasRelays: relays))
     }
 }
 

@@ -51,7 +51,7 @@ struct RunReport {
               \(violation.who) at \(violation.time.inSeconds(6)): \(violation.what)
               The last that happened there:
             """)
-        let simulation = Simulation(seed: scenario.seed, nodes: scenario.nodes, faults: scenario.faults)
+        let simulation = Simulation(scenario)
         for line in simulation.lastLines(Self.lastLines) { print("    \(line)") }
         print("  Run it again: \(command)")
     }
@@ -59,8 +59,12 @@ struct RunReport {
     /// The command that runs one seed again. With the number of nodes, which makes it independent of how many it draws.
     private func command(_ scenario: Scenario) -> String {
         let isDrawn = Scenario(seed: scenario.seed).faults == scenario.faults
-        let faults = isDrawn ? "" : " --faults " + scenario.faults.map { "\($0)" }.joined(separator: " ")
-        return "mesh-simulator --seeds \(scenario.seed) --nodes \(scenario.nodes)\(faults) --trace"
+        let all = scenario.faults == Scenario.Fault.allCases
+        let named = all ? " --every-fault" : " --faults " + scenario.faults.map { "\($0)" }.joined(separator: " ")
+        let faults = isDrawn ? "" : named
+        let hasItsReach = Scenario(seed: scenario.seed, nodes: scenario.nodes).reach == scenario.reach
+        let relays = hasItsReach ? "" : " --relays"
+        return "mesh-simulator --seeds \(scenario.seed) --nodes \(scenario.nodes)\(relays)\(faults) --trace"
     }
 
     func finish(after time: Duration) {

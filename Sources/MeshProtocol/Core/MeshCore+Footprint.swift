@@ -4,6 +4,8 @@
 package struct Footprint: Hashable, Sendable {
     /// Links, whatever their state.
     package var links = 0
+    /// Those of them that are in circuits.
+    package var innerLinks = 0
     /// Links whose peer is proved.
     package var connected = 0
     /// Links that were accepted and whose handshake is not finished.
@@ -36,7 +38,8 @@ extension MeshCore {
     /// What this node keeps in memory.
     package var footprint: Footprint {
         var footprint = Footprint(
-            links: links.count, connected: linkOfPeer.count, halfOpenLinks: halfOpenLinks(),
+            links: links.count, innerLinks: innerLinks.count, connected: linkOfPeer.count,
+            halfOpenLinks: halfOpenLinks(),
             conversations: conversations.count)
         for conversation in conversations.values {
             footprint.outboxMessages = max(footprint.outboxMessages, conversation.unacknowledged)

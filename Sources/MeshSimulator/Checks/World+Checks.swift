@@ -13,6 +13,7 @@ extension World {
         checkScreen(node)
         checkCleared()
         if node == 0 { checkBrowserLinks() }
+        if scenario.reach != nil { checkCircuits(of: node) }
         guard let link, let place = nodes[node].links[link], let peer = nodes[node].core?({ $0.peer(on: link) }) else {
             return
         }
@@ -21,6 +22,21 @@ extension World {
             checkConnected(node, place, peer)
         }
         checkAcknowledged(node, peer.id, link)
+    }
+
+    /// Links in circuits: who is linked with the host is a guest of the world, or has joined with a key of its own.
+    private mutating func checkCircuits(of node: Int) {
+        guard let mesh = nodes[node].core?({ $0.mesh }) else { return }
+        for peer in mesh.connectedPeers {
+            guard let link = mesh.link(to: peer), mesh.place(of: link) != nil else { continue }
+            let isKnown =
+                node == 0 ? story.peers.dropFirst().contains(peer) || peer == mallory.peerID : peer == story.peers[0]
+            if !isKnown { broken(.falsePeer, nodes[node].name, "\(Identity.head(of: peer)) in a circuit") }
+            if node == 0, nodes[0].disk.host?.banned.contains(peer) == true {
+                broken(.banForgotten, "Car", "\(Identity.head(of: peer)) is linked in a circuit")
+            }
+            checkAcknowledged(node, peer, link)
+        }
     }
 
     /// What a node takes for arrived is on its receiver's disk.
@@ -40,7 +56,9 @@ extension World {
         figures.connections += 1
         trace(node, "channel \(place.channel) is up with \(peer)")
         let other = channels[place.channel].ends[1 - place.end].node.map { nodes[$0].peer } ?? mallory.peerID
-        if other != peer.id || node > 0 && peer.id != nodes[0].peer {
+        // Between a relay and who stands behind it there is a link that is neither one's way to its host.
+        let isCarrier = channels[place.channel].dialled > 0
+        if other != peer.id || node > 0 && peer.id != nodes[0].peer && !isCarrier {
             broken(.falsePeer, nodes[node].name, "\(peer) on channel \(place.channel)")
         }
         let links = nodes[node].links.filter { !$0.value.isClosing }.keys.count { link in
@@ -56,6 +74,8 @@ extension World {
     mutating func checkGivenUp(_ node: Int, _ place: SimulatedLink) {
         guard silent == node else { return }
         silent = nil
+        // It may have been a link in a circuit.
+        guard scenario.reach == nil else { return }
         let channel = channels[place.channel]
         guard channel.isHonest, !channel.isDisturbed, !channel.isBroken, nodes[0].core != nil, !nodes[0].isEnding
         else { return }
@@ -81,8 +101,13 @@ extension World {
     private mutating func checkMemory(of node: Int) {
         guard let footprint = nodes[node].core?({ $0.footprint }) else { return }
         let amounts = [
-            // Nothing of a link is left when its channel is gone.
-            ("links", footprint.links, nodes[node].links.count),
+            // Nothing of a link is left when its channel, or its circuit, is gone.
+            ("links", footprint.links - footprint.innerLinks, nodes[node].links.count),
+            ("circuits of a link", footprint.circuits, Limits.relayedCircuits),
+            ("circuits that are passed on", footprint.relayedCircuits, Limits.relayedCircuits),
+            (
+                "frames about circuits", footprint.circuitFrames, Limits.relayedCircuits + Limits.circuitRefusals
+            ),
             ("connected peers", footprint.connected, Limits.guests),
             ("half-open handshakes", footprint.halfOpenLinks, Limits.halfOpenLinks),
             ("conversations", footprint.conversations, Limits.conversations),
@@ -148,7 +173,7 @@ extension World {
         guard let host = nodes[0].core, !nodes[0].isEnding else { return "the host is down" }
         if nodes[0].writing != nil { return "the host is writing" }
         let banned = nodes[0].disk.host?.banned ?? []
-        for guest in nodes.dropFirst() {
+        for guest in nodes.dropFirst() where !isCutOff(guest.index) {
             guard let core = guest.core, !guest.isEnding else { return "\(guest.name) is down" }
             if let waiting = waitsInPeace(guest) { return waiting }
             let isLinked =
@@ -173,7 +198,7 @@ extension World {
         for browser in browsers {
             if let missing = whatIsMissing(browser) { return missing }
         }
-        for node in nodes {
+        for node in nodes where !isCutOff(node.index) {
             let stays = node.screen.notices.first { code, shown in
                 // What passes was perhaps raised by the last answer only.
                 let goesAt = shown.notice.dismissAfter.map { shown.since + .seconds($0 + 1) } ?? now
@@ -182,6 +207,13 @@ extension World {
             if let stays { return "\(node.name) still shows \(stays.key)" }
         }
         return ""
+    }
+
+    /// Whether no way leads to the host but over relays that were sent away.
+    private func isCutOff(_ node: Int) -> Bool {
+        let banned = nodes[0].disk.host?.banned ?? []
+        let excluded = nodes.indices.filter { banned.contains(nodes[$0].peer) }
+        return node > 0 && scenario.reach?.isReached(node, without: Set(excluded)) == false
     }
 
     private func waitsInPeace(_ guest: SimulatedNode) -> String? {

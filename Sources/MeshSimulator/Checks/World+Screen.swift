@@ -75,13 +75,24 @@ extension World {
         if !story.hasShown(snapshot) { broken(.wrongState, nodes[node].name, "state \(snapshot.revision)") }
         // The first one on a link is no older than the link; the others follow one another.
         let least =
-            nodes[node].screen.isCurrent
-            ? before.map { StateVersion($0) }
-            : nodes[node].links.values.first { $0.isUp && !$0.isClosing }.flatMap { channels[$0.channel].stateAtOpen }
-        if let least, StateVersion(snapshot) < least {
-            broken(.staleUpdate, nodes[node].name, "state \(snapshot.revision) after \(least.revision)")
+            nodes[node].screen.isCurrent ? before.map { StateVersion($0) } : hostState(atOpeningOfLinkOf: node)
+        // Within a run of the host nobody sees it go back, by whatever way it comes.
+        let seen = before.flatMap { $0.epoch == snapshot.epoch ? StateVersion($0) : nil }
+        for version in [least, seen] {
+            guard let version, StateVersion(snapshot) < version else { continue }
+            broken(.staleUpdate, nodes[node].name, "state \(snapshot.revision) after \(version.revision)")
         }
         nodes[node].screen.isCurrent = true
+    }
+
+    /// The host's state when the link to it opened that a guest has now, or was asked for where that is in a circuit.
+    private func hostState(atOpeningOfLinkOf node: Int) -> StateVersion? {
+        let links = nodes[node].links
+        guard scenario.reach != nil else {
+            return links.values.first { $0.isUp && !$0.isClosing }.flatMap { channels[$0.channel].stateAtOpen }
+        }
+        guard let link = nodes[node].core?({ $0.mesh.link(to: story.peers[0]) }) else { return nil }
+        return links[link].flatMap { channels[$0.channel].stateAtOpen } ?? nodes[node].stateAtOpen[link]
     }
 
     // MARK: After each event

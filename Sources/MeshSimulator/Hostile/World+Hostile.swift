@@ -4,14 +4,17 @@ import MeshProtocol
 
 /// Intruders: those that dial the host, and one that answers in its place.
 extension World {
-    /// Some channels to the host open, and nothing good comes from them.
+    /// Some channels to the host, or to a relay, open, and nothing good comes from them.
     mutating func intrude() {
-        guard nodes[0].core != nil, nodes[0].hasAdapter else { return }
+        let relays = nodes.indices.filter { nodes[$0].notice != nil }
+        let target = relays.isEmpty || random.chance(50) ? 0 : random.pick(relays) ?? 0
+        guard nodes[target].core != nil, nodes[target].hasAdapter else { return }
         let flood = random.chance(20) ? random.pick(6...14) : 1
         for _ in 0..<flood {
             let intruder = intruder()
-            let channel = open(intruder, .node(0, life: nodes[0].life))
-            trace("somebody dials the host on channel \(channel)")
+            let channel = open(intruder, .node(target, life: nodes[target].life))
+            channels[channel].dialled = target
+            trace("somebody dials \(nodes[target].name) on channel \(channel)")
             schedule(.hostileLeaves(channel: channel, end: 0), after: random.time(500...7_000))
         }
     }

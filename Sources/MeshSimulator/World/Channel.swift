@@ -38,6 +38,8 @@ struct Channel {
     }
 
     var ends: [End]
+    /// The node that was dialled, whoever has answered.
+    var dialled = 0
     /// Nothing moves on it any more.
     var isBroken = false
     /// Something has kept it from carrying what it should, or a node's clock has leapt meanwhile: it may go silent.

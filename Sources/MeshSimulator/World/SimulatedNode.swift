@@ -49,6 +49,12 @@ struct SimulatedNode {
     /// When its deadline is, by its own clock.
     var timer: Duration?
     var isScanning = false
+    /// What it advertises where it relays.
+    var notice: NodeCore.RelayNotice?
+    /// Circuits that its core wants to have, or was offered: their links are to be begun.
+    var circuits: [NodeCore.Opening] = []
+    /// The host's state when a link in a circuit was asked for.
+    var stateAtOpen: [MeshCore.LinkID: StateVersion] = [:]
     /// Whom it dials: an identifier, or the head of one, by the dial's number.
     var dials: [Int: Peer.ID] = [:]
     /// SDUs that it does not read yet: their channels, and the ends that have sent them.
@@ -69,6 +75,8 @@ struct SimulatedNode {
         (writing, final, isEnding) = (nil, nil, false)
         timer = nil
         isScanning = false
+        notice = nil
+        (circuits, stateAtOpen) = ([], [:])
         dials = [:]
         unread = []
         inputs = []

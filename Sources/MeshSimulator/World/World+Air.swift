@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import MeshNode
 import MeshProtocol
 
 /// The air: hosts are heard and dialled; channels open, carry SDUs and close, and their two ends learn it at different times.
@@ -8,16 +9,30 @@ extension World {
 
     mutating func hears(_ node: Int) {
         schedule(.hears(node: node), after: random.time(100...500))
-        guard nodes[node].core != nil, nodes[node].isScanning, isReachable(node), nodes[node].hasAdapter,
-            !nodes[node].isEnding
-        else { return }
-        let host = Peer(id: Identity.head(of: nodes[0].peer), name: nodes[0].name)
-        feed(.heard(host, rssi: -60, hops: 0, isUnderstood: true), node)
+        for other in nodes.indices where other != node {
+            guard nodes[node].core != nil, nodes[node].isScanning, nodes[node].hasAdapter, !nodes[node].isEnding,
+                isReachable(other, from: node), let event = advertisement(of: other)
+            else { continue }
+            feed(event, node)
+        }
     }
 
-    /// Whether the host can be dialled from where a guest is.
-    func isReachable(_ node: Int) -> Bool {
-        !outOfReach.contains(node) && nodes[0].core != nil && !nodes[0].isEnding && nodes[0].hasAdapter
+    /// What is heard of a node that advertises.
+    private func advertisement(of node: Int) -> NodeCore.Event? {
+        let peer = Peer(id: Identity.head(of: nodes[node].peer), name: nodes[node].name)
+        if node == 0 { return .heard(peer, rssi: -60, hops: 0, isUnderstood: true) }
+        return nodes[node].notice.map { notice in
+            let host = Peer(id: String(notice.host.id.prefix(10)), name: notice.host.name)
+            return .heardRelay(
+                RelayScanResult(peer, host: host, hops: notice.hops, rssi: -60 - node, hasRoom: notice.hasRoom))
+        }
+    }
+
+    /// Whether a node can be dialled from where another one is.
+    func isReachable(_ other: Int, from node: Int) -> Bool {
+        !outOfReach.contains(node) && !outOfReach.contains(other)
+            && (scenario.reach.map { $0.hears(node, other) } ?? (other == 0)) && nodes[other].core != nil
+            && !nodes[other].isEnding && nodes[other].hasAdapter
     }
 
     mutating func dial(_ node: Int, _ dial: Int, _ host: Peer.ID) {
@@ -29,9 +44,11 @@ extension World {
     }
 
     mutating func dials(_ node: Int, _ life: Int, _ dial: Int) {
-        guard nodes[node].life == life, nodes[node].dials[dial] != nil else { return }
+        guard nodes[node].life == life, let expected = nodes[node].dials[dial] else { return }
         guard nodes[node].hasAdapter else { return dialFails(node, life, dial) }
-        guard isReachable(node) else {
+        let head = Identity.head(of: expected)
+        let target = nodes.firstIndex { Identity.head(of: $0.peer) == head } ?? 0
+        guard isReachable(target, from: node), target == 0 || nodes[target].notice != nil else {
             schedule(.dials(node: node, life: life, dial: dial), after: random.time(50...300))
             return
         }
@@ -42,8 +59,9 @@ extension World {
             return
         }
         let isFooled = now < impostorUntil && random.chance(50)
-        let host = isFooled ? impostor() : .node(0, life: nodes[0].life)
-        let channel = open(.node(node, life: life), host, dial: dial)
+        let answerer = isFooled ? impostor() : .node(target, life: nodes[target].life)
+        let channel = open(.node(node, life: life), answerer, dial: dial)
+        channels[channel].dialled = target
         guard isFooled || random.chance(3) else { return }
         if isFooled { return schedule(.hostileLeaves(channel: channel, end: 1), after: random.time(500...6_000)) }
         // The channel stands for the host alone, and the guest is never told.

@@ -68,7 +68,9 @@ extension World {
 
     /// The ends of a guest's channels learn within this many milliseconds that nothing comes any more.
     mutating func breakChannels(of guest: Int, after time: ClosedRange<Int>) {
-        for channel in livingChannels where channels[channel].ends[0].node == guest { breaks(channel, after: time) }
+        for channel in livingChannels where channels[channel].ends.contains(where: { $0.node == guest }) {
+            breaks(channel, after: time)
+        }
     }
 
     private mutating func oneWay() {

@@ -17,7 +17,7 @@ extension World {
         nodes[node].life += 1
         nodes[node].clockLead = .zero - now
         let configuration = NodeCore.Configuration(
-            node == 0 ? .host(hosting) : .guest(wanted: nil),
+            node == 0 ? .host(hosting) : .guest(wanted: nil, relays: scenario.reach?.relays.contains(node) == true),
             NodeDescription(
                 role: node == 0 ? .host : .guest, peer: Peer(id: nodes[node].peer, name: nodes[node].name),
                 radio: "simulated", service: .democracyDJ),
@@ -92,6 +92,7 @@ extension World {
         let opening = NodeCore.Opening(
             end == 0 ? .initiator : .responder, sendMTU: sduLimit(channel, end), dial: dial,
             expected: dial.flatMap { nodes[node].dials.removeValue(forKey: $0) },
+            advertised: channels[channel].dialled > 0 ? AdvertisedFlags(critical: .circuitsOnly) : nil,
             entropy: MeshCore.Entropy(random.bytes(MeshCore.Entropy.byteCount)))
         feed(.opened(link, opening), node, on: link)
     }
@@ -151,6 +152,18 @@ extension World {
     mutating func perform(_ actions: [NodeCore.Action], _ node: Int, on link: MeshCore.LinkID? = nil) {
         for action in actions { perform(action, node, link) }
         checkAcknowledgements()
+        beginCircuits(node)
+    }
+
+    /// Links in circuits begin as soon as they are asked for, or offered.
+    private mutating func beginCircuits(_ node: Int) {
+        while !nodes[node].circuits.isEmpty {
+            let opening = nodes[node].circuits.removeFirst()
+            nodes[node].lastLink += 1
+            let (id, time) = (nodes[node].lastLink, localTime(of: node))
+            if node > 0 { nodes[node].stateAtOpen[id] = story.lastShown }
+            perform(nodes[node].core?({ $0.handle(.opened(id, opening), now: time) }) ?? [], node)
+        }
     }
 
     private mutating func perform(_ action: NodeCore.Action, _ node: Int, _ link: MeshCore.LinkID?) {
@@ -163,8 +176,13 @@ extension World {
         case .deliver(let message, let id): tell(.message(message), on: id)
         case .acknowledge(let number, let id): tell(.acknowledged(number), on: id)
         case .end(let id, let end): tell(.ended(end), on: id)
-        // There are no relays in these worlds.
-        case .openCircuit, .relay: break
+        case .openCircuit(let place, let dial, let expecting):
+            let entropy = MeshCore.Entropy(random.bytes(MeshCore.Entropy.byteCount))
+            nodes[node].circuits.append(
+                NodeCore.Opening(in: place, dial: dial, expected: expecting, entropy: entropy))
+        case .relay(let notice):
+            trace(node, "relays: \(notice.map { "\($0.hops) hops" } ?? "no longer")")
+            nodes[node].notice = notice
         case .dial(let number, _, let expecting): dial(node, number, expecting)
         case .cancelDial(let dial): nodes[node].dials[dial] = nil
         case .wake(let id):
