@@ -78,7 +78,7 @@ extension BlueZRadio {
     }
 
     /// An adapter with one role at a time dials when nobody else is linked to it: who has no channel goes first. For those that
-    /// have one the dial waits, and whoever it is for decides. Over a link that is up already, a dial is one more channel.
+    /// have one the dial waits, and the node that it is for decides. Over a link that is up already, a dial is one more channel.
     func makeWayForDial(of endpoint: RadioEndpoint) async {
         guard !devices.values.contains(where: { $0.isConnected && $0.address?.address == endpoint.address }) else {
             return

@@ -12,7 +12,7 @@ final class FoundRecord {
     init?(folder: String, address: String) {
         descriptor = SettingsRecord.openFile(Self.name(address), in: folder)
         guard descriptor >= 0 else { return nil }
-        // Whoever reads looks whether it is held, which takes a moment.
+        // A reader checks whether it is held, which takes a moment.
         _ = flock(descriptor, LOCK_SH)
         write("")
     }

@@ -65,7 +65,7 @@ public struct StateFeed: Sendable {
         /// What its last search has found, until it leaves.
         var answer: SearchResults?
         var service = Delivery.byHost
-        /// What it is to be sent besides.
+        /// What it is to be sent as well.
         var due: Due?
         /// Bytes of the changes that it was sent since the last whole.
         var changeBytes = 0

@@ -223,8 +223,8 @@ public struct MeshCore: Sendable {
         let halfOpen = halfOpenLinks(inCircuits: place != nil)
         guard let place else { return halfOpen >= Limits.halfOpenLinks || !handshakes.allows(now: now) }
         // Nobody's relay takes the places of those who come through another.
-        let besides = links.values.count { $0.place?.carrier == place.carrier && $0.machine.isHalfOpen }
-        return halfOpen >= Limits.halfOpenCircuits || besides >= Limits.halfOpenLinks
+        let onSameCarrier = links.values.count { $0.place?.carrier == place.carrier && $0.machine.isHalfOpen }
+        return halfOpen >= Limits.halfOpenCircuits || onSameCarrier >= Limits.halfOpenLinks
             || !circuitHandshakes.allows(now: now)
     }
 

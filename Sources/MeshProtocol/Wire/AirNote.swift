@@ -2,7 +2,7 @@
 
 /// What one side's radio knows of a link and the other side's cannot (`docs/protocol.md`, "Air").
 ///
-/// A hint: whoever gets one may do without it.
+/// A hint: who gets one may do without it.
 public struct AirNote: Hashable, Sendable {
     /// Connection intervals that no other link of the sender has. From responders: the initiator's controller sets them.
     public var intervals: LinkIntervals?
