@@ -75,6 +75,7 @@ public struct TimedEvent: Encodable, Sendable {
         case .notice(let notice): try notice.encode(to: encoder)
         case .noticeCleared(let code): try container.encode(code, forKey: .code)
         case .link(let peer, let report): try encode(peer, report, &container)
+        case .linkEnded(let peer): try container.encode(peer, forKey: .peer)
         case .contact(let contact): try encode(contact, &container)
         case .radio(let activity): try encode(activity, &container)
         case .mark(let text): try container.encode(text, forKey: .text)
@@ -194,6 +195,7 @@ extension NodeEvent {
         case .notice: "notice"
         case .noticeCleared: "noticeCleared"
         case .link: "link"
+        case .linkEnded: "linkEnded"
         case .contact: "contact"
         case .radio: "radio"
         case .mark: "mark"

@@ -39,6 +39,8 @@ public enum NodeEvent: Sendable {
     case noticeCleared(code: String)
     /// What a link is like.
     case link(Peer, LinkReport)
+    /// A link to a relay, or to a node behind this one, is over. That of a session is told by `peerDisconnected`.
+    case linkEnded(Peer)
     /// A link is lost, or a step of the way to one is done.
     case contact(Contact)
     /// The radio is at something else.

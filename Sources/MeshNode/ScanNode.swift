@@ -12,8 +12,7 @@ public actor ScanNode {
     private let description: NodeDescription
     private let manager: BLEManager
     private let sink: AsyncStream<NodeEvent>.Continuation
-    /// What was shown, by the head of the identifier of who would be dialled: a host, or a relay to it.
-    private var shown: [Peer.ID: Way] = [:]
+    private var inRange = WaysInRange()
     private var hosts: [Host] = []
 
     /// A host that was heard.
@@ -22,12 +21,6 @@ public actor ScanNode {
         public var peer: Peer
         /// Whether it was heard itself. A relay may have cut its name.
         public var isHeardItself: Bool
-    }
-
-    private struct Way: Hashable {
-        var host: Peer
-        var hops: Int
-        var relay: HeardRelay?
     }
 
     /// A scan over a radio's manager.
@@ -67,31 +60,32 @@ public actor ScanNode {
         switch event {
         case .discovered(let peripheral):
             // A name that comes with the scan response makes the same host known again, and so does another way to it.
-            guard let way = Self.way(peripheral), shown.updateValue(way, forKey: peripheral.peer.id) != way else {
-                return
-            }
+            guard let way = Self.way(peripheral) else { return }
+            let (isNew, former) = inRange.heard(way)
+            if let former { lost(former) }
+            guard isNew else { return }
             let isHeardItself = way.relay == nil
             if isHeardItself || !hosts.contains(where: { $0.peer.id == way.host.id }) {
                 hosts.removeAll { $0.peer.id == way.host.id }
                 hosts.append(Host(peer: way.host, isHeardItself: isHeardItself))
             }
             sink.yield(.peerDiscovered(way.host, rssi: peripheral.rssi, hops: way.hops, via: way.relay))
-        case .lost(let peer):
-            guard let way = shown.removeValue(forKey: peer.id) else { return }
-            if !shown.values.contains(where: { $0.host.id == way.host.id }) {
-                hosts.removeAll { $0.peer.id == way.host.id }
-            }
-            sink.yield(.peerLost(way.host, via: way.relay?.id))
+        case .lost(let peer): if let way = inRange.unheard(peer.id) { lost(way) }
         case .radio(.unavailable(let failure)): sink.yield(.notice(Notice(NetworkError(failure))))
         default: break
         }
     }
 
+    private func lost(_ way: WaysInRange.Way) {
+        if !inRange.contains(way.host.id) { hosts.removeAll { $0.peer.id == way.host.id } }
+        sink.yield(.peerLost(way.host, via: way.relay?.id))
+    }
+
     /// What is shown of who was heard. Nothing of a relay that has not told yet where it leads.
-    private static func way(_ peripheral: Peripheral) -> Way? {
-        guard peripheral.isRelay else { return Way(host: peripheral.peer, hops: 0) }
+    private static func way(_ peripheral: Peripheral) -> WaysInRange.Way? {
+        guard peripheral.isRelay else { return WaysInRange.Way(host: peripheral.peer, hops: 0) }
         return peripheral.relayed.map {
-            Way(
+            WaysInRange.Way(
                 host: Peer(id: Identity.head(of: $0.host.id), name: $0.host.name), hops: $0.hops,
                 relay: HeardRelay(id: peripheral.peer.id, hasRoom: $0.hasRoom))
         }

@@ -34,9 +34,13 @@ struct Sentences {
 
     /// What is said of an event: no line, or several.
     mutating func lines(_ event: NodeEvent, now: MeshInstant) -> [String] {
+        let before = watch.hosts
         _ = watch.handle(event, now: now)
         return switch event {
         case .ready(let node): greeting(node)
+        // To a guest a host is one, however many ways lead to it.
+        case .peerDiscovered(let peer, _, _, _) where role == .guest && before.contains { $0.id == peer.id }: []
+        case .peerLost(let peer, _) where role == .guest && watch.hosts.contains { $0.id == peer.id }: []
         case .peerDiscovered(let peer, let rssi, let hops, let relay):
             [
                 "Heard \(quoted(peer))"
@@ -61,7 +65,7 @@ struct Sentences {
         case .intent(let intent, let peer, let rejected): lines(intent, peer, rejected)
         case .notice(let notice): [Self.sentence(notice)]
         case .mark(let text): ["Marked: \(text)"]
-        case .noticeCleared, .link, .artwork, .playback, .library, .contact, .radio: []
+        case .noticeCleared, .link, .linkEnded, .artwork, .playback, .library, .contact, .radio: []
         case .bye where role == .scan: Self.tree(watch.hosts)
         case .bye(.ended): ["The session has ended. The next start begins a new one. Bye."]
         case .bye: ["Bye."]

@@ -49,6 +49,7 @@ struct NodeEventJSONTests {
                 .peerLost(ana, via: "b2"),
                 #"{"at":1.5,"event":"peerLost","peer":{"id":"a1","name":"Ana"},"relay":{"id":"b2"}}"#
             ),
+            (.linkEnded(ana), #"{"at":1.5,"event":"linkEnded","peer":{"id":"a1","name":"Ana"}}"#),
             (
                 .peerDisconnected(ana, .linkLost),
                 #"{"at":1.5,"event":"peerDisconnected","peer":{"id":"a1","name":"Ana"},"reason":"linkLost"}"#

@@ -205,6 +205,58 @@ struct RelayTests {
         #expect(convoy.link("One", to: "Car")?.relays == 0)
     }
 
+    @Test("are told through which relay a host is heard, of each relay, and when it is not heard through it any more")
+    func heardThrough() {
+        var convoy = ConvoyOfCores(guests: ["Ana"])
+        let car = Peer(id: String(convoy.id("Car").prefix(10)), name: "Car")
+        func hear(_ relay: String, hops: Int, hasRoom: Bool = true) {
+            let heard = RelayScanResult(
+                Peer(id: relay, name: ""), host: car, hops: hops, rssi: -60, hasRoom: hasRoom)
+            convoy.feed(.heardRelay(heard), to: "Ana")
+        }
+        func ways() -> [String] {
+            (convoy.nodes["Ana"]?.shown ?? []).compactMap { event in
+                switch event {
+                case .peerDiscovered(let host, _, let hops, let relay):
+                    "\(host.name) \(hops) \(relay?.id ?? "itself")\(relay?.hasRoom == false ? " full" : "")"
+                case .peerLost(let host, let relay): "\(host.name) lost \(relay ?? "itself")"
+                default: nil
+                }
+            }
+        }
+        hear("beef0001", hops: 2)
+        convoy.pass(.seconds(1))
+        hear("beef0002", hops: 1, hasRoom: false)
+        convoy.pass(.seconds(1))
+        // An advertisement a second is no news.
+        for _ in 0..<3 {
+            hear("beef0001", hops: 2)
+            convoy.pass(.seconds(1))
+        }
+        hear("beef0001", hops: 2, hasRoom: false)
+        convoy.pass(.seconds(1))
+        #expect(ways() == ["Car 2 beef0001", "Car 1 beef0002 full", "Car 2 beef0001 full"])
+        let other = Peer(id: "0123456789", name: "Bus")
+        convoy.feed(.heardRelay(RelayScanResult(Peer(id: "beef0002", name: ""), host: other, hops: 1)), to: "Ana")
+        convoy.pass(.seconds(1))
+        convoy.feed(.unheard(Peer(id: "beef0001", name: "")), to: "Ana")
+        #expect(ways().suffix(3) == ["Car lost beef0002", "Bus 1 beef0002", "Car lost beef0001"])
+    }
+
+    @Test("are shown to their relay no longer than they hang on it")
+    func linkEnded() {
+        var convoy = ConvoyOfCores(relays: ["One"], guests: ["Ana"])
+        convoy.line("Car", "One", "Ana")
+        convoy.pass(.seconds(25))
+        #expect(convoy.link("One", to: "Ana")?.circuits == 1)
+        convoy.kill("Ana")
+        convoy.pass(.seconds(1))
+        let ended = convoy.nodes["One"]?.shown.compactMap { event -> Peer.ID? in
+            if case .linkEnded(let peer) = event { peer.id } else { nil }
+        }
+        #expect(ended == [convoy.id("Ana")])
+    }
+
     @Test("hear that the driver has sent them away, and are kept out whichever way they come")
     func kicked() {
         var convoy = ConvoyOfCores(relays: ["One"], guests: ["Ana"])

@@ -81,9 +81,7 @@ struct CircuitTable: Sendable {
     /// The link to a relay that leads to a host, other than those that are left alone.
     func leading(to host: Peer.ID, except isLeftAlone: (Peer.ID) -> Bool) -> (link: MeshCore.LinkID, route: Route)? {
         for (id, relay) in relays.sorted(by: { $0.key < $1.key }) {
-            if let route = relay.route, route.host.hasPrefix(host) || host.hasPrefix(route.host),
-                !isLeftAlone(relay.peer.id)
-            {
+            if let route = relay.route, Identity.mayBeSame(route.host, host), !isLeftAlone(relay.peer.id) {
                 return (id, route)
             }
         }

@@ -13,6 +13,8 @@ enum Happening: Sendable {
     case said(MeshMessage, UInt64, on: MeshCore.LinkID, by: Peer.ID)
     /// Such a link is over.
     case left(MeshCore.LinkID, Peer.ID, LinkEnd)
+    /// A relay is heard, and nothing is to be done but to tell of it.
+    case way(RelayScanResult)
     case inviteFailed(InviteFailure)
     /// A conversation is not remembered any more.
     case forgot(ConversationKey)
@@ -25,7 +27,7 @@ extension Happening {
     var link: MeshCore.LinkID? {
         switch self {
         case .link(let id, _), .joined(let id, _), .left(let id, _, _), .said(_, _, on: let id, by: _): id
-        case .event, .inviteFailed, .forgot, .wish: nil
+        case .event, .way, .inviteFailed, .forgot, .wish: nil
         }
     }
 
@@ -37,7 +39,7 @@ extension Happening {
         case .link(_, .acknowledged(_, let key)), .forgot(let key): key.peer
         case .joined(_, let peer): peer.id
         case .left(_, let peer, _), .said(_, _, on: _, by: let peer): peer
-        case .link, .event, .inviteFailed, .wish: nil
+        case .link, .event, .way, .inviteFailed, .wish: nil
         }
     }
 

@@ -21,23 +21,26 @@ extension NodeCore {
 
     mutating func heard(_ relay: RelayScanResult) {
         guard decisions.app.guest != nil else { return }
-        if ways.heard(relay, now: context.now) { tell(of: relay) }
+        switch ways.heard(relay, now: context.now) {
+        case .steer: steer(to: relay)
+        case .tell: waiting.append(.way(relay))
+        case .wait: break
+        }
     }
 
-    private mutating func tell(of relay: RelayScanResult) {
-        let host = Peer(id: Identity.head(of: relay.host.id), name: relay.host.name)
-        waiting.append(.event(.heard(host, rssi: relay.rssi, hops: relay.hops, isUnderstood: relay.isUnderstood)))
-        show(
-            .contact(Contact(.heard, host, at: configuration.origin + context.now, by: .sighting, rssi: relay.rssi)))
+    private mutating func steer(to relay: RelayScanResult) {
+        let way = relay.way
+        waiting.append(
+            .event(
+                .heard(way.host, rssi: relay.rssi, hops: way.hops, isUnderstood: relay.isUnderstood, via: way.relay)))
+        let now = configuration.origin + context.now
+        show(.contact(Contact(.heard, way.host, at: now, by: .sighting, rssi: relay.rssi)))
     }
 
     mutating func unheard(_ peer: Peer) {
-        if ways.isRelay(peer.id) {
-            guard let host = ways.unheard(peer.id), dials.heard(host.id) == nil else { return }
-            return waiting.append(.event(.unheard(Peer(id: Identity.head(of: host.id), name: host.name))))
-        }
+        ways.unheard(peer.id)
         dials.unheard(peer)
-        if !ways.hasRelay(to: peer.id) { waiting.append(.event(.unheard(peer))) }
+        waiting.append(.event(.unheard(peer)))
     }
 
     /// The way to a host that is taken: over a link that is up, to the host itself, or through the best relay.
@@ -89,20 +92,22 @@ extension NodeCore {
     mutating func routeChanged(_ route: Route?, on id: MeshCore.LinkID) {
         circuits.leads(route, on: id)
         guard let route else { return apply(context.mesh.leave(id)) }
-        guard circuits.relays[id] != nil else { return }
+        guard let relay = circuits.relays[id]?.peer else { return }
         if let parent = context.mesh.parent, parent.link == id {
             look(.up(relays: Int(route.hops)))
             return leads(over: Int(route.hops))
         }
         // Who waits for its host hears of it.
         let host = Peer(id: Identity.head(of: route.host), name: dials.heard(route.host)?.name ?? "")
-        waiting.append(.event(.heard(host, rssi: nil, hops: Int(route.hops), isUnderstood: true)))
+        let way = HeardRelay(id: Identity.head(of: relay.id), hasRoom: ways.hasRoom(relay.id))
+        waiting.append(.event(.heard(host, rssi: nil, hops: Int(route.hops), isUnderstood: true, via: way)))
     }
 
     mutating func carrierEnded(_ peer: Peer, _ end: LinkEnd, on id: MeshCore.LinkID) {
         log(end, "\(peer)")
         circuits.lost(id)
         links.closed(id)
+        show(.linkEnded(peer))
         if dials.ended(id) != nil { inviteFailed(.linkEnded(end)) }
         switch end {
         case .misbehaved, .refused: ways.failed(peer.id, now: context.now)
@@ -217,7 +222,11 @@ extension NodeCore {
 
     mutating func tickWays() {
         guard !isQuitting else { return }
-        for relay in ways.tick(now: context.now) { tell(of: relay) }
+        for host in ways.tick(now: context.now) {
+            let best = ways.best(to: host, below: nil, now: context.now)
+            if let best { steer(to: best) }
+            for relay in ways.all(to: host) where relay != best { waiting.append(.way(relay)) }
+        }
         perform(duty.handle(.tick, now: context.now))
         if let deadline = betterWay.deadline, deadline <= context.now { look(.tick(better: better)) }
         for id in circuits.idle(now: context.now) {

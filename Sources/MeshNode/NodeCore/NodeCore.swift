@@ -19,9 +19,9 @@ public struct NodeCore: Sendable {
     public enum Event: Sendable {
         /// The radio hosts or scans for the first time: the node is ready.
         case started
-        /// A host is in range, or is heard again: signal strength in dBm where the radio knows it, hops to it, and whether
-        /// this node speaks its version and knows what it asks for.
-        case heard(Peer, rssi: Int?, hops: Int, isUnderstood: Bool)
+        /// A host is in range, or is heard again, itself or through this relay: signal strength in dBm where the radio knows it,
+        /// hops to it, and whether this node speaks its version and knows what it asks for.
+        case heard(Peer, rssi: Int?, hops: Int, isUnderstood: Bool, via: HeardRelay? = nil)
         /// A relay is in range, or is heard again.
         case heardRelay(RelayScanResult)
         /// A host or a relay that was heard is not heard any more.
@@ -303,7 +303,7 @@ public struct NodeCore: Sendable {
         case .tick: tick()
         case .end: end()
         case .heardRelay(let relay): heard(relay)
-        case .heard(let peer, let rssi, _, let isUnderstood):
+        case .heard(let peer, let rssi, _, let isUnderstood, _):
             dials.heard(peer, rssi: rssi, isUnderstood: isUnderstood)
             ways.heardHost(peer.id)
             waiting.append(.event(event))

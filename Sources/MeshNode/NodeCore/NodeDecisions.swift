@@ -47,7 +47,7 @@ struct NodeDecisions: Sendable {
     /// A guest's way to its host. What it decides is performed at once: it moves only when a step's acts do.
     var policy: ReconnectPolicy
     private(set) var presence = Presence()
-    private var inRange: Set<Peer.ID> = []
+    private var inRange = WaysInRange()
     /// Why covers cannot be had at present.
     private(set) var failingCovers: Set<NetworkError> = []
     /// The host, or its head, that has proved another key than the one that was joined before: a tap on Retry forgets that.
@@ -113,6 +113,7 @@ struct NodeDecisions: Sendable {
             let reason = DisconnectReason(end)
             return [.show(.peerDisconnected(gone, reason))]
                 + ask(.multipeerEvent(.peerDisconnected(gone, reason: reason)), &context)
+        case .way(let relay): return heard(relay.way, rssi: relay.rssi, &context)
         case .inviteFailed(let failure): return inviteFailed(failure)
         case .forgot(let key):
             context.memory.forget(key)
@@ -123,13 +124,11 @@ struct NodeDecisions: Sendable {
 
     private mutating func decide(_ event: NodeCore.Event, _ context: inout Context) -> [Act] {
         switch event {
-        case .heard(let peer, let rssi, let hops, _):
-            let isNew = inRange.insert(peer.id).inserted
-            return (isNew ? [.show(.peerDiscovered(peer, rssi: rssi, hops: hops))] : [])
+        case .heard(let peer, let rssi, let hops, _, let relay):
+            let way = WaysInRange.Way(host: peer, hops: hops, relay: relay)
+            return heard(way, rssi: rssi, &context)
                 + ask(.multipeerEvent(.peerDiscovered(peer)), &context) + [.steer(.heard(peer))]
-        case .unheard(let peer):
-            guard inRange.remove(peer.id) != nil else { return [] }
-            return [.show(.peerLost(peer))] + ask(.multipeerEvent(.peerLost(peer)), &context)
+        case .unheard(let peer): return inRange.unheard(peer.id).map { lost($0, &context) } ?? []
         case .radioFailed(let error): return watch(.radioFailed(error), &context)
         case .radioRecovered: return watch(.radioRecovered, &context)
         case .radioRepaired(let notice): return [.tell(notice)]
@@ -158,6 +157,19 @@ struct NodeDecisions: Sendable {
             .writeFailed, .end:
             return []
         }
+    }
+
+    /// A way to a host is heard: people are told where they were not.
+    private mutating func heard(_ way: WaysInRange.Way, rssi: Int?, _ context: inout Context) -> [Act] {
+        let (isNew, former) = inRange.heard(way)
+        return (former.map { lost($0, &context) } ?? [])
+            + (isNew ? [.show(.peerDiscovered(way.host, rssi: rssi, hops: way.hops, via: way.relay))] : [])
+    }
+
+    /// A way to a host is gone, and with the last one the host.
+    private mutating func lost(_ way: WaysInRange.Way, _ context: inout Context) -> [Act] {
+        [.show(.peerLost(way.host, via: way.relay?.id))]
+            + (inRange.contains(way.host.id) ? [] : ask(.multipeerEvent(.peerLost(way.host)), &context))
     }
 
     // MARK: Links
@@ -269,10 +281,10 @@ struct NodeDecisions: Sendable {
             }
     }
 
-    /// A host that says goodbye is gone before its radio notices that it is not heard.
+    /// A host that says goodbye is gone before its radio, and relays to it, notice.
     private mutating func unheard(_ host: Peer) -> [Act] {
         let heard = Peer(id: Identity.head(of: host.id), name: host.name)
-        return inRange.remove(heard.id) == nil ? [] : [.show(.peerLost(heard))]
+        return inRange.gone(heard.id).map { .show(.peerLost(heard, via: $0.relay?.id)) }
     }
 
     private func inviteFailed(_ failure: InviteFailure) -> [Act] {

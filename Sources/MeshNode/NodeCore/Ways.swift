@@ -44,47 +44,63 @@ struct Ways: Sendable {
         var until = MeshInstant.zero
     }
 
+    /// A host that is heard through relays alone, and is not steered to yet.
+    private struct Settling: Sendable {
+        /// When it is.
+        var until: MeshInstant
+        /// People know of it: nothing leads there at present but relays that are left alone.
+        var isTold = false
+    }
+
+    /// What is to be done about a relay that was heard.
+    enum Answer: Hashable, Sendable {
+        /// Its host may be joined through it, and people are told.
+        case steer
+        /// People are told.
+        case tell
+        /// Its host is new, and may be heard itself in a moment.
+        case wait
+    }
+
     /// By the head of the relay. The radio's own table bounds it.
     private var relays: [Peer.ID: Relay] = [:]
     private var failures: [Peer.ID: Failure] = [:]
-    /// Hosts that were heard through relays alone, and when they are told of: one with fewer hops may follow.
-    private var settling: [Peer.ID: MeshInstant] = [:]
+    /// Hosts that were heard through relays alone, by their heads: a relay with fewer hops may follow.
+    private var settling: [Peer.ID: Settling] = [:]
 
     /// When `tick` is due.
-    var deadline: MeshInstant? { settling.values.min() }
+    var deadline: MeshInstant? { settling.values.map(\.until).min() }
 
     // MARK: What is heard
 
-    /// A relay was heard. Whether its host is to be told of at once: it was before, and waits for nothing.
-    mutating func heard(_ relay: RelayScanResult, now: MeshInstant) -> Bool {
+    /// A relay was heard.
+    mutating func heard(_ relay: RelayScanResult, now: MeshInstant) -> Answer {
         let host = Identity.head(of: relay.host.id)
         let isKnown = relays.values.contains { Identity.head(of: $0.heard.host.id) == host }
         relays[relay.relay.id] = Relay(heard: relay, at: now)
-        if settling[host] != nil { return false }
-        guard !isKnown else { return true }
-        settling[host] = now + NodeLimits.settlingWays
-        return false
+        if let settling = settling[host] { return settling.isTold ? .tell : .wait }
+        guard !isKnown else { return .steer }
+        settling[host] = Settling(until: now + NodeLimits.settlingWays)
+        return .wait
     }
 
     /// The host itself was heard: nothing is better.
     mutating func heardHost(_ head: Peer.ID) { settling[head] = nil }
 
-    /// A relay is not heard any more. Its host, where no other relay leads there.
-    mutating func unheard(_ relay: Peer.ID) -> Peer? {
-        guard let gone = relays.removeValue(forKey: relay)?.heard.host else { return nil }
-        guard !hasRelay(to: gone.id) else { return nil }
-        settling[Identity.head(of: gone.id)] = nil
-        return gone
+    /// A relay is not heard any more.
+    mutating func unheard(_ relay: Peer.ID) {
+        guard let host = relays.removeValue(forKey: relay)?.heard.host.id, !hasRelay(to: host) else { return }
+        settling[Identity.head(of: host)] = nil
     }
-
-    /// Whether this is a relay's head.
-    func isRelay(_ head: Peer.ID) -> Bool { relays[head] != nil }
 
     /// The host that a relay advertises, as far as it says which.
     func host(behind relay: Peer.ID) -> Peer.ID? { relays[Identity.head(of: relay)]?.heard.host.id }
 
+    /// Whether a relay takes another node, as far as it says.
+    func hasRoom(_ relay: Peer.ID) -> Bool { relays[Identity.head(of: relay)]?.heard.hasRoom != false }
+
     /// Whether a relay leads to a host.
-    func hasRelay(to host: Peer.ID) -> Bool { relays.values.contains { leads($0.heard, to: host) } }
+    private func hasRelay(to host: Peer.ID) -> Bool { relays.values.contains { leads($0.heard, to: host) } }
 
     /// A scan begins: what was heard before may be somewhere else now.
     mutating func forgetHeard() {
@@ -92,11 +108,16 @@ struct Ways: Sendable {
         settling = [:]
     }
 
-    /// Time has passed. The best relay of each host that is to be told of now.
-    mutating func tick(now: MeshInstant) -> [RelayScanResult] {
-        let due = settling.filter { $0.value <= now }.keys.sorted()
+    /// Time has passed. The heads of the hosts that may be joined now through the best relay.
+    mutating func tick(now: MeshInstant) -> [Peer.ID] {
+        let due = settling.filter { $0.value.until <= now }.keys.sorted()
         for host in due { settling[host] = nil }
-        return due.compactMap { best(to: $0, below: nil, now: now) }
+        return due
+    }
+
+    /// All relays that lead to a host, the best first.
+    func all(to host: Peer.ID) -> [RelayScanResult] {
+        relays.values.filter { leads($0.heard, to: host) }.sorted { rank($0) < rank($1) }.map(\.heard)
     }
 
     // MARK: What is chosen
@@ -127,14 +148,14 @@ struct Ways: Sendable {
         }
     }
 
-    /// Fewer hops first, then the signal by steps of 10 dB, then whoever comes first by its identifier: two of the same worth are
-    /// not gone to and fro between.
+    /// Fewer hops first, then the signal by steps of 10 dB, then by the identifier: between two of the same worth nobody goes to
+    /// and fro.
     private func rank(_ relay: Relay) -> (Int, Int, Peer.ID) {
         (relay.heard.hops, -((relay.heard.rssi ?? -100) / 10), relay.heard.relay.id)
     }
 
     private func leads(_ relay: RelayScanResult, to host: Peer.ID) -> Bool {
-        host.hasPrefix(relay.host.id) || relay.host.id.hasPrefix(host)
+        Identity.mayBeSame(host, relay.host.id)
     }
 
     /// Whether circuits through a relay led to nothing a short while ago.
@@ -149,7 +170,7 @@ struct Ways: Sendable {
             failures[relay.heard.relay.id].map(\.until)
         }.filter { $0 > now }
         guard let end = ends.min() else { return }
-        settling[Identity.head(of: host)] = end
+        settling[Identity.head(of: host)] = Settling(until: end, isTold: true)
     }
 
     /// A relay has no way at present: others go before it for a moment.

@@ -113,8 +113,10 @@ package struct NodeWatch: Sendable {
             return .now
         case .noticeCleared(let code): return own.notices.clear(code) ? .now : .none
         case .link(let peer, let report):
+            names.learn(peer)
             links[peer.id] = report
             return .soon
+        case .linkEnded(let peer): return links.removeValue(forKey: peer.id) == nil ? .none : .soon
         case .searchResults(let songs, _):
             names.learn(songs)
             return .none

@@ -22,6 +22,11 @@ public struct Identity: Sendable {
     /// The head of an identifier, or of a head.
     public static func head(of id: Peer.ID) -> Peer.ID { String(id.prefix(headDigits)) }
 
+    /// Whether two identifiers, of which each may be cut to its first digits, may be the same one's.
+    public static func mayBeSame(_ one: Peer.ID, _ other: Peer.ID) -> Bool {
+        one.hasPrefix(other) || other.hasPrefix(one)
+    }
+
     /// A new identity. The one place of this module that draws random bytes, and only for a node's first start.
     public static func make() -> Identity {
         Identity(key: Curve25519.KeyAgreement.PrivateKey())
