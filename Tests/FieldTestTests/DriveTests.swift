@@ -15,6 +15,7 @@ struct DriveTests {
         drive.rows.insert(DriveRow(at: .seconds(39), .missing(3)), at: drive.rows.count - 1)
         drive.rows.insert(DriveRow(at: .seconds(39), .notice("connectionLost")), at: drive.rows.count - 1)
         #expect(try Drive(file: drive.file) == drive)
+        #expect(try Drive(file: Drives.overRelays.file) == Drives.overRelays)
     }
 
     @Test("a file that ends in the middle of a line is a drive that was cut off")
@@ -50,6 +51,9 @@ struct DriveTests {
             #"{"at":1,"kind":"link","peer":"b","sent":1,"received":1,"resent":\#(most),"duplicates":\#(-most),"outbox":0}"#,
             #"{"at":2,"kind":"contact","peer":"a","phase":"resumed"}"#,
             #"{"at":3,"kind":"contact","peer":"a","phase":"lost","silence":1e308}"#,
+            #"{"at":4,"kind":"contact","peer":"a","phase":"resumed"}"#,
+            #"{"at":5,"kind":"link","peer":"a","sent":1,"received":1,"resent":0,"duplicates":0,"outbox":0,"hops":\#(most),"via":"b","circuits":\#(-most)}"#,
+            #"{"at":6,"kind":"carrier","peer":"b","name":"\u001b[31m","rssi":\#(most),"rtt":1e308,"sent":1,"received":1,"circuits":\#(most)}"#,
             #"{"at":3,"kind":"missing","rows":\#(most)}"#, #"{"at":3,"kind":"missing","rows":\#(most)}"#,
             #"{"at":2678400,"kind":"tick"}"#,
         ])
@@ -120,6 +124,27 @@ struct ReportTests {
         }
     }
 
+    @Test("a report tells for how long it was linked over how many relays, in every form")
+    func relays() {
+        let report = Report([Drives.overRelays])
+        #expect(
+            report.sentences.contains {
+                $0.hasSuffix(
+                    "It was linked without a relay for 10 s, over 1 hop for 30 s and over 2 hops for 20 s; the relay was "
+                        + "\"Row 8\" for 30 s and \"Row <16>\" for 20 s.")
+            })
+        for words in [
+            "Over how many relays", "over 2 hops", "Row 8", "Row &lt;16&gt;", "Linked over 1 hop</th><td>30 s, 50 %",
+            "Relays on the way over time",
+        ] { #expect(report.html.contains(words), "\(words)") }
+        #expect(!report.html.contains("Row <16>"))
+        let words = report.json.filter { !$0.isWhitespace }
+        #expect(words.contains(#""hopSeconds":[{"hops":0,"seconds":10},{"hops":1,"seconds":30},{"hops":2,"#))
+        #expect(words.contains(#"{"name":"Row8","relay":"11110000","seconds":30}"#))
+        #expect(report.csv.split(separator: "\r\n").last?.hasSuffix(",0") == true)
+        #expect(Report([Drives.oneGap, Drives.overRelays]).html.contains("Linked over 2 hops"))
+    }
+
     @Test("a page needs nothing but itself")
     func selfContained() {
         let html = Report([Drives.oneGap]).html
@@ -134,7 +159,7 @@ struct ReportTests {
         #expect(Report.field("=HYPERLINK(\"x\")") == "\"'=HYPERLINK(\"\"x\"\")\"")
         let lines = Report([Drives.oneGap]).csv.split(separator: "\r\n")
         #expect(lines.count == 2)
-        #expect(lines[1] == "\"Road\",\"Car\",20.0000,20.4200,30.0000,30.0000,30.2000,30.3000,30.4000,10.0000,0.4000")
+        #expect(lines[1] == "\"Road\",\"Car\",20.0000,20.4200,30.0000,30.0000,30.2000,30.3000,30.4000,10.0000,0.4000,0")
     }
 
     @Test("drives beside one another are compared in words")

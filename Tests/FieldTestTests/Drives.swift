@@ -34,6 +34,31 @@ enum Drives {
         return .link(car, sample)
     }
 
+    /// A report of a link over relays.
+    static func link(hops: Int, via: String?) -> Happening {
+        var report = LinkReport(roundTrip: .milliseconds(90))
+        (report.relays, report.via) = (hops, via)
+        return .link(car, LinkSample(report))
+    }
+
+    static let one = Peer(id: "11110000aaaabbbbccccddddeeeeffff", name: "Row 8")
+    static let two = Peer(id: "22220000aaaabbbbccccddddeeeeffff", name: "Row <16>")
+
+    static func carrier(_ peer: Peer, _ rssi: Int) -> Happening {
+        var report = LinkReport(rssi: rssi, roundTrip: .milliseconds(30))
+        report.circuits = 1
+        return .carrier(peer.id, CarrierSample(peer, report))
+    }
+
+    /// Ten seconds with the host itself, a gap of ten, thirty over one relay and twenty over two, of which the next is another.
+    static var overRelays: Drive {
+        drive([
+            (0, contact(.resumed)), (1, link(-60)), (10.5, contact(.lost, silence: 0.5)), (20, contact(.resumed)),
+            (20.5, carrier(one, -70)), (21, link(hops: 1, via: one.id)), (40, link(hops: 1, via: one.id)),
+            (50, contact(.resumed)), (51, link(hops: 2, via: two.id)), (52, carrier(two, -80)), (70, .end("quit")),
+        ])
+    }
+
     static func wish(_ song: String, _ state: String, _ wish: String = "vote") -> Happening {
         .wish(WishRow(song: song, wish: wish, state: state))
     }

@@ -114,6 +114,33 @@ struct FiguresTests {
         #expect(time.scanning == 2 && time.dialling == 1 && time.linked == 7 && time.advertising == 0)
     }
 
+    @Test("the time with a link is told by how many relays were in between, and which of them was the next")
+    func hops() {
+        let figures = DriveMetrics(Drives.overRelays)
+        #expect(figures.hops.byHops.map(\.hops) == [0, 1, 2])
+        #expect(figures.hops.byHops.map { ($0.seconds * 10).rounded() } == [100, 300, 200])
+        #expect(figures.hops.byRelay.map { figures.name(ofRelay: $0.relay) } == ["Row 8", "Row <16>"])
+        #expect(figures.hops.byRelay.map { $0.seconds.rounded() } == [30, 20])
+        #expect(figures.gaps.first.flatMap { figures.hops(before: $0) } == 0)
+        // The next relay's signal, and the host's round trip.
+        #expect(figures.signal == [-80, -70, -60] && figures.roundTrips == [90, 90, 90, 90])
+        // Somewhere else over the same link: the relay has another way up.
+        let moved = Drives.drive([
+            (0, Drives.contact(.resumed)), (1, Drives.link(hops: 1, via: "a")), (5, Drives.link(hops: 3, via: "a")),
+            (9, .end("quit")),
+        ])
+        #expect(DriveMetrics(moved).hops.stretches.map(\.end) == [5, 9])
+    }
+
+    @Test("a drive without a relay, as every older one is, has nothing about relays")
+    func noHops() {
+        let figures = DriveMetrics(Drives.oneGap)
+        #expect(!figures.hops.hasRelays && figures.hops.byHops.map(\.hops) == [0])
+        #expect(!Report([Drives.oneGap]).html.contains("relay"))
+        #expect(!Report([Drives.oneGap]).sentences.joined().contains("relay"))
+        #expect(!Drives.oneGap.file.contains("hops"))
+    }
+
     @Test("the verdict is as bad as its worst part, and says what to do")
     func verdict() {
         let good = Drives.oneGap

@@ -56,6 +56,27 @@ struct RecorderTests {
         #expect(ticks.map(\.at) == [10, 20, 30])
     }
 
+    @Test("a link over relays is recorded with how many, and the link with the next of them as what carries it")
+    func relays() {
+        var recorder = Recorder(.guest, origin: origin)
+        let relay = Peer(id: "11110000aaaabbbbccccddddeeeeffff", name: "Row 8")
+        _ = recorder.take(.contact(Contact(.resumed, car, at: at(1))), now: at(1))
+        var report = LinkReport(rssi: -60)
+        report.circuits = 2
+        #expect(
+            recorder.take(.link(relay, report), now: at(2)).map(\.what)
+                == [.carrier(relay.id, CarrierSample(relay, report))])
+        // The host of a relay: what it passes on is told with its own link.
+        #expect(recorder.take(.link(car, report), now: at(2)).map(\.what) == [.link(car.id, LinkSample(report))])
+        var far = LinkReport()
+        (far.relays, far.via) = (2, relay.id)
+        guard case .link(_, let sample)? = recorder.take(.link(car, far), now: at(3)).first?.what else {
+            return #expect(Bool(false))
+        }
+        #expect(sample.hops == 2 && sample.via == relay.id && sample.circuits == nil)
+        #expect(LinkSample(LinkReport()).hops == nil)
+    }
+
     @Test("titles, queues and searches are nobody's business but the car's")
     func privacy() {
         var recorder = Recorder(.guest, origin: origin)

@@ -100,19 +100,36 @@ extension DriveRow {
     /// Nobody counts further; sums of it do not overflow.
     static let largestCount = 1 << 30
 
+    private static func strength(_ rssi: Int?) -> Int? { rssi.flatMap { (-127...20).contains($0) ? $0 : nil } }
+
+    private static func roundTrip(_ milliseconds: Double?) -> Double? {
+        milliseconds.flatMap { $0.isFinite && (0...1e6).contains($0) ? $0 : nil }
+    }
+
+    private static func count(_ number: Int) -> Int { min(max(0, number), largestCount) }
+
     /// The row with numbers that something can be made of, and words that can be shown.
     fileprivate var clean: DriveRow {
         var row = self
         switch what {
         case .mark(let text): row.what = .mark(UntrustedText.shown(text, atMost: NodeLimits.markCharacters))
         case .link(let peer, var sample):
-            sample.rssi = sample.rssi.flatMap { (-127...20).contains($0) ? $0 : nil }
-            sample.rtt = sample.rtt.flatMap { $0.isFinite && (0...1e6).contains($0) ? $0 : nil }
-            sample.resent = min(max(0, sample.resent), Self.largestCount)
-            sample.duplicates = min(max(0, sample.duplicates), Self.largestCount)
+            sample.rssi = Self.strength(sample.rssi)
+            sample.rtt = Self.roundTrip(sample.rtt)
+            sample.resent = Self.count(sample.resent)
+            sample.duplicates = Self.count(sample.duplicates)
+            sample.hops = sample.hops.map { min(max(0, $0), Int(Limits.circuitHops)) }
+            sample.via = sample.via.map(Drive.word)
+            sample.circuits = sample.circuits.map(Self.count)
             row.what = .link(Drive.word(peer), sample)
+        case .carrier(let peer, var sample):
+            sample.name = sample.name.map { NodeName(untrusted: $0).text }
+            sample.rssi = Self.strength(sample.rssi)
+            sample.rtt = Self.roundTrip(sample.rtt)
+            sample.circuits = Self.count(sample.circuits)
+            row.what = .carrier(Drive.word(peer), sample)
         case .contact(var contact):
-            contact.rssi = contact.rssi.flatMap { (-127...20).contains($0) ? $0 : nil }
+            contact.rssi = Self.strength(contact.rssi)
             contact.silence = contact.silence.flatMap { $0.isFinite && (0...60).contains($0) ? $0 : nil }
             contact.name = contact.name.map { NodeName(untrusted: $0).text }
             contact.peer = Drive.word(contact.peer)

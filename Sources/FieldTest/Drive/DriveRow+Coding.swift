@@ -7,7 +7,7 @@ extension DriveRow: Codable {
     }
 
     private enum Kind: String, Codable {
-        case link, contact, radio, wish, intent, mark, notice, tick, missing, end
+        case link, carrier, contact, radio, wish, intent, mark, notice, tick, missing, end
     }
 
     /// Reads a row. Throws where it is none, or of a kind that this version does not know.
@@ -17,6 +17,8 @@ extension DriveRow: Codable {
         what =
             switch try container.decode(Kind.self, forKey: .kind) {
             case .link: .link(try container.decode(String.self, forKey: .peer), try LinkSample(from: decoder))
+            case .carrier:
+                .carrier(try container.decode(String.self, forKey: .peer), try CarrierSample(from: decoder))
             case .contact: .contact(try ContactRow(from: decoder))
             case .radio: .radio(try RadioSample(from: decoder))
             case .wish: .wish(try WishRow(from: decoder))
@@ -38,6 +40,9 @@ extension DriveRow: Codable {
         case .link(let peer, let sample):
             try container.encode(peer, forKey: .peer)
             try sample.encode(to: encoder)
+        case .carrier(let peer, let sample):
+            try container.encode(peer, forKey: .peer)
+            try sample.encode(to: encoder)
         case .contact(let row): try row.encode(to: encoder)
         case .radio(let sample): try sample.encode(to: encoder)
         case .wish(let row): try row.encode(to: encoder)
@@ -53,6 +58,7 @@ extension DriveRow: Codable {
     private var kind: Kind {
         switch what {
         case .link: .link
+        case .carrier: .carrier
         case .contact: .contact
         case .radio: .radio
         case .wish: .wish

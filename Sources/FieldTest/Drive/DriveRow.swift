@@ -22,6 +22,8 @@ public struct DriveRow: Hashable, Sendable {
 public enum Happening: Hashable, Sendable {
     /// A link's report, about once a second.
     case link(Peer.ID, LinkSample)
+    /// The same of a link with a relay, or with a node behind this one: what leads to a host goes over it.
+    case carrier(Peer.ID, CarrierSample)
     /// A link is lost, or a step of the way to one.
     case contact(ContactRow)
     /// The radio is at something else.
@@ -58,16 +60,56 @@ public struct LinkSample: Codable, Hashable, Sendable {
     public var duplicates: Int
     /// Messages that wait for their acknowledgement.
     public var outbox: Int
+    /// Relays between the two; nil where there is none.
+    public var hops: Int?
+    /// The relay that the guest of the two is joined through, by its identifier or the head of it.
+    public var via: Peer.ID?
+    /// At a host: how many circuits a relay passes on over this link.
+    public var circuits: Int?
 
     /// What a link has told.
     public init(_ report: LinkReport) {
         rssi = report.rssi
-        rtt = report.roundTrip.map { (($0 / .milliseconds(1)) * 100).rounded() / 100 }
+        rtt = report.roundTrip.map(Self.milliseconds)
         sent = report.sentBytes
         received = report.receivedBytes
         resent = report.resent
         duplicates = report.duplicates
         outbox = report.outbox
+        hops = report.relays > 0 ? report.relays : nil
+        via = report.via
+        circuits = report.circuits
+    }
+
+    /// To a hundredth of a millisecond.
+    fileprivate static func milliseconds(_ time: Duration) -> Double {
+        ((time / .milliseconds(1)) * 100).rounded() / 100
+    }
+}
+
+/// A report of a link with a relay, or with a node behind this one, as it is recorded.
+public struct CarrierSample: Codable, Hashable, Sendable {
+    /// What the node at the other end is called, where it is known.
+    public var name: String?
+    /// Signal strength in dBm, nil where the radio cannot tell.
+    public var rssi: Int?
+    /// The last round trip in milliseconds.
+    public var rtt: Double?
+    /// Bytes on this link so far.
+    public var sent: Int
+    /// Bytes on this link so far.
+    public var received: Int
+    /// Circuits over it.
+    public var circuits: Int
+
+    /// What a link has told.
+    public init(_ peer: Peer, _ report: LinkReport) {
+        name = peer.name.isEmpty ? nil : peer.name
+        rssi = report.rssi
+        rtt = report.roundTrip.map(LinkSample.milliseconds)
+        sent = report.sentBytes
+        received = report.receivedBytes
+        circuits = report.circuits ?? 0
     }
 }
 

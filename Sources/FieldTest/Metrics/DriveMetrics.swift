@@ -42,6 +42,8 @@ public struct DriveMetrics: Hashable, Sendable {
     public private(set) var gaps: [Gap] = []
     /// What the links were like.
     public private(set) var samples: [Sample] = []
+    /// What links with relays, and with nodes behind this one, were like; without their round trips, which are no session's.
+    public private(set) var carriers: [Sample] = []
     /// What became of the votes.
     public private(set) var deliveries = Deliveries()
     /// Marks.
@@ -58,6 +60,8 @@ public struct DriveMetrics: Hashable, Sendable {
     public private(set) var hadLink = false
     /// Some link was up at the end.
     public private(set) var endsLinked = false
+    /// Over how many relays links led, and over which.
+    public private(set) var hops = HopTimes()
     /// Names of peers.
     public private(set) var names: [Peer.ID: String] = [:]
 
@@ -73,8 +77,13 @@ public struct DriveMetrics: Hashable, Sendable {
                 samples.append(Sample(at: row.at, peer: peer, rssi: sample.rssi, rtt: sample.rtt))
                 resent[peer] = max(0, sample.resent)
                 duplicates[peer] = max(0, sample.duplicates)
+                hops.told(peer, sample, at: row.at)
+            case .carrier(let peer, let sample):
+                carriers.append(Sample(at: row.at, peer: peer, rssi: sample.rssi))
+                if let name = sample.name { names[peer] = name }
             case .contact(let contact):
                 finder.take(contact, at: row.at)
+                take(contact, at: row.at)
                 if let name = contact.name { names[contact.peer] = name }
             case .radio(let sample):
                 if let activity { radio.add(activity.sample, row.at - activity.since) }
@@ -88,6 +97,7 @@ public struct DriveMetrics: Hashable, Sendable {
         }
         if let activity { radio.add(activity.sample, seconds - activity.since) }
         gaps = finder.gaps.sorted { $0.start < $1.start }
+        hops.finish(at: seconds)
         hadLink = finder.hadLink || !samples.isEmpty
         endsLinked = !finder.isLinked.isEmpty
         self.resent = resent.values.reduce(0, +)
@@ -95,8 +105,27 @@ public struct DriveMetrics: Hashable, Sendable {
         deliveries.finish()
     }
 
+    private mutating func take(_ contact: ContactRow, at: Double) {
+        switch contact.phase {
+        case .resumed: hops.resumed(contact.peer, at: at)
+        // As a gap begins: when nothing came any more.
+        case .lost: hops.lost(contact.peer, at: max(0, at - (contact.silence ?? 0)))
+        case .heard, .dialled, .current: break
+        }
+    }
+
+    /// Over how many relays a link led when its gap began; nil where nothing tells.
+    public func hops(before gap: Gap) -> Int? {
+        hops.stretches.last { $0.end <= gap.lost && Identity.head(of: $0.peer) == Identity.head(of: gap.peer) }?.hops
+    }
+
+    /// What a relay is called, by its head where nothing tells its name.
+    public func name(ofRelay head: Peer.ID) -> String {
+        names.first { Identity.head(of: $0.key) == head }?.value ?? head
+    }
+
     /// Signal strengths in dBm, the weakest first.
-    public var signal: [Int] { samples.compactMap(\.rssi).sorted() }
+    public var signal: [Int] { (samples + carriers).compactMap(\.rssi).sorted() }
 
     /// Round trips in milliseconds, the shortest first.
     public var roundTrips: [Double] { samples.compactMap(\.rtt).sorted() }

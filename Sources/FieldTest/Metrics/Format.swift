@@ -56,5 +56,14 @@ public enum Format {
         "\(number) \(number == 1 ? one : many ?? one + "s")"
     }
 
+    /// Over how many relays: `without a relay`, `over 1 hop`, `over 3 hops`.
+    static func way(_ hops: Int) -> String { hops == 0 ? "without a relay" : "over \(count(hops, "hop"))" }
+
+    /// Things one after another: `a`, `a and b`, `a, b and c`.
+    static func list(_ things: [String]) -> String {
+        guard let last = things.last, things.count > 1 else { return things.first ?? "" }
+        return things.dropLast().joined(separator: ", ") + " and " + last
+    }
+
     private static func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
 }

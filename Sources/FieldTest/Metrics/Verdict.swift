@@ -65,6 +65,8 @@ public struct Verdict: Hashable, Sendable {
     static let weakFair = 0.05, weakPoor = 0.20
     /// A round trip that is longer is noticed, in milliseconds: of one in twenty.
     static let roundTripFair = 300.0, roundTripPoor = 1_000.0
+    /// Relays that are named: the ones that served longest.
+    static let namedRelays = 3
     /// A gap that is shorter is no tunnel.
     static let shortGap = 2.0
 
@@ -74,6 +76,7 @@ public struct Verdict: Hashable, Sendable {
         gaps(metrics)
         reconnects(metrics)
         signal(metrics)
+        relays(drive, metrics)
         roundTrips(metrics)
         completeness(drive, metrics)
     }
@@ -157,6 +160,16 @@ public struct Verdict: Hashable, Sendable {
             weak > Self.weakFair
                 ? "It was weak (below \(Self.weakSignal) dBm) for \(Format.share(weak, of: 1)) of the time: another seat for the "
                     + "dongle, or an extension cable, helps more than anything else." : nil)
+    }
+
+    private mutating func relays(_ drive: Drive, _ metrics: DriveMetrics) {
+        guard metrics.hops.hasRelays else { return }
+        let ways = metrics.hops.byHops.map { "\(Format.way($0.hops)) for \(Format.time($0.seconds))" }
+        let relays = metrics.hops.byRelay.prefix(Self.namedRelays).map {
+            "\"\(metrics.name(ofRelay: $0.relay))\" for \(Format.time($0.seconds))"
+        }
+        let who = drive.header.role == .host ? "Guests were linked, all added up," : "It was linked"
+        find(.none, "\(who) \(Format.list(ways)); the relay was \(Format.list(relays)).")
     }
 
     private mutating func roundTrips(_ metrics: DriveMetrics) {

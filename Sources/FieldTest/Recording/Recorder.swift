@@ -14,6 +14,8 @@ public struct Recorder: Sendable {
     private var awaitsState: Peer?
     /// Hosts whose way back has been told up to `heard`: an advertisement a second is not worth a row each time.
     private var heard: Set<String> = []
+    /// Peers with which there was a session, by their heads: a link with anybody else carries others' sessions.
+    private var sessions: Set<String> = []
     private var lastRow: Duration = .zero
 
     /// A recorder of a drive that begins at a time.
@@ -27,7 +29,10 @@ public struct Recorder: Sendable {
         switch event {
         case .contact(let contact): return take(contact)
         case .snapshot(_, isStale: false): return current(now)
-        case .link(let peer, let report): return row(now, .link(peer.id, LinkSample(report)))
+        case .link(let peer, let report):
+            let isCarrier = report.circuits != nil && !sessions.contains(Identity.head(of: peer.id))
+            return row(
+                now, isCarrier ? .carrier(peer.id, CarrierSample(peer, report)) : .link(peer.id, LinkSample(report)))
         case .radio(let activity): return row(now, .radio(RadioSample(activity)))
         case .wish(let song, let kind, let state):
             return row(now, .wish(WishRow(song: song, wish: kind.rawValue, state: state.name)))
@@ -61,6 +66,7 @@ public struct Recorder: Sendable {
         case .dialled: break
         case .resumed:
             heard.insert(head)
+            sessions.insert(head)
             // A host has its state.
             if isGuest { awaitsState = contact.peer }
         case .lost:

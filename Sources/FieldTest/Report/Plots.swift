@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import MeshNode
 import MeshProtocol
 
 /// The plots of a drive.
@@ -38,13 +39,15 @@ struct Plots {
     /// Those with a signal, the one with most of it first: as many as can be told apart.
     private var linkedPeers: [Peer.ID] {
         var counts: [Peer.ID: Int] = [:]
-        for sample in metrics.samples where sample.rssi != nil { counts[sample.peer, default: 0] += 1 }
+        for sample in metrics.samples + metrics.carriers where sample.rssi != nil {
+            counts[sample.peer, default: 0] += 1
+        }
         let all = counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map(\.key)
         return Array(all.prefix(FieldTestLimits.plotPeers))
     }
 
     private func line(of peer: Peer.ID, _ plot: Plot) -> [(x: Double, y: Double)?] {
-        let samples = metrics.samples.filter { $0.peer == peer && $0.rssi != nil }
+        let samples = (metrics.samples + metrics.carriers).filter { $0.peer == peer && $0.rssi != nil }
         // More points than a screen has pixels show nothing more; the weakest of some stands for all of them.
         let share = max(1, (samples.count + FieldTestLimits.plotPoints - 1) / FieldTestLimits.plotPoints)
         let gaps = metrics.gaps.filter { Identity.head(of: $0.peer) == Identity.head(of: peer) }
@@ -157,6 +160,44 @@ struct Plots {
         guard let longest = known.map(\.1).max(), longest > 0 else { return "" }
         return "<h4>Where the time goes</h4>"
             + bars(known.map { ($0, $1 / longest, Format.time($1)) }, "The steps of the way back, each by its median")
+    }
+
+    // MARK: Relays
+
+    /// For how long it was linked over how many relays, and through which; nothing where there was none.
+    func hops(_ role: NodeDescription.Role) -> String {
+        guard metrics.hops.hasRelays else { return "" }
+        let ways = metrics.hops.byHops
+        let relays = metrics.hops.byRelay.prefix(FieldTestLimits.plotPeers)
+        let longest = (ways.map(\.seconds) + relays.map(\.seconds) + [1e-9]).max() ?? 1
+        func row(_ word: String, _ seconds: Double) -> (String, Double, String) {
+            (word, seconds / longest, Format.time(seconds))
+        }
+        return "<h3>Over how many relays</h3>"
+            + bars(ways.map { row(Format.way($0.hops), $0.seconds) }, "For how long it was linked over how many relays")
+            + (role == .guest ? hopsOverTime : "") + "<h4>Joined through</h4>"
+            + bars(
+                relays.map { row(metrics.name(ofRelay: $0.relay), $0.seconds) },
+                "For how long it was joined through which relay") + "\n"
+    }
+
+    /// A guest has one way at a time.
+    private var hopsOverTime: String {
+        let stretches = metrics.hops.stretches
+        let most = stretches.map(\.hops).max() ?? 1
+        var plot = Plot(seconds: metrics.seconds, height: 120, top: 20)
+        func y(_ hops: Int) -> Double { plot.bottom - Double(hops) / Double(most) * (plot.bottom - plot.top) }
+        shadeGaps(&plot)
+        plot.rule(y(0), "0")
+        plot.rule(y(most), Format.count(most, "hop"))
+        // More than a screen shows would be one beside another.
+        var points: [(x: Double, y: Double)?] = []
+        for stretch in stretches.suffix(FieldTestLimits.plotPoints) {
+            points += [(plot.x(stretch.start), y(stretch.hops)), (plot.x(stretch.end), y(stretch.hops)), nil]
+        }
+        plot.line(points, class: "line delivered")
+        plot.times()
+        return plot.svg("Relays on the way over time, with gaps shaded")
     }
 
     private func bars(_ rows: [(word: String, share: Double, value: String)], _ title: String) -> String {

@@ -13,7 +13,7 @@ extension Report {
 
     /// The gaps of all drives, a line each.
     public var csv: String {
-        let head = "drive,peer,start,lost,inReach,heard,dialled,resumed,current,length,reconnect"
+        let head = "drive,peer,start,lost,inReach,heard,dialled,resumed,current,length,reconnect,hops"
         let lines = entries.flatMap { entry in
             entry.metrics.gaps.map { gap in
                 let times = [
@@ -22,7 +22,8 @@ extension Report {
                 ]
                 return
                     ([Self.field(entry.name), Self.field(entry.metrics.names[gap.peer] ?? gap.peer)]
-                    + times.map { $0.map { Format.number($0, digits: 4) } ?? "" }).joined(separator: ",")
+                    + times.map { $0.map { Format.number($0, digits: 4) } ?? "" }
+                    + [entry.metrics.hops(before: gap).map(String.init) ?? ""]).joined(separator: ",")
             }
         }
         return ([head] + lines).joined(separator: "\r\n") + "\r\n"
@@ -48,6 +49,17 @@ private struct DriveData: Encodable {
         }
     }
 
+    struct Hops: Encodable {
+        var hops: Int
+        var seconds: Double
+    }
+
+    struct Relay: Encodable {
+        var relay: Peer.ID
+        var name: String
+        var seconds: Double
+    }
+
     var header: DriveHeader
     var ending: Drive.Ending
     var seconds: Double
@@ -63,6 +75,8 @@ private struct DriveData: Encodable {
     var resent: Int
     var duplicates: Int
     var radioSeconds: DriveMetrics.RadioTime
+    var hopSeconds: [Hops]
+    var relaySeconds: [Relay]
     var marks: [DriveMetrics.Mark]
     var missingRows: Int
 
@@ -82,6 +96,10 @@ private struct DriveData: Encodable {
         resent = metrics.resent
         duplicates = metrics.duplicates
         radioSeconds = metrics.radio
+        hopSeconds = metrics.hops.byHops.map { Hops(hops: $0.hops, seconds: $0.seconds) }
+        relaySeconds = metrics.hops.byRelay.map {
+            Relay(relay: $0.relay, name: metrics.name(ofRelay: $0.relay), seconds: $0.seconds)
+        }
         marks = metrics.marks
         missingRows = metrics.missing
     }

@@ -28,13 +28,22 @@ enum Tables {
                     ("of these, not taken", "\(votes.rejected)"),
                     ("Without answer", "\(votes.waiting)"), ("Wait, median", time(votes.waits.median)),
                     ("Wait, longest", time(votes.waits.last)),
-                ]) + [
+                ]) + ways(metrics) + [
                 ("Sent again", "\(metrics.resent)"), ("Came again, dropped", "\(metrics.duplicates)"),
                 ("Radio: scanning", Format.time(metrics.radio.scanning)),
                 ("Radio: dialling", Format.time(metrics.radio.dialling)),
                 ("Radio: linked", Format.time(metrics.radio.linked)),
                 ("Radio: advertising", Format.time(metrics.radio.advertising)),
             ]
+    }
+
+    /// For how long it was linked over how many relays; nothing where there was none.
+    private static func ways(_ metrics: DriveMetrics) -> [(name: String, value: String)] {
+        guard metrics.hops.hasRelays else { return [] }
+        return metrics.hops.byHops.map { hops, seconds in
+            let share = Format.share(seconds, of: metrics.hops.linked)
+            return ("Linked \(Format.way(hops))", "\(Format.time(seconds)), \(share)")
+        }
     }
 
     static func figures(_ entry: Report.Entry) -> String {
