@@ -22,14 +22,17 @@ extension Doctor {
                         + "RestrictAddressFamilies. Outside of it this works:", command: "sudo roadmesh doctor")
             ]
         case .adapters(let adapters):
-            guard let chosen = chosen(of: radio) else { return [noAdapter(radio)] }
             let isServed = radio.service != .isMissing
-            return adapterFindings(chosen, isServed: isServed)
-                + adapters.filter { $0.name != chosen.name }.compactMap { spareFinding($0, isServed: isServed) }
+            guard let chosen = chosen(of: radio) else { return [noAdapter(radio, wanted.first)] }
+            let used = [chosen, dialled(of: radio)].compactMap(\.self)
+            let missing = wanted.count > used.count ? [noAdapter(radio, wanted[1])] : []
+            return used.flatMap { adapterFindings($0, isServed: isServed) } + missing
+                + adapters.filter { adapter in !used.contains { $0.name == adapter.name } }
+                .compactMap { spareFinding($0, isServed: isServed) }
         }
     }
 
-    private func noAdapter(_ radio: RadioFacts) -> Finding {
+    private func noAdapter(_ radio: RadioFacts, _ wanted: String?) -> Finding {
         if let block = radio.block, radio.adapters.isEmpty { return blocked(block) }
         guard let wanted, !radio.adapters.isEmpty else {
             return Finding(

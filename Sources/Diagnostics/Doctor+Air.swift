@@ -64,8 +64,20 @@ extension Doctor {
         return bounds.map { $0 == $0.rounded() ? String(Int($0)) : String($0) }.joined(separator: " to ")
     }
 
+    /// What each adapter is to a relay.
+    func rolesFindings(_ radio: RadioFacts) -> [Finding] {
+        guard let chosen = chosen(of: radio) else { return [] }
+        guard wanted.count > 1 else { return [rolesFinding(chosen, radio)].compactMap(\.self) }
+        guard let second = dialled(of: radio) else { return [] }
+        let parts = [(chosen, "dials"), (second, "is on the air and is dialled")]
+        return parts.filter(\.0.isUp).map { adapter, part in
+            let alone = adapter.hasBothRoles == true ? "; it could do both alone" : ""
+            return Finding(.roles, .good, "\(adapter.name) \(part) where the two are a relay's (--relay)\(alone).")
+        }
+    }
+
     /// Whether the kernel dials while others are linked to an adapter, which a relay needs.
-    func rolesFinding(_ adapter: AdapterFacts, _ radio: RadioFacts) -> Finding? {
+    private func rolesFinding(_ adapter: AdapterFacts, _ radio: RadioFacts) -> Finding? {
         guard adapter.isUp else { return nil }
         guard let both = adapter.hasBothRoles else {
             return Finding(
@@ -93,7 +105,8 @@ extension Doctor {
             .roles, .good,
             other.hasBothRoles == true
                 ? "\(message), and \(other.name) does: that one is better for a relay."
-                : "\(message): a relay needs \(other.name) as well.")
+                : "\(message): a relay needs \(other.name) as well (--adapter \(adapter.name),\(other.name))."
+        )
     }
 
     /// Sound over the same adapter.

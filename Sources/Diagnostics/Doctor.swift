@@ -10,8 +10,9 @@ public struct Doctor: Sendable {
     public var radio: RadioFacts?
     /// The rest of the device.
     public var device: DeviceFacts
-    /// The adapter that a node is to use; nil for the first that is on.
-    public var wanted: String?
+    /// The adapters that a node is to use, as `RadioChoice.adapters` reads them: none for the first that is on, or two that are
+    /// one radio, of which the first dials and the second is dialled.
+    public var wanted: [String]
     /// What `permissions` of the facts are of: this process, or, where root asks for others, any user who starts this
     /// program.
     public var permissionsAre = Bearer.thisProcess
@@ -23,7 +24,7 @@ public struct Doctor: Sendable {
     }
 
     /// A doctor with the facts.
-    public init(radio: RadioFacts?, device: DeviceFacts, wanted: String? = nil) {
+    public init(radio: RadioFacts?, device: DeviceFacts, wanted: [String] = []) {
         self.radio = radio
         self.device = device
         self.wanted = wanted
@@ -40,25 +41,31 @@ public struct Doctor: Sendable {
     public var adaptersToTry: [String] {
         guard let radio, let chosen = chosen(of: radio), !findings(on: radio).contains(where: { $0.level == .broken })
         else { return [] }
+        if let second = dialled(of: radio) { return [chosen.name, second.name] }
         let others = radio.adapters.filter { $0.isUp && $0.hasLowEnergy && $0.name != chosen.name }
         return [chosen.name] + others.prefix(1).map(\.name)
     }
 
-    /// The adapter that a node would take.
+    /// The adapter that a node would take; of two the one that dials.
     func chosen(of radio: RadioFacts) -> AdapterFacts? {
-        guard let wanted else { return radio.adapters.first(where: \.isUp) ?? radio.adapters.first }
-        return radio.adapters.first { $0.name == wanted }
+        guard let name = wanted.first else { return radio.adapters.first(where: \.isUp) ?? radio.adapters.first }
+        return radio.adapters.first { $0.name == name }
+    }
+
+    /// The second of two adapters that are one radio: the one that is dialled.
+    func dialled(of radio: RadioFacts) -> AdapterFacts? {
+        wanted.count > 1 ? radio.adapters.first { $0.name == wanted[1] } : nil
     }
 
     private func findings(on radio: RadioFacts) -> [Finding] {
         var findings = adapterFindings(radio)
         guard radio.kernel != .hasNone else { return findings }
-        let timing = chosen(of: radio).flatMap { timingFinding($0, radio) }
-        findings += [serviceFinding(radio), permissionFinding(radio, isSlow: timing?.code == .slowTiming)].compactMap(
-            \.self)
-        guard let chosen = chosen(of: radio) else { return findings }
-        return findings
-            + [advertisingFinding(chosen), timing, rolesFinding(chosen, radio), audioFinding(chosen, radio)].compactMap(
-                \.self)
+        let used = [chosen(of: radio), dialled(of: radio)].compactMap(\.self)
+        let timing = used.compactMap { timingFinding($0, radio) }
+        let isSlow = timing.contains { $0.code == .slowTiming }
+        findings += [serviceFinding(radio), permissionFinding(radio, isSlow: isSlow)].compactMap(\.self)
+        // What advertises is the one that is dialled.
+        return findings + [used.last.flatMap(advertisingFinding)].compactMap(\.self) + timing + rolesFindings(radio)
+            + used.compactMap { audioFinding($0, radio) }
     }
 }

@@ -71,13 +71,13 @@ struct DoctorTests {
         },
         Fault(.noAdapter, .broken, 69) { $0.radio?.kernel = .adapters([]) },
         Fault(.noAdapter, .broken, 69) {
-            $0.radio?.kernel = .adapters([]); $0.wanted = "hci0"
+            $0.radio?.kernel = .adapters([]); $0.wanted = ["hci0"]
         },
         Fault(.blocked, .broken, 69) {
             $0.radio?.kernel = .adapters([])
             $0.radio?.block = RadioError(.blocked, "rfkill keeps Bluetooth off")
         },
-        Fault(.noSuchAdapter, .broken, 69) { $0.wanted = "hci7" },
+        Fault(.noSuchAdapter, .broken, 69) { $0.wanted = ["hci7"] },
         Fault(
             .noLowEnergy, .broken, 69,
             adapter {
@@ -87,13 +87,13 @@ struct DoctorTests {
             adapter {
                 $0.isUp = false; $0.block = RadioError(.blockedBySwitch, "a switch")
             }(&$0)
-            $0.wanted = "hci0"
+            $0.wanted = ["hci0"]
         },
         Fault(.adapterOff, .broken, 69) {
-            adapter { $0.isUp = false }(&$0); $0.wanted = "hci0"
+            adapter { $0.isUp = false }(&$0); $0.wanted = ["hci0"]
         },
         Fault(.spareAdapterOff, .worthKnowing, 0) {
-            adapter { $0.isUp = false }(&$0); $0.wanted = "hci1"
+            adapter { $0.isUp = false }(&$0); $0.wanted = ["hci1"]
         },
         Fault(
             .oldController, .worthKnowing, 0,
@@ -212,7 +212,8 @@ struct DoctorTests {
     @Test(
         "a relay is told whether it needs a second adapter, and which one is better for it",
         arguments: [
-            ([true, false], "a relay needs no other"), ([false, false], "a relay needs hci1 as well"),
+            ([true, false], "a relay needs no other"),
+            ([false, false], "a relay needs hci1 as well (--adapter hci0,hci1)"),
             ([false, true], "hci1 does: that one is better for a relay"),
         ])
     func roles(vouched: [Bool], words: String) throws {
@@ -234,8 +235,35 @@ struct DoctorTests {
     @Test("the adapter that is wanted is tried first")
     func wanted() {
         var doctor = Self.healthy()
-        doctor.wanted = "hci1"
+        doctor.wanted = ["hci1"]
         #expect(doctor.adaptersToTry == ["hci1", "hci0"])
+    }
+
+    @Test("of two adapters that are to be one radio, each is looked at and has its part of a relay")
+    func pair() throws {
+        var doctor = Self.healthy()
+        var adapters = try #require(doctor.radio?.adapters)
+        adapters.append(adapters[0])
+        adapters[2].name = "hci2"
+        for index in [0, 1] { adapters[index].hasBothRoles = false }
+        doctor.radio?.kernel = .adapters(adapters)
+        doctor.wanted = ["hci1", "hci2"]
+        #expect(
+            doctor.findings.filter { $0.area == .roles }.map(\.message) == [
+                "hci1 dials where the two are a relay's (--relay).",
+                "hci2 is on the air and is dialled where the two are a relay's (--relay); it could do both alone.",
+            ])
+        #expect(doctor.findings.filter { $0.area == .adapter }.map(\.message) == ["hci1 is on.", "hci2 is on."])
+        #expect(doctor.findings.filter { $0.area == .advertising }.map { $0.message.prefix(4) } == ["hci2"])
+        #expect(doctor.adaptersToTry == ["hci1", "hci2"])
+        // What is the matter with either is told.
+        doctor.wanted = ["hci0", "hci7"]
+        #expect(doctor.findings.filter { $0.level == .broken }.map(\.code) == [.noSuchAdapter])
+        #expect(doctor.findings.contains { $0.message.contains("There is no adapter hci7") })
+        adapters[1].isUp = false
+        doctor.radio?.kernel = .adapters(adapters)
+        doctor.wanted = ["hci0", "hci1"]
+        #expect(doctor.findings.filter { $0.level == .broken }.map(\.message) == ["hci1 is switched off."])
     }
 
     static let outcomes: [(ReceptionTest.Outcome, Finding.Code, Finding.Level)] = [

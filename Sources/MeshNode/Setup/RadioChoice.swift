@@ -50,7 +50,7 @@ public enum RadioChoice: String, Sendable, CaseIterable {
                 air: VirtualAir(directory: air), address: address ?? String(peer.id.prefix(16)), demands: demands,
                 logger: logger)
         }
-        let adapters = try Self.names(adapter)
+        let adapters = try Self.adapters(adapter)
         let named = { (make: (String?) throws(RadioError) -> any Radio) throws(RadioError) in
             guard adapters.count == 2 else { return Chosen(radio: try make(adapter), remark: nil) }
             let pair = PairedRadio(dialling: try make(adapters[0]), dialled: try make(adapters[1]))
@@ -76,7 +76,9 @@ public enum RadioChoice: String, Sendable, CaseIterable {
         }
     }
 
-    private static func names(_ adapter: String?) throws(SetupProblem) -> [String] {
+    /// The adapters that a person names with one option: none, one, or two that are one radio, the one that dials and the one
+    /// that is dialled.
+    public static func adapters(_ adapter: String?) throws(SetupProblem) -> [String] {
         let names = adapter?.split(separator: ",", omittingEmptySubsequences: false).map(String.init) ?? []
         guard names.count < 2 || names.count == 2 && Set(names).count == 2 && !names.contains("") else {
             throw SetupProblem(

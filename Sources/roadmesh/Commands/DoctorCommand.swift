@@ -72,6 +72,7 @@ struct DoctorCheck {
     {
         self.options = options
         let folder = try options.statePath()
+        let adapters = try RadioChoice.adapters(options.adapter)
         var radio: RadioFacts?
         if options.radio != .virtual {
             do {
@@ -87,7 +88,7 @@ struct DoctorCheck {
             }
         }
         self.radio = radio
-        var doctor = Doctor(radio: radio, device: .collect(folder: folder), wanted: options.adapter)
+        var doctor = Doctor(radio: radio, device: .collect(folder: folder), wanted: adapters)
         if isForUsers { doctor.permissionsAre = .anyUser }
         self.doctor = doctor
     }
