@@ -9,19 +9,28 @@ enum LinkView {
     private static let thresholds = [-90, -80, -70, -60]
     private static let bars: [Character] = ["▂", "▄", "▆", "█"]
 
-    /// Like `▂▄▆· -68 dBm 12 ms`; empty where nothing is known yet.
-    static func words(_ report: LinkReport) -> String {
+    /// Like `▂▄▆· -68 dBm 12 ms`; empty where nothing is known yet. `relay` is what the relay is called that it leads over.
+    static func words(_ report: LinkReport, through relay: String? = nil) -> String {
         let signal = report.rssi.map { "\(strength($0)) \($0) dBm" }
-        let way = report.relays == 0 ? nil : report.relays == 1 ? "through a relay" : "through \(report.relays) relays"
-        return [signal, report.roundTrip.map(milliseconds), way].compactMap(\.self).joined(separator: " ")
+        return [signal, report.roundTrip.map(milliseconds), way(report.relays, relay)].compactMap(\.self)
+            .joined(separator: " ")
+    }
+
+    private static func way(_ hops: Int, _ relay: String?) -> String? {
+        switch (hops, relay) {
+        case (0, _): nil
+        case (1, let relay): "through \(relay ?? "a relay")"
+        case (_, nil): "through \(hops) relays"
+        case (_, .some(let relay)): "through \(relay) (\(hops) hops)"
+        }
     }
 
     /// The same and how the radios keep it up, like `▂▄▆· -68 dBm 12 ms, 2M every 15 ms`.
-    static func longWords(_ report: LinkReport) -> String {
+    static func longWords(_ report: LinkReport, through relay: String? = nil) -> String {
         let got = report.condition?.got
         let every = got?.interval.map { "every \(Int($0.rounded())) ms" }
         let radio = [got?.phy, every].compactMap(\.self).joined(separator: " ")
-        return [words(report), radio].filter { !$0.isEmpty }.joined(separator: ", ")
+        return [words(report, through: relay), radio].filter { !$0.isEmpty }.joined(separator: ", ")
     }
 
     private static func strength(_ rssi: Int) -> String {

@@ -99,9 +99,8 @@ extension Screen {
         switch watch.own.connection {
         case .hosting: return Panel.Line(text: "\"\(node.peer.name)\" is on the air (\(node.radio))", style: .faint)
         case .connected:
-            let link = watch.host.flatMap { watch.links[$0.id] }.map(LinkView.longWords) ?? ""
             let stale = watch.isStale ? "  stale" : ""
-            return Panel.Line(text: "Connected to \(name)  \(link)\(stale)", style: .faint)
+            return Panel.Line(text: "Connected to \(name)  \(linkToHost(now))\(stale)", style: .faint)
         case .reconnecting: return Panel.Line(text: "Reconnecting to \(name)\(stale(now))", style: .warning)
         case .connecting: return Panel.Line(text: "Looking for a host\(stale(now))", style: .warning)
         case .disconnected, .failed:
@@ -109,6 +108,14 @@ extension Screen {
             let what = watch.isStale ? ". The queue is stale" : " to look for a host"
             return Panel.Line(text: "Not connected; type retry\(what)", style: .warning)
         }
+    }
+
+    /// A guest's link to its host. Behind a relay the signal is that of the relay.
+    private func linkToHost(_ now: MeshInstant) -> String {
+        guard var report = watch.host.flatMap({ watch.links[$0.id] }) else { return "" }
+        let me = watch.view(songs: 0, now: now).guests.first(where: \.isMe)
+        report.rssi = report.rssi ?? me?.rssi
+        return LinkView.longWords(report, through: me?.via?.name)
     }
 
     /// What is on view is old, and for how long.
@@ -121,8 +128,8 @@ extension Screen {
     private func guests(_ text: ViewText) -> Panel.Line {
         guard watch.node.role == .host, !text.view.guests.isEmpty else { return Panel.Line(text: text.guests) }
         let shown = text.view.guests.map { guest in
-            let link = watch.links[guest.id].map(LinkView.words) ?? ""
-            return guest.name + (link.isEmpty ? "" : " \(link)")
+            let link = watch.links[guest.id].map { LinkView.words($0, through: guest.via?.name) } ?? ""
+            return [guest.name, link, ViewText.relay(guest)].filter { !$0.isEmpty }.joined(separator: " ")
         }
         return Panel.Line(text: "Guests: \(shown.joined(separator: " · "))")
     }

@@ -77,6 +77,6 @@ struct Screen {
         guard let text = text(now) else { return ["No queue is known yet."] }
         let rows = text.rows
         return [text.playing] + (rows.isEmpty ? [text.emptyQueue] : [])
-            + rows.map { "  \($0.number). \($0.song.whole)\($0.marks.isEmpty ? "" : "  \($0.marks)")" }
+            + rows.map { "  \($0.number). \($0.song.whole)\($0.marks.isEmpty ? "" : "  \($0.marks)")" } + text.tree
     }
 }

@@ -4,6 +4,8 @@
 enum TerminalLimits {
     /// Songs of the queue that are shown at a time: what fits a small terminal. `queue` shows the others.
     static let shownSongs = 10
+    /// Levels of relays that a list of guests is indented by: two columns each, which leaves a name its room.
+    static let shownHops = 8
     /// Notices that stay on view: more than two would push the queue away.
     static let standingNotices = 2
     /// Narrowest terminal that lines are cut for; on a narrower one they wrap, as everything does there.

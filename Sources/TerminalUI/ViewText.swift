@@ -80,6 +80,30 @@ struct ViewText {
         return guests.isEmpty ? "No guests yet." : "Guests: \(guests)"
     }
 
+    /// At a host with relays: who hangs on whom, how each is heard, and what each relay carries.
+    var tree: [String] {
+        guard view.role == .host, view.guests.contains(where: { $0.via != nil }) else { return [] }
+        var depths: [String: Int] = [:]
+        return ["Guests:"]
+            + view.guests.map { guest in
+                // Each stands behind the one that it hangs on.
+                let above = guest.via.map { depths[$0.id] } ?? 0
+                let depth = min((above ?? 0) + 1, TerminalLimits.shownHops)
+                depths[guest.id] = depth
+                var link = LinkReport(rssi: guest.rssi, roundTrip: guest.roundTrip.map { .milliseconds($0) })
+                link.relays = guest.hops ?? 0
+                let words = LinkView.words(link, through: guest.via?.name)
+                return String(repeating: "  ", count: depth)
+                    + [guest.name, words, Self.relay(guest)].filter { !$0.isEmpty }.joined(separator: "  ")
+            }
+    }
+
+    /// What a relay carries; empty of a guest that is none, or has nobody behind it.
+    static func relay(_ guest: NodeView.Guest) -> String {
+        guard let carries = guest.carries, carries > 0 else { return "" }
+        return "(relay for \(carries))"
+    }
+
     /// The queue.
     var rows: [Row] { rows(atMost: .max) }
 

@@ -12,7 +12,16 @@ from stand_in import StandIn
 from views import STATES
 
 # Lists that are looked at besides the first.
-TABS = {"host-playing": ["Add", "Guests", "Invite"], "host-empty": ["Add"], "guest-connected": ["Search", "Guests"]}
+TABS = {
+    "host-playing": ["Add", "Guests", "Invite"],
+    "host-empty": ["Add"],
+    "host-relays": ["Guests"],
+    "host-convoy": ["Guests"],
+    "web-guest-relays": ["Guests"],
+    "guest-connected": ["Search", "Guests"],
+    "guest-behind-relays": ["Guests"],
+    "guest-relaying": ["Guests"],
+}
 
 
 def picture(page: Page, path: Path) -> None:

@@ -12,6 +12,8 @@ HOST = {"id": "de9fa7c7840928eade3f1a1af1ed271b", "name": "Dad's Car"}
 ANA = {"id": "fe404fb146464e08e49c7bd1d341170b", "name": "Ana"}
 BOB = {"id": "25bcc33d513c5b9e31578f2780b5b70d", "name": "Bob"}
 MIA = {"id": "277d85b3e1c1d0a4c2f6e8b9d7a5c3f1", "name": "Mia"}
+ONE = {"id": "9b1f0c44a1b2c3d4e5f60718293a4b5c", "name": "Row 8"}
+TWO = {"id": "51c0de77a1b2c3d4e5f60718293a4b5c", "name": "Row 16"}
 
 SONGS = [
     ("Open Road", "The Milestones", 214),
@@ -67,7 +69,7 @@ def wish(kind: str, state: str, sentence: str | None = None) -> View:
 
 def guest(person: dict[str, str], rssi: int | None, **more: Any) -> View:
     measured = {"rssi": rssi, "roundTrip": None if rssi is None else 40.0 - rssi / 10}
-    return {**person, **measured, "isWeb": False, "isMe": False, **more}
+    return {**person, **measured, "isWeb": False, "isMe": False, "hops": 0, "via": None, "carries": None, **more}
 
 
 identifiers = itertools.count(1)
@@ -163,6 +165,43 @@ def host_playing(**more: Any) -> View:
     )
 
 
+def behind(relay: dict[str, str], person: dict[str, str], hops: int, trip: float, **more: Any) -> View:
+    """A guest that is joined through a relay: a host knows no signal of it."""
+    return guest(person, None, via=relay, hops=hops, roundTrip=trip, **more)
+
+
+def in_a_bus() -> list[View]:
+    """Guests as a host knows them: two relays, one behind the other, and the guests in their rows."""
+    return [
+        guest(BOB, -58),
+        guest(ONE, -71, carries=4),
+        behind(ONE, MIA, 1, 62),
+        behind(ONE, TWO, 1, 71, carries=2),
+        behind(TWO, ANA, 2, 118),
+        behind(TWO, {"id": "9", "name": "Kim"}, 2, 124),
+        guest({"id": "10", "name": "Lea"}, None, isWeb=True, hops=None),
+    ]
+
+
+def host_with_relays(**more: Any) -> View:
+    return host_playing(guests=in_a_bus(), **more)
+
+
+def host_with_convoy() -> View:
+    """Ten relays in a line, one behind a relay that is not there, and names that are none."""
+    line = [{"id": f"{number:032x}", "name": f"Car {number}"} for number in range(10)]
+    guests = [guest(line[0], -60, carries=9)]
+    for hops, (relay, person) in enumerate(itertools.pairwise(line), start=1):
+        guests.append(behind(relay, person, hops, 30.0 * hops, carries=9 - hops or None))
+    strange = {"id": "666", "name": HOSTILE["script"]}
+    guests += [
+        {**behind(ONE, BOB, 3, 99), "via": {"id": "0badf00d" * 4, "name": None}},
+        guest(strange, -80, carries=1),
+        behind(strange, {"id": "668", "name": HOSTILE["word"]}, 1, 3),
+    ]
+    return host_playing(guests=guests)
+
+
 def guest_view(**more: Any) -> View:
     return base(**{"role": "guest", "me": ANA, "host": HOST, "connection": "connected", **more})
 
@@ -186,6 +225,21 @@ def guest_connected(**more: Any) -> View:
             **more,
         }
     )
+
+
+def guest_behind_relays(**more: Any) -> View:
+    """A guest knows its own way, and nothing of the others'."""
+    unknown = {"hops": None}
+    me = guest(ANA, -64, isMe=True, hops=2, via=TWO, roundTrip=118)
+    others = [guest(person, None, **unknown) for person in (BOB, ONE, MIA)]
+    return guest_connected(guests=[*others, guest(TWO, -64, hops=None), me], **more)
+
+
+def relay_connected(**more: Any) -> View:
+    """A guest that passes others on."""
+    me = guest(ANA, -64, isMe=True, hops=1, via=ONE, roundTrip=70, carries=2)
+    through_me = behind(ANA, MIA, 2, 30)
+    return guest_connected(guests=[guest(ONE, -64, hops=None), me, {**through_me, "rssi": -55}], **more)
 
 
 def guest_reconnecting(**more: Any) -> View:
@@ -219,12 +273,16 @@ def guest_refused(**more: Any) -> View:
     )
 
 
+def heard(host: dict[str, str], rssi: int | None, **more: Any) -> View:
+    return {**host, "rssi": rssi, "hops": 0, "relays": [], **more}
+
+
 def guest_choosing(**more: Any) -> View:
     return guest_view(
         **{
             "connection": "disconnected",
             "host": None,
-            "hosts": [{**HOST, "rssi": -63}, {"id": "51c0de", "name": "The Blue Van", "rssi": -84}],
+            "hosts": [heard(HOST, -63), heard({"id": "51c0de", "name": "The Blue Van"}, -84)],
             **more,
         }
     )
@@ -311,7 +369,11 @@ STATES: dict[str, View | None] = {
     "host-empty": scanning(),
     "host-trouble": radio_out(),
     "host-hostile": hostile("host"),
+    "host-relays": host_with_relays(),
+    "host-convoy": host_with_convoy(),
     "guest-connected": guest_connected(),
+    "guest-behind-relays": guest_behind_relays(),
+    "guest-relaying": relay_connected(),
     "guest-reconnecting": guest_reconnecting(),
     "guest-retry": guest_reconnecting(notices=[lost("Retry")]),
     "guest-refused": guest_refused(),
@@ -322,6 +384,7 @@ STATES: dict[str, View | None] = {
     "guest-ended": guest_connected(ended="Dad's Car ended the session."),
     "web-kicked": web_guest(ended=KICKED),
     "web-guest": web_guest(),
+    "web-guest-relays": web_guest(guests=[*in_a_bus(), guest({"id": "11", "name": "Ida"}, None, isMe=True, isWeb=True)]),
     # Nobody has joined from this browser: the server answers 401.
     "web-joining": None,
 }

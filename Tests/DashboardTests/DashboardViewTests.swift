@@ -265,6 +265,75 @@ struct DashboardViewTests {
         #expect(page(view).hosts.isEmpty)
     }
 
+    private static func link(
+        _ rssi: Int? = nil, hops: Int = 0, via: Peer.ID? = nil, circuits: Int? = nil
+    ) -> LinkReport {
+        var report = LinkReport(rssi: rssi)
+        (report.relays, report.via, report.circuits) = (hops, via, circuits)
+        return report
+    }
+
+    /// A guest as a word: "Name<relay hops*carries".
+    private func tree(_ view: NodeWatch) -> [String] {
+        page(view).guests.map { guest in
+            [
+                guest.name, guest.via.map { "<\($0.name ?? $0.id)" }, guest.hops.map { " \($0)" },
+                guest.carries.map { "*\($0)" },
+            ].compactMap(\.self).joined()
+        }
+    }
+
+    @Test("a host shows who hangs on whom: each guest behind its relay, and how many a relay carries")
+    func tree() {
+        var view = node(.host)
+        let names = ["Ana", "Bob", "One", "Kim", "Two"]
+        let peers = names.map { Peer(id: $0.lowercased() + "0000000000000000", name: $0) }
+        _ = view.handle(.snapshot(snapshot(peers: peers), isStale: false), now: .zero)
+        _ = view.handle(.link(peers[1], Self.link(-50)), now: .zero)
+        #expect(tree(view) == ["Ana", "Bob 0", "One", "Kim", "Two"])
+        _ = view.handle(.link(peers[2], Self.link(-70, circuits: 3)), now: .zero)
+        _ = view.handle(.link(peers[4], Self.link(hops: 1, via: "one00000")), now: .zero)
+        _ = view.handle(.link(peers[0], Self.link(hops: 2, via: "two00000")), now: .zero)
+        _ = view.handle(.link(peers[3], Self.link(hops: 1, via: "one00000")), now: .zero)
+        #expect(tree(view) == ["Bob 0", "One 0*3", "Kim<One 1", "Two<One 1*1", "Ana<Two 2"])
+        #expect(page(view).guests.map(\.rssi) == [-50, -70, nil, nil, nil])
+        // A relay that is not there any more, or that nobody has heard of.
+        _ = view.handle(.snapshot(snapshot(peers: Array(peers.prefix(4))), isStale: false), now: .zero)
+        #expect(tree(view) == ["Ana<two00000 2", "Bob 0", "One 0*1", "Kim<One 1"])
+    }
+
+    @Test("relays that claim to hang on one another are shown, each once, and nobody is left out")
+    func ring() {
+        var view = node(.host)
+        let peers = ["a", "b", "c", "d"].map { Peer(id: $0 + "0000000000", name: $0) }
+        _ = view.handle(.snapshot(snapshot(peers: peers), isStale: false), now: .zero)
+        for (peer, via) in zip(peers, ["b0000000", "c0000000", "a0000000", "d0000000"]) {
+            _ = view.handle(.link(peer, Self.link(hops: 200, via: via)), now: .zero)
+        }
+        #expect(page(view).guests.map(\.name).sorted() == ["a", "b", "c", "d"])
+    }
+
+    @Test("a guest shows the relay that it is joined through, and a relay those behind it as long as they are")
+    func ownWay() {
+        var view = node(.guest)
+        let (one, kim) = (Peer(id: "one00000beef", name: "One"), Peer(id: "kim00000beef", name: "Kim"))
+        _ = view.handle(.snapshot(snapshot(peers: [Self.ana, one, kim]), isStale: false), now: .zero)
+        _ = view.handle(.peerConnected(Car.host), now: .zero)
+        _ = view.handle(.connection(.connected), now: .zero)
+        _ = view.handle(.link(one, Self.link(-64, circuits: 4)), now: .zero)
+        _ = view.handle(.link(Car.host, Self.link(hops: 1, via: one.id)), now: .zero)
+        #expect(tree(view) == ["Ana<One 1", "One", "Kim"])
+        #expect(page(view).guests.map(\.rssi) == [-64, -64, nil])
+        _ = view.handle(.link(kim, Self.link(-55, circuits: 3)), now: .zero)
+        #expect(tree(view) == ["Ana<One 1*3", "One", "Kim<Ana 2*2"])
+        #expect(view.handle(.linkEnded(kim), now: .zero) == .soon)
+        #expect(tree(view) == ["Ana<One 1", "One", "Kim"])
+        // Moved to the host itself.
+        _ = view.handle(.linkEnded(one), now: .zero)
+        _ = view.handle(.link(Car.host, Self.link(-58)), now: .zero)
+        #expect(tree(view).first == "Ana 0" && page(view).guests.first?.rssi == -58)
+    }
+
     @Test("memory does not grow with what comes by")
     func bounds() {
         var view = node(.guest)

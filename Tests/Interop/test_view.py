@@ -52,7 +52,7 @@ def request(opener: urllib.request.OpenerDirector, base: str, path: str, **field
 
 def lasting(view: View) -> View:
     """What does not change by the second."""
-    guests = [{**guest, "roundTrip": None} for guest in view["guests"]]
+    guests = [{**guest, "roundTrip": None, "hops": None} for guest in view["guests"]]
     return {**view, "version": 0, "elapsed": 0, "guests": guests}
 
 

@@ -338,6 +338,52 @@ struct ScreenTests {
         #expect(screen.show(.bye(.quit), now: .zero) == [sentence])
     }
 
+    private static func link(_ rssi: Int?, hops: Int = 0, via: String? = nil, circuits: Int? = nil) -> LinkReport {
+        var report = LinkReport(rssi: rssi, roundTrip: .milliseconds(12 + 30 * hops))
+        (report.relays, report.via, report.circuits) = (hops, via, circuits)
+        return report
+    }
+
+    @Test func aHostSeesWhoHangsOnWhomAndWhatARelayCarries() {
+        var screen = Screen(Car.description(.host, Car.dad), .abovePanel)
+        let (one, two) = (Peer(id: "one00000", name: "One"), Peer(id: "two00000", name: "Two"))
+        func link(_ peer: Peer, _ report: LinkReport) { _ = screen.show(.link(peer, report), now: .zero) }
+        _ = screen.show(.snapshot(Car.snapshot(guests: [Car.ana, two, one, Car.bob]), isStale: false), now: .zero)
+        link(Car.bob, Self.link(-60))
+        #expect(screen.take("view").count == 1)
+        link(one, Self.link(-68, circuits: 2))
+        link(two, Self.link(nil, hops: 1, via: "one00000"))
+        link(Car.ana, Self.link(nil, hops: 2, via: "two00000"))
+        #expect(
+            screen.panel(TerminalSize(columns: 150, rows: 24))[2]
+                == "Guests: One ▂▄▆· -68 dBm 12 ms (relay for 2) · Two 42 ms through One (relay for 1) · "
+                + "Ana 72 ms through Two (2 hops) · Bob ▂▄▆█ -60 dBm 12 ms")
+        guard case .say(let lines)? = screen.take("view").first else { return #expect(Bool(false)) }
+        #expect(
+            lines.suffix(5) == [
+                "Guests:", "  One  ▂▄▆· -68 dBm 12 ms  (relay for 2)", "    Two  42 ms through One  (relay for 1)",
+                "      Ana  72 ms through Two (2 hops)", "  Bob  ▂▄▆█ -60 dBm 12 ms",
+            ])
+    }
+
+    @Test func aGuestSeesTheRelayThatItIsJoinedThroughWithItsSignal() {
+        let one = Peer(id: "one00000", name: "One")
+        let screen = Car.anasScreen(
+            .snapshot(Car.snapshot(guests: [Car.ana, one]), isStale: false), .link(one, Self.link(-68, circuits: 1)),
+            .link(Car.dad, Self.link(nil, hops: 2, via: one.id)))
+        #expect(screen.panel()[0] == "Connected to \"Dad's Car\"  ▂▄▆· -68 dBm 72 ms through One (2 hops)")
+    }
+
+    @Test func toAGuestAHostIsOneHoweverManyWaysLeadToIt() {
+        var screen = Screen(Car.description(.guest, Car.ana), .lines)
+        func show(_ event: NodeEvent) -> [String] { screen.show(event, now: .zero) }
+        let near = HeardRelay(id: "cafe", hasRoom: true), far = HeardRelay(id: "f00d", hasRoom: true)
+        #expect(show(.peerDiscovered(Car.dad, rssi: -60, hops: 1, via: near)).count == 1)
+        #expect(show(.peerDiscovered(Car.dad, rssi: -70, hops: 2, via: far)) == [])
+        #expect(show(.peerLost(Car.dad, via: "cafe")) == [])
+        #expect(show(.peerLost(Car.dad, via: "f00d")) == ["\"Dad's Car\" is not heard through a relay any more."])
+    }
+
     @Test func aScanGroupsRelaysUnderTheHostThatTheyLeadTo() {
         var screen = Screen(Car.description(.scan, Car.ana), .lines)
         let (car, quiz) = (Peer(id: "h0", name: "Dad's Car"), Peer(id: "h1", name: "Quiz Bus"))

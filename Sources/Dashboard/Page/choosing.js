@@ -3,6 +3,7 @@
 import { button, setButton, signal } from "/controls.js";
 import { KeyedList, make, setShown, setText } from "/dom.js";
 import { personWords } from "/guests.js";
+import { hopsOf } from "/text.js";
 import { icon } from "/icons.js";
 
 /** A guest without a host: which hosts are in range. */
@@ -47,10 +48,14 @@ function words(view, isLooking) {
 function hostRow() {
     const { person, update: updatePerson } = personWords();
     const strength = signal();
-    person.lastChild.append(make("p", "details", {}, strength.element));
+    const way = make("span");
+    person.lastChild.append(make("p", "details", {}, strength.element, way));
     const update = (host) => {
         updatePerson(host, "");
-        strength.update(host.rssi);
+        // Only relays to it are heard: the best of them is the first.
+        strength.update(host.hops ? host.relays?.[0]?.rssi : host.rssi);
+        setText(way, host.hops ? `through a relay, ${hopsOf(host.hops)}` : "");
+        setShown(way, host.hops);
     };
     return { element: make("li", "person-row", {}, person), update };
 }

@@ -2,12 +2,17 @@
 
 import { titles } from "/commands.js";
 import { askingButton, signal } from "/controls.js";
-import { foreign, KeyedList, make, setLongText, setShown, setStyle, setText } from "/dom.js";
+import { foreign, KeyedList, make, setClass, setLongText, setShown, setStyle, setText } from "/dom.js";
 import { icon } from "/icons.js";
-import { hue, initials, milliseconds, nameOf } from "/text.js";
+import { hopsOf, hue, initials, milliseconds, nameOf, relayText, shown, treeText } from "/text.js";
+import { branches, branchLines, isTree, through } from "/tree.js";
 
-/** Who is there, and how well each is heard. A host can send guests away. */
+/**
+ * Who is there, and how well each is heard; with relays also who hangs on whom, below the host. A host can send guests
+ * away.
+ */
 export class Guests {
+    #root = hostRow();
     #stale = make("p", "label", {}, icon("clock"), make("span", "", {}, "Last known guests"));
     #list = make("ul", "people");
     #empty = make("p", "hint");
@@ -20,11 +25,25 @@ export class Guests {
 
     update(view, isStale, isOver) {
         setShown(this.#stale, isStale && view.guests.length);
-        this.guests.update(view.guests);
+        const drawsTree = isTree(view);
+        setClass(this.#list, "tree", drawsTree);
+        this.#showRoot(drawsTree, view);
+        const drawn = drawsTree ? branches(view.guests) : [];
+        this.guests.update(view.guests.map((guest, index) => (
+            { ...guest, me: view.me.id, drawn: drawn[index] ?? asList }
+        )));
         setShown(this.#list, view.guests.length);
         setShown(this.#empty, !view.guests.length);
         const words = this.isHost ? "Nobody is here yet. Guests in the car join automatically." : "No guests are here.";
         setText(this.#empty, isOver ? "No guests were here." : words);
+    }
+
+    /** The host stands above its guests where it is drawn how they hang on it, and is not in the page otherwise. */
+    #showRoot(isDrawn, view) {
+        const { element } = this.#root;
+        if (!isDrawn) return element.remove();
+        if (!element.isConnected) this.#list.before(element);
+        return this.#root.update(view);
     }
 }
 
@@ -33,9 +52,15 @@ function guestRow(node, isHost) {
     const strength = signal();
     const time = make("span");
     const web = make("span", "signal", { hidden: true }, icon("web"), make("span", "", {}, "Web"));
-    const details = make("p", "details", {}, strength.element, web, time);
+    const way = through();
+    const hops = make("span");
+    const carries = make("span");
+    const relay = make("span", "signal", { hidden: true }, icon("relay"), carries);
+    const details = make("p", "details", {}, strength.element, web, time, way.element, hops, relay);
     person.lastChild.append(details);
-    const row = { guest: null, element: make("li", "person-row", {}, person) };
+    const row = { guest: null, element: make("li", "person-row") };
+    const drawn = branchLines(row.element);
+    row.element.append(drawn.element, person);
     const words = { word: titles.host.kick, label: titles.host.kick };
     const kick = isHost
         ? askingButton("out", "leave", words, node.announce, () => node.command("kick", { peer: row.guest.id }))
@@ -47,14 +72,41 @@ function guestRow(node, isHost) {
         strength.update(guest.rssi);
         setShown(web, guest.isWeb);
         setText(time, typeof guest.roundTrip === "number" ? milliseconds(guest.roundTrip) : "");
-        setShown(details, guest.isWeb || typeof guest.rssi === "number" || typeof guest.roundTrip === "number");
+        drawn.update(guest.drawn);
+        way.update(guest.via, guest.me);
+        // Where it is drawn, it need not be read as well.
+        setClass(way.element, "unseen", guest.drawn.isBelow);
+        setText(hops, guest.hops ? hopsOf(guest.hops) : "");
+        setShown(hops, guest.hops);
+        setText(carries, relayText(guest.carries));
+        setShown(relay, guest.carries);
+        setShown(time, time.textContent);
+        setShown(details, [...details.children].some((detail) => !detail.hidden));
         const name = nameOf(guest);
         kick?.update({
             label: `${titles.host.kick} ${name}`, question: `Really kick ${name}?`,
-            consequence: `${name} cannot join again in this session.`,
+            consequence: `${name} cannot join again in this session.${guest.carries ? others : ""}`,
         });
     };
     return row;
+}
+
+const asList = { lines: [], isAbove: false, isBelow: false };
+const others = " Guests that are joined through it look for another way.";
+
+/** The host, above all that hang on it. */
+function hostRow() {
+    const name = foreign("name");
+    const counts = make("p", "details");
+    const words = make("div", "song-words", {}, make("p", "title", {}, name), counts);
+    const face = make("span", "face", { "aria-hidden": "true" }, icon("onAir"));
+    const element = make("div", "person-row above root", {}, make("div", "person", {}, face, words));
+    const update = (view) => {
+        const host = view.role === "host" ? view.me : view.host;
+        setLongText(name, shown(host?.name, "(no name)"), host?.name);
+        setText(counts, treeText(view.guests));
+    };
+    return { element, update };
 }
 
 /** Somebody's initials and name. */

@@ -6,6 +6,7 @@ import { foreign, make, setAttribute, setLongText, setShown, setText } from "/do
 import { icon, setIcon } from "/icons.js";
 import { themeButton } from "/theme.js";
 import { counted, nameOf, shown } from "/text.js";
+import { through } from "/tree.js";
 
 const title = document.getElementById("title");
 const state = document.getElementById("state");
@@ -16,6 +17,7 @@ export class Header {
     // The signal beside it changes all the time, and is not read out.
     #words = make("span", "", { role: "status" });
     #attempt = make("span", "attempt");
+    #way = through("way");
     #signal = signal();
     #name = foreign();
     #me = foreign("me");
@@ -24,7 +26,7 @@ export class Header {
     constructor(buttons) {
         this.buttons = buttons;
         title.replaceChildren(this.#name);
-        state.replaceChildren(this.#mark, this.#words, this.#attempt, this.#signal.element);
+        state.replaceChildren(this.#mark, this.#words, this.#attempt, this.#way.element, this.#signal.element);
         setText(this.#name, "RoadMesh");
         buttons.replaceChildren(this.#me, themeButton());
     }
@@ -59,7 +61,9 @@ export class Header {
         setText(this.#attempt, isTrying && view.attempt > 1 ? `· attempt ${view.attempt}` : "");
         setAttribute(state, "data-good", String(["onAir", "linked"].includes(mark)));
         const me = view.guests.find((guest) => guest.isMe);
-        this.#signal.update(isReachable && !view.ended && view.connection === "connected" ? me?.rssi : null);
+        const isLinked = isReachable && !view.ended && view.connection === "connected";
+        this.#way.update(isLinked ? me?.via : null);
+        this.#signal.update(isLinked ? me?.rssi : null);
         setAttribute(this.#out.element, "disabled", !isReachable);
         setShown(this.#out.element, (isHost || view.connection !== "disconnected") && !view.ended);
     }
@@ -73,6 +77,7 @@ export class Header {
         setText(this.#words, "Not joined yet");
         setAttribute(state, "data-good", "false");
         setText(this.#attempt, "");
+        this.#way.update(null);
         this.#signal.update(null);
         if (this.#out) setShown(this.#out.element, false);
     }

@@ -49,6 +49,11 @@ export const limits = {
     sentence: 600,
     /** Characters of a name. */
     name: 40,
+    /** Digits of an identifier that are shown: those that a scan shows. */
+    head: 8,
+    /** Levels of relays that are drawn beside one another: a phone has no room for more. What is farther stands below the
+     * last of these, with how far it is. */
+    treeDepth: 4,
     /** How often progress is counted: each second is seen to change. */
     tick: 500,
     /** Time between two drawings: views may come more often than anybody reads, and a phone's battery is to last. */

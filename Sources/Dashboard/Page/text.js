@@ -46,6 +46,19 @@ export function counted(count, one, many = `${one}s`) {
     return `${number.format(count)} ${count === 1 ? one : many}`;
 }
 
+/** How many relays are on a way. */
+export const hopsOf = (hops) => counted(hops, "hop");
+
+/** How many guests are joined through a relay; nothing of somebody who is none, or of one with nobody behind it. */
+export const relayText = (carries) => (carries ? `Relay for ${counted(carries, "guest")}` : "");
+
+/** Of a host: how many are joined through relays, and how far. */
+export function treeText(guests) {
+    const behind = guests.filter((guest) => guest.hops > 0);
+    const farthest = Math.max(0, ...behind.map((guest) => guest.hops));
+    return `${number.format(behind.length)} of ${counted(guests.length, "guest")} through relays, up to ${hopsOf(farthest)}`;
+}
+
 /** A signal in dBm, with a real minus. */
 export const decibels = (rssi) => `${number.format(rssi).replace("-", "−")} dBm`;
 

@@ -65,6 +65,7 @@ enum PageFiles {
         .script("tabs.js", PackageResources.tabs_js),
         .script("text.js", PackageResources.text_js),
         .script("theme.js", PackageResources.theme_js),
+        .script("tree.js", PackageResources.tree_js),
     ]
 
     /// A strong entity tag (RFC 9110, 8.8.3) of what a file holds.

@@ -67,6 +67,12 @@ package struct NodeView: Encodable, Hashable, Sendable {
         @OrNull package var roundTrip: Double?
         package var isWeb: Bool
         package var isMe: Bool
+        /// Relays between it and the host; nil where this node does not know.
+        @OrNull package var hops: Int?
+        /// The relay that it is joined through; with its own name where that is known.
+        @OrNull package var via: Person?
+        /// How many guests are joined through it; nil where it is no relay, as far as this node knows.
+        @OrNull package var carries: Int?
     }
 
     /// A song that a search has found.

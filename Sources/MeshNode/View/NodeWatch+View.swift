@@ -21,7 +21,7 @@ extension NodeWatch {
             attempt: viewpoint.attempt, isStale: isStale, nowPlaying: snapshot?.nowPlaying.map(items.item),
             isPlaying: isPlaying, elapsed: elapsed(now),
             queue: (snapshot?.queue ?? []).prefix(songs).map(items.item), wishes: otherWishes(viewpoint),
-            guests: shown.map { guest($0, isWeb: webGuests.contains($0.id), isMe: $0.id == viewpoint.me.id) },
+            guests: guests(shown, webGuests, viewpoint),
             hosts: viewpoint.role == .guest && !isConnected ? hosts : [], skip: skip(viewpoint),
             notices: viewpoint.notices.current, invitation: isOwn ? surroundings.invitation : nil,
             library: isOwn ? library : nil, ended: ended)
@@ -67,12 +67,35 @@ extension NodeWatch {
         NodeView.Person(id: peer.id, name: UntrustedText.shown(peer.name))
     }
 
-    private func guest(_ peer: Peer, isWeb: Bool, isMe: Bool) -> NodeView.Guest {
-        let link = links[peer.id]
-        return NodeView.Guest(
-            id: peer.id, name: UntrustedText.shown(peer.name), rssi: link?.rssi,
-            // As much as a person reads: a tenth of a millisecond more is no event.
-            roundTrip: link?.roundTrip.map { ($0 / .milliseconds(1)).rounded() }, isWeb: isWeb, isMe: isMe)
+    private func guests(
+        _ peers: [Peer], _ webGuests: Set<Peer.ID>, _ viewpoint: Viewpoint
+    ) -> [NodeView.Guest] {
+        let tree =
+            node.role == .host
+            ? GuestTree(peers, hostLinks: links)
+            : GuestTree(peers, me: node.peer.id, host: host?.id, links: links)
+        return tree.order.map { peer in
+            let (place, isMe) = (tree.place(of: peer.id), peer.id == viewpoint.me.id)
+            let link = link(of: peer.id)
+            return NodeView.Guest(
+                id: peer.id, name: UntrustedText.shown(peer.name), rssi: link?.rssi,
+                // As much as a person reads: a tenth of a millisecond more is no event.
+                roundTrip: link?.roundTrip.map { ($0 / .milliseconds(1)).rounded() },
+                isWeb: webGuests.contains(peer.id), isMe: isMe, hops: place.hops,
+                via: place.via.map { relay in
+                    NodeView.Person(
+                        id: relay,
+                        name: peers.first { $0.id == relay }.map { UntrustedText.shown($0.name) } ?? names.name(relay))
+                }, carries: place.carries)
+        }
+    }
+
+    /// The link to a guest. At a guest's node, its own is the one to the host; behind a relay the signal is that of the relay.
+    private func link(of id: Peer.ID) -> LinkReport? {
+        guard node.role == .guest, id == node.peer.id else { return links[id] }
+        guard var own = host.flatMap({ links[$0.id] }) else { return nil }
+        if let relay = own.via { own.rssi = own.rssi ?? links[relay]?.rssi }
+        return own
     }
 
     private func skip(_ viewpoint: Viewpoint) -> NodeView.Skip {
