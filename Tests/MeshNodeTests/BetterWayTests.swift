@@ -41,6 +41,7 @@ struct BetterWayTests {
         for event in convoy.nodes["Ana"]?.shown[before...] ?? [] {
             switch event {
             case .connection, .peerDisconnected, .peerConnected, .notice: Issue.record("told \(event)")
+            case .contact(let contact) where contact.phase == .lost: Issue.record("told \(event)")
             default: break
             }
         }

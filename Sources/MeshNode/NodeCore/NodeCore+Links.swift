@@ -53,9 +53,12 @@ extension NodeCore {
             if decisions.app.guest != nil, context.mesh.host != nil { return wasDialled ? look(.failed) : () }
         case .ended(let peer, let end):
             log(end, "\(peer)")
-            let lost = Contact(
-                lost: peer, end, supervision: links.supervision(of: id), at: configuration.origin + context.now)
-            show(.contact(lost))
+            // Who has gone over to another link, or another way, is not lost.
+            if context.mesh.link(to: peer.id) == nil {
+                let lost = Contact(
+                    lost: peer, end, supervision: links.supervision(of: id), at: configuration.origin + context.now)
+                show(.contact(lost))
+            }
             wayEnded(id, end)
             if circuits.place(of: id) == nil { emit(.linksChanged) }
             // At once: a link that takes its place is told nothing before the step in which its guest is there.
