@@ -40,6 +40,9 @@ public enum NodeLimits {
     /// How long a host that is heard through a relay waits to be told of, in case that it is in reach itself or a better relay is: some
     /// advertisements.
     static let settlingWays: Duration = .milliseconds(200)
+    /// How long a dial may pend before it is looked for another way: a dial that is answered takes 20 to 500 ms over BlueZ, and one
+    /// to a controller without room for a link is not answered at all.
+    static let dialPatience: Duration = .milliseconds(1_500)
     /// How long a relay that was heard is good for a dial: a scan reports who is in range every ten seconds at the latest.
     static let freshWay: Duration = .seconds(12)
     /// How long a circuit has to stand before its end is the way's, and not the relay's: a relay that alters what passes it breaks
@@ -75,7 +78,10 @@ public enum NodeLimits {
     /// How long a guest behind a relay waits for the state before it asks the host itself: for the first on a link, for one that is
     /// no older than what is on view, and for what the host has told of.
     static let relayedState: Duration = .seconds(1)
-    /// How long a guest asks no more after it has asked.
+    /// How long it waits as long as some of it comes: a snapshot of a thousand people over a relay that joins five others at once. A
+    /// relay that keeps the state back and has others trickle through gets no further.
+    static let longestRelayedState: Duration = .seconds(8)
+    /// How long a guest asks no more after it has asked. It doubles with each time, up to eight times that.
     static let relayedStateAgain: Duration = .seconds(5)
     /// How long after a write that has failed the disk is asked again. A person who deletes something sees at once that it helps.
     static let storeRetry: Duration = .seconds(1)

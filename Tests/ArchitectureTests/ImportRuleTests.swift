@@ -64,6 +64,7 @@ struct ImportRuleTests {
         try #require(!imports.isEmpty)
         let portable: Set<String> = [
             "MeshProtocol", "Crypto", "DequeModule", "Logging", "SwiftProtobuf", "FoundationEssentials",
+            "Synchronization",
         ]
         #expect(Set(imports.keys).subtracting(portable) == [])
     }

@@ -34,15 +34,25 @@ struct ConvoyOfCores {
     private(set) var now: MeshInstant = .zero
     /// Who is in reach of whom, both ways.
     private(set) var reach: Set<Set<String>> = []
+    /// Nodes without room for another link: they are not heard, and a dial to them pends.
+    var full: Set<String> = []
+    /// Nodes whose disks take their time.
+    var slow: Set<String> = []
+    /// Called with each node that something has happened to.
+    var check: ((String, NodeCore) -> Void)?
     private(set) var channels: [End: End] = [:]
     /// How well two hear each other, in dBm, where it is not well.
     var signals: [Set<String>: Int] = [:]
     /// Who is heard, and answers no dial.
     var deaf: Set<String> = []
+    /// Dials that were given up.
+    private(set) var cancelled: [String: Int] = [:]
     /// SDUs that each node has sent to each.
     private(set) var sent: [String: [String: Int]] = [:]
     private var coming: [(NodeCore.Event, String)] = []
     private var isFeeding = false
+    /// Who is heard for the last time just now.
+    private var announced: String?
     private var randoms = SeededGenerator(seed: 1)
 
     init(relays: [String] = [], guests: [String] = [], songs count: Int = 5) {
@@ -71,10 +81,27 @@ struct ConvoyOfCores {
     /// Each is in reach of the next.
     mutating func line(_ names: String...) { for (one, other) in zip(names, names.dropFirst()) { meet(one, other) } }
 
-    mutating func meet(_ one: String, _ other: String) {
+    /// Two nodes come into reach of each other. Where they do not answer, the one is heard a last time before it has no room.
+    mutating func meet(_ one: String, _ other: String, answering: Bool = true) {
         reach.insert([one, other])
+        if !answering { announced = one }
         announce(one, to: other)
         announce(other, to: one)
+        announced = nil
+        if !answering { full.insert(one) }
+    }
+
+    /// A node hears what a relay has advertised before.
+    mutating func overhear(_ relay: String, _ name: String, hasRoom: Bool) {
+        reach.insert([relay, name])
+        nodes[relay]?.notice?.hasRoom = hasRoom
+        announce(relay, to: name)
+    }
+
+    /// The channel between two nodes breaks, and they stay where they are.
+    mutating func lose(_ one: String, _ other: String) {
+        part(one, other)
+        reach.insert([one, other])
     }
 
     /// Two nodes are out of reach of each other: what is between them breaks.
@@ -112,6 +139,12 @@ struct ConvoyOfCores {
         guard var node = nodes.removeValue(forKey: name) else { return }
         body(&node.core)
         nodes[name] = node
+    }
+
+    /// A disk is done with what it was given, and takes no time any more.
+    mutating func finishWrite(_ name: String) {
+        guard slow.remove(name) != nil, nodes[name]?.core.writing != nil else { return }
+        feed(.written, to: name)
     }
 
     mutating func type(_ input: NodeInput, at name: String) { feed(.input(input), to: name) }
@@ -164,15 +197,16 @@ struct ConvoyOfCores {
             guard nodes[name]?.isOn == true else { continue }
             let actions = nodes[name]?.core.handle(event, now: now) ?? []
             for action in actions { perform(action, of: name) }
+            if let core = nodes[name]?.core { check?(name, core) }
         }
         isFeeding = false
     }
 
     /// A node hears another that advertises, where it scans.
     private mutating func announce(_ name: String, to other: String) {
-        guard reach.contains([name, other]), let node = nodes[name], node.isOn, nodes[other]?.isScanning == true else {
-            return
-        }
+        guard reach.contains([name, other]), let node = nodes[name], node.isOn, !full.contains(name),
+            nodes[other]?.isScanning == true
+        else { return }
         let head = Identity.head(of: id(name))
         let rssi = signals[[name, other]] ?? -60
         if name == "Car" {
@@ -196,7 +230,7 @@ struct ConvoyOfCores {
             } catch {
                 Issue.record(error)
             }
-            feed(.written, to: name)
+            if !slow.contains(name) { feed(.written, to: name) }
         case .startRadio:
             guard name != "Car" else { break }
             nodes[name]?.isScanning = true
@@ -211,6 +245,8 @@ struct ConvoyOfCores {
             let id = newLink(name)
             let opening = NodeCore.Opening(in: place, dial: dial, expected: expected, entropy: entropy())
             feed(.opened(id, opening), to: name)
+        case .cancelDial:
+            cancelled[name, default: 0] += 1
         case .wake(let id): send(End(node: name, link: id))
         case .close(let id, _):
             send(End(node: name, link: id))
@@ -242,6 +278,7 @@ struct ConvoyOfCores {
         guard let other, reach.contains([name, other]), nodes[other]?.isOn == true else {
             return feed(.dialFailed(number, refusal: nil), to: name)
         }
+        guard !full.contains(other), announced != other else { return }
         let (near, far) = (End(node: name, link: newLink(name)), End(node: other, link: newLink(other)))
         (channels[near], channels[far]) = (far, near)
         let flags = AdvertisedFlags(critical: other == "Car" ? [] : .circuitsOnly)

@@ -75,6 +75,8 @@ public struct StateFeed: Sendable {
     /// When that state was made: what plays has gone on since.
     private var madeAt: MeshInstant
     private var guests: [Guest] = []
+    /// Where each guest stands among them.
+    private var places: [Peer.ID: Int] = [:]
     /// Updates to the present state, by the revision that they build on: most guests need the same one.
     private var updates: [UInt64: MeshMessage] = [:]
     private var wholeBytes: Int?
@@ -90,14 +92,15 @@ public struct StateFeed: Sendable {
         goOn(until: now)
         switch event {
         case .guestConnected(let id, let welcome, let service):
-            guests.removeAll { $0.id == id }
+            remove(id)
+            places[id] = guests.count
             // That it has left is told as for any other update.
             guests.append(
                 Guest(id: id, sent: welcome, underWay: welcome == nil ? .nothing : .whole, service: service))
             // A relay that is behind is found out at once.
             return service == .byRelay ? sendHeartbeat(guests.count - 1) : catchUp(guests.count - 1)
         case .guestGone(let id):
-            guests.removeAll { $0.id == id }
+            remove(id)
             return []
         case .stateChanged(let state):
             // A guest must have what the next change builds on, so what no message has room for is left out here.
@@ -106,17 +109,17 @@ public struct StateFeed: Sendable {
             wholeBytes = nil
             return guests.indices.flatMap { catchUp($0) }
         case .updateHasLeft(let id):
-            guard let index = guests.firstIndex(where: { $0.id == id }) else { return [] }
+            guard let index = places[id] else { return [] }
             guests[index].underWay = .nothing
             return catchUp(index)
         case .heartbeat: return guests.indices.flatMap { sendHeartbeat($0) }
         case .answered(let results, let id):
-            guard let index = guests.firstIndex(where: { $0.id == id }) else { return [] }
+            guard let index = places[id] else { return [] }
             guests[index].answer = results
             return catchUp(index)
         case .wholeRequested(let id):
             // A whole that is under way already is the answer.
-            guard let index = guests.firstIndex(where: { $0.id == id }), guests[index].underWay != .whole else {
+            guard let index = places[id], guests[index].underWay != .whole else {
                 return []
             }
             guests[index].sent = nil
@@ -129,6 +132,12 @@ public struct StateFeed: Sendable {
     public mutating func present(now: MeshInstant) -> HostSnapshot {
         goOn(until: now)
         return state
+    }
+
+    private mutating func remove(_ id: Peer.ID) {
+        guard let place = places.removeValue(forKey: id) else { return }
+        guests.remove(at: place)
+        for next in place..<guests.count { places[guests[next].id] = next }
     }
 
     /// What plays has gone on.

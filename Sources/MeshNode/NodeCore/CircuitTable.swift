@@ -20,10 +20,11 @@ struct CircuitTable: Sendable {
     private(set) var relays: [MeshCore.LinkID: Relay] = [:]
     /// Links in circuits that are not read at present.
     var held: Set<MeshCore.LinkID> = []
-    /// The link on which the host is to be asked for its state, where that has not come by then.
-    var wantsState: (link: MeshCore.LinkID, at: MeshInstant)?
+    /// The link on which the host is to be asked for its state, where that has not come by then; not later than `latest`, however
+    /// much comes; and how often it was asked.
+    var wantsState: (link: MeshCore.LinkID, at: MeshInstant, latest: MeshInstant, asked: Int)?
     /// What the host has said of a state that has not come yet, and until when it is waited for.
-    var heartbeat: (link: MeshCore.LinkID, message: ReceivedMessage, until: MeshInstant)?
+    var heartbeat: (link: MeshCore.LinkID, message: ReceivedMessage, until: MeshInstant, latest: MeshInstant)?
 
     /// Whether there is any.
     var hasInner: Bool { !places.isEmpty }
@@ -45,6 +46,14 @@ struct CircuitTable: Sendable {
         held.remove(id)
         if wantsState?.link == id { wantsState = nil }
         if heartbeat?.link == id { heartbeat = nil }
+    }
+
+    /// State comes from the relay, if slowly. The host is not asked meanwhile: what it would send has to come the same way, once for
+    /// each guest and not once for all, and would make it slower still.
+    mutating func stateComes(now: MeshInstant) {
+        let patience = now + NodeLimits.relayedState
+        if let wants = wantsState { wantsState?.at = max(wants.at, min(patience, wants.latest)) }
+        if let heartbeat { self.heartbeat?.until = max(heartbeat.until, min(patience, heartbeat.latest)) }
     }
 
     /// How many relays a link goes through, and which of them the guest at one of its ends hangs on.

@@ -10,6 +10,25 @@ struct Dials: Sendable {
         var link: MeshCore.LinkID?
         /// The head of the relay that is dialled on the way.
         var relay: Peer.ID?
+        /// When it is looked for another way, as long as no channel has opened; nil where nothing is dialled.
+        var patience: MeshInstant?
+        /// How often it was.
+        var looks = 0
+        /// The host was not heard: it is waited for where it was.
+        var isBlind = false
+    }
+
+    /// A dial that has led to no channel for a while.
+    struct Overdue: Hashable, Sendable {
+        /// Who was invited, and with which number.
+        var host: Peer.ID
+        var number: Int
+        /// The head of the relay that is dialled; nil where it is the host itself.
+        var relay: Peer.ID?
+        /// How often it was looked for another way before.
+        var looks: Int
+        /// The host was not heard: it is waited for where it was.
+        var isBlind: Bool
     }
 
     /// How a host is got to.
@@ -82,7 +101,9 @@ struct Dials: Sendable {
     var pending: Peer.ID? { dials.keys.min() }
 
     /// A host is to be dialled.
-    mutating func invite(_ peer: Peer.ID, by way: Way = .host) -> Answer {
+    mutating func invite(_ peer: Peer.ID, by way: Way = .host, blindly isBlind: Bool = false, now: MeshInstant)
+        -> Answer
+    {
         guard dials[peer] == nil else { return .underWay }
         let head = Identity.head(of: peer)
         switch way {
@@ -90,17 +111,40 @@ struct Dials: Sendable {
             guard let host = hosts[head] else { return .failed(.unknownPeer) }
             // What refuses so is only an advertisement.
             guard host.isUnderstood else { return .failed(.refused(.version, by: nil)) }
-            return .dial(begin(peer), head: head)
-        case .relay(let relay): return .dialRelay(begin(peer, through: relay), relay)
+            return .dial(begin(peer, blindly: isBlind, now: now), head: head)
+        case .relay(let relay): return .dialRelay(begin(peer, through: relay, now: now), relay)
         case .circuit(let place): return .circuit(begin(peer), place)
         }
     }
 
-    private mutating func begin(_ peer: Peer.ID, through relay: Peer.ID? = nil) -> Int {
+    private mutating func begin(
+        _ peer: Peer.ID, through relay: Peer.ID? = nil, blindly isBlind: Bool = false, now: MeshInstant? = nil
+    ) -> Int {
         lastNumber += 1
-        dials[peer] = Dial(number: lastNumber, relay: relay)
+        let patience = now.map { $0 + NodeLimits.dialPatience }
+        dials[peer] = Dial(number: lastNumber, relay: relay, patience: patience, isBlind: isBlind)
         return lastNumber
     }
+
+    // MARK: Patience
+
+    /// When a dial is overdue.
+    var deadline: MeshInstant? { dials.values.compactMap { $0.link == nil ? $0.patience : nil }.min() }
+
+    /// The dials that have led to no channel for a while. Each is again, when as much time has passed again.
+    mutating func overdue(now: MeshInstant) -> [Overdue] {
+        let due = dials.filter { $0.value.link == nil && $0.value.patience.map { $0 <= now } == true }
+        for host in due.keys {
+            dials[host]?.patience = now + NodeLimits.dialPatience
+            dials[host]?.looks += 1
+        }
+        return due.map { host, dial in
+            Overdue(host: host, number: dial.number, relay: dial.relay, looks: dial.looks, isBlind: dial.isBlind)
+        }.sorted { $0.number < $1.number }
+    }
+
+    /// The head of the relay that a dial without a channel goes to.
+    func relay(of number: Int) -> Peer.ID? { dials.values.first { $0.number == number }?.relay }
 
     /// A host that has left through a relay, or that was heard long ago, is to be heard again before it is dialled.
     mutating func forgetHeard(_ peer: Peer.ID) { hosts[Identity.head(of: peer)] = nil }

@@ -11,6 +11,8 @@ struct Inbox: Sendable {
     private var counts: [Peer.ID: Int] = [:]
     private var bytes: [Peer.ID: Int] = [:]
     private var others = 0
+    /// Those of whom no more is read.
+    private(set) var full: Set<Peer.ID> = []
 
     var isEmpty: Bool { happenings.isEmpty }
 
@@ -18,9 +20,7 @@ struct Inbox: Sendable {
     var hasRoom: Bool { others < NodeLimits.waitingInputs }
 
     /// Whether more is read of what a peer sends.
-    func hasRoom(for peer: Peer.ID) -> Bool {
-        counts[peer, default: 0] < NodeLimits.waitingInputs && bytes[peer, default: 0] < NodeLimits.waitingBytes
-    }
+    func hasRoom(for peer: Peer.ID) -> Bool { !full.contains(peer) }
 
     mutating func append(_ happening: Happening) {
         happenings.append(happening)
@@ -74,5 +74,10 @@ struct Inbox: Sendable {
         }
         let (count, size) = (counts[peer, default: 0] + sign, bytes[peer, default: 0] + sign * happening.byteCount)
         (counts[peer], bytes[peer]) = count == 0 ? (nil, nil) : (count, size)
+        if count < NodeLimits.waitingInputs, size < NodeLimits.waitingBytes {
+            full.remove(peer)
+        } else {
+            full.insert(peer)
+        }
     }
 }

@@ -7,8 +7,6 @@ import MeshProtocol
 struct LinkTable: Sendable {
     private struct Entry: Sendable {
         var report = LinkReport()
-        /// The peer has sent too much: nothing is read before this time.
-        var heldUntil: MeshInstant?
         /// After how much silence the link layer gives it up, where it has told.
         var supervision: Duration?
         /// The state that has left with the answer, until the link is up.
@@ -20,13 +18,18 @@ struct LinkTable: Sendable {
     }
 
     private var entries: [MeshCore.LinkID: Entry] = [:]
+    /// The peers of these have sent too much: nothing is read before this time.
+    private var heldUntil: [MeshCore.LinkID: MeshInstant] = [:]
 
     /// How many channels are open.
     var count: Int { entries.count }
 
     mutating func opened(_ id: MeshCore.LinkID, vouched: Peer? = nil) { entries[id] = Entry(vouched: vouched) }
 
-    mutating func closed(_ id: MeshCore.LinkID) { entries[id] = nil }
+    mutating func closed(_ id: MeshCore.LinkID) {
+        entries[id] = nil
+        heldUntil[id] = nil
+    }
 
     /// Who is at the other end of a link that a bearer vouches for.
     func vouched(on id: MeshCore.LinkID) -> Peer? { entries[id]?.vouched }
@@ -49,13 +52,14 @@ struct LinkTable: Sendable {
     mutating func sent(_ bytes: Int, on id: MeshCore.LinkID) { entries[id]?.report.sentBytes += bytes }
 
     mutating func hold(_ id: MeshCore.LinkID, until time: MeshInstant) {
-        let earlier = entries[id]?.heldUntil ?? time
-        entries[id]?.heldUntil = max(time, earlier)
+        guard entries[id] != nil else { return }
+        heldUntil[id] = max(time, heldUntil[id] ?? time)
     }
 
-    func isHeld(_ id: MeshCore.LinkID, now: MeshInstant) -> Bool {
-        entries[id]?.heldUntil.map { $0 > now } == true
-    }
+    func isHeld(_ id: MeshCore.LinkID, now: MeshInstant) -> Bool { heldUntil[id].map { $0 > now } == true }
+
+    /// The links that were not to be read for a while, whether that is over or not.
+    var held: some Collection<MeshCore.LinkID> { heldUntil.keys }
 
     mutating func answered(_ id: MeshCore.LinkID, after roundTrip: Duration) {
         entries[id]?.report.roundTrip = roundTrip
@@ -91,14 +95,13 @@ struct LinkTable: Sendable {
 
     /// When a link is due next: its own deadline, or the end of a pause in reading it.
     func deadline(_ mesh: MeshCore) -> MeshInstant? {
-        entries.lazy.compactMap { id, entry in
-            mesh.deadline(of: id).map { min($0, entry.heldUntil ?? $0) } ?? entry.heldUntil
-        }.min()
+        guard let pause = heldUntil.values.min() else { return mesh.deadline }
+        return min(pause, mesh.deadline ?? pause)
     }
 
     /// The links whose time has come, in their order. A pause in reading that is over is one no more.
     mutating func due(_ mesh: MeshCore, now: MeshInstant) -> [MeshCore.LinkID] {
-        for (id, entry) in entries where entry.heldUntil.map({ $0 <= now }) == true { entries[id]?.heldUntil = nil }
-        return entries.keys.filter { id in mesh.deadline(of: id).map { $0 <= now } == true }.sorted()
+        for (id, until) in heldUntil where until <= now { heldUntil[id] = nil }
+        return mesh.due(by: now)
     }
 }

@@ -180,7 +180,7 @@ extension NodeCore {
             case .stopBrowsing: stopScanning()
             case .invite(let peer):
                 activity.isDialling = true
-                invite(peer)
+                invite(peer, blindly: event == .linkLost)
             case .cancelInvite(let peer):
                 activity.isDialling = false
                 disconnect(peer)

@@ -31,6 +31,9 @@ extension NodeCore {
     /// The protocol's part.
     package var mesh: MeshCore { context.mesh }
 
+    /// Has signatures checked once for all nodes of a simulation.
+    package mutating func share(_ checked: CheckedSignatures) { context.mesh.share(checked) }
+
     /// Whether nothing waits for a step or for the disk.
     package var isAtRest: Bool { writing == nil && waiting.isEmpty && held.isEmpty }
 

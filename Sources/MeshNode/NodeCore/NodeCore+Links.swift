@@ -147,16 +147,17 @@ extension NodeCore {
 
     // MARK: Dials
 
-    mutating func invite(_ peer: Peer.ID) {
+    /// A host is to be dialled; `blindly` where it was not heard just now.
+    mutating func invite(_ peer: Peer.ID, blindly isBlind: Bool = false) {
         let isLinked = context.mesh.connectedPeers.contains { Identity.head(of: $0) == Identity.head(of: peer) }
         guard !isLinked, !hasEnded else { return }
         let way = way(to: peer)
         if way == .host, dials.heard(peer) == nil { ways.askAgain(for: peer, now: context.now) }
-        dial(peer, by: way)
+        dial(peer, by: way, blindly: isBlind)
     }
 
-    mutating func dial(_ peer: Peer.ID, by way: Dials.Way) {
-        switch dials.invite(peer, by: way) {
+    mutating func dial(_ peer: Peer.ID, by way: Dials.Way, blindly isBlind: Bool = false) {
+        switch dials.invite(peer, by: way, blindly: isBlind, now: context.now) {
         case .dial(let number, let head): emit(.dial(number, head: head, expecting: peer))
         case .dialRelay(let number, let relay): emit(.dial(number, head: relay, expecting: relay))
         case .circuit(let number, let place): emit(.openCircuit(place, dial: number, expecting: peer))
@@ -166,7 +167,9 @@ extension NodeCore {
     }
 
     mutating func dialFailed(_ number: Int, _ refusal: RefusalReason?) {
-        guard dials.failed(number) != nil else { return }
+        let relay = dials.relay(of: number)
+        guard let host = dials.failed(number) else { return }
+        if let relay { return leadsNowhere(relay, to: host, .dialFailed("no channel opened")) }
         inviteFailed(refusal.map { .refused($0, by: nil) } ?? .dialFailed("no channel opened"))
     }
 
@@ -174,6 +177,38 @@ extension NodeCore {
     mutating func inviteFailed(_ failure: InviteFailure) {
         guard context.mesh.host == nil else { return look(.failed) }
         waiting.append(.inviteFailed(failure))
+    }
+
+    /// Dials that lead to nothing. A dial to somebody who has no room for a link pends as one into a tunnel does: where there is
+    /// another way it is taken, and where there may be one it is listened for.
+    mutating func tickDials() {
+        for dial in dials.overdue(now: context.now) {
+            guard hasOtherWay(to: dial.host, than: dial.relay) || mayHaveOtherWay(dial) else { continue }
+            _ = dials.cancel(dial.host)
+            emit(.cancelDial(dial.number))
+            if dial.relay == nil { dials.forgetHeard(dial.host) }
+            leadsNowhere(dial.relay ?? dial.host, to: dial.host, .dialFailed("no channel has opened"))
+        }
+    }
+
+    /// A relay, or the host itself, was dialled in vain. It has to be heard again, and others go before it for a while.
+    mutating func leadsNowhere(_ dialled: Peer.ID, to host: Peer.ID, _ failure: InviteFailure) {
+        ways.unanswered(dialled, now: context.now)
+        guard context.mesh.host == nil, hasOtherWay(to: host, than: dialled) else { return inviteFailed(failure) }
+        invite(host)
+    }
+
+    private func hasOtherWay(to host: Peer.ID, than relay: Peer.ID?) -> Bool {
+        if ways.best(to: host, below: duty.ceiling, except: relay, now: context.now) != nil { return true }
+        return relay != nil && dials.heard(host) != nil && !ways.isLeftAlone(host, now: context.now)
+    }
+
+    /// Whether it is worth more to listen than to wait. A host that was heard and does not answer has no room, or is gone, and
+    /// says so by not being heard any more. One that is gone without a word is best waited for with a dial, in a tunnel: but not
+    /// where relays are known to be about.
+    private func mayHaveOtherWay(_ dial: Dials.Overdue) -> Bool {
+        if dial.relay != nil || ways.hasHeardRelays { return true }
+        return !dial.isBlind && dial.looks > 0
     }
 
     mutating func giveUpDial(_ peer: Peer.ID) {

@@ -49,9 +49,10 @@ extension NodeCore {
         if let (link, route) = leading, Int(route.hops) < duty.ceiling ?? .max {
             return .circuit(CircuitPlace(to: route.host, over: link, hops: Int(route.hops)))
         }
-        if dials.heard(host) != nil { return .host }
         guard let best = ways.best(to: host, below: duty.ceiling, now: context.now) else { return .host }
-        return .relay(best.relay.id)
+        // What has not answered is left alone for a while, where there is something else.
+        let isHost = dials.heard(host) != nil && !ways.isLeftAlone(host, now: context.now)
+        return isHost ? .host : .relay(best.relay.id)
     }
 
     // MARK: Links to relays, and to nodes behind this one
@@ -80,12 +81,11 @@ extension NodeCore {
 
     /// A link to a relay was never up. What the relay says of itself is nothing that a person has to know: there are others.
     mutating func carrierFailed(_ end: LinkEnd, on id: MeshCore.LinkID) {
-        if let relay = dials.relay(on: id) {
+        let relay = dials.relay(on: id)
+        if let host = dials.ended(id), let relay {
             log(end, relay)
-            ways.failed(relay, now: context.now)
+            leadsNowhere(relay, to: host, .linkEnded(end))
         }
-        _ = dials.ended(id)
-        inviteFailed(.linkEnded(end))
         emit(.linksChanged)
     }
 
@@ -128,7 +128,9 @@ extension NodeCore {
         for link in circuits.relays.keys.sorted() where link != place?.carrier { apply(context.mesh.leave(link)) }
         if place != nil {
             circuits.isUp(id, since: context.now)
-            circuits.wantsState = (id, context.now + NodeLimits.relayedState)
+            circuits.wantsState = (
+                id, context.now + NodeLimits.relayedState, context.now + NodeLimits.longestRelayedState, 0
+            )
         }
         let relays = circuits.way(of: id).relays
         look(.up(relays: relays))
@@ -207,8 +209,14 @@ extension NodeCore {
             guard (state.epoch, state.revision) != (epoch, revision) else { return false }
             // What is behind the state on view says nothing of that, but that may be an earlier link's.
             guard state.epoch != epoch || revision > state.revision else { return false }
-            circuits.heartbeat = (id, message, circuits.heartbeat?.until ?? context.now + NodeLimits.relayedState)
+            circuits.heartbeat = (
+                id, message, circuits.heartbeat?.until ?? context.now + NodeLimits.relayedState,
+                circuits.heartbeat?.latest ?? context.now + NodeLimits.longestRelayedState
+            )
             return true
+        case .stateChange:
+            circuits.stateComes(now: context.now)
+            return false
         default: return false
         }
     }
@@ -217,7 +225,8 @@ extension NodeCore {
 
     var waysDeadline: MeshInstant? {
         guard !isQuitting else { return nil }
-        return [ways.deadline, duty.deadline, circuits.deadline, betterWay.deadline].compactMap(\.self).min()
+        let deadlines = [ways.deadline, dials.deadline, duty.deadline, circuits.deadline, betterWay.deadline]
+        return deadlines.compactMap(\.self).min()
     }
 
     mutating func tickWays() {
@@ -229,35 +238,43 @@ extension NodeCore {
         }
         perform(duty.handle(.tick, now: context.now))
         if let deadline = betterWay.deadline, deadline <= context.now { look(.tick(better: better)) }
+        tickDials()
         for id in circuits.idle(now: context.now) {
             circuits.lost(id)
             apply(context.mesh.leave(id))
         }
-        if let (link, message, until) = circuits.heartbeat, until <= context.now {
+        if let parent = context.mesh.parent?.link, context.mesh.isReceivingState(on: parent) {
+            circuits.stateComes(now: context.now)
+        }
+        if let (link, message, until, _) = circuits.heartbeat, until <= context.now {
             circuits.heartbeat = nil
             waiting.append(.link(link, .received(message)))
         }
-        if let (link, at) = circuits.wantsState, at <= context.now { askForState(on: link) }
+        if let wants = circuits.wantsState, wants.at <= context.now { askForState(on: wants.link, again: wants.asked) }
     }
 
     /// Nothing has happened that its step has not dealt with.
     private var isSettled: Bool { writing == nil && waiting.isEmpty }
 
     /// No relay has brought it, or one that is behind: the host is asked.
-    private mutating func askForState(on link: MeshCore.LinkID) {
+    private mutating func askForState(on link: MeshCore.LinkID, again asked: Int) {
         // What a relay has brought, or what has caught up.
         if isSettled, decisions.app.guest?.state.isCurrent == true { return circuits.wantsState = nil }
-        circuits.wantsState = (link, context.now + NodeLimits.relayedStateAgain)
+        let next = context.now + NodeLimits.relayedStateAgain * (1 << min(asked, 3))
+        circuits.wantsState = (link, next, next, asked + 1)
         guard let key = context.mesh.key(on: link) else { return circuits.wantsState = nil }
         apply(context.mesh.send(MeshMessage.stateRequest.encoded, as: .latest, to: key).1)
     }
 
-    /// What comes in a circuit is read as slowly as what comes on a link, and others on the same link are not held up.
+    /// What comes in a circuit is read as slowly as what comes on a link, and others on the same link are not held up. Of a
+    /// thousand links in circuits only those are looked at that are held, or may have to be.
     mutating func holdCircuits() {
-        guard circuits.hasInner else { return }
-        for id in circuits.inner where !mayRead(id, now: context.now) != circuits.held.contains(id) {
-            let isHeld = circuits.held.insert(id).inserted
-            if !isHeld { circuits.held.remove(id) }
+        guard circuits.hasInner, !(circuits.held.isEmpty && links.held.isEmpty && waiting.full.isEmpty) else { return }
+        let busy = waiting.full.compactMap { context.mesh.link(to: $0) }
+        for id in circuits.held.union(links.held).union(busy).sorted() where circuits.place(of: id) != nil {
+            let isHeld = !mayRead(id, now: context.now)
+            guard isHeld != circuits.held.contains(id) else { continue }
+            if isHeld { circuits.held.insert(id) } else { circuits.held.remove(id) }
             apply(context.mesh.holdCircuit(of: id, isHeld))
         }
     }

@@ -220,7 +220,7 @@ public struct NodeCore: Sendable {
     var links = LinkTable()
     var dials = Dials()
     /// The relays that were heard.
-    var ways = Ways()
+    var ways: Ways
     /// Looks for a better one than is up.
     var betterWay = BetterWay()
     /// Links in circuits, and what they go over.
@@ -258,6 +258,7 @@ public struct NodeCore: Sendable {
     /// A node that goes on where an earlier run has ended.
     public init(_ configuration: Configuration) {
         self.configuration = configuration
+        ways = Ways(local: configuration.description.peer.id)
         var mesh = MeshCore(
             identity: configuration.identity, name: configuration.description.peer.name,
             service: configuration.description.service, remembered: configuration.contents.remembered,
@@ -284,7 +285,6 @@ public struct NodeCore: Sendable {
         case .received(let sdu, let id):
             links.received(sdu.count, on: id)
             apply(context.mesh.received(sdu, on: id, now: context.now))
-            holdCircuits()
         case .channelClosed(let id):
             apply(context.mesh.channelClosed(id))
             links.closed(id)
@@ -319,6 +319,7 @@ public struct NodeCore: Sendable {
             waiting.append(.event(event))
         }
         step()
+        holdCircuits()
         defer { actions = [] }
         return actions
     }
@@ -330,6 +331,7 @@ public struct NodeCore: Sendable {
         links.sent(sdu.count, on: id)
         apply(meshActions)
         step()
+        holdCircuits()
         defer { actions = [] }
         return (sdu, actions)
     }

@@ -62,11 +62,17 @@ struct Ways: Sendable {
         case wait
     }
 
+    /// Who chooses.
+    private let local: Peer.ID
     /// By the head of the relay. The radio's own table bounds it.
     private var relays: [Peer.ID: Relay] = [:]
+    /// Relays have been heard since this node has started: there may be some where none is heard at present.
+    private(set) var hasHeardRelays = false
     private var failures: [Peer.ID: Failure] = [:]
     /// Hosts that were heard through relays alone, by their heads: a relay with fewer hops may follow.
     private var settling: [Peer.ID: Settling] = [:]
+
+    init(local: Peer.ID) { self.local = local }
 
     /// When `tick` is due.
     var deadline: MeshInstant? { settling.values.map(\.until).min() }
@@ -78,6 +84,7 @@ struct Ways: Sendable {
         let host = Identity.head(of: relay.host.id)
         let isKnown = relays.values.contains { Identity.head(of: $0.heard.host.id) == host }
         relays[relay.relay.id] = Relay(heard: relay, at: now)
+        hasHeardRelays = true
         if let settling = settling[host] { return settling.isTold ? .tell : .wait }
         guard !isKnown else { return .steer }
         settling[host] = Settling(until: now + NodeLimits.settlingWays)
@@ -91,6 +98,12 @@ struct Ways: Sendable {
     mutating func unheard(_ relay: Peer.ID) {
         guard let host = relays.removeValue(forKey: relay)?.heard.host.id, !hasRelay(to: host) else { return }
         settling[Identity.head(of: host)] = nil
+    }
+
+    /// Who was dialled and has not answered has to be heard again: a controller without room for a link is not heard.
+    mutating func unanswered(_ relay: Peer.ID, now: MeshInstant) {
+        relays[Identity.head(of: relay)] = nil
+        failed(relay, now: now)
     }
 
     /// The host that a relay advertises, as far as it says which.
@@ -123,8 +136,10 @@ struct Ways: Sendable {
     // MARK: What is chosen
 
     /// The relay that is the best way to a host, with fewer hops to it than `below`; nil where there is none.
-    func best(to host: Peer.ID, below: Int?, now: MeshInstant) -> RelayScanResult? {
-        candidates(to: host, now: now).filter { $0.heard.hops < below ?? .max }.min { rank($0) < rank($1) }?.heard
+    func best(to host: Peer.ID, below: Int?, except other: Peer.ID? = nil, now: MeshInstant) -> RelayScanResult? {
+        candidates(to: host, now: now).filter { $0.heard.hops < below ?? .max && $0.heard.relay.id != other }.min {
+            rank($0) < rank($1)
+        }?.heard
     }
 
     /// The relay that is worth leaving another for: it is near and has fewer hops, or as many and is heard much better than one
@@ -148,10 +163,15 @@ struct Ways: Sendable {
         }
     }
 
-    /// Fewer hops first, then the signal by steps of 10 dB, then by the identifier: between two of the same worth nobody goes to
-    /// and fro.
-    private func rank(_ relay: Relay) -> (Int, Int, Peer.ID) {
-        (relay.heard.hops, -((relay.heard.rssi ?? -100) / 10), relay.heard.relay.id)
+    /// Fewer hops first, then the signal by steps of 10 dB. Of two of the same worth always the same one, so that nobody goes to and
+    /// fro between them; and not the same one for everybody, since a relay has room for a few, and a crowd comes at once.
+    private func rank(_ relay: Relay) -> (Int, Int, UInt64) {
+        (relay.heard.hops, -((relay.heard.rssi ?? -100) / 10), Self.mixed(local, relay.heard.relay.id))
+    }
+
+    /// A number that looks random, and is always the same for two identifiers (FNV-1a).
+    private static func mixed(_ one: Peer.ID, _ other: Peer.ID) -> UInt64 {
+        (Array(one.utf8) + Array(other.utf8)).reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
     }
 
     private func leads(_ relay: RelayScanResult, to host: Peer.ID) -> Bool {

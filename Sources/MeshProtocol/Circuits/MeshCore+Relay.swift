@@ -11,10 +11,10 @@ extension MeshCore {
             return update(id) { $0.sendAway(reason) }
         }
         // The newest link stays, whoever has dialled: of two that lead to one another one has lost its way.
-        let others = links.filter { old, link in
-            old != id && link.carrier != nil && link.machine.connectedPeer?.id == peer.id
+        let others = links.keys.filter { old in
+            old != id && links[old]?.carrier != nil && links[old]?.machine.connectedPeer?.id == peer.id
         }
-        var actions = others.keys.sorted().flatMap { old in update(old) { $0.end(.replaced) } }
+        var actions = others.sorted().flatMap { old in update(old) { $0.end(.replaced) } }
         if link.machine.role == .responder {
             linkOfChild[peer.id] = id
             // It may have changed since the answer left.
@@ -106,6 +106,11 @@ extension MeshCore {
             return []
         }
         return receivedShared(unit, from: hostLink, on: id)
+    }
+
+    /// Whether a part of an update has come from a relay, and the rest not yet.
+    public func isReceivingState(on carrier: LinkID) -> Bool {
+        links[carrier]?.machine.reassemblers[.latest].map { $0.byteCount > 0 } == true
     }
 
     /// What has come before its key was known.

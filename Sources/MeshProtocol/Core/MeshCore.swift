@@ -96,6 +96,19 @@ public struct MeshCore: Sendable {
 
         /// Whether the peer takes circuits, and wants the state signed.
         var leadsToRelay: Bool { hello?.relays == true }
+
+        /// When `tick` is due.
+        var deadline: MeshInstant? {
+            guard let deadline = machine.deadline else { return nil }
+            return waitsSince.map { min(deadline, $0 + Limits.circuitPatience) } ?? deadline
+        }
+
+        /// What is looked at of all links. In its place, since a look at a link that is copied costs more than all else.
+        mutating func read(_ summary: inout LinkSlots.Summary) {
+            summary = LinkSlots.Summary(
+                isThere: true, deadline: deadline, isHalfOpen: machine.isHalfOpen,
+                isResponder: machine.role == .responder, carrier: place?.carrier)
+        }
     }
 
     struct KnownPeer: Sendable {
@@ -117,7 +130,7 @@ public struct MeshCore: Sendable {
     /// Whether this node passes circuits on.
     public let relays: Bool
 
-    var links: [LinkID: Link] = [:]
+    var links = LinkSlots()
     /// Which link leads to which connected peer.
     var linkOfPeer: [Peer.ID: LinkID] = [:]
     /// Whom this node has met, and what they have to say to one another: the same keys in both.
@@ -139,7 +152,7 @@ public struct MeshCore: Sendable {
     var log = SharedLog()
     /// The link that it has come over.
     var logSource: LinkID?
-    let signature: StateSignature
+    var signature: StateSignature
     /// What was signed last: most relays are sent the same.
     var lastSigned: (entry: SharedLog.Entry, body: [UInt8])?
     var admission = Admission()
@@ -186,6 +199,9 @@ public struct MeshCore: Sendable {
         }
     }
 
+    /// Has signatures checked once for all nodes of a simulation.
+    package mutating func share(_ checked: CheckedSignatures) { signature.checked = checked }
+
     /// The conversation with a peer that was met.
     public func conversation(_ key: ConversationKey) -> Conversation? { conversations[key] }
 
@@ -213,18 +229,13 @@ public struct MeshCore: Sendable {
     }
 
     /// Links whose handshake is not finished, on the side that accepted them: those with channels, or those in circuits.
-    func halfOpenLinks(inCircuits: Bool = false) -> Int {
-        links.values.count {
-            $0.machine.role == .responder && $0.machine.isHalfOpen && ($0.place != nil) == inCircuits
-        }
-    }
+    func halfOpenLinks(inCircuits: Bool = false) -> Int { links.halfOpen(inCircuits: inCircuits) }
 
     private mutating func isCrowded(in place: CircuitPlace?) -> Bool {
         let halfOpen = halfOpenLinks(inCircuits: place != nil)
         guard let place else { return halfOpen >= Limits.halfOpenLinks || !handshakes.allows(now: now) }
         // Nobody's relay takes the places of those who come through another.
-        let onSameCarrier = links.values.count { $0.place?.carrier == place.carrier && $0.machine.isHalfOpen }
-        return halfOpen >= Limits.halfOpenCircuits || onSameCarrier >= Limits.halfOpenLinks
+        return halfOpen >= Limits.halfOpenCircuits || links.halfOpen(over: place.carrier) >= Limits.halfOpenLinks
             || !circuitHandshakes.allows(now: now)
     }
 
@@ -281,10 +292,13 @@ public struct MeshCore: Sendable {
     }
 
     /// When `tick` is due for a link.
-    public func deadline(of id: LinkID) -> MeshInstant? {
-        guard let link = links[id], let deadline = link.machine.deadline else { return nil }
-        return link.waitsSince.map { min(deadline, $0 + Limits.circuitPatience) } ?? deadline
-    }
+    public func deadline(of id: LinkID) -> MeshInstant? { links[id]?.deadline }
+
+    /// When `tick` is due for the first of all links.
+    public var deadline: MeshInstant? { links.deadline }
+
+    /// The links that `tick` is due for, in order.
+    public func due(by now: MeshInstant) -> [LinkID] { links.due(by: now) }
 
     /// Time has passed for a link.
     public mutating func tick(_ id: LinkID, now: MeshInstant) -> [Action] {
@@ -329,7 +343,7 @@ public struct MeshCore: Sendable {
     /// The next SDU that leaves on a link, of at most this many bytes, and what its leaving means.
     public mutating func nextSDU(for id: LinkID, limit: Int) -> (sdu: [UInt8], actions: [Action])? {
         // Taken out and put back, so that what waits in them is not copied.
-        guard var link = links.removeValue(forKey: id) else { return nil }
+        guard var link = links.take(id) else { return nil }
         var conversation = link.conversation.flatMap { conversations.removeValue(forKey: $0) }
         var actions: [Action] = []
         let outgoing = link.machine.nextSDU(limit: limit) {

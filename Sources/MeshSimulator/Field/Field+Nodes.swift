@@ -23,7 +23,9 @@ extension Field {
                 role: nodes[node].isHost ? .host : .guest, peer: Peer(id: nodes[node].peer, name: nodes[node].name),
                 radio: "simulated", service: .democracyDJ),
             identity: nodes[node].identity, contents: nodes[node].disk, origin: Self.origin, seed: random.next())
-        nodes[node].core = RunningCore(NodeCore(configuration))
+        var core = NodeCore(configuration)
+        core.share(checked)
+        nodes[node].core = RunningCore(core)
         if nodes[node].isHost { startAdvertising(node) }
         feed(.started, node)
         pull()

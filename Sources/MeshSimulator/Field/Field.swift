@@ -29,6 +29,8 @@ struct Field {
     /// Links whose ends are to be asked for what they have to send.
     var pulls: [(link: Int, end: Int)] = []
     var tally = FieldTally()
+    /// The host's signatures, which each node would check by itself.
+    let checked = CheckedSignatures()
 
     init(_ scenario: FieldScenario, log: ((String) -> Void)? = nil) {
         self.scenario = scenario

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The links of a node by their numbers, and which of them is due first.
+///
+/// A link is large, so it is looked at and changed in its place. A host has a thousand of them in circuits and asks after each
+/// event when something is due: the answer is kept up to date with each change of a link, in a heap.
+struct LinkSlots: Sendable {
+    typealias LinkID = MeshCore.LinkID
+
+    /// What is looked at of all links at once.
+    struct Summary: Sendable {
+        var isThere = false
+        var deadline: MeshInstant?
+        var isHalfOpen = false
+        var isResponder = false
+        /// The link that its circuit is on.
+        var carrier: LinkID?
+    }
+
+    /// Nil for what is free, and for a link that is taken out for a moment.
+    private var slots: [MeshCore.Link?] = []
+    private var summaries: [Summary] = []
+    private var slotOf: [LinkID: Int] = [:]
+    private var free: [Int] = []
+    private var due = DueHeap()
+
+    /// A link; nil where there is none.
+    subscript(id: LinkID) -> MeshCore.Link? {
+        _read {
+            guard let slot = slotOf[id] else {
+                yield nil
+                return
+            }
+            yield slots[slot]
+        }
+        _modify {
+            let slot = slotOf[id] ?? takeSlot(for: id)
+            yield &slots[slot]
+            settle(slot, id)
+        }
+    }
+
+    /// How many there are.
+    var count: Int { slotOf.count }
+
+    /// The numbers of all, in any order.
+    var keys: some Collection<LinkID> { slotOf.keys }
+
+    /// All of them, in any order.
+    var values: some Sequence<MeshCore.Link> { slots.lazy.compactMap(\.self) }
+
+    /// Takes a link out for a moment; it is put back by its number.
+    mutating func take(_ id: LinkID) -> MeshCore.Link? { slotOf[id].flatMap { slots[$0].take() } }
+
+    private mutating func takeSlot(for id: LinkID) -> Int {
+        let slot = free.popLast() ?? slots.count
+        if slot == slots.count {
+            slots.append(nil)
+            summaries.append(Summary())
+        }
+        slotOf[id] = slot
+        return slot
+    }
+
+    /// A link has changed.
+    private mutating func settle(_ slot: Int, _ id: LinkID) {
+        var summary = Summary()
+        slots[slot]?.read(&summary)
+        summaries[slot] = summary
+        due.set(summary.deadline, for: slot)
+        guard !summary.isThere else { return }
+        slotOf[id] = nil
+        free.append(slot)
+    }
+
+    // MARK: Handshakes
+
+    /// Links that were accepted and whose handshake is not finished: those in circuits, or those with channels.
+    func halfOpen(inCircuits: Bool) -> Int {
+        summaries.count { $0.isHalfOpen && $0.isResponder && ($0.carrier != nil) == inCircuits }
+    }
+
+    /// Links in circuits on another one whose handshake is not finished.
+    func halfOpen(over carrier: LinkID) -> Int { summaries.count { $0.isHalfOpen && $0.carrier == carrier } }
+
+    // MARK: Time
+
+    /// When the first link is due.
+    var deadline: MeshInstant? { due.first }
+
+    /// The links that are due, in order.
+    func due(by now: MeshInstant) -> [LinkID] {
+        let slots = Set(due.items(by: now))
+        return slots.isEmpty ? [] : slotOf.filter { slots.contains($0.value) }.keys.sorted()
+    }
+}
+
+/// When each of some things is due, and which of them is due first: a binary heap that knows where each of them stands.
+struct DueHeap: Sendable {
+    private struct Entry: Sendable {
+        var at: MeshInstant
+        var item: Int
+    }
+
+    private var heap: [Entry] = []
+    /// Where each thing stands in the heap; -1 for what is never due.
+    private var places: [Int] = []
+
+    /// When the first thing is due.
+    var first: MeshInstant? { heap.first?.at }
+
+    /// A thing is due at this time from now on; nil: never. Things are small numbers from 0.
+    mutating func set(_ time: MeshInstant?, for item: Int) {
+        if item >= places.count { places += Array(repeating: -1, count: item + 1 - places.count) }
+        let place = places[item]
+        guard let time else { return place < 0 ? () : remove(place) }
+        guard place >= 0 else {
+            heap.append(Entry(at: time, item: item))
+            return rise(heap.count - 1)
+        }
+        let before = heap[place].at
+        guard time != before else { return }
+        heap[place].at = time
+        time < before ? rise(place) : sink(place)
+    }
+
+    /// The things that are due by this time, in any order.
+    func items(by time: MeshInstant) -> [Int] {
+        var (found, open): ([Int], [Int]) = ([], [0])
+        while let place = open.popLast() {
+            // What stands below something is not due before it.
+            guard place < heap.count, heap[place].at <= time else { continue }
+            found.append(heap[place].item)
+            open += [2 * place + 1, 2 * place + 2]
+        }
+        return found
+    }
+
+    private mutating func remove(_ place: Int) {
+        places[heap[place].item] = -1
+        let last = heap.removeLast()
+        guard place < heap.count else { return }
+        heap[place] = last
+        places[last.item] = place
+        rise(place)
+        sink(places[last.item])
+    }
+
+    private mutating func rise(_ start: Int) {
+        let entry = heap[start]
+        var place = start
+        while place > 0 {
+            let parent = (place - 1) / 2
+            guard entry.at < heap[parent].at else { break }
+            put(heap[parent], at: place)
+            place = parent
+        }
+        put(entry, at: place)
+    }
+
+    private mutating func sink(_ start: Int) {
+        let entry = heap[start]
+        var place = start
+        while true {
+            var child = 2 * place + 1
+            guard child < heap.count else { break }
+            if child + 1 < heap.count, heap[child + 1].at < heap[child].at { child += 1 }
+            guard heap[child].at < entry.at else { break }
+            put(heap[child], at: place)
+            place = child
+        }
+        put(entry, at: place)
+    }
+
+    private mutating func put(_ entry: Entry, at place: Int) {
+        heap[place] = entry
+        places[entry.item] = place
+    }
+}

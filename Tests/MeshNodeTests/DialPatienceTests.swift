@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import MeshProtocol
+import Testing
+
+@testable import MeshNode
+
+@Suite("A dial that nobody answers")
+struct DialPatienceTests {
+    @Test("to a relay without room is given up for another one within two seconds")
+    func relayIsFull() {
+        var convoy = ConvoyOfCores(relays: ["One", "Two"], guests: ["Ana"])
+        convoy.line("Car", "One")
+        convoy.line("Car", "Two")
+        convoy.pass(.seconds(2))
+        convoy.meet("One", "Ana")
+        convoy.meet("Two", "Ana")
+        // Both were heard, and the one that is dialled has lost its last place meanwhile.
+        convoy.full = ["One", "Two"]
+        convoy.pass(.milliseconds(500))
+        let dialled = convoy.nodes["Ana"]?.core.dials.relay(of: 1)
+        #expect(dialled != nil)
+        convoy.full = dialled == Identity.head(of: convoy.id("One")) ? ["One"] : ["Two"]
+        convoy.pass(.milliseconds(1_500))
+        #expect(convoy.isLinked("Ana"))
+        #expect(convoy.way(of: "Ana") == (convoy.full == ["One"] ? ["Two"] : ["One"]))
+        #expect(convoy.cancelled["Ana"] == 1)
+    }
+
+    @Test("to a host without room is given up, and a relay that is heard then is taken")
+    func hostIsFull() {
+        var convoy = ConvoyOfCores(relays: ["One"], guests: ["Ana"])
+        convoy.line("Car", "One")
+        convoy.pass(.seconds(1))
+        convoy.meet("Car", "Ana", answering: false)
+        convoy.meet("One", "Ana")
+        convoy.pass(.seconds(4))
+        #expect(convoy.way(of: "Ana") == ["One"])
+    }
+
+    @Test("to a host that is gone without a word pends through the tunnel, where there are no relays")
+    func tunnel() {
+        var convoy = ConvoyOfCores(guests: ["Ana"])
+        convoy.line("Car", "Ana")
+        convoy.pass(.seconds(1))
+        #expect(convoy.isLinked("Ana"))
+        convoy.full = ["Car"]
+        convoy.lose("Car", "Ana")
+        convoy.pass(.seconds(15))
+        #expect(convoy.cancelled["Ana"] == nil)
+    }
+
+    @Test("to a relay that refuses is followed by one to another, and nobody is told that the host has refused")
+    func relayRefuses() {
+        let guests = (1...Limits.relayChildren).map { "Guest \($0)" }
+        var convoy = ConvoyOfCores(relays: ["One", "Two"], guests: guests + ["Ana"])
+        convoy.line("Car", "One")
+        for guest in guests { convoy.meet("One", guest) }
+        convoy.pass(.seconds(3))
+        #expect(convoy.nodes["One"]?.notice?.hasRoom == false)
+        convoy.line("Car", "Two")
+        convoy.pass(.seconds(2))
+        convoy.meet("Two", "Ana")
+        convoy.overhear("One", "Ana", hasRoom: true)
+        convoy.pass(.seconds(3))
+        #expect(convoy.way(of: "Ana") == ["Two"])
+        let codes = convoy.nodes["Ana"]?.shown.compactMap {
+            if case .notice(let notice) = $0 { notice.code } else { nil }
+        }
+        #expect(codes == [])
+    }
+
+    @Test("spreads a crowd over relays of the same worth, and each takes the same one again")
+    func spread() {
+        let relays = (0..<8).map { Peer(id: Identity.head(of: String(repeating: "\($0)a4c", count: 8)), name: "Car") }
+        let host = Peer(id: "0123456789", name: "Car")
+        var chosen: [Peer.ID: Int] = [:]
+        for guest in 0..<400 {
+            var ways = Ways(local: String(guest, radix: 16))
+            for relay in relays { _ = ways.heard(RelayScanResult(relay, host: host, hops: 1, rssi: -71), now: .zero) }
+            let best = ways.best(to: host.id, below: nil, now: .zero)?.relay.id ?? ""
+            #expect(ways.best(to: host.id, below: nil, now: .zero)?.relay.id == best)
+            chosen[best, default: 0] += 1
+        }
+        #expect(chosen.count == 8 && chosen.values.allSatisfy { (25...80).contains($0) }, "\(chosen)")
+    }
+}
+
+@Suite("What a node with many links looks at")
+struct ManyLinksTests {
+    @Test("is due when the first of its links is, and holds the circuits that are not to be read", arguments: 1...8)
+    func randomHistory(seed: UInt64) {
+        let (relays, guests) = (["One", "Two", "Three"], ["Ana", "Ben", "Cem", "Dia"])
+        var convoy = ConvoyOfCores(relays: relays, guests: guests)
+        var random = SeededGenerator(seed: seed)
+        convoy.check = { name, core in
+            let slow = core.mesh.allLinks.compactMap { core.mesh.deadline(of: $0) }.min()
+            #expect(core.mesh.deadline == slow, "\(name)")
+            if let slow {
+                let due = core.mesh.allLinks.filter { id in core.mesh.deadline(of: id).map { $0 <= slow } == true }
+                #expect(core.mesh.due(by: slow) == due)
+                #expect(core.mesh.due(by: slow - .nanoseconds(1)) == [])
+            }
+            for id in core.circuits.inner {
+                #expect(core.circuits.held.contains(id) == !core.mayRead(id, now: core.context.now), "\(name)")
+            }
+        }
+        let all = ["Car"] + relays + guests
+        convoy.line("Car", "One", "Two", "Ana")
+        for step in 0..<400 {
+            let (one, other) = (all[random.below(all.count)], all[random.below(all.count)])
+            switch random.below(10) {
+            case 0 where one != other: convoy.part(one, other)
+            case 1, 2: if one != other { convoy.meet(one, other) }
+            case 3: convoy.slow.insert("Car")
+            case 4: convoy.finishWrite("Car")
+            case 5, 6:
+                let guest = guests[random.below(guests.count)]
+                for song in 0..<random.below(60) { convoy.type(.guest(.vote("s\(1 + song % 5)")), at: guest) }
+            default: convoy.pass(.milliseconds(random.below(step.isMultiple(of: 7) ? 5_000 : 300)))
+            }
+        }
+    }
+}
