@@ -1,0 +1,271 @@
+"""A mesh: nodes that hear only their neighbours, and guests out of the host's reach who join through relays."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import random
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import pytest
+from helpers import (
+    START,
+    Figures,
+    await_joined,
+    cast,
+    hold,
+    identity,
+    last_snapshot,
+    links_of,
+    shows_vote,
+    song_list,
+    start_host,
+    voters,
+)
+from lab import Box, Lab, Program
+
+# Texas Instruments measured 120 ms for a SIG mesh over three hops, and 192 to 199 ms over six (SWRA732).
+THREE_HOPS, SIX_HOPS = 0.120, 0.190
+# Of each hop behind the first.
+FURTHER_HOP = 0.033
+VOTES = int(os.environ.get("VOTES", "20"))
+# Between a vote and the next: a host follows only so many wishes of one guest (`DJLimits.wishesPerSecond`).
+BETWEEN_VOTES = 0.25
+
+# From the death of a relay until what the host has changed since is on the screens behind it. RIOT's RPL takes up to five
+# minutes to see that a parent is gone.
+REPAIRED = 1.5
+DEATHS, RANDOM_DEATHS = int(os.environ.get("DEATHS", "6")), int(os.environ.get("RANDOM_DEATHS", "15"))
+
+# What a node takes that starts and joins, on a busy machine.
+JOINED = START
+
+# A song that is not the one that plays.
+SONG = "s3"
+
+# Of the night of random deaths: each node votes for each of them once at most.
+SONGS = 60
+
+
+def chain_of(lab: Lab, hops: int) -> list[Box]:
+    """Boxes in a line, each with an adapter that dials while it is dialled. Seven of them boot in some four seconds."""
+    return [lab.box(f"hop{number}", driver="vhci") for number in range(hops + 1)]
+
+
+@pytest.fixture(scope="module")
+def boxes(air_of_file: Lab) -> list[Box]:
+    return chain_of(air_of_file, 6)
+
+
+def start_relay(box: Box, name: str, *arguments: str, **options: object) -> Program:
+    return box.roadmesh("guest", name, "--relay", *arguments, name=name, **options)
+
+
+def start_chain(lab: Lab, boxes: Sequence[Box]) -> list[Program]:
+    """A host, relays and a guest, one behind the other, all joined."""
+    lab.air.line(*boxes)
+    nodes = [start_host(boxes[0])]
+    for hop, box in enumerate(boxes[1:-1], 1):
+        nodes.append(start_relay(box, f"Relay {hop}"))
+        await_joined(nodes[-1], JOINED)
+    nodes.append(boxes[-1].roadmesh("guest", "Last"))
+    await_joined(nodes[-1], JOINED)
+    # Who is in the line has nobody else to hang on; that there are links at all is what this asks.
+    assert [parent(lab, node) for node in nodes[1:]] == [box.hci(0).name for box in boxes[:-1]]
+    return nodes
+
+
+def parent(lab: Lab, node: Program) -> str:
+    """The controller that a node has dialled, and says something to: bluetoothd keeps links up that nobody uses any more."""
+    assert node.controller
+    controller = node.controller
+
+    def upwards() -> dict[str, int]:
+        """What has gone up each link."""
+        links = [link for link in links_of(lab, controller) if link["central"] == controller.name]
+        return {link["peripheral"]: link["toPeripheral"]["channelBytes"] for link in links}
+
+    before = upwards()
+    # A keepalive a second.
+    for _ in range(10):
+        hold(lab, 0.5)
+        if used := [peripheral for peripheral, sent in upwards().items() if sent > before.get(peripheral, sent)]:
+            return used[0]
+    raise AssertionError(f"{node} says nothing to anybody: {links_of(lab, controller)}")
+
+
+def votes(lab: Lab, voter: Program, seen_by: Sequence[Program], count: int = VOTES) -> list[float]:
+    """Votes and takes it back, again and again. The seconds that each vote took until the last one showed it."""
+    shown = shows_vote(SONG, identity(voter))
+    seconds = []
+    for _ in range(count):
+        started = time.monotonic()
+        voter.say(f"vote {SONG}")
+        seconds.append(max(one.expect("snapshot", shown, timeout=START)["_received"] for one in seen_by) - started)
+        voter.say(f"unvote {SONG}")
+        for one in {voter, *seen_by}:
+            one.expect("snapshot", lambda snapshot: not shown(snapshot), timeout=START)
+        hold(lab, BETWEEN_VOTES)
+    return seconds
+
+
+# How fast
+
+
+def test_a_vote_over_three_hops_is_counted_and_seen_by_all(road: Lab, boxes: list[Box], figures: Figures) -> None:
+    nodes = start_chain(road, boxes[:4])
+    medians = []
+    for hop, voter in enumerate(nodes[1:], 1):
+        # Warm: intervals are tuned, and have gone to those for data.
+        votes(road, voter, nodes, 5)
+        seconds = votes(road, voter, nodes)
+        medians.append(figures.times(f"a vote over {hop} hops, seen by all", seconds))
+    further = [later - earlier for earlier, later in itertools.pairwise(medians)]
+    figures.note("each further hop: " + ", ".join(f"{one * 1e3:.0f} ms" for one in further))
+    assert medians[-1] <= THREE_HOPS
+    assert max(further) <= FURTHER_HOP
+
+
+def test_a_vote_over_six_hops_is_seen_by_all(road: Lab, boxes: list[Box], figures: Figures) -> None:
+    nodes = start_chain(road, boxes)
+    votes(road, nodes[-1], nodes, 5)
+    assert figures.times("a vote over 6 hops, seen by all", votes(road, nodes[-1], nodes), SIX_HOPS) <= SIX_HOPS
+
+
+# Relays that die
+
+
+@dataclass
+class Ladder:
+    """A host, two relays side by side, and behind them a relay with a guest of its own."""
+
+    lab: Lab
+    host: Program
+    sides: list[Program]
+    behind: list[Program]
+
+    def middle(self) -> int:
+        """Which of the two the nodes behind hang on."""
+        name = parent(self.lab, self.behind[0])
+        return next(index for index, side in enumerate(self.sides) if side.controller and side.controller.name == name)
+
+    def everybody(self) -> list[Program]:
+        return [self.host, *self.sides, *self.behind]
+
+
+@pytest.fixture
+def ladder(road: Lab, boxes: list[Box]) -> Ladder:
+    host_box, left, right, relay, guest = boxes[:5]
+    road.air.ladder([host_box], [left, right], [relay], [guest])
+    host = host_box.roadmesh("host", "Dad's Car", "--library", str(song_list(road, SONGS)))
+    host.expect("snapshot", timeout=START)
+    sides = [start_relay(left, "Left"), start_relay(right, "Right")]
+    for side in sides:
+        await_joined(side, JOINED)
+    behind = [start_relay(relay, "Behind")]
+    await_joined(behind[0], JOINED)
+    behind.append(guest.roadmesh("guest", "Last"))
+    await_joined(behind[1], JOINED)
+    return Ladder(road, host, sides, behind)
+
+
+def repair(ladder: Ladder, figures: Figures, how: str) -> None:
+    """Kills the relay in the middle again and again, and measures until everybody behind it shows what has changed since."""
+    seconds = []
+    for number in range(DEATHS):
+        index = ladder.middle()
+        died = time.monotonic()
+        if how == "killed":
+            ladder.sides[index].kill()
+        else:
+            ladder.sides[index].box.power_cut()
+        playing = bool(number % 2)
+        ladder.host.say("play" if playing else "pause")
+        shown = [one.expect("snapshot", isPlaying=playing, timeout=START) for one in ladder.behind]
+        seconds.append(max(one["_received"] for one in shown) - died)
+        if how != "killed":
+            ladder.sides[index].box.boot()
+        ladder.sides[index] = ladder.sides[index].again()
+        await_joined(ladder.sides[index], JOINED)
+    limit = REPAIRED if how == "killed" else None
+    median = figures.times(f"the middle relay is {how}, until all behind it are current", seconds, limit)
+    assert how != "killed" or median <= REPAIRED
+
+
+def test_who_is_behind_a_relay_that_dies_is_current_again_at_once(ladder: Ladder, figures: Figures) -> None:
+    repair(ladder, figures, "killed")
+
+
+def test_the_same_where_it_falls_silent(ladder: Ladder, figures: Figures) -> None:
+    # The link layer gives a silent link up after 720 ms: no limit of the issue's.
+    repair(ladder, figures, "without power")
+
+
+def test_no_vote_is_lost_or_doubled_while_relays_die_at_random(ladder: Ladder, figures: Figures) -> None:
+    seed = random.randrange(1 << 32)
+    figures.note(f"{RANDOM_DEATHS} deaths at random: seed {seed}")
+    chances = random.Random(seed)
+    nodes = {"left": ladder.sides[0], "right": ladder.sides[1], "behind": ladder.behind[0], "last": ladder.behind[1]}
+    wanted: dict[str, set[str]] = {name: set() for name in nodes}
+    left = {name: [f"n{number}" for number in range(1, SONGS + 1)] for name in nodes}
+    for _ in range(RANDOM_DEATHS):
+        for name in chances.sample([name for name in sorted(nodes) if left[name]], 2):
+            song = left[name].pop(chances.randrange(len(left[name])))
+            nodes[name].say(f"vote {song}")
+            # From here on it is the node's promise.
+            nodes[name].expect("vote", songID=song, timeout=START)
+            wanted[name].add(song)
+        victim = chances.choice(sorted(nodes))
+        nodes[victim].kill()
+        nodes[victim] = nodes[victim].again()
+        nodes[victim].expect("ready", timeout=START)
+    for name, node in nodes.items():
+        for song in wanted[name]:
+            ladder.host.expect_seen(
+                "snapshot",
+                lambda one, song=song, who=identity(node): any(
+                    item["id"] == song and item["voters"].count(who) == 1 for item in one["queue"]
+                ),
+                timeout=60,
+            )
+    final = last_snapshot(ladder.host)
+    known = {identity(node): wanted[name] for name, node in nodes.items()}
+    for item in final["queue"]:
+        who = voters(final, item["id"])
+        assert len(who) == len(set(who)), f"{item['id']} has a vote twice: {who}"
+        for one in who:
+            assert item["id"] in known[one], f"{one} never voted for {item['id']}"
+    assert sum(len(one) for one in wanted.values()) == sum(len(item["voters"]) for item in final["queue"])
+
+
+# Adapters of either kind
+
+
+@pytest.mark.parametrize(
+    ("drivers", "adapter"),
+    [
+        pytest.param(("vhci",), "hci0", id="one adapter that dials while it is dialled"),
+        pytest.param(("serial", "serial"), "hci0,hci1", id="two adapters that do not"),
+        pytest.param(("serial",), "hci0", id="one adapter that does not, which dials first"),
+    ],
+)
+def test_a_relay_works_with_every_kind_of_adapter(lab: Lab, drivers: Sequence[str], adapter: str) -> None:
+    car, middle, back = (lab.box("car"), lab.box("middle", controllers=len(drivers), driver=drivers), lab.box("back"))
+    lab.air.line(car, middle, back)
+    host = start_host(car)
+    relay = start_relay(middle, "Relay", adapter=adapter)
+    await_joined(relay, JOINED)
+    guest = back.roadmesh("guest", "Last")
+    await_joined(guest, JOINED)
+    cast(guest, "s3", seen_by=[host, relay, guest])
+    # The host's box loses power: the relay has to dial again, whoever hangs on it.
+    car.power_cut()
+    guest.expect("connection", state="reconnecting", timeout=START)
+    car.boot()
+    host = host.again()
+    host.expect("ready", timeout=START)
+    for one in (relay, guest):
+        one.expect("connection", state="connected", timeout=60)
+    cast(guest, "s4", seen_by=[host, relay, guest], timeout=START)
