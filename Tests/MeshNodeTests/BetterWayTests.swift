@@ -55,7 +55,10 @@ struct BetterWayTests {
         var convoy = Self.joined("Car", "One", "Two", "Far", "Ana", relays: ["One", "Two", "Far"])
         #expect(convoy.way(of: "Ana") == ["Far", "Two", "One"])
         convoy.meet("One", "Far")
+        // Those behind it have to open their circuits again, so it takes its time.
         convoy.pass(Self.found)
+        #expect(convoy.way(of: "Ana") == ["Far", "Two", "One"])
+        convoy.pass(Self.foundAtLast * 2)
         #expect(convoy.way(of: "Ana") == ["Far", "One"])
         #expect(convoy.nodes["Far"]?.notice?.hops == 2)
     }

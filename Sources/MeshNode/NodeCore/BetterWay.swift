@@ -13,8 +13,9 @@ struct BetterWay: Sendable {
         case down
         /// Going over has led to nothing.
         case failed
-        /// Time has passed, and this is the best way that is heard, where it is better than the one that is up.
-        case tick(better: Dials.Way?)
+        /// Time has passed, and this is the best way that is heard, where it is better than the one that is up; and whether others
+        /// hang on this node.
+        case tick(better: Dials.Way?, carriesOthers: Bool = false)
     }
 
     /// What is to be done.
@@ -74,10 +75,14 @@ struct BetterWay: Sendable {
         case (.goingOver, .failed):
             restLonger(now: now, jitter: jitter)
             return []
+        case (.resting(let until), .tick(_, carriesOthers: true)) where now >= until && rest < NodeLimits.longestRest:
+            // All circuits through it would begin again, and trees that are being built change often.
+            restLonger(now: now, jitter: jitter)
+            return []
         case (.resting(let until), .tick) where now >= until:
             state = .looking(until: now + NodeLimits.look)
             return [.look]
-        case (.looking(let until), .tick(let better)) where now >= until:
+        case (.looking(let until), .tick(let better, _)) where now >= until:
             return [.stopLooking] + looked(better, now: now, jitter: jitter)
         case (.goingOver(let until), .tick) where now >= until:
             restLonger(now: now, jitter: jitter)

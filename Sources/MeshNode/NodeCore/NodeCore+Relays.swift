@@ -237,7 +237,9 @@ extension NodeCore {
             for relay in ways.all(to: host) where relay != best { waiting.append(.way(relay)) }
         }
         perform(duty.handle(.tick, now: context.now))
-        if let deadline = betterWay.deadline, deadline <= context.now { look(.tick(better: better)) }
+        if let deadline = betterWay.deadline, deadline <= context.now {
+            look(.tick(better: better, carriesOthers: duty.children > 0))
+        }
         tickDials()
         for id in circuits.idle(now: context.now) {
             circuits.lost(id)

@@ -35,7 +35,7 @@ struct RelayDuty: Sendable {
     }
 
     private var state = State.idle
-    private var children = 0
+    private(set) var children = 0
     private var advertised: NodeCore.RelayNotice?
 
     /// When `tick` is due.
