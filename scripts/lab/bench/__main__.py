@@ -52,7 +52,7 @@ def measure(names: list[str], settings: list[Setting], effort: Effort, results: 
 
 
 def _measure_once(name: str, setting: Setting, effort: Effort, results: Results, keep: bool, last: bool) -> bool:
-    lab = Lab(f"bench-{name}-{setting.name}", keep=keep)
+    lab = Lab(f"bench-{name}-{setting.name}", keep=keep, pinned=True)
     # What a measurement that breaks off has measured is kept out.
     made = Results({})
     failed = True

@@ -98,7 +98,8 @@ class Box:
         self.boot_seconds: float | None = None
         """How long the last boot took, from the start of its kernel to all controllers up."""
         self.controllers = [self._add_controller(*one, profile) for one in enumerate(drivers)]
-        # Boxes take the machine's processors in turn.
+        # Its kernel and the processes that its programs run in take turns, at every system call and every page that is touched.
+        # Where each of these wakes another processor, the box takes twice as long.
         usable = sorted(os.sched_getaffinity(0))
         self._processor = usable[len(lab.boxes) % len(usable)]
         self._process: subprocess.Popen[bytes] | None = None
@@ -156,9 +157,7 @@ class Box:
             # processes that it runs its programs in. And that is killed when the runner ends, however that ends. The
             # kernel is not the first process itself, for that one cannot abort, as it does in a panic.
             *("setpriv", "--pdeathsig", "KILL"),
-            # Its kernel and the processes that its programs run in take turns, at every system call and every page that is
-            # touched. Where each of these wakes another processor, the box takes twice as long.
-            *("taskset", "--cpu-list", str(self._processor)),
+            *(("taskset", "--cpu-list", str(self._processor)) if self.lab.pinned else ()),
             *("unshare", "--pid", "--fork", "--kill-child=KILL"),
             *("/bin/sh", "-c", 'ulimit -c 0; "$@" & wait $!', "box"),
             str(self.lab.kernel),

@@ -35,12 +35,21 @@ DAEMONS = ("bluetoothd", "dbus-daemon")
 class Lab:
     """Use it as a context manager: it leaves nothing running, and keeps the run's folder if something failed."""
 
-    def __init__(self, name: str, binary: Path | None = None, keep: bool = False, seed: int | None = None) -> None:
+    def __init__(
+        self,
+        name: str,
+        binary: Path | None = None,
+        keep: bool = False,
+        seed: int | None = None,
+        pinned: bool = False,
+    ) -> None:
+        """`pinned`: each box stays on one of the machine's processors."""
         self.kernel = kernel_path()
         if not self.kernel.exists():
             raise LabError("the boxes' kernel has not been built: run scripts/radio-lab build")
         self._binary = binary
         self.keep = keep
+        self.pinned = pinned
         self.boxes: dict[str, Box] = {}
         self.strangers: dict[str, Stranger] = {}
         self.deaths: list[str] = []
