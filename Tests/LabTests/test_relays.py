@@ -260,7 +260,7 @@ def test_a_relay_works_with_every_kind_of_adapter(lab: Lab, drivers: Sequence[st
     guest = back.roadmesh("guest", "Last")
     await_joined(guest, JOINED)
     cast(guest, "s3", seen_by=[host, relay, guest])
-    # The host's box loses power: the relay has to dial again, whoever hangs on it.
+    # The host's box loses power: the relay has to dial again, no matter who hangs on it.
     car.power_cut()
     guest.expect("connection", state="reconnecting", timeout=START)
     car.boot()

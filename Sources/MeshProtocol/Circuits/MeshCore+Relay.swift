@@ -10,7 +10,7 @@ extension MeshCore {
         if link.machine.role == .responder, case .refuse(let reason) = answer(to: peer.id, on: id) {
             return update(id) { $0.sendAway(reason) }
         }
-        // The newest link stays, whoever has dialled: of two that lead to one another one has lost its way.
+        // The newest link stays, no matter who has dialled: of two that lead to one another one has lost its way.
         let others = links.keys.filter { old in
             old != id && links[old]?.carrier != nil && links[old]?.machine.connectedPeer?.id == peer.id
         }

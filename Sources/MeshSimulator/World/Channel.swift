@@ -38,7 +38,7 @@ struct Channel {
     }
 
     var ends: [End]
-    /// The node that was dialled, whoever has answered.
+    /// The node that was dialled, no matter who has answered.
     var dialled = 0
     /// Nothing moves on it any more.
     var isBroken = false
