@@ -180,7 +180,8 @@ let package = Package(
         // A car full of nodes in virtual time, for tests.
         .target(
             name: "MeshSimulator",
-            dependencies: ["DemocracyDJ", "MeshNode", "MeshProtocol", "NodeStore"], swiftSettings: strict),
+            dependencies: ["BLETransport", "DemocracyDJ", "MeshNode", "MeshProtocol", "NodeStore"],
+            swiftSettings: strict),
         .executableTarget(
             name: "mesh-simulator",
             dependencies: [

@@ -13,7 +13,7 @@ import MeshProtocol
 ///
 /// A relay has dialled a link as well, to its parent, and the parent says which intervals that one is to have. So the relay's
 /// own plan keeps out of their way.
-struct IntervalPlan: Sendable {
+package struct IntervalPlan: Sendable {
     private struct Link: Sendable {
         var place: Int
         /// Of one peer that dials anew the older channel may still be open.
@@ -30,8 +30,11 @@ struct IntervalPlan: Sendable {
     private var links: [UInt16: Link] = [:]
     private var dialled: [UInt16: Dialled] = [:]
 
+    /// A plan of no links.
+    package init() {}
+
     /// A channel has opened on a link that somebody else has made.
-    mutating func opened(_ handle: UInt16) {
+    package mutating func opened(_ handle: UInt16) {
         guard links[handle] == nil else {
             links[handle]?.channels += 1
             return
@@ -43,31 +46,31 @@ struct IntervalPlan: Sendable {
     }
 
     /// One of them has closed.
-    mutating func closed(_ handle: UInt16) {
+    package mutating func closed(_ handle: UInt16) {
         guard let channels = links[handle]?.channels else { return }
         if channels > 1 { links[handle]?.channels -= 1 } else { links[handle] = nil }
     }
 
     /// A channel has opened on a link that this side has dialled. What the link is to have, where that is known, is nothing for
     /// the others.
-    mutating func dialled(_ handle: UInt16, intervals: LinkIntervals?) {
+    package mutating func dialled(_ handle: UInt16, intervals: LinkIntervals?) {
         dialled[handle] = Dialled(
             intervals: intervals ?? dialled[handle]?.intervals, channels: (dialled[handle]?.channels ?? 0) + 1)
     }
 
     /// The other side of a link that this side has dialled says what it is to have.
-    mutating func advised(_ handle: UInt16, _ intervals: LinkIntervals) {
+    package mutating func advised(_ handle: UInt16, _ intervals: LinkIntervals) {
         dialled[handle]?.intervals = intervals
     }
 
     /// A channel on a link that this side has dialled has closed.
-    mutating func hungUp(_ handle: UInt16) {
+    package mutating func hungUp(_ handle: UInt16) {
         guard let channels = dialled[handle]?.channels else { return }
         if channels > 1 { dialled[handle]?.channels -= 1 } else { dialled[handle] = nil }
     }
 
     /// What a link that somebody else has made is to have; nil for one that has no place.
-    func intervals(of handle: UInt16) -> LinkIntervals? {
+    package func intervals(of handle: UInt16) -> LinkIntervals? {
         guard let place = links[handle]?.place else { return nil }
         if links.count + dialled.count == 1 { return RadioLimits.aloneIntervals }
         let few = RadioLimits.fewIntervals.count - dialled.count

@@ -160,14 +160,31 @@ extension Field {
     }
 
     private func interval(of link: Int) -> Int {
-        let peripheral = links[link].ends[1].node
-        return FieldAir.interval(
-            place: links[link].place, isBrisk: links[link].isBriskUntil > now,
-            isAlone: nodes[peripheral].links.count == 1)
+        let advised = nodes[links[link].ends[1].node].plan.intervals(of: Self.handle(link))
+        guard let advised else { return links[link].interval }
+        return (links[link].isBriskUntil > now ? advised.brisk : advised.calm) * FieldAir.unit
+    }
+
+    /// A link's number as controllers give them out.
+    static func handle(_ link: Int) -> UInt16 { UInt16(truncatingIfNeeded: link) }
+
+    /// A node's links are others than before, or one that it has dialled has other intervals: those who have dialled it are told.
+    mutating func planChanged(_ node: Int) {
+        for link in nodes[node].links where links[link].ends[1].node == node {
+            guard !links[link].isOver, !links[link].willRetune else { continue }
+            links[link].willRetune = true
+            schedule(.retunes(link: link), at: now + FieldAir.adviceDelay)
+        }
     }
 
     mutating func retunes(_ link: Int) {
         guard !links[link].isOver else { return }
+        let advised = nodes[links[link].ends[1].node].plan.intervals(of: Self.handle(link))
+        if let advised, advised != links[link].advised {
+            links[link].advised = advised
+            nodes[links[link].ends[0].node].plan.advised(Self.handle(link), advised)
+            planChanged(links[link].ends[0].node)
+        }
         let wanted = interval(of: link)
         if wanted != links[link].interval {
             links[link].anchor = links[link].event(from: now)
@@ -227,6 +244,8 @@ extension Field {
         guard !links[link].ends[end].isClosed else { return }
         links[link].ends[end].isClosed = true
         let (node, id) = (links[link].ends[end].node, links[link].ends[end].id)
+        if end == 0 { nodes[node].plan.hungUp(Self.handle(link)) } else { nodes[node].plan.closed(Self.handle(link)) }
+        planChanged(node)
         trace(node, "link with \(nodes[links[link].ends[1 - end].node].name) closes")
         if links[link].ends[1 - end].isClosed { free(link) }
         if id != 0 {

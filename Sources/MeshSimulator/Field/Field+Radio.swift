@@ -115,10 +115,8 @@ extension Field {
             let wait = FieldAir.dialPoll / 2 + random.below(FieldAir.dialPoll)
             return schedule(.reaches(node: node, dial: number), at: now + wait)
         }
-        let taken = Set(nodes[target].links.filter { links[$0].ends[1].node == target }.map { links[$0].place })
-        let place = (0...FieldScenario.links).first { !taken.contains($0) } ?? 0
         let link = links.count
-        links.append(FieldLink(node, target, dial: number, place: place, now: now))
+        links.append(FieldLink(node, target, dial: number, now: now))
         nodes[node].dials[dial].link = link
         for end in [node, target] {
             nodes[end].links.append(link)
@@ -138,6 +136,9 @@ extension Field {
         let dial = nodes[node].dials.remove(at: place)
         trace(node, "link to \(nodes[links[link].ends[1].node].name)")
         schedule(.retunes(link: link), at: now + FieldAir.tuningDelay)
+        nodes[links[link].ends[1].node].plan.opened(Self.handle(link))
+        nodes[node].plan.dialled(Self.handle(link), intervals: nil)
+        planChanged(links[link].ends[1].node)
         begin(link, 1, nil)
         begin(link, 0, dial)
         for end in 0...1 { readAgain(links[link].ends[end].node) }

@@ -34,8 +34,8 @@ struct FieldLink {
     /// Microseconds between two connection events, and when one of them was.
     var interval = Self.untuned
     var anchor: Int
-    /// The place of its intervals among those that its peripheral has to give.
-    var place: Int
+    /// What its central was advised of last.
+    var advised: LinkIntervals?
     /// Something is to be sent at a connection event that is in the agenda.
     var willMeet = false
     /// The two do not hear one another any more.
@@ -48,9 +48,8 @@ struct FieldLink {
     var isBriskUntil: Int
 
     /// The link that a dial makes: the kernel's 50 ms.
-    init(_ central: Int, _ peripheral: Int, dial: Int, place: Int, now: Int) {
+    init(_ central: Int, _ peripheral: Int, dial: Int, now: Int) {
         self.dial = dial
-        self.place = place
         ends = [End(node: central), End(node: peripheral)]
         anchor = now + FieldAir.firstEvent
         isBriskUntil = now + FieldAir.briskTime
@@ -90,6 +89,8 @@ enum FieldAir {
     static let eventsToChange = 6
     /// A link is tuned this long after its channel has opened.
     static let tuningDelay = 500_000
+    /// What a peripheral advises is told about once a second.
+    static let adviceDelay = 1_000_000
     /// For how long a link is fast after somebody has said something.
     static let briskTime = 5_000_000
     static let supervision = 420_000
@@ -121,14 +122,6 @@ enum FieldAir {
     static let dialAttempt = 20_000_000
     /// How often it is looked whether a host that is dialled is there meanwhile.
     static let dialPoll = 100_000
-
-    /// The intervals of a link by its place, in microseconds: those of `IntervalPlan`.
-    static func interval(place: Int, isBrisk: Bool, isAlone: Bool) -> Int {
-        if isAlone { return (isBrisk ? 7 : 29) * unit }
-        let brisk = [9, 11, 13, 16, 17, 19, 23, 25]
-        let calm = [29, 31, 37, 35, 28, 24, 30, 41]
-        return (isBrisk ? brisk : calm)[place % brisk.count] * unit
-    }
 
     /// How long it takes to exchange packets of so many bytes, on 1M as a link has it until it is tuned, or on 2M.
     static func exchange(_ down: Int, _ up: Int, isTuned: Bool) -> Int {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import BLETransport
 import DemocracyDJ
 import MeshNode
 import MeshProtocol
@@ -48,6 +49,8 @@ struct FieldNode {
     /// Its links, those that are being made among them: numbers of the field's.
     var links: [Int] = []
     var busyUntil = 0
+    /// Which intervals those who have dialled it are advised of.
+    var plan = IntervalPlan()
     /// Grows with each scan; nil while it does not scan.
     var scan: Int?
     var scans = 0
