@@ -61,13 +61,14 @@ let package = Package(
         .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.0", traits: []),
     ],
     targets: [
+        // One connection to a message bus, for all C that speaks D-Bus; no Swift imports it.
+        .systemLibrary(name: "CLibDBus", pkgConfig: "dbus-1", providers: [.apt(["libdbus-1-dev"])]),
+        .target(name: "CDBus", dependencies: ["CLibDBus"]),
         // The C shim. It is imported by BLETransport alone.
         .systemLibrary(
             name: "CLibBluetooth", path: "CBlueZ/libbluetooth", pkgConfig: "bluez",
             providers: [.apt(["libbluetooth-dev"])]),
-        .systemLibrary(
-            name: "CLibDBus", path: "CBlueZ/libdbus", pkgConfig: "dbus-1", providers: [.apt(["libdbus-1-dev"])]),
-        .target(name: "CBlueZ", dependencies: ["CLibBluetooth", "CLibDBus"], path: "CBlueZ/shim"),
+        .target(name: "CBlueZ", dependencies: ["CDBus", "CLibBluetooth", "CLibDBus"], path: "CBlueZ/shim"),
 
         // From the bottom up: an import points up this list, never down it.
         .target(name: "MeshProtocol", dependencies: [crypto, collections], swiftSettings: strict),
@@ -127,11 +128,12 @@ let package = Package(
             resources: [.embedInCode("Page")],
             swiftSettings: strict),
         .target(name: "CSystemd", linkerSettings: [.linkedLibrary("systemd")]),
+        .target(name: "CMediaPlayer", dependencies: ["CDBus", "CLibDBus"]),
         .target(
             name: "HostIntegration",
             dependencies: [
-                "CSystemd", "MusicLibrary", "MusicPlayer", "MeshNode", "DemocracyDJ", "MeshProtocol", lifecycle, locks,
-                logging,
+                "CMediaPlayer", "CSystemd", "MusicLibrary", "MusicPlayer", "MeshNode", "DemocracyDJ", "MeshProtocol", lifecycle,
+                locks, logging,
             ],
             swiftSettings: strict),
         // The kernel's word on the clock.

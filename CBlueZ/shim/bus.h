@@ -2,14 +2,12 @@
 //
 // What the files of the D-Bus half share.
 //
-// There is no queue of events: libdbus's queue of received messages is the queue, and its size is bounded.
-// `cbluez_bus_next` turns one message at a time into events, and while nobody asks for events nothing more is read than
-// fits there: the bus, and then bluetoothd, waits.
+// There is no queue of events: `cbluez_bus_next` turns one item of CDBus at a time into events.
 
 #ifndef CBLUEZ_BUS_H
 #define CBLUEZ_BUS_H
 
-#include <dbus/dbus.h>
+#include <CDBus.h>
 
 #include "CBlueZ.h"
 
@@ -22,21 +20,10 @@
 #define BLUEZ_AGENT "org.bluez.Agent1"
 #define OBJECT_MANAGER "org.freedesktop.DBus.ObjectManager"
 
-/// Calls that may be unanswered at a time. A radio makes about ten at once; more is a caller that does not wait.
-#define BUS_CALLS 64
 /// Advertisements exported at a time. bluetoothd takes no more than five on most controllers.
 #define BUS_ADVERTISEMENTS 8
-/// Received bytes that wait in libdbus before it stops to read.
-#define BUS_RECEIVED_BYTES (1 << 20)
-/// Largest message taken. A device in GetManagedObjects is about 1 to 3 KB, so this holds thousands of them.
-#define BUS_MESSAGE_BYTES (8 << 20)
-/// Bytes that wait to be written before no more messages (which would ask for replies) are taken.
-#define BUS_OUTGOING_BYTES (256 << 10)
-/// The bus itself answers within milliseconds, or not at all.
-#define BUS_OWN_CALL_MS 10000
-
+/// The tag of a call.
 typedef enum {
-    BUS_CALL_NONE,
     /// One of the caller's, with nothing special about its reply.
     BUS_CALL_PLAIN,
     /// GetManagedObjects: its reply is told as events first.
@@ -45,16 +32,9 @@ typedef enum {
     BUS_CALL_REGISTER,
     /// RegisterAgent: the same.
     BUS_CALL_REGISTER_AGENT,
-    /// Our own: Hello, and GetNameOwner for org.bluez.
-    BUS_CALL_HELLO,
+    /// Our own: GetNameOwner for org.bluez.
     BUS_CALL_OWNER,
 } bus_call_kind;
-
-typedef struct {
-    bus_call_kind kind;
-    uint32_t serial;
-    int64_t deadline_ms;
-} bus_call;
 
 typedef struct {
     /// Of the call that registered it; 0 where the place is free.
@@ -79,17 +59,12 @@ typedef struct {
 } bus_agent;
 
 struct cbluez_bus {
-    DBusConnection *connection;
-    /// A duplicate: libdbus closes its own when the bus goes, and the caller may still be watching this number.
-    int descriptor;
-    /// CLOSED has been told.
-    bool is_closed;
+    cdbus *dbus;
     /// Unique name of org.bluez's owner, empty while there is none; `knows_owner` says that the bus has told.
     char owner[CBLUEZ_PATH_TEXT];
     bool knows_owner;
     /// org.bluez changed hands at once: APPEARED follows the VANISHED that was just told.
     bool owes_appeared;
-    bus_call calls[BUS_CALLS];
     bus_advertisement advertisements[BUS_ADVERTISEMENTS];
     bus_agent agent;
     /// A GetManagedObjects reply that is being told, one object an event.
@@ -99,25 +74,16 @@ struct cbluez_bus {
 
 // bus_calls.c
 
-int64_t bus_now_ms(void);
-/// Sends a call and remembers it. Takes the message over; NULL (no memory) is allowed. The serial, or a negative errno.
-int64_t bus_send_call(cbluez_bus *bus, DBusMessage *call, bus_call_kind kind, int timeout_ms);
 /// A new call to org.bluez, or NULL without memory.
 DBusMessage *bus_new_call(const char *path, const char *interface, const char *member);
-/// Queues Hello, the match rules and GetNameOwner. 0, or a negative errno.
-int bus_send_greeting(cbluez_bus *bus);
-/// libdbus takes a malformed path or text as our bug and ends the process, so they are looked at before.
-bool bus_is_path(const char *path);
-/// Sends a call whose arguments have been appended, if they have been.
-int64_t bus_finish_call(cbluez_bus *bus, DBusMessage *call, bool is_complete, bus_call_kind kind, int timeout_ms);
+/// Queues the match rules and GetNameOwner. 0, or a negative errno.
+int bus_subscribe(cbluez_bus *bus);
 /// Calls a method that takes an object path, or with NULL nothing, of an object of bluetoothd's.
 int64_t bus_call_object(cbluez_bus *bus, const char *object, const char *interface, const char *member,
                         const char *argument, int timeout_ms);
 
 // bus_events.c
 
-/// Copies a text; where it is too long it is cut between two characters.
-void bus_copy_text(char *out, size_t size, const char *text);
 /// Fills in a signal of org.bluez. True when it is an event.
 bool bus_event_from_signal(DBusMessage *signal, cbluez_bus_event *event);
 /// Starts to tell a GetManagedObjects reply. False when it has another shape.
@@ -129,13 +95,6 @@ bool bus_objects_next(cbluez_bus *bus, cbluez_bus_event *event);
 
 /// Answers a method call to an object of ours. True when it is an event.
 bool bus_answer_call(cbluez_bus *bus, DBusMessage *call, cbluez_bus_event *event);
-/// Sends the answer to a call and takes it over. NULL is allowed: without memory there is none, and the caller's own
-/// timeout ends its call. False without memory.
-bool bus_send_answer(cbluez_bus *bus, DBusMessage *call, DBusMessage *answer);
-/// Answers with an error.
-bool bus_refuse(cbluez_bus *bus, DBusMessage *call, const char *error, const char *text);
-/// Answers what an object looks like.
-void bus_answer_introspect(cbluez_bus *bus, DBusMessage *call, const char *xml);
 
 // bus_agent.c
 

@@ -41,7 +41,7 @@ bool bus_is_agent(const cbluez_bus *bus, const char *path) {
 }
 
 static bool is_good_path(const char *path) {
-    return bus_is_path(path) && strlen(path) < CBLUEZ_PATH_TEXT;
+    return cdbus_is_path(path) && strlen(path) < CBLUEZ_PATH_TEXT;
 }
 
 int64_t cbluez_bus_register_agent(cbluez_bus *bus, const char *path, int timeout_ms) {
@@ -52,10 +52,10 @@ int64_t cbluez_bus_register_agent(cbluez_bus *bus, const char *path, int timeout
     if (!call) return -ENOMEM;
     bool is_complete = dbus_message_append_args(call, DBUS_TYPE_OBJECT_PATH, &path, DBUS_TYPE_STRING, &capability,
                                                 DBUS_TYPE_INVALID);
-    int64_t serial = bus_finish_call(bus, call, is_complete, BUS_CALL_REGISTER_AGENT, timeout_ms);
+    int64_t serial = cdbus_finish_call(bus->dbus, call, is_complete, BUS_CALL_REGISTER_AGENT, timeout_ms);
     if (serial < 0) return serial;
     bus->agent.serial = (uint32_t)serial;
-    bus_copy_text(bus->agent.path, sizeof bus->agent.path, path);
+    cdbus_copy_text(bus->agent.path, sizeof bus->agent.path, path);
     return serial;
 }
 
@@ -71,7 +71,7 @@ int64_t cbluez_bus_request_default_agent(cbluez_bus *bus, const char *path, int 
 int64_t cbluez_bus_unregister_agent(cbluez_bus *bus, const char *path, int timeout_ms) {
     // The no leaves first: bluetoothd would take the agent's end for one too, but later.
     if (is_good_path(path) && bus_is_agent(bus, path) && bus->agent.question) {
-        bus_refuse(bus, bus->agent.question, REJECTED, "the agent has gone");
+        cdbus_refuse(bus->dbus, bus->agent.question, REJECTED, "the agent has gone");
         drop_question(bus);
     }
     int64_t serial = call_manager(bus, "UnregisterAgent", path, timeout_ms);
@@ -86,8 +86,8 @@ int64_t cbluez_bus_unregister_agent(cbluez_bus *bus, const char *path, int timeo
 int cbluez_bus_answer_agent(cbluez_bus *bus, uint32_t request, bool is_yes) {
     DBusMessage *question = bus->agent.question;
     if (!question || bus->agent.request != request) return -ENOENT;
-    bool is_sent = is_yes ? bus_send_answer(bus, question, dbus_message_new_method_return(question))
-                          : bus_refuse(bus, question, REJECTED, "the numbers are not the same");
+    bool is_sent = is_yes ? cdbus_answer_done(bus->dbus, question)
+                          : cdbus_refuse(bus->dbus, question, REJECTED, "the numbers are not the same");
     drop_question(bus);
     return is_sent ? 0 : -ENOMEM;
 }
@@ -97,24 +97,24 @@ static bool take_question(cbluez_bus *bus, DBusMessage *call, cbluez_bus_event *
     dbus_uint32_t passkey;
     if (!dbus_message_get_args(call, NULL, DBUS_TYPE_OBJECT_PATH, &device, DBUS_TYPE_UINT32, &passkey,
                                DBUS_TYPE_INVALID)) {
-        bus_refuse(bus, call, DBUS_ERROR_INVALID_ARGS, "RequestConfirmation takes a device and a number");
+        cdbus_refuse(bus->dbus, call, DBUS_ERROR_INVALID_ARGS, "RequestConfirmation takes a device and a number");
         return false;
     }
     if (bus->agent.question || strlen(device) >= sizeof event->path || passkey > LARGEST_PASSKEY) {
-        bus_refuse(bus, call, REJECTED, "that cannot be asked now");
+        cdbus_refuse(bus->dbus, call, REJECTED, "that cannot be asked now");
         return false;
     }
     bus->agent.question = dbus_message_ref(call);
     bus->agent.request++;
     event->kind = CBLUEZ_EVENT_AGENT_QUESTION;
-    bus_copy_text(event->path, sizeof event->path, device);
+    cdbus_copy_text(event->path, sizeof event->path, device);
     event->passkey = passkey;
     event->request = bus->agent.request;
     return true;
 }
 
 static bool take_cancel(cbluez_bus *bus, DBusMessage *call, cbluez_bus_event *event) {
-    bus_send_answer(bus, call, dbus_message_new_method_return(call));
+    cdbus_answer_done(bus->dbus, call);
     if (!bus->agent.question) return false;
     // bluetoothd does not wait for its answer any more.
     drop_question(bus);
@@ -125,9 +125,9 @@ static bool take_cancel(cbluez_bus *bus, DBusMessage *call, cbluez_bus_event *ev
 
 static bool take_release(cbluez_bus *bus, DBusMessage *call, cbluez_bus_event *event) {
     event->kind = CBLUEZ_EVENT_AGENT_RELEASED;
-    bus_copy_text(event->path, sizeof event->path, bus->agent.path);
+    cdbus_copy_text(event->path, sizeof event->path, bus->agent.path);
     bus_drop_agent(bus, 0);
-    bus_send_answer(bus, call, dbus_message_new_method_return(call));
+    cdbus_answer_done(bus->dbus, call);
     return true;
 }
 
@@ -136,12 +136,12 @@ bool bus_answer_agent_call(cbluez_bus *bus, DBusMessage *call, cbluez_bus_event 
     if (dbus_message_is_method_call(call, BLUEZ_AGENT, "Cancel")) return take_cancel(bus, call, event);
     if (dbus_message_is_method_call(call, BLUEZ_AGENT, "Release")) return take_release(bus, call, event);
     if (dbus_message_is_method_call(call, DBUS_INTERFACE_INTROSPECTABLE, "Introspect")) {
-        bus_answer_introspect(bus, call, INTROSPECTION);
+        cdbus_answer_introspect(bus->dbus, call, INTROSPECTION);
     } else if (dbus_message_has_interface(call, BLUEZ_AGENT)) {
         // A PIN or a passkey to type, an authorization without numbers, a profile: none of it is what this agent is for.
-        bus_refuse(bus, call, REJECTED, "this agent compares numbers only");
+        cdbus_refuse(bus->dbus, call, REJECTED, "this agent compares numbers only");
     } else {
-        bus_refuse(bus, call, DBUS_ERROR_UNKNOWN_METHOD, "no such method");
+        cdbus_refuse(bus->dbus, call, DBUS_ERROR_UNKNOWN_METHOD, "no such method");
     }
     return false;
 }

@@ -8,48 +8,17 @@
 
 #include "bus.h"
 
-void bus_copy_text(char *out, size_t size, const char *text) {
-    size_t count = strlen(text);
-    if (count >= size) {
-        count = size - 1;
-        // Not within a character: 10xxxxxx goes on with the one before it.
-        while (count > 0 && ((unsigned char)text[count] & 0xC0) == 0x80) count--;
-    }
-    memcpy(out, text, count);
-    out[count] = '\0';
-}
-
-static bool has_type(DBusMessageIter *value, int type) {
-    return dbus_message_iter_get_arg_type(value) == type;
-}
-
-// True for an array of exactly this signature, and then `items` stands on its first.
-static bool enter_array(DBusMessageIter *value, const char *signature, DBusMessageIter *items) {
-    if (!has_type(value, DBUS_TYPE_ARRAY)) return false;
-    char *actual = dbus_message_iter_get_signature(value);
-    bool is_expected = actual && strcmp(actual, signature) == 0;
-    dbus_free(actual);
-    if (is_expected) dbus_message_iter_recurse(value, items);
-    return is_expected;
-}
-
-static const char *text_of(DBusMessageIter *value) {
-    const char *text = NULL;
-    if (has_type(value, DBUS_TYPE_STRING)) dbus_message_iter_get_basic(value, &text);
-    return text;
-}
-
 // ---------------------------------------------------------------------------------------------------------------------
 // Properties
 // ---------------------------------------------------------------------------------------------------------------------
 
 static bool take_address(DBusMessageIter *value, cbluez_bus_event *event) {
-    const char *text = text_of(value);
+    const char *text = cdbus_text_of(value);
     return text && cbluez_address_parse(text, &event->address) == 0;
 }
 
 static bool take_address_type(DBusMessageIter *value, cbluez_bus_event *event) {
-    const char *text = text_of(value);
+    const char *text = cdbus_text_of(value);
     if (!text || strcmp(text, "random") != 0) return false;
     event->address.kind = CBLUEZ_ADDRESS_RANDOM;
     return true;
@@ -66,7 +35,7 @@ static bool take_company(DBusMessageIter *entry, cbluez_bus_event *event) {
     dbus_message_iter_get_basic(&item, &company);
     dbus_message_iter_next(&item);
     dbus_message_iter_recurse(&item, &variant);
-    if (!enter_array(&variant, "ay", &array)) return false;
+    if (!cdbus_enter_array(&variant, "ay", &array)) return false;
     dbus_message_iter_get_fixed_array(&array, &bytes, &count);
     size_t kept = count < 0 ? 0 : (size_t)count;
     if (kept > CBLUEZ_MANUFACTURER_DATA) kept = CBLUEZ_MANUFACTURER_DATA;
@@ -80,8 +49,8 @@ static bool take_company(DBusMessageIter *entry, cbluez_bus_event *event) {
 static bool take_manufacturer(DBusMessageIter *value, cbluez_bus_event *event) {
     DBusMessageIter entries;
     bool is_taken = false;
-    if (!enter_array(value, "a{qv}", &entries)) return false;
-    for (; has_type(&entries, DBUS_TYPE_DICT_ENTRY); dbus_message_iter_next(&entries)) {
+    if (!cdbus_enter_array(value, "a{qv}", &entries)) return false;
+    for (; cdbus_has_type(&entries, DBUS_TYPE_DICT_ENTRY); dbus_message_iter_next(&entries)) {
         DBusMessageIter key;
         dbus_uint16_t company;
         dbus_message_iter_recurse(&entries, &key);
@@ -97,19 +66,19 @@ static bool is_assigned_uuid(const char *uuid) {
 }
 
 static void take_uuids_of(DBusMessageIter array, bool assigned, cbluez_bus_event *event) {
-    for (; has_type(&array, DBUS_TYPE_STRING); dbus_message_iter_next(&array)) {
+    for (; cdbus_has_type(&array, DBUS_TYPE_STRING); dbus_message_iter_next(&array)) {
         const char *uuid;
         dbus_message_iter_get_basic(&array, &uuid);
         if (event->uuid_count == CBLUEZ_UUIDS) return;
         if (is_assigned_uuid(uuid) != assigned || strlen(uuid) >= CBLUEZ_UUID_TEXT) continue;
-        bus_copy_text(event->uuids[event->uuid_count++], CBLUEZ_UUID_TEXT, uuid);
+        cdbus_copy_text(event->uuids[event->uuid_count++], CBLUEZ_UUID_TEXT, uuid);
     }
 }
 
 // A computer lists a dozen assigned services (GATT, audio) that sort before ours: these come last, and are cut first.
 static bool take_uuids(DBusMessageIter *value, cbluez_bus_event *event) {
     DBusMessageIter array;
-    if (!enter_array(value, "as", &array)) return false;
+    if (!cdbus_enter_array(value, "as", &array)) return false;
     event->uuid_count = 0;
     take_uuids_of(array, false, event);
     take_uuids_of(array, true, event);
@@ -118,9 +87,9 @@ static bool take_uuids(DBusMessageIter *value, cbluez_bus_event *event) {
 
 // Copies a value of a basic type into a member of `size` bytes.
 static bool take_basic(DBusMessageIter *value, int type, void *member, size_t size) {
-    if (!has_type(value, type)) return false;
+    if (!cdbus_has_type(value, type)) return false;
     if (type == DBUS_TYPE_STRING) {
-        bus_copy_text(member, size, text_of(value));
+        cdbus_copy_text(member, size, cdbus_text_of(value));
     } else if (type == DBUS_TYPE_BOOLEAN) {
         dbus_bool_t is_true;
         dbus_message_iter_get_basic(value, &is_true);
@@ -175,8 +144,8 @@ static void take_properties(DBusMessageIter *dictionary, cbluez_bus_event *event
     DBusMessageIter entries;
     // Where AddressType is missing; an adapter's second interface does not know better.
     if (!event->address.kind) event->address.kind = CBLUEZ_ADDRESS_PUBLIC;
-    if (!enter_array(dictionary, "a{sv}", &entries)) return;
-    for (; has_type(&entries, DBUS_TYPE_DICT_ENTRY); dbus_message_iter_next(&entries)) {
+    if (!cdbus_enter_array(dictionary, "a{sv}", &entries)) return;
+    for (; cdbus_has_type(&entries, DBUS_TYPE_DICT_ENTRY); dbus_message_iter_next(&entries)) {
         DBusMessageIter item;
         DBusMessageIter value;
         const char *name;
@@ -200,15 +169,15 @@ static int kind_of(const char *interface, int adapter, int device) {
 // A path that does not fit could not be used in a call either, so that object does not exist for us.
 static bool take_path(const char *path, cbluez_bus_event *event) {
     if (!path || strlen(path) >= sizeof event->path) return false;
-    bus_copy_text(event->path, sizeof event->path, path);
+    cdbus_copy_text(event->path, sizeof event->path, path);
     return true;
 }
 
 // `interfaces` stands on an a{sa{sv}}. An adapter's advertising manager is told with it.
 static bool take_object(const char *path, DBusMessageIter *interfaces, cbluez_bus_event *event) {
     DBusMessageIter entries;
-    if (!take_path(path, event) || !enter_array(interfaces, "a{sa{sv}}", &entries)) return false;
-    for (; has_type(&entries, DBUS_TYPE_DICT_ENTRY); dbus_message_iter_next(&entries)) {
+    if (!take_path(path, event) || !cdbus_enter_array(interfaces, "a{sa{sv}}", &entries)) return false;
+    for (; cdbus_has_type(&entries, DBUS_TYPE_DICT_ENTRY); dbus_message_iter_next(&entries)) {
         DBusMessageIter item;
         const char *interface;
         dbus_message_iter_recurse(&entries, &item);
@@ -242,7 +211,7 @@ static bool take_removed(DBusMessage *signal, cbluez_bus_event *event) {
     if (!take_path(path, event)) return false;
     dbus_message_iter_next(&arguments);
     dbus_message_iter_recurse(&arguments, &interfaces);
-    for (; has_type(&interfaces, DBUS_TYPE_STRING); dbus_message_iter_next(&interfaces)) {
+    for (; cdbus_has_type(&interfaces, DBUS_TYPE_STRING); dbus_message_iter_next(&interfaces)) {
         const char *interface;
         dbus_message_iter_get_basic(&interfaces, &interface);
         event->kind = kind_of(interface, CBLUEZ_EVENT_ADAPTER_REMOVED, CBLUEZ_EVENT_DEVICE_REMOVED);
@@ -253,8 +222,8 @@ static bool take_removed(DBusMessage *signal, cbluez_bus_event *event) {
 
 static void take_invalidated(DBusMessageIter *names, cbluez_bus_event *event) {
     DBusMessageIter entries;
-    if (!enter_array(names, "as", &entries)) return;
-    for (; has_type(&entries, DBUS_TYPE_STRING); dbus_message_iter_next(&entries)) {
+    if (!cdbus_enter_array(names, "as", &entries)) return;
+    for (; cdbus_has_type(&entries, DBUS_TYPE_STRING); dbus_message_iter_next(&entries)) {
         const char *name;
         dbus_message_iter_get_basic(&entries, &name);
         if (strcmp(name, "RSSI") == 0) event->fields |= CBLUEZ_FIELD_RSSI_GONE;
@@ -299,7 +268,7 @@ bool bus_objects_begin(cbluez_bus *bus, DBusMessage *reply) {
 }
 
 bool bus_objects_next(cbluez_bus *bus, cbluez_bus_event *event) {
-    while (has_type(&bus->objects_left, DBUS_TYPE_DICT_ENTRY)) {
+    while (cdbus_has_type(&bus->objects_left, DBUS_TYPE_DICT_ENTRY)) {
         DBusMessageIter item;
         const char *path;
         dbus_message_iter_recurse(&bus->objects_left, &item);

@@ -7,6 +7,10 @@
 
 #include <stdint.h>
 
+#if !__has_include(<systemd/sd-daemon.h>)
+#error "RoadMesh needs the package libsystemd-dev: sudo apt-get install libsystemd-dev"
+#endif
+
 /// Tells something, such as `READY=1`. 1 where it was told, 0 where nobody supervises this process, or a negative errno.
 int csystemd_supervision_tell(const char *state);
 /// How often this process has to say `WATCHDOG=1`, in microseconds; 0 where it does not.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import CSystemd
+import CMediaPlayer
 import Dispatch
 import Glibc
 import MeshProtocol
@@ -16,7 +16,7 @@ enum MediaBusEvent: Hashable, Sendable {
     case closed(String)
 }
 
-/// One connection to a session bus, on a thread of its own: sd-bus belongs to one thread, and may wait.
+/// One connection to a session bus, on a thread of its own: the connection belongs to one thread, and may wait.
 final class MediaBus: Sendable {
     /// Why there is no connection.
     struct Failure: Error {
@@ -42,7 +42,7 @@ final class MediaBus: Sendable {
         var player: Player?
     }
 
-    /// `@unchecked` holds because all but `csystemd_media_wake`, which any thread may call, is done by the thread alone.
+    /// `@unchecked` holds because all but `cmedia_wake`, which any thread may call, is done by the thread alone.
     private struct Player: @unchecked Sendable {
         let pointer: OpaquePointer
     }
@@ -55,7 +55,7 @@ final class MediaBus: Sendable {
     /// Begins to connect to the bus at a D-Bus address.
     init(address: String) throws(Failure) {
         var opened: OpaquePointer?
-        let status = csystemd_media_open(address, &opened)
+        let status = cmedia_open(address, &opened)
         guard status >= 0, let opened else { throw Failure(text: String(cString: strerror(-status))) }
         (events, sink) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(64))
         let player = Player(pointer: opened)
@@ -85,7 +85,7 @@ final class MediaBus: Sendable {
     private func order(_ change: (inout Orders) -> Void) {
         orders.withLockedValue { orders in
             change(&orders)
-            if let player = orders.player { csystemd_media_wake(player.pointer) }
+            if let player = orders.player { cmedia_wake(player.pointer) }
         }
     }
 
@@ -101,20 +101,20 @@ final class MediaBus: Sendable {
                 return (orders.name, orders.showing, orders.isClosed)
             }
             if isClosed { break }
-            if let name { status = csystemd_media_request_name(player, name) }
+            if let name { status = cmedia_request_name(player, name) }
             if let showing {
                 place = showing.place
                 status = min(status, show(showing, on: player))
             }
             while status >= 0 {
-                status = csystemd_media_process(player, Self.microseconds(place()))
+                status = cmedia_process(player, Self.microseconds(place()))
                 tell(player)
                 if status == 0 { break }
             }
-            if status >= 0 { status = csystemd_media_wait(player) }
+            if status >= 0 { status = cmedia_wait(player) }
         }
         orders.withLockedValue { $0.player = nil }
-        csystemd_media_close(player)
+        cmedia_close(player)
         if status < 0 { sink.yield(.closed(String(cString: strerror(-status)))) }
         sink.finish()
     }
@@ -122,29 +122,29 @@ final class MediaBus: Sendable {
     private func show(_ showing: Showing, on player: OpaquePointer) -> Int32 {
         let track = showing.state.track
         let changed =
-            (showing.isNewStatus ? CSYSTEMD_MEDIA_STATUS_CHANGED : 0)
-            | (showing.isNewTrack ? CSYSTEMD_MEDIA_METADATA_CHANGED : 0)
+            (showing.isNewStatus ? CMEDIA_STATUS_CHANGED : 0)
+            | (showing.isNewTrack ? CMEDIA_METADATA_CHANGED : 0)
         let texts = [showing.state.status.rawValue, track?.path, track?.title, track?.artist, track?.artURL]
             .map { $0.map { strdup($0) } ?? nil }
         defer { for text in texts { free(text) } }
         let constants = texts.map { UnsafePointer($0) }
-        var state = csystemd_media_state(
+        var state = cmedia_state(
             status: constants[0], track: constants[1], title: constants[2], artist: constants[3],
             art_url: constants[4], length: Self.microseconds(track?.length ?? .zero))
-        let status = csystemd_media_show(player, &state, UInt32(changed))
+        let status = cmedia_show(player, &state, UInt32(changed))
         guard status >= 0, showing.hasJumped else { return status }
-        return csystemd_media_seeked(player, Self.microseconds(showing.place()))
+        return cmedia_seeked(player, Self.microseconds(showing.place()))
     }
 
     private func tell(_ player: OpaquePointer) {
-        while case let event = csystemd_media_next(player), event > 0 {
+        while case let event = cmedia_next(player), event > 0 {
             switch Int(event) {
-            case CSYSTEMD_MEDIA_PLAY: sink.yield(.command(.play))
-            case CSYSTEMD_MEDIA_PAUSE: sink.yield(.command(.pause))
-            case CSYSTEMD_MEDIA_PLAY_PAUSE: sink.yield(.command(.playPause))
-            case CSYSTEMD_MEDIA_NEXT: sink.yield(.command(.next))
-            case CSYSTEMD_MEDIA_NAMED: sink.yield(.named)
-            case CSYSTEMD_MEDIA_NAME_TAKEN: sink.yield(.nameTaken)
+            case CMEDIA_PLAY: sink.yield(.command(.play))
+            case CMEDIA_PAUSE: sink.yield(.command(.pause))
+            case CMEDIA_PLAY_PAUSE: sink.yield(.command(.playPause))
+            case CMEDIA_NEXT: sink.yield(.command(.next))
+            case CMEDIA_NAMED: sink.yield(.named)
+            case CMEDIA_NAME_TAKEN: sink.yield(.nameTaken)
             default: sink.yield(.nameRefused)
             }
         }
