@@ -12,6 +12,7 @@ public struct FuzzTarget: Sendable {
     /// All there are.
     public static let all: [FuzzTarget] = [
         FuzzTarget(name: "frame", longestInput: 2_400, run: FrameTarget.run),
+        FuzzTarget(name: "framing", longestInput: 4_096, run: FramingTarget.run),
         FuzzTarget(name: "record", longestInput: 4_096, run: RecordTarget.run),
         FuzzTarget(name: "handshake", longestInput: 2_048, run: HandshakeTarget.run),
         FuzzTarget(name: "message", longestInput: 4_096, run: MessageTarget.run),

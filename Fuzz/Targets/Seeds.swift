@@ -9,6 +9,7 @@ public enum Seeds {
     public static func make(for target: String) throws -> [[UInt8]] {
         switch target {
         case "frame": try frames()
+        case "framing": framings()
         case "record": records()
         case "handshake": handshakes()
         case "message": messages()
@@ -20,6 +21,26 @@ public enum Seeds {
     private static func chunk(_ bytes: [UInt8]) -> [UInt8] {
         bytes.count < 128
             ? [UInt8(bytes.count)] + bytes : [128 | UInt8(bytes.count >> 8), UInt8(bytes.count & 255)] + bytes
+    }
+
+    // MARK: Streams and chunks
+
+    private static func framings() -> [[UInt8]] {
+        let sdus: [[UInt8]] = [[1], Array(1...40), [UInt8](repeating: 7, count: 300)]
+        let stream = sdus.flatMap(StreamFraming.framed)
+        var writer = ChunkWriter()
+        let chunks = sdus.flatMap { writer.chunks(of: $0, room: 60) }
+        let streams: [[UInt8]] = [
+            chunk(stream), Array(stream.map { [1, $0] }.joined()), chunk(stream + [0, 0, 1]),
+            chunk(stream) + chunk([8, 174]) + chunk(stream), chunk([0, 3, 1]),
+        ]
+        let several: [[UInt8]] = [
+            chunks.flatMap { [0] + chunk($0) }, chunks.dropFirst().flatMap { [0] + chunk($0) },
+            chunks.reversed().flatMap { [0] + chunk($0) }, chunks.flatMap { [1, 20] + chunk($0) },
+            [0] + chunk([0x80, 0, 9, 1]) + [1, 120] + chunk([0x41, 2]), [0] + chunk([0xC0, 9, 9, 1]), [0, 0],
+        ]
+        let cuts: [[UInt8]] = [[2, 9, 3, 200, 9, 5, 30, 1, 1, 7, 0, 90], [0, 255, 9], [5, 1, 1, 2, 1, 3, 1, 4, 1]]
+        return streams.map { [0] + $0 } + several.map { [2] + $0 } + cuts.flatMap { [[1] + $0, [3] + $0] }
     }
 
     // MARK: What a link carries

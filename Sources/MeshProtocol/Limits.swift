@@ -26,6 +26,9 @@ public enum Limits {
 
     /// Largest SDU we take, in bytes: 245 + 247 · 8 fills nine link-layer packets to the last byte.
     public static let sduBytes = 2_221
+    /// Time that the chunks of one SDU have, over GATT: the largest is 117 of the smallest chunks, and a phone that sends one in an
+    /// event of 30 ms needs three and a half seconds for them.
+    public static let chunkTimeout: Duration = .seconds(10)
     /// Smallest SDU that the other side must take: a handshake packet with the longest name fits it.
     public static let leastSDUBytes = 512
     /// Largest message, in bytes: a snapshot of a full queue with everybody's votes.
