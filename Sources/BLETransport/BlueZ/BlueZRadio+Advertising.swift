@@ -119,13 +119,23 @@ extension BlueZRadio {
     // MARK: Accepting
 
     func stopListening() {
-        accepting?.cancel()
-        listener?.close()
-        (accepting, listener) = (nil, nil)
+        for listener in listeners { listener.stop() }
+        listeners = []
     }
 
+    /// Two listeners: a phone's system gives its channels to apps as streams, and tells nobody how it cuts them, so that their SDUs
+    /// have lengths of their own.
     func listen() throws(RadioError) {
-        guard listener == nil else { return }
+        guard listeners.isEmpty else { return }
+        do throws(RadioError) {
+            for isForStreams in [false, true] { listeners.append(try listener(isForStreams: isForStreams)) }
+        } catch {
+            stopListening()
+            throw error
+        }
+    }
+
+    private func listener(isForStreams: Bool) throws(RadioError) -> Listener {
         var address = adapter.address.kernelAddress
         var options = Self.channelOptions
         // The kernel then has the link encrypted with a bond's key before it accepts a channel (`docs/bluez.md`).
@@ -133,18 +143,18 @@ extension BlueZRadio {
         var bound: UInt16 = 0
         let descriptor = cbluez_l2cap_listen(&address, 0, &options, Int32(Limits.halfOpenLinks), &bound)
         guard descriptor >= 0 else { throw Self.socketError(-descriptor) }
-        psm = UInt8(truncatingIfNeeded: bound)
-        let listener = PacketSocket(descriptor, poller: poller)
-        self.listener = listener
-        accepting = Task { await self.accept(on: listener) }
+        let socket = PacketSocket(descriptor, poller: poller)
+        let accepting = Task { await self.accept(on: socket, isForStreams: isForStreams) }
+        return Listener(
+            socket: socket, psm: UInt8(truncatingIfNeeded: bound), isForStreams: isForStreams, accepting: accepting)
     }
 
-    private func accept(on listener: PacketSocket) async {
+    private func accept(on listener: PacketSocket, isForStreams: Bool) async {
         var peer = cbluez_address()
         while let caller = await listener.nextCaller(logger: logger, { Int(cbluez_l2cap_accept($0, &peer)) }) {
             let channel = channel(caller, to: RadioEndpoint(peer), isDialled: false)
             if requiresBond, channel.security?.isOfBond != true { channel.refuse(.bond) }
-            eventSink.yield(.accepted(channel))
+            eventSink.yield(.accepted(isForStreams ? channel.carryingStream : channel as any RadioChannel))
         }
     }
 
@@ -164,4 +174,23 @@ extension BlueZRadio {
         default: RadioError(.failed, SystemError.text(code))
         }
     }
+}
+
+/// A PSM that is listened on.
+struct Listener: Sendable {
+    let socket: PacketSocket
+    let psm: UInt8
+    /// Whether its channels are streams.
+    let isForStreams: Bool
+    let accepting: Task<Void, Never>
+
+    func stop() {
+        accepting.cancel()
+        socket.close()
+    }
+}
+
+extension RadioChannel {
+    /// The SDUs of the stream that this channel carries.
+    var carryingStream: any RadioChannel { FramedChannel(self, framing: StreamPieces()) }
 }

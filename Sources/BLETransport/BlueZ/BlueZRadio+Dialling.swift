@@ -182,7 +182,7 @@ extension BlueZRadio {
         guard let connected = socket.surrender() else { throw RadioError(.closed) }
         let channel = channel(connected, to: endpoint, isDialled: true)
         dialTimes[channel.handle] = dialClock?.time(now: now)
-        return .success(channel)
+        return .success(endpoint.isStream ? channel.carryingStream : channel as any RadioChannel)
     }
 
     /// A controller that has stopped to answer is told from a host that is out of reach, before the dial keeps it from being asked.

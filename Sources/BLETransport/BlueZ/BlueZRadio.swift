@@ -56,9 +56,10 @@ public actor BlueZRadio: Radio {
     var advertising: Task<Result<Void, RadioError>, Never>?
     var needsRenewal = false
     var wasAdvertisementLost = false
-    var listener: PacketSocket?
-    var accepting: Task<Void, Never>?
-    var psm: UInt8 = 0
+    var listeners: [Listener] = []
+    /// What nodes dial, and what phones do, whose channels are streams; 0 where nobody is accepted.
+    var psm: UInt8 { listeners.first { !$0.isForStreams }?.psm ?? 0 }
+    var streamPSM: UInt8 { listeners.first(where: \.isForStreams)?.psm ?? 0 }
 
     /// The intervals of the links that others have made, by handle.
     var intervalPlan = IntervalPlan()

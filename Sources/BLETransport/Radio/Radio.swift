@@ -102,13 +102,18 @@ public struct RadioEndpoint: Hashable, Sendable {
     public let psm: UInt8
     /// Whether it says that it takes bonded devices only.
     public let requiresBond: Bool
+    /// Whether its channel is a stream of bytes, as phones open them.
+    public let isStream: Bool
 
     /// An endpoint.
-    public init(address: String, addressKind: UInt8 = 0, psm: UInt8 = 0, requiresBond: Bool = false) {
+    public init(
+        address: String, addressKind: UInt8 = 0, psm: UInt8 = 0, requiresBond: Bool = false, isStream: Bool = false
+    ) {
         self.address = address
         self.addressKind = addressKind
         self.psm = psm
         self.requiresBond = requiresBond
+        self.isStream = isStream
     }
 }
 

@@ -8,9 +8,9 @@ import Testing
 /// A radio can be found as a host is while it hears, dials and links as a guest does. `RelayConformance` specifies what follows
 /// for links that go up and down.
 extension RadioConformance {
-    @Test("two radios that advertise and scan at once hear one another")
-    func bothHeard() async throws {
-        let pair = try await RadioPair()
+    @Test("two radios that advertise and scan at once hear one another", arguments: Carrying.all)
+    func bothHeard(by carrying: Carrying) async throws {
+        let pair = try await RadioPair(carrying)
         try await pair.host.advertise(pair.advertisement, pace: .fast)
         try await pair.guest.advertise(pair.relayed, pace: .fast)
         try await pair.host.scan(for: RadioPair.service)
@@ -20,9 +20,9 @@ extension RadioConformance {
         await pair.close()
     }
 
-    @Test("a guest that is linked can be found and hears others, and its link goes on")
-    func guestIsFound() async throws {
-        let pair = try await RadioPair()
+    @Test("a guest that is linked can be found and hears others, and its link goes on", arguments: Carrying.all)
+    func guestIsFound(by carrying: Carrying) async throws {
+        let pair = try await RadioPair(carrying)
         let (guest, host) = try await pair.link()
         try await pair.guest.advertise(pair.relayed, pace: .fast)
         try await pair.host.scan(for: RadioPair.service)
@@ -37,9 +37,11 @@ extension RadioConformance {
         await pair.close()
     }
 
-    @Test("a radio that advertises is heard while its dial waits, and is dialled when that was given up")
-    func heardWhileDialling() async throws {
-        let pair = try await RadioPair()
+    @Test(
+        "a radio that advertises is heard while its dial waits, and is dialled when that was given up",
+        arguments: Carrying.all)
+    func heardWhileDialling(by carrying: Carrying) async throws {
+        let pair = try await RadioPair(carrying)
         let host = try await pair.sight()
         await pair.host.stopAdvertising()
         try await pair.guest.advertise(pair.relayed, pace: .fast)
@@ -58,9 +60,9 @@ extension RadioConformance {
         await pair.close()
     }
 
-    @Test("a radio that advertises links to a host, and is heard afterwards")
-    func heardWhenLinked() async throws {
-        let pair = try await RadioPair()
+    @Test("a radio that advertises links to a host, and is heard afterwards", arguments: Carrying.all)
+    func heardWhenLinked(by carrying: Carrying) async throws {
+        let pair = try await RadioPair(carrying)
         try await pair.guest.advertise(pair.relayed, pace: .fast)
         let (guest, host) = try await pair.link()
         try await echo(guest, host)

@@ -10,18 +10,18 @@ import Testing
 /// radio lab (`RadioPair`).
 @Suite("RadioConformance", .serialized, .timeLimit(.minutes(1)))
 struct RadioConformance {
-    @Test("what a host advertises is heard, with its name")
-    func heard() async throws {
-        let pair = try await RadioPair()
+    @Test("what a host advertises is heard, with its name", arguments: Carrying.all)
+    func heard(by carrying: Carrying) async throws {
+        let pair = try await RadioPair(carrying)
         let scanResult = try await pair.sight()
         #expect(scanResult.advertisement == pair.advertisement)
         #expect(scanResult.endpoint.psm >= 0x80)
         await pair.close()
     }
 
-    @Test("what is advertised can be changed, and the change is heard")
-    func changed() async throws {
-        let pair = try await RadioPair()
+    @Test("what is advertised can be changed, and the change is heard", arguments: Carrying.all)
+    func changed(by carrying: Carrying) async throws {
+        let pair = try await RadioPair(carrying)
         _ = try await pair.sight()
         var changed = pair.advertisement
         changed.flags.critical = [.proof]
@@ -37,9 +37,11 @@ struct RadioConformance {
         await pair.close()
     }
 
-    @Test("SDUs arrive whole and in order, both ways, and those that are sent without waiting as well")
-    func exchange() async throws {
-        let pair = try await RadioPair()
+    @Test(
+        "SDUs arrive whole and in order, both ways, and those that are sent without waiting as well",
+        arguments: Carrying.all)
+    func exchange(by carrying: Carrying) async throws {
+        let pair = try await RadioPair(carrying)
         let (guest, host) = try await pair.link()
         let sdus: [[UInt8]] = [[1], [2, 3], Array(repeating: 4, count: 245), Array(repeating: 5, count: 1_000)]
         for sdu in sdus { try await guest.send(sdu) }
@@ -69,9 +71,9 @@ struct RadioConformance {
         #expect(throws: RadioError.self) { try guest.sendAtOnce([3]) }
     }
 
-    @Test("the largest SDU passes, and a larger one is refused without harm")
-    func sizes() async throws {
-        let pair = try await RadioPair()
+    @Test("the largest SDU passes, and a larger one is refused without harm", arguments: Carrying.all)
+    func sizes(by carrying: Carrying) async throws {
+        let pair = try await RadioPair(carrying)
         let (guest, host) = try await pair.link()
         #expect(guest.sendMTU == Limits.sduBytes)
         let largest = (0..<guest.sendMTU).map { UInt8(truncatingIfNeeded: $0) }
@@ -83,9 +85,9 @@ struct RadioConformance {
         await pair.close()
     }
 
-    @Test("a slow reader holds the writer up: memory does not grow, and nothing is lost")
-    func backpressure() async throws {
-        let pair = try await RadioPair()
+    @Test("a slow reader holds the writer up: memory does not grow, and nothing is lost", arguments: Carrying.all)
+    func backpressure(by carrying: Carrying) async throws {
+        let pair = try await RadioPair(carrying)
         let (guest, host) = try await pair.link()
         let count = 150
         let sent = NIOLockedValueBox(0)
@@ -110,9 +112,9 @@ struct RadioConformance {
         await pair.close()
     }
 
-    @Test("several channels at once do not mix")
-    func severalChannels() async throws {
-        let pair = try await RadioPair()
+    @Test("several channels at once do not mix", arguments: Carrying.all)
+    func severalChannels(by carrying: Carrying) async throws {
+        let pair = try await RadioPair(carrying)
         let scanResult = try await pair.sight()
         var guests: [any RadioChannel] = []
         var hosts: [any RadioChannel] = []
@@ -125,9 +127,9 @@ struct RadioConformance {
         await pair.close()
     }
 
-    @Test("when one side closes, the other is told, after what was said before")
-    func closing() async throws {
-        let pair = try await RadioPair()
+    @Test("when one side closes, the other is told, after what was said before", arguments: Carrying.all)
+    func closing(by carrying: Carrying) async throws {
+        let pair = try await RadioPair(carrying)
         let (guest, host) = try await pair.link()
         try await host.send([1])
         #expect(try await guest.receive() == [1])
@@ -142,9 +144,9 @@ struct RadioConformance {
         await pair.close()
     }
 
-    @Test("closing a channel ends whatever waits on it")
-    func closingWhileWaiting() async throws {
-        let pair = try await RadioPair()
+    @Test("closing a channel ends whatever waits on it", arguments: Carrying.all)
+    func closingWhileWaiting(by carrying: Carrying) async throws {
+        let pair = try await RadioPair(carrying)
         let (guest, host) = try await pair.link()
         let reader = Task { try await guest.receive() }
         guest.close()
@@ -154,9 +156,11 @@ struct RadioConformance {
         await pair.close()
     }
 
-    @Test("a dial to nobody stays pending, ends when it is cancelled, and leaves the radio usable")
-    func cancelledDial() async throws {
-        let pair = try await RadioPair()
+    @Test(
+        "a dial to nobody stays pending, ends when it is cancelled, and leaves the radio usable",
+        arguments: Carrying.all)
+    func cancelledDial(by carrying: Carrying) async throws {
+        let pair = try await RadioPair(carrying)
         let scanResult = try await pair.sight()
         await pair.host.stopAdvertising()
         let dial = Task { try await pair.guest.dial(scanResult.endpoint) }
@@ -168,9 +172,9 @@ struct RadioConformance {
         await pair.close()
     }
 
-    @Test("a dial that waits through a gap links as soon as the host is back")
-    func pendingDial() async throws {
-        let pair = try await RadioPair()
+    @Test("a dial that waits through a gap links as soon as the host is back", arguments: Carrying.all)
+    func pendingDial(by carrying: Carrying) async throws {
+        let pair = try await RadioPair(carrying)
         let scanResult = try await pair.sight()
         await pair.host.stopAdvertising()
         let dial = Task { try await pair.guest.dial(scanResult.endpoint) }
@@ -182,9 +186,9 @@ struct RadioConformance {
         await pair.close()
     }
 
-    @Test("the host goes on being found while a guest is linked")
-    func advertisesOn() async throws {
-        let pair = try await RadioPair()
+    @Test("the host goes on being found while a guest is linked", arguments: Carrying.all)
+    func advertisesOn(by carrying: Carrying) async throws {
+        let pair = try await RadioPair(carrying)
         let (guest, _) = try await pair.link()
         try await pair.host.advertise(pair.advertisement, pace: .fast)
         let again = try await pair.sight()
@@ -193,9 +197,9 @@ struct RadioConformance {
         await pair.close()
     }
 
-    @Test("closing the radio ends its events, and every channel")
-    func closingTheRadio() async throws {
-        let pair = try await RadioPair()
+    @Test("closing the radio ends its events, and every channel", arguments: Carrying.all)
+    func closingTheRadio(by carrying: Carrying) async throws {
+        let pair = try await RadioPair(carrying)
         let (guest, host) = try await pair.link()
         let reader = Task { try? await host.receive() }
         await pair.guest.close()

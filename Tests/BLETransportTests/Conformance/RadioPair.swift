@@ -7,6 +7,19 @@ import Testing
 
 @testable import BLETransport
 
+/// What carries the SDUs between two radios.
+enum Carrying: String, CaseIterable, Sendable {
+    /// The channels of nodes, of which each packet is one.
+    case packets
+    /// Those of phones: streams, which either side cuts as it likes.
+    case stream
+    /// GATT's values, too small for them.
+    case chunks
+
+    /// All that these radios have.
+    static var all: [Carrying] { RadioPair.names == nil ? allCases : [.packets, .stream] }
+}
+
 /// Two radios on one air: the virtual ones, or with ROADMESH_RADIOS=hci0,hci1 two real adapters of this machine.
 struct RadioPair {
     let host: any Radio
@@ -19,14 +32,24 @@ struct RadioPair {
 
     static let service = ServiceType.democracyDJ.uuid
 
-    init() async throws {
-        if let names = ProcessInfo.processInfo.environment["ROADMESH_RADIOS"]?.split(separator: ","), names.count == 2 {
-            host = try BlueZRadio(adapter: String(names[0]))
-            guest = try BlueZRadio(adapter: String(names[1]))
+    /// The real adapters, where they are named.
+    static var names: [String]? {
+        let names = ProcessInfo.processInfo.environment["ROADMESH_RADIOS"]?.split(separator: ",").map(String.init)
+        return names?.count == 2 ? names : nil
+    }
+
+    init(_ carrying: Carrying = .packets) async throws {
+        if let names = Self.names {
+            host = try BlueZRadio(adapter: names[0])
+            let adapter = try BlueZRadio(adapter: names[1])
+            guest = carrying == .stream ? StreamDialler(adapter, host: host) : adapter
         } else {
             let air = try VirtualAir(directory: newFolder())
-            host = try VirtualRadio(air: air, address: "host")
-            guest = try VirtualRadio(air: air, address: "guest")
+            let (one, other) = (
+                try VirtualRadio(air: air, address: "host"), try VirtualRadio(air: air, address: "guest")
+            )
+            host = carrying == .packets ? one : FramedRadio(one, carrying)
+            guest = carrying == .packets ? other : FramedRadio(other, carrying)
         }
         let car = Peer(id: "c0ffee00112233445566778899aabbcc", name: "Dad's Car")
         advertisement = Advertisement(service: Self.service, peer: car)

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import MeshProtocol
+import NIOConcurrencyHelpers
+
+/// How SDUs go over a channel whose packets are none: `StreamPieces`, `ChunkPieces`.
+protocol PieceFraming: Sendable {
+    /// The pieces of an SDU, each of at most `room` bytes.
+    mutating func pieces(of sdu: [UInt8], room: Int) -> [[UInt8]]
+
+    /// A piece has arrived. What it leads to; further SDUs that it has brought are told by `next`.
+    mutating func take(_ piece: [UInt8], now: MeshInstant) -> PieceOutcome
+
+    /// What is there already.
+    mutating func next() -> PieceOutcome
+
+    /// A piece that says that this side has closed; nil where the channel says so itself.
+    var end: [UInt8]? { get }
+
+    /// When the SDU that is under way has to be whole; nil where that does not matter.
+    var deadline: MeshInstant? { get }
+}
+
+/// What arrived pieces lead to.
+enum PieceOutcome: Hashable, Sendable {
+    /// A whole SDU.
+    case sdu([UInt8])
+    /// More has to come.
+    case incomplete
+    /// The other side has closed.
+    case ended
+    /// The channel ends, for this reason.
+    case broken(String)
+}
+
+/// A radio's channel for SDUs over one that carries a stream, or packets too small for them.
+///
+/// It sends one SDU after the other, as every channel's only writer does. A piece that stays out ends it: without that one the other
+/// side makes nothing of the rest.
+final class FramedChannel<Framing: PieceFraming>: RadioChannel {
+    let sendMTU = Limits.sduBytes
+
+    private struct Outgoing: Sendable {
+        var framing: Framing
+        /// Sends what was left of an SDU that has been taken at once.
+        var leaving: Task<Result<Void, RadioError>, Never>?
+    }
+
+    private let below: any RadioChannel
+    private let room: Int
+    private let outgoing: NIOLockedValueBox<Outgoing>
+    private let incoming: NIOLockedValueBox<Framing>
+    private let origin = ContinuousClock.now
+
+    /// Takes over a channel. Pieces have at most `room` bytes, and what the channel takes.
+    init(_ below: any RadioChannel, framing: Framing, room: Int = .max) {
+        self.below = below
+        self.room = min(room, below.sendMTU)
+        outgoing = NIOLockedValueBox(Outgoing(framing: framing))
+        incoming = NIOLockedValueBox(framing)
+    }
+
+    var endpoint: RadioEndpoint { below.endpoint }
+    var refusal: RefusalReason? { below.refusal }
+    private var now: MeshInstant { ContinuousClock.now - origin }
+
+    deinit { close() }
+
+    // MARK: Sending
+
+    func send(_ sdu: [UInt8]) async throws(RadioError) {
+        try check(sdu)
+        if let leaving = outgoing.withLockedValue({ $0.leaving }) {
+            try await leaving.value.get()
+            outgoing.withLockedValue { $0.leaving = nil }
+        }
+        try await send(pieces: outgoing.withLockedValue { $0.framing.pieces(of: sdu, room: room) }[...])
+    }
+
+    func sendAtOnce(_ sdu: [UInt8]) throws(RadioError) -> Bool {
+        try check(sdu)
+        var (framing, isLeaving) = outgoing.withLockedValue { ($0.framing, $0.leaving != nil) }
+        guard !isLeaving else { return false }
+        var pieces = framing.pieces(of: sdu, room: room)[...]
+        guard let first = pieces.popFirst(), try below.sendAtOnce(first) else { return false }
+        outgoing.withLockedValue { [framing] in $0.framing = framing }
+        while let piece = pieces.first, try below.sendAtOnce(piece) { pieces = pieces.dropFirst() }
+        guard !pieces.isEmpty else { return true }
+        let rest = pieces
+        let leaving = Task { () -> Result<Void, RadioError> in
+            do throws(RadioError) {
+                try await self.send(pieces: rest)
+                return .success(())
+            } catch {
+                return .failure(error)
+            }
+        }
+        outgoing.withLockedValue { $0.leaving = leaving }
+        return true
+    }
+
+    private func check(_ sdu: [UInt8]) throws(RadioError) {
+        guard (1...sendMTU).contains(sdu.count) else { throw RadioError(.tooLarge, "\(sdu.count) bytes") }
+        // A channel that was closed before anything was known of it.
+        guard room >= ChunkWriter.leastPacketBytes else { throw RadioError(.channelLost) }
+    }
+
+    private func send(pieces: ArraySlice<[UInt8]>) async throws(RadioError) {
+        do throws(RadioError) {
+            for piece in pieces { try await below.send(piece) }
+        } catch {
+            close()
+            throw error
+        }
+    }
+
+    // MARK: Receiving
+
+    func receive() async throws(RadioError) -> [UInt8]? {
+        var outcome = incoming.withLockedValue { $0.next() }
+        var alarm: Task<Void, Never>?
+        defer { alarm?.cancel() }
+        while true {
+            switch outcome {
+            case .sdu(let sdu): return sdu
+            case .ended:
+                below.close()
+                return nil
+            case .broken(let cause):
+                close()
+                throw RadioError(.channelLost, cause)
+            case .incomplete: break
+            }
+            if alarm == nil, let deadline = incoming.withLockedValue({ $0.deadline }) { alarm = close(at: deadline) }
+            guard let piece = try await below.receive() else { return nil }
+            outcome = incoming.withLockedValue { $0.take(piece, now: now) }
+        }
+    }
+
+    private func close(at deadline: MeshInstant) -> Task<Void, Never> {
+        Task {
+            try? await Task.sleep(until: origin + deadline, clock: .continuous)
+            if !Task.isCancelled { close() }
+        }
+    }
+
+    // MARK: The channel below
+
+    func signalStrength() async -> Int? { await below.signalStrength() }
+    func linkCondition() async -> LinkCondition? { await below.linkCondition() }
+    func heed(_ note: AirNote) async { await below.heed(note) }
+
+    func close() {
+        // Where nothing is under way: a piece of an SDU that does not come says as much. On a closed channel it throws.
+        if let end = outgoing.withLockedValue({ $0.leaving == nil ? $0.framing.end : nil }) {
+            _ = try? below.sendAtOnce(end)
+        }
+        below.close()
+    }
+}
+
+/// SDUs in a stream, each behind its length (`docs/protocol.md`, "Streams").
+struct StreamPieces: PieceFraming {
+    private var reader = StreamReader()
+
+    var deadline: MeshInstant? { nil }
+    var end: [UInt8]? { nil }
+
+    mutating func pieces(of sdu: [UInt8], room: Int) -> [[UInt8]] {
+        let stream = StreamFraming.framed(sdu)
+        return stride(from: 0, to: stream.count, by: room).map { Array(stream[$0..<min($0 + room, stream.count)]) }
+    }
+
+    mutating func take(_ piece: [UInt8], now: MeshInstant) -> PieceOutcome {
+        reader.append(piece)
+        return next()
+    }
+
+    mutating func next() -> PieceOutcome {
+        switch reader.next() {
+        case .sdu(let sdu): .sdu(sdu)
+        case .incomplete: .incomplete
+        case .broken: .broken("a length that no SDU has")
+        }
+    }
+}
+
+/// SDUs in chunks (`docs/protocol.md`, "Chunks").
+struct ChunkPieces: PieceFraming {
+    private var writer = ChunkWriter()
+    private var reader = ChunkReader()
+
+    var deadline: MeshInstant? { reader.deadline }
+    var end: [UInt8]? { writer.end }
+
+    mutating func pieces(of sdu: [UInt8], room: Int) -> [[UInt8]] { writer.chunks(of: sdu, room: room) }
+
+    mutating func take(_ piece: [UInt8], now: MeshInstant) -> PieceOutcome {
+        switch reader.add(piece, now: now) {
+        case .sdu(let sdu): .sdu(sdu)
+        case .incomplete: .incomplete
+        case .ended: .ended
+        case .broken(let fault): .broken("a chunk: \(fault)")
+        }
+    }
+
+    mutating func next() -> PieceOutcome { .incomplete }
+}
