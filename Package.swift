@@ -71,7 +71,9 @@ let package = Package(
         .target(name: "CBlueZ", dependencies: ["CDBus", "CLibBluetooth", "CLibDBus"], path: "CBlueZ/shim"),
 
         // From the bottom up: an import points up this list, never down it.
-        .target(name: "MeshProtocol", dependencies: [crypto, collections], swiftSettings: strict),
+        // A group of prime order, for what is proved with a PIN.
+        .target(name: "CSodium", linkerSettings: [.linkedLibrary("sodium")]),
+        .target(name: "MeshProtocol", dependencies: ["CSodium", crypto, collections], swiftSettings: strict),
         .target(
             name: "BLETransport",
             dependencies: [

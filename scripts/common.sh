@@ -12,7 +12,7 @@ scratch=$cache/build
 # player, what steers it, a browser, and a reader of codes; what packages are made with, and installed into.
 build_packages=(
     pkgconf libbluetooth-dev libdbus-1-dev libsqlite3-dev libstdc++-12-dev libtag1-dev libsystemd-dev libqrencode-dev
-    libcurl4-openssl-dev libreadline-dev
+    libcurl4-openssl-dev libreadline-dev libsodium-dev
 )
 test_packages=(
     bluez bluez-test-tools dbus build-essential flex bison bc libelf-dev libssl-dev xz-utils kmod linux-source-6.1

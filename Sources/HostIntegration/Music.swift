@@ -4,6 +4,7 @@ import DemocracyDJ
 import FoundationEssentials
 import Logging
 import MeshNode
+import MeshProtocol
 import MusicLibrary
 import MusicPlayer
 
@@ -55,9 +56,9 @@ public struct Music: Sendable {
     var logger = Logger(label: "roadmesh")
 
     /// What a node hosts with.
-    public func hosting(_ fairness: Fairness = Fairness()) -> Hosting {
+    public func hosting(_ fairness: Fairness = Fairness(), pin: JoiningSecret? = nil) -> Hosting {
         Hosting(
-            SongLibrary(songs), fairness, hasPlayer: mpv != nil, opens: opens, search: search,
+            SongLibrary(songs), fairness, hasPlayer: mpv != nil, opens: opens, search: search, pin: pin,
             wallClockSeconds: UInt32(clamping: Int(Date().timeIntervalSince1970)))
     }
 

@@ -27,7 +27,7 @@ public struct TimedEvent: Encodable, Sendable {
         case rttMilliseconds, sentBytes, receivedBytes, resent, duplicates, outbox
         case phy, interval, supervisionTimeout, dataLength, asked, notPermitted
         case adapter, setBy, advertisingInterval, foundWithin
-        case via, circuits
+        case via, circuits, pin
     }
 
     private typealias Container = KeyedEncodingContainer<Key>
@@ -69,6 +69,7 @@ public struct TimedEvent: Encodable, Sendable {
             try container.encode(intent.songID, forKey: .songID)
             try container.encode(rejected == nil, forKey: .accepted)
             try container.encodeIfPresent(rejected, forKey: .reason)
+        case .pinGuessed(let peer): try container.encode(peer, forKey: .peer)
         case .playback(let playback): try encode(playback, &container)
         // Programs that want the songs themselves search for them.
         case .library(let library): try container.encode(library.songs.count, forKey: .songs)
@@ -90,6 +91,7 @@ public struct TimedEvent: Encodable, Sendable {
         try container.encode(node.service.text, forKey: .service)
         try container.encode(node.http, forKey: .http)
         try container.encode(RoadMeshVersion.text, forKey: .version)
+        try container.encodeIfPresent(node.pin, forKey: .pin)
     }
 
     private func encode(relay id: Peer.ID?, _ container: inout Container) throws {
@@ -190,6 +192,7 @@ extension NodeEvent {
         case .searchResults: "searchResults"
         case .artwork: "artwork"
         case .intent: "intent"
+        case .pinGuessed: "pinGuessed"
         case .playback: "playback"
         case .library: "library"
         case .notice: "notice"

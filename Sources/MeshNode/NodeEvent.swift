@@ -29,6 +29,8 @@ public enum NodeEvent: Sendable {
     case artwork(Song.ID, path: String)
     /// A guest wanted something of this host.
     case intent(GuestIntent, from: Peer, rejected: RejectionReason?)
+    /// Somebody has claimed to know this host's PIN, and does not.
+    case pinGuessed(Peer)
     /// What is to be heard is something else.
     case playback(Playback)
     /// The host's library is another one.
@@ -86,6 +88,8 @@ public struct NodeDescription: Hashable, Sendable {
     public var service: ServiceType
     /// The address of its page, where it has one.
     public var http: String?
+    /// The PIN that a host asks for.
+    public var pin: String?
     /// Whether the drive is recorded: then marks are taken.
     public var isRecorded = false
 

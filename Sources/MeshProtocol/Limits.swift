@@ -137,6 +137,20 @@ public enum Limits {
     static let heldStateBytes = 2 * (messageBytes + 1)
     /// Bytes of a responder's proof in its hello, so that an answer with it fits the smallest channel.
     public static let proofBytes = 64
+    /// Digits of a PIN: short enough to be read aloud in a car, and enough with so few `guesses`.
+    public static let pinDigits = 6
+    /// Bytes that name an invitation: a host has few, and never two of the same name.
+    public static let invitationBytes = 8
+    /// Wrong guesses in `guessPeriod`, of all who are not let in yet together: identities cost nothing. A family mistypes once or
+    /// twice.
+    static let guesses = 5
+    /// See `guesses`.
+    static let guessPeriod: Duration = .seconds(60)
+    /// How often `guessPeriod` is doubled while somebody guesses on.
+    static let guessPeriodDoublings = 4
+    /// The longest pause: some 450 guesses a day, so that half of the PINs are found in three years of guessing without a break.
+    /// Whoever has the right one waits no longer than that for the strangers to be gone.
+    static let longestGuessPeriod: Duration = guessPeriod * (1 << guessPeriodDoublings)
     /// Time a goodbye has to leave before the channel closes.
     public static let goodbyeTimeout: Duration = .milliseconds(300)
 

@@ -280,8 +280,8 @@ public struct ReconnectPolicy: Sendable {
     private mutating func refused(
         by host: Peer.ID, _ reason: RefusalReason, now: MeshInstant, jitter: Double
     ) -> [Action] {
-        // A place may come free; every other reason needs a person.
-        if reason != .full {
+        // A place may come free, and guessers tire; every other reason needs a person.
+        if reason != .full, reason != .tooManyGuesses {
             refusers.insert(host)
         } else if wanted.key == nil || wanted.key == host {
             hold(host, now: now, jitter: jitter)

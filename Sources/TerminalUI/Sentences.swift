@@ -65,6 +65,8 @@ struct Sentences {
         case .intent(let intent, let peer, let rejected): lines(intent, peer, rejected)
         case .notice(let notice): [Self.sentence(notice)]
         case .mark(let text): ["Marked: \(text)"]
+        // A notice says it.
+        case .pinGuessed: []
         case .noticeCleared, .link, .linkEnded, .artwork, .playback, .library, .contact, .radio: []
         case .bye where role == .scan: Self.tree(watch.hosts)
         case .bye(.ended): ["The session has ended. The next start begins a new one. Bye."]
@@ -105,7 +107,10 @@ struct Sentences {
         let page = node.http.map { ["Its page for a browser: \($0)"] } ?? []
         return switch node.role {
         case .host:
-            ["\(quoted(node.peer)) is on the air (\(node.radio)). Guests join by themselves."] + page + [commands(node)]
+            [
+                "\(quoted(node.peer)) is on the air (\(node.radio)). "
+                    + (node.pin.map { "Guests join with the PIN \($0)." } ?? "Guests join by themselves.")
+            ] + page + [commands(node)]
         case .guest: ["\(node.peer.name) is looking for a host (\(node.radio))."] + page + [commands(node)]
         case .scan: ["Listening for hosts (\(node.radio))."]
         }

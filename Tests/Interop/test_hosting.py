@@ -247,13 +247,13 @@ def test_a_guest_asks_a_host_without_room_again_by_itself_after_some_seconds(bob
     bob.expect_seen("noticeCleared", code="hostFull")
 
 
-@pytest.mark.parametrize("critical", [PROOF_WANTED, 8])
-def test_a_host_that_wants_something_known_that_the_guest_does_not_know_is_not_dialled(
-    critical: int, bob: Program, car: Car
+@pytest.mark.parametrize(("critical", "notice"), [(PROOF_WANTED, "proofRequired"), (8, "versionMismatch")])
+def test_a_host_that_wants_something_that_the_guest_does_not_have_is_not_dialled(
+    critical: int, notice: str, bob: Program, car: Car
 ) -> None:
     with pytest.raises(TimeoutError):
         car.radio.accept(car.key.identifier, timeout=2.0, critical=critical)
-    assert bob.expect("notice")["code"] == "versionMismatch"
+    assert bob.expect("notice")["code"] == notice
 
 
 def test_a_relay_that_does_not_say_whose_is_not_dialled_and_is_no_host(bob: Program, car: Car) -> None:
@@ -388,6 +388,8 @@ def test_a_host_that_talks_and_does_not_answer_is_left_at_once_and_costs_nothing
             talk.say(*[Frame(200)] * 60)
     talk.closed()
     took, computed = monotonic() - began, processor_time(bob.pid) - before
-    measured.append(f"a host that talks before it answers: left after {took * 1e3:.0f} ms, {computed:.2f} s of computing")
+    measured.append(
+        f"a host that talks before it answers: left after {took * 1e3:.0f} ms, {computed:.2f} s of computing"
+    )
     assert took < 1
     assert computed < 0.5

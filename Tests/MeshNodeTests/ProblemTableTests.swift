@@ -84,7 +84,7 @@ struct ProblemTableTests {
     private static func isAboutSomethingElse(_ problem: Problem) -> Bool {
         [
             "connectionLost", "hostNotFound", "hostEnded", "hostStopped", "hostLeft", "storageFailed", "radioRecovered",
-            "hostKeyChanged", "twins", "mayBeCopied",
+            "hostKeyChanged", "pinGuessed", "twins", "mayBeCopied",
         ].contains(problem.code)
     }
 
@@ -124,6 +124,10 @@ struct ProblemTableTests {
                 pair.pass(.seconds(31))
             default: pair.loseLink()
             }
+        case .refusal where error.code == NetworkError.unprovenHost.code:
+            pair.feed(.input(.retry), to: .guest)
+            pair.happen(
+                [.link(99, .failed(expected: "c0", proved: nil, .misbehaved(.unprovenHost)))], to: .guest)
         case .refusal:
             pair.refusal = RefusalReason.allCases.first { NetworkError($0) == error }
             pair.meet()
@@ -158,6 +162,7 @@ struct ProblemTableTests {
         case .incomplete(let word, _, _): (word == "kick" ? .host : .guest, word)
         case .severalMeant(let text, _): (.guest, "vote \(text)")
         case .notOnView(let text): (.guest, "vote \(text)")
+        case .noPIN(let text): (.guest, "pin \(text)")
         case .notFound(let text): (.guest, "suggest \(text)")
         case .noSuchLine(let number, let count): (.guest, "\(count == 0 ? "suggest" : "vote") \(number)")
         case .noQueueYet: (.guest, "vote 1")
@@ -262,6 +267,10 @@ struct ProblemTableTests {
         case .twins:
             var pair = try PairOfCores()
             pair.happen([.link(99, .connected(stranger)), .link(99, .ended(stranger, .refused(.twin)))], to: .host)
+            return Told(pair: pair, side: .host)
+        case .pinGuessed:
+            var pair = try PairOfCores()
+            pair.happen([.link(99, .guessedWrong(stranger))], to: .host)
             return Told(pair: pair, side: .host)
         case .copied:
             var pair = try PairOfCores()

@@ -3,6 +3,7 @@
 import DemocracyDJ
 import FoundationEssentials
 import MeshNode
+import MeshProtocol
 import Testing
 
 @Suite("What programs type, and what pages send")
@@ -25,10 +26,12 @@ struct ProgramCommandTests {
         ("end", .end), ("quit", .quit(.quit)),
     ]
 
+    private static let pin = JoiningSecret(random: 314_159)
     private static let guestLines: [(String, NodeInput)] = [
         ("vote s1", .guest(.vote("s1"))), ("unvote s1", .guest(.takeBackVote("s1"))),
         ("suggest s2", .guest(.suggest("s2"))), ("search open road", .guest(.search("open road"))),
-        ("skip", .guest(.skip)), ("retry", .retry), ("leave", .leave), ("quit", .quit(.quit)),
+        ("skip", .guest(.skip)), ("retry", .retry), ("pin 314159", .pin(pin)), ("leave", .leave),
+        ("quit", .quit(.quit)),
     ]
 
     @Test("a host's commands", arguments: hostLines)
@@ -79,7 +82,7 @@ struct ProgramCommandTests {
         #expect(notice.code == "badCommand")
         #expect(
             notice.suggestion
-                == "Try: vote ID, unvote ID, search WORDS, suggest ID, skip, retry, leave, view, quit.")
+                == "Try: vote ID, unvote ID, search WORDS, suggest ID, skip, retry, pin DIGITS, leave, view, quit.")
     }
 
     // MARK: Pages

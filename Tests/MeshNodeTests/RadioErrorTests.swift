@@ -65,6 +65,7 @@ struct RadioErrorTests {
         arguments: [
             (.full, .hostFull), (.version, .versionMismatch), (.banned, .kicked), (.challenge, .proofRequired),
             (.ended, .hostEnded(host: car)), (.unspecified, .refused), (.bond, .bondRequired),
+            (.wrongProof, .wrongPIN), (.tooManyGuesses, .tooManyGuesses), (.invitation, .invitationOver),
         ] as [(RefusalReason, NetworkError)])
     func refusals(reason: RefusalReason, error: NetworkError) {
         #expect(NetworkError(reason, by: Self.car) == error)

@@ -222,6 +222,7 @@ struct TypedCommandTests {
     func everyCommandThatIsExplainedIsOneThatTheNodeTakes(user: NodeCommand.User) {
         for command in CommandReader(user).commands {
             let line = command.usage().replacing("SONG", with: "s2").replacing("COMMAND", with: "quit")
+                .replacing("DIGITS", with: "314159")
             if let notice = notice(line, as: user) { Issue.record("\(line): \(notice.message)") }
         }
     }

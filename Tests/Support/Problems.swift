@@ -50,7 +50,11 @@ extension NetworkError {
         case .versionMismatch: .hostKeyChanged(host: Self.host)
         case .hostKeyChanged: .sameIdentity
         case .sameIdentity: .proofRequired
-        case .proofRequired: .bondRequired
+        case .proofRequired: .wrongPIN
+        case .wrongPIN: .tooManyGuesses
+        case .tooManyGuesses: .unprovenHost
+        case .unprovenHost: .invitationOver
+        case .invitationOver: .bondRequired
         case .bondRequired: .notConnected
         case .notConnected: .tooManyPendingVotes
         case .tooManyPendingVotes: .storageFull
@@ -76,6 +80,7 @@ extension CommandProblem {
                     .incomplete("vote", needs: "a song", type: "a number of the list, or the beginning of a title"),
                     .incomplete("kick", needs: "a guest", type: "the beginning of the guest's name"),
                     .incomplete("search", needs: "a word or two", type: "the words"),
+                    .incomplete("pin", needs: "six digits", type: "the digits on the host's screen"),
                 ]
             case .noSuchLine: all += [problem, .noSuchLine(1, of: 0)]
             case .cannotAdd(let song, _, _):
@@ -106,7 +111,8 @@ extension CommandProblem {
         case .nothingToPlay: .nothingToRetry
         case .nothingToRetry: .notKept
         case .notKept: .searchTooLong
-        case .searchTooLong: .nothingAsked
+        case .searchTooLong: .noPIN("12345")
+        case .noPIN: .nothingAsked
         case .nothingAsked: nil
         }
     }
@@ -129,7 +135,8 @@ extension HeadUnitProblem {
         case .otherAdapter: .advertisingAgain
         case .advertisingAgain: .twins(Peer(id: "0a", name: "Ana"))
         case .twins: .copied(host: Peer(id: "0c", name: "Dad's Car"), guest: Peer(id: "0a", name: "Ana"))
-        case .copied: nil
+        case .copied: .pinGuessed(by: Peer(id: "0a", name: "Ana"))
+        case .pinGuessed: nil
         }
     }
 }

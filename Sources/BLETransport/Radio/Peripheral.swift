@@ -44,6 +44,9 @@ public struct Peripheral: Hashable, Sendable {
     /// Hops from it to the host: 0 for the host itself, and for a relay of which that is not known yet.
     public var hops: Int { relayed?.hops ?? 0 }
 
+    /// It says that something has to be proved there, such as a PIN.
+    public var asksForPIN: Bool { scanResult.advertisement.flags.critical.contains(.proof) }
+
     let scanResult: ScanResult
     let radio: any Radio
 

@@ -43,6 +43,8 @@ public enum CommandProblem: Hashable, Sendable {
     case notKept
     /// More words than any song has.
     case searchTooLong
+    /// Something else than six digits.
+    case noPIN(String)
     /// An answer of somebody who was not asked: in a pairing.
     case nothingAsked
 
@@ -94,6 +96,8 @@ public enum CommandProblem: Hashable, Sendable {
         case .notKept: row("notKept", "That is not kept: the disk takes nothing.", "Try again when the disk is well.")
         case .searchTooLong:
             row("searchTooLong", "That is too long to look for.", "Use at most \(DJLimits.searchBytes) letters.")
+        case .noPIN(let text):
+            row("noPIN", "\"\(shown(text))\" is no PIN.", "Type pin and the six digits on the host's screen.")
         case .nothingAsked: row("nothingAsked", "There are no digits to compare yet.", "Wait for them.")
         }
     }

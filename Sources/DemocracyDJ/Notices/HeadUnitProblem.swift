@@ -29,6 +29,9 @@ public enum HeadUnitProblem: Hashable, Sendable {
     /// restored. Of the two only the guest's word says so.
     case copied(host: Peer, guest: Peer)
 
+    /// Somebody has typed a wrong PIN. What it is called is its own word.
+    case pinGuessed(by: Peer)
+
     /// What `driveNotRecorded` is told and cleared by, whatever its cause.
     public static let driveNotRecordedCode = "driveNotRecorded"
 
@@ -77,6 +80,11 @@ public enum HeadUnitProblem: Hashable, Sendable {
             .passes(
                 "twins", "Two devices have the identity of \(peer.name): one of them is a copy.",
                 "On one of the two, remove the file identity from its state folder, and start it again.",
+                raisedBy: .link)
+        case .pinGuessed(let peer):
+            .passes(
+                "pinGuessed", "\(peer.name) has tried to join with a wrong PIN.",
+                "After five wrong ones in a minute nobody new is asked for a while. Your guests notice nothing of it.",
                 raisedBy: .link)
         case .copied(let host, let guest):
             .passes(

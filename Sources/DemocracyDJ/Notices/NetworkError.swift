@@ -74,8 +74,16 @@ public enum NetworkError: Error, Sendable {
     case kicked
     /// The host speaks another version.
     case versionMismatch
-    /// The host wants something proved that this version cannot prove.
+    /// The host asks for a PIN.
     case proofRequired
+    /// The PIN that was typed is not the host's.
+    case wrongPIN
+    /// Too many have guessed the host's PIN of late.
+    case tooManyGuesses
+    /// The host does not know the PIN that this guest was given.
+    case unprovenHost
+    /// The invitation is used up or over.
+    case invitationOver
     /// The host takes bonded devices only.
     case bondRequired
     /// A host that was joined before has proved another key.
@@ -231,8 +239,24 @@ extension NetworkError {
                 "Install the same version on both devices, then retry.")
         case .proofRequired:
             refusal(
-                "proofRequired", "The host asks for something that this version of RoadMesh cannot give.",
-                "Install the host's version of RoadMesh, then retry.")
+                "proofRequired", "The host asks for a PIN. Its screen shows the six digits.",
+                "Type pin and the digits, such as pin 123456.")
+        case .wrongPIN:
+            refusal(
+                "wrongPIN", "That is not the host's PIN.",
+                "Read the six digits on the host's screen again, and type pin and the digits.")
+        case .tooManyGuesses:
+            refusal(
+                "tooManyGuesses", "Somebody has guessed the host's PIN too often, so it asks nobody new at present.",
+                "You join by yourself in a few minutes, as soon as it asks again.")
+        case .unprovenHost:
+            refusal(
+                "unprovenHost", "The host that was found does not know the PIN that you typed. It is another one.",
+                "Make sure the host that you mean is on and near, then retry.")
+        case .invitationOver:
+            refusal(
+                "invitationOver", "This invitation was used already, or its time is over.",
+                "Ask the driver for another one.")
         case .bondRequired:
             refusal(
                 "bondRequired", "This host takes only devices that it is bonded with.",

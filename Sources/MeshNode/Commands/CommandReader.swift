@@ -59,7 +59,7 @@ public struct CommandReader: Sendable {
         switch command.parameter {
         case nil where !rest.isEmpty: return .notice(.badCommand("\(word) \(rest)", expected: command.usage()))
         case .command: return help(rest)
-        case .song, .guest, .words:
+        case .song, .guest, .words, .digits:
             guard rest.isEmpty else { return command.meaning(of: rest, choice) }
             if let problem = choice.emptyList(for: command.parameter) { return .notice(problem) }
             return .notice(command.incomplete)
@@ -153,6 +153,7 @@ extension NodeCommand {
         switch parameter {
         case .song: .incomplete(word, needs: "a song", type: "a number of the list, or the beginning of a title")
         case .guest: .incomplete(word, needs: "a guest", type: "the beginning of the guest's name")
+        case .digits: .incomplete(word, needs: "six digits", type: "the digits on the host's screen")
         case .words, .command, nil: .incomplete(word, needs: "a word or two", type: "the words")
         }
     }
@@ -163,7 +164,7 @@ extension NodeCommand {
             switch parameter {
             case .song(let use): choice.song(text, for: use)
             case .guest: choice.guest(text)
-            case .words, .command, nil: nil
+            case .words, .digits, .command, nil: nil
             }
         switch chosen {
         case nil: return meaning(text)
@@ -179,7 +180,7 @@ extension NodeCommand {
 }
 
 extension NodeCommand.Meaning {
-    fileprivate static func notice(_ problem: CommandProblem) -> NodeCommand.Meaning {
+    static func notice(_ problem: CommandProblem) -> NodeCommand.Meaning {
         .input(.notice(Notice(problem)))
     }
 }
@@ -191,7 +192,7 @@ extension SongChoice {
         case .song(.queued): shown?.queue.isEmpty == true ? .emptyQueue : nil
         case .song: found.isEmpty ? .nothingFoundYet : nil
         case .guest: shown?.connectedPeers.isEmpty == true ? .nobodyHere : nil
-        case .words, .command, nil: nil
+        case .words, .digits, .command, nil: nil
         }
     }
 
@@ -200,7 +201,7 @@ extension SongChoice {
         switch parameter {
         case .song(let use): known(for: use).map { UntrustedText.shown($0.title) }
         case .guest: (shown?.connectedPeers ?? []).map { UntrustedText.shown($0.name) }
-        case .words, .command, nil: []
+        case .words, .digits, .command, nil: []
         }
     }
 }

@@ -28,6 +28,8 @@ public struct NodeCommand: Sendable {
         case guest
         /// Anything.
         case words
+        /// A PIN.
+        case digits
         /// The word of a command, or nothing.
         case command
     }
@@ -111,6 +113,9 @@ public struct NodeCommand: Sendable {
         ) { _ in .input(.guest(.skip)) },
         NodeCommand("retry", driver, "tries the radio again, now") { _ in .input(.retry) },
         NodeCommand("retry", passengers, "looks for a host again, now") { _ in .input(.retry) },
+        NodeCommand("pin", [.guest], of: .digits, "types the PIN that the host shows, and joins it") { text in
+            JoiningSecret(pin: text).map { .input(.pin($0)) } ?? .notice(.noPIN(text))
+        },
         NodeCommand("leave", passengers, title: "Leave", "leaves the host and stays alone, until retry") { _ in
             .input(.leave)
         },
@@ -137,6 +142,7 @@ public struct NodeCommand: Sendable {
         case .song: "\(word) \(isForProgram ? "ID" : "SONG")"
         case .guest: "\(word) NAME"
         case .words: "\(word) WORDS"
+        case .digits: "\(word) DIGITS"
         case .command: "\(word) COMMAND"
         }
     }
@@ -160,7 +166,7 @@ public struct PageRequest: Decodable, Hashable, Sendable {
         case nil: ""
         case .song: songID.flatMap { (1...DJLimits.songIDBytes).contains($0.utf8.count) ? $0 : nil }
         case .guest: peer.flatMap { (1...Limits.peerIDBytes).contains($0.utf8.count) ? $0 : nil }
-        case .words, .command: nil
+        case .words, .digits, .command: nil
         }
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import DemocracyDJ
+import MeshProtocol
 
 /// Finds songs by their words, in a library that a node hosts.
 public protocol SongSearch: Sendable {
@@ -20,19 +21,23 @@ public struct Hosting: Sendable {
     public var opens: Int
     /// Who looks through the library; nil for the library itself.
     public var search: (any SongSearch)?
+    /// What guests have to know to be let in; nil where everybody is welcome.
+    public var pin: JoiningSecret?
     /// The time since 1970: the epoch of a node that has none stored.
     public var wallClockSeconds: UInt32
 
     /// What a node hosts with.
     public init(
         _ library: SongLibrary, _ fairness: Fairness = Fairness(), hasPlayer: Bool = false,
-        opens: Int = DJLimits.openingSongs, search: (any SongSearch)? = nil, wallClockSeconds: UInt32
+        opens: Int = DJLimits.openingSongs, search: (any SongSearch)? = nil, pin: JoiningSecret? = nil,
+        wallClockSeconds: UInt32
     ) {
         self.library = library
         self.fairness = fairness
         self.hasPlayer = hasPlayer
         self.opens = opens
         self.search = search
+        self.pin = pin
         self.wallClockSeconds = wallClockSeconds
     }
 }

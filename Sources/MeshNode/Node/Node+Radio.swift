@@ -157,7 +157,10 @@ extension Node {
                         isUnderstood: relay.isUnderstood)))
         case .discovered(let host):
             peripherals[host.peer.id] = host
-            take(.heard(host.peer, rssi: host.rssi, hops: host.hops, isUnderstood: host.isUnderstood))
+            take(
+                .heard(
+                    host.peer, rssi: host.rssi, hops: host.hops, isUnderstood: host.isUnderstood,
+                    asksForPIN: host.asksForPIN))
         case .lost(let peer):
             peripherals[peer.id] = nil
             take(.unheard(peer))

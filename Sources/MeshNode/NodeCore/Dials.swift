@@ -69,6 +69,8 @@ struct Dials: Sendable {
         var rssi: Int?
         /// Whether this node speaks its version.
         var isUnderstood: Bool
+        /// It says that it asks for a PIN.
+        var asksForPIN: Bool
     }
 
     /// The hosts that were heard, by the head of their identifier. The radio's own table bounds it.
@@ -78,8 +80,8 @@ struct Dials: Sendable {
     private var lastNumber = 0
 
     /// A host was heard.
-    mutating func heard(_ peer: Peer, rssi: Int? = nil, isUnderstood: Bool) {
-        hosts[peer.id] = Host(peer: peer, rssi: rssi, isUnderstood: isUnderstood)
+    mutating func heard(_ peer: Peer, rssi: Int? = nil, isUnderstood: Bool, asksForPIN: Bool = false) {
+        hosts[peer.id] = Host(peer: peer, rssi: rssi, isUnderstood: isUnderstood, asksForPIN: asksForPIN)
     }
 
     /// A host is not heard any more.
@@ -90,6 +92,9 @@ struct Dials: Sendable {
 
     /// What a host that was heard advertises of itself.
     func heard(_ id: Peer.ID) -> Peer? { hosts[Identity.head(of: id)]?.peer }
+
+    /// Whether a host that was heard says that it asks for a PIN.
+    func asksForPIN(_ id: Peer.ID) -> Bool { hosts[Identity.head(of: id)]?.asksForPIN == true }
 
     /// Whether a host is heard well enough to leave another way for it.
     func isNear(_ id: Peer.ID) -> Bool {

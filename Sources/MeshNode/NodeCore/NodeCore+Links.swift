@@ -71,7 +71,7 @@ extension NodeCore {
         case .carrier(let peer, let route): return carrierUp(peer, route, on: id)
         case .route(let route): return routeChanged(route, on: id)
         case .carrierEnded(let peer, let end): return carrierEnded(peer, end, on: id)
-        case .acknowledged, .latestHasLeft: break
+        case .acknowledged, .latestHasLeft, .guessedWrong: break
         }
         waiting.append(.link(id, event))
     }
@@ -151,9 +151,16 @@ extension NodeCore {
     mutating func invite(_ peer: Peer.ID, blindly isBlind: Bool = false) {
         let isLinked = context.mesh.connectedPeers.contains { Identity.head(of: $0) == Identity.head(of: peer) }
         guard !isLinked, !hasEnded else { return }
+        if asksForPIN(peer) { return inviteFailed(.refused(.challenge, by: peer)) }
         let way = way(to: peer)
         if way == .host, dials.heard(peer) == nil { ways.askAgain(for: peer, now: context.now) }
         dial(peer, by: way, blindly: isBlind)
+    }
+
+    /// A host that is not known asks for a PIN, and nobody has typed one: it is asked for before there is a link.
+    private func asksForPIN(_ peer: Peer.ID) -> Bool {
+        guard dials.asksForPIN(peer), context.mesh.secret == nil else { return false }
+        return !context.mesh.joined(withHead: Identity.head(of: peer)).contains { context.mesh.isProved($0) }
     }
 
     mutating func dial(_ peer: Peer.ID, by way: Dials.Way, blindly isBlind: Bool = false) {

@@ -20,8 +20,9 @@ public struct NodeCore: Sendable {
         /// The radio hosts or scans for the first time: the node is ready.
         case started
         /// A host is in range, or is heard again, itself or through this relay: signal strength in dBm where the radio knows it,
-        /// hops to it, and whether this node speaks its version and knows what it asks for.
-        case heard(Peer, rssi: Int?, hops: Int, isUnderstood: Bool, via: HeardRelay? = nil)
+        /// hops to it, whether this node speaks its version and knows what it asks for, and whether that is a PIN.
+        case heard(
+            Peer, rssi: Int?, hops: Int, isUnderstood: Bool, via: HeardRelay? = nil, asksForPIN: Bool = false)
         /// A relay is in range, or is heard again.
         case heardRelay(RelayScanResult)
         /// A host or a relay that was heard is not heard any more.
@@ -205,13 +206,13 @@ public struct NodeCore: Sendable {
         /// A host with a library.
         case host(Hosting)
         /// A guest that joins the host of this name or identifier, or the first one heard where it is nil; and that takes others
-        /// along, where it relays.
-        case guest(wanted: String?, relays: Bool = false)
+        /// along, where it relays. What it was told to prove, it proves, and joins nobody who cannot.
+        case guest(wanted: String?, relays: Bool = false, secret: JoiningSecret? = nil)
 
         /// The side of its conversations that a node is.
         var role: LinkRole { if case .host = self { .responder } else { .initiator } }
 
-        var relays: Bool { if case .guest(_, true) = self { true } else { false } }
+        var relays: Bool { if case .guest(_, true, _) = self { true } else { false } }
     }
 
     private(set) var configuration: Configuration
@@ -263,7 +264,12 @@ public struct NodeCore: Sendable {
             identity: configuration.identity, name: configuration.description.peer.name,
             service: configuration.description.service, remembered: configuration.contents.remembered,
             holdsUntilStored: true, relays: configuration.part.relays)
-        if case .host = configuration.part { mesh.takesCircuits = true }
+        switch configuration.part {
+        case .host(let hosting):
+            mesh.takesCircuits = true
+            mesh.door = Door(pin: hosting.pin)
+        case .guest(_, _, let secret): mesh.secret = secret
+        }
         var memory = NodeMemory(configuration.contents, configuration.description.service)
         decisions = NodeDecisions(configuration.part, configuration.description.peer, &memory)
         context = NodeDecisions.Context(mesh: mesh, role: configuration.part.role, memory: memory, now: .zero)
@@ -303,8 +309,8 @@ public struct NodeCore: Sendable {
         case .tick: tick()
         case .end: end()
         case .heardRelay(let relay): heard(relay)
-        case .heard(let peer, let rssi, _, let isUnderstood, _):
-            dials.heard(peer, rssi: rssi, isUnderstood: isUnderstood)
+        case .heard(let peer, let rssi, _, let isUnderstood, _, let asksForPIN):
+            dials.heard(peer, rssi: rssi, isUnderstood: isUnderstood, asksForPIN: asksForPIN)
             ways.heardHost(peer.id)
             waiting.append(.event(event))
             show(.contact(Contact(.heard, peer, at: configuration.origin + context.now, by: .sighting, rssi: rssi)))

@@ -124,7 +124,7 @@ struct NodeDecisions: Sendable {
 
     private mutating func decide(_ event: NodeCore.Event, _ context: inout Context) -> [Act] {
         switch event {
-        case .heard(let peer, let rssi, let hops, _, let relay):
+        case .heard(let peer, let rssi, let hops, _, let relay, _):
             let way = WaysInRange.Way(host: peer, hops: hops, relay: relay)
             return heard(way, rssi: rssi, &context)
                 + ask(.multipeerEvent(.peerDiscovered(peer)), &context) + [.steer(.heard(peer))]
@@ -183,6 +183,7 @@ struct NodeDecisions: Sendable {
                 ask(.multipeerEvent(.messageDelivered(.intent($0), to: key.peer)), &context)
             }
         case .admitted, .connected, .received, .latestHasLeft, .roundTrip, .carrier, .route, .carrierEnded: return []
+        case .guessedWrong(let peer): return [.show(.pinGuessed(peer)), .tell(Notice(.pinGuessed(by: peer)))]
         case .ended(let peer, let end):
             let twin = app.host != nil && end == .refused(.twin) ? [Act.tell(Notice(.twins(peer)))] : []
             return ended(peer, on: id, end, &context) + twin
@@ -194,6 +195,10 @@ struct NodeDecisions: Sendable {
             if end == .misbehaved(.changedIdentity), !context.mesh.joined(withHead: expected).isEmpty {
                 changedKey = expected
                 return [.tell(Notice(.hostKeyChanged(host: Peer(id: expected, name: "")))), .steer(.dialFailed)]
+            }
+            // It may be near, and somebody else be nearer.
+            if end == .misbehaved(.unprovenHost) {
+                return [.tell(Notice(NetworkError.unprovenHost)), .steer(.refused(.challenge, by: proved ?? expected))]
             }
             return inviteFailed(InviteFailure(end, provedBy: proved))
         }
@@ -365,6 +370,6 @@ struct NodeDecisions: Sendable {
 
 extension NodeCore.Part {
     fileprivate var wanted: String? {
-        if case .guest(let wanted, _) = self { wanted } else { nil }
+        if case .guest(let wanted, _, _) = self { wanted } else { nil }
     }
 }

@@ -13,6 +13,8 @@ public enum NodeInput: Hashable, Sendable {
     case player(PlayerReport)
     /// The head unit's library is another one.
     case library(SongLibrary)
+    /// The person has typed a PIN, which the host is to be proved to know as well.
+    case pin(JoiningSecret)
     /// Look for the host again, or try the radio again, now.
     case retry
     /// A guest leaves its host and stays alone.
@@ -39,6 +41,9 @@ extension NodeDecisions {
             return context.isWithoutStore && event.isWish
                 ? [.tell(Notice(CommandProblem.notKept))] : ask(.guest(event), &context)
         // Who was refused and asks again is to be told again.
+        case .pin(let secret):
+            context.mesh.secret = secret
+            return [.cleared(by: .retried), .steer(.start)]
         case .retry:
             let isLinked = app.host != nil || app.guest?.state.host != nil
             let isWell = monitor.refusal == nil && failingCovers.isEmpty && isLinked

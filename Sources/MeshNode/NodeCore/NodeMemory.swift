@@ -21,10 +21,16 @@ struct NodeMemory: Sendable {
     private var epoch: UInt32 = 0
     /// The person wants something forgotten: it may not come back with the power.
     private var isForgettingWanted = false
+    /// Those whose proof is on the disk, or in a write.
+    private var proved: Set<ConversationKey>
+    private var isProofNew = false
     /// What a guest has sent and the host does not have for good yet, by number.
     private var undelivered: [ConversationKey: [(number: UInt64, intent: GuestIntent)]] = [:]
 
-    init(_ contents: StoredNode, _ service: ServiceType) { (self.contents, self.service) = (contents, service) }
+    init(_ contents: StoredNode, _ service: ServiceType) {
+        (self.contents, self.service) = (contents, service)
+        proved = Set(contents.remembered.filter(\.value.isProved).keys)
+    }
 
     // MARK: At the start
 
@@ -91,7 +97,8 @@ struct NodeMemory: Sendable {
 
     /// Whether something waits that others wait for. That a peer was met, or has got something, can be written later.
     var isUrgent: Bool {
-        !pending.receipts.isEmpty || !pending.outgoing.isEmpty || pending.host != nil || pending.guest != nil
+        isProofNew || !pending.receipts.isEmpty || !pending.outgoing.isEmpty || pending.host != nil
+            || pending.guest != nil
             || isForgettingWanted && !pending.forgotten.isEmpty
     }
 
@@ -100,7 +107,7 @@ struct NodeMemory: Sendable {
 
     /// What the next write takes along goes to the disk.
     mutating func takePending() -> StoreBatch {
-        defer { (pending, isForgettingWanted) = (StoreBatch(), false) }
+        defer { (pending, isForgettingWanted, isProofNew) = (StoreBatch(), false, false) }
         inFlight = pending
         return pending
     }
@@ -130,6 +137,8 @@ struct NodeMemory: Sendable {
     /// A peer has proved who it is.
     mutating func met(_ key: ConversationKey, _ mesh: MeshCore) {
         guard let remembered = mesh.remembered(key) else { return }
+        // Who has typed six digits does not do it again because the power went.
+        if remembered.isProved, proved.insert(key).inserted { isProofNew = true }
         pending.met.append(StoreBatch.Met(conversation: key, remembered: remembered))
     }
 
@@ -166,6 +175,7 @@ struct NodeMemory: Sendable {
 
     mutating func forget(_ key: ConversationKey) {
         undelivered[key] = nil
+        proved.remove(key)
         pending.forget(key)
     }
 }

@@ -37,6 +37,9 @@ extension NetworkError {
         case .banned: self = .kicked
         case .ended: self = .hostEnded(host: host ?? Peer(id: "", name: ""))
         case .challenge: self = .proofRequired
+        case .wrongProof: self = .wrongPIN
+        case .tooManyGuesses: self = .tooManyGuesses
+        case .invitation: self = .invitationOver
         case .bond: self = .bondRequired
         case .twin: self = .sameIdentity
         case .unspecified: self = .refused

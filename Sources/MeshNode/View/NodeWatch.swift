@@ -126,7 +126,7 @@ package struct NodeWatch: Sendable {
         case .bye(let reason):
             bye = reason
             return end(Self.sentence(reason, own.role))
-        case .ready, .library, .contact, .radio, .mark: return .none
+        case .ready, .library, .contact, .radio, .mark, .pinGuessed: return .none
         }
     }
 

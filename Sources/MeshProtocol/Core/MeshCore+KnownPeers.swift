@@ -10,7 +10,8 @@ extension MeshCore {
     /// What has to outlive the process of one conversation.
     public func remembered(_ key: ConversationKey) -> Remembered? {
         guard let known = knownPeers[key], let conversation = conversations[key] else { return nil }
-        return Remembered(publicKey: known.publicKey, conversation: conversation.durable)
+        return Remembered(
+            publicKey: known.publicKey, conversation: conversation.durable, isProved: known.isProved)
     }
 
     /// The key of the conversation with a peer in which this node has that role.

@@ -23,6 +23,8 @@ public enum LinkEvent: Hashable, Sendable {
     case route(Route?)
     /// Such a link was up, and is over.
     case carrierEnded(Peer, LinkEnd)
+    /// Somebody has claimed to know the PIN, and does not. Told to responders.
+    case guessedWrong(Peer)
     /// The link was up, and is over.
     case ended(Peer, LinkEnd)
     /// The link was never up, and is over. `expected` is whom an initiator has dialled, or the head of it; `proved` is
@@ -72,6 +74,9 @@ extension MeshCore {
         case .introduced(let peer, let hello):
             links[id]?.hello = hello
             return answer(Peer(id: peer, name: hello.name), on: id)
+        case .claimed(_, let invitation): return claimed(invitation, on: id)
+        case .proved(let peer, let hello): return proved(Peer(id: peer, name: hello.name), on: id)
+        case .provedWrong(let peer, let hello): return provedWrong(Peer(id: peer, name: hello.name), on: id)
         case .connected(let peer, let hello):
             links[id]?.hello = hello
             if hello.relays { links[id]?.circuits.limit = Limits.relayedCircuits }
@@ -94,11 +99,17 @@ extension MeshCore {
         switch answer(to: peer.id, on: id) {
         case .refuse(let reason): return update(id) { $0.refuse(reason) }
         case .admit:
-            guard let hello = introduce(to: peer.id, on: id) else { return [] }
-            guard links[id]?.carrier == nil else { return update(id) { $0.admit(as: hello) } }
-            links[id]?.isAdmitted = true
-            return [.tell(id, .admitted(peer))] + update(id) { $0.admit(as: hello) }
+            guard !hasToProve(peer.id, on: id) else { return challenge(on: id) }
+            return admit(peer, on: id)
         }
+    }
+
+    /// Somebody may come in.
+    mutating func admit(_ peer: Peer, on id: LinkID) -> [Action] {
+        guard let hello = introduce(to: peer.id, on: id) else { return [] }
+        guard links[id]?.carrier == nil else { return update(id) { $0.admit(as: hello) } }
+        links[id]?.isAdmitted = true
+        return [.tell(id, .admitted(peer))] + update(id) { $0.admit(as: hello) }
     }
 
     /// Who counts against the places there are: a node's own links, those in circuits, and those behind a relay have each their
@@ -138,6 +149,7 @@ extension MeshCore {
         }
         let key = key(peer.id, as: link.machine.role)
         if let forgotten = meet(key, publicKey: publicKey, link.entropy) { actions.append(.forgot(forgotten)) }
+        if link.machine.isProved { knownPeers[key]?.isProved = true }
         links[id]?.conversation = key
         linkOfPeer[peer.id] = id
         if link.machine.role == .initiator {
@@ -187,6 +199,7 @@ extension MeshCore {
         links[id]?.isOver = true
         if case .misbehaved(let how) = end { misbehaviours[how, default: 0] += 1 }
         if hostLink == id { hostLink = nil }
+        door.end(on: id)
         let told = told(end, of: id)
         return endCircuits(on: id) + [told] + close(id, afterFinalFrame: afterFinalFrame)
     }

@@ -54,11 +54,14 @@ public struct MeshCore: Sendable {
         public var publicKey: [UInt8]
         /// What is still to be said, and what was heard.
         public var conversation: Conversation.Durable
+        /// Both have proved to one another that they know the same PIN, or invitation: neither asks again.
+        public var isProved: Bool
 
         /// A peer as a store has read it.
-        public init(publicKey: [UInt8], conversation: Conversation.Durable) {
+        public init(publicKey: [UInt8], conversation: Conversation.Durable, isProved: Bool = false) {
             self.publicKey = publicKey
             self.conversation = conversation
+            self.isProved = isProved
         }
     }
 
@@ -115,6 +118,8 @@ public struct MeshCore: Sendable {
         var publicKey: [UInt8]
         /// Grows with each use of any, to find the longest unused.
         var lastUse: UInt64
+        /// See `Remembered.isProved`.
+        var isProved = false
     }
 
     /// Who this node is.
@@ -156,6 +161,10 @@ public struct MeshCore: Sendable {
     /// What was signed last: most relays are sent the same.
     var lastSigned: (entry: SharedLog.Entry, body: [UInt8])?
     var admission = Admission()
+    /// What others have to prove before they are let in.
+    public var door = Door()
+    /// What this node can prove where it joins.
+    public var secret: JoiningSecret?
     /// When something was last heard of the outside.
     var now = MeshInstant.zero
     /// Grows with each use of a known peer.
@@ -194,7 +203,7 @@ public struct MeshCore: Sendable {
         {
             let restored = Conversation(restoring: known.conversation, holdsUntilStored: holdsUntilStored)
             guard let conversation = restored else { continue }
-            knownPeers[key] = KnownPeer(publicKey: known.publicKey, lastUse: 0)
+            knownPeers[key] = KnownPeer(publicKey: known.publicKey, lastUse: 0, isProved: known.isProved)
             conversations[key] = conversation
         }
     }
@@ -258,7 +267,8 @@ public struct MeshCore: Sendable {
             ephemeral: entropy.ephemeralKey, expected: expected,
             expectedKey: known.flatMap { knownPeers[key($0, as: .initiator)]?.publicKey },
             joined: isCarrier ? [] : expected.map { joined(withHead: $0) } ?? [],
-            heard: role == .initiator && place == nil ? advertised : nil)
+            heard: role == .initiator && place == nil ? advertised : nil, secret: isCarrier ? nil : secret,
+            proved: isCarrier ? [] : expected.map { joined(withHead: $0) }?.filter { isProved($0) } ?? [])
         let isCrowded = role == .responder && isCrowded(in: place)
         let answerTime = Limits.answerTimeout + Limits.hopTime * (place?.hops ?? 0)
         links[id] = Link(

@@ -57,6 +57,10 @@ public enum Misbehaviour: Hashable, Sendable, CaseIterable {
     case impossibleAcknowledgement
     /// An update of the state, passed on by a relay, that the host has not signed.
     case forgedState
+    /// A share that is no element of the group, or with which everybody would agree.
+    case badProof
+    /// The responder has not proved that it knows what this initiator was told to ask for.
+    case unprovenHost
     /// A channel that takes SDUs of less than `Limits.leastSDUBytes`.
     case smallChannel
 }

@@ -19,7 +19,7 @@ extension LinkMachine {
             let noise = handshake.write(payload: Self.payload(.appStart(hello))),
             let key = handshake.remoteStatic
         else { return end(.misbehaved(.badHandshake)) }
-        sealed = SealedChannel(handshake, role: role)
+        seal(handshake)
         remoteKey = key
         phase = .answering(Identity.peerID(publicKey: key))
         return send(.unknownFinish(noise: noise[...]))
@@ -79,7 +79,7 @@ extension LinkMachine {
         guard let payload = handshake.read(noise), let key = handshake.remoteStatic else {
             return end(.misbehaved(.badHandshake))
         }
-        sealed = SealedChannel(handshake, role: role)
+        seal(handshake)
         remoteKey = key
         phase = .answering(Identity.peerID(publicKey: key))
         return receivedFrames(payload[...], now: now)
@@ -113,7 +113,7 @@ extension LinkMachine {
     private mutating func finish(_ handshake: NoiseHandshake, _ noise: ArraySlice<UInt8>) -> [Action] {
         var handshake = handshake
         guard let payload = handshake.read(noise) else { return end(.misbehaved(.badHandshake)) }
-        sealed = SealedChannel(handshake, role: role)
+        seal(handshake)
         return introduce(handshake, payload, isFinished: true)
     }
 
@@ -134,7 +134,7 @@ extension LinkMachine {
         guard var handshake = initiator.handshake, let noise = handshake.write(payload: Self.payload(answer)) else {
             return end(.misbehaved(.badHandshake))
         }
-        sealed = SealedChannel(handshake, role: role)
+        seal(handshake)
         return send(.knownReply(noise: noise[...]))
     }
 
@@ -159,6 +159,11 @@ extension LinkMachine {
         NoiseHandshake(
             pattern, as: role, prologue: keys.prologue, staticKey: keys.local.stored, ephemeralKey: keys.ephemeral,
             remoteStatic: remote)
+    }
+
+    private mutating func seal(_ handshake: NoiseHandshake) {
+        sealed = SealedChannel(handshake, role: role)
+        handshakeHash = handshake.handshakeHash
     }
 
     private mutating func send(_ packet: HandshakePacket) -> [Action] {

@@ -21,6 +21,8 @@ extension LinkMachine {
         /// Responder: `knownReply` is out; only the initiator's first record proves that its hello was no replay. To
         /// `connected`.
         case confirming(Initiator)
+        /// Responder: a `challenge` is out, and a `proof` is due. To `connected` or the end.
+        case proving(Initiator, ProofStep)
         case connected(Peer)
         case ended
     }
@@ -47,12 +49,17 @@ extension LinkMachine {
         var joined: [Peer.ID] = []
         /// The flags that the responder was heard to advertise. Nil for responders, and where nothing was heard.
         var heard: AdvertisedFlags?
+        /// What an initiator can prove: then it joins nobody who cannot prove that as well.
+        var secret: JoiningSecret?
+        /// The responders that have proved it before, and may be the one that was dialled.
+        var proved: [Peer.ID] = []
     }
 
     // MARK: The responder's side
 
     /// The responder takes the initiator in.
     mutating func admit(as hello: Hello) -> [Action] {
+        if case .proving(let initiator, .proved(let proof)) = phase { return admitProved(initiator, proof, as: hello) }
         guard case .admitting(let initiator) = phase else { return [] }
         guard initiator.handshake != nil else {
             control.enqueue(.selfInfo(hello))
@@ -64,7 +71,11 @@ extension LinkMachine {
 
     /// The responder does not take the initiator in.
     mutating func refuse(_ reason: RefusalReason) -> [Action] {
-        guard case .admitting(let initiator) = phase else { return [] }
+        let initiator: Initiator
+        switch phase {
+        case .admitting(let it), .proving(let it, _): initiator = it
+        default: return []
+        }
         if initiator.handshake == nil {
             control.enqueue(.refusal(reason))
         } else {
@@ -80,7 +91,9 @@ extension LinkMachine {
         switch (phase, frame) {
         case (.answering(let responder), .selfInfo(let hello)): accept(hello, of: responder, now: now)
         case (.answering, .refusal(let reason)): end(.refused(reason))
-        case (.answering, .challenge): leave(with: .refused(.challenge))
+        case (.answering(let responder), .challenge(let kind, let round, let data)):
+            challenged(by: responder, kind: kind, round: round, data)
+        case (.proving(let initiator, let step), _): receivedWhileProving(frame, initiator, step)
         case (_, .goodbye(let reason)): end(.goodbye(reason))
         default: end(.misbehaved(.unexpectedFrame))
         }
@@ -92,6 +105,7 @@ extension LinkMachine {
         if let heard = keys.heard, hello.flags.wereStripped(from: heard) {
             return end(.misbehaved(.strippedAdvertisement))
         }
+        guard isProof(hello, of: responder) else { return end(.misbehaved(.unprovenHost)) }
         // At once: a responder that knew our key waits for this to be sure that we are no replay.
         control.enqueue(.ping(liveness.ask(now: now)))
         return connect(to: responder, hello) + [.wake]
@@ -100,5 +114,5 @@ extension LinkMachine {
 
 extension AdvertisedFlags.Critical {
     /// Those that this version can meet.
-    public static let known: Self = [.bond, .circuitsOnly]
+    public static let known: Self = [.bond, .proof, .circuitsOnly]
 }

@@ -21,8 +21,15 @@ struct LinkMachine: Sendable {
         case wake
         /// The responder's identity is proved: answer with `present`. Initiators only.
         case identified(Peer.ID)
-        /// The initiator is proved and has introduced itself: answer with `admit` or `refuse`. Responders only.
+        /// The initiator is proved and has introduced itself: answer with `admit`, `challenge` or `refuse`. Responders only.
         case introduced(Peer.ID, Hello)
+        /// The initiator claims to know the secret of this invitation, or the PIN where that is empty: answer with `agree` or
+        /// `refuse`. Responders only.
+        case claimed(Peer.ID, invitation: [UInt8])
+        /// It has proved that it does: answer with `admit` or `refuse`.
+        case proved(Peer.ID, Hello)
+        /// It has not: answer with `refuse`.
+        case provedWrong(Peer.ID, Hello)
         /// The link is up, with this peer.
         case connected(Peer, Hello)
         /// A message has arrived.
@@ -52,6 +59,12 @@ struct LinkMachine: Sendable {
     var peer: Peer?
     /// The peer's public key, once it is proved.
     var remoteKey: [UInt8]?
+    /// A hash of everything that was said in the handshake, once it is done.
+    var handshakeHash: [UInt8]?
+    /// An initiator's own run of a proof, and what it has agreed on.
+    var ownRun: (run: CPace, agreement: CPace.Agreement?)?
+    /// Both sides have proved to know the same secret, on this link.
+    var isProved = false
     /// The two ciphers, once there are keys.
     var sealed: SealedChannel?
     /// Handshake packets that wait to leave, before any record.

@@ -77,6 +77,12 @@ public enum RefusalReason: UInt8, Error, Hashable, Sendable, Codable, CaseIterab
     case bond = 6
     /// Two nodes have the initiator's identity, or it is the responder's own.
     case twin = 7
+    /// What the initiator has proved to know is something else than the responder knows: a wrong PIN.
+    case wrongProof = 8
+    /// Too many have guessed of late. Later the responder asks again.
+    case tooManyGuesses = 9
+    /// The invitation is used up, or its time is over, or there was never such a one.
+    case invitation = 10
 }
 
 /// What becomes of the session of a node that leaves.

@@ -15,7 +15,7 @@ public struct Hello: Hashable, Sendable {
     public var silence: Duration
     /// The flags of the responder's advertisement. What was taken out of them on the air shows here.
     public var flags: AdvertisedFlags
-    /// Proves the responder, where a challenge has asked for that. No kind is defined yet.
+    /// Proves the responder, where a challenge of this kind has asked for that.
     public var proof: Proof?
     /// What the host's state is signed with, where it is told to everybody at once.
     public var signingKey: [UInt8]?

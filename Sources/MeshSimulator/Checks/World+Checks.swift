@@ -90,7 +90,7 @@ extension World {
         case .badHandshake, .forgedRecord, .changedIdentity, .strippedAdvertisement:
             guard channels[channel].isHonest else { return }
         case .malformedFrame, .unexpectedFrame, .badFragment, .missingMessage, .impossibleAcknowledgement,
-            .forgedState, .smallChannel:
+            .forgedState, .badProof, .unprovenHost, .smallChannel:
             let hasMember = channels[channel].ends[0].node == nil
             guard !hasMember else { return }
         }

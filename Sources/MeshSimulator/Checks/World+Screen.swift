@@ -51,7 +51,7 @@ extension World {
         case .contact(let contact):
             if contact.phase == .lost, contact.silence == Limits.pongTimeout + Limits.pingInterval / 2 { silent = node }
         case .ready, .peerDiscovered, .peerLost, .searchResults, .artwork, .library, .link, .linkEnded, .radio, .mark,
-            .bye:
+            .pinGuessed, .bye:
             break
         }
     }

@@ -17,6 +17,7 @@ enum Schema {
         migrator.registerMigration("3: a conversation for each role and service") { db in
             try db.execute(sql: conversations)
         }
+        migrator.registerMigration("4: who has proved to know the PIN") { db in try db.execute(sql: proofs) }
         return migrator
     }()
 
@@ -74,6 +75,11 @@ enum Schema {
             SELECT conversation.id, number, body FROM oldOutbox JOIN conversation USING (peer);
         DROP TABLE oldOutbox;
         DROP TABLE peer;
+        """
+
+    /// `MeshCore.Remembered.isProved`.
+    private static let proofs = """
+        ALTER TABLE conversation ADD COLUMN isProved INTEGER NOT NULL DEFAULT 0 CHECK (isProved IN (0, 1));
         """
 
     private static let host = """

@@ -12,7 +12,12 @@ enum ConversationTables {
 
     static func write(_ batch: StoreBatch, _ db: Database) throws {
         for key in batch.forgotten { try db.run("DELETE FROM conversation WHERE \(isMeant)", columns(key)) }
-        for met in batch.met { _ = try keep(met.conversation, met.remembered, db) }
+        for met in batch.met {
+            let row = try keep(met.conversation, met.remembered, db)
+            // What was proved stays proved, until it is forgotten with the rest.
+            guard met.remembered.isProved else { continue }
+            try db.run("UPDATE conversation SET isProved = 1 WHERE id = ? AND isProved = 0", [row.id])
+        }
         for receipt in batch.receipts { try write(receipt, db) }
         for outgoing in batch.outgoing { try write(outgoing, db) }
         for acknowledged in batch.acknowledged {
@@ -125,7 +130,8 @@ enum ConversationTables {
         let conversations = try Row.fetchCursor(
             db,
             sql: """
-                SELECT id, peer, role, service, publicKey, epoch, lastNumber, theirEpoch, accepted FROM conversation
+                SELECT id, peer, role, service, publicKey, epoch, lastNumber, theirEpoch, accepted, isProved
+                    FROM conversation
                 """)
         while let row = try conversations.next() {
             let outbox = outboxes[try row.value(0)] ?? []
@@ -141,7 +147,8 @@ enum ConversationTables {
                 continue
             }
             remembered[ConversationKey(peer, as: role, service)] = MeshCore.Remembered(
-                publicKey: Array(try row.value(4, as: Data.self)), conversation: durable)
+                publicKey: Array(try row.value(4, as: Data.self)), conversation: durable,
+                isProved: try row.value(9, as: Int64.self) == 1)
         }
         return remembered
     }

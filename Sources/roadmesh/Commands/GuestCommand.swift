@@ -21,13 +21,15 @@ struct GuestCommand: AsyncParsableCommand {
     func run() async throws { try await run(recorded: nil) }
 
     /// The part that the node plays.
-    private var part: NodeCore.Part { .guest(wanted: wanted.host, relays: others.relay) }
+    private func part() throws(SetupProblem) -> NodeCore.Part {
+        .guest(wanted: wanted.host, relays: others.relay, secret: try wanted.pin.map(checkedPIN))
+    }
 
     /// Runs the guest, and records its drive where that is wanted.
     func run(recorded recording: RecordingOptions.Checked?) async throws {
         let name = try checkedName(name)
         if let host = wanted.host { _ = try checkedName(host, of: "--host") }
-        let address = try page.address()
+        let (address, part) = (try page.address(), try part())
         var parts = try options.node(.guest, name: name, page: address)
         if let recording { parts.record(recording) }
         try await options.run(parts, as: part, endOfInput: .quit(.endOfInput)) { [parts] node in
@@ -55,4 +57,9 @@ struct WantedHost: ParsableArguments {
         help: ArgumentHelp("Join this host only; without it, the first one heard.", valueName: "name-or-id"),
         completion: .heardHosts)
     var host: String?
+
+    @Option(
+        help: ArgumentHelp("The PIN that the host shows. No host is joined that does not know it.", valueName: "digits")
+    )
+    var pin: String?
 }

@@ -5,6 +5,7 @@ import DemocracyDJ
 import Dashboard
 import HostIntegration
 import MeshNode
+import MeshProtocol
 import ServiceLifecycle
 
 /// `roadmesh host NAME`
@@ -34,14 +35,18 @@ struct HostCommand: AsyncParsableCommand {
         let address = try page.address(webGuests: webGuests)
         let source = try music.source()
         var parts = try options.node(
-            .host, name: name, demands: joining.requireBond ? [.bond] : [], page: address)
+            .host, name: name, demands: joining.demands, page: address)
+        let pin = try joining.secret()
+        parts.description.pin = pin?.pin
         if let recording { parts.record(recording) }
         if webGuests, address.isLoopback { parts.add(remark: Self.nobodyCanJoin) }
         let music = try await source.open(parts, showsProgress: !options.json)
-        try await options.run(parts, as: .host(music.hosting(fairness)), library: music.songs, endOfInput: nil) {
+        try await options.run(
+            parts, as: .host(music.hosting(fairness, pin: pin)), library: music.songs, endOfInput: nil
+        ) {
             node in
             var dashboard = DashboardOptions()
-            dashboard.webGuests = webGuests
+            (dashboard.webGuests, dashboard.pin) = (webGuests, pin?.pin)
             dashboard.majoritySkip = fairness.majoritySkip
             dashboard.search = { [search = music.search] in await search.songs(matching: $0, atMost: $1) }
             dashboard.art = music.art
@@ -63,6 +68,36 @@ struct JoiningOptions: ParsableArguments {
 
     @Flag(help: "Take only devices that this one is bonded with; see roadmesh pair.")
     var requireBond = false
+
+    @Option(
+        help: ArgumentHelp(
+            "Guests type these six digits to join, once; auto chooses them. The screen and the page show them.",
+            valueName: "digits|auto"))
+    var pin: String?
+
+    /// What a node that dials has to know before.
+    var demands: AdvertisedFlags.Critical {
+        var demands: AdvertisedFlags.Critical = requireBond ? [.bond] : []
+        if pin != nil { demands.insert(.proof) }
+        return demands
+    }
+
+    /// The PIN, where there is one.
+    func secret() throws(SetupProblem) -> JoiningSecret? {
+        switch pin {
+        case nil: nil
+        case "auto": JoiningSecret(random: .random(in: 0..<1_000_000))
+        case let digits?: try checkedPIN(digits)
+        }
+    }
+}
+
+/// A PIN as the value of an option.
+func checkedPIN(_ digits: String) throws(SetupProblem) -> JoiningSecret {
+    guard let secret = JoiningSecret(pin: digits) else {
+        throw SetupProblem(.usage, "A PIN has \(Limits.pinDigits) digits, such as --pin 314159.")
+    }
+    return secret
 }
 
 /// How a host weighs its guests' wishes.

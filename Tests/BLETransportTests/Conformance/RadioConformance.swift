@@ -24,11 +24,12 @@ struct RadioConformance {
         let pair = try await RadioPair(carrying)
         _ = try await pair.sight()
         var changed = pair.advertisement
-        changed.flags.critical = [.proof]
+        let unknown = AdvertisedFlags.Critical(rawValue: 8)
+        changed.flags.critical = [unknown]
         try await pair.host.advertise(changed, pace: .slow)
         try await pair.guest.scan(for: RadioPair.service)
         let flags = try await pair.guestEvents.first { event -> AdvertisedFlags? in
-            guard case .heard(let scanResult) = event, scanResult.advertisement.flags.critical == [.proof] else {
+            guard case .heard(let scanResult) = event, scanResult.advertisement.flags.critical == [unknown] else {
                 return nil
             }
             return scanResult.advertisement.flags

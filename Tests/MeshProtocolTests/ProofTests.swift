@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+@testable import MeshProtocol
+
+/// A PIN at the door (`docs/protocol.md`, "Challenges").
+@Suite("A PIN at the door")
+struct ProofTests {
+    private static let pin = JoiningSecret(pin: "314159")
+
+    /// A car with a PIN, and a guest to whom this one was told.
+    private static func road(pin: String? = "314159", asks: Bool = true, guests: [String] = ["Ana"]) -> Road {
+        var road = Road(guests: guests)
+        if asks { road.nodes["Car"]?.core.door = Door(pin: Self.pin) }
+        for guest in guests { road.nodes[guest]?.core.secret = pin.flatMap { JoiningSecret(pin: $0) } }
+        return road
+    }
+
+    private static func wrongGuesses(_ road: Road) -> Int {
+        road.nodes["Car"]?.events.count { if case .guessedWrong = $0 { true } else { false } } ?? 0
+    }
+
+    @Test("Who knows the PIN is in, and votes")
+    func right() {
+        var road = Self.road()
+        let id = road.joined()
+        #expect(road.isConnected("Ana", to: "Car"))
+        #expect(road.nodes["Ana"]?.core.isProved(road.id("Car")) == true)
+        #expect(road.nodes["Car"]?.core.remembered(road.key("Car", with: "Ana"))?.isProved == true)
+        road.send("a vote", from: "Ana", to: "Car")
+        _ = road.step(id)
+        #expect(road.texts(at: "Car") == ["a vote"])
+    }
+
+    @Test("Who has guessed wrong is told so, and who does not know that there is a PIN is told that")
+    func wrong() {
+        var road = Self.road(pin: "271828")
+        let id = road.joined()
+        #expect(road.nodes["Ana"]?.ends[id] == .refused(.wrongProof))
+        #expect(!road.isConnected("Ana", to: "Car"))
+        #expect(Self.wrongGuesses(road) == 1)
+        var other = Self.road(pin: nil)
+        let unasked = other.joined()
+        #expect(other.nodes["Ana"]?.ends[unasked] == .refused(.challenge))
+        #expect(Self.wrongGuesses(other) == 0)
+        #expect(JoiningSecret(pin: "31415") == nil)
+        #expect(JoiningSecret(pin: "31415x") == nil)
+        #expect(JoiningSecret(pin: "٣١٤١٥٩") == nil)
+    }
+
+    @Test("Who was let in once comes back without a PIN, in one round trip, also after a restart of both")
+    func remembered() throws {
+        var road = Self.road()
+        road.cut(road.joined())
+        road.nodes["Ana"]?.core.secret = nil
+        road.cut(road.joined())
+        let kept = try ["Car", "Ana"].map { try #require(road.nodes[$0]?.core.remembered) }
+        road.add("Car", seed: 1, remembered: kept[0])
+        road.add("Ana", seed: 2, remembered: kept[1])
+        road.nodes["Car"]?.core.door = Door(pin: JoiningSecret(pin: "111111"))
+        let id = road.joined()
+        #expect(road.isConnected("Ana", to: "Car"))
+        // The new PIN is another one, and the host has proved the old one.
+        road.cut(id)
+        road.nodes["Ana"]?.core.secret = Self.pin
+        _ = road.joined()
+        #expect(road.isConnected("Ana", to: "Car"))
+    }
+
+    @Test("A guest that knows its host and is asked for the first time proves itself in the second packet's turn")
+    func knownHost() {
+        var road = Self.road(asks: false)
+        road.nodes["Ana"]?.core.secret = nil
+        road.cut(road.joined())
+        road.nodes["Car"]?.core.door = Door(pin: Self.pin)
+        road.nodes["Ana"]?.core.secret = Self.pin
+        _ = road.joined()
+        #expect(road.isConnected("Ana", to: "Car"))
+        #expect(road.nodes["Car"]?.core.remembered(road.key("Car", with: "Ana"))?.isProved == true)
+    }
+
+    @Test("Whoever was given a PIN joins no host that has not proved it, whether that asks or not")
+    func unprovenHost() {
+        var road = Self.road(asks: false)
+        let id = road.joined()
+        #expect(road.nodes["Ana"]?.ends[id] == .misbehaved(.unprovenHost))
+        #expect(!road.isConnected("Ana", to: "Car"))
+        // It asks, and takes whatever is proved.
+        var liar = Self.road(pin: "271828")
+        let link = liar.dial()
+        while liar.nodes["Car"]?.core.links[link]?.machine.isProving != true, liar.step(link) {}
+        liar.pull("Ana", link)
+        liar.wires[link]?.toHost = []
+        let hello = Hello(name: "Car", resumption: Resumption(epoch: 1, first: 1, theirEpoch: 0, delivered: 0))
+        liar.answer([.selfInfo(hello)], as: "Car", on: link)
+        #expect(liar.nodes["Ana"]?.ends[link] == .misbehaved(.unprovenHost))
+    }
+
+    @Test("A share that is no element, or the identity, ends the link, and costs the host no guess")
+    func badShares() {
+        for share in [[UInt8](repeating: 0, count: 32), [UInt8](repeating: 0xFF, count: 32), [1, 2, 3]] {
+            var road = Self.road()
+            let id = road.dial()
+            while road.nodes["Car"]?.core.links[id]?.machine.isProving != true, road.step(id) {}
+            road.say([.proof(kind: 1, round: 1, data: share)], as: "Ana", on: id)
+            let end = road.nodes["Car"]?.ends[id]
+            #expect(end == .misbehaved(share.count == 32 ? .badProof : .malformedFrame))
+            #expect(road.nodes["Car"]?.core.door == Door(pin: Self.pin))
+        }
+    }
+
+    @Test("Nobody has the host compute anything before their first record has opened")
+    func replay() throws {
+        var road = Self.road(asks: false)
+        road.nodes["Ana"]?.core.secret = nil
+        road.cut(road.joined())
+        road.nodes["Car"]?.core.door = Door(pin: Self.pin)
+        let id = road.dial()
+        road.pull("Ana", id)
+        let packet = try #require(road.wires[id]?.toHost.first)
+        road.cut(id)
+        // The same packet again, from nobody: it is asked, and that is all.
+        let replay = road.strangerLink()
+        road.give(packet, to: "Car", on: replay)
+        #expect(road.nodes["Car"]?.core.links[replay]?.machine.isProving == true)
+        road.give([UInt8](repeating: 1, count: 60), to: "Car", on: replay)
+        #expect(road.nodes["Car"]?.ends[replay] == .misbehaved(.forgedRecord))
+        #expect(road.nodes["Car"]?.core.door == Door(pin: Self.pin))
+    }
+
+    @Test("Frames out of turn end the link: a proof before it is asked for, a second one, one of another kind")
+    func outOfTurn() {
+        for frames: [Frame] in [
+            [.proof(kind: 1, round: 2, data: [])], [.proof(kind: 2, round: 1, data: [UInt8](repeating: 1, count: 32))],
+            [.ping(1)], [.message([0, 1, 65])],
+        ] {
+            var road = Self.road()
+            let id = road.dial()
+            while road.nodes["Car"]?.core.links[id]?.machine.isProving != true, road.step(id) {}
+            road.say(frames, as: "Ana", on: id)
+            #expect(road.nodes["Car"]?.ends[id] == .misbehaved(.unexpectedFrame))
+            #expect(!road.isConnected("Car", to: "Ana"))
+        }
+        var asked = Self.road()
+        asked.nodes["Car"]?.core.door = Door()
+        let id = asked.dial()
+        while asked.nodes["Ana"]?.core.links[id]?.machine.sealed == nil, asked.step(id) {}
+        _ = asked.step(id)
+        asked.answer([.challenge(kind: 1, round: 2, data: [UInt8](repeating: 1, count: 32))], as: "Car", on: id)
+        #expect(asked.nodes["Ana"]?.ends[id] == .misbehaved(.unexpectedFrame))
+    }
+
+    @Test("Five may guess in a minute, all together, and then longer and longer nobody; who is in notices nothing")
+    func limit() {
+        let strangers = (1...9).map { "Stranger \($0)" }
+        var road = Self.road(guests: ["Ana"] + strangers)
+        let ana = road.joined()
+        for name in strangers { road.nodes[name]?.core.secret = JoiningSecret(pin: "000000") }
+        func guess(_ name: String) -> LinkEnd? {
+            let id = road.dial(name)
+            road.settle()
+            defer { road.cut(id) }
+            return road.nodes[name]?.ends[id]
+        }
+        for name in strangers { _ = guess(name) }
+        #expect(Self.wrongGuesses(road) == 5)
+        let sixth = guess(strangers[0])
+        #expect(sixth == .refused(.tooManyGuesses))
+        #expect(road.nodes["Ana"]?.ends[ana] == nil)
+        road.cut(ana)
+        _ = road.joined()
+        #expect(road.isConnected("Ana", to: "Car"))
+        road.advance(by: .seconds(61))
+        for _ in 1...2 { for name in strangers { _ = guess(name) } }
+        #expect(Self.wrongGuesses(road) == 10)
+        // Two minutes this time.
+        road.advance(by: .seconds(61))
+        let early = guess(strangers[0])
+        #expect(early == .refused(.tooManyGuesses))
+        road.advance(by: .seconds(60))
+        let late = guess(strangers[0])
+        #expect(late == .refused(.wrongProof))
+    }
+
+    @Test("A guess that nobody finishes is given back, and one that is right costs none")
+    func unfinished() {
+        var road = Self.road(guests: (1...8).map { "Guest \($0)" })
+        for guest in 1...7 {
+            _ = road.dial("Guest \(guest)")
+            road.settle()
+            #expect(road.isConnected("Guest \(guest)", to: "Car"))
+        }
+        for _ in 1...8 {
+            let id = road.dial("Guest 8")
+            while road.nodes["Car"]?.core.links[id]?.machine.isProving != true, road.step(id) {}
+            _ = road.step(id)
+            road.cut(id)
+        }
+        _ = road.dial("Guest 8")
+        road.settle()
+        #expect(road.isConnected("Guest 8", to: "Car"))
+    }
+
+    @Test("Guesses in a row make the pause longer up to a limit, and a quiet time makes it short again")
+    func pauses() {
+        var limit = GuessLimit()
+        var now = MeshInstant.zero
+        var guesses = 0
+        while now < .seconds(24 * 3_600) {
+            if limit.begin(on: guesses, now: now) {
+                limit.wasWrong(on: guesses, now: now)
+                guesses += 1
+            }
+            now += .seconds(1)
+        }
+        #expect((400...480).contains(guesses))
+        now += .seconds(3_600)
+        for guess in 0..<Limits.guesses {
+            let mayGuess = limit.begin(on: guess, now: now)
+            #expect(mayGuess)
+            limit.wasWrong(on: guess, now: now)
+        }
+        let (before, after) = (limit.hasRoom(now: now + .seconds(59)), limit.hasRoom(now: now + .seconds(60)))
+        #expect(!before)
+        #expect(after)
+    }
+
+    @Test("Who is banned, and who finds no place, is told that and asked for nothing")
+    func otherReasons() {
+        var road = Self.road()
+        let ana = road.id("Ana")
+        road.nodes["Car"]?.core.banned = [ana]
+        let id = road.joined()
+        #expect(road.nodes["Ana"]?.ends[id] == .refused(.banned))
+        #expect(Self.wrongGuesses(road) == 0)
+    }
+}
+
+extension LinkMachine {
+    /// A responder's, while a proof is due.
+    fileprivate var isProving: Bool { if case .proving = phase { true } else { false } }
+}
+
+extension Road {
+    /// A host with the right keys answers what no host of ours would.
+    fileprivate mutating func answer(_ frames: [Frame], as name: String, on id: MeshCore.LinkID) {
+        guard let guest = wires[id]?.guest,
+            let record = nodes[name]?.core.links[id]?.machine.sealed?.seal(frames.flatMap { Self.bytes($0) })
+        else { return }
+        give(record, to: guest, on: id)
+    }
+}
