@@ -100,14 +100,14 @@ def shell() -> Iterator[Person]:
 def start_host(start: Start, tmp_path: Path) -> StartHost:
     """Starts a host that is on the air. Songs are n0 (plays), n1, …"""
 
-    def start_host(songs: int = SONGS, title: str = "Mile") -> Program:
+    def start_host(songs: int = SONGS, title: str = "Mile", *arguments: str) -> Program:
         library = [
             {"id": f"n{number}", "title": f"{title} {number}", "artist": "The Milestones", "duration": 3600}
             for number in range(songs + 1)
         ]
         path = tmp_path / "songs.json"
         path.write_text(json.dumps(library))
-        program = start("host", "Dad's Car", "car", "--library", str(path))
+        program = start("host", "Dad's Car", "car", "--library", str(path), *arguments)
         program.expect("snapshot")
         return program
 

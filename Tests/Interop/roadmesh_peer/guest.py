@@ -9,12 +9,12 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import monotonic
 
-from . import democracy_dj
+from . import democracy_dj, proof
 from .conversation import Conversation
 from .noise_link import Handshake, Key, Packet, Records, prologue, read_clear_refusal
 from .virtual_air import Channel, ChannelClosed, Radio
@@ -81,6 +81,7 @@ class Talk:
         self.key = key
         self.records: Records | None = None
         self.host_key = b""
+        self.handshake_hash = b""
         self.packets: list[bytes] = []
         self._prologue = prologue(service)
         self._frames: list[Frame] = []
@@ -125,23 +126,55 @@ class Talk:
 
     def begin_records(self, handshake: Handshake) -> None:
         self.host_key = handshake.their_key
+        self.handshake_hash = handshake.hash
         self.records = handshake.records()
 
+    def hear_answer(self) -> Frame:
+        return self.hear_any(Kind.SELF_INFO, Kind.REFUSAL, Kind.CHALLENGE, Kind.GOODBYE)
+
+    def begin_run(self, secret: proof.Secret) -> proof.Run:
+        ci = proof.channel(self.key.public, self.host_key, secret.invitation)
+        return proof.Run(secret.known, ci, self.handshake_hash, is_initiator=True)
+
+    def _prove(self, secret: proof.Secret, run: proof.Run | None, number: int, data: bytes) -> tuple[proof.Run, bytes]:
+        """Answers a challenge. The tag is the one that the host has to know."""
+        if run is None:
+            run = self.begin_run(secret)
+            self.say(proof.frame(number, run.share + secret.invitation))
+            return run, b""
+        _, own, theirs = run.agree(proof.share_of(data))
+        self.say(proof.frame(number, own))
+        return run, theirs
+
     def join(
-        self, hello: Callable[[bytes], Hello], known: bytes | None = None, head: bytes = b""
+        self,
+        hello: Callable[[bytes], Hello],
+        known: bytes | None = None,
+        head: bytes = b"",
+        secret: proof.Secret | None = None,
+        proved: Collection[bytes] = (),
     ) -> Joining:
         """The whole handshake: by IK where the host's key is known, else by XX.
 
-        How the guest introduces itself depends on whom it has met: it is asked for by the host's key.
+        How the guest introduces itself depends on whom it has met: it is asked for by the host's key. With a secret it
+        joins no host that does not know it as well, but those whose keys have proved it before.
         """
         if known is None:
             handshake = self.greet(head)
             self.introduce(handshake, bytes(app_start(hello(handshake.their_key))))
         else:
             self.recognise(known, bytes(app_start(hello(known))))
-        answer = self.hear_any(Kind.SELF_INFO, Kind.REFUSAL, Kind.CHALLENGE, Kind.GOODBYE)
+        answer = self.hear_answer()
+        run, tag = None, b""
+        while answer.kind == Kind.CHALLENGE and secret and answer.body[:1] == bytes((proof.KIND,)):
+            run, tag = self._prove(secret, run, answer.body[1], answer.body[2:])
+            answer = self.hear_answer()
         if answer.kind == Kind.SELF_INFO:
-            return Joining(self.packets, Hello.read(answer.body))
+            admitted = Hello.read(answer.body)
+            is_proof = bool(tag) and admitted.proof == bytes((proof.KIND,)) + tag
+            if secret and not is_proof and (run or self.host_key not in proved):
+                raise proof.Unproven
+            return Joining(self.packets, admitted)
         if answer.kind == Kind.GOODBYE:
             raise LinkEnded(answer)
         raise Refused(answer.body[0] if answer.kind == Kind.REFUSAL else Reason.CHALLENGE)
@@ -213,6 +246,10 @@ class Guest:
     view: democracy_dj.View = field(default_factory=democracy_dj.View)
     talk: Talk | None = None
     host: bytes = b""
+    secret: proof.Secret | None = None
+    """What it was told: it joins no host that does not know it as well."""
+    proved: set[bytes] = field(default_factory=set)
+    """The keys of the hosts that have proved it."""
 
     def join(self, host_name: str | None = None, timeout: float = PATIENCE) -> Joining:
         """Finds a host, dials it and is let in. What is not acknowledged is sent again."""
@@ -224,7 +261,11 @@ class Guest:
 
     def join_on(self, channel: Channel, known: bytes | None = None, head: bytes = b"") -> Joining:
         talk = Talk(channel, self.key)
-        joining = talk.join(lambda host_key: self._conversation(host_key).hello(self.name), known, head)
+        joining = talk.join(
+            lambda host_key: self._conversation(host_key).hello(self.name), known, head, self.secret, self.proved
+        )
+        if joining.answer.proof:
+            self.proved.add(talk.host_key)
         if talk.host_key not in self.known_hosts:
             self.known_hosts.append(talk.host_key)
         conversation = self._conversation(talk.host_key)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from . import proof
 from .guest import PATIENCE, Talk
 from .noise_link import ClearReason, Handshake, Key, Packet
 from .virtual_air import Channel
@@ -56,6 +57,18 @@ class HostTalk(Talk):
             return
         self.send_packet(self._answer.write(Packet.IK_2, bytes(frame)))
         self.begin_records(self._answer)
+
+    def challenge(self, secret: proof.Secret, caller: Caller) -> bytes | None:
+        """Has the guest prove that it knows a secret. Returns what proves this host then, or nothing where it does not."""
+        self.answer(Frame(Kind.CHALLENGE, bytes((proof.KIND, 1))))
+        claimed = self.hear_of(Kind.PROOF)
+        assert claimed[:2] == bytes((proof.KIND, 1)), claimed.hex()
+        ci = proof.channel(caller.key, self.key.public, secret.invitation)
+        run = proof.Run(secret.known, ci, self.handshake_hash, is_initiator=False)
+        _, theirs, own = run.agree(proof.share_of(claimed[2:]))
+        self.say(Frame(Kind.CHALLENGE, bytes((proof.KIND, 2)) + run.share))
+        proved = self.hear_of(Kind.PROOF)
+        return bytes((proof.KIND,)) + own if proved == bytes((proof.KIND, 2)) + theirs else None
 
     def let_in(self, hello: Hello) -> Caller:
         caller = self.meet()

@@ -123,6 +123,11 @@ class Handshake:
         """The public key that the other side has proved, or is about to."""
         return bytes(self._state.rs.public_bytes)
 
+    @property
+    def hash(self) -> bytes:
+        """Of everything that was said, after the last message."""
+        return bytes(self._noise.get_handshake_hash())
+
     def records(self) -> Records:
         return Records(self._noise)
 

@@ -63,6 +63,9 @@ class Reason(IntEnum):
     CHALLENGE = 5
     BOND = 6
     TWIN = 7
+    WRONG_PROOF = 8
+    TOO_MANY_GUESSES = 9
+    INVITATION = 10
 
 
 class Farewell(IntEnum):
@@ -250,6 +253,8 @@ class Hello:
     relays: bool = False
     route: Route | None = None
     """Of a relay."""
+    proof: bytes = b""
+    """Of a responder: the kind of its challenges, and what proves it."""
     more: bytes = b""
     """Further parts, as they are."""
 
@@ -273,6 +278,8 @@ class Hello:
             out += part(Part.RELAYS, b"")
         if self.route is not None:
             out += part(Part.ROUTE, bytes(self.route))
+        if self.proof:
+            out += part(Part.PROOF, self.proof)
         return out + self.more
 
     @classmethod
@@ -318,6 +325,7 @@ class Hello:
             signing_key=Reader(parts[Part.SIGNING_KEY]).take(SIGNING_KEY_BYTES) if Part.SIGNING_KEY in parts else b"",
             relays=Part.RELAYS in parts,
             route=Route.read(parts[Part.ROUTE]) if Part.ROUTE in parts else None,
+            proof=parts.get(Part.PROOF, b""),
         )
 
 
