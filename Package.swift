@@ -86,6 +86,7 @@ let package = Package(
             name: "DemocracyDJ",
             dependencies: ["MeshProtocol", protobuf],
             exclude: ["Wire/democracy_dj.proto", "Wire/democracy_dj.sha256"],
+            resources: [.embedInCode("Texts")],
             swiftSettings: strict),
         .target(
             name: "NodeStore", dependencies: ["MeshProtocol", crypto, database, sqlite, locks, logging],

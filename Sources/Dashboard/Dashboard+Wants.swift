@@ -11,6 +11,8 @@ extension Dashboard {
     struct Refusal: Error, Hashable, Sendable {
         var status: Int
         var message: String
+        /// How the message is made, where something is put into it.
+        var text: LocalizedText?
         /// For the page: `banned`, `full`.
         var reason: String?
     }
@@ -83,7 +85,7 @@ extension Dashboard {
         case .said(_, nil): break
         case .said(_, .some(let number)):
             if let refusal = await isSafe(number, on: link) { throw refusal }
-        case .refused(let notice): throw Refusal(status: 409, message: notice.message, reason: notice.code)
+        case .refused(let notice): throw Refusal(notice)
         }
     }
 
@@ -216,6 +218,13 @@ extension Dashboard {
 }
 
 extension Dashboard.Refusal {
+    /// What leads to nothing, and why.
+    init(_ notice: Notice) {
+        self.init(
+            status: 409, message: notice.message, text: notice.texts?.message.mapTexts(UntrustedText.shown),
+            reason: notice.code)
+    }
+
     static let tooOften = Dashboard.Refusal(
         status: 429, message: "Too many taps at once. Wait a moment, then try again.")
 

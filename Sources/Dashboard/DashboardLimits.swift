@@ -114,6 +114,8 @@ public enum DashboardLimits {
     static let pictureWait: Duration = .seconds(3)
     /// What is given to a connection at a time, in bytes: less than what is worth waiting for, and a cover in few pieces.
     static let pictureChunkBytes = 32 << 10
+    /// How long a browser may open the page without asking, in seconds: from one week's drive to the next.
+    static let pageSeconds = 7 * 86_400
     /// How long a browser shows a cover without asking again, in seconds.
     static let pictureSeconds = 600
     /// Longest address in a QR code, in bytes: a code that a phone reads from an arm's length.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import DemocracyDJ
 import MeshProtocol
 
 /// A link in a few characters: bars, signal strength and round trip, as far as they are known.
@@ -10,27 +11,32 @@ enum LinkView {
     private static let bars: [Character] = ["▂", "▄", "▆", "█"]
 
     /// Like `▂▄▆· -68 dBm 12 ms`; empty where nothing is known yet. `relay` is what the relay is called that it leads over.
-    static func words(_ report: LinkReport, through relay: String? = nil) -> String {
+    static func words(_ report: LinkReport, through relay: String? = nil, _ language: Language = .english) -> String {
         let signal = report.rssi.map { "\(strength($0)) \($0) dBm" }
-        return [signal, report.roundTrip.map(milliseconds), way(report.relays, relay)].compactMap(\.self)
-            .joined(separator: " ")
+        return [signal, report.roundTrip.map(milliseconds), way(report.relays, relay).map(language.text)].compactMap(
+            \.self
+        )
+        .joined(separator: " ")
     }
 
-    private static func way(_ hops: Int, _ relay: String?) -> String? {
+    private static func way(_ hops: Int, _ relay: String?) -> LocalizedText? {
         switch (hops, relay) {
         case (0, _): nil
-        case (1, let relay): "through \(relay ?? "a relay")"
+        case (1, nil): "through a relay"
+        case (1, .some(let relay)): "through \(relay)"
         case (_, nil): "through \(hops) relays"
         case (_, .some(let relay)): "through \(relay) (\(hops) hops)"
         }
     }
 
     /// The same and how the radios keep it up, like `▂▄▆· -68 dBm 12 ms, 2M every 15 ms`.
-    static func longWords(_ report: LinkReport, through relay: String? = nil) -> String {
+    static func longWords(
+        _ report: LinkReport, through relay: String? = nil, _ language: Language = .english
+    ) -> String {
         let got = report.condition?.got
-        let every = got?.interval.map { "every \(Int($0.rounded())) ms" }
+        let every = got?.interval.map { language.text("every \(Int($0.rounded())) ms") }
         let radio = [got?.phy, every].compactMap(\.self).joined(separator: " ")
-        return [words(report, through: relay), radio].filter { !$0.isEmpty }.joined(separator: ", ")
+        return [words(report, through: relay, language), radio].filter { !$0.isEmpty }.joined(separator: ", ")
     }
 
     private static func strength(_ rssi: Int) -> String {

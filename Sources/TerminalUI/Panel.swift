@@ -34,7 +34,7 @@ struct Panel: Hashable {
         let shown = min(left, TerminalLimits.shownSongs)
         if rows.count > shown, shown > 0 {
             lines += rows.prefix(shown - 1)
-            lines.append(Line(text: "      … and \(rows.count - shown + 1) more", style: .faint))
+            lines.append(Line(text: "      … " + screen.say("and \(rows.count - shown + 1) more"), style: .faint))
         } else {
             lines += rows.prefix(shown)
         }
@@ -50,10 +50,11 @@ extension Screen {
     /// What stands above the queue.
     fileprivate func head(_ text: ViewText?, _ columns: Int, now: MeshInstant) -> [Panel.Line] {
         var lines = [status(now: now)]
-        lines += watch.own.notices.current.filter(\.critical).suffix(TerminalLimits.standingNotices).map { notice in
+        lines += watch.own.notices.standing.suffix(TerminalLimits.standingNotices).map { notice in
             // What to type is what a narrow window keeps.
             let button = notice.button == nil ? "" : " [retry]"
-            let message = ShownText.cut("! \(notice.message)", to: columns - ShownText.width(button))
+            let said = UntrustedText.shown(notice.said(in: language).message)
+            let message = ShownText.cut("! \(said)", to: columns - ShownText.width(button))
             return Panel.Line(text: message + button, style: .warning)
         }
         guard let text else { return lines }
@@ -95,18 +96,21 @@ extension Screen {
 
     private func status(now: MeshInstant) -> Panel.Line {
         let node = watch.node
-        let name = watch.host.map { "\"\($0.name)\"" } ?? "the host"
+        let name = watch.host.map { "\"\($0.name)\"" as LocalizedText } ?? "the host"
         switch watch.own.connection {
-        case .hosting: return Panel.Line(text: "\"\(node.peer.name)\" is on the air (\(node.radio))", style: .faint)
+        case .hosting:
+            return Panel.Line(text: say("\"\(node.peer.name)\" is on the air (\(node.radio))"), style: .faint)
         case .connected:
-            let stale = watch.isStale ? "  stale" : ""
-            return Panel.Line(text: "Connected to \(name)  \(linkToHost(now))\(stale)", style: .faint)
-        case .reconnecting: return Panel.Line(text: "Reconnecting to \(name)\(stale(now))", style: .warning)
-        case .connecting: return Panel.Line(text: "Looking for a host\(stale(now))", style: .warning)
+            let stale = watch.isStale ? "  " + say("stale") : ""
+            return Panel.Line(text: say("Connected to \(name)") + "  \(linkToHost(now))\(stale)", style: .faint)
+        case .reconnecting: return Panel.Line(text: say("Reconnecting to \(name)") + stale(now), style: .warning)
+        case .connecting: return Panel.Line(text: say("Looking for a host") + stale(now), style: .warning)
         case .disconnected, .failed:
             // Short enough for half a window.
-            let what = watch.isStale ? ". The queue is stale" : " to look for a host"
-            return Panel.Line(text: "Not connected; type retry\(what)", style: .warning)
+            let text: LocalizedText =
+                watch.isStale
+                ? "Not connected; type retry. The queue is stale" : "Not connected; type retry to look for a host"
+            return Panel.Line(text: say(text), style: .warning)
         }
     }
 
@@ -115,22 +119,23 @@ extension Screen {
         guard var report = watch.host.flatMap({ watch.links[$0.id] }) else { return "" }
         let me = watch.view(songs: 0, now: now).guests.first(where: \.isMe)
         report.rssi = report.rssi ?? me?.rssi
-        return LinkView.longWords(report, through: me?.via?.name)
+        return LinkView.longWords(report, through: me?.via?.name, language)
     }
 
     /// What is on view is old, and for how long.
     private func stale(_ now: MeshInstant) -> String {
         guard watch.isStale, watch.snapshot != nil else { return "" }
-        return watch.lostAt.map { ", \((now - $0).components.seconds) s; the queue is stale" } ?? "; the queue is stale"
+        let seconds = watch.lostAt.map { ", \((now - $0).components.seconds) s" } ?? ""
+        return seconds + "; " + say("the queue is stale")
     }
 
     /// Who is there, at a host with the links to them.
     private func guests(_ text: ViewText) -> Panel.Line {
         guard watch.node.role == .host, !text.view.guests.isEmpty else { return Panel.Line(text: text.guests) }
         let shown = text.view.guests.map { guest in
-            let link = watch.links[guest.id].map { LinkView.words($0, through: guest.via?.name) } ?? ""
-            return [guest.name, link, ViewText.relay(guest)].filter { !$0.isEmpty }.joined(separator: " ")
+            let link = watch.links[guest.id].map { LinkView.words($0, through: guest.via?.name, language) } ?? ""
+            return [guest.name, link, text.relay(guest)].filter { !$0.isEmpty }.joined(separator: " ")
         }
-        return Panel.Line(text: "Guests: \(shown.joined(separator: " · "))")
+        return Panel.Line(text: say("Guests: \(shown.joined(separator: " · "))"))
     }
 }

@@ -33,7 +33,7 @@ package actor PeopleSession {
         self.node = node
         self.endOfInput = endOfInput
         logLines = live?.logLines
-        screen = Screen(description, live == nil ? .lines : .abovePanel, library: library)
+        screen = Screen(description, live == nil ? .lines : .abovePanel, library: library, language: .ofPerson)
         if let remark { StandardOutput.write(remark) }
         if let live {
             let size = Terminal.size
@@ -104,7 +104,7 @@ package actor PeopleSession {
         case .bye where display != nil: farewell = lines
         // What comes later is on view in the foreground; where its page is, is told here only.
         case .ready(let node) where display != nil && !Terminal.isOurs():
-            var told = Sentences(node, .background)
+            var told = Sentences(node, .background, screen.language)
             for line in told.lines(event, now: now) { StandardOutput.write(line) }
         default: say(lines)
         }

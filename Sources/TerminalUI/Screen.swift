@@ -21,13 +21,21 @@ struct Screen {
     private var isEndExplained = false
 
     /// A screen with nothing on it. `library` is what a host can add.
-    init(_ node: NodeDescription, _ place: Sentences.Place, library: [Song] = []) {
-        sentences = Sentences(node, place)
+    init(
+        _ node: NodeDescription, _ place: Sentences.Place, library: [Song] = [], language: Language = .english
+    ) {
+        sentences = Sentences(node, place, language)
         choice = SongChoice(library: library)
     }
 
     /// What the node is like.
     var watch: NodeWatch { sentences.watch }
+
+    /// What the person reads.
+    var language: Language { sentences.language }
+
+    /// A text in that language.
+    func say(_ text: LocalizedText) -> String { language.text(text) }
 
     /// Takes an event of the node. Returns what is said of it.
     mutating func show(_ event: NodeEvent, now: MeshInstant) -> [String] {
@@ -61,8 +69,9 @@ struct Screen {
 
     private mutating func explainEnd() -> String {
         isEndExplained = true
-        return "That ends the session for everybody, and the queue with its votes is gone. Type end again to do it, "
-            + "or quit to stop and keep them."
+        return say(
+            "That ends the session for everybody, and the queue with its votes is gone. Type end again to do it, or quit to stop and keep them."
+        )
     }
 
     /// What a line that has only begun may become.
@@ -70,11 +79,11 @@ struct Screen {
 
     /// The host's state in words, where there is one.
     func text(_ now: MeshInstant) -> ViewText? {
-        watch.snapshot == nil ? nil : ViewText(view: watch.view(now: now))
+        watch.snapshot == nil ? nil : ViewText(view: watch.view(now: now), language: language)
     }
 
     private func wholeQueue(_ now: MeshInstant) -> [String] {
-        guard let text = text(now) else { return ["No queue is known yet."] }
+        guard let text = text(now) else { return [say("No queue is known yet.")] }
         let rows = text.rows
         return [text.playing] + (rows.isEmpty ? [text.emptyQueue] : [])
             + rows.map { "  \($0.number). \($0.song.whole)\($0.marks.isEmpty ? "" : "  \($0.marks)")" } + text.tree

@@ -18,14 +18,18 @@ struct Sentences {
     }
 
     let place: Place
+    let language: Language
     /// What the node is like.
     private(set) var watch: NodeWatch
     private var last: HostSnapshot?
 
-    init(_ node: NodeDescription, _ place: Place) {
+    init(_ node: NodeDescription, _ place: Place, _ language: Language = .english) {
         watch = NodeWatch(node)
         self.place = place
+        self.language = language
     }
+
+    private func say(_ text: LocalizedText) -> String { language.text(text) }
 
     private var role: NodeDescription.Role { watch.node.role }
 
@@ -42,13 +46,9 @@ struct Sentences {
         case .peerDiscovered(let peer, _, _, _) where role == .guest && before.contains { $0.id == peer.id }: []
         case .peerLost(let peer, _) where role == .guest && watch.hosts.contains { $0.id == peer.id }: []
         case .peerDiscovered(let peer, let rssi, let hops, let relay):
-            [
-                "Heard \(quoted(peer))"
-                    + (hops > 0 ? ", through a relay (\(Self.way(hops, hasRoom: relay?.hasRoom ?? true)))" : "")
-                    + "\(Self.strength(rssi))."
-            ]
-        case .peerLost(let peer, let relay):
-            ["\(quoted(peer)) is not heard \(relay == nil ? "" : "through a relay ")any more."]
+            [heard(peer, rssi, hops, relay)]
+        case .peerLost(let peer, nil): [say("\(quoted(peer)) is not heard any more.")]
+        case .peerLost(let peer, .some): [say("\(quoted(peer)) is not heard through a relay any more.")]
         case .peerConnected(let peer): joined(peer)
         // A guest is told by a notice, which says what to do as well.
         case .peerDisconnected(let peer, let reason): role == .host ? [farewell(peer, reason)] : []
@@ -60,88 +60,97 @@ struct Sentences {
         case .wish(_, _, .sent) where place == .abovePanel: []
         // A notice says why, and what to do.
         case .wish(_, .suggest, .rejected): []
-        case .wish(let songID, let kind, let state): [kind.sentence(state, title: watch.names.quoted(songID))]
+        case .wish(let songID, let kind, let state): [say(kind.text(state, title: watch.names.quoted(songID)))]
         case .searchResults(let songs, let query): lines(songs, foundFor: query)
         case .intent(let intent, let peer, let rejected): lines(intent, peer, rejected)
-        case .notice(let notice): [Self.sentence(notice)]
-        case .mark(let text): ["Marked: \(text)"]
+        case .notice(let notice): [Self.sentence(notice, language)]
+        case .mark(let text): [say("Marked: \(text)")]
         // A notice says it.
         case .pinGuessed: []
         case .noticeCleared, .link, .linkEnded, .artwork, .playback, .library, .contact, .radio: []
-        case .bye where role == .scan: Self.tree(watch.hosts)
-        case .bye(.ended): ["The session has ended. The next start begins a new one. Bye."]
-        case .bye: ["Bye."]
+        case .bye where role == .scan: tree(watch.hosts)
+        case .bye(.ended): [say("The session has ended. The next start begins a new one. Bye.")]
+        case .bye: [say("Bye.")]
         }
     }
 
     /// A notice, with the command that its button stands for. It may name a song, whose title comes from another device.
-    static func sentence(_ notice: Notice) -> String {
-        let suggestion = notice.suggestion.map { " " + UntrustedText.shown($0) } ?? ""
-        return "! \(UntrustedText.shown(notice.message))\(suggestion)\(notice.button == nil ? "" : " [retry]")"
+    static func sentence(_ notice: Notice, _ language: Language) -> String {
+        let (message, advice) = notice.said(in: language)
+        let suggestion = advice.map { " " + UntrustedText.shown($0) } ?? ""
+        return "! \(UntrustedText.shown(message))\(suggestion)\(notice.button == nil ? "" : " [retry]")"
     }
 
     // MARK: Who is in range
 
     /// The hosts, each with the relays that lead to it.
-    private static func tree(_ hosts: [NodeView.HeardHost]) -> [String] {
-        let count = hosts.count == 1 ? "1 host is in range" : "\(hosts.count) hosts are in range"
+    private func tree(_ hosts: [NodeView.HeardHost]) -> [String] {
+        let count = say(hosts.count == 1 ? "1 host is in range" : "\(hosts.count) hosts are in range")
         guard hosts.contains(where: { !$0.relays.isEmpty }) else { return [count + "."] }
         return [count + ":"]
             + hosts.flatMap { host in
-                ["  \"\(host.name)\"" + (host.hops > 0 ? ", through relays only" : strength(host.rssi))]
-                    + host.relays.map {
-                        "    through relay \($0.id) (\(way($0.hops, hasRoom: $0.room)))\(strength($0.rssi))"
-                    }
+                ["  \"\(host.name)\"" + (host.hops > 0 ? ", " + say("through relays only") : strength(host.rssi))]
+                    + host.relays.map(line)
             }
     }
 
-    private static func way(_ hops: Int, hasRoom: Bool) -> String {
-        (hops == 1 ? "1 hop" : "\(hops) hops") + (hasRoom ? "" : ", no room")
+    private func line(_ relay: NodeView.HeardRelay) -> String {
+        let way = say("through relay \(relay.id) (\(way(relay.hops, hasRoom: relay.room)))")
+        return "    " + way + strength(relay.rssi)
     }
 
-    private static func strength(_ rssi: Int?) -> String { rssi.map { ", \($0) dBm" } ?? "" }
+    private func heard(_ peer: Peer, _ rssi: Int?, _ hops: Int, _ relay: HeardRelay?) -> String {
+        let heard = say("Heard \(quoted(peer))")
+        guard hops > 0 else { return heard + strength(rssi) + "." }
+        let way = way(hops, hasRoom: relay?.hasRoom ?? true)
+        return heard + ", " + say("through a relay (\(way))") + strength(rssi) + "."
+    }
+
+    private func way(_ hops: Int, hasRoom: Bool) -> String {
+        say(hops == 1 ? "1 hop" : "\(hops) hops") + (hasRoom ? "" : ", " + say("no room"))
+    }
+
+    private func strength(_ rssi: Int?) -> String { rssi.map { ", \($0) dBm" } ?? "" }
 
     // MARK: Coming and going
 
     private func greeting(_ node: NodeDescription) -> [String] {
-        let page = node.http.map { ["Its page for a browser: \($0)"] } ?? []
-        return switch node.role {
+        let page = node.http.map { [say("Its page for a browser: \($0)")] } ?? []
+        switch node.role {
         case .host:
-            [
-                "\(quoted(node.peer)) is on the air (\(node.radio)). "
-                    + (node.pin.map { "Guests join with the PIN \($0)." } ?? "Guests join by themselves.")
-            ] + page + [commands(node)]
-        case .guest: ["\(node.peer.name) is looking for a host (\(node.radio))."] + page + [commands(node)]
-        case .scan: ["Listening for hosts (\(node.radio))."]
+            let way = node.pin.map { say("Guests join with the PIN \($0).") } ?? say("Guests join by themselves.")
+            return [say("\(quoted(node.peer)) is on the air (\(node.radio)).") + " " + way] + page + [commands(node)]
+        case .guest: return [say("\(node.peer.name) is looking for a host (\(node.radio)).")] + page + [commands(node)]
+        case .scan: return [say("Listening for hosts (\(node.radio)).")]
         }
     }
 
     private func commands(_ node: NodeDescription) -> String {
         switch place {
-        case .lines: "Commands: \(CommandReader(node).commands.map { $0.usage() }.joined(separator: ", "))."
-        case .abovePanel: "Type help for the commands; Ctrl-C stops."
-        case .background: "It runs in the background; fg brings it back, and its commands."
+        case .lines: say("Commands: \(CommandReader(node).commands.map { $0.usage() }.joined(separator: ", ")).")
+        case .abovePanel: say("Type help for the commands; Ctrl-C stops.")
+        case .background: say("It runs in the background; fg brings it back, and its commands.")
         }
     }
 
     private func joined(_ peer: Peer) -> [String] {
-        [role == .host ? "\(peer.name) has joined." : "Joined \(quoted(peer))."]
+        [say(role == .host ? "\(peer.name) has joined." : "Joined \(quoted(peer)).")]
     }
 
     private func farewell(_ peer: Peer, _ reason: DisconnectReason) -> String {
         switch reason {
-        case .goodbye: "\(peer.name) has left."
-        case .linkLost: "\(peer.name) is out of reach."
-        case .refused: "\(peer.name) was sent away."
-        case .replaced: "\(peer.name) came back by another link."
+        case .goodbye: say("\(peer.name) has left.")
+        case .linkLost: say("\(peer.name) is out of reach.")
+        case .refused: say("\(peer.name) was sent away.")
+        case .replaced: say("\(peer.name) came back by another link.")
         }
     }
 
     private func lines(_ state: ConnectionState) -> [String] {
         switch state {
-        case .reconnecting(let attempt) where attempt > 1: ["Trying again (attempt \(attempt))…"]
-        case .connecting where last != nil: ["Looking for a host…"]
-        case .disconnected where last != nil: ["Not connected."]
+        case .reconnecting(let attempt) where attempt > 1: [say("Trying again (attempt \(attempt))…")]
+        case .connecting where last != nil: [say("Looking for a host…")]
+        case .disconnected where last != nil: [say("Not connected.")]
         case .disconnected, .connecting, .connected, .reconnecting, .failed: []
         }
     }
@@ -157,19 +166,19 @@ struct Sentences {
         {
             return []
         }
-        let text = ViewText(view: watch.view(songs: TerminalLimits.shownSongs, now: now))
+        let text = ViewText(view: watch.view(songs: TerminalLimits.shownSongs, now: now), language: language)
         let hidden = snapshot.queue.count - TerminalLimits.shownSongs
-        return (isStale ? ["What you saw last:"] : []) + ["", text.playing, text.guests]
+        return (isStale ? [say("What you saw last:")] : []) + ["", text.playing, text.guests]
             + (snapshot.queue.isEmpty ? [text.emptyQueue] : [])
             + text.rows(atMost: TerminalLimits.shownSongs).map {
                 "  \($0.number). [\($0.id)] \($0.song.whole)\($0.votes.map { "  \($0)" } ?? "")"
             }
-            + (hidden > 0 ? ["  … and \(hidden) more"] : []) + [""]
+            + (hidden > 0 ? ["  … " + say("and \(hidden) more")] : []) + [""]
     }
 
     private func lines(_ songs: [Song], foundFor query: String) -> [String] {
-        guard !songs.isEmpty else { return ["Nothing found for \"\(query)\"."] }
-        return ["Found for \"\(query)\":"]
+        guard !songs.isEmpty else { return [say("Nothing found for \"\(query)\".")] }
+        return [say("Found for \"\(query)\":")]
             + songs.enumerated().map { index, song in
                 let id = place == .lines ? "[\(UntrustedText.shown(song.id))] " : ""
                 return "  \(index + 1). \(id)\(ViewText.SongText(song.title, song.artist).whole)"
@@ -181,16 +190,24 @@ struct Sentences {
     private func lines(_ intent: GuestIntent, _ peer: Peer, _ rejected: RejectionReason?) -> [String] {
         let title = watch.names.quoted(intent.songID)
         return switch (intent, rejected) {
-        case (.vote, nil): ["\(peer.name) votes for \(title)."]
-        case (.takeBackVote, nil): ["\(peer.name) takes the vote for \(title) back."]
-        case (.suggestSong, nil): ["\(peer.name) suggests \(title)."]
-        case (.skip, nil): ["\(peer.name) wants to skip \(title)."]
+        case (.vote, nil): [say("\(peer.name) votes for \(title).")]
+        case (.takeBackVote, nil): [say("\(peer.name) takes the vote for \(title) back.")]
+        case (.suggestSong, nil): [say("\(peer.name) suggests \(title).")]
+        case (.skip, nil): [say("\(peer.name) wants to skip \(title).")]
         // It is the same vote, sent again after a gap.
         case (_, .alreadyVoted), (_, .notVoted): []
-        case (.skip, .some(let reason)): ["\(peer.name) wants to skip \(title), but \(reason.clause)."]
-        case (_, .some(let reason)): ["\(peer.name) asked for \(title), but \(reason.clause)."]
+        case (.skip, .some(let reason)): [say("\(peer.name) wants to skip \(title), but \(reason.why).")]
+        case (_, .some(let reason)): [say("\(peer.name) asked for \(title), but \(reason.why).")]
         }
     }
 
-    private func quoted(_ peer: Peer) -> String { "\"\(peer.name)\"" }
+    private func quoted(_ peer: Peer) -> LocalizedText { "\"\(peer.name)\"" }
+}
+
+extension Notice {
+    /// What it says in a language; in English where it is only known in that.
+    func said(in language: Language) -> (message: String, suggestion: String?) {
+        guard let texts else { return (message, suggestion) }
+        return (language.text(texts.message), texts.suggestion.map(language.text))
+    }
 }

@@ -31,19 +31,22 @@ struct ViewText {
     }
 
     let view: NodeView
+    var language = Language.english
+
+    private func say(_ text: LocalizedText) -> String { language.text(text) }
 
     /// What plays, without the song: "Now playing: ".
-    var state: String { view.isPlaying ? "Now playing: " : "Paused: " }
+    var state: String { say(view.isPlaying ? "Now playing" : "Paused") + ": " }
 
     /// The song that plays.
-    var song: SongText { view.nowPlaying.map { SongText($0.title, $0.artist) } ?? SongText("nothing", "") }
+    var song: SongText { view.nowPlaying.map { SongText($0.title, $0.artist) } ?? SongText(say("nothing"), "") }
 
     /// What plays.
     var playing: String { state + song.whole }
 
     /// How far it is, who asked for what plays, and who wants it skipped; empty where there is nothing to say.
     var playingMarks: String {
-        [time, view.nowPlaying.flatMap(asked), skipping, view.nowPlaying?.wish.flatMap(Self.pending)]
+        [time, view.nowPlaying.flatMap(asked), skipping, view.nowPlaying?.wish.flatMap(pending)]
             .compactMap(\.self).joined(separator: " · ")
     }
 
@@ -62,7 +65,7 @@ struct ViewText {
     private var skipping: String? {
         let skip = view.skip
         return skip.votes == 0
-            ? nil : "\(skip.votes) of \(skip.needed) votes to skip\(Self.mine(skip.mine, of: skip.votes))"
+            ? nil : say("\(skip.votes) of \(skip.needed) votes to skip") + mine(skip.mine, of: skip.votes)
     }
 
     /// What a guest's vote to skip is answered with; nil where the node says why there is nothing to vote on.
@@ -70,21 +73,21 @@ struct ViewText {
         let skip = view.skip
         guard view.connection == .connected, skip.allowed, view.nowPlaying != nil else { return nil }
         return skip.mine
-            ? "You have voted to skip \"\(song.title)\" already (\(skip.votes) of \(skip.needed))."
-            : "Vote to skip \"\(song.title)\" sent (\(skip.votes + 1) of \(skip.needed))."
+            ? say("You have voted to skip \"\(song.title)\" already (\(skip.votes) of \(skip.needed)).")
+            : say("Vote to skip \"\(song.title)\" sent (\(skip.votes + 1) of \(skip.needed)).")
     }
 
     /// Who is there.
     var guests: String {
         let guests = view.guests.map(\.name).joined(separator: ", ")
-        return guests.isEmpty ? "No guests yet." : "Guests: \(guests)"
+        return guests.isEmpty ? say("No guests yet.") : say("Guests: \(guests)")
     }
 
     /// At a host with relays: who hangs on whom, how each is heard, and what each relay carries.
     var tree: [String] {
         guard view.role == .host, view.guests.contains(where: { $0.via != nil }) else { return [] }
         var depths: [String: Int] = [:]
-        return ["Guests:"]
+        return [say("Guests:")]
             + view.guests.map { guest in
                 // Each stands behind the one that it hangs on.
                 let above = guest.via.map { depths[$0.id] } ?? 0
@@ -92,16 +95,16 @@ struct ViewText {
                 depths[guest.id] = depth
                 var link = LinkReport(rssi: guest.rssi, roundTrip: guest.roundTrip.map { .milliseconds($0) })
                 link.relays = guest.hops ?? 0
-                let words = LinkView.words(link, through: guest.via?.name)
+                let words = LinkView.words(link, through: guest.via?.name, language)
                 return String(repeating: "  ", count: depth)
-                    + [guest.name, words, Self.relay(guest)].filter { !$0.isEmpty }.joined(separator: "  ")
+                    + [guest.name, words, relay(guest)].filter { !$0.isEmpty }.joined(separator: "  ")
             }
     }
 
     /// What a relay carries; empty of a guest that is none, or has nobody behind it.
-    static func relay(_ guest: NodeView.Guest) -> String {
+    func relay(_ guest: NodeView.Guest) -> String {
         guard let carries = guest.carries, carries > 0 else { return "" }
-        return "(relay for \(carries))"
+        return say("(relay for \(carries))")
     }
 
     /// The queue.
@@ -111,7 +114,7 @@ struct ViewText {
     func rows(atMost limit: Int) -> [Row] {
         view.queue.prefix(limit).enumerated().map { index, item in
             let votes = votes(item)
-            let marks = [votes, asked(item), item.wish.flatMap(Self.pending)].compactMap(\.self)
+            let marks = [votes, asked(item), item.wish.flatMap(pending)].compactMap(\.self)
             return Row(
                 number: index + 1, id: UntrustedText.shown(item.id), song: SongText(item.title, item.artist),
                 votes: votes, marks: marks.joined(separator: " · "))
@@ -120,42 +123,42 @@ struct ViewText {
 
     /// What to type where nothing is queued.
     var emptyQueue: String {
-        "The queue is empty. Type search WORD, then \(view.role == .host ? "add" : "suggest") 1."
+        say("The queue is empty. Type search WORD, then \(view.role == .host ? "add" : "suggest") 1.")
     }
 
     /// What is wanted and not in the queue yet: titles, and where the wishes have got to.
     var others: [(title: String, marks: String)] {
         view.wishes.compactMap { wish in
-            let title = wish.title.map { "\"\($0)\"" } ?? "[\(UntrustedText.shown(wish.songID))]"
-            return Self.pending(wish.kind, wish.state).map { (title, $0) }
+            let title = wish.title.map { say("\"\($0)\"") } ?? "[\(UntrustedText.shown(wish.songID))]"
+            return pending(wish.kind, wish.state).map { (title, $0) }
         }
     }
 
     private func votes(_ item: NodeView.Item) -> String? {
         item.votes == 0
-            ? nil : (item.votes == 1 ? "1 vote" : "\(item.votes) votes") + Self.mine(item.mine, of: item.votes)
+            ? nil : say(item.votes == 1 ? "1 vote" : "\(item.votes) votes") + mine(item.mine, of: item.votes)
     }
 
-    private static func mine(_ isMine: Bool, of votes: Int) -> String {
-        isMine ? votes == 1 ? " (yours)" : " (yours too)" : ""
+    private func mine(_ isMine: Bool, of votes: Int) -> String {
+        isMine ? " " + say(votes == 1 ? "(yours)" : "(yours too)") : ""
     }
 
     /// Who asked for a song; nil for the driver.
     private func asked(_ item: NodeView.Item) -> String? {
-        if item.addedBy == view.me.id { return view.role == .guest ? "you asked" : nil }
-        return item.addedBy == view.host?.id ? nil : item.addedByName.map { "\($0) asked" }
+        if item.addedBy == view.me.id { return view.role == .guest ? say("you asked") : nil }
+        return item.addedBy == view.host?.id ? nil : item.addedByName.map { say("\($0) asked") }
     }
 
-    private static func pending(_ wish: NodeView.WishMark) -> String? { pending(wish.kind, wish.state) }
+    private func pending(_ wish: NodeView.WishMark) -> String? { pending(wish.kind, wish.state) }
 
-    private static func pending(_ kind: Wish.Kind, _ state: String) -> String? {
+    private func pending(_ kind: Wish.Kind, _ state: String) -> String? {
         switch (kind, state) {
-        case (.vote, "queued"): "your vote is kept"
-        case (.vote, "sent"): "your vote is on its way"
-        case (.takeBack, "queued"): "your vote is taken back when connected"
-        case (.takeBack, "sent"): "your vote is being taken back"
-        case (.suggest, "queued"): "your suggestion is kept"
-        case (.suggest, "sent"): "your suggestion is on its way"
+        case (.vote, "queued"): say("your vote is kept")
+        case (.vote, "sent"): say("your vote is on its way")
+        case (.takeBack, "queued"): say("your vote is taken back when connected")
+        case (.takeBack, "sent"): say("your vote is being taken back")
+        case (.suggest, "queued"): say("your suggestion is kept")
+        case (.suggest, "sent"): say("your suggestion is on its way")
         default: nil
         }
     }

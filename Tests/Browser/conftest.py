@@ -12,11 +12,17 @@ from playwright.sync_api import Browser, BrowserContext, Page, Playwright, Viewp
 from stand_in import StandIn
 from views import View
 
-# A head unit of seven inches, and a phone.
+# Head units of seven inches and less, a phone both ways, and a desk.
 SCREENS: dict[str, ViewportSize] = {
     "headunit": {"width": 1024, "height": 600},
+    "small": {"width": 800, "height": 480},
     "phone": {"width": 390, "height": 844},
+    "sideways": {"width": 844, "height": 390},
+    "desk": {"width": 1280, "height": 800},
 }
+
+# A name that is no loopback to a browser, as a head unit's address on the car's Wi-Fi is none.
+CAR = "car.example"
 
 # Everything is on this machine; only one that is busy compiling takes so long. No test measures by this.
 PATIENCE = 15_000
@@ -32,6 +38,7 @@ def launched(playwright: Playwright) -> Iterator[Browser]:
     """Debian's own browser. As root, as in most containers, it has no sandbox to run in."""
     path = os.environ.get("CHROMIUM", "/usr/bin/chromium")
     arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
+    arguments.append(f"--host-resolver-rules=MAP {CAR} 127.0.0.1")
     browser = playwright.chromium.launch(executable_path=path, args=arguments)
     yield browser
     browser.close()
@@ -72,6 +79,8 @@ def open_page(browser: Browser) -> Iterator[Open]:
     def open_page(
         server: StandIn, screen: str = "headunit", wait: bool = True, clock: bool = False, **options: object
     ) -> Page:
+        # What a service worker keeps is what some tests are about, and would come between the others and their server.
+        options.setdefault("service_workers", "block")
         contexts.append(browser.new_context(viewport=SCREENS[screen], **options))  # type: ignore[arg-type]
         page = contexts[-1].new_page()
         page.set_default_timeout(PATIENCE)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 import sys
 from pathlib import Path
 
@@ -13,51 +14,62 @@ from views import STATES
 
 # Lists that are looked at besides the first.
 TABS = {
-    "host-playing": ["Add", "Guests", "Invite"],
-    "host-empty": ["Add"],
-    "host-relays": ["Guests"],
-    "host-convoy": ["Guests"],
-    "web-guest-relays": ["Guests"],
-    "guest-connected": ["Search", "Guests"],
-    "guest-behind-relays": ["Guests"],
-    "guest-relaying": ["Guests"],
+    "host-playing": ["search", "guests", "invitation"],
+    "host-empty": ["search"],
+    "host-relays": ["guests"],
+    "host-convoy": ["guests"],
+    "web-guest-relays": ["guests"],
+    "guest-connected": ["search", "guests"],
+    "guest-behind-relays": ["guests"],
+    "guest-relaying": ["guests"],
 }
+# What is looked at as a driver has it.
+DRIVEN = ["host-playing", "host-paused", "host-silent", "host-trouble"]
 
 
-def picture(page: Page, path: Path) -> None:
+LOOKS = {"day": "light", "night": "dark"}
+LANGUAGES = {"en": "en-GB", "de": "de-DE"}
+
+
+def picture(page: Page, path: Path) -> Path:
     settled(page)
     page.screenshot(path=path)
+    return path
 
 
-def take(browser: Browser, folder: Path, words: list[str]) -> list[Path]:
-    """Every state that has one of these words in its name, or all of them, at both sizes by day and night."""
+def take(browser: Browser, folder: Path, words: list[str], screens: list[str]) -> list[Path]:
+    """Every state that has one of these words in its name, or all of them, by day and night, in two languages."""
     folder.mkdir(parents=True, exist_ok=True)
+    states = {name: view for name, view in STATES.items() if not words or any(word in name for word in words)}
     taken: list[Path] = []
-    for state, view in STATES.items():
-        if words and not any(word in state for word in words):
-            continue
-        stand_in = StandIn(view)
-        for (screen, size), look in ((screen, look) for screen in SCREENS.items() for look in ("light", "dark")):
-            page = browser.new_page(viewport=size, color_scheme=look)  # type: ignore[arg-type]
+    for screen, (look, scheme), (language, locale) in itertools.product(screens, LOOKS.items(), LANGUAGES.items()):
+        for state, view in states.items():
+            stand_in = StandIn(view)
+            page = browser.new_page(  # type: ignore[call-overload]
+                viewport=SCREENS[screen], color_scheme=scheme, locale=locale, service_workers="block"
+            )
             page.goto(stand_in.url)
-            name = f"{state}-{screen}-{'night' if look == 'dark' else 'day'}"
-            taken.append(folder / f"{name}.png")
-            picture(page, taken[-1])
+            name = f"{state}-{screen}-{look}-{language}"
+            taken.append(picture(page, folder / f"{name}.png"))
             for tab in TABS.get(state, []):
-                page.get_by_role("tab", name=tab).click()
-                if tab in ("Add", "Search") and state != "host-empty":
-                    page.get_by_label("Search for songs").fill("the")
-                    page.get_by_text("songs found").wait_for()
-                taken.append(folder / f"{name}-{tab.lower()}.png")
-                picture(page, taken[-1])
-            page.close()
-        stand_in.close()
+                page.locator(f"#tab-{tab}").click()
+                if tab == "search" and state != "host-empty":
+                    page.locator("#words").fill("the")
+                    page.locator("#panel-search .song").first.wait_for()
+                taken.append(picture(page, folder / f"{name}-{tab}.png"))
+            if state in DRIVEN:
+                page.locator("#header-buttons [data-control=drive]").click()
+                page.locator(".drive.like:enabled").wait_for()
+                page.screenshot(path=folder / f"{name}-driving.png")
+                taken.append(folder / f"{name}-driving.png")
+            page.context.close()
+            stand_in.close()
     return taken
 
 
 def main(folder: Path, words: list[str]) -> None:
     with sync_playwright() as playwright, launched(playwright) as browser:
-        take(browser, folder, words)
+        take(browser, folder, words, list(SCREENS))
 
 
 if __name__ == "__main__":

@@ -18,14 +18,25 @@ from urllib.parse import parse_qs, urlsplit
 from views import SONGS, STATES, View, item
 
 PAGE = Path(__file__).parents[2] / "Sources/Dashboard/Page"
+# What people read in other languages, which the page and the terminal have in common.
+TEXTS = Path(__file__).parents[2] / "Sources/DemocracyDJ/Texts"
 
 # The server's own. `require-trusted-types-for` makes every use of innerHTML an error, in browsers that know it.
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
-    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'"
+    "manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
+    "require-trusted-types-for 'script'"
 )
 
-TYPES = {".html": "text/html; charset=utf-8", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
+TYPES = {
+    ".html": "text/html; charset=utf-8",
+    ".css": "text/css",
+    ".js": "text/javascript",
+    ".json": "application/json",
+    ".png": "image/png",
+    ".svg": "image/svg+xml",
+    ".webmanifest": "application/manifest+json",
+}
 
 PING = 5.0
 
@@ -59,6 +70,9 @@ class StandIn:
         self.pings = True
         # A view in which all is over is the last of its stream, as the server has it; else a test can go on from there.
         self.ends_streams = False
+        # As the server has it, browsers may keep the page's files; else each is read again, as somebody designs it.
+        self.keeps_files = False
+        self.tag = '"1"'
         self._changed = threading.Condition()
         self._sent = 0
         self._version = 0
@@ -122,6 +136,8 @@ class StandIn:
             return
         url = urlsplit(request.path)
         file = PAGE / ("index.html" if url.path == "/" else url.path[1:])
+        if file.suffix == ".json":
+            file = TEXTS / file.name
         if url.path == "/events":
             self._stream(request)
         elif url.path == "/api/search":
@@ -130,8 +146,9 @@ class StandIn:
             _answer(request, 200, TYPES[".svg"], COVER.encode())
         elif url.path == "/invitation.svg":
             _answer(request, 200, TYPES[".svg"], CODE.encode())
-        elif file.parent == PAGE and file.is_file():
-            _answer(request, 200, TYPES[file.suffix], file.read_bytes())
+        elif file.parent in (PAGE, TEXTS) and file.is_file():
+            kept = {"Cache-Control": "max-age=604800", "ETag": self.tag} if self.keeps_files else {}
+            _answer(request, 200, TYPES[file.suffix], file.read_bytes(), kept)
         else:
             _json(request, 404, {"message": "There is nothing here."})
 
@@ -197,11 +214,18 @@ class StandIn:
             return f"event: view\ndata: {json.dumps(self.view)}\n\n", self._version
 
 
-def _answer(request: BaseHTTPRequestHandler, status: int, kind: str | None = None, body: bytes = b"") -> None:
+def _answer(
+    request: BaseHTTPRequestHandler,
+    status: int,
+    kind: str | None = None,
+    body: bytes = b"",
+    more: dict[str, str] | None = None,
+) -> None:
     request.send_response(status)
     request.send_header("Content-Security-Policy", POLICY)
     request.send_header("X-Content-Type-Options", "nosniff")
-    request.send_header("Cache-Control", "no-store")
+    for name, value in (more or {"Cache-Control": "no-store"}).items():
+        request.send_header(name, value)
     if kind:
         request.send_header("Content-Type", kind)
     if status != 204:

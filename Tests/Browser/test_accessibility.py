@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What axe-core finds that keeps people out: nothing serious, in any state, by day and by night."""
+"""What axe-core finds: nothing, in any state, by day and by night."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from axe_playwright_python.base import AXE_SCRIPT
-from conftest import SCREENS, MakeServer, Open, settled
+from conftest import MakeServer, Open, settled
 from playwright.sync_api import Page
 from views import STATES
 
@@ -17,13 +17,12 @@ def findings(page: Page) -> list[str]:
     return [
         f"{found['id']} ({found['impact']}): {node['html'][:160]}"
         for found in results["violations"]
-        if found["impact"] in ("serious", "critical")
         for node in found["nodes"]
     ]
 
 
 @pytest.mark.parametrize("look", ["light", "dark"])
-@pytest.mark.parametrize("screen", SCREENS)
+@pytest.mark.parametrize("screen", ["small", "phone"])
 @pytest.mark.parametrize("state", STATES)
 def test_nothing_keeps_anybody_out(
     make_server: MakeServer, open_page: Open, state: str, screen: str, look: str

@@ -162,7 +162,9 @@ def assert_usable(page: Page, usable: set[str], unusable: set[str]) -> None:
     found: dict[bool, set[str]] = {True: set(), False: set()}
     for tab in page.get_by_role("tab").all():
         tab.click()
-        controls = page.locator(":is(#header-buttons, #dashboard) [data-control]:visible:not([data-control=moon])")
+        # What changes only what is on view works always.
+        shown = ":is(#header-buttons, #dashboard) [data-control]:visible"
+        controls = page.locator(f"{shown}:not([data-control=moon], [data-control=drive])")
         for button in controls.all():
             found[button.is_enabled()].add(button.get_attribute("data-control") or "")
     assert found == {True: usable, False: unusable}
@@ -174,13 +176,13 @@ def test_a_session_that_is_over_says_so_and_has_no_button_that_looks_as_if_it_wo
 ) -> None:
     server = make_server(view())
     page = open_page(server)
-    wishes = {"remove", "leave"} if view is host_playing else {"vote"}
-    commands = {"skip", "end", "play"} if view is host_playing else {"skip", "leave"}
+    wishes = {"remove", "leave", "grip", "next", "clear"} if view is host_playing else {"vote"}
+    commands = {"skip", "end", "play", "previous"} if view is host_playing else {"skip", "leave"}
     assert_usable(page, wishes | commands, set())
     server.show(view(ended="The session has ended."))
     expect(page.locator(".banner")).to_contain_text("The session has ended.")
     # The way out has been gone.
-    assert_usable(page, set(), wishes | commands - {"end"} if view is host_playing else {"vote", "skip"})
+    assert_usable(page, set(), wishes | commands - {"end", "previous"} if view is host_playing else {"vote", "skip"})
     # Its program is gone by then, and that is no matter of reach.
     with page.expect_event("requestfailed"):
         server.cut()
@@ -221,7 +223,7 @@ def test_a_song_of_a_session_that_is_over_does_not_play_on(make_server: MakeServ
 
 def test_out_of_reach_a_driver_can_do_nothing_and_a_guest_can_vote(make_server: MakeServer, open_page: Open) -> None:
     for view, usable, unusable in (
-        (host_playing, set(), {"play", "skip", "remove", "leave", "end"}),
+        (host_playing, set(), {"play", "skip", "remove", "leave", "end", "grip", "next", "clear", "previous"}),
         (web_guest, {"vote"}, {"skip", "leave"}),
     ):
         server = make_server(view())

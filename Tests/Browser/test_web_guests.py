@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+import time
 from pathlib import Path
 from urllib.parse import urljoin, urlsplit
 
@@ -136,3 +137,33 @@ def test_a_restart_asks_nobody_for_the_code_again_and_an_end_everybody(ride: Rid
         page.reload()
         expect(page.get_by_text("Scan the code")).to_be_visible()
     assert invitation(open_page(last)) != code
+
+
+# How long a person takes, in seconds, by the keystroke-level model (Card, Moran and Newell, 1980): to think of what to
+# do, to tap what is in sight, and to press a key on a phone.
+THINKS, TAPS, PRESSES = 1.35, 1.1, 0.28
+FIRST_VOTE = 10.0
+
+
+def test_a_passenger_who_has_never_seen_it_has_voted_within_ten_seconds_of_the_picture(
+    ride: Ride, open_page: Open, measured: list[str]
+) -> None:
+    url = invitation(open_page(ride.host("--web-guests")))
+    start = time.monotonic()
+    phone = open_page(Door(url), "phone", wait=False)
+    name = phone.get_by_label("Your name")
+    # There is one thing to do, and the keyboard is open for it.
+    expect(name).to_be_focused()
+    assert phone.locator("#join button, #join input").count() == 2
+    phone.keyboard.type("Mia")
+    phone.keyboard.press("Enter")
+    # The first vote is in sight, without scrolling or another list.
+    vote = phone.locator("#panel-queue button.vote").first
+    expect(vote).to_be_in_viewport(ratio=1)
+    vote.click()
+    expect(vote).to_have_attribute("aria-pressed", "true")
+    machine = time.monotonic() - start
+    # The camera's banner is tapped; the name is thought of and typed; a song is thought of and tapped.
+    person = TAPS + (THINKS + 4 * PRESSES) + (THINKS + TAPS)
+    measured.append(f"from the picture to the first vote: {person:.1f} s of a person, {machine:.1f} s of this machine")
+    assert person + machine < FIRST_VOTE

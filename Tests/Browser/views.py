@@ -63,8 +63,14 @@ def item(number: int, votes: tuple[dict[str, str], ...] = (), asked: dict[str, s
     }
 
 
-def wish(kind: str, state: str, sentence: str | None = None) -> View:
-    return {"kind": kind, "state": state, "reason": "queueFull" if sentence else None, "sentence": sentence}
+def wish(kind: str, state: str, sentence: str | None = None, made: View | None = None) -> View:
+    reason = "queueFull" if sentence else None
+    return {"kind": kind, "state": state, "reason": reason, "sentence": sentence, "sentenceText": made}
+
+
+def made(key: str, *values: str | int | View) -> View:
+    """How a sentence is made, so that it can be said in another language."""
+    return {"key": key, "values": list(values)}
 
 
 def guest(person: dict[str, str], rssi: int | None, **more: Any) -> View:
@@ -85,6 +91,8 @@ def notice(code: str, message: str, **more: Any) -> View:
         "critical": True,
         "dismissAfter": None,
         "kind": "banner",
+        "messageText": None,
+        "suggestionText": None,
         **more,
     }
 
@@ -101,6 +109,10 @@ def lost(button: str | None = None) -> View:
         if button is None
         else "You are back by yourself as soon as it is heard. Make sure Bluetooth is on, or retry now.",
         button=button,
+        messageText=made(
+            "Connection to {1} lost. Trying to reconnect." if button is None else "{1} is still out of reach.",
+            HOST["name"],
+        ),
     )
 
 
@@ -121,6 +133,10 @@ def base(**more: Any) -> View:
         "notices": [],
         "invitation": None,
         "library": None,
+        "undo": None,
+        "volume": None,
+        "canGoBack": None,
+        "sound": None,
         "ended": None,
         **more,
     }
@@ -136,6 +152,9 @@ def host(**more: Any) -> View:
             "connection": "hosting",
             "invitation": {"name": HOST["name"], "pin": "4821", "url": web, "qr": "/invitation.svg"},
             "library": {"songs": 10_000, "scanned": None, "toScan": None},
+            "volume": 70,
+            "canGoBack": True,
+            "sound": True,
             **more,
         }
     )
@@ -207,7 +226,14 @@ def guest_view(**more: Any) -> View:
 
 
 def guest_connected(**more: Any) -> View:
-    rejected = wish("vote", "rejected", 'Your vote for "Windows Down" does not count: the queue is full.')
+    rejected = wish(
+        "vote",
+        "rejected",
+        'Your vote for "Windows Down" does not count: the queue is full.',
+        made(
+            "Your vote for {1} does not count: {2}.", made('"{1}"', "Windows Down"), made("the queue is full")
+        ),
+    )
     return guest_view(
         **{
             "nowPlaying": item(0, (BOB,), MIA, art="/art/s0"),
@@ -267,7 +293,7 @@ def guest_refused(**more: Any) -> View:
         "You already have 5 songs waiting.",
         "Suggest again when one of them has played.",
         seconds=600,
-    )
+    ) | {"messageText": made("You already have {1} songs waiting.", 5)}
     return guest_connected(
         **{"wishes": [refused("s41", "Slow Lane"), refused("s40", "The Long Way Round")], "notices": [waiting], **more}
     )
@@ -348,7 +374,15 @@ def radio_out() -> View:
                 kind="toast",
                 suggestion="Make room: df -h shows which disk is full.",
             ),
-            passing("notQueued", '"s77" is not in the queue.', "Name a song that waits; skip ends the one that plays.", seconds=600),
+            {
+                **passing(
+                    "notQueued",
+                    '"s77" is not in the queue.',
+                    "Name a song that waits; skip ends the one that plays.",
+                    seconds=600,
+                ),
+                "messageText": made('"{1}" is not in the queue.', "s77"),
+            },
         ]
     )
 
@@ -368,6 +402,7 @@ STATES: dict[str, View | None] = {
     "host-paused": host_playing(isPlaying=False, skip={"allowed": False, "votes": 0, "needed": 0, "mine": False}),
     "host-empty": scanning(),
     "host-trouble": radio_out(),
+    "host-silent": host_playing(sound=False, canGoBack=False),
     "host-hostile": hostile("host"),
     "host-relays": host_with_relays(),
     "host-convoy": host_with_convoy(),

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import DemocracyDJ
 import Foundation
 import MeshNode
 import Testing
@@ -15,12 +16,29 @@ struct PageFilesTests {
             + "/../../Sources/Dashboard/Page/"
         let names = try FileManager.default.contentsOfDirectory(atPath: folder)
         let served = Dictionary(uniqueKeysWithValues: PageFiles.all.map { ($0.path, $0.bytes) })
-        #expect(served.count == names.count)
+        #expect(served.count == names.count + Language.allCases.count - 1)
+        for language in Language.allCases where language != .english {
+            #expect(served["/\(language.rawValue).json"].map { Array($0.readableBytesView) } == language.file)
+        }
         for name in names {
             let bytes = try Data(contentsOf: URL(filePath: folder + name))
             #expect(served[name == "index.html" ? "/" : "/" + name].map { Array($0.readableBytesView) } == Array(bytes))
         }
     }
+
+    @Test("the page that is kept for tunnels is all of it")
+    func kept() throws {
+        let worker = try #require(Self.text("/worker.js"))
+        let kept = Set(worker.matches(of: /"(\/[a-z0-9.-]*)"/).map { String($0.1) })
+        #expect(kept == Set(PageFiles.all.map(\.path)).subtracting(["/worker.js"]))
+    }
+
+    @Test("the page's own tag is another one where any of its files is another")
+    func indexTag() {
+        #expect(PageFiles.indexTag != PageFiles.index.entityTag)
+        #expect(PageFiles.all.contains { $0.path == "/fresh.js" })
+    }
+
     private static func text(_ path: String) -> String? {
         PageFiles.all.first { $0.path == path }.map { String(decoding: $0.bytes.readableBytesView, as: UTF8.self) }
     }
@@ -51,7 +69,9 @@ struct PageFilesTests {
         }
         #expect(
             posted.isSuperset(of: ["play", "pause", "skip", "add", "remove", "kick", "vote", "takeBack", "suggest"]))
-        for word in posted where word != "find" {
+        // Their buttons are there only where the view has `undo`.
+        let steering: Set = ["undo", "playNext", "move", "clear", "volume", "previous"]
+        for word in posted where word != "find" && !steering.contains(word) {
             #expect(known.contains { $0.contains(word) }, "\(word) is no command")
         }
     }

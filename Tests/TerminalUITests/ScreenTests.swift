@@ -30,6 +30,28 @@ struct ScreenTests {
             ])
     }
 
+    @Test("a person who reads German is spoken to in German, above the panel and in it")
+    func german() {
+        var screen = Screen(Car.description(.guest, Car.ana), .abovePanel, language: .german)
+        let lost = Notice(.connectionLost(host: Car.dad))
+        #expect(
+            screen.show(.notice(lost), now: .zero) == [
+                "! Verbindung zu Dad's Car verloren. Sie wird wiederhergestellt. "
+                    + "Du siehst die zuletzt bekannte Liste, und was du stimmst, wird gesendet, "
+                    + "wenn die Verbindung wieder da ist."
+            ])
+        let events: [NodeEvent] = [
+            .peerConnected(Car.dad), .connection(.connected),
+            .snapshot(Car.snapshot { $0.queue[0].voters = ["ana"] }, isStale: false),
+        ]
+        for event in events { _ = screen.show(event, now: .zero) }
+        let panel = screen.panel()
+        #expect(panel.contains("! Verbindung zu Dad's Car verloren. Sie wird wiederhergestellt."))
+        #expect(panel.contains("Jetzt läuft: Open Road – The Milestones  0:00 / 3:34"))
+        #expect(panel.contains("Gäste: Ana"))
+        #expect(panel.contains(" 1. Road Trip – Night Drivers  1 Stimme (deine)"))
+    }
+
     @Test(
         "bars say how strong a signal is, where the radio knows",
         arguments: [(-50, "▂▄▆█"), (-61, "▂▄▆·"), (-75, "▂▄··"), (-90, "▂···"), (-95, "····")])

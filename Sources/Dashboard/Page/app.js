@@ -1,17 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import { PageNode } from "/node.js";
 import { placeQuestion } from "/controls.js";
 import { Dashboard } from "/dashboard.js";
 import { setShown, setStyle } from "/dom.js";
+import { Driving } from "/driving.js";
 import { Header } from "/header.js";
+import { holdUnderFingers, isHeld } from "/hold.js";
 import { Join } from "/join.js";
+import { t } from "/language.js";
+import { LastView } from "/last.js";
 import { limits } from "/limits.js";
+import { PageNode } from "/node.js";
 import { Notices } from "/notices.js";
 import { withKept } from "/outbox.js";
 import { Refusals } from "/refusals.js";
-import { keep } from "/storage.js";
+import { keepShell } from "/shell.js";
+import { keep, kept } from "/storage.js";
 import { Stream } from "/stream.js";
+import { Undo } from "/undo.js";
 
 // The page: views come in and are shown, taps go out. All that it knows by itself is below.
 
@@ -20,14 +26,19 @@ const part = (id) => document.getElementById(id);
 let view = null;
 let receivedAt = 0;
 let dashboard = null;
+let driving = null;
 let ownNotices = [];
 let ownNoticesMade = 0;
 let isDrawn = true;
 let drawnAt = -limits.drawing;
-let isHeld = false;
+/** What is on view is what an earlier page has kept. */
+let isKept = false;
+let mayShowKept = true;
 
 const announce = (text) => (part("spoken").textContent = text);
 const refusals = new Refusals(announce);
+const undo = new Undo();
+const last = new LastView();
 
 const isLinked = (one) => ["connected", "hosting"].includes(one?.connection);
 
@@ -35,12 +46,17 @@ const stream = new Stream({
     view: (newest, isFirst) => {
         const isBack = isLinked(newest) && (isFirst || !isLinked(view));
         [view, receivedAt] = [refusals.atSongs(newest), performance.now()];
+        [isKept, mayShowKept] = [false, false];
+        last.take(newest);
+        undo.take(newest.undo);
         if (isBack) dashboard?.searchAgain();
         node.landed();
         draw();
         node.flush();
     },
     refused: (refusal) => {
+        mayShowKept = false;
+        last.forget();
         showNoView();
         join.refused(refusal);
     },
@@ -64,19 +80,27 @@ const node = new PageNode({
 });
 
 const main = part("dashboard");
-const header = new Header(part("header-buttons"));
+const drive = (isDriving) => {
+    keep("driving", isDriving || null);
+    draw();
+};
+const header = new Header(part("header-buttons"), () => drive(true));
 const join = new Join(part("join"), () => stream.retry());
 const notices = new Notices(part("banners"), part("toasts"), (notice) => {
-    if (notice.code === "outOfReach") stream.retry();
-    else if (notice.code === "ended") returnToStart();
-    else node.command("retry");
+    if (notice.code === "outOfReach") return stream.retry();
+    if (notice.code === "ended") return returnToStart();
+    if (notice.code !== "undo") return node.command("retry");
+    undo.tapped();
+    draw();
+    return node.command("undo");
 });
 
 /** Nobody has joined from here, or not any more. */
 function showNoView() {
     [view, dashboard] = [null, null];
     header.showStranger();
-    setShown(main, false);
+    for (const one of [main, part("driving")]) setShown(one, false);
+    document.body.classList.remove("driving");
     draw();
 }
 
@@ -90,22 +114,24 @@ function returnToStart() {
 /** What the node has to tell. A button of it is a command, which a node that is away or has ended does not take. */
 function nodeNotices(takesCommands) {
     const told = view?.notices ?? [];
-    return takesCommands ? told : told.map((notice) => ({ ...notice, button: null }));
+    return takesCommands ? [...told, ...undo.notices] : told.map((notice) => ({ ...notice, button: null }));
 }
 
 /** What the page itself has to tell: that its node is out of reach, or has ended. */
-function pageNotices() {
+function pageNotices(isReachable) {
     if (view?.ended) {
-        return view.role === "webGuest"
-            ? [banner("ended", view.ended, null, "Return to Start")]
-            : [banner("ended", view.ended, "When it is started again, it is shown here, or what to scan.", null)];
+        const isPassenger = view.role === "webGuest";
+        const suggestion = isPassenger ? null : t`When it is started again, it is shown here, or what to scan.`;
+        return [{
+            ...banner("ended", view.ended, suggestion, isPassenger ? t`Return to Start` : null),
+            messageText: view.endedText,
+        }];
     }
-    const { isTold, offersRetry } = stream.trouble;
-    if (!isTold) return [];
+    if (isReachable) return [];
     const suggestion = view?.role === "host" || !view
-        ? "Make sure that the head unit is on, and that this device is on its Wi-Fi."
-        : "Your votes are kept and sent when the connection is back. Make sure that Wi-Fi is on.";
-    return [banner("outOfReach", "Trying to reconnect…", suggestion, offersRetry ? "Retry" : null)];
+        ? t`Make sure that the head unit is on, and that this device is on its Wi-Fi.`
+        : t`Your votes are kept and sent when the connection is back. Make sure that Wi-Fi is on.`;
+    return [banner("outOfReach", t`Trying to reconnect…`, suggestion, stream.trouble.offersRetry ? t`Retry` : null)];
 }
 
 const banner = (code, message, suggestion, button) =>
@@ -128,53 +154,62 @@ function drawNow() {
 }
 
 function show() {
-    const isReachable = !stream.trouble.isTold;
+    const isReachable = !stream.trouble.isTold && !isKept;
     const isOver = Boolean(view?.ended);
-    notices.update([...nodeNotices(isReachable && !isOver), ...ownNotices, ...pageNotices()]);
-    if (!view || isHeld) return;
-    if (dashboard?.role !== view.role) {
-        dashboard = Object.assign(new Dashboard(main, view.role, node), { role: view.role });
-        header.setRole(view.role, node);
-        setShown(main, true);
-        setShown(part("join"), false);
-    }
+    const told = [...nodeNotices(isReachable && !isOver), ...ownNotices, ...pageNotices(isReachable)];
+    notices.update(told);
+    if (!view || isHeld()) return;
+    if (dashboard?.role !== view.role) makeParts(view.role);
     // What is over does not play on.
     const known = isOver ? { ...view, isPlaying: false } : view;
     const shownView = view.role === "host" ? known : withKept(known, node.taps);
+    const isDriving = view.role === "host" && kept("driving") === true;
+    for (const [one, isShown] of [[main, !isDriving], [part("driving"), isDriving]]) setShown(one, isShown);
+    document.body.classList.toggle("driving", isDriving);
+    const state = {
+        isStale: view.isStale || !isReachable || isOver, isReachable, isOver,
+        isInTrouble: told.some((notice) => notice.critical),
+    };
     header.update(shownView, isReachable);
-    dashboard.update(shownView, receivedAt, { isStale: view.isStale || !isReachable || isOver, isReachable, isOver });
-    main.dataset.version = view.version;
+    if (isDriving) driving.update(shownView, receivedAt, state);
+    else dashboard.update(shownView, receivedAt, state);
+    for (const one of [main, part("driving")]) one.dataset.version = view.version;
 }
 
-// Songs keep their places while a finger is on the screen: the tap is for what it was aimed at.
-let holdTimer = null;
-function release() {
-    clearTimeout(holdTimer);
-    // After the click, which comes last.
-    setTimeout(() => {
-        isHeld = false;
-        draw();
-    });
+function makeParts(role) {
+    dashboard = Object.assign(new Dashboard(main, role, node), { role });
+    driving = role === "host" ? new Driving(part("driving"), node, () => drive(false)) : null;
+    header.setRole(role, node);
+    setShown(part("join"), false);
 }
-addEventListener("pointerdown", () => {
-    isHeld = true;
-    clearTimeout(holdTimer);
-    holdTimer = setTimeout(release, limits.hold);
-});
-for (const event of ["pointerup", "pointercancel"]) addEventListener(event, release);
 
+/** Shows what an earlier page has kept, where nothing comes. */
+function showKept() {
+    if (!mayShowKept || stream.isOpen || performance.now() < limits.unnoticed) return;
+    mayShowKept = false;
+    const found = last.read();
+    if (!found) return;
+    [view, receivedAt, isKept] = [found, performance.now(), true];
+    draw();
+}
+
+holdUnderFingers(() => draw());
+
+let shownTrouble = null;
 setInterval(() => {
     const before = JSON.stringify(shownTrouble);
     shownTrouble = { ...stream.trouble, taps: node.taps.length };
     if (JSON.stringify(shownTrouble) !== before) draw();
+    showKept();
     dashboard?.tick(performance.now());
+    if (document.body.classList.contains("driving")) driving?.tick(performance.now());
     // A list may have been scrolled, or another one chosen.
     placeQuestion();
 }, limits.tick);
-let shownTrouble = null;
 
 // What lies over the end of a list takes no song out of reach: the list scrolls on under it.
 new ResizeObserver(([{ target }]) => setStyle(document.documentElement, "--toasts", `${target.offsetHeight}px`))
     .observe(part("toasts"));
 
 stream.retry();
+keepShell();

@@ -2,6 +2,7 @@
 
 import { foreign, make, setAttribute, setLongText, setShown, setStyle, setText } from "/dom.js";
 import { barsIcon, icon, setBars, setIcon } from "/icons.js";
+import { t } from "/language.js";
 import { limits } from "/limits.js";
 import { bars, decibels, hue, initials, titleOf, wishText } from "/text.js";
 
@@ -58,7 +59,7 @@ export function askingButton(className, iconName, words, announce, onYes) {
     let askedAt = null;
     const show = () => {
         const isAsking = askedAt !== null;
-        setButton(element, iconName, isAsking ? "Really?" : words.word, isAsking ? words.question : words.label);
+        setButton(element, iconName, isAsking ? t`Really?` : words.word, isAsking ? words.question : words.label);
         element.classList.toggle("asking", isAsking);
     };
     const element = button(className, iconName, words.word, (event) => {
@@ -76,7 +77,7 @@ export function askingButton(className, iconName, words, announce, onYes) {
                 show();
             };
             show();
-            const text = `${words.question} ${words.consequence} Tap again to do it.`;
+            const text = `${words.question} ${words.consequence} ${t`Tap again to do it.`}`;
             announce(text);
             tell(text);
         } else if (event.timeStamp - askedAt > limits.bounce) {

@@ -4,6 +4,7 @@ import { Choosing, isChoosing } from "/choosing.js";
 import { setAttribute, setClass, setShown } from "/dom.js";
 import { Guests } from "/guests.js";
 import { Invitation } from "/invitation.js";
+import { t } from "/language.js";
 import { Playing } from "/playing.js";
 import { Queue } from "/queue.js";
 import { Search } from "/search.js";
@@ -16,10 +17,10 @@ export class Dashboard {
         const [playing, choosing, lists] = main.children;
         Object.assign(this, { main, playingSection: playing, choosingSection: choosing, lists });
         this.tabs = new Tabs(lists, [
-            { id: "queue", icon: "queue", word: "Up next" },
-            { id: "search", icon: "search", word: isHost ? "Add" : "Search" },
-            { id: "guests", icon: "person", word: "Guests" },
-            ...(isHost ? [{ id: "invitation", icon: "invite", word: "Invite" }] : []),
+            { id: "queue", icon: "queue", word: t`Up next` },
+            { id: "search", icon: "search", word: isHost ? t`Add` : t`Search` },
+            { id: "guests", icon: "person", word: t`Guests` },
+            ...(isHost ? [{ id: "invitation", icon: "invite", word: t`Invite` }] : []),
         ]);
         this.playing = new Playing(playing, node, isHost, () => {
             this.tabs.show("search");

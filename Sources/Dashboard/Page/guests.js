@@ -4,6 +4,7 @@ import { titles } from "/commands.js";
 import { askingButton, signal } from "/controls.js";
 import { foreign, KeyedList, make, setClass, setLongText, setShown, setStyle, setText } from "/dom.js";
 import { icon } from "/icons.js";
+import { t } from "/language.js";
 import { hopsOf, hue, initials, milliseconds, nameOf, relayText, shown, treeText } from "/text.js";
 import { branches, branchLines, isTree, through } from "/tree.js";
 
@@ -13,7 +14,7 @@ import { branches, branchLines, isTree, through } from "/tree.js";
  */
 export class Guests {
     #root = hostRow();
-    #stale = make("p", "label", {}, icon("clock"), make("span", "", {}, "Last known guests"));
+    #stale = make("p", "label", {}, icon("clock"), make("span", "", {}, t`Last known guests`));
     #list = make("ul", "people");
     #empty = make("p", "hint");
 
@@ -34,8 +35,8 @@ export class Guests {
         )));
         setShown(this.#list, view.guests.length);
         setShown(this.#empty, !view.guests.length);
-        const words = this.isHost ? "Nobody is here yet. Guests in the car join automatically." : "No guests are here.";
-        setText(this.#empty, isOver ? "No guests were here." : words);
+        const words = this.isHost ? t`Nobody is here yet. Guests in the car join automatically.` : t`No guests are here.`;
+        setText(this.#empty, isOver ? t`No guests were here.` : words);
     }
 
     /** The host stands above its guests where it is drawn how they hang on it, and is not in the page otherwise. */
@@ -51,7 +52,7 @@ function guestRow(node, isHost) {
     const { person, update: updatePerson } = personWords();
     const strength = signal();
     const time = make("span");
-    const web = make("span", "signal", { hidden: true }, icon("web"), make("span", "", {}, "Web"));
+    const web = make("span", "signal", { hidden: true }, icon("web"), make("span", "", {}, t`Web`));
     const way = through();
     const hops = make("span");
     const carries = make("span");
@@ -61,14 +62,14 @@ function guestRow(node, isHost) {
     const row = { guest: null, element: make("li", "person-row") };
     const drawn = branchLines(row.element);
     row.element.append(drawn.element, person);
-    const words = { word: titles.host.kick, label: titles.host.kick };
+    const words = { word: t(titles.host.kick), label: t(titles.host.kick) };
     const kick = isHost
         ? askingButton("out", "leave", words, node.announce, () => node.command("kick", { peer: row.guest.id }))
         : null;
     if (kick) row.element.append(kick.element);
     row.update = (guest) => {
         row.guest = guest;
-        updatePerson(guest, guest.isMe ? " (you)" : "");
+        updatePerson(guest, guest.isMe ? ` ${t`(you)`}` : "");
         strength.update(guest.rssi);
         setShown(web, guest.isWeb);
         setText(time, typeof guest.roundTrip === "number" ? milliseconds(guest.roundTrip) : "");
@@ -84,15 +85,15 @@ function guestRow(node, isHost) {
         setShown(details, [...details.children].some((detail) => !detail.hidden));
         const name = nameOf(guest);
         kick?.update({
-            label: `${titles.host.kick} ${name}`, question: `Really kick ${name}?`,
-            consequence: `${name} cannot join again in this session.${guest.carries ? others : ""}`,
+            label: t`Kick ${name}`, question: t`Really kick ${name}?`,
+            consequence: t`${name} cannot join again in this session.` + (guest.carries ? ` ${others}` : ""),
         });
     };
     return row;
 }
 
 const asList = { lines: [], isAbove: false, isBelow: false };
-const others = " Guests that are joined through it look for another way.";
+const others = t`Guests that are joined through it look for another way.`;
 
 /** The host, above all that hang on it. */
 function hostRow() {
@@ -103,7 +104,7 @@ function hostRow() {
     const element = make("div", "person-row above root", {}, make("div", "person", {}, face, words));
     const update = (view) => {
         const host = view.role === "host" ? view.me : view.host;
-        setLongText(name, shown(host?.name, "(no name)"), host?.name);
+        setLongText(name, shown(host?.name, t`(no name)`), host?.name);
         setText(counts, treeText(view.guests));
     };
     return { element, update };

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import { titles } from "/commands.js";
-import { askingButton, signal } from "/controls.js";
+import { askingButton, button, setButton, signal } from "/controls.js";
 import { foreign, make, setAttribute, setLongText, setShown, setText } from "/dom.js";
 import { icon, setIcon } from "/icons.js";
+import { t } from "/language.js";
 import { themeButton } from "/theme.js";
-import { counted, nameOf, shown } from "/text.js";
+import { guestsOf, nameOf, shown } from "/text.js";
 import { through } from "/tree.js";
 
 const title = document.getElementById("title");
@@ -23,12 +24,16 @@ export class Header {
     #me = foreign("me");
     #out = null;
 
-    constructor(buttons) {
+    /** `drive` opens the driving view. */
+    constructor(buttons, drive) {
         this.buttons = buttons;
+        this.drive = button("quiet", "wheel", "", drive, "drive");
+        setButton(this.drive, "wheel", "", t`Driving view`);
+        setShown(this.drive, false);
         title.replaceChildren(this.#name);
         state.replaceChildren(this.#mark, this.#words, this.#attempt, this.#way.element, this.#signal.element);
         setText(this.#name, "RoadMesh");
-        buttons.replaceChildren(this.#me, themeButton());
+        buttons.replaceChildren(this.#me, this.drive, themeButton());
     }
 
     /** Gives the role its way out: a host ends the session, a guest leaves it. */
@@ -37,12 +42,12 @@ export class Header {
         const isHost = role === "host";
         const words = isHost
             ? {
-                word: titles.host.end, label: "End the session", question: "Really end the session for everybody?",
-                consequence: "The queue is deleted and all guests leave.",
+                word: t(titles.host.end), label: t`End the session`, question: t`Really end the session for everybody?`,
+                consequence: t`The queue is deleted and all guests leave.`,
             }
             : {
-                word: titles.guest.leave, label: "Leave the host", question: "Really leave the host?",
-                consequence: "You can join again at any time.",
+                word: t(titles.guest.leave), label: t`Leave the host`, question: t`Really leave the host?`,
+                consequence: t`You can join again at any time.`,
             };
         this.#out = askingButton("out", isHost ? "end" : "leave", words, node.announce, () => node.leave(isHost));
         this.buttons.append(this.#out.element);
@@ -51,14 +56,15 @@ export class Header {
     update(view, isReachable) {
         const isHost = view.role === "host";
         const place = isHost ? view.me : view.host;
-        setLongText(this.#name, place ? shown(place.name, "(no name)") : "Democracy DJ", place?.name);
+        setLongText(this.#name, place ? shown(place.name, t`(no name)`) : "Democracy DJ", place?.name);
         setText(this.#me, isHost ? "" : nameOf(view.me));
         setShown(this.#me, !isHost);
-        const [mark, words] = isReachable || view.ended ? connectionWords(view) : ["away", "Out of reach"];
+        setShown(this.drive, isHost && !view.ended);
+        const [mark, words] = isReachable || view.ended ? connectionWords(view) : ["away", t`Out of reach`];
         setIcon(this.#mark, mark);
         setText(this.#words, words);
         const isTrying = isReachable && /^(re)?connecting$/.test(view.connection) && !view.ended;
-        setText(this.#attempt, isTrying && view.attempt > 1 ? `· attempt ${view.attempt}` : "");
+        setText(this.#attempt, isTrying && view.attempt > 1 ? `· ${t`attempt ${view.attempt}`}` : "");
         setAttribute(state, "data-good", String(["onAir", "linked"].includes(mark)));
         const me = view.guests.find((guest) => guest.isMe);
         const isLinked = isReachable && !view.ended && view.connection === "connected";
@@ -73,8 +79,9 @@ export class Header {
         setText(this.#name, "RoadMesh");
         setText(this.#me, "");
         setShown(this.#me, false);
+        setShown(this.drive, false);
         setIcon(this.#mark, "info");
-        setText(this.#words, "Not joined yet");
+        setText(this.#words, t`Not joined yet`);
         setAttribute(state, "data-good", "false");
         setText(this.#attempt, "");
         this.#way.update(null);
@@ -85,13 +92,13 @@ export class Header {
 
 /** An icon and words for how the connection is. */
 function connectionWords(view) {
-    if (view.ended) return ["end", "Ended"];
+    if (view.ended) return ["end", t`Ended`];
     switch (view.connection) {
-        case "hosting": return ["onAir", `On the air · ${counted(view.guests.length, "guest")}`];
-        case "connected": return ["linked", "Connected"];
-        case "connecting": return ["clock", "Connecting…"];
-        case "reconnecting": return ["clock", "Reconnecting…"];
-        case "failed": return ["away", "Not connected"];
-        default: return ["away", "No host"];
+        case "hosting": return ["onAir", t`On the air · ${guestsOf(view.guests.length)}`];
+        case "connected": return ["linked", t`Connected`];
+        case "connecting": return ["clock", t`Connecting…`];
+        case "reconnecting": return ["clock", t`Reconnecting…`];
+        case "failed": return ["away", t`Not connected`];
+        default: return ["away", t`No host`];
     }
 }

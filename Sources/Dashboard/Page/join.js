@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import { make, setAttribute, setShown, setText } from "/dom.js";
+import { t } from "/language.js";
 import { limits } from "/limits.js";
 import { keep, kept, ownKey, ownName } from "/storage.js";
 import { refusalOf } from "/stream.js";
@@ -14,8 +15,8 @@ export class Join {
         enterkeyhint: "go", spellcheck: "false",
     });
     #message = make("p", "form-message", { id: "join-message", role: "alert" });
-    #submit = make("button", "main", { type: "submit" }, "Join");
-    #fields = make("div", "fields", {}, make("label", "label", { for: "name" }, "Your name"), this.#input,
+    #submit = make("button", "main", { type: "submit" }, t`Join`);
+    #fields = make("div", "fields", {}, make("label", "label", { for: "name" }, t`Your name`), this.#input,
         this.#message, this.#submit);
     #isJoining = false;
 
@@ -52,7 +53,7 @@ export class Join {
 
     /** The browser's code is of an earlier session: no name helps. */
     #showCode(message) {
-        this.#open("Scan the code again", message, false);
+        this.#open(t`Scan the code again`, message, false);
     }
 
     #open(heading, hint, hasForm) {
@@ -64,7 +65,7 @@ export class Join {
 
     #show(message) {
         const isNew = this.main.hidden;
-        this.#open("Join the music", "Vote on what plays next. Your name is shown to the others in the car.", true);
+        this.#open(t`Join the music`, t`Vote on what plays next. Your name is shown to the others in the car.`, true);
         setText(this.#message, message);
         setAttribute(this.#input, "aria-invalid", message ? "true" : null);
         if (isNew) this.#input.focus();
@@ -72,7 +73,7 @@ export class Join {
 
     async #join(name) {
         if (this.#isJoining) return;
-        if (!name) return this.#show("Type your name first.");
+        if (!name) return this.#show(t`Type your name first.`);
         this.#isJoining = true;
         setAttribute(this.#submit, "aria-disabled", "true");
         try {
@@ -83,13 +84,13 @@ export class Join {
             if (!answer.ok) {
                 const { message, reason } = await refusalOf(answer);
                 if (reason === "token") return this.#showCode(message);
-                return this.#show(message || "You cannot join right now. Try again in a moment.");
+                return this.#show(message || t`You cannot join right now. Try again in a moment.`);
             }
             keep("name", name);
             setShown(this.main, false);
             this.onJoined();
         } catch {
-            this.#show("No connection. Make sure that Wi-Fi is on, then try again.");
+            this.#show(t`No connection. Make sure that Wi-Fi is on, then try again.`);
         } finally {
             this.#isJoining = false;
             setAttribute(this.#submit, "aria-disabled", null);

@@ -60,4 +60,27 @@ export const limits = {
     drawing: 100,
     /** How long a finger on the screen keeps songs from changing places under it. */
     hold: 1_500,
+    /** The same while a song is dragged: nobody drags for longer, and a pointer that is lost lets go. */
+    longestDrag: 30_000,
+    /** How far a finger moves, in pixels, before it drags: one that taps moves less. */
+    dragging: 8,
+    /** How close to its edge, in pixels, a finger scrolls the list on, and by how much in each frame. */
+    edge: 56,
+    scrollStep: 8,
+    /** How long after a song has changed places its bin takes no tap: a finger that was under way has landed by then. */
+    settling: 800,
+    /** How long "Undo" is offered, in seconds: to see that it was the wrong song, and to reach the button. */
+    undo: 8,
+    /** Pause between two settings of the volume while its slider moves: five commands a second are the node's limit. */
+    volume: 300,
+    /** How long a driver is offered the same song: to see it, and to reach it without looking. */
+    steady: 5_000,
+    /** How long a button of the driving view shows that it has failed. */
+    failed: 1_500,
+    /** Songs of the last view that are kept: ten screens. */
+    keptSongs: 100,
+    /** Pause between two views that are kept: storage is slow, and this is what a tunnel may cost. */
+    keeping: 5_000,
+    /** How old a kept view may be: as old as the cookie that lets a browser in. */
+    oldest: 12 * 3_600_000,
 };

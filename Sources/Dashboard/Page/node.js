@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import { t } from "/language.js";
 import { limits } from "/limits.js";
 import { adding, checked, tried, without } from "/outbox.js";
 import { keep, kept } from "/storage.js";
 import { messageOf } from "/stream.js";
 
 const sentences = {
-    403: "You cannot do that here.",
-    429: "Too many taps at once. Wait a moment, then try again.",
+    403: t`You cannot do that here.`,
+    429: t`Too many taps at once. Wait a moment, then try again.`,
 };
 
 /**
@@ -42,9 +43,9 @@ export class PageNode {
         try {
             const answer = await post({ command, ...fields });
             if (answer.ok) return true;
-            this.#on.say(await said(answer, "That did not work. Try again in a moment."));
+            this.#on.say(await said(answer, t`That did not work. Try again in a moment.`));
         } catch {
-            this.#on.say("No connection, so nothing was done.", "Try again when the connection is back.");
+            this.#on.say(t`No connection, so nothing was done.`, t`Try again when the connection is back.`);
         }
         return false;
     }
@@ -58,7 +59,7 @@ export class PageNode {
     wish(command, song) {
         const taps = adding(checked(kept("taps")), { command, songID: song.id, title: song.title });
         if (!taps) {
-            this.#on.say("Too many votes are waiting already.", "Vote again when the connection is back.");
+            this.#on.say(t`Too many votes are waiting already.`, t`Vote again when the connection is back.`);
             return;
         }
         this.#keep(taps);
@@ -82,10 +83,10 @@ export class PageNode {
     async search(words, signal) {
         try {
             const answer = await fetch(`/api/search?q=${encodeURIComponent(words)}`, { signal });
-            if (!answer.ok) return { songs: [], message: await messageOf(answer) || "The host does not answer." };
+            if (!answer.ok) return { songs: [], message: await messageOf(answer) || t`The host does not answer.` };
             return { songs: (await answer.json()).songs, message: "" };
         } catch {
-            return { songs: [], message: "No connection. Your search continues when it is back." };
+            return { songs: [], message: t`No connection. Your search continues when it is back.` };
         }
     }
 
@@ -100,7 +101,7 @@ export class PageNode {
             // A browser that the node does not know keeps what it wanted until it has joined again.
             if (answer.status === 401) return false;
             if (answer.ok) this.#landing.push({ ...tap, landedAt: performance.now() });
-            else this.#on.say(await said(answer, "Your vote was not taken. Try again in a moment."));
+            else this.#on.say(await said(answer, t`Your vote was not taken. Try again in a moment.`));
             this.#keep(without(checked(kept("taps")), tap));
             return true;
         } catch {

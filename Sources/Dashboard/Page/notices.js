@@ -3,11 +3,12 @@
 import { button, setButton } from "/controls.js";
 import { foreign, KeyedList, make, setAttribute, setShown, setText } from "/dom.js";
 import { icon, setIcon } from "/icons.js";
+import { t, told } from "/language.js";
 import { limits } from "/limits.js";
 import { sentenceOf } from "/text.js";
 
 /** What a banner says in large letters, where its message says more than can be read at a glance. */
-const headings = { connectionLost: "Connection Lost", hostNotFound: "Host Not Found", outOfReach: "No Connection" };
+const headings = { connectionLost: t`Connection Lost`, hostNotFound: t`Host Not Found`, outOfReach: t`No Connection` };
 
 /**
  * Decides which notices are in view: of the banners the newest, of the toasts the newest that stay and, always, one
@@ -64,7 +65,7 @@ function noticeRow(kind, onRetry, onDismiss) {
     const action = make("button", "action", { type: "button", "data-control": "retry" });
     action.addEventListener("click", () => onRetry(row.notice));
     const close = button("quiet", "cross", "", () => onDismiss(row.notice), "close");
-    setButton(close, "cross", "", "Dismiss");
+    setButton(close, "cross", "", t`Dismiss`);
     const text = make("div", "notice-words", {}, heading, message, suggestion);
     row.element = make("div", `notice ${kind}`, {}, mark, text, action, close);
     const pass = () => {
@@ -78,12 +79,13 @@ function noticeRow(kind, onRetry, onDismiss) {
         const large = kind === "banner" ? headings[notice.code] : null;
         setAttribute(row.element, "data-critical", String(notice.critical));
         setIcon(mark, notice.critical ? "warning" : "info");
-        setText(heading.firstChild, large ?? sentenceOf(notice.message));
-        setText(message.firstChild, large ? sentenceOf(notice.message) : "");
+        const what = sentenceOf(told(notice.message, notice.messageText));
+        setText(heading.firstChild, large ?? what);
+        setText(message.firstChild, large ? what : "");
         setShown(message, large);
-        setText(suggestion.firstChild, sentenceOf(notice.suggestion));
+        setText(suggestion.firstChild, sentenceOf(told(notice.suggestion, notice.suggestionText)));
         setShown(suggestion, notice.suggestion);
-        setText(action, notice.button ?? "");
+        setText(action, told(notice.button) ?? "");
         setShown(action, notice.button);
         setShown(close, !notice.critical);
         if (typeof notice.dismissAfter === "number") row.timer ??= setTimeout(pass, notice.dismissAfter * 1000);

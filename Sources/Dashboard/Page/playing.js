@@ -4,7 +4,9 @@ import { titles } from "/commands.js";
 import { button, cover, setButton, songWords, wishLine } from "/controls.js";
 import { foreign, make, setAttribute, setClass, setShown, setText } from "/dom.js";
 import { icon, setIcon } from "/icons.js";
-import { clock, counted, elapsed, nameOf } from "/text.js";
+import { around, t } from "/language.js";
+import { clock, elapsed, nameOf, votesOf } from "/text.js";
+import { Volume } from "/volume.js";
 
 /** What plays: cover, title, progress, and the buttons that this role has. */
 export class Playing {
@@ -15,8 +17,9 @@ export class Playing {
     #state = make("span");
     #asked = make("p", "asked");
     #asker = foreign();
+    #asking = make("span");
     #votes = make("span");
-    #progress = make("progress", "", { "aria-label": "Progress of the song" });
+    #progress = make("progress", "", { "aria-label": t`Progress of the song` });
     #done = make("span");
     #whole = make("span");
     #times = make("p", "times", { "aria-hidden": "true" }, this.#done, this.#whole);
@@ -26,18 +29,26 @@ export class Playing {
 
     constructor(section, node, isHost, onSearch) {
         Object.assign(this, { section, isHost });
-        this.play = button("main", "play", titles.host.play, () => node.command(this.#view?.isPlaying ? "pause" : "play"), "play");
-        this.skip = button("main", "skip", titles[isHost ? "host" : "guest"].skip, () => {
+        this.volume = new Volume(node);
+        this.previous = button("main step", "previous", "", () => {
+            if (!this.previous.getAttribute("aria-disabled")) node.command("previous");
+        }, "previous");
+        setButton(this.previous, "previous", "", t`Previous song`);
+        this.play = button("main", "play", t(titles.host.play), () => node.command(this.#view?.isPlaying ? "pause" : "play"), "play");
+        this.skip = button("main", "skip", t(titles[isHost ? "host" : "guest"].skip), () => {
             if (!this.skip.getAttribute("aria-disabled")) node.command("skip");
         }, "skip");
-        this.find = button("main only", "search", isHost ? "Add songs" : "Find a song", onSearch, "find");
-        const buttons = make("div", "buttons", {}, ...(isHost ? [this.play] : []), this.skip, this.find);
-        this.#asked.append(this.#asker, this.#votes);
+        this.find = button("main only", "search", isHost ? t`Add songs` : t`Find a song`, onSearch, "find");
+        const buttons = make("div", "buttons", {}, ...(isHost ? [this.previous, this.play] : []), this.skip, this.find);
+        const [before, after] = around("{1} asked");
+        this.#asking.append(before, this.#asker, after);
+        this.#asked.append(this.#asking, this.#votes);
         const heading = make("h2", "label", { id: "playing-heading" }, this.#mark, this.#state);
         this.song = make(
             "div", "song-words", {}, this.#words.titleLine, this.#words.artistLine, this.#asked, this.#wish.element);
         this.time = make("div", "time", {}, this.#progress, this.#times);
-        section.replaceChildren(heading, this.#cover.element, this.song, this.#empty, this.time, buttons);
+        section.replaceChildren(heading, this.#cover.element, this.song, this.#empty, this.time, buttons,
+            this.volume.element);
     }
 
     /** Shows a view that came at `receivedAt`, on the clock of `tick`. */
@@ -45,14 +56,16 @@ export class Playing {
         this.#view = view;
         this.#receivedAt = receivedAt;
         const item = view.nowPlaying;
-        setIcon(this.#mark, isStale ? "clock" : "note");
-        setText(this.#state, isStale ? "Last known" : stateWords(view));
+        const isMute = view.sound === false && item;
+        setIcon(this.#mark, isStale ? "clock" : isMute ? "mute" : "note");
+        setText(this.#state, isStale ? t`Last known` : stateWords(view));
+        setClass(this.section, "mute", !isStale && isMute);
         setClass(this.section, "empty", !item);
         for (const part of [this.#cover.element, this.song, this.time]) setShown(part, item);
         setShown(this.#empty, !item && !isOver);
         if (item) this.#showSong(item, view.host?.id ?? (this.isHost ? view.me.id : null));
         else setText(this.#empty, this.#emptyWords(view));
-        this.#showButtons(view);
+        this.#showButtons(isOver ? { ...view, volume: null, canGoBack: null } : view);
         this.tick(receivedAt);
     }
 
@@ -69,15 +82,16 @@ export class Playing {
         if (!isKnown) return;
         setAttribute(this.#progress, "max", String(item.duration));
         setAttribute(this.#progress, "value", String(Math.floor(seconds)));
-        setAttribute(this.#progress, "aria-valuetext", `${clock(seconds)} of ${clock(item.duration)}`);
+        setAttribute(this.#progress, "aria-valuetext", t`${clock(seconds)} of ${clock(item.duration)}`);
     }
 
     #showSong(item, hostID) {
         this.#cover.update(item);
         this.#words.update(item, { artist: item.artist });
         const isAsked = item.addedBy && item.addedBy !== hostID;
-        setText(this.#asker, isAsked ? `${nameOf({ name: item.addedByName })} asked` : "");
-        const votes = item.votes > 0 ? counted(item.votes, "vote") : "";
+        setText(this.#asker, isAsked ? nameOf({ name: item.addedByName }) : "");
+        setShown(this.#asking, isAsked);
+        const votes = item.votes > 0 ? votesOf(item.votes) : "";
         setText(this.#votes, isAsked && votes ? ` · ${votes}` : votes);
         setShown(this.#asked, isAsked || votes);
         this.#wish.update(item.wish);
@@ -91,29 +105,34 @@ export class Playing {
         if (this.isHost) {
             setShown(this.play, nowPlaying || view.queue.length);
             const next = view.isPlaying ? "pause" : "play";
-            setButton(this.play, next, titles.host[next]);
+            setButton(this.play, next, t(titles.host[next]));
+            this.volume.update(view);
+            setShown(this.previous, typeof view.canGoBack === "boolean" && nowPlaying);
+            setAttribute(this.previous, "aria-disabled", view.canGoBack ? null : "true");
             const isWanted = skip?.votes > 0;
-            const word = titles.host.skip;
-            const label = isWanted ? `${word}. ${skip.votes} of ${skip.needed} votes to skip.` : word;
+            const word = t(titles.host.skip);
+            const label = isWanted ? `${word}. ${t`${skip.votes} of ${skip.needed} votes to skip.`}` : word;
             setButton(this.skip, "skip", isWanted ? `${word} ${skip.votes}/${skip.needed}` : word, label);
             setClass(this.skip, "wanted", isWanted);
             return;
         }
         if (!skip?.allowed) return;
-        const words = skip.mine ? "You voted to skip" : titles.guest.skip;
-        setButton(this.skip, skip.mine ? "check" : "skip", `${words} (${skip.votes} of ${skip.needed})`);
+        const words = skip.mine
+            ? t`You voted to skip (${skip.votes} of ${skip.needed})` : t`Vote to skip (${skip.votes} of ${skip.needed})`;
+        setButton(this.skip, skip.mine ? "check" : "skip", words);
         setAttribute(this.skip, "aria-pressed", String(Boolean(skip.mine)));
         // A vote to skip is not taken back. The button keeps the focus of the person who has just tapped it.
         setAttribute(this.skip, "aria-disabled", skip.mine ? "true" : null);
     }
 
     #emptyWords(view) {
-        if (this.isHost) return view.queue.length ? "Tap Play to start the music." : "Add a song to start the music.";
-        return view.host ? "Find a song and suggest it." : "Join a host to see what plays.";
+        if (this.isHost) return view.queue.length ? t`Tap Play to start the music.` : t`Add a song to start the music.`;
+        return view.host ? t`Find a song and suggest it.` : t`Join a host to see what plays.`;
     }
 }
 
 function stateWords(view) {
-    if (!view.nowPlaying) return "Nothing is playing";
-    return view.isPlaying ? "Now playing" : "Paused";
+    if (!view.nowPlaying) return t`Nothing is playing`;
+    if (view.sound === false) return t`No sound`;
+    return view.isPlaying ? t`Now playing` : t`Paused`;
 }

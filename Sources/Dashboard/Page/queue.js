@@ -1,70 +1,111 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import { button, cover, setButton, songWords, wishLine } from "/controls.js";
-import { foreign, KeyedList, make, setAttribute, setClass, setShown, setText } from "/dom.js";
+import { KeyedList, make, setAttribute, setClass, setShown, setText } from "/dom.js";
+import { askedLine, hostRow } from "/hostrow.js";
 import { icon } from "/icons.js";
-import { clock, counted, cut, nameOf, shown, titleOf } from "/text.js";
+import { t } from "/language.js";
+import { limits } from "/limits.js";
+import { Reorder } from "/reorder.js";
+import { clock, shown, titleOf, voterNames, votesOf } from "/text.js";
+
+/** A list in which one song is at another place. */
+export function withMoved(queue, songID, position) {
+    const others = queue.filter((item) => item.id !== songID);
+    return [...others.slice(0, position), ...queue.filter((item) => item.id === songID), ...others.slice(position)];
+}
 
 /** What plays next, and the wishes about songs that are not there yet. */
 export class Queue {
     #songs = make("ol", "songs");
     #wishes = make("ul", "songs");
-    #wishesHeading = make("h3", "label", {}, "Your suggestions");
-    #stale = make("p", "label", {}, icon("clock"), make("span", "", {}, "Last known queue"));
+    #wishesHeading = make("h3", "label", {}, t`Your suggestions`);
+    #stale = make("p", "label", {}, icon("clock"), make("span", "", {}, t`Last known queue`));
     #empty = make("p", "hint");
+    #clear = null;
+    #shown = null;
+    /** Where the driver has put a song, until the node says so. */
+    #moved = null;
 
     constructor(panel, node, isHost) {
         this.isHost = isHost;
         panel.append(this.#stale, this.#wishesHeading, this.#wishes, this.#songs, this.#empty);
-        this.songs = new KeyedList(this.#songs, (item) => item.id, () => songRow(node, isHost));
+        const reorder = isHost ? new Reorder(this.#songs, node.announce, (...move) => this.#move(node, ...move)) : null;
+        const row = isHost ? () => hostRow(node, reorder) : () => guestRow(node);
+        this.songs = new KeyedList(this.#songs, (item) => item.id, row);
         this.wishes = new KeyedList(this.#wishes, (wish) => wish.songID, () => wishRow(node));
+        if (!isHost) return;
+        this.#clear = button("quiet clear", "bin", t`Clear the queue`, () => node.command("clear"), "clear");
+        panel.append(this.#clear);
     }
 
     update(view, isStale, isOver) {
+        this.#shown = { view, isStale, isOver };
         setShown(this.#stale, isStale && view.queue.length);
         // Who has added what nobody asked for is the host, and needs no mention.
         const hostID = this.isHost ? view.me.id : view.host?.id;
-        this.songs.update(view.queue.map((item) => ({ ...item, isAsked: item.addedBy && item.addedBy !== hostID })));
+        const queue = this.#ordered(view.queue);
+        this.songs.update(queue.map((item) => ({ ...item, isAsked: item.addedBy && item.addedBy !== hostID })));
         this.wishes.update(view.wishes);
         setShown(this.#wishesHeading, view.wishes.length);
         setShown(this.#wishes, view.wishes.length);
         setShown(this.#songs, view.queue.length);
         setShown(this.#empty, !view.queue.length && !view.wishes.length);
-        setText(this.#empty, isOver ? "The queue was empty." : this.#emptyWords(view));
+        setText(this.#empty, isOver ? t`The queue was empty.` : this.#emptyWords(view));
+        // A node without undo has none of these commands.
+        setClass(this.#songs, "fixed", view.undo === undefined);
+        if (this.#clear) setShown(this.#clear, view.queue.length > 1 && view.undo !== undefined);
+    }
+
+    async #move(node, songID, position) {
+        if (songID !== null) this.#moved = { songID, position, until: performance.now() + limits.landing };
+        this.#draw();
+        if (songID === null) return;
+        if (!(await node.command("move", { songID, position }))) this.#moved = null;
+        setTimeout(() => this.#draw(), limits.landing);
+        this.#draw();
+    }
+
+    #draw() {
+        if (this.#shown) this.update(this.#shown.view, this.#shown.isStale, this.#shown.isOver);
+    }
+
+    #ordered(queue) {
+        if (!this.#moved) return queue;
+        const { songID, position, until } = this.#moved;
+        const index = queue.findIndex((item) => item.id === songID);
+        if (index >= 0 && index !== position && performance.now() < until) return withMoved(queue, songID, position);
+        this.#moved = null;
+        return queue;
     }
 
     #emptyWords(view) {
-        if (this.isHost) return "The queue is empty. Add songs, or let guests suggest some.";
-        return view.host ? "The queue is empty. Search for a song and suggest it." : "Join a host to see its queue.";
+        if (this.isHost) return t`The queue is empty. Add songs, or let guests suggest some.`;
+        return view.host ? t`The queue is empty. Search for a song and suggest it.` : t`Join a host to see its queue.`;
     }
 }
 
-function songRow(node, isHost) {
+function guestRow(node) {
     const art = cover("small");
     const words = songWords("p");
     const place = make("span", "place", { "aria-hidden": "true" });
     const wish = wishLine();
-    const asker = foreign();
-    const asked = make("p", "asked", {}, asker, " asked");
-    const votes = make("p", "votes", {}, make("b"), make("span"));
+    const asked = askedLine();
     const row = { item: null };
     // A tap is for what the button shows, which is the row's item: tapped again before that is seen, a vote stays.
-    const control = isHost
-        ? button("quiet", "bin", "", () => node.command("remove", { songID: row.item.id }), "remove")
-        : button("vote waits", "vote", "", () => node.wish(isWanted(row.item) ? "takeBack" : "vote", row.item), "vote");
-    const text = make("div", "song-words", {}, words.titleLine, words.artistLine, asked, wish.element);
-    const element = make("li", "song", {}, place, art.element, text, ...(isHost ? [votes] : []), control);
-    row.element = element;
+    const vote = button("vote waits", "vote", "", () => {
+        node.wish(isWanted(row.item) ? "takeBack" : "vote", row.item);
+    }, "vote");
+    const text = make("div", "song-words", {}, words.titleLine, words.artistLine, asked.element, wish.element);
+    row.element = make("li", "song", {}, place, art.element, text, vote);
     row.update = (item, index) => {
         row.item = item;
         setText(place, String(index + 1));
         art.update(item);
         words.update(item, { artist: shown(item.artist, ""), length: item.duration ? clock(item.duration) : "" });
-        setText(asker, item.isAsked ? nameOf({ name: item.addedByName }) : "");
-        setShown(asked, item.isAsked);
+        asked.update(item);
         wish.update(item.wish);
-        if (isHost) showVotes(votes, control, item);
-        else showVoteButton(control, item);
+        showVoteButton(vote, item);
     };
     return row;
 }
@@ -76,24 +117,14 @@ function isWanted(item) {
     return wish.kind !== "takeBack";
 }
 
-const voterNames = (item) => item.voters.slice(0, 12).map((voter) => cut(nameOf(voter), 40)).join(", ");
-
-function showVotes(votes, control, item) {
-    setText(votes.firstChild, String(item.votes));
-    setText(votes.lastChild, item.votes === 1 ? " vote" : " votes");
-    setAttribute(votes, "title", item.votes ? `Voted for by ${voterNames(item)}` : null);
-    setClass(votes, "none", !item.votes);
-    setButton(control, "bin", "", `Remove ${titleOf(item)}`);
-}
-
 function showVoteButton(control, item) {
     const wanted = Boolean(isWanted(item));
     const underWay = { queued: "clock", sent: "sent" }[item.wish?.state];
-    const label = `Vote for ${titleOf(item)}, ${counted(item.votes, "vote")}`;
+    const label = t`Vote for ${titleOf(item)}, ${votesOf(item.votes)}`;
     setButton(control, underWay ?? (wanted ? "check" : "vote"), String(item.votes), label);
     setAttribute(control, "aria-pressed", String(wanted));
     setClass(control, "under-way", Boolean(underWay));
-    setAttribute(control, "title", item.votes ? `Voted for by ${voterNames(item)}` : "Vote");
+    setAttribute(control, "title", item.votes ? t`Voted for by ${voterNames(item)}` : t`Vote`);
 }
 
 function wishRow(node) {
@@ -112,7 +143,7 @@ function wishRow(node) {
         art.update(song);
         words.update(song, { artist: "" });
         wish.update(item);
-        setButton(again, "plus", "", `Suggest ${titleOf(song)} again`);
+        setButton(again, "plus", "", t`Suggest ${titleOf(song)} again`);
         setShown(again, item.state === "rejected" && item.kind === "suggest");
     };
     return row;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import { told } from "/language.js";
+
 /**
  * Tells a refused suggestion once, at its song. The node tells it in a notice as well, which says what to do: its
  * sentences take the place of the wish's own for as long as that is in view, and it is no toast.
@@ -25,7 +27,7 @@ export class Refusals {
         const mark = (notice) => refused.findLast((one) => one.reason === notice.code);
         for (const notice of view.notices) this.#tell(mark(notice)?.songID, notice);
         if (!this.#told.size) return view;
-        const told = (wish, songID) => (this.#told.has(songID) ? { ...wish, sentence: this.#told.get(songID) } : wish);
+        const told = (wish, songID) => (this.#told.has(songID) ? { ...wish, sentence: this.#told.get(songID), sentenceText: null } : wish);
         const shown = (item) => item && { ...item, wish: told(item.wish, item.id) };
         return {
             ...view, nowPlaying: shown(view.nowPlaying), queue: view.queue.map(shown),
@@ -34,8 +36,9 @@ export class Refusals {
         };
     }
 
-    #tell(songID, { message, suggestion }) {
-        const sentence = [message, suggestion].filter(Boolean).join(" ");
+    #tell(songID, notice) {
+        const parts = [told(notice.message, notice.messageText), told(notice.suggestion, notice.suggestionText)];
+        const sentence = parts.filter(Boolean).join(" ");
         if (!songID || this.#told.get(songID) === sentence) return;
         this.#told.set(songID, sentence);
         this.announce(sentence);

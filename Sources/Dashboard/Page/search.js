@@ -4,19 +4,20 @@ import { titles } from "/commands.js";
 import { button, cover, setButton, songWords, wishLine } from "/controls.js";
 import { KeyedList, make, setAttribute, setShown, setText } from "/dom.js";
 import { icon } from "/icons.js";
+import { plural, t } from "/language.js";
 import { limits } from "/limits.js";
-import { clock, counted, shown, titleOf } from "/text.js";
+import { clock, shown, titleOf } from "/text.js";
 
 /** Looks for songs of the host's library, and asks for them. */
 export class Search {
     #input = make("input", "waits", {
         type: "search", id: "words", name: "q", maxlength: limits.search, autocomplete: "off", autocapitalize: "off",
-        spellcheck: "false", enterkeyhint: "search", placeholder: "Title or artist",
+        spellcheck: "false", enterkeyhint: "search", placeholder: t`Title or artist`,
     });
     #state = make("p", "hint", { role: "status" });
     #found = make("ul", "songs");
     #library = make(
-        "div", "library", { hidden: true }, make("p"), make("progress", "", { "aria-label": "Songs scanned" }));
+        "div", "library", { hidden: true }, make("p"), make("progress", "", { "aria-label": t`Songs scanned` }));
     #songs = [];
     #view = null;
     #timer = null;
@@ -26,8 +27,8 @@ export class Search {
 
     constructor(panel, node, isHost) {
         Object.assign(this, { node, isHost });
-        const label = make("label", "unseen", { for: "words" }, "Search for songs");
-        const submit = make("button", "waits", { type: "submit", "aria-label": "Search" }, icon("search"));
+        const label = make("label", "unseen", { for: "words" }, t`Search for songs`);
+        const submit = make("button", "waits", { type: "submit", "aria-label": t`Search` }, icon("search"));
         const form = make("form", "search", { role: "search" }, label, this.#input, submit);
         form.addEventListener("submit", (event) => {
             event.preventDefault();
@@ -39,7 +40,7 @@ export class Search {
         });
         panel.append(form, this.#state, this.#found, this.#library);
         this.found = new KeyedList(this.#found, (song) => song.id, () => foundRow(node, isHost));
-        this.#say(isHost ? "Search your music and add songs." : "Search the car's music.");
+        this.#say(isHost ? t`Search your music and add songs.` : t`Search the car's music.`);
     }
 
     update(view) {
@@ -65,12 +66,12 @@ export class Search {
         if (!words) return this.#answer([], "");
         const abort = new AbortController();
         this.#abort = abort;
-        this.#say("Searching…");
+        this.#say(t`Searching…`);
         const { songs, message } = await this.node.search(words, abort.signal);
         if (abort.signal.aborted) return;
         this.#isOpen = message !== "";
-        const none = `Nothing found for “${shown(words, "")}”.`;
-        this.#answer(songs, message || (songs.length ? `${counted(songs.length, "song")} found.` : none));
+        const none = t`Nothing found for “${shown(words, "")}”.`;
+        this.#answer(songs, message || (songs.length ? plural(songs.length, "{1} song found.", "{1} songs found.") : none));
     }
 
     #answer(songs, words) {
@@ -99,11 +100,10 @@ export class Search {
         setShown(this.#library, library);
         if (!library) return;
         const isScanning = typeof library.toScan === "number";
-        const songs = counted(library.songs, "song");
-        setText(words, isScanning
-            ? `${songs} in the library so far. ${(library.scanned ?? 0).toLocaleString()} of ${
-                counted(library.toScan, "file")} read.`
-            : `${songs} in the library.`);
+        const songs = isScanning
+            ? plural(library.songs, "{1} song in the library so far.", "{1} songs in the library so far.")
+            : plural(library.songs, "{1} song in the library.", "{1} songs in the library.");
+        setText(words, isScanning ? `${songs} ${t`${library.scanned ?? 0} of ${library.toScan} files read.`}` : songs);
         setShown(progress, isScanning);
         if (!isScanning) return;
         setAttribute(progress, "max", String(Math.max(1, library.toScan)));
@@ -116,7 +116,7 @@ function foundRow(node, isHost) {
     const words = songWords("p");
     const wish = wishLine();
     const row = { song: null };
-    const word = isHost ? titles.host.add : titles.guest.suggest;
+    const word = t(isHost ? titles.host.add : titles.guest.suggest);
     const add = button(isHost ? "word-button" : "word-button waits", "plus", word, () => {
         const { song } = row;
         if (add.getAttribute("aria-disabled")) return;
@@ -124,7 +124,7 @@ function foundRow(node, isHost) {
         else if (song.item) node.wish("vote", song);
         else node.wish("suggest", song);
     }, "add");
-    const place = make("p", "wish", { "data-state": "confirmed", hidden: true }, icon("check"), "In the queue");
+    const place = make("p", "wish", { "data-state": "confirmed", hidden: true }, icon("check"), t`In the queue`);
     const text = make("div", "song-words", {}, words.titleLine, words.artistLine, wish.element, place);
     row.element = make("li", "song", {}, art.element, text, add);
     row.update = (song) => {
@@ -135,8 +135,9 @@ function foundRow(node, isHost) {
         setShown(place, !isHost && song.item && !song.wish && !song.isPlaying);
         const done = doneWord(song, isHost);
         const isVote = !isHost && song.item;
-        const label = `${isVote ? "Vote for" : word} ${titleOf(song)}`;
-        const next = isVote ? ["vote", "Vote"] : ["plus", word];
+        const title = titleOf(song);
+        const label = isVote ? t`Vote for ${title}` : isHost ? t`Add ${title}` : t`Suggest ${title}`;
+        const next = isVote ? ["vote", t`Vote`] : ["plus", word];
         setButton(add, ...(done ? ["check", done, `${label}: ${done}`] : [...next, label]));
         // Not taken away: a person who has just tapped it keeps the focus.
         setAttribute(add, "aria-disabled", done ? "true" : null);
@@ -146,8 +147,8 @@ function foundRow(node, isHost) {
 
 /** Why a song cannot be asked for again; null where it can. */
 function doneWord(song, isHost) {
-    if (song.isPlaying) return "Playing";
-    if (isHost) return song.item ? "Added" : null;
-    if (song.wish?.state === "queued" || song.wish?.state === "sent") return "Asked";
-    return song.item?.mine ? "Voted" : null;
+    if (song.isPlaying) return t`Playing`;
+    if (isHost) return song.item ? t`Added` : null;
+    if (song.wish?.state === "queued" || song.wish?.state === "sent") return t`Asked`;
+    return song.item?.mine ? t`Voted` : null;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import { told } from "/language.js";
 import { limits } from "/limits.js";
 import { Reach } from "/reach.js";
 
@@ -146,8 +147,8 @@ const isSentAway = (view) =>
 /** Why the node says no: `{message, reason}`, a sentence or nothing, and a word for the page. */
 export async function refusalOf(answer) {
     try {
-        const { message, reason } = await answer.json();
-        return { message: typeof message === "string" ? message : "", reason };
+        const { message, messageText, reason } = await answer.json();
+        return { message: typeof message === "string" ? told(message, messageText) : "", reason };
     } catch {
         return { message: "" };
     }

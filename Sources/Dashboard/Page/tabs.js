@@ -2,6 +2,7 @@
 
 import { make, setAttribute, setShown, setText } from "/dom.js";
 import { icon } from "/icons.js";
+import { t } from "/language.js";
 
 /** Lists of which one is in view: tabs, with the arrow keys as everywhere. */
 export class Tabs {
@@ -9,7 +10,7 @@ export class Tabs {
 
     /** `names` are `{id, icon, word}`, the first of them in view. */
     constructor(section, names) {
-        const bar = make("div", "tabs", { role: "tablist", "aria-label": "Lists" });
+        const bar = make("div", "tabs", { role: "tablist", "aria-label": t`Lists` });
         for (const name of names) this.#tabs.push(this.#make(name));
         bar.append(...this.#tabs.map((one) => one.tab));
         bar.addEventListener("keydown", (event) => this.#step(event));

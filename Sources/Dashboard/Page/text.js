@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import { plural, t, told } from "/language.js";
 import { limits } from "/limits.js";
 
 // How things are said. Nothing here touches the page.
@@ -27,10 +28,13 @@ export function cut(text, length) {
 }
 
 /** A song's title as it is shown. */
-export const titleOf = (song) => shown(song.title, "(untitled)");
+export const titleOf = (song) => shown(song.title, t`(untitled)`);
 
 /** A person's name as it is shown. */
-export const nameOf = (person) => shown(person?.name, "somebody");
+export const nameOf = (person) => shown(person?.name, t`somebody`);
+
+/** Who has voted for a song, as far as a line goes. */
+export const voterNames = (item) => item.voters.slice(0, 12).map((voter) => cut(nameOf(voter), 40)).join(", ");
 
 /** Seconds as m:ss, or h:mm:ss. */
 export function clock(seconds) {
@@ -41,22 +45,20 @@ export function clock(seconds) {
     return `${number.format(hours)}:${twoDigits.format(minutes)}:${rest}`;
 }
 
-/** A number with its noun: "1 vote", "1,200 votes". */
-export function counted(count, one, many = `${one}s`) {
-    return `${number.format(count)} ${count === 1 ? one : many}`;
-}
-
+// Numbers with their nouns.
+export const votesOf = (count) => plural(count, "{1} vote", "{1} votes");
+export const guestsOf = (count) => plural(count, "{1} guest", "{1} guests");
 /** How many relays are on a way. */
-export const hopsOf = (hops) => counted(hops, "hop");
+export const hopsOf = (hops) => plural(hops, "{1} hop", "{1} hops");
 
 /** How many guests are joined through a relay; nothing of somebody who is none, or of one with nobody behind it. */
-export const relayText = (carries) => (carries ? `Relay for ${counted(carries, "guest")}` : "");
+export const relayText = (carries) => (carries ? plural(carries, "Relay for {1} guest", "Relay for {1} guests") : "");
 
 /** Of a host: how many are joined through relays, and how far. */
 export function treeText(guests) {
     const behind = guests.filter((guest) => guest.hops > 0);
     const farthest = Math.max(0, ...behind.map((guest) => guest.hops));
-    return `${number.format(behind.length)} of ${counted(guests.length, "guest")} through relays, up to ${hopsOf(farthest)}`;
+    return t`${behind.length} of ${guestsOf(guests.length)} through relays, up to ${hopsOf(farthest)}`;
 }
 
 /** A signal in dBm, with a real minus. */
@@ -83,26 +85,30 @@ export function hue(text) {
 
 /** For how long a song has played at `now`, in seconds; `receivedAt` is when the view came, on the same clock. */
 export function elapsed(view, receivedAt, now) {
-    const since = view.isPlaying ? Math.max(0, now - receivedAt) / 1000 : 0;
+    // Without sound nothing plays.
+    const since = view.isPlaying && view.sound !== false ? Math.max(0, now - receivedAt) / 1000 : 0;
     const duration = view.nowPlaying?.duration || Infinity;
     return Math.min(duration, Math.max(0, view.elapsed || 0) + since);
 }
 
 const wishWords = {
-    vote: { queued: "Vote waiting", sent: "Vote on its way", confirmed: "Vote counted", rejected: "Vote not counted" },
+    vote: {
+        queued: () => t`Vote waiting`, sent: () => t`Vote on its way`, confirmed: () => t`Vote counted`,
+        rejected: () => t`Vote not counted.`,
+    },
     takeBack: {
-        queued: "Taking back, waiting", sent: "Taking vote back", confirmed: "Vote taken back",
-        rejected: "You had not voted",
+        queued: () => t`Taking back, waiting`, sent: () => t`Taking vote back`, confirmed: () => t`Vote taken back`,
+        rejected: () => t`You had not voted.`,
     },
     suggest: {
-        queued: "Suggestion waiting", sent: "Suggestion on its way", confirmed: "Suggestion taken",
-        rejected: "Not queued",
+        queued: () => t`Suggestion waiting`, sent: () => t`Suggestion on its way`, confirmed: () => t`Suggestion taken`,
+        rejected: () => t`Not queued.`,
     },
 };
 
 /** What has become of a wish. A rejection has the host's reason in a sentence. */
 export function wishText(wish) {
-    const words = wishWords[wish.kind]?.[wish.state] ?? "";
+    const words = wishWords[wish.kind]?.[wish.state]?.() ?? "";
     if (wish.state !== "rejected") return words;
-    return sentenceOf(wish.sentence) || `${words}.`;
+    return sentenceOf(told(wish.sentence, wish.sentenceText)) || words;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import { button, setButton } from "/controls.js";
+import { t } from "/language.js";
 import { keep, kept } from "/storage.js";
 
 const night = document.getElementById("night");
@@ -19,7 +20,7 @@ export function themeButton() {
     const show = () => {
         const isDark = isNight();
         night.media = isDark ? "all" : "not all";
-        setButton(element, isDark ? "sun" : "moon", "", isDark ? "Change to day colours" : "Change to night colours");
+        setButton(element, isDark ? "sun" : "moon", "", isDark ? t`Change to day colours` : t`Change to night colours`);
     };
     dark.addEventListener("change", show);
     show();

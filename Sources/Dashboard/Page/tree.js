@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import { foreign, make, setClass, setShown, setStyle, setText } from "/dom.js";
+import { around, t } from "/language.js";
 import { limits } from "/limits.js";
 import { shown } from "/text.js";
 
@@ -52,10 +53,11 @@ export function branchLines(row) {
 /** The relay that somebody is joined through, in words. */
 export function through(className = "") {
     const name = foreign();
-    const element = make("span", className, { hidden: true }, "through ", name);
+    const [before, after] = around("through {1}");
+    const element = make("span", className, { hidden: true }, before, name, after);
     const update = (via, me) => {
         setShown(element, Boolean(via));
-        if (via) setText(name, via.id === me ? "you" : shown(via.name, `relay ${via.id.slice(0, limits.head)}`));
+        if (via) setText(name, via.id === me ? t`you` : shown(via.name, t`relay ${via.id.slice(0, limits.head)}`));
     };
     return { element, update };
 }

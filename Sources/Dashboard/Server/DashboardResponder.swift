@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import DemocracyDJ
 import HTTPTypes
 import Hummingbird
 import MeshNode
@@ -38,7 +39,7 @@ struct DashboardResponder: HTTPResponder {
             do {
                 return try await routes.respond(to: request, context: context)
             } catch let refusal as Dashboard.Refusal {
-                return .refusing(refusal.status, refusal.message, reason: refusal.reason)
+                return .refusing(refusal.status, refusal.message, refusal.text, reason: refusal.reason)
             } catch {
                 context.logger.debug("a request to the dashboard has failed: \(error)")
                 return .refusing(500, "The head unit could not answer. Try again in a moment.")
@@ -51,7 +52,7 @@ struct DashboardResponder: HTTPResponder {
         (
             .contentSecurityPolicy,
             "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
-                + "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+                + "manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
         ),
         (.xContentTypeOptions, "nosniff"),
         (.referrerPolicy, "no-referrer"),
@@ -113,12 +114,16 @@ struct DashboardCookies: Sendable {
 extension Response {
     private struct Said: Encodable {
         var message: String
+        /// How the sentence is made, where something is put into it.
+        var messageText: LocalizedText?
         var reason: String?
     }
 
     /// An answer that is none, with a sentence for the person.
-    static func refusing(_ status: Int, _ message: String, reason: String? = nil) -> Response {
-        (try? json(Said(message: message, reason: reason), status: .init(code: status)))
+    static func refusing(
+        _ status: Int, _ message: String, _ messageText: LocalizedText? = nil, reason: String? = nil
+    ) -> Response {
+        (try? json(Said(message: message, messageText: messageText, reason: reason), status: .init(code: status)))
             ?? Response(status: .init(code: status))
     }
 

@@ -35,10 +35,11 @@ struct DashboardRoutes {
     // MARK: Files and pictures
 
     private static func file(_ file: PageFiles.File, _ request: Request) -> Response {
-        // A program that was restarted may have another page.
+        // Opened while this device is away, the page is there. Whether there is another one `fresh.js` asks.
         answer(
-            ResponseBody(byteBuffer: file.bytes), file.mediaType, file.entityTag, cacheControl: "no-cache",
-            to: request)
+            ResponseBody(byteBuffer: file.bytes), file.mediaType,
+            file.path == PageFiles.index.path ? PageFiles.indexTag : file.entityTag,
+            cacheControl: "max-age=\(DashboardLimits.pageSeconds)", to: request)
     }
 
     /// The page itself, for a browser that has asked for something else.

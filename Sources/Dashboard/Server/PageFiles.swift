@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Crypto
+import DemocracyDJ
 import MeshProtocol
 import NIOCore
 
@@ -33,40 +34,64 @@ enum PageFiles {
     /// The page itself.
     static let index = File("/", "text/html; charset=utf-8", PackageResources.index_html)
 
-    /// All of them. One more is a line more.
-    static let all: [File] = [
-        index,
-        File("/icon.svg", "image/svg+xml", PackageResources.icon_svg),
-        .style("lists.css", PackageResources.lists_css),
-        .style("night.css", PackageResources.night_css),
-        .style("style.css", PackageResources.style_css),
-        .script("app.js", PackageResources.app_js),
-        .script("choosing.js", PackageResources.choosing_js),
-        .script("commands.js", PackageResources.commands_js),
-        .script("controls.js", PackageResources.controls_js),
-        .script("dashboard.js", PackageResources.dashboard_js),
-        .script("dom.js", PackageResources.dom_js),
-        .script("guests.js", PackageResources.guests_js),
-        .script("header.js", PackageResources.header_js),
-        .script("icons.js", PackageResources.icons_js),
-        .script("invitation.js", PackageResources.invitation_js),
-        .script("join.js", PackageResources.join_js),
-        .script("limits.js", PackageResources.limits_js),
-        .script("node.js", PackageResources.node_js),
-        .script("notices.js", PackageResources.notices_js),
-        .script("outbox.js", PackageResources.outbox_js),
-        .script("playing.js", PackageResources.playing_js),
-        .script("queue.js", PackageResources.queue_js),
-        .script("reach.js", PackageResources.reach_js),
-        .script("refusals.js", PackageResources.refusals_js),
-        .script("search.js", PackageResources.search_js),
-        .script("storage.js", PackageResources.storage_js),
-        .script("stream.js", PackageResources.stream_js),
-        .script("tabs.js", PackageResources.tabs_js),
-        .script("text.js", PackageResources.text_js),
-        .script("theme.js", PackageResources.theme_js),
-        .script("tree.js", PackageResources.tree_js),
-    ]
+    /// All of them, and what people read in other languages. One more file is a line more.
+    static let all: [File] =
+        [
+            index,
+            File("/icon-180.png", "image/png", PackageResources.icon_180_png),
+            File("/icon-512.png", "image/png", PackageResources.icon_512_png),
+            File("/icon.svg", "image/svg+xml", PackageResources.icon_svg),
+            File("/manifest.webmanifest", "application/manifest+json", PackageResources.manifest_webmanifest),
+            .style("driving.css", PackageResources.driving_css),
+            .style("lists.css", PackageResources.lists_css),
+            .style("night.css", PackageResources.night_css),
+            .style("small.css", PackageResources.small_css),
+            .style("style.css", PackageResources.style_css),
+            .script("app.js", PackageResources.app_js),
+            .script("choosing.js", PackageResources.choosing_js),
+            .script("commands.js", PackageResources.commands_js),
+            .script("controls.js", PackageResources.controls_js),
+            .script("dashboard.js", PackageResources.dashboard_js),
+            .script("dom.js", PackageResources.dom_js),
+            .script("driving.js", PackageResources.driving_js),
+            .script("favourite.js", PackageResources.favourite_js),
+            .script("fresh.js", PackageResources.fresh_js),
+            .script("guests.js", PackageResources.guests_js),
+            .script("header.js", PackageResources.header_js),
+            .script("hold.js", PackageResources.hold_js),
+            .script("hostrow.js", PackageResources.hostrow_js),
+            .script("icons.js", PackageResources.icons_js),
+            .script("invitation.js", PackageResources.invitation_js),
+            .script("join.js", PackageResources.join_js),
+            .script("language.js", PackageResources.language_js),
+            .script("last.js", PackageResources.last_js),
+            .script("limits.js", PackageResources.limits_js),
+            .script("node.js", PackageResources.node_js),
+            .script("notices.js", PackageResources.notices_js),
+            .script("outbox.js", PackageResources.outbox_js),
+            .script("playing.js", PackageResources.playing_js),
+            .script("queue.js", PackageResources.queue_js),
+            .script("reach.js", PackageResources.reach_js),
+            .script("refusals.js", PackageResources.refusals_js),
+            .script("reorder.js", PackageResources.reorder_js),
+            .script("search.js", PackageResources.search_js),
+            .script("shell.js", PackageResources.shell_js),
+            .script("storage.js", PackageResources.storage_js),
+            .script("stream.js", PackageResources.stream_js),
+            .script("tabs.js", PackageResources.tabs_js),
+            .script("text.js", PackageResources.text_js),
+            .script("theme.js", PackageResources.theme_js),
+            .script("tree.js", PackageResources.tree_js),
+            .script("undo.js", PackageResources.undo_js),
+            .script("volume.js", PackageResources.volume_js),
+            .script("worker.js", PackageResources.worker_js),
+        ]
+        + Language.allCases.compactMap { language in
+            language.file.map { File("/\(language.rawValue).json", "application/json", $0) }
+        }
+
+    /// Of the page itself: another one where any file of it is another, which is how `fresh.js` learns of it.
+    static let indexTag = entityTag(all.flatMap { Array($0.entityTag.utf8) })
 
     /// A strong entity tag (RFC 9110, 8.8.3) of what a file holds.
     static func entityTag(_ bytes: [UInt8]) -> String {

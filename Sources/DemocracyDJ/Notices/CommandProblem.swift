@@ -81,8 +81,7 @@ public enum CommandProblem: Hashable, Sendable {
         case .severalGuests(let guests):
             row(
                 "severalGuests",
-                "\(guests.count) guests are called \"\(guests.first?.name ?? "")\": "
-                    + "\(guests.prefix(3).map { Identity.head(of: $0.id) }.joined(separator: ", ")).",
+                "\(guests.count) guests are called \"\(guests.first?.name ?? "")\": \(heads(guests)).",
                 "Use these digits of the id of the one you mean.")
         case .notInQueue(let song):
             row(
@@ -111,13 +110,15 @@ public enum CommandProblem: Hashable, Sendable {
         case .alreadyVoted: row("alreadyVoted", "\"\(song)\" plays or is queued, and has that vote already.", nil)
         // Of a suggestion no host of ours says that.
         case .notQueued, .alreadyPlayed, .notVoted:
-            row("notTaken", "The host did not take \"\(song)\": \(reason.clause).", nil)
+            row("notTaken", "The host did not take \"\(song)\": \(reason.why).", nil)
         case .queueFull: row("queueFull", "The queue is full.", "Try again after the next song.")
+        case .tooManySuggestions where waiting == 1:
+            row("tooManySuggestions", "You already have 1 song waiting.", "Suggest again when it has played.")
         case .tooManySuggestions:
             row(
                 "tooManySuggestions",
-                "You already have \(waiting == 0 ? "enough" : "\(waiting)") \(waiting == 1 ? "song" : "songs") waiting.",
-                "Suggest again when \(waiting == 1 ? "it" : "one of them") has played.")
+                waiting == 0 ? "You already have enough songs waiting." : "You already have \(waiting) songs waiting.",
+                "Suggest again when one of them has played.")
         case .cannotBePlayed:
             row(
                 "cannotBePlayed", "\"\(song)\" cannot be played: its file is damaged or of an unknown kind.",
@@ -129,16 +130,20 @@ public enum CommandProblem: Hashable, Sendable {
         }
     }
 
-    private func row(_ code: String, _ sentence: String, _ suggestion: String?) -> Problem {
-        .passes(code, sentence, suggestion, raisedBy: .person)
+    private func row(_ code: String, _ text: LocalizedText, _ advice: LocalizedText?) -> Problem {
+        .passes(code, text, advice, raisedBy: .person)
+    }
+
+    private func heads(_ guests: [Peer]) -> String {
+        guests.prefix(3).map { Identity.head(of: $0.id) }.joined(separator: ", ")
     }
 
     /// As much as fits a line, and nothing that a terminal would obey.
     private func shown(_ text: String) -> String { UntrustedText.shown(String(text.prefix(40))) }
 
-    private func list(_ names: [String]) -> String {
+    private func list(_ names: [String]) -> LocalizedText.Value {
         let named = names.prefix(DJLimits.namedChoices).map { "\"\($0)\"" }
-        let others = names.count - named.count
-        return named.joined(separator: ", ") + (others > 0 ? " and \(others) more" : "")
+        let (list, others) = (named.joined(separator: ", "), names.count - named.count)
+        return others > 0 ? .localized("\(list) and \(others) more") : .text(list)
     }
 }

@@ -56,13 +56,15 @@ public enum HeadUnitProblem: Hashable, Sendable {
                 "Make sure the disk or stick with the music is plugged in and its files are whole.")
         case .songFailed(let title):
             .passes(
-                "cannotBePlayed", "\(title.map { "\"\($0)\"" } ?? "A song that you voted for") cannot be played.",
+                "cannotBePlayed",
+                title.map { "\"\($0)\" cannot be played." } ?? "A song that you voted for cannot be played.",
                 "It was skipped, and the next one plays.", raisedBy: title == nil ? .host : .headUnit)
         case .songsMissing(let count):
             .passes(
                 "songsMissing",
-                "\(count) \(count == 1 ? "song" : "songs") of the last queue "
-                    + "\(count == 1 ? "is" : "are") not in this library.",
+                count == 1
+                    ? "1 song of the last queue is not in this library."
+                    : "\(count) songs of the last queue are not in this library.",
                 "They and their votes are gone from the queue.", raisedBy: .opening)
         case .driveNotRecorded(let cause):
             .stays(

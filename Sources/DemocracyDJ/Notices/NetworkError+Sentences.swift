@@ -13,8 +13,8 @@ extension NetworkError: LocalizedError {
 
 extension Peer {
     /// A host's name in a sentence. One that has not been introduced yet has none.
-    func asHost(startsSentence: Bool = false) -> String {
-        if !name.isEmpty { name } else if startsSentence { "The host" } else { "the host" }
+    func asHost(startsSentence: Bool = false) -> LocalizedText.Value {
+        if !name.isEmpty { .text(name) } else { .localized(startsSentence ? "The host" : "the host") }
     }
 }
 

@@ -307,29 +307,29 @@ extension NetworkError {
 
     /// A cover that cannot be had: `again` gives it a button, and it `stays` until one can, or goes by itself.
     private func cover(
-        again: Bool = false, stays: Bool = false, _ code: String, _ sentence: String, _ suggestion: String?
+        again: Bool = false, stays: Bool = false, _ code: String, _ text: LocalizedText, _ advice: LocalizedText?
     ) -> Problem {
         Problem(
-            code, sentence, suggestion, button: again ? .now("Try Again") : nil, severity: stays ? .stays : .passes,
+            code, text, advice, button: again ? .now("Try Again") : nil, severity: stays ? .stays : .passes,
             raisedBy: .covers, clearedBy: stays ? [.loaded, .recovered, .retried] : [.time])
     }
 
-    private func outage(_ code: String, _ sentence: String, _ suggestion: String) -> Problem {
+    private func outage(_ code: String, _ text: LocalizedText, _ advice: LocalizedText) -> Problem {
         Problem(
-            code, sentence, suggestion, button: .now("Check Again"), severity: .outage, raisedBy: .radio,
+            code, text, advice, button: .now("Check Again"), severity: .outage, raisedBy: .radio,
             clearedBy: [.radioWorks])
     }
 
-    private func refusal(_ code: String, _ sentence: String, _ suggestion: String) -> Problem {
+    private func refusal(_ code: String, _ text: LocalizedText, _ advice: LocalizedText) -> Problem {
         .stays(
-            code, sentence, suggestion, button: .now("Retry"), raisedBy: .refusal, clearedBy: [.linked, .retried])
+            code, text, advice, button: .now("Retry"), raisedBy: .refusal, clearedBy: [.linked, .retried])
     }
 
-    private func disk(_ code: String, _ sentence: String, _ suggestion: String) -> Problem {
-        .stays(code, sentence, suggestion, raisedBy: .store, clearedBy: [.written])
+    private func disk(_ code: String, _ text: LocalizedText, _ advice: LocalizedText) -> Problem {
+        .stays(code, text, advice, raisedBy: .store, clearedBy: [.written])
     }
 
-    private func sentence(statusCode: Int) -> String {
+    private func sentence(statusCode: Int) -> LocalizedText {
         switch statusCode {
         case 401, 403: "The covers' server does not let this device in."
         case 404, 410: "A cover is not there any more."
@@ -338,7 +338,7 @@ extension NetworkError {
         }
     }
 
-    private func suggestion(statusCode: Int) -> String {
+    private func suggestion(statusCode: Int) -> LocalizedText {
         switch statusCode {
         case 500...599: "Try again in a few minutes; music and votes go on without it."
         default: "Correct the address in the song list."

@@ -14,6 +14,16 @@ public struct Notice: Hashable, Sendable, Codable {
         public var suggestion: String
         /// The label of the button that does it.
         public var button: String
+        /// How both are made, for those who do not read English.
+        var texts: Texts
+    }
+
+    /// How what a notice says is made, for those who do not read English.
+    public struct Texts: Hashable, Sendable {
+        /// What happened.
+        public var message: LocalizedText
+        /// What to do.
+        public var suggestion: LocalizedText?
     }
 
     /// A name for programs. One that comes later takes the place of one with the same code.
@@ -34,6 +44,8 @@ public struct Notice: Hashable, Sendable, Codable {
     public var followUp: FollowUp?
     /// What clears it (`NoticeBoard.Event.cleared`). Not told to programs.
     public var clearedBy: Set<Problem.Clearer> = []
+    /// How it is made; nil where it is only known in English. Not told to programs.
+    public var texts: Texts?
 
     private enum CodingKeys: String, CodingKey {
         case code, cause, message, suggestion, button, critical, dismissAfter
@@ -74,10 +86,11 @@ extension Notice {
             message: problem.sentence, suggestion: problem.suggestion,
             button: problem.button?.after == .zero ? problem.button?.label : nil, critical: stays,
             dismissAfter: stays ? nil : DJLimits.passingNotice / .seconds(1), followUp: nil,
-            clearedBy: problem.clearedBy)
+            clearedBy: problem.clearedBy, texts: Texts(message: problem.text, suggestion: problem.advice))
         if let later = problem.later, let button = problem.button {
             followUp = FollowUp(
-                after: button.after, message: later.sentence, suggestion: later.suggestion, button: button.label)
+                after: button.after, message: later.text.english, suggestion: later.advice.english,
+                button: button.label, texts: Texts(message: later.text, suggestion: later.advice))
         }
     }
 
@@ -86,7 +99,7 @@ extension Notice {
         guard let followUp else { return nil }
         var later = self
         (later.message, later.suggestion, later.button) = (followUp.message, followUp.suggestion, followUp.button)
-        later.followUp = nil
+        (later.texts, later.followUp) = (followUp.texts, nil)
         return later
     }
 }

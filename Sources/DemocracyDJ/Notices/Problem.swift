@@ -81,9 +81,9 @@ public struct Problem: Sendable {
     /// A name for programs, the same in every version.
     public var code: String
     /// What happened, as sentences.
-    public var sentence: String
+    public var text: LocalizedText
     /// What to do, as sentences; nil where there is nothing to do.
-    public var suggestion: String?
+    public var advice: LocalizedText?
     /// The button; nil where a tap cannot help.
     public var button: Button?
     /// How it is told.
@@ -95,15 +95,21 @@ public struct Problem: Sendable {
     /// What tells two of them apart that read the same.
     var about: [String]
     /// What is told when the button comes, where that is later.
-    var later: (sentence: String, suggestion: String)?
+    var later: (text: LocalizedText, advice: LocalizedText)?
+
+    /// What happened, in English.
+    public var sentence: String { text.english }
+
+    /// What to do, in English.
+    public var suggestion: String? { advice?.english }
 
     init(
-        _ code: String, _ sentence: String, _ suggestion: String?, button: Button? = nil, severity: Severity,
-        raisedBy: Raiser, clearedBy: Set<Clearer>, about: [String] = [], later: (String, String)? = nil
+        _ code: String, _ text: LocalizedText, _ advice: LocalizedText?, button: Button? = nil, severity: Severity,
+        raisedBy: Raiser, clearedBy: Set<Clearer>, about: [String] = [], later: (LocalizedText, LocalizedText)? = nil
     ) {
         self.code = code
-        self.sentence = sentence
-        self.suggestion = suggestion
+        self.text = text
+        self.advice = advice
         self.button = button
         self.severity = severity
         self.raisedBy = raisedBy
@@ -114,18 +120,18 @@ public struct Problem: Sendable {
 
     /// One that is told in passing.
     static func passes(
-        _ code: String, _ sentence: String, _ suggestion: String?, raisedBy raiser: Raiser
+        _ code: String, _ text: LocalizedText, _ advice: LocalizedText?, raisedBy raiser: Raiser
     ) -> Problem {
-        Problem(code, sentence, suggestion, severity: .passes, raisedBy: raiser, clearedBy: [.time])
+        Problem(code, text, advice, severity: .passes, raisedBy: raiser, clearedBy: [.time])
     }
 
     /// One that is told until what raised it says that it is over, or until it is cleared otherwise.
     static func stays(
-        _ code: String, _ sentence: String, _ suggestion: String, button: Button? = nil,
+        _ code: String, _ text: LocalizedText, _ advice: LocalizedText, button: Button? = nil,
         raisedBy raiser: Raiser = .headUnit, clearedBy: Set<Clearer> = [.recovered]
     ) -> Problem {
         Problem(
-            code, sentence, suggestion, button: button, severity: .stays, raisedBy: raiser, clearedBy: clearedBy)
+            code, text, advice, button: button, severity: .stays, raisedBy: raiser, clearedBy: clearedBy)
     }
 }
 

@@ -2,26 +2,26 @@
 
 extension Wish.Kind {
     /// Where somebody's wish has got to, as a sentence for them. `title` is the song's, as it stands in a sentence.
-    public func sentence(_ state: WishState, title: String) -> String {
+    public func text(_ state: WishState, title: LocalizedText.Value) -> LocalizedText {
         switch (self, state) {
         case (.vote, .queued): "Your vote for \(title) is kept."
         case (.vote, .sent): "Your vote for \(title) is on its way."
         case (.vote, .confirmed): "Your vote for \(title) counts."
-        case (.vote, .rejected(let reason)): "Your vote for \(title) does not count: \(reason.clause)."
+        case (.vote, .rejected(let reason)): "Your vote for \(title) does not count: \(reason.why)."
         case (.takeBack, .confirmed): "Your vote for \(title) is taken back."
         case (.takeBack, .rejected): "\(title) has no vote of yours."
         case (.takeBack, _): "Your vote for \(title) is being taken back."
         case (.suggest, .queued): "Your suggestion of \(title) is kept."
         case (.suggest, .sent): "Your suggestion of \(title) is on its way."
         case (.suggest, .confirmed): "Your suggestion of \(title) was taken."
-        case (.suggest, .rejected(let reason)): "\(title) is not queued: \(reason.clause)."
+        case (.suggest, .rejected(let reason)): "\(title) is not queued: \(reason.why)."
         }
     }
 }
 
 extension RejectionReason {
     /// Why, as a part of a sentence, such as "it has been played".
-    public var clause: String {
+    public var why: LocalizedText {
         switch self {
         case .unknownSong: "there is no such song"
         case .notQueued: "it is not in the queue any more"

@@ -41,8 +41,8 @@ package struct KnownNames: Sendable {
     package func title(_ id: Song.ID) -> String? { titles[id] }
 
     /// A song for a sentence: its title in quotation marks, or its identifier in brackets.
-    package func quoted(_ id: Song.ID) -> String {
-        titles[id].map { "\"\($0)\"" } ?? "[\(UntrustedText.shown(id))]"
+    package func quoted(_ id: Song.ID) -> LocalizedText.Value {
+        titles[id].map { .localized("\"\($0)\"") } ?? .text("[\(UntrustedText.shown(id))]")
     }
 
     package mutating func learn(_ peer: Peer) {

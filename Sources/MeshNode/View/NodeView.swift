@@ -46,6 +46,8 @@ package struct NodeView: Encodable, Hashable, Sendable {
         package var state: String
         @OrNull package var reason: RejectionReason?
         @OrNull package var sentence: String?
+        /// How the sentence is made.
+        @OrNull package var sentenceText: LocalizedText?
     }
 
     /// A wish about a song that is not in the queue.
@@ -56,6 +58,8 @@ package struct NodeView: Encodable, Hashable, Sendable {
         package var state: String
         @OrNull package var reason: RejectionReason?
         @OrNull package var sentence: String?
+        /// How the sentence is made.
+        @OrNull package var sentenceText: LocalizedText?
     }
 
     package struct Guest: Encodable, Hashable, Sendable {
@@ -122,6 +126,9 @@ package struct NodeView: Encodable, Hashable, Sendable {
         package var critical: Bool
         @OrNull package var dismissAfter: Double?
         package var kind: Kind
+        /// How both are made, where something is put into them.
+        @OrNull package var messageText: LocalizedText?
+        @OrNull package var suggestionText: LocalizedText?
     }
 
     package struct Invitation: Encodable, Hashable, Sendable {

@@ -110,16 +110,16 @@ extension NodeWatch {
             let mark = mark(entry)
             return NodeView.OtherWish(
                 songID: entry.songID, title: names.title(entry.songID), kind: mark.kind, state: mark.state,
-                reason: mark.reason, sentence: mark.sentence)
+                reason: mark.reason, sentence: mark.sentence, sentenceText: mark.sentenceText)
         }
     }
 
     fileprivate func mark(_ entry: ShownWishes.Entry) -> NodeView.WishMark {
         var reason: RejectionReason?
         if case .rejected(let why) = entry.state { reason = why }
+        let text = entry.kind.text(entry.state, title: names.quoted(entry.songID))
         return NodeView.WishMark(
-            kind: entry.kind, state: entry.state.name, reason: reason,
-            sentence: entry.kind.sentence(entry.state, title: names.quoted(entry.songID)))
+            kind: entry.kind, state: entry.state.name, reason: reason, sentence: text.english, sentenceText: text)
     }
 
     /// The songs of a queue, for one who looks.

@@ -21,8 +21,17 @@ package struct ShownNotices: Hashable, Sendable {
             return NodeView.ShownNotice(
                 id: entry.id, code: notice.code, message: UntrustedText.shown(notice.message),
                 suggestion: notice.suggestion.map(UntrustedText.shown), button: notice.button,
-                critical: notice.critical, dismissAfter: notice.dismissAfter, kind: notice.isBanner ? .banner : .toast)
+                critical: notice.critical, dismissAfter: notice.dismissAfter, kind: notice.isBanner ? .banner : .toast,
+                messageText: Self.made(notice.texts?.message), suggestionText: Self.made(notice.texts?.suggestion))
         }
+    }
+
+    /// Those that stay until they are cleared, the oldest first.
+    package var standing: [Notice] { entries.map(\.notice).filter(\.critical) }
+
+    /// Of what has nothing put in, the English says as much.
+    private static func made(_ text: LocalizedText?) -> LocalizedText? {
+        text.flatMap { $0.values.isEmpty ? nil : $0.mapTexts(UntrustedText.shown) }
     }
 
     /// Shows one, in the place of what has the same code.

@@ -9,7 +9,7 @@ package func report(
     _ events: AsyncStream<NodeEvent>, of node: NodeDescription, isJSON: Bool, remark: String?
 ) async {
     if let remark { isJSON ? StandardError.write("roadmesh: \(remark)") : StandardOutput.write(remark) }
-    var sentences = Sentences(node, .lines)
+    var sentences = Sentences(node, .lines, .ofPerson)
     for await event in events {
         if isJSON {
             StandardOutput.write(JSONLine.text(TimedEvent(event, at: Date().timeIntervalSince1970)))

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import { button, cover, setButton, songWords } from "/controls.js";
+import { foreign, make, setAttribute, setClass, setShown, setText } from "/dom.js";
+import { around, t } from "/language.js";
+import { limits } from "/limits.js";
+import { clock, nameOf, shown, titleOf, voterNames, votesOf } from "/text.js";
+
+/** Who asked for a song, as a line. */
+export function askedLine() {
+    const asker = foreign();
+    const [before, after] = around("{1} asked");
+    const element = make("p", "asked", {}, before, asker, after);
+    const update = (item) => {
+        setText(asker, item.isAsked ? nameOf({ name: item.addedByName }) : "");
+        setShown(element, item.isAsked);
+    };
+    return { element, update };
+}
+
+/** A song of a host's queue: it is dragged, played next, or removed. */
+export function hostRow(node, reorder) {
+    const row = { item: null, index: null, movedAt: -limits.settling };
+    const art = cover("small");
+    const words = songWords("p");
+    const asked = askedLine();
+    const votes = make("p", "votes", {}, make("b"), make("span"));
+    const text = make("div", "song-words", {}, words.titleLine, words.artistLine, asked.element);
+    const next = button("quiet next", "next", "", () => node.command("playNext", { songID: row.item.id }), "next");
+    const bin = button("quiet bin", "bin", "", () => {
+        // What has just come under the finger is not what it was aimed at.
+        if (performance.now() - row.movedAt >= limits.settling) node.command("remove", { songID: row.item.id });
+    }, "remove");
+    const grip = reorder.grip(row);
+    row.element = make("li", "song", {}, grip, art.element, text, votes, next, bin);
+    let timer = null;
+    row.update = (item, index) => {
+        if (row.index !== null && row.index !== index) {
+            row.movedAt = performance.now();
+            setClass(row.element, "settling", true);
+            clearTimeout(timer);
+            timer = setTimeout(() => setClass(row.element, "settling", false), limits.settling);
+        }
+        Object.assign(row, { item, index });
+        art.update(item);
+        words.update(item, { artist: shown(item.artist, ""), length: item.duration ? clock(item.duration) : "" });
+        asked.update(item);
+        reorder.update(row);
+        const [number, noun] = [String(item.votes), votesOf(item.votes)];
+        setText(votes.firstChild, number);
+        setText(votes.lastChild, noun.replace(number, ""));
+        setAttribute(votes, "title", item.votes ? t`Voted for by ${voterNames(item)}` : null);
+        setClass(votes, "none", !item.votes);
+        setButton(next, "next", "", t`Play ${titleOf(item)} next`);
+        // Its place stays, so that the others stay in theirs.
+        setClass(next, "away", index === 0);
+        setButton(bin, "bin", "", t`Remove ${titleOf(item)}`);
+    };
+    return row;
+}

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import { button, setButton } from "/controls.js";
+import { setAttribute, setClass, setStyle } from "/dom.js";
+import { holdStill, letGo } from "/hold.js";
+import { t } from "/language.js";
+import { limits } from "/limits.js";
+import { titleOf } from "/text.js";
+
+/** Where a row would be dropped: `middles` are those of all rows, `middle` is where that of row `index` is now. */
+export function placeOf(middles, index, middle) {
+    const above = middles.slice(0, index).filter((other) => middle < other).length;
+    const below = middles.slice(index + 1).filter((other) => middle > other).length;
+    return index - above + below;
+}
+
+/**
+ * Puts the rows of a list into another order. A row's handle is dragged; or tapped, and then the handle of the row in whose
+ * place it is to be; or, with the keyboard, moved by the arrow keys.
+ */
+export class Reorder {
+    #drag = null;
+    #picked = null;
+    #hasDragged = false;
+
+    /** `onMove(item, position)` does it. */
+    constructor(list, announce, onMove) {
+        Object.assign(this, { list, announce, onMove });
+    }
+
+    /** The handle of a row: `row` has `{element, item, index}`. */
+    grip(row) {
+        const grip = button("quiet grip", "grip", "", () => this.#tap(row), "grip");
+        row.grip = grip;
+        grip.addEventListener("pointerdown", (event) => this.#press(event, row));
+        grip.addEventListener("pointermove", (event) => this.#follow(event.clientY));
+        grip.addEventListener("pointerup", () => this.#drop(true));
+        grip.addEventListener("pointercancel", () => this.#drop(false));
+        grip.addEventListener("keydown", (event) => this.#step(event, row));
+        return grip;
+    }
+
+    /** Shows a row's place. */
+    update(row) {
+        const title = titleOf(row.item);
+        const isPicked = this.#picked === row.item.id;
+        setButton(row.grip, isPicked ? "cross" : "grip", String(row.index + 1), this.#label(title, row.index));
+        setAttribute(row.grip, "aria-pressed", String(isPicked));
+        setClass(row.element, "picked", isPicked);
+    }
+
+    #label(title, index) {
+        return t`Move ${title}, place ${index + 1} of ${this.list.children.length}`;
+    }
+
+    #tap(row) {
+        if (this.#hasDragged) return;
+        const picked = this.#picked;
+        if (picked === null) {
+            this.#pick(row);
+            this.announce(t`Tap the number of the place where ${titleOf(row.item)} is to be.`);
+        } else {
+            this.#pick(null);
+            if (picked !== row.item.id) this.onMove(picked, row.index);
+        }
+    }
+
+    #pick(row) {
+        this.#picked = row?.item.id ?? null;
+        setClass(this.list, "picking", this.#picked !== null);
+        this.onMove(null);
+    }
+
+    #step(event, row) {
+        if (event.key === "Escape" && this.#picked !== null) return this.#pick(null);
+        const last = this.list.children.length - 1;
+        const place = { ArrowUp: row.index - 1, ArrowDown: row.index + 1, Home: 0, End: last }[event.key];
+        if (place === undefined) return undefined;
+        event.preventDefault();
+        if (place < 0 || place > last || place === row.index) return undefined;
+        this.onMove(row.item.id, place);
+        return this.announce(t`${titleOf(row.item)} is at place ${place + 1}.`);
+    }
+
+    #press(event, row) {
+        if (event.button !== 0 || row.grip.disabled) return;
+        row.grip.setPointerCapture(event.pointerId);
+        this.#drag = { row, from: event.clientY, isLifted: false };
+    }
+
+    #lift() {
+        const { row } = this.#drag;
+        holdStill("drag", limits.longestDrag);
+        const rows = [...this.list.children];
+        const panel = this.list.closest(".panel");
+        const middles = rows.map((one) => one.offsetTop + one.offsetHeight / 2);
+        Object.assign(this.#drag, {
+            isLifted: true, rows, panel, middles, index: rows.indexOf(row.element), scrolled: panel.scrollTop,
+        });
+        setClass(row.element, "dragged", true);
+        this.#scroll();
+    }
+
+    #follow(y) {
+        const drag = this.#drag;
+        if (!drag) return;
+        drag.y = y;
+        if (!drag.isLifted && Math.abs(y - drag.from) >= limits.dragging) this.#lift();
+        if (drag.isLifted) this.#show();
+    }
+
+    #show() {
+        const { rows, middles, index, row, y, from, panel, scrolled } = this.#drag;
+        const offset = y - from + panel.scrollTop - scrolled;
+        const place = placeOf(middles, index, middles[index] + offset);
+        this.#drag.place = place;
+        const height = row.element.offsetHeight;
+        rows.forEach((one, at) => {
+            const shift = at > index && at <= place ? -height : at < index && at >= place ? height : 0;
+            setStyle(one, "transform", at === index ? `translateY(${offset}px)` : shift ? `translateY(${shift}px)` : "");
+        });
+    }
+
+    /** Near its edges the list scrolls on under the finger. */
+    #scroll() {
+        const drag = this.#drag;
+        if (!drag?.isLifted) return;
+        const { top, bottom } = drag.panel.getBoundingClientRect();
+        const step = drag.y < top + limits.edge ? -limits.scrollStep : drag.y > bottom - limits.edge ? limits.scrollStep : 0;
+        if (step) {
+            drag.panel.scrollTop += step;
+            this.#show();
+        }
+        requestAnimationFrame(() => this.#scroll());
+    }
+
+    #drop(isWanted) {
+        const drag = this.#drag;
+        this.#drag = null;
+        if (!drag?.isLifted) return;
+        for (const one of drag.rows) setStyle(one, "transform", "");
+        setClass(drag.row.element, "dragged", false);
+        // The click that follows is none.
+        this.#hasDragged = true;
+        setTimeout(() => (this.#hasDragged = false));
+        if (isWanted && drag.place !== drag.index) this.onMove(drag.row.item.id, drag.place);
+        letGo("drag");
+    }
+}

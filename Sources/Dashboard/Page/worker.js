@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// The page's files, for a start while the node is out of reach. The node is asked first, since a program that was restarted
+// may have another page; what it says about songs and people goes past this.
+
+const name = "page";
+const files = [
+    "/", "/app.js", "/choosing.js", "/commands.js", "/controls.js", "/dashboard.js", "/de.json", "/dom.js",
+    "/driving.css", "/driving.js", "/es.json", "/favourite.js", "/fr.json", "/fresh.js", "/guests.js", "/header.js",
+    "/hold.js", "/hostrow.js", "/icon-180.png", "/icon-512.png", "/icon.svg", "/icons.js", "/invitation.js",
+    "/join.js", "/language.js", "/last.js", "/limits.js", "/lists.css", "/manifest.webmanifest", "/night.css",
+    "/node.js", "/notices.js", "/outbox.js", "/playing.js", "/queue.js", "/reach.js", "/refusals.js", "/reorder.js",
+    "/search.js", "/shell.js", "/small.css", "/storage.js", "/stream.js", "/style.css", "/tabs.js", "/text.js",
+    "/theme.js", "/tree.js", "/undo.js", "/volume.js",
+];
+
+/** How long the node may take, in milliseconds: it is on this device. */
+const patience = 4_000;
+
+self.addEventListener("install", (event) => {
+    self.skipWaiting();
+    event.waitUntil(caches.open(name).then((cache) => cache.addAll(files)));
+});
+
+self.addEventListener("activate", (event) => event.waitUntil(self.clients.claim()));
+
+self.addEventListener("fetch", (event) => {
+    const { pathname } = new URL(event.request.url);
+    if (event.request.method === "GET" && files.includes(pathname)) event.respondWith(answered(event.request, pathname));
+});
+
+async function answered(request, pathname) {
+    const cache = await caches.open(name);
+    const kept = await cache.match(pathname);
+    try {
+        // Without a file that is kept there is nothing better to wait for.
+        const answer = await fetch(request, kept ? { signal: AbortSignal.timeout(patience) } : {});
+        if (answer.ok && !answer.redirected) await cache.put(pathname, answer.clone());
+        return answer;
+    } catch (error) {
+        if (kept) return kept;
+        throw error;
+    }
+}

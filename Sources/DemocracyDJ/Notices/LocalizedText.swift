@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A text for a person that can be said in several languages: an English text, which is its name in the tables of the others
+/// (`Language`), and what is put into it. Written as a literal: `"\(host) has left."` is `{1} has left.` with one value.
+public struct LocalizedText: Sendable {
+    /// What is put into a text.
+    public enum Value: Hashable, Sendable {
+        /// A name, a title, words of the system: the same in every language.
+        case text(String)
+        /// A number.
+        case number(Int)
+        /// A text that has its own row in the tables.
+        indirect case localized(LocalizedText)
+    }
+
+    /// The English text with `{1}`, `{2}`, … for what is put in.
+    public private(set) var key: String
+    /// What is put in, in order.
+    public private(set) var values: [Value]
+
+    /// The text in English.
+    public var english: String { filled { $0 } }
+
+    /// The text, where `translated` is what a table has for a key.
+    func filled(_ translated: (String) -> String) -> String {
+        let text = translated(key)
+        guard !values.isEmpty else { return text }
+        var filled = ""
+        var rest = text[...]
+        while let open = rest.firstIndex(of: "{") {
+            let number = rest.index(after: open)
+            let close = rest.index(number, offsetBy: 2, limitedBy: rest.endIndex) ?? rest.endIndex
+            filled += rest[..<open]
+            let place = rest[..<close].hasSuffix("}") ? Int(rest[number..<close].dropLast()) : nil
+            if let place, values.indices ~= place - 1 {
+                filled += values[place - 1].filled(translated)
+            } else {
+                filled += rest[open..<close]
+            }
+            rest = rest[close...]
+        }
+        return filled + rest
+    }
+
+    /// The same text with each of its values changed: those that come from other devices are made fit to be shown.
+    public func mapTexts(_ change: (String) -> String) -> LocalizedText {
+        var text = self
+        text.values = values.map { value in
+            switch value {
+            case .text(let text): .text(change(text))
+            case .number: value
+            case .localized(let text): .localized(text.mapTexts(change))
+            }
+        }
+        return text
+    }
+
+    /// One text behind another, as one.
+    static func + (one: LocalizedText, other: LocalizedText) -> LocalizedText {
+        var sum = one
+        let renumbered = LocalizedText(
+            key: other.key, values: other.values.indices.map { .text("{\($0 + one.values.count + 1)}") })
+        sum.key += renumbered.english
+        sum.values += other.values
+        return sum
+    }
+}
+
+extension LocalizedText.Value {
+    fileprivate func filled(_ translated: (String) -> String) -> String {
+        switch self {
+        case .text(let text): text
+        case .number(let number): String(number)
+        case .localized(let text): text.filled(translated)
+        }
+    }
+}
+
+extension LocalizedText: Hashable {
+    /// Two texts are one where they read the same.
+    public static func == (one: LocalizedText, other: LocalizedText) -> Bool { one.english == other.english }
+
+    /// Hashes what `==` compares.
+    public func hash(into hasher: inout Hasher) { hasher.combine(english) }
+}
+
+extension LocalizedText: ExpressibleByStringInterpolation {
+    /// A text with nothing put in.
+    public init(stringLiteral value: String) { self.init(key: value, values: []) }
+
+    /// A text with what a literal puts in.
+    public init(stringInterpolation: Interpolation) {
+        self.init(key: stringInterpolation.key, values: stringInterpolation.values)
+    }
+
+    /// What a literal is made of.
+    public struct Interpolation: StringInterpolationProtocol {
+        fileprivate var key = ""
+        fileprivate var values: [Value] = []
+
+        /// Nothing yet.
+        public init(literalCapacity: Int, interpolationCount: Int) {}
+
+        /// Adds English words.
+        public mutating func appendLiteral(_ literal: String) { key += literal }
+
+        /// Puts in what is the same in every language.
+        public mutating func appendInterpolation(_ text: String) { append(.text(text)) }
+
+        /// Puts in a number.
+        public mutating func appendInterpolation(_ number: Int) { append(.number(number)) }
+
+        /// Puts in a text that has its own row.
+        public mutating func appendInterpolation(_ text: LocalizedText) { append(.localized(text)) }
+
+        /// Puts in any of these.
+        public mutating func appendInterpolation(_ value: Value) { append(value) }
+
+        private mutating func append(_ value: Value) {
+            values.append(value)
+            key += "{\(values.count)}"
+        }
+    }
+}
+
+extension LocalizedText: Encodable {
+    private enum CodingKeys: String, CodingKey {
+        case key, values
+    }
+
+    /// Writes the form of `docs/dashboard.md`.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(key, forKey: .key)
+        try container.encode(values, forKey: .values)
+    }
+}
+
+extension LocalizedText.Value: Encodable {
+    /// A string, a number, or a text as an object.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        switch self {
+        case .text(let text): try container.encode(text)
+        case .number(let number): try container.encode(number)
+        case .localized(let text): try container.encode(text)
+        }
+    }
+}

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FoundationEssentials
+import MeshProtocol
+import TestSupport
+import Testing
+
+@testable import DemocracyDJ
+
+@Suite("Texts in the person's language")
+struct LanguageTests {
+    private static let dad = Peer(id: "11", name: "Dad's Car")
+    private static let others = Language.allCases.filter { $0 != .english }
+
+    @Test(
+        "a terminal speaks the language of its environment",
+        arguments: [
+            (["LANG": "de_DE.UTF-8"], .german), (["LANG": "fr"], .french), (["LANG": "es_MX@euro"], .spanish),
+            (["LANG": "C.UTF-8"], .english), ([:], .english), (["LANG": "ja_JP.UTF-8"], .english),
+            (["LC_MESSAGES": "fr_FR.UTF-8", "LANG": "de_DE.UTF-8"], .french),
+            (["LC_ALL": "C", "LC_MESSAGES": "fr_FR.UTF-8", "LANG": "de_DE.UTF-8"], .english),
+            (["LC_ALL": "", "LANG": "de_DE.UTF-8"], .german),
+        ] as [([String: String], Language)])
+    func environment(variables: [String: String], language: Language) {
+        #expect(Language(environment: variables) == language)
+    }
+
+    @Test("a text is named by its English, and what is put in has its place in every language")
+    func places() {
+        let text: LocalizedText = "\("Ana") wants to skip \("Open Road"), but \(RejectionReason.notPlaying.why)."
+        #expect(text.key == "{1} wants to skip {2}, but {3}.")
+        #expect(text.english == "Ana wants to skip Open Road, but it does not play any more.")
+        #expect(Language.german.text(text) == "Ana möchte Open Road überspringen, aber: er läuft nicht mehr.")
+        #expect(Language.english.text("Nothing that a table has") == "Nothing that a table has")
+        #expect(Language.german.text("Nothing that a table has") == "Nothing that a table has")
+    }
+
+    @Test("what is put into a text is text: a place in it is none")
+    func hostile() {
+        let text: LocalizedText = "\("{2} {9} {x} {") and \(7) more"
+        #expect(text.english == "{2} {9} {x} { and 7 more")
+        #expect(Language.german.text(text) == "{2} {9} {x} { und 7 weitere")
+    }
+
+    @Test("two literals behind one another are one text")
+    func sum() {
+        let text: LocalizedText = "\("a") and " + "\(2) \("c")."
+        #expect(text.key == "{1} and {2} {3}." && text.english == "a and 2 c.")
+    }
+
+    @Test("two texts that read the same are the same")
+    func equal() {
+        let one: LocalizedText = "\("Ana") has left."
+        #expect(one == "Ana has left." && one.hashValue == ("Ana has left." as LocalizedText).hashValue)
+    }
+
+    @Test("every problem is told in every language", arguments: LanguageTests.others)
+    func problems(language: Language) throws {
+        let table = try #require(Language.tables[language])
+        for problem in Problem.every {
+            for text in [problem.text, problem.advice, problem.later?.text, problem.later?.advice].compactMap(\.self) {
+                #expect(table[text.key] != nil, "\(language) lacks: \(text.key)")
+                #expect(!language.text(text).contains(/\{\d\}/))
+            }
+            if let button = problem.button { #expect(table[button.label] != nil, "\(language) lacks: \(button.label)") }
+        }
+    }
+
+    @Test("every wish is told in every language", arguments: LanguageTests.others)
+    func wishes(language: Language) {
+        let states: [WishState] = [.queued, .sent, .confirmed] + RejectionReason.allCases.map { .rejected($0) }
+        for kind in [Wish.Kind.vote, .takeBack, .suggest] {
+            for state in states {
+                let text = kind.text(state, title: .localized("\"\("Open Road")\""))
+                let said = language.text(text)
+                #expect(said != text.english && said.contains("Open Road"), "\(language) lacks: \(text.key)")
+            }
+        }
+    }
+
+    @Test("what a notice says later is said in the person's language too")
+    func later() throws {
+        let notice = Notice(.connectionLost(host: Self.dad))
+        let first = try #require(notice.texts)
+        #expect(Language.german.text(first.message) == "Verbindung zu Dad's Car verloren. Sie wird wiederhergestellt.")
+        let later = try #require(notice.followedUp?.texts)
+        #expect(Language.german.text(later.message) == "Dad's Car ist immer noch außer Reichweite.")
+        #expect(notice.message == "Connection to Dad's Car lost. Trying to reconnect.")
+    }
+
+    @Test("as JSON a text is its English and what is put in")
+    func json() throws {
+        let text: LocalizedText = "\("Ana") asked for \(LocalizedText("\"\("Open Road")\"")), \(3)"
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .sortedKeys
+        let json = String(decoding: try encoder.encode(text), as: UTF8.self)
+        #expect(
+            json == #"{"key":"{1} asked for {2}, {3}","values":["Ana",{"key":"\"{1}\"","values":["Open Road"]},3]}"#)
+    }
+}
