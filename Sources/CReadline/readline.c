@@ -120,8 +120,13 @@ void creadline_speak_utf8(void)
 {
     if (setlocale(LC_CTYPE, "") && MB_CUR_MAX > 1)
         return;
-    // readline asks the environment, again with each line.
-    setenv("LC_ALL", "C.UTF-8", 1);
+    // readline asks the environment, again with each line. Which language the person reads is left as it is.
+    const char *all = getenv("LC_ALL");
+    if (all && *all) {
+        setenv("LC_MESSAGES", all, 1);
+        unsetenv("LC_ALL");
+    }
+    setenv("LC_CTYPE", "C.UTF-8", 1);
     setlocale(LC_CTYPE, "");
 }
 

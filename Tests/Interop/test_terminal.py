@@ -56,6 +56,18 @@ def test_a_number_votes_for_that_line_of_the_queue_and_the_vote_is_marked_as_her
     host.expect("intent", kind="takeBackVote", songID="n3")
 
 
+@pytest.mark.parametrize("variables", [{"LANG": "de_DE.UTF-8"}, {"LANG": "C.UTF-8", "LC_ALL": "de_DE"}])
+def test_a_person_is_spoken_to_in_the_language_of_the_environment(
+    host: Program, sit: Sit, variables: dict[str, str]
+) -> None:
+    # It need not be installed: how letters are written is another matter.
+    person = sit("guest", "Ana", "ana", **{"LC_ALL": "", "LC_MESSAGES": "", **variables})
+    person.see("Verbunden mit „Dad's Car“", "Jetzt läuft: Mile 0", " 1. Mile 1 ", timeout=START)
+    person.enter("vote 1")
+    host.expect("intent", kind="vote", songID="n1")
+    person.see("Deine Stimme für „Mile 1“ zählt.", f" 1. Mile 1 {BY}  1 Stimme (deine)")
+
+
 def test_a_number_suggests_what_was_found(host: Program, ana: Person) -> None:
     host.say("remove n7")
     ana.enter("search mile 7")
