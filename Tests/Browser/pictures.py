@@ -43,27 +43,41 @@ def take(browser: Browser, folder: Path, words: list[str], screens: list[str]) -
     states = {name: view for name, view in STATES.items() if not words or any(word in name for word in words)}
     taken: list[Path] = []
     for screen, (look, scheme), (language, locale) in itertools.product(screens, LOOKS.items(), LANGUAGES.items()):
+        context = browser.new_context(  # type: ignore[call-overload]
+            viewport=SCREENS[screen], color_scheme=scheme, locale=locale, service_workers="block"
+        )
+        stand_in = StandIn(None)
+        page = context.new_page()
         for state, view in states.items():
-            stand_in = StandIn(view)
-            page = browser.new_page(  # type: ignore[call-overload]
-                viewport=SCREENS[screen], color_scheme=scheme, locale=locale, service_workers="block"
-            )
-            page.goto(stand_in.url)
-            name = f"{state}-{screen}-{look}-{language}"
-            taken.append(picture(page, folder / f"{name}.png"))
-            for tab in TABS.get(state, []):
-                page.locator(f"#tab-{tab}").click()
-                if tab == "search" and state != "host-empty":
-                    page.locator("#words").fill("the")
-                    page.locator("#panel-search .song").first.wait_for()
-                taken.append(picture(page, folder / f"{name}-{tab}.png"))
-            if state in DRIVEN:
-                page.locator("#header-buttons [data-control=drive]").click()
-                page.locator(".drive.like:enabled").wait_for()
-                page.screenshot(path=folder / f"{name}-driving.png")
-                taken.append(folder / f"{name}-driving.png")
-            page.context.close()
-            stand_in.close()
+            stand_in.show(view)
+            # One page shows them all, one after the other; who is not in has to come in first.
+            if view is None or page.locator("#dashboard[data-version]").count() == 0:
+                page.goto(stand_in.url)
+            taken += pictures_of(page, stand_in, folder / f"{state}-{screen}-{look}-{language}", state)
+        context.close()
+        stand_in.close()
+    return taken
+
+
+def pictures_of(page: Page, stand_in: StandIn, path: Path, state: str) -> list[Path]:
+    """A state's first list, the others that are looked at, and what a driver has of it."""
+    if stand_in.view:
+        page.locator(f"#dashboard[data-version='{stand_in.view['version']}']").wait_for()
+        page.locator("#tab-queue").click()
+    taken = [picture(page, path.with_name(f"{path.name}.png"))]
+    for tab in TABS.get(state, []):
+        page.locator(f"#tab-{tab}").click()
+        if tab == "search" and state != "host-empty":
+            page.locator("#words").fill("the")
+            page.locator("#panel-search .song").first.wait_for()
+        taken.append(picture(page, path.with_name(f"{path.name}-{tab}.png")))
+    if state in DRIVEN:
+        page.locator("#header-buttons [data-control=drive]").click()
+        page.locator(".drive.like:enabled").wait_for()
+        taken.append(path.with_name(f"{path.name}-driving.png"))
+        page.screenshot(path=taken[-1])
+        page.locator("#driving [data-control=back]").click()
+        page.locator("#dashboard:visible").wait_for()
     return taken
 
 
