@@ -135,7 +135,8 @@ let package = Package(
         .target(
             name: "HostIntegration",
             dependencies: [
-                "CMediaPlayer", "CSystemd", "MusicLibrary", "MusicPlayer", "MeshNode", "DemocracyDJ", "MeshProtocol", lifecycle,
+                "CMediaPlayer", "CSystemd", "MusicLibrary", "MusicPlayer", "MeshNode", "DemocracyDJ", "MeshProtocol",
+                lifecycle,
                 locks, logging,
             ],
             swiftSettings: strict),
