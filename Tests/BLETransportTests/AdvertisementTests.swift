@@ -30,7 +30,9 @@ struct AdvertisementTests {
         #expect(advertisement.payload(psm: 0x83) == [0x21, 0x83, 0xC0, 0xFF, 0xEE, 0x00])
         let read = try #require(Self.read([0x21, 0x83, 0xC0, 0xFF, 0xEE, 0], "Dad's Car"))
         #expect(read.version == 2 && read.flags.critical == [.bond] && read.isUnderstood)
-        for payload in [0x22, 0x26, 0x28, 0x10, 0x30] as [UInt8] {
+        let asking = try #require(Self.read([0x22, 0x83, 0xC0, 0xFF, 0xEE, 0], "Dad's Car"))
+        #expect(asking.flags.critical == [.proof] && asking.isUnderstood, "a guest can prove a PIN")
+        for payload in [0x26, 0x28, 0x10, 0x30] as [UInt8] {
             #expect(try #require(Self.read([payload, 0x83, 0xC0, 0xFF, 0xEE, 0], "Dad's Car")).isUnderstood == false)
         }
     }
