@@ -59,7 +59,7 @@ class HostTalk(Talk):
         self.begin_records(self._answer)
 
     def challenge(self, secret: proof.Secret, caller: Caller) -> bytes | None:
-        """Has the guest prove that it knows a secret. Returns what proves this host then, or nothing where it does not."""
+        """Has the guest prove that it knows a secret. Returns what proves this host then; nothing where it is wrong."""
         self.answer(Frame(Kind.CHALLENGE, bytes((proof.KIND, 1))))
         claimed = self.hear_of(Kind.PROOF)
         assert claimed[:2] == bytes((proof.KIND, 1)), claimed.hex()
