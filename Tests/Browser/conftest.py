@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Playwright, ViewportSize, expect, sync_playwright
@@ -104,6 +105,12 @@ def shows(page: Page, server: StandIn) -> None:
     """Waits until the page shows the view that the server has sent last."""
     assert server.view
     page.locator(f"#dashboard[data-version='{server.view['version']}']").wait_for()
+
+
+def posted(server: StandIn) -> dict[str, Any]:
+    """The next command that the page has sent."""
+    command: dict[str, Any] = server.commands.get(timeout=10)
+    return command
 
 
 def later_than_a_bounce(page: Page) -> None:

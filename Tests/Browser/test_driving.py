@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from axe_playwright_python.base import AXE_SCRIPT
-from conftest import SCREENS, MakeServer, Open, shows
+from conftest import SCREENS, MakeServer, Open, posted, shows
 from playwright.sync_api import Page, expect
 from stand_in import StandIn
 from test_accessibility import findings
@@ -19,11 +19,6 @@ TARGET = 76
 @pytest.fixture
 def car(make_server: MakeServer) -> StandIn:
     return make_server(host_playing())
-
-
-def posted(server: StandIn) -> dict[str, Any]:
-    command: dict[str, Any] = server.commands.get(timeout=10)
-    return command
 
 
 def drive(open_page: Open, car: StandIn, screen: str = "small", **options: Any) -> Page:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import pytest
-from conftest import SCREENS, MakeServer, Open, later_than_a_bounce, shows
+from conftest import SCREENS, MakeServer, Open, later_than_a_bounce, posted, shows
 from playwright.sync_api import Page, expect
 from stand_in import StandIn
 from views import ANA, BOB, SONGS, guest, guest_connected, guest_reconnecting, host_playing, item
@@ -19,11 +19,6 @@ def car(make_server: MakeServer) -> StandIn:
 def server(make_server: MakeServer) -> StandIn:
     """What a guest talks to."""
     return make_server(guest_connected(queue=[item(number) for number in range(1, 9)]))
-
-
-def posted(server: StandIn) -> dict[str, str]:
-    command: dict[str, str] = server.commands.get(timeout=10)
-    return command
 
 
 def test_a_host_plays_pauses_and_skips(car: StandIn, open_page: Open) -> None:

@@ -3,10 +3,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
-from conftest import MakeServer, Open, shows
+from conftest import MakeServer, Open, posted, shows
 from playwright.sync_api import Page, expect
 from stand_in import StandIn
 from views import host_playing, item
@@ -17,11 +15,6 @@ REMOVED = {"kind": "remove", "title": "Headlights"}
 @pytest.fixture
 def car(make_server: MakeServer) -> StandIn:
     return make_server(host_playing())
-
-
-def posted(server: StandIn) -> dict[str, Any]:
-    command: dict[str, Any] = server.commands.get(timeout=10)
-    return command
 
 
 def titles(page: Page) -> list[str]:

@@ -121,13 +121,7 @@ def _literal(code: str, at: int, count: int) -> tuple[str, int, int]:
     text = ""
     while code[at] != '"':
         if code.startswith("\\(", at):
-            count, depth, at = count + 1, 1, at + 2
-            while depth:
-                if code[at] == '"':
-                    _, at, _ = _literal(code, at + 1, 0)
-                    continue
-                depth += {"(": 1, ")": -1}.get(code[at], 0)
-                at += 1
+            count, at = count + 1, _close(code, at + 2) + 1
             text += f"{{{count}}}"
         else:
             at += code[at] == "\\"
