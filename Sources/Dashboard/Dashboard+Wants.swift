@@ -231,6 +231,8 @@ extension Dashboard.Refusal {
     static let malformed = Dashboard.Refusal(
         status: 400, message: "This page is out of date. Load it again.")
 
+    static let nothingHere = Dashboard.Refusal(status: 404, message: "There is nothing at this address.")
+
     static let notJoined = Dashboard.Refusal(status: 401, message: "Type your name to join.")
 
     static let tooManyPages = Dashboard.Refusal(

@@ -96,7 +96,7 @@ public actor Dashboard: Service {
         if let server { return server.url }
         guard case .listen(let host, let port) = address else { return nil }
         let gate = Gate(host: host, tokens: options.tokens, invites: invites, localAddresses: LocalAddresses.all())
-        let door = try await listen(host, port, gate)
+        let door = try await listenAgain(host, port, gate)
         let base = "http://\(LocalAddresses.inURL(LocalAddresses.reachable(host))):\(door.port)"
         let url = address.isLoopback ? base + "/" : base + "/?token=\(options.tokens.driver)"
         server = (door, url, Task { await door.run() })
@@ -104,12 +104,25 @@ public actor Dashboard: Service {
         return url
     }
 
+    /// The port that it listens at; nil where it does not.
+    public var port: Int? { server?.door.port }
+
+    /// Where any port will do, the one of an earlier start is the one that browsers look at.
+    private func listenAgain(_ host: String, _ port: Int, _ gate: Gate) async throws -> DashboardServer {
+        if port == 0, let former = options.formerPort, (1...65_535).contains(former),
+            let door = try? await listen(host, former, gate)
+        {
+            return door
+        }
+        return try await listen(host, port, gate)
+    }
+
     private func listen(_ host: String, _ port: Int, _ gate: Gate) async throws -> DashboardServer {
         do {
+            let connections = Connections(limit: options.connections)
             return try await DashboardServer(
-                host: host, port: port, responder: DashboardResponder(self, gate),
-                connections: Connections(limit: options.connections),
-                logger: logger)
+                host: host, port: port, responder: DashboardResponder(self, gate, connections),
+                connections: connections, logger: logger)
         } catch {
             throw SetupProblem(
                 .usage,

@@ -94,11 +94,8 @@ public enum DashboardLimits {
     static let absence: Duration = .seconds(30)
     /// Sessions of one web guest: a phone that lost its cookie comes with a new one.
     static let sessionsPerGuest = 4
-    /// How long a browser keeps its cookies, in seconds: a day's drive.
-    static let cookieSeconds = 12 * 3_600
-    /// For how long after they were made a start goes on with the tokens of an earlier one, in seconds: a cookie that they
-    /// gave in the first half of that is good to its end, and last week's passengers need another code.
-    static let tokenSeconds = 24 * 3_600
+    /// How long a browser keeps its cookies after it was there last, in seconds: as long as browsers keep any.
+    static let cookieSeconds = 400 * 86_400
 
     // MARK: Pictures
 

@@ -6,6 +6,8 @@ import DemocracyDJ
 public struct DashboardOptions: Sendable {
     /// What opens it, where others than programs on this device can reach it.
     public var tokens = DashboardTokens.make()
+    /// The port of an earlier start, which is tried first where any will do: that is where browsers look for the page.
+    public var formerPort: Int?
     /// Whether passengers may join with a browser. For hosts.
     public var webGuests = false
     /// Connections that it takes at a time.

@@ -80,7 +80,7 @@ def test_progress_counts_on_while_it_plays_and_stops_at_the_end(page: Page) -> N
     assert elapsed(False, 9_000) == 10
 
 
-def test_attempts_to_connect_come_ever_slower_and_no_slower_than_every_five_seconds(page: Page) -> None:
+def test_attempts_to_connect_come_ever_slower_and_no_slower_than_every_three_seconds(page: Page) -> None:
     pauses = call(
         page,
         "reach",
@@ -88,7 +88,7 @@ def test_attempts_to_connect_come_ever_slower_and_no_slower_than_every_five_seco
         " return [1, 2, 3, 4, 5, 6].map(() => {"
         "  r.broke(0, 0); const pause = r.deadline; r.ticked(pause, 0); return pause; }); })()",
     )
-    assert pauses == [500, 1_000, 2_000, 4_000, 5_000, 5_000]
+    assert pauses == [500, 1_000, 2_000, 3_000, 3_000, 3_000]
 
 
 def test_a_server_that_only_says_that_all_is_over_is_asked_ever_slower_too_and_is_not_out_of_reach(page: Page) -> None:
@@ -102,7 +102,7 @@ def test_a_server_that_only_says_that_all_is_over_is_asked_ever_slower_too_and_i
         "  now = r.deadline; r.ticked(now, 0); return told; };"
         " return [true, true, true, true, true, false, true].map(next); })()",
     )
-    assert [pause for pause, _, _ in told] == [500, 1_000, 2_000, 4_000, 5_000, 500, 500]
+    assert [pause for pause, _, _ in told] == [500, 1_000, 2_000, 3_000, 3_000, 500, 500]
     assert not any(is_told for _, is_told, _ in told)
     assert [endings for _, _, endings in told] == [1, 2, 3, 4, 5, 0, 1]
 

@@ -16,7 +16,7 @@ from views import HOST, KICKED, STOPPED, View, guest_choosing, guest_connected, 
 SILENCE = 12_000
 RETRY = 10_000
 # Between two attempts of the page's own.
-LONGEST_PAUSE = 5_000
+LONGEST_PAUSE = 3_000
 
 
 @pytest.fixture

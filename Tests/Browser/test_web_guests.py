@@ -104,7 +104,7 @@ def fixed(url: str) -> str:
     return f"0.0.0.0:{urlsplit(url).port}"
 
 
-def test_a_restart_asks_nobody_for_the_code_again_and_an_end_everybody(ride: Ride, open_page: Open) -> None:
+def test_neither_a_restart_nor_an_end_asks_anybody_for_the_code_and_new_tokens_ask_everybody(ride: Ride, open_page: Open) -> None:
     first = ride.host("--web-guests", "--http", "0.0.0.0:0")
     place = ["--web-guests", "--http", fixed(first.url)]
     driver = open_page(first)
@@ -131,7 +131,14 @@ def test_a_restart_asks_nobody_for_the_code_again_and_an_end_everybody(ride: Rid
     again.program.say("end")
     again.program.expect("bye")
     assert again.program.ended() == 0
-    last = ride.start("host", "Dad's Car", *place, address=first.address)
+    next_day = ride.start("host", "Dad's Car", *place, address=first.address)
+    assert next_day.url == first.url
+    expect(driver.locator(".banner")).to_have_count(0)
+    mia.reload()
+    expect(mia.get_by_role("button", name="Vote for Headlights")).to_be_visible()
+
+    next_day.program.end()
+    last = ride.start("host", "Dad's Car", *place, "--new-tokens", address=first.address)
     assert last.url != first.url
     for page in (driver, mia, tom):
         page.reload()

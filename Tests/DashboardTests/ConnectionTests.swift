@@ -99,6 +99,43 @@ struct ConnectionTests {
         #expect(table.opened(from: "10.0.0.99") == .admit(17, closing: 5))
     }
 
+    @Test("of the driver's tablet finds a place beside guests who ask for all that they can, also behind one router")
+    func driversTablet() {
+        var table = ConnectionTable(limit: 40, limitPerAddress: 16, kept: 4)
+        func asks(from address: String, asDriver: Bool) -> Bool {
+            guard case .admit(let id, _) = table.opened(from: address) else { return false }
+            table.changed(id, isBusy: true)
+            let isServed = table.serves(id, asDriver: asDriver)
+            if !isServed { table.changed(id, isBusy: false) }
+            return isServed
+        }
+        // Three phones, then one router with many.
+        let served = (1...60).count { asks(from: $0 <= 24 ? "10.0.0.\($0 % 3)" : "router", asDriver: false) }
+        #expect(served == 32, "the limit, less what is kept for this device and for the driver's others")
+        for place in 1...4 {
+            let isServed = asks(from: "router", asDriver: true)
+            #expect(isServed, "the driver's connection \(place)")
+        }
+    }
+
+    @Test("of a guest makes room before one of the driver does, and is served again when it has had its answer")
+    func guestsGoFirst() {
+        var table = ConnectionTable(limit: 2, limitPerAddress: 2, kept: 0)
+        for id in 1...2 { #expect(table.opened(from: "a") == .admit(id, closing: nil)) }
+        let driver = table.serves(1, asDriver: true), guest = table.serves(2, asDriver: false)
+        #expect(driver && guest)
+        #expect(table.opened(from: "a") == .admit(3, closing: 2))
+        let gone = table.serves(2, asDriver: false)
+        #expect(!gone)
+        var small = ConnectionTable(limit: 8, limitPerAddress: 8, kept: 2)
+        for id in 1...6 { #expect(small.opened(from: "a") == .admit(id, closing: nil)) }
+        let served = (1...5).map { small.serves($0, asDriver: false) }
+        #expect(served == [true, true, true, true, false])
+        small.changed(1, isBusy: false)
+        let later = (5...6).map { small.serves($0, asDriver: false) }
+        #expect(later == [true, false])
+    }
+
     @Test("that shows views gets the newest once, a ping in silence, and a last one")
     func views() throws {
         var streams = ViewStreams()

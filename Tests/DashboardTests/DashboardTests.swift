@@ -60,6 +60,58 @@ struct DashboardTests {
         try await car.stop()
     }
 
+    @Test("shows a page that says what to do where there is nothing else to show, and never raw JSON")
+    func deadEnds() async throws {
+        let car = try await Car(host: "0.0.0.0")
+        let opened: [String: String?] = ["sec-fetch-mode": "navigate", "accept-language": "ja, de-CH;q=0.9, en;q=0.8"]
+        let browser = car.browser
+        for path in ["/events", "/join", "/art/s1", "/nothing", "/?token=x", "/join?token=x"] {
+            let dead = try await browser.get(path, opened)
+            #expect(dead.status == 401 && dead.body.contains("<script"), "\(path)")
+        }
+        try await browser.get("/" + (car.url.split(separator: "/").last ?? ""))
+        let nothing = try await browser.get("/nothing", opened)
+        #expect(nothing.status == 404 && nothing.headers["content-type"] == ["text/html; charset=utf-8"])
+        #expect(nothing.body.contains("Unter dieser Adresse gibt es nichts.") && nothing.body.contains("Seite öffnen"))
+        let other = try await browser.get("/", opened.merging(["host": "evil.example"]) { $1 })
+        #expect(other.status == 421 && other.body.contains("Das ist nicht die Adresse dieser Seite."))
+        #expect(!other.body.contains("<script"))
+        let plain = try await browser.get("/nothing", ["accept": "text/html", "accept-language": nil])
+        #expect(plain.body.contains("There is nothing at this address.") && plain.body.contains("<html lang=\"en\">"))
+        let script = try await browser.get("/nothing", ["sec-fetch-mode": "cors", "accept": "text/html"])
+        #expect(script.status == 404 && script.message == "There is nothing at this address.")
+        #expect(try await browser.get("/join", opened).headers["location"] == ["/"])
+        try await car.stop()
+    }
+
+    @Test("gives a browser that comes again its cookie for as long again")
+    func renewal() async throws {
+        let car = try await Car(host: "0.0.0.0")
+        let browser = car.browser
+        try await browser.get("/" + (car.url.split(separator: "/").last ?? ""))
+        let line = try await Line(port: car.port)
+        try await line.ask(.GET, "/events", browser.headers(), body: nil)
+        let head = try await line.parts.first { if case .head(let head) = $0 { head } else { nil } }
+        let cookie = try #require(head.headers["set-cookie"].first)
+        #expect(cookie.contains(browser.cookies.values.first ?? "none"))
+        #expect(cookie.contains("Max-Age=\(400 * 86_400)"))
+        try await car.stop()
+    }
+
+    @Test("opens again where it was, if any port will do, and elsewhere if that is taken")
+    func formerPort() async throws {
+        let first = try await Car()
+        var options = DashboardOptions()
+        options.formerPort = first.port
+        let beside = try await Car(options: options)
+        #expect(beside.port != first.port)
+        try await first.stop()
+        let again = try await Car(options: options)
+        #expect(again.port == first.port)
+        try await again.stop()
+        try await beside.stop()
+    }
+
     @Test("obeys no page of another site, and no name that is not this device's")
     func foreign() async throws {
         let car = try await Car()

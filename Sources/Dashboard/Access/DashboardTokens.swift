@@ -33,30 +33,19 @@ public struct DashboardTokens: Hashable, Sendable {
     }
 }
 
-/// The tokens of a page, and since when they are: what is stored, so that a restart asks no browser for its code again.
+/// The tokens of a page as they are stored, so that no start of the node asks a browser for its code again.
 public struct KeptTokens: Hashable, Sendable {
     /// The tokens.
     public let tokens: DashboardTokens
-    /// When they were made, in seconds since 1970.
-    private let madeAt: UInt32
 
-    /// The tokens for a start at `now`, in seconds since 1970: the stored ones for as long as they are good
-    /// (`DashboardLimits.tokenSeconds`), else new ones. Nothing is `stored` for a session that has only begun.
-    public init(stored: [UInt8]?, now: UInt32) {
+    /// The tokens for a start: the stored ones, or new ones where nothing usable is stored.
+    public init(stored: [UInt8]?) {
         let words = String(decoding: stored ?? [], as: UTF8.self).split(
             separator: " ", omittingEmptySubsequences: false)
-        if words.count == 3, words.prefix(2).allSatisfy(DashboardTokens.isRandom), let madeAt = UInt32(words[2]),
-            // A head unit without a clock may wake up earlier than it went to sleep.
-            abs(Int(now) - Int(madeAt)) < DashboardLimits.tokenSeconds
-        {
-            tokens = DashboardTokens(driver: String(words[0]), guest: String(words[1]))
-            self.madeAt = madeAt
-        } else {
-            tokens = .make()
-            madeAt = now
-        }
+        let isWhole = words.count == 2 && words.allSatisfy(DashboardTokens.isRandom)
+        tokens = isWhole ? DashboardTokens(driver: String(words[0]), guest: String(words[1])) : .make()
     }
 
     /// As they are stored: a line of text.
-    public var stored: [UInt8] { Array("\(tokens.driver) \(tokens.guest) \(madeAt)".utf8) }
+    public var stored: [UInt8] { Array("\(tokens.driver) \(tokens.guest)".utf8) }
 }

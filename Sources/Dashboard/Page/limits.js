@@ -6,10 +6,10 @@ export const limits = {
     silence: 12_000,
     /** An answer takes no longer than this where there is one to come: the node is in the same car. */
     connecting: 8_000,
-    /** First and longest pause between attempts to connect: a restarted node is found at once, and one that is gone
-     * costs no battery. */
+    /** First and longest pause between attempts to connect: a restarted node is found within five seconds, the connection
+     * and what it shows included, and one that is gone costs little battery. */
     shortestPause: 500,
-    longestPause: 5_000,
+    longestPause: 3_000,
     /** Connections in a row that tell nothing but the end, after which a passenger counts as sent away: they take more
      * than a second, and a node that stops has closed its door by then. */
     endings: 3,
@@ -81,6 +81,6 @@ export const limits = {
     keptSongs: 100,
     /** Pause between two views that are kept: storage is slow, and this is what a tunnel may cost. */
     keeping: 5_000,
-    /** How old a kept view may be: as old as the cookie that lets a browser in. */
+    /** How old a kept view may be: what played longer ago than a day's drive is of no use. */
     oldest: 12 * 3_600_000,
 };

@@ -2,7 +2,8 @@
 
 /// Decides which connections there may be. A newcomer that finds no room gets that of the connection that has done
 /// nothing for the longest: a browser asks at once, and a client that only holds connections loses them. Some places are
-/// kept for browsers of this device, so that passengers never shut the driver out.
+/// kept for browsers of this device, and some for the driver's on the network, who is known by what is asked: so passengers never
+/// shut the driver out.
 struct ConnectionTable: Sendable {
     typealias ID = Int
 
@@ -15,8 +16,15 @@ struct ConnectionTable: Sendable {
     private struct Entry: Sendable {
         var address: String
         var isBusy = false
+        /// The driver has asked something by it.
+        var isDriver = false
+        /// It is busy with what somebody else than the driver has asked.
+        var servesGuest = false
         /// Its place in the order of becoming idle.
         var turn: Int
+
+        /// Who goes first to make room: the lower one.
+        var rank: (Int, Int) { (isDriver ? 1 : 0, turn) }
     }
 
     private let limit: Int
@@ -48,7 +56,7 @@ struct ConnectionTable: Sendable {
         var closing: ID?
         if ofAddress.count >= limitPerAddress || isFull || isOutside && fromOutside.count >= limit - kept {
             let mayGo = ofAddress.count >= limitPerAddress ? ofAddress : isFull ? entries : fromOutside
-            closing = mayGo.filter { !$0.value.isBusy }.min { $0.value.turn < $1.value.turn }?.key
+            closing = mayGo.filter { !$0.value.isBusy }.min { $0.value.rank < $1.value.rank }?.key
             guard let closing else { return .refuse }
             closed(closing)
         }
@@ -62,6 +70,22 @@ struct ConnectionTable: Sendable {
         turn += 1
         entries[id]?.isBusy = isBusy
         entries[id]?.turn = turn
+        if !isBusy { entries[id]?.servesGuest = false }
+    }
+
+    /// What it has asked is known: the driver's is answered always, that of others as long as enough places stay free for the
+    /// driver, in all and of each address.
+    mutating func serves(_ id: ID, asDriver: Bool) -> Bool {
+        guard let address = entries[id]?.address else { return false }
+        if asDriver {
+            entries[id]?.isDriver = true
+            return true
+        }
+        let served = entries.filter { $0.key != id && $0.value.servesGuest }
+        let ofAddress = served.count { $0.value.address == address }
+        guard served.count < limit - 2 * kept, ofAddress < limitPerAddress - kept else { return false }
+        entries[id]?.servesGuest = true
+        return true
     }
 
     /// It is gone.

@@ -9,7 +9,14 @@ final class Connections: Sendable {
     private struct State {
         var table: ConnectionTable
         var channels: [ConnectionTable.ID: any Channel] = [:]
+        var ids: [ObjectIdentifier: ConnectionTable.ID] = [:]
         var isClosed = false
+
+        mutating func take(_ id: ConnectionTable.ID) -> (any Channel)? {
+            let channel = channels.removeValue(forKey: id)
+            if let channel { ids[ObjectIdentifier(channel)] = nil }
+            return channel
+        }
     }
 
     private let state: NIOLockedValueBox<State>
@@ -31,7 +38,8 @@ final class Connections: Sendable {
                 return (nil, nil)
             }
             state.channels[id] = channel
-            return (id, closing.flatMap { state.channels.removeValue(forKey: $0) })
+            state.ids[ObjectIdentifier(channel)] = id
+            return (id, closing.flatMap { state.take($0) })
         }
         evicted?.close(promise: nil)
         return id
@@ -44,7 +52,14 @@ final class Connections: Sendable {
     func closed(_ id: ConnectionTable.ID) {
         state.withLockedValue { state in
             state.table.closed(id)
-            state.channels[id] = nil
+            _ = state.take(id)
+        }
+    }
+
+    /// Whether a request of a connection is answered, now that it is known who asks.
+    func serves(_ channel: any Channel, asDriver: Bool) -> Bool {
+        state.withLockedValue { state in
+            state.ids[ObjectIdentifier(channel)].map { state.table.serves($0, asDriver: asDriver) } ?? false
         }
     }
 

@@ -9,26 +9,30 @@ import NIOCore
 /// Lets a request through the gate to the routes, and sees that every answer says what browsers may make of it.
 struct DashboardResponder: HTTPResponder {
     private let gate: Gate
+    private let connections: Connections
     private let routes: RouterResponder<DashboardContext>
 
-    init(_ dashboard: Dashboard, _ gate: Gate) {
+    init(_ dashboard: Dashboard, _ gate: Gate, _ connections: Connections) {
         self.gate = gate
+        self.connections = connections
         routes = DashboardRoutes(dashboard).responder
     }
 
     func respond(to request: Request, context: DashboardContext) async throws -> Response {
-        var response = await answer(request, context)
+        let cookies = DashboardCookies(request, context)
+        var response = await answer(request, context, cookies)
         for (name, value) in Self.alwaysSaid { response.headers[name] = value }
         if response.headers[.cacheControl] == nil { response.headers[.cacheControl] = "no-store" }
         return response
     }
 
-    private func answer(_ request: Request, _ context: DashboardContext) async -> Response {
-        let cookies = DashboardCookies(request, context)
-        switch gate.judge(Gate.Visit(request, context, cookies)) {
-        // A browser that opens an old address gets a page that says so.
-        case .refuse(.wrongToken): return DashboardRoutes.page(status: .unauthorized)
-        case .refuse(let refusal): return .refusing(refusal.status, refusal.sentence, reason: refusal.reason)
+    private func answer(
+        _ request: Request, _ context: DashboardContext, _ cookies: DashboardCookies
+    ) async -> Response {
+        let verdict = gate.judge(Gate.Visit(request, context, cookies))
+        guard connections.serves(context.channel, asDriver: verdict.isDriver) else { return refuse(.busyDoor, request) }
+        switch verdict {
+        case .refuse(let refusal): return refuse(refusal, request)
         case .enter(let access):
             // Not kept in the address bar, the history, or what the next site is told.
             return Response(
@@ -39,11 +43,30 @@ struct DashboardResponder: HTTPResponder {
             do {
                 return try await routes.respond(to: request, context: context)
             } catch let refusal as Dashboard.Refusal {
-                return .refusing(refusal.status, refusal.message, refusal.text, reason: refusal.reason)
+                return refuse(refusal, request)
             } catch {
                 context.logger.debug("a request to the dashboard has failed: \(error)")
-                return .refusing(500, "The head unit could not answer. Try again in a moment.")
+                return refuse(
+                    Dashboard.Refusal(status: 500, message: "The head unit could not answer. Try again in a moment."),
+                    request)
             }
+        }
+    }
+
+    /// A browser that opens an address gets a page that says what is wrong and what to do; scripts get the words.
+    private func refuse(_ refusal: Dashboard.Refusal, _ request: Request) -> Response {
+        request.opensPage
+            ? DeadEnd.page(refusal, for: request)
+            : .refusing(refusal.status, refusal.message, refusal.text, reason: refusal.reason)
+    }
+
+    private func refuse(_ refusal: Gate.Refusal, _ request: Request) -> Response {
+        switch refusal {
+        // The page asks for the code in the person's language. One that is in by its cookie shows what there is.
+        case .noToken where request.opensPage, .wrongToken: DashboardRoutes.page(status: .unauthorized)
+        default:
+            refuse(
+                Dashboard.Refusal(status: refusal.status, message: refusal.sentence, reason: refusal.reason), request)
         }
     }
 
@@ -64,11 +87,33 @@ extension HTTPField.Name {
     fileprivate static let referrerPolicy = HTTPField.Name.known("Referrer-Policy")
     fileprivate static let crossOriginResourcePolicy = HTTPField.Name.known("Cross-Origin-Resource-Policy")
     fileprivate static let fetchSite = HTTPField.Name.known("Sec-Fetch-Site")
+    fileprivate static let fetchMode = HTTPField.Name.known("Sec-Fetch-Mode")
 
     private static func known(_ name: String) -> HTTPField.Name {
         guard let field = HTTPField.Name(name) else { preconditionFailure("\(name) is no name of a field") }
         return field
     }
+}
+
+extension Request {
+    /// Whether a person's browser is to show the answer as a page: browsers say so, and those that do not ask for HTML.
+    fileprivate var opensPage: Bool {
+        guard method == .get else { return false }
+        if let mode = headers[.fetchMode] { return mode == "navigate" }
+        return headers[.accept]?.contains("text/html") == true
+    }
+}
+
+extension Gate.Verdict {
+    fileprivate var isDriver: Bool {
+        self == .pass(.driver)
+    }
+}
+
+extension Dashboard.Refusal {
+    /// Guests ask for as much at once as may be answered besides the driver.
+    fileprivate static let busyDoor = Dashboard.Refusal(
+        status: 503, message: "Many people are asking for this page. Try again in a moment.")
 }
 
 extension Gate.Visit {
@@ -102,6 +147,16 @@ struct DashboardCookies: Sendable {
     func setting(access: String) -> String { setting("roadmesh-\(port)", access) }
 
     func setting(session: String) -> String { setting("roadmesh-guest-\(port)", session) }
+
+    /// The cookies that have let somebody in with this right, for as long again.
+    func renewed(for right: Gate.Right) -> [String] {
+        switch right {
+        case .none: []
+        case .driver: [access].compactMap(\.self).filter { !$0.isEmpty }.map { setting(access: $0) }
+        case .invited(let session):
+            [access.map { setting(access: $0) }, session.map { setting(session: $0) }].compactMap(\.self)
+        }
+    }
 
     private func setting(_ name: String, _ value: String) -> String {
         Cookie(

@@ -20,15 +20,17 @@ struct DashboardRoutes {
         for file in PageFiles.all {
             router.get(RouterPath(file.path)) { request, _ in Self.file(file, request) }
         }
-        router.get("/events") { _, context in try await Self.events(dashboard, context) }
+        // Who is in already, and opens the door's address again.
+        router.get("/join") { _, _ in Response(status: .seeOther, headers: [.location: "/"]) }
+        router.get("/events") { request, context in try await Self.events(dashboard, request, context) }
         router.get("/invitation.svg") { _, context in try await Self.invitation(dashboard, context) }
         router.get("/api/search") { request, context in try await Self.search(dashboard, request, context) }
         let pictures = PicturePlaces()
         router.get("/art/:song") { request, context in try await Self.picture(dashboard, pictures, request, context) }
         router.post("/api/command") { request, context in try await Self.command(dashboard, request, context) }
         router.post("/api/join") { request, context in try await Self.join(dashboard, request, context) }
-        router.get("/**") { _, _ in Response.refusing(404, "There is nothing at this address.") }
-        router.post("/**") { _, _ in Response.refusing(404, "There is nothing at this address.") }
+        router.get("/**") { _, _ -> Response in throw Dashboard.Refusal.nothingHere }
+        router.post("/**") { _, _ -> Response in throw Dashboard.Refusal.nothingHere }
         responder = router.buildResponder()
     }
 
@@ -52,7 +54,7 @@ struct DashboardRoutes {
     private static func invitation(_ dashboard: Dashboard, _ context: DashboardContext) async throws -> Response {
         guard context.right == .driver, let url = await dashboard.view.surroundings.invitation?.url,
             let picture = QRCode.svg(url)
-        else { return .refusing(404, "Guests cannot join this host with a browser.") }
+        else { throw Dashboard.Refusal(status: 404, message: "Guests cannot join this host with a browser.") }
         return Response(
             status: .ok, headers: [.contentType: "image/svg+xml"],
             body: ResponseBody(byteBuffer: ByteBuffer(string: picture)))
@@ -62,14 +64,14 @@ struct DashboardRoutes {
         _ dashboard: Dashboard, _ pictures: PicturePlaces, _ request: Request, _ context: DashboardContext
     ) async throws -> Response {
         guard let songID = context.parameters.get("song").flatMap({ PercentCoding.decoded($0) }) else {
-            return .refusing(404, "There is no such song.")
+            throw Dashboard.Refusal(status: 404, message: "There is no such song.")
         }
         guard let viewer = await dashboard.viewer(context.right) else { throw Dashboard.Refusal.notJoined }
         guard let place = await pictures.of(viewer).place(until: context.channel.closeFuture) else {
-            return .refusing(503, "Many covers are being sent. Try again in a moment.")
+            throw Dashboard.Refusal(status: 503, message: "Many covers are being sent. Try again in a moment.")
         }
         guard let picture = await dashboard.picture(of: songID) else {
-            return .refusing(404, "This song has no cover.")
+            throw Dashboard.Refusal(status: 404, message: "This song has no cover.")
         }
         return answer(
             picture.body(place, on: context.channel.eventLoop), picture.mediaType, PageFiles.entityTag(picture.bytes),
@@ -88,7 +90,9 @@ struct DashboardRoutes {
 
     // MARK: The view
 
-    private static func events(_ dashboard: Dashboard, _ context: DashboardContext) async throws -> Response {
+    private static func events(
+        _ dashboard: Dashboard, _ request: Request, _ context: DashboardContext
+    ) async throws -> Response {
         guard let viewer = await dashboard.viewer(context.right) else { throw Dashboard.Refusal.notJoined }
         let (id, signals) = try await dashboard.openStream(viewer, from: context.address)
         // Also where not a byte of it can be written.
@@ -101,7 +105,12 @@ struct DashboardRoutes {
             await dashboard.closeStream(id)
             try await writer.finish(nil)
         }
-        return Response(status: .ok, headers: [.contentType: eventStream], body: body)
+        var response = Response(status: .ok, headers: [.contentType: eventStream], body: body)
+        // Who comes often enough keeps them: browsers count from here again.
+        for cookie in DashboardCookies(request, context).renewed(for: context.right) {
+            response.headers[values: .setCookie].append(cookie)
+        }
+        return response
     }
 
     /// Writes what is due. False where nothing follows.
@@ -111,7 +120,7 @@ struct DashboardRoutes {
         switch try await dashboard.frame(id) {
         case .view(let frame):
             try await writer.write(frame)
-            try await dashboard.pause(await dashboard.viewPause)
+            try await dashboard.pause(await dashboard.viewPause(id))
         case .ping: try await writer.write(ByteBuffer(string: ": ping\n\n"))
         case .lastView(let frame):
             try await writer.write(frame)
@@ -141,9 +150,12 @@ struct DashboardRoutes {
         switch try await dashboard.search(words, by: viewer, from: context.address) {
         case .songs(let songs): return try .json(FoundSongs(songs: songs))
         case .notConnected:
-            return .refusing(503, "No connection to the host. Your search continues when it is back.")
-        case .overtaken: return .refusing(503, "A newer search has replaced this one.")
-        case .noAnswer: return .refusing(504, "The host does not answer. Try again in a moment.")
+            throw Dashboard.Refusal(
+                status: 503, message: "No connection to the host. Your search continues when it is back.")
+        case .overtaken:
+            throw Dashboard.Refusal(status: 503, message: "A newer search has replaced this one.")
+        case .noAnswer:
+            throw Dashboard.Refusal(status: 504, message: "The host does not answer. Try again in a moment.")
         }
     }
 

@@ -60,8 +60,12 @@ extension Dashboard {
         }
     }
 
-    /// Under a storm of votes each viewer's view is encoded again each time: the more there are, the longer it takes.
-    var viewPause: Duration { DashboardLimits.viewPause * max(1, encoded.count / DashboardLimits.viewersPerPause) }
+    /// Under a storm of votes each viewer's view is encoded again each time: the more there are, the longer it takes. The
+    /// driver waits for nobody.
+    func viewPause(_ id: ViewStreams.ID) -> Duration {
+        let pause = DashboardLimits.viewPause
+        return streams.viewer(id) == .node ? pause : pause * max(1, encoded.count / DashboardLimits.viewersPerPause)
+    }
 
     private func viewpoint(_ viewer: ViewStreams.Viewer) -> Viewpoint? {
         switch viewer {

@@ -18,6 +18,18 @@ public enum Language: String, Sendable, CaseIterable {
         self = Language(rawValue: said.prefix { $0 != "_" && $0 != "." && $0 != "@" }.lowercased()) ?? .english
     }
 
+    /// The first language of a browser's that there is (`Accept-Language`, RFC 9110, 12.5.4; browsers name the preferred one
+    /// first), or English.
+    public init(accepted: String?) {
+        let named = (accepted ?? "").prefix(200).split(separator: ",").map { tag in
+            tag.drop(while: \.isWhitespace).prefix { $0.isLetter }.lowercased()
+        }
+        self = named.lazy.compactMap(Language.init(rawValue:)).first ?? .english
+    }
+
+    /// A text in which nothing is put, by its English.
+    public func text(named english: String) -> String { Self.tables[self]?[english] ?? english }
+
     /// A text in this language; in English where the table lacks it.
     public func text(_ text: LocalizedText) -> String {
         let table = Self.tables[self] ?? [:]

@@ -32,11 +32,11 @@ struct GuestCommand: AsyncParsableCommand {
         let (address, part) = (try page.address(), try part())
         var parts = try options.node(.guest, name: name, page: address)
         if let recording { parts.record(recording) }
-        try await options.run(parts, as: part, endOfInput: .quit(.endOfInput)) { [parts] node in
+        try await options.run(parts, as: part, endOfInput: .quit(.endOfInput)) { [parts, page] node in
             let recorder = try recording?.begin(node, parts)
             let heard = HeardHosts(parts.kept?.path).map { Listener(events: node.events(), heard: $0) }
             let others: [(any Service)?] = [recorder, heard]
-            return (try await Page(node, parts, address).dashboard, others.compactMap(\.self))
+            return (try await Page(node, parts, page, at: address).dashboard, others.compactMap(\.self))
         }
     }
 }

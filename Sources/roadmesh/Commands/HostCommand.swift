@@ -50,7 +50,7 @@ struct HostCommand: AsyncParsableCommand {
             dashboard.majoritySkip = fairness.majoritySkip
             dashboard.search = { [search = music.search] in await search.songs(matching: $0, atMost: $1) }
             dashboard.art = music.art
-            let page = try await Page(node, parts, address, dashboard)
+            let page = try await Page(node, parts, self.page, at: address, dashboard)
             let recorder = try recording?.begin(node, parts)
             let others: [(any Service)?] = [
                 music.headUnit(around: node) { await page.dashboard.show($0) }, Supervision(node: node), recorder,

@@ -2,7 +2,6 @@
 
 import ArgumentParser
 import Dashboard
-import FoundationEssentials
 import MeshNode
 
 /// Where a node's page is.
@@ -12,6 +11,9 @@ struct PageOptions: ParsableArguments {
             "Where the page for browsers is; port 0 is any that is free. Beyond this device it takes the printed token.",
             valueName: "addr:port|none"))
     var http = "127.0.0.1:0"
+
+    @Flag(help: "Ask every browser for a new code: the page's tokens of earlier starts are good no longer.")
+    var newTokens = false
 
     /// The address, checked.
     func address(webGuests: Bool = false) throws(SetupProblem) -> DashboardAddress {
@@ -34,28 +36,30 @@ struct Page {
     let dashboard: Dashboard
 
     init(
-        _ node: MeshNode.Node, _ parts: NodeOptions.Node, _ address: DashboardAddress,
-        _ options: DashboardOptions = DashboardOptions()
+        _ node: MeshNode.Node, _ parts: NodeOptions.Node, _ options: PageOptions, at address: DashboardAddress,
+        _ dashboardOptions: DashboardOptions = DashboardOptions()
     ) async throws {
-        var options = options
-        options.connections = parts.files.places
-        if address != .none { options.tokens = parts.pageTokens() }
+        var made = dashboardOptions
+        made.connections = parts.files.places
+        if address != .none {
+            made.tokens = parts.pageTokens(areNew: options.newTokens)
+            made.formerPort = parts.pagePort
+        }
         dashboard = Dashboard(
-            node: node, description: parts.description, address: address, options: options, logger: parts.logger)
-        if let url = try await dashboard.bind() { await node.isShown(at: url) }
+            node: node, description: parts.description, address: address, options: made, logger: parts.logger)
+        guard let url = try await dashboard.bind() else { return }
+        if let port = await dashboard.port { parts.keep(pagePort: port) }
+        await node.isShown(at: url)
     }
 }
 
 extension NodeOptions.Node {
-    /// The tokens of the page: those of an earlier start where its session goes on, so that browsers that were let in stay
-    /// in.
-    fileprivate func pageTokens() -> DashboardTokens {
+    /// The tokens of the page: those of earlier starts, so that browsers that were let in stay in.
+    fileprivate func pageTokens(areNew: Bool) -> DashboardTokens {
         guard let kept else { return .make() }
         let file = "page-tokens"
-        let goesOn = description.role == .guest || kept.hasSession
-        let now = UInt32(clamping: Int(Date().timeIntervalSince1970))
-        let earlier = goesOn ? kept.folder.secret(file) : nil
-        let tokens = KeptTokens(stored: earlier, now: now)
+        let earlier = areNew ? nil : kept.folder.secret(file)
+        let tokens = KeptTokens(stored: earlier)
         guard tokens.stored != earlier else { return tokens.tokens }
         do {
             try kept.folder.keep(tokens.stored, as: file)
@@ -63,5 +67,21 @@ extension NodeOptions.Node {
             logger.warning("the page's tokens are not kept, so that the next start has others: \(error)")
         }
         return tokens.tokens
+    }
+
+    private static var portFile: String { "page-port" }
+
+    /// The port that the page had last: where any will do, browsers find it there again.
+    fileprivate var pagePort: Int? {
+        (kept?.folder.secret(Self.portFile)).flatMap { Int(String(decoding: $0, as: UTF8.self)) }
+    }
+
+    fileprivate func keep(pagePort port: Int) {
+        guard let kept, port != pagePort else { return }
+        do {
+            try kept.folder.keep(Array("\(port)".utf8), as: Self.portFile)
+        } catch {
+            logger.warning("the page's port is not kept, so that the next start may have another: \(error)")
+        }
     }
 }
