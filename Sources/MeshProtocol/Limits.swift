@@ -124,6 +124,9 @@ public enum Limits {
     public static let circuitSilence: Duration = .seconds(20)
     /// How long a message in a circuit may wait for its acknowledgement before the other end is asked whether it is there.
     static let circuitPatience: Duration = .seconds(2)
+    /// How long the circuit of a guest that has gone over to a better way stays, until the host has closed it: some round trips over a
+    /// busy way of several hops. The link to the relay is kept no longer than that.
+    static let lingeringCircuit: Duration = .milliseconds(1_500)
     /// Silence after that which makes a circuit dead: a relay that takes and drops is left within six seconds.
     static let circuitDoubt: Duration = .seconds(4)
     /// What is added to the time for an answer for each hop: a handshake passes it four times, with an event of a slow link each

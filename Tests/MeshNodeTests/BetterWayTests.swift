@@ -50,6 +50,29 @@ struct BetterWayTests {
         #expect(convoy.nodes["One"]?.core.mesh.relayedCircuits == 0)
     }
 
+    @Test("is taken before the last one ends: nobody sees the guest go and come", arguments: [true, false])
+    func seenByAll(intoReach: Bool) {
+        var convoy = Self.joined("Car", "One", "Two", "Ana", relays: ["One", "Two"], guests: ["Ana", "Ben"])
+        convoy.meet("Car", "Ben")
+        convoy.pass(.seconds(3))
+        #expect(convoy.way(of: "Ana") == ["Two", "One"] && convoy.present() == ["Ana", "Ben", "One", "Two"])
+        // What is new comes more slowly than what was there: the end of the old way overtakes it.
+        let nearer = intoReach ? "Car" : "One"
+        convoy.delays[[nearer, "Ana"]] = .milliseconds(60)
+        convoy.meet(nearer, "Ana")
+        let before = convoy.nodes["Ben"]?.shown.count ?? 0
+        convoy.pass(Self.foundAtLast)
+        #expect(convoy.way(of: "Ana") == (intoReach ? [] : ["One"]))
+        for case .snapshot(let state, _) in convoy.nodes["Ben"]?.shown[before...] ?? [] {
+            #expect(state.connectedPeers.count == 4, "as it was")
+        }
+        // Nothing is left of the old way.
+        convoy.pass(.seconds(3))
+        #expect(convoy.nodes["Two"]?.core.mesh.relayedCircuits == 0)
+        #expect(convoy.nodes["Ana"]?.core.mesh.allLinks.count == (intoReach ? 1 : 2))
+        #expect(convoy.nodes["Car"]?.core.mesh.link(to: convoy.id("Two")).map { _ in true } == true)
+    }
+
     @Test("through fewer relays is one, and those behind a relay go with it")
     func fewerHops() {
         var convoy = Self.joined("Car", "One", "Two", "Far", "Ana", relays: ["One", "Two", "Far"])

@@ -45,6 +45,9 @@ struct ConvoyOfCores {
     var signals: [Set<String>: Int] = [:]
     /// Who is heard, and answers no dial.
     var deaf: Set<String> = []
+    /// How long what two say to one another is on its way.
+    var delays: [Set<String>: Duration] = [:]
+    private var late: [(at: MeshInstant, sdu: [UInt8], end: End)] = []
     /// Dials that were given up.
     private(set) var cancelled: [String: Int] = [:]
     /// SDUs that each node has sent to each.
@@ -125,8 +128,12 @@ struct ConvoyOfCores {
 
     mutating func pass(_ time: Duration) {
         let end = now + time
-        while let next = nodes.values.filter(\.isOn).compactMap(\.core.deadline).min(), next <= end {
+        while let next = (nodes.values.filter(\.isOn).compactMap(\.core.deadline) + late.map(\.at)).min(), next <= end {
             now = max(now, next)
+            while let first = late.firstIndex(where: { $0.at <= now }) {
+                let (_, sdu, far) = late.remove(at: first)
+                if channels[far] != nil { feed(.received(sdu, on: far.link), to: far.node) }
+            }
             for name in nodes.keys.sorted() where nodes[name]?.core.deadline.map({ $0 <= now }) == true {
                 feed(.tick, to: name)
             }
@@ -266,7 +273,11 @@ struct ConvoyOfCores {
         while let (sdu, more) = nodes[end.node]?.core.nextSDU(for: end.link, limit: Limits.sduBytes, now: now) {
             if let far = channels[end] {
                 sent[end.node, default: [:]][far.node, default: 0] += 1
-                feed(.received(sdu, on: far.link), to: far.node)
+                if let delay = delays[[end.node, far.node]] {
+                    late.append((now + delay, sdu, far))
+                } else {
+                    feed(.received(sdu, on: far.link), to: far.node)
+                }
             }
             for action in more { perform(action, of: end.node) }
         }

@@ -125,7 +125,13 @@ extension NodeCore {
     mutating func isOnItsWay(_ id: MeshCore.LinkID) {
         guard decisions.app.guest != nil else { return }
         let place = circuits.place(of: id)
-        for link in circuits.relays.keys.sorted() where link != place?.carrier { apply(context.mesh.leave(link)) }
+        for link in circuits.relays.keys.sorted() where link != place?.carrier {
+            guard context.mesh.carriesLingering(link) else {
+                apply(context.mesh.leave(link))
+                continue
+            }
+            circuits.isIdle(link, since: context.now)
+        }
         if place != nil {
             circuits.isUp(id, since: context.now)
             circuits.wantsState = (

@@ -40,6 +40,20 @@ extension MeshCore {
         return [.circuitEnded(id), .wake(circuit.link)]
     }
 
+    /// Whether the circuit of a link that is over stays for a while: a guest that has gone over to a better way closes nothing before the
+    /// host has taken that, or the host would see it go and come.
+    func mayLinger(_ id: LinkID) -> Bool {
+        guard let link = links[id], link.machine.role == .initiator, let circuit = link.place?.circuit else {
+            return false
+        }
+        return innerLinks[circuit] == id
+    }
+
+    /// Whether a circuit that this side has left for a better way is on a link.
+    public func carriesLingering(_ carrier: LinkID) -> Bool {
+        innerLinks.contains { $0.key.link == carrier && links[$0.value]?.lingersUntil != nil }
+    }
+
     /// Holds back the credits of the circuit that a link is in: this side does not read it for a while.
     public mutating func holdCircuit(of id: LinkID, _ isHeld: Bool) -> [Action] {
         guard let circuit = links[id]?.place?.circuit else { return [] }
@@ -158,6 +172,7 @@ extension MeshCore {
         }
         offered[circuit] = nil
         guard let inner = innerLinks[circuit] else { return [] }
+        if links[inner]?.lingersUntil != nil { return leaveCircuit(inner, afterFinalFrame: false) }
         return update(inner) { $0.end(.circuit(end)) }
     }
 

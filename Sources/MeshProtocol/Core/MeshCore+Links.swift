@@ -201,6 +201,10 @@ extension MeshCore {
         if hostLink == id { hostLink = nil }
         door.end(on: id)
         let told = told(end, of: id)
+        if end == .replaced, mayLinger(id) {
+            links[id]?.lingersUntil = now + Limits.lingeringCircuit
+            return [told]
+        }
         return endCircuits(on: id) + [told] + close(id, afterFinalFrame: afterFinalFrame)
     }
 

@@ -96,13 +96,16 @@ public struct MeshCore: Sendable {
         var hello: Hello?
         /// Since when a reliable message waits to be acknowledged, in a circuit.
         var waitsSince: MeshInstant?
+        /// It is over for this side, which has gone over to a better way. Its circuit stays until the other side, which has not heard
+        /// of that yet, closes it; at longest until then.
+        var lingersUntil: MeshInstant?
 
         /// Whether the peer takes circuits, and wants the state signed.
         var leadsToRelay: Bool { hello?.relays == true }
 
         /// When `tick` is due.
         var deadline: MeshInstant? {
-            guard let deadline = machine.deadline else { return nil }
+            guard let deadline = machine.deadline else { return lingersUntil }
             return waitsSince.map { min(deadline, $0 + Limits.circuitPatience) } ?? deadline
         }
 
@@ -313,6 +316,9 @@ public struct MeshCore: Sendable {
     /// Time has passed for a link.
     public mutating func tick(_ id: LinkID, now: MeshInstant) -> [Action] {
         self.now = max(now, self.now)
+        if let until = links[id]?.lingersUntil {
+            return now >= until ? leaveCircuit(id, afterFinalFrame: false) : []
+        }
         if let since = links[id]?.waitsSince, now >= since + Limits.circuitPatience {
             links[id]?.waitsSince = nil
             return update(id) { $0.doubt(now: now) }
