@@ -54,6 +54,10 @@ public enum DJLimits {
     public static let countedGuests = 256
     /// Guests that are kept out of a session: more than any session sends away.
     public static let bannedPeers = 256
+    /// Changes that a guest keeps while it waits for the whole state: the writes of some seconds under a crowd.
+    public static let heldChanges = 64
+    /// Bytes of these: as much as the whole may have.
+    public static let heldChangeBytes = messageBytes
     /// How often a host tells guests which state is the present one: a guest that has missed something without knowing it
     /// shows the wrong queue this long at most.
     public static let stateHeartbeat: MeshInstant = .seconds(5)

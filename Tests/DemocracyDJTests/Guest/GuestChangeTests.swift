@@ -49,6 +49,38 @@ struct GuestChangeTests {
         #expect(receive(.stateChange(change)) == [.show(host.snapshot)])
     }
 
+    @Test("behind a relay the whole may come after changes to it: they are not lost, and nothing is asked for again")
+    mutating func overtaken() throws {
+        join()
+        _ = try vote("s3")
+        #expect(receive(.stateChange(try vote("s4"))) == [.request(.stateRequest, from: Example.host.id)])
+        let whole = host.snapshot
+        #expect(receive(.stateChange(try vote("s5"))) == [])
+        let between = host.snapshot
+        #expect(receive(.stateChange(try vote("s2"))) == [])
+        #expect(receive(.stateUpdate(whole)) == [.show(whole), .show(between), .show(host.snapshot)])
+        // What follows is taken as always.
+        #expect(receive(.stateChange(try vote("s3", by: Example.ana))) == [.show(host.snapshot)])
+    }
+
+    @Test(
+        "of changes without end that come before the whole, the newest are kept, and what is missing is asked for once")
+    mutating func floodBeforeWhole() throws {
+        join()
+        _ = try vote("s3")
+        #expect(receive(.stateChange(try vote("s4"))).count == 1)
+        let whole = host.snapshot
+        for round in 0...DJLimits.heldChanges {
+            let before = host.snapshot
+            let intent = round.isMultiple(of: 2) ? GuestIntent.vote(songID: "s5") : .takeBackVote(songID: "s5")
+            _ = host.handle(Example.intent(intent, from: Example.bob), now: .seconds(round))
+            #expect(receive(.stateChange(try #require(HostChange(from: before, to: host.snapshot)))) == [])
+        }
+        let asked = GuestFeature.Effect.request(.stateRequest, from: Example.host.id)
+        #expect(receive(.stateUpdate(whole)) == [.show(whole), asked])
+        #expect(receive(.stateUpdate(host.snapshot)) == [.show(host.snapshot)])
+    }
+
     private static let request = HostFeature.Event.multipeerEvent(.messageReceived(.stateRequest, from: Example.ana))
 
     @Test("a change of another run of the host is not taken, and the whole is asked for")

@@ -109,6 +109,8 @@ public struct GuestFeature: Feature {
         public var wishes: [Wish] = []
         /// The host was asked for its whole state.
         public var isWaitingForWhole = false
+        /// What has come since it was asked.
+        public var held = HeldChanges()
         /// The words that were looked for last, and the number of that search.
         public var search: Search?
 
@@ -235,7 +237,7 @@ public struct GuestFeature: Feature {
         // The first snapshot on a link counts whatever its epoch is: another host's epochs, or those of a device whose clock was
         // set back, say nothing.
         (state.isCurrent, state.base, state.present) = (false, nil, nil)
-        state.isWaitingForWhole = false
+        (state.isWaitingForWhole, state.held) = (false, HeldChanges())
         state.search?.isOpen = false
         return state.wishes.indices.flatMap { index -> [Effect] in
             let wish = state.wishes[index]
@@ -269,7 +271,7 @@ public struct GuestFeature: Feature {
         switch message {
         case .stateUpdate(let update):
             state.isWaitingForWhole = false
-            return take(update)
+            return take(update) + state.held.take().flatMap { take($0, from: host) }
         case .stateChange(let change): return take(change, from: host)
         case .stateHeartbeat(let epoch, let revision, let elapsed):
             return take(epoch, revision, elapsed, from: host)
@@ -288,7 +290,10 @@ public struct GuestFeature: Feature {
 
     /// A change makes the next state of the one it builds on. A guest that has another asks for the whole, once.
     private mutating func take(_ change: HostChange, from host: Peer) -> [Effect] {
-        guard !state.isWaitingForWhole else { return [] }
+        guard !state.isWaitingForWhole else {
+            state.held.hold(change)
+            return []
+        }
         if let snapshot = state.isCurrent ? state.hostSnapshot : state.base {
             if let next = snapshot.applying(change) { return take(next) }
             // An old one that comes late tells nothing new.
