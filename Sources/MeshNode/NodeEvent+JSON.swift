@@ -22,7 +22,7 @@ public struct TimedEvent: Encodable, Sendable {
         case role, peer, radio, service, http, version
         case rssi, hops, relay, room, id, reason, state, attempt, error
         case songID, kind, wish, stale, query, songs, path, accepted, code
-        case isPlaying, elapsed, duration
+        case isPlaying, sound, elapsed, duration
         case phase, evidence, silence, text, scanning, dialling, advertising, links
         case rttMilliseconds, sentBytes, receivedBytes, resent, duplicates, outbox
         case phy, interval, supervisionTimeout, dataLength, asked, notPermitted
@@ -128,6 +128,7 @@ public struct TimedEvent: Encodable, Sendable {
     private func encode(_ playback: Playback, _ container: inout Container) throws {
         try container.encode(playback.song?.id, forKey: .songID)
         try container.encode(playback.isPlaying, forKey: .isPlaying)
+        try container.encode(playback.hasSound, forKey: .sound)
         try container.encode(playback.elapsed / .seconds(1), forKey: .elapsed)
         try container.encode(playback.song?.duration, forKey: .duration)
     }

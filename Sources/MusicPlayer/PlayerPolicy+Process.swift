@@ -11,8 +11,9 @@ extension PlayerPolicy {
         process = .starting(now)
         requests = [:]
         (isPaused, isIdle, opened) = (false, true, nil)
+        (outputs, driver) = ([], nil)
         // The first answer says that it listens.
-        return [.launch, send(.sayErrors, now: now)]
+        return [.launch, send(.sayErrors, now: now), send(.sayDevices, now: now)]
     }
 
     mutating func answered(_ number: Int, _ answer: MPVAnswer, now: MeshInstant) -> [Action] {
@@ -29,7 +30,11 @@ extension PlayerPolicy {
             return []
         case (.position(let serial), .place(let elapsed)):
             return current?.serial == serial ? place(elapsed, now: now) : []
-        case (.position, _), (.other, _): return []
+        case (.driver(let serial), .text(let name)):
+            driver = name
+            guard current?.serial == serial, let entry = current, isUnheard else { return [] }
+            return waitForSound(entry, now: now)
+        case (.position, _), (.driver, _), (.other, _): return []
         }
     }
 

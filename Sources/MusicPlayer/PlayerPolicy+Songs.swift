@@ -15,7 +15,9 @@ extension PlayerPolicy {
             current?.isSounding = true
             current?.movedAt = now
             current?.askAt = now
-            return []
+            // Before it is asked for its place, which counts where something takes the sound.
+            return [numbered(.driver, { _ in .driver(serial: entry.serial) }, now: now).action]
+        case .devices(let names): return take(names, now: now)
         case .ended(let id, let ending):
             // One that was replaced or dropped says nothing to anybody.
             guard let entry = current, entry.id == id, entry.outcome == nil else { return [] }
@@ -36,18 +38,42 @@ extension PlayerPolicy {
         switch ending {
         case .atItsEnd where entry.isSounding: return wentOn(.ended(entry.song), now: now)
         case .atItsEnd, .failed: return wentOn(.failed(entry.song), now: now)
-        case .noSound:
-            silences += 1
-            loadAt = now + pause(afterSilences: silences)
-            keepPlace(now)
-            // What nobody hears does not go on.
-            let place = resumeAt ?? (belief.elapsed < limits.beginning ? .zero : belief.elapsed)
-            let waits = isCurrentWanted ? [Action.report(.waits(entry.song, at: place))] : []
-            // Or it would try the next one, in vain.
-            return stop(now) + waits + tell(.noSound)
+        case .noSound: return waitForSound(entry, now: now)
         // It ends, which it will say, or it has the next file from us.
         case .stopped: return []
         }
+    }
+
+    // MARK: What takes the sound
+
+    /// Nothing takes the sound: what nobody hears does not go on.
+    mutating func waitForSound(_ entry: Entry, now: MeshInstant) -> [Action] {
+        silences += 1
+        loadAt = now + pause(afterSilences: silences)
+        keepPlace(now)
+        let place = resumeAt ?? (belief.elapsed < limits.beginning ? .zero : belief.elapsed)
+        let waits = isCurrentWanted ? [Action.report(.waits(entry.song, at: place))] : []
+        // Or it would try the next one, in vain.
+        return stop(now) + waits + tell(.noSound)
+    }
+
+    /// What takes sound has come or gone.
+    private mutating func take(_ names: [String], now: MeshInstant) -> [Action] {
+        let isOther = !outputs.isEmpty && outputs != names
+        outputs = names
+        if let entry = current, entry.isSounding, entry.outcome == nil {
+            return isUnheard ? waitForSound(entry, now: now) : []
+        }
+        // It is tried at once, and not when the pause is over.
+        if isOther, silences > 0, !isUnheard { loadAt = now }
+        return []
+    }
+
+    /// A sound server without any device has one that takes all sound and gives it to nobody.
+    var isUnheard: Bool {
+        guard let driver, ["pulse", "pipewire"].contains(driver) else { return false }
+        let devices = outputs.filter { $0.hasPrefix("\(driver)/") }
+        return !devices.isEmpty && devices.allSatisfy { $0 == "\(driver)/auto_null" }
     }
 
     private func pause(afterSilences turn: Int) -> MeshInstant {

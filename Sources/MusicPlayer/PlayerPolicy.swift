@@ -59,6 +59,7 @@ struct PlayerPolicy: Sendable {
     enum Request: Hashable, Sendable {
         case load(serial: Int)
         case position(serial: Int)
+        case driver(serial: Int)
         case other
     }
 
@@ -116,6 +117,10 @@ struct PlayerPolicy: Sendable {
     var following: Entry?
     /// Where the wanted song goes on when it is loaded again.
     var resumeAt: MeshInstant?
+    /// What takes sound, by mpv's names; empty where it has not said.
+    var outputs: [String] = []
+    /// By which of mpv's drivers the sound goes, once that is known.
+    var driver: String?
 
     // What went wrong.
     var deaths = 0

@@ -36,7 +36,10 @@ struct ViewText {
     private func say(_ text: LocalizedText) -> String { language.text(text) }
 
     /// What plays, without the song: "Now playing: ".
-    var state: String { say(view.isPlaying ? "Now playing" : "Paused") + ": " }
+    var state: String {
+        let isMute = view.sound == false && view.nowPlaying != nil
+        return say(isMute ? "No sound" : view.isPlaying ? "Now playing" : "Paused") + ": "
+    }
 
     /// The song that plays.
     var song: SongText { view.nowPlaying.map { SongText($0.title, $0.artist) } ?? SongText(say("nothing"), "") }

@@ -119,6 +119,29 @@ def test_media_keys_pause_and_skip(ride: Ride, open_page: Open, folder: Path, de
     wait_for("Song 2", "metadata", "title")
 
 
+def test_without_a_device_every_screen_says_no_sound_until_there_is_one(
+    ride: Ride, open_page: Open, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    devices = tmp_path / "asound.conf"
+    devices.write_text("")
+    monkeypatch.setenv("ALSA_CONFIG_PATH", str(devices))
+    for number in (1, 2):
+        music.wav(folder / f"{number}.wav", 60.0, f"Song {number}", "The Silent")
+    host = ride.host("--library", str(folder), "--audio-device", "alsa/car")
+    ana = ride.guest("Ana")
+    pages = [open_page(host), open_page(ana, "phone")]
+    for page in pages:
+        expect(page.locator("#playing-heading")).to_have_text("No sound", timeout=20_000)
+        expect(page.locator(".times span").first).to_have_text("0:00")
+    assert ana.program.expect("snapshot", sound=False)["isPlaying"] is False
+    host.program.expect("playback", sound=False, isPlaying=True)
+    devices.write_text("pcm.car { type null }")
+    host.program.expect("playback", sound=True, timeout=20)
+    ana.program.expect("snapshot", sound=True)
+    for page in pages:
+        expect(page.locator("#playing-heading")).to_have_text("Now playing")
+
+
 def wait_for(said: str, *asked: str) -> None:
     deadline = monotonic() + 10
     while playerctl(*asked) != said:

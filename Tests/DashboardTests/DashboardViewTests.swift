@@ -50,6 +50,30 @@ struct DashboardViewTests {
         #expect(page.nowPlaying?.id == "s1" && page.guests.isEmpty)
     }
 
+    @Test("without sound the clock stands still, for the driver who wants it to play as for guests")
+    func noSound() {
+        var (host, guest) = (node(.host), node(.guest))
+        var silent = snapshot(isPlaying: false)
+        silent.hasSound = false
+        for state in [snapshot(), silent] {
+            _ = host.handle(.snapshot(state, isStale: false), now: .zero)
+            _ = guest.handle(.snapshot(state, isStale: false), now: .zero)
+            let heard = Playback(
+                song: Car.songs[0], isPlaying: true, hasSound: state.hasSound, elapsed: .seconds(10), next: nil)
+            _ = host.handle(.playback(heard), now: .zero)
+        }
+        #expect(page(host, at: 20).sound == false && page(host, at: 20).elapsed == 10 && page(host).isPlaying)
+        #expect(page(guest, at: 20).sound == false && page(guest, at: 20).elapsed == 10 && !page(guest).isPlaying)
+        #expect(
+            host.handle(
+                .playback(
+                    Playback(song: Car.songs[0], isPlaying: false, hasSound: false, elapsed: .seconds(10), next: nil)),
+                now: .zero) == .now)
+        #expect(!page(host).isPlaying)
+        _ = guest.handle(.snapshot(snapshot(), isStale: false), now: .seconds(30))
+        #expect(page(guest, at: 35).sound == true && page(guest, at: 35).elapsed == 15)
+    }
+
     @Test("for how long the song has played goes on by itself, to its end and not in a pause")
     func elapsed() {
         var view = node(.guest)

@@ -90,15 +90,15 @@ struct NodeEventJSONTests {
                 .snapshot(snapshot, isStale: false),
                 #"{"at":1.5,"connectedPeers":[{"id":"a1","name":"Ana"}],"elapsed":0.5,"epoch":7,"event":"snapshot","#
                     + #""isPlaying":false,"nowPlaying":null,"queue":[{"addedBy":"c0","artist":"A","duration":2,"#
-                    + #""id":"s1","title":"T","voters":["a1"],"votes":1}],"revision":3,"skipVoters":[],"stale":false}"#
+                    + #""id":"s1","title":"T","voters":["a1"],"votes":1}],"revision":3,"skipVoters":[],"sound":true,"stale":false}"#
             ),
             (
                 .playback(Playback(song: song, isPlaying: true, elapsed: .seconds(1), next: nil)),
-                #"{"at":1.5,"duration":2,"elapsed":1,"event":"playback","isPlaying":true,"songID":"s1"}"#
+                #"{"at":1.5,"duration":2,"elapsed":1,"event":"playback","isPlaying":true,"songID":"s1","sound":true}"#
             ),
             (
                 .playback(Playback(song: nil, isPlaying: false, elapsed: .zero, next: nil)),
-                #"{"at":1.5,"duration":null,"elapsed":0,"event":"playback","isPlaying":false,"songID":null}"#
+                #"{"at":1.5,"duration":null,"elapsed":0,"event":"playback","isPlaying":false,"songID":null,"sound":true}"#
             ),
             (.library(SongLibrary([song])), #"{"at":1.5,"event":"library","songs":1}"#),
             (

@@ -13,10 +13,12 @@ struct PlayerStory {
     private var asked: Int?
     private var isDeaf = false
     private var missing: Set<Song.ID> = []
+    private let driver: String
 
-    init(limits: PlayerLimits = .standard, missing: Set<Song.ID> = []) {
+    init(limits: PlayerLimits = .standard, missing: Set<Song.ID> = [], driver: String = "alsa") {
         policy = PlayerPolicy(limits: limits)
         self.missing = missing
+        self.driver = driver
     }
 
     /// mpv answers nothing any more.
@@ -56,6 +58,9 @@ struct PlayerStory {
         asked = nil
         return handle(.answered(number, .refused("property unavailable")))
     }
+
+    /// mpv says which devices take sound.
+    mutating func devices(_ names: String...) -> [String] { handle(.said(.devices(names))) }
 
     mutating func tick(_ seconds: Double) -> [String] {
         at(seconds)
@@ -98,7 +103,8 @@ struct PlayerStory {
         case .position:
             asked = number
             return nil
-        case .dropAppended, .pause, .stop, .sayErrors: return .answered(number, .done)
+        case .driver: return .answered(number, .text(driver))
+        case .dropAppended, .pause, .stop, .sayErrors, .sayDevices: return .answered(number, .done)
         }
     }
 }
@@ -112,7 +118,7 @@ extension MPVCommand {
         case .dropAppended: "drop"
         case .pause(let pauses): pauses ? "pause" : "go on"
         case .stop: "stop"
-        case .position, .sayErrors: nil
+        case .position, .sayErrors, .sayDevices, .driver: nil
         }
     }
 }

@@ -117,6 +117,33 @@ struct PlayerTroubleTests {
         #expect(story.place(30) == ["cured", "a is at 30.0"])
     }
 
+    @Test(
+        "a sound server's dummy is nothing that takes the sound, and a device that comes is tried at once",
+        arguments: ["pulse", "pipewire"])
+    func dummy(server: String) {
+        var story = PlayerStory(driver: server)
+        _ = story.want("a")
+        _ = story.devices("auto", "\(server)/auto_null")
+        #expect(story.begin(1) == ["stop", "a waits at 0.0", "tell noSound"])
+        #expect(story.place(0.1) == [], "what nobody hears is nowhere")
+        story.at(0.2)
+        #expect(story.devices("auto", "\(server)/auto_null") == [])
+        #expect(story.devices("auto", "\(server)/usb") == ["load /a at 0.0"])
+        #expect(story.begin(2) == [])
+        #expect(story.place(0) == ["cured", "a is at 0.0"])
+        story.at(0.4)
+        #expect(story.devices("auto", "\(server)/auto_null").contains("tell noSound"), "it was unplugged")
+    }
+
+    @Test("a dummy of a server that the sound does not go to is nobody's trouble")
+    func otherServer() {
+        var story = PlayerStory(driver: "alsa")
+        _ = story.want("a")
+        _ = story.devices("auto", "pulse/auto_null", "alsa/hw:0")
+        #expect(story.begin(1) == [])
+        #expect(story.place(0) == ["a is at 0.0"])
+    }
+
     @Test("too many questions at an mpv that answers none are the end of it")
     func questions() {
         var limits = PlayerLimits()

@@ -36,8 +36,10 @@ public struct HostSnapshot: Hashable, Sendable, Codable {
     public var revision: UInt64
     /// What plays, with who asked and voted for it; or nil.
     public var nowPlaying: QueueItem?
-    /// Whether it really plays, or pauses.
+    /// Whether it really plays: not where it pauses, nor without sound.
     public var isPlaying: Bool
+    /// Whether something takes the sound. A host that only keeps time needs nothing that does.
+    public var hasSound: Bool
     /// For how long it had played when this was made, in seconds. A sample, and no part of what the revision counts.
     public var elapsed: Double
     /// What plays next, first to last.
@@ -49,13 +51,14 @@ public struct HostSnapshot: Hashable, Sendable, Codable {
 
     /// A snapshot.
     public init(
-        epoch: UInt32, revision: UInt64, nowPlaying: QueueItem?, isPlaying: Bool, elapsed: Double = 0,
-        queue: [QueueItem], connectedPeers: [Peer], skipVoters: [Peer.ID] = []
+        epoch: UInt32, revision: UInt64, nowPlaying: QueueItem?, isPlaying: Bool, hasSound: Bool = true,
+        elapsed: Double = 0, queue: [QueueItem], connectedPeers: [Peer], skipVoters: [Peer.ID] = []
     ) {
         self.epoch = epoch
         self.revision = revision
         self.nowPlaying = nowPlaying
         self.isPlaying = isPlaying
+        self.hasSound = hasSound
         self.elapsed = elapsed
         self.queue = queue
         self.connectedPeers = connectedPeers
@@ -63,7 +66,9 @@ public struct HostSnapshot: Hashable, Sendable, Codable {
     }
 
     private enum CodingKeys: String, CodingKey {
-        case epoch, revision, nowPlaying, isPlaying, elapsed, queue, connectedPeers, skipVoters
+        case epoch, revision, nowPlaying, isPlaying
+        case hasSound = "sound"
+        case elapsed, queue, connectedPeers, skipVoters
     }
 
     /// Writes the form of `docs/using.md`: silence is a null, not a missing field.
@@ -73,6 +78,7 @@ public struct HostSnapshot: Hashable, Sendable, Codable {
         try container.encode(revision, forKey: .revision)
         try container.encode(nowPlaying, forKey: .nowPlaying)
         try container.encode(isPlaying, forKey: .isPlaying)
+        try container.encode(hasSound, forKey: .hasSound)
         try container.encode(elapsed, forKey: .elapsed)
         try container.encode(queue, forKey: .queue)
         try container.encode(connectedPeers, forKey: .connectedPeers)

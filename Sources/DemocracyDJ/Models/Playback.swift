@@ -10,16 +10,21 @@ public struct Playback: Hashable, Sendable {
     public var turn: Int
     /// Whether it really plays, or pauses.
     public var isPlaying: Bool
+    /// Whether something takes the sound; where nothing does, the song waits, though it is to play.
+    public var hasSound: Bool
     /// For how long it has played.
     public var elapsed: MeshInstant
     /// What is to follow it without a gap, as things stand.
     public var next: Song?
 
     /// A playback.
-    public init(song: Song?, turn: Int = 0, isPlaying: Bool, elapsed: MeshInstant, next: Song?) {
+    public init(
+        song: Song?, turn: Int = 0, isPlaying: Bool, hasSound: Bool = true, elapsed: MeshInstant, next: Song?
+    ) {
         self.song = song
         self.turn = turn
         self.isPlaying = isPlaying
+        self.hasSound = hasSound
         self.elapsed = elapsed
         self.next = next
     }

@@ -39,6 +39,8 @@ public struct HostChange: Hashable, Sendable {
 
     /// Nil where it is as before.
     var isPlaying: Bool?
+    /// Nil where it is as before.
+    var hasSound: Bool?
     /// For how long what plays has played, in seconds. Nil where it has gone on as before.
     var elapsed: Double?
     /// Nil where it is as before.
@@ -65,6 +67,7 @@ public struct HostChange: Hashable, Sendable {
         guard base.epoch == target.epoch, base.revision < target.revision else { return nil }
         self.init(epoch: target.epoch, base: base.revision, revision: target.revision)
         if base.isPlaying != target.isPlaying { isPlaying = target.isPlaying }
+        if base.hasSound != target.hasSound { hasSound = target.hasSound }
         if base.nowPlaying?.withoutVoters != target.nowPlaying?.withoutVoters {
             nowPlaying = NowPlaying(target.nowPlaying, after: base)
         }
@@ -115,6 +118,7 @@ extension HostSnapshot {
         var next = self
         next.revision = change.revision
         next.isPlaying = change.isPlaying ?? isPlaying
+        next.hasSound = change.hasSound ?? hasSound
         next.elapsed = change.elapsed ?? elapsed
         next.nowPlaying = change.playing(after: self)
         if next.nowPlaying == nil, change.nowPlaying != nil, change.nowPlaying != .nothing { return nil }

@@ -12,6 +12,7 @@ extension WireChange {
         base = change.base
         skipped = change.revision &- change.base &- 1
         if let isPlaying = change.isPlaying { self.isPlaying = isPlaying }
+        if let hasSound = change.hasSound { noSound = !hasSound }
         if let elapsed = change.elapsed { self.elapsed = DJLimits.milliseconds(elapsed) }
         switch change.nowPlaying {
         case nil: break
@@ -40,6 +41,7 @@ extension HostChange {
         else { return nil }
         self.init(epoch: wire.epoch, base: wire.base, revision: previous + 1)
         isPlaying = wire.hasIsPlaying ? wire.isPlaying : nil
+        hasSound = wire.hasNoSound ? !wire.noSound : nil
         elapsed = wire.hasElapsed ? DJLimits.seconds(wire.elapsed) : nil
         switch wire.nowPlaying {
         case nil: break

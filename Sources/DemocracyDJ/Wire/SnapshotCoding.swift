@@ -16,6 +16,7 @@ extension WireSnapshot {
         if let item = snapshot.nowPlaying { nowPlaying = WireQueueItem(item, table) }
         skipVoters = snapshot.skipVoters.map(table.number(of:))
         isPlaying = snapshot.isPlaying
+        noSound = !snapshot.hasSound
         elapsed = DJLimits.milliseconds(snapshot.elapsed)
         queue = snapshot.queue.map { WireQueueItem($0, table) }
         guests = snapshot.connectedPeers.map { WireGuest($0, table) }
@@ -38,7 +39,8 @@ extension HostSnapshot {
         else { return nil }
         self.init(
             epoch: wire.epoch, revision: wire.revision, nowPlaying: nowPlaying, isPlaying: wire.isPlaying,
-            elapsed: DJLimits.seconds(wire.elapsed), queue: queue, connectedPeers: guests, skipVoters: skipVoters)
+            hasSound: !wire.noSound, elapsed: DJLimits.seconds(wire.elapsed), queue: queue, connectedPeers: guests,
+            skipVoters: skipVoters)
         guard isWithinLimits else { return nil }
     }
 }

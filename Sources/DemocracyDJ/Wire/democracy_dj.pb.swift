@@ -413,49 +413,82 @@ nonisolated struct WireGuest: Sendable {
 }
 
 /// From a host: its whole state.
-nonisolated struct WireSnapshot: Sendable {
+nonisolated struct WireSnapshot: @unchecked Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
   /// Seconds since 1970, mostly: four bytes always, where a varint takes five.
-  var epoch: UInt32 = 0
+  var epoch: UInt32 {
+    get {_storage._epoch}
+    set {_uniqueStorage()._epoch = newValue}
+  }
 
-  var revision: UInt64 = 0
+  var revision: UInt64 {
+    get {_storage._revision}
+    set {_uniqueStorage()._revision = newValue}
+  }
 
-  var isPlaying: Bool = false
+  var isPlaying: Bool {
+    get {_storage._isPlaying}
+    set {_uniqueStorage()._isPlaying = newValue}
+  }
 
-  var queue: [WireQueueItem] = []
+  var queue: [WireQueueItem] {
+    get {_storage._queue}
+    set {_uniqueStorage()._queue = newValue}
+  }
 
-  var guests: [WireGuest] = []
+  var guests: [WireGuest] {
+    get {_storage._guests}
+    set {_uniqueStorage()._guests = newValue}
+  }
 
   /// The table of peers: the identifiers of 32 hexadecimal digits, 16 bytes each, are number 0 and on; any others follow
   /// as text.
-  var peers: Data = Data()
+  var peers: Data {
+    get {_storage._peers}
+    set {_uniqueStorage()._peers = newValue}
+  }
 
-  var otherPeers: [String] = []
+  var otherPeers: [String] {
+    get {_storage._otherPeers}
+    set {_uniqueStorage()._otherPeers = newValue}
+  }
 
   /// Missing where nothing plays.
   var nowPlaying: WireQueueItem {
-    get {_nowPlaying ?? WireQueueItem()}
-    set {_nowPlaying = newValue}
+    get {_storage._nowPlaying ?? WireQueueItem()}
+    set {_uniqueStorage()._nowPlaying = newValue}
   }
   /// Returns true if `nowPlaying` has been explicitly set.
-  var hasNowPlaying: Bool {self._nowPlaying != nil}
+  var hasNowPlaying: Bool {_storage._nowPlaying != nil}
   /// Clears the value of `nowPlaying`. Subsequent reads from it will return its default value.
-  mutating func clearNowPlaying() {self._nowPlaying = nil}
+  mutating func clearNowPlaying() {_uniqueStorage()._nowPlaying = nil}
 
   /// The guests that want the song skipped.
-  var skipVoters: [UInt32] = []
+  var skipVoters: [UInt32] {
+    get {_storage._skipVoters}
+    set {_uniqueStorage()._skipVoters = newValue}
+  }
 
   /// For how long what plays has played, in milliseconds, when this left.
-  var elapsed: UInt32 = 0
+  var elapsed: UInt32 {
+    get {_storage._elapsed}
+    set {_uniqueStorage()._elapsed = newValue}
+  }
+
+  /// Nothing is there that takes the host's sound.
+  var noSound: Bool {
+    get {_storage._noSound}
+    set {_uniqueStorage()._noSound = newValue}
+  }
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   init() {}
 
-  fileprivate var _nowPlaying: WireQueueItem? = nil
+  fileprivate var _storage = _StorageClass.defaultInstance
 }
 
 /// From a host: what has become of the state whose revision is `base`.
@@ -588,6 +621,16 @@ nonisolated struct WireChange: @unchecked Sendable {
   var hasElapsed: Bool {_storage._elapsed != nil}
   /// Clears the value of `elapsed`. Subsequent reads from it will return its default value.
   mutating func clearElapsed() {_uniqueStorage()._elapsed = nil}
+
+  /// Missing where it is as before.
+  var noSound: Bool {
+    get {_storage._noSound ?? false}
+    set {_uniqueStorage()._noSound = newValue}
+  }
+  /// Returns true if `noSound` has been explicitly set.
+  var hasNoSound: Bool {_storage._noSound != nil}
+  /// Clears the value of `noSound`. Subsequent reads from it will return its default value.
+  mutating func clearNoSound() {_uniqueStorage()._noSound = nil}
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -1278,78 +1321,139 @@ nonisolated extension WireGuest: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
 
 nonisolated extension WireSnapshot: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".Snapshot"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}epoch\0\u{1}revision\0\u{4}\u{2}is_playing\0\u{1}queue\0\u{1}guests\0\u{1}peers\0\u{3}other_peers\0\u{3}now_playing\0\u{3}skip_voters\0\u{1}elapsed\0\u{c}\u{3}\u{1}")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}epoch\0\u{1}revision\0\u{4}\u{2}is_playing\0\u{1}queue\0\u{1}guests\0\u{1}peers\0\u{3}other_peers\0\u{3}now_playing\0\u{3}skip_voters\0\u{1}elapsed\0\u{3}no_sound\0\u{c}\u{3}\u{1}")
+
+  fileprivate class _StorageClass {
+    var _epoch: UInt32 = 0
+    var _revision: UInt64 = 0
+    var _isPlaying: Bool = false
+    var _queue: [WireQueueItem] = []
+    var _guests: [WireGuest] = []
+    var _peers: Data = Data()
+    var _otherPeers: [String] = []
+    var _nowPlaying: WireQueueItem? = nil
+    var _skipVoters: [UInt32] = []
+    var _elapsed: UInt32 = 0
+    var _noSound: Bool = false
+
+      // This property is used as the initial default value for new instances of the type.
+      // The type itself is protecting the reference to its storage via CoW semantics.
+      // This will force a copy to be made of this reference when the first mutation occurs;
+      // hence, it is safe to mark this as `nonisolated(unsafe)`.
+      static nonisolated(unsafe) let defaultInstance = _StorageClass()
+
+    private init() {}
+
+    init(copying source: _StorageClass) {
+      _epoch = source._epoch
+      _revision = source._revision
+      _isPlaying = source._isPlaying
+      _queue = source._queue
+      _guests = source._guests
+      _peers = source._peers
+      _otherPeers = source._otherPeers
+      _nowPlaying = source._nowPlaying
+      _skipVoters = source._skipVoters
+      _elapsed = source._elapsed
+      _noSound = source._noSound
+    }
+  }
+
+  fileprivate mutating func _uniqueStorage() -> _StorageClass {
+    if !isKnownUniquelyReferenced(&_storage) {
+      _storage = _StorageClass(copying: _storage)
+    }
+    return _storage
+  }
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
-    while let fieldNumber = try decoder.nextFieldNumber() {
-      // The use of inline closures is to circumvent an issue where the compiler
-      // allocates stack space for every case branch when no optimizations are
-      // enabled. https://github.com/apple/swift-protobuf/issues/1034
-      switch fieldNumber {
-      case 1: try { try decoder.decodeSingularFixed32Field(value: &self.epoch) }()
-      case 2: try { try decoder.decodeSingularUInt64Field(value: &self.revision) }()
-      case 4: try { try decoder.decodeSingularBoolField(value: &self.isPlaying) }()
-      case 5: try { try decoder.decodeRepeatedMessageField(value: &self.queue) }()
-      case 6: try { try decoder.decodeRepeatedMessageField(value: &self.guests) }()
-      case 7: try { try decoder.decodeSingularBytesField(value: &self.peers) }()
-      case 8: try { try decoder.decodeRepeatedStringField(value: &self.otherPeers) }()
-      case 9: try { try decoder.decodeSingularMessageField(value: &self._nowPlaying) }()
-      case 10: try { try decoder.decodeRepeatedUInt32Field(value: &self.skipVoters) }()
-      case 11: try { try decoder.decodeSingularUInt32Field(value: &self.elapsed) }()
-      default: break
+    _ = _uniqueStorage()
+    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
+      while let fieldNumber = try decoder.nextFieldNumber() {
+        // The use of inline closures is to circumvent an issue where the compiler
+        // allocates stack space for every case branch when no optimizations are
+        // enabled. https://github.com/apple/swift-protobuf/issues/1034
+        switch fieldNumber {
+        case 1: try { try decoder.decodeSingularFixed32Field(value: &_storage._epoch) }()
+        case 2: try { try decoder.decodeSingularUInt64Field(value: &_storage._revision) }()
+        case 4: try { try decoder.decodeSingularBoolField(value: &_storage._isPlaying) }()
+        case 5: try { try decoder.decodeRepeatedMessageField(value: &_storage._queue) }()
+        case 6: try { try decoder.decodeRepeatedMessageField(value: &_storage._guests) }()
+        case 7: try { try decoder.decodeSingularBytesField(value: &_storage._peers) }()
+        case 8: try { try decoder.decodeRepeatedStringField(value: &_storage._otherPeers) }()
+        case 9: try { try decoder.decodeSingularMessageField(value: &_storage._nowPlaying) }()
+        case 10: try { try decoder.decodeRepeatedUInt32Field(value: &_storage._skipVoters) }()
+        case 11: try { try decoder.decodeSingularUInt32Field(value: &_storage._elapsed) }()
+        case 12: try { try decoder.decodeSingularBoolField(value: &_storage._noSound) }()
+        default: break
+        }
       }
     }
   }
 
   func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
-    // The use of inline closures is to circumvent an issue where the compiler
-    // allocates stack space for every if/case branch local when no optimizations
-    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
-    // https://github.com/apple/swift-protobuf/issues/1182
-    if self.epoch != 0 {
-      try visitor.visitSingularFixed32Field(value: self.epoch, fieldNumber: 1)
-    }
-    if self.revision != 0 {
-      try visitor.visitSingularUInt64Field(value: self.revision, fieldNumber: 2)
-    }
-    if self.isPlaying != false {
-      try visitor.visitSingularBoolField(value: self.isPlaying, fieldNumber: 4)
-    }
-    if !self.queue.isEmpty {
-      try visitor.visitRepeatedMessageField(value: self.queue, fieldNumber: 5)
-    }
-    if !self.guests.isEmpty {
-      try visitor.visitRepeatedMessageField(value: self.guests, fieldNumber: 6)
-    }
-    if !self.peers.isEmpty {
-      try visitor.visitSingularBytesField(value: self.peers, fieldNumber: 7)
-    }
-    if !self.otherPeers.isEmpty {
-      try visitor.visitRepeatedStringField(value: self.otherPeers, fieldNumber: 8)
-    }
-    try { if let v = self._nowPlaying {
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 9)
-    } }()
-    if !self.skipVoters.isEmpty {
-      try visitor.visitPackedUInt32Field(value: self.skipVoters, fieldNumber: 10)
-    }
-    if self.elapsed != 0 {
-      try visitor.visitSingularUInt32Field(value: self.elapsed, fieldNumber: 11)
+    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every if/case branch local when no optimizations
+      // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+      // https://github.com/apple/swift-protobuf/issues/1182
+      if _storage._epoch != 0 {
+        try visitor.visitSingularFixed32Field(value: _storage._epoch, fieldNumber: 1)
+      }
+      if _storage._revision != 0 {
+        try visitor.visitSingularUInt64Field(value: _storage._revision, fieldNumber: 2)
+      }
+      if _storage._isPlaying != false {
+        try visitor.visitSingularBoolField(value: _storage._isPlaying, fieldNumber: 4)
+      }
+      if !_storage._queue.isEmpty {
+        try visitor.visitRepeatedMessageField(value: _storage._queue, fieldNumber: 5)
+      }
+      if !_storage._guests.isEmpty {
+        try visitor.visitRepeatedMessageField(value: _storage._guests, fieldNumber: 6)
+      }
+      if !_storage._peers.isEmpty {
+        try visitor.visitSingularBytesField(value: _storage._peers, fieldNumber: 7)
+      }
+      if !_storage._otherPeers.isEmpty {
+        try visitor.visitRepeatedStringField(value: _storage._otherPeers, fieldNumber: 8)
+      }
+      try { if let v = _storage._nowPlaying {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 9)
+      } }()
+      if !_storage._skipVoters.isEmpty {
+        try visitor.visitPackedUInt32Field(value: _storage._skipVoters, fieldNumber: 10)
+      }
+      if _storage._elapsed != 0 {
+        try visitor.visitSingularUInt32Field(value: _storage._elapsed, fieldNumber: 11)
+      }
+      if _storage._noSound != false {
+        try visitor.visitSingularBoolField(value: _storage._noSound, fieldNumber: 12)
+      }
     }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   static func ==(lhs: WireSnapshot, rhs: WireSnapshot) -> Bool {
-    if lhs.epoch != rhs.epoch {return false}
-    if lhs.revision != rhs.revision {return false}
-    if lhs.isPlaying != rhs.isPlaying {return false}
-    if lhs.queue != rhs.queue {return false}
-    if lhs.guests != rhs.guests {return false}
-    if lhs.peers != rhs.peers {return false}
-    if lhs.otherPeers != rhs.otherPeers {return false}
-    if lhs._nowPlaying != rhs._nowPlaying {return false}
-    if lhs.skipVoters != rhs.skipVoters {return false}
-    if lhs.elapsed != rhs.elapsed {return false}
+    if lhs._storage !== rhs._storage {
+      let storagesAreEqual: Bool = withExtendedLifetime((lhs._storage, rhs._storage)) { (_args: (_StorageClass, _StorageClass)) in
+        let _storage = _args.0
+        let rhs_storage = _args.1
+        if _storage._epoch != rhs_storage._epoch {return false}
+        if _storage._revision != rhs_storage._revision {return false}
+        if _storage._isPlaying != rhs_storage._isPlaying {return false}
+        if _storage._queue != rhs_storage._queue {return false}
+        if _storage._guests != rhs_storage._guests {return false}
+        if _storage._peers != rhs_storage._peers {return false}
+        if _storage._otherPeers != rhs_storage._otherPeers {return false}
+        if _storage._nowPlaying != rhs_storage._nowPlaying {return false}
+        if _storage._skipVoters != rhs_storage._skipVoters {return false}
+        if _storage._elapsed != rhs_storage._elapsed {return false}
+        if _storage._noSound != rhs_storage._noSound {return false}
+        return true
+      }
+      if !storagesAreEqual {return false}
+    }
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -1357,7 +1461,7 @@ nonisolated extension WireSnapshot: SwiftProtobuf.Message, SwiftProtobuf._Messag
 
 nonisolated extension WireChange: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".Change"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}epoch\0\u{1}base\0\u{1}skipped\0\u{3}is_playing\0\u{1}queued\0\u{2}\u{2}silence\0\u{1}removed\0\u{1}inserted\0\u{1}voters\0\u{3}guests_removed\0\u{3}guests_inserted\0\u{1}peers\0\u{3}other_peers\0\u{1}item\0\u{3}playing_voters\0\u{3}skip_voters\0\u{1}elapsed\0\u{c}\u{6}\u{1}")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}epoch\0\u{1}base\0\u{1}skipped\0\u{3}is_playing\0\u{1}queued\0\u{2}\u{2}silence\0\u{1}removed\0\u{1}inserted\0\u{1}voters\0\u{3}guests_removed\0\u{3}guests_inserted\0\u{1}peers\0\u{3}other_peers\0\u{1}item\0\u{3}playing_voters\0\u{3}skip_voters\0\u{1}elapsed\0\u{3}no_sound\0\u{c}\u{6}\u{1}")
 
   fileprivate class _StorageClass {
     var _epoch: UInt32 = 0
@@ -1375,6 +1479,7 @@ nonisolated extension WireChange: SwiftProtobuf.Message, SwiftProtobuf._MessageI
     var _playingVoters: WireVoterChange? = nil
     var _skipVoters: WirePeers? = nil
     var _elapsed: UInt32? = nil
+    var _noSound: Bool? = nil
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
@@ -1400,6 +1505,7 @@ nonisolated extension WireChange: SwiftProtobuf.Message, SwiftProtobuf._MessageI
       _playingVoters = source._playingVoters
       _skipVoters = source._skipVoters
       _elapsed = source._elapsed
+      _noSound = source._noSound
     }
   }
 
@@ -1461,6 +1567,7 @@ nonisolated extension WireChange: SwiftProtobuf.Message, SwiftProtobuf._MessageI
         case 16: try { try decoder.decodeSingularMessageField(value: &_storage._playingVoters) }()
         case 17: try { try decoder.decodeSingularMessageField(value: &_storage._skipVoters) }()
         case 18: try { try decoder.decodeSingularUInt32Field(value: &_storage._elapsed) }()
+        case 19: try { try decoder.decodeSingularBoolField(value: &_storage._noSound) }()
         default: break
         }
       }
@@ -1529,6 +1636,9 @@ nonisolated extension WireChange: SwiftProtobuf.Message, SwiftProtobuf._MessageI
       try { if let v = _storage._elapsed {
         try visitor.visitSingularUInt32Field(value: v, fieldNumber: 18)
       } }()
+      try { if let v = _storage._noSound {
+        try visitor.visitSingularBoolField(value: v, fieldNumber: 19)
+      } }()
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -1553,6 +1663,7 @@ nonisolated extension WireChange: SwiftProtobuf.Message, SwiftProtobuf._MessageI
         if _storage._playingVoters != rhs_storage._playingVoters {return false}
         if _storage._skipVoters != rhs_storage._skipVoters {return false}
         if _storage._elapsed != rhs_storage._elapsed {return false}
+        if _storage._noSound != rhs_storage._noSound {return false}
         return true
       }
       if !storagesAreEqual {return false}

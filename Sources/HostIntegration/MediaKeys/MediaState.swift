@@ -34,7 +34,7 @@ struct MediaState: Hashable, Sendable {
     /// What is to be seen of this playback, which is so now.
     init(_ playback: Playback, now: MeshInstant, limits: MediaKeysLimits) {
         guard let song = playback.song else { return }
-        status = playback.isPlaying ? .playing : .paused
+        status = playback.isPlaying && playback.hasSound ? .playing : .paused
         (elapsed, at) = (playback.elapsed, now)
         let text = { Self.text($0, bytes: limits.textBytes) }
         track = Track(

@@ -154,7 +154,10 @@ package struct NodeView: Encodable, Hashable, Sendable {
     package var attempt: Int
     package var isStale: Bool
     @OrNull package var nowPlaying: Item?
+    /// Whether it is to play; at a guest whether it does.
     package var isPlaying: Bool
+    /// Whether something takes the host's sound; nil where that is not known.
+    @OrNull package var sound: Bool?
     /// In seconds, at the moment of sending.
     package var elapsed: Double
     package var queue: [Item]

@@ -19,7 +19,7 @@ extension NodeWatch {
             host: (isOwn ? host : node.peer).map(Self.person),
             radio: node.radio.hasPrefix("virtual") ? "virtual" : "bluez", connection: viewpoint.connection,
             attempt: viewpoint.attempt, isStale: isStale, nowPlaying: snapshot?.nowPlaying.map(items.item),
-            isPlaying: isPlaying, elapsed: elapsed(now),
+            isPlaying: isToPlay, sound: snapshot?.hasSound, elapsed: elapsed(now),
             queue: (snapshot?.queue ?? []).prefix(songs).map(items.item), wishes: otherWishes(viewpoint),
             guests: guests(shown, webGuests, viewpoint),
             hosts: viewpoint.role == .guest && !isConnected ? hosts : [], skip: skip(viewpoint),

@@ -53,6 +53,8 @@ package struct NodeWatch: Sendable {
     package private(set) var snapshot: HostSnapshot?
     package private(set) var isStale = false
     package private(set) var progress = Progress(elapsed: 0, at: .zero)
+    /// The person at this host wants it to play, whether something takes the sound or not.
+    private var isWanted = false
     /// It has said goodbye: nothing plays there for this guest any more.
     private var hasHostLeft = false
     package private(set) var host: Peer?
@@ -187,12 +189,15 @@ package struct NodeWatch: Sendable {
     }
 
     private mutating func take(_ playback: Playback, now: MeshInstant) -> Change {
+        let before = isToPlay
+        isWanted = playback.isPlaying
         guard let snapshot, snapshot.nowPlaying?.id == playback.song?.id else { return .none }
         let elapsed = playback.elapsed / .seconds(1)
         let isExpected = abs(elapsed - self.elapsed(now)) < 1
         progress = Progress(elapsed: elapsed, at: now)
         // The page counts by itself.
-        return isExpected && snapshot.isPlaying == playback.isPlaying ? .none : .now
+        let isKnown = snapshot.isPlaying == (playback.isPlaying && playback.hasSound) && before == isToPlay
+        return isExpected && isKnown ? .none : .now
     }
 
     private mutating func hostHasLeft(now: MeshInstant) {
@@ -202,6 +207,9 @@ package struct NodeWatch: Sendable {
 
     /// Whether the present song plays, as far as this node knows. Through a gap the host plays on.
     package var isPlaying: Bool { snapshot?.isPlaying == true && !hasHostLeft }
+
+    /// Whether it plays, or would with something that takes the sound.
+    package var isToPlay: Bool { isPlaying || isWanted && snapshot?.hasSound == false }
 
     /// For how long it has played, in seconds.
     package func elapsed(_ now: MeshInstant) -> Double {

@@ -13,7 +13,8 @@ enum MPVArguments {
     static let all =
         conversation + [
             "--idle=yes", "--gapless-audio=yes", "--prefetch-playlist=yes", "--no-video", "--audio-display=no",
-            "--sid=no", "--audio-client-name=RoadMesh", "--stop-screensaver=no",
+            "--sid=no", "--audio-client-name=RoadMesh", "--audio-fallback-to-null=no",
+            "--stop-screensaver=no",
         ] + untrustedFiles
 
     private static let conversation = [

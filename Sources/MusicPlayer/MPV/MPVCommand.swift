@@ -19,6 +19,10 @@ enum MPVCommand: Hashable, Sendable {
     case stop
     /// Say which errors there were: for the log.
     case sayErrors
+    /// Say which devices take sound, now and at each change.
+    case sayDevices
+    /// By which of mpv's drivers does the sound go?
+    case driver
 }
 
 extension MPVCommand {
@@ -40,6 +44,8 @@ extension MPVCommand {
         /// By names, since the place of `options` differs between mpv's versions.
         case named([String: String])
         case words([String], Bool? = nil)
+        /// Tell of a property, under this number.
+        case observe(String, as: Int)
 
         func encode(to encoder: any Encoder) throws {
             switch self {
@@ -50,6 +56,11 @@ extension MPVCommand {
                 var container = encoder.unkeyedContainer()
                 for word in words { try container.encode(word) }
                 if let value { try container.encode(value) }
+            case .observe(let property, let number):
+                var container = encoder.unkeyedContainer()
+                try container.encode("observe_property")
+                try container.encode(number)
+                try container.encode(property)
             }
         }
     }
@@ -65,6 +76,8 @@ extension MPVCommand {
         case .position: .words(["get_property", "time-pos"])
         case .stop: .words(["stop"])
         case .sayErrors: .words(["request_log_messages", "error"])
+        case .sayDevices: .observe(MPVEvent.devicesProperty, as: 1)
+        case .driver: .words(["get_property", "current-ao"])
         }
     }
 }

@@ -17,6 +17,7 @@ enum MPVAnswer: Hashable, Sendable {
     /// A file has been taken on, under this number.
     case entry(Int)
     case place(MeshInstant)
+    case text(String)
     case refused(String)
 }
 
@@ -28,6 +29,11 @@ enum MPVEvent: Hashable, Sendable {
     case sounding
     /// The file with this number has ended.
     case ended(Int, MPVEnding)
+    /// These devices take sound, by mpv's names for them.
+    case devices([String])
+
+    /// What mpv calls the list of devices.
+    static let devicesProperty = "audio-device-list"
 }
 
 /// How a file has ended.
@@ -60,6 +66,9 @@ extension MPVMessage {
         case ("start-file", let entry?): self = .event(.began(entry))
         case ("playback-restart", _): self = .event(.sounding)
         case ("end-file", let entry?): self = .event(.ended(entry, MPVEnding(said.reason, said.file_error)))
+        case ("property-change", _):
+            guard said.name == MPVEvent.devicesProperty, case .devices(let names)? = said.data else { return nil }
+            self = .event(.devices(names))
         case ("log-message", _): self = .log("\(said.prefix ?? "mpv"): \(said.text ?? "")")
         default: return nil
         }
@@ -68,6 +77,7 @@ extension MPVMessage {
     // swift-format-ignore: AlwaysUseLowerCamelCase
     private struct Said: Decodable {
         var event: String?
+        var name: String?
         var playlist_entry_id: Int?
         var reason: String?
         var file_error: String?
@@ -81,10 +91,14 @@ extension MPVMessage {
     private enum Value: Decodable {
         case seconds(Double)
         case entry(Int)
+        case text(String)
+        case devices([String])
         case nothing
 
         // swift-format-ignore: AlwaysUseLowerCamelCase
         private struct Entry: Decodable { var playlist_entry_id: Int }
+
+        private struct Device: Decodable { var name: String }
 
         init(from decoder: any Decoder) throws {
             let container = try decoder.singleValueContainer()
@@ -92,6 +106,10 @@ extension MPVMessage {
                 self = .seconds(seconds)
             } else if let entry = try? container.decode(Entry.self) {
                 self = .entry(entry.playlist_entry_id)
+            } else if let text = try? container.decode(String.self) {
+                self = .text(text)
+            } else if let devices = try? container.decode([Device].self) {
+                self = .devices(devices.map(\.name))
             } else {
                 self = .nothing
             }
@@ -102,7 +120,8 @@ extension MPVMessage {
             // No song lasts a year, and a Duration has an end.
             case .seconds(let seconds): .place(.seconds(max(0, min(seconds, 365 * 86_400))))
             case .entry(let entry): .entry(entry)
-            case .nothing: .done
+            case .text(let text): .text(text)
+            case .devices, .nothing: .done
             }
         }
     }

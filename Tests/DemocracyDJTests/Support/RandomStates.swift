@@ -34,7 +34,8 @@ enum RandomState {
         return HostSnapshot(
             epoch: 7, revision: revision,
             nowPlaying: Bool.random(using: &dice) ? item(songs, using: &dice) : nil,
-            isPlaying: Bool.random(using: &dice), queue: queue, connectedPeers: Array(guests),
+            isPlaying: Bool.random(using: &dice), hasSound: Bool.random(using: &dice), queue: queue,
+            connectedPeers: Array(guests),
             skipVoters: some(using: &dice))
     }
 

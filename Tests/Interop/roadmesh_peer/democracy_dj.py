@@ -117,6 +117,7 @@ class State:
     queue: tuple[QueueItem, ...] = ()
     guests: tuple[Guest, ...] = ()
     skip_voters: tuple[bytes, ...] = ()
+    no_sound: bool = False
 
     def voters(self, song: str) -> tuple[bytes, ...] | None:
         """Who has voted for a song that plays or is queued; nothing where it does neither."""
@@ -158,6 +159,7 @@ def read_snapshot(body: bytes) -> State:
         queue=tuple(table.item(item) for item in fields.messages(5)),
         guests=tuple(table.guest(guest) for guest in fields.messages(6)),
         skip_voters=tuple(table[place] for place in fields.numbers(10)),
+        no_sound=bool(fields.number(12)),
     )
 
 
@@ -196,7 +198,8 @@ def snapshot(state: State) -> bytes:
         + b"".join(guests)
         + pb.data(7, b"".join(table.peers))
         + playing
-        + skip_voters,
+        + skip_voters
+        + pb.number(12, state.no_sound),
     )
 
 
@@ -257,6 +260,7 @@ class Change:
             tuple(queue),
             tuple(guests),
             self._skip_voters(state),
+            bool(fields.number(19)) if 19 in fields else state.no_sound,
         )
 
     def _voted(self, item: QueueItem, voters: Fields) -> QueueItem:

@@ -83,8 +83,8 @@ extension HostFeature {
     /// What is to be heard, with what follows as things stand.
     public func playback(now: MeshInstant) -> Playback {
         Playback(
-            song: state.nowPlaying?.song, turn: state.turns, isPlaying: state.isPlaying, elapsed: state.elapsed(now),
-            next: state.queue.first?.item.song ?? spare)
+            song: state.nowPlaying?.song, turn: state.turns, isPlaying: state.isPlaying,
+            hasSound: !state.waitsForSound, elapsed: state.elapsed(now), next: state.queue.first?.item.song ?? spare)
     }
 
     // MARK: The player
@@ -153,7 +153,6 @@ extension HostFeature {
         state.nowPlaying = item
         state.turns += 1
         state.playedBefore = .zero
-        state.waitsForSound = false
         state.playingSince = pauses ? nil : now
         state.skipVoters = []
         state.played.removeAll { $0 == item.id }

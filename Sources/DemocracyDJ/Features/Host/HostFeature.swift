@@ -70,7 +70,7 @@ public struct HostFeature: Feature {
         public var playedBefore: MeshInstant
         /// See `playedBefore`.
         public var playingSince: MeshInstant?
-        /// It is to play, and nothing is there that it can be heard on: its time stands still.
+        /// Nothing is there that a song can be heard on: its time stands still.
         public var waitsForSound = false
         /// What plays next, first to last.
         public var queue: [QueuedSong]
@@ -171,7 +171,7 @@ public struct HostFeature: Feature {
     public var snapshot: HostSnapshot {
         HostSnapshot(
             epoch: state.epoch, revision: state.revision, nowPlaying: state.nowPlaying,
-            isPlaying: state.isPlaying && !state.waitsForSound,
+            isPlaying: state.isPlaying && !state.waitsForSound, hasSound: !state.waitsForSound,
             elapsed: state.elapsed(state.changedAt) / .seconds(1), queue: state.queue.map(\.item),
             connectedPeers: state.connectedPeers, skipVoters: state.skipVoters)
     }
