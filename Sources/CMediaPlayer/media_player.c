@@ -26,6 +26,8 @@ struct cmedia_player {
     int wake;
     int64_t position;
     int64_t length;
+    double volume, wanted_volume;
+    bool can_go_previous;
     char *status, *track, *title, *artist, *art_url;
     int events[EVENTS];
     unsigned first, count;
@@ -68,6 +70,15 @@ static bool append_position(DBusMessageIter *variant, const void *object) {
     return dbus_message_iter_append_basic(variant, DBUS_TYPE_INT64, &PLAYER(object)->position);
 }
 
+static bool append_volume(DBusMessageIter *variant, const void *object) {
+    return dbus_message_iter_append_basic(variant, DBUS_TYPE_DOUBLE, &PLAYER(object)->volume);
+}
+
+static bool append_can_go_previous(DBusMessageIter *variant, const void *object) {
+    dbus_bool_t can = PLAYER(object)->can_go_previous;
+    return dbus_message_iter_append_basic(variant, DBUS_TYPE_BOOLEAN, &can);
+}
+
 static bool append_song(DBusMessageIter *song, const cmedia_player *player) {
     const char *track = player->track;
     const char *title = player->title;
@@ -100,12 +111,12 @@ static const cdbus_property player_properties[] = {
     {"PlaybackStatus", "s", append_status, NULL},
     {"Metadata", "a{sv}", append_metadata, NULL},
     {"Position", "x", append_position, NULL},
-    {"Volume", "d", append_one, NULL},
+    {"Volume", "d", append_volume, NULL},
     {"Rate", "d", append_one, NULL},
     {"MinimumRate", "d", append_one, NULL},
     {"MaximumRate", "d", append_one, NULL},
     {"CanGoNext", "b", append_yes, NULL},
-    {"CanGoPrevious", "b", append_no, NULL},
+    {"CanGoPrevious", "b", append_can_go_previous, NULL},
     {"CanPlay", "b", append_yes, NULL},
     {"CanPause", "b", append_yes, NULL},
     {"CanSeek", "b", append_no, NULL},
@@ -119,9 +130,9 @@ static const cdbus_interface interfaces[] = {
     {MPRIS_PLAYER, player_properties, COUNT(player_properties)},
 };
 
-// Volume and rate may be written, and stay as they are.
-static bool is_writable(DBusMessage *call) {
-    DBusMessageIter arguments;
+// Volume and rate may be written; the rate stays as it is.
+static bool set(cmedia_player *player, DBusMessage *call) {
+    DBusMessageIter arguments, variant;
     const char *interface;
     const char *name;
     if (!dbus_message_has_signature(call, "ssv")) return false;
@@ -129,7 +140,22 @@ static bool is_writable(DBusMessage *call) {
     dbus_message_iter_get_basic(&arguments, &interface);
     dbus_message_iter_next(&arguments);
     dbus_message_iter_get_basic(&arguments, &name);
-    return strcmp(interface, MPRIS_PLAYER) == 0 && (strcmp(name, "Volume") == 0 || strcmp(name, "Rate") == 0);
+    if (strcmp(interface, MPRIS_PLAYER) != 0) return false;
+    if (strcmp(name, "Rate") == 0) return cdbus_answer_done(player->bus, call);
+    if (strcmp(name, "Volume") != 0) return false;
+    dbus_message_iter_next(&arguments);
+    dbus_message_iter_recurse(&arguments, &variant);
+    if (dbus_message_iter_get_arg_type(&variant) != DBUS_TYPE_DOUBLE) {
+        return cdbus_refuse(player->bus, call, DBUS_ERROR_INVALID_ARGS, "a volume is a double");
+    }
+    double wanted;
+    dbus_message_iter_get_basic(&variant, &wanted);
+    // The specification: what is negative is 0. What is no number is neither.
+    if (wanted == wanted) {
+        player->wanted_volume = wanted < 0 ? 0 : wanted > 1 ? 1 : wanted;
+        note(player, CMEDIA_VOLUME);
+    }
+    return cdbus_answer_done(player->bus, call);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -149,7 +175,7 @@ static const struct {
     // A song that was stopped would begin again; the votes for it do not allow that.
     {MPRIS_PLAYER, "Stop", "", CMEDIA_PAUSE},
     {MPRIS_PLAYER, "Next", "", CMEDIA_NEXT},
-    {MPRIS_PLAYER, "Previous", "", 0},
+    {MPRIS_PLAYER, "Previous", "", CMEDIA_PREVIOUS},
     {MPRIS_PLAYER, "Seek", "x", 0},
     {MPRIS_PLAYER, "SetPosition", "ox", 0},
 };
@@ -172,8 +198,8 @@ static void answer(cmedia_player *player, DBusMessage *call) {
         cdbus_answer_done(player->bus, call);
     } else if (!path || strcmp(path, PATH) != 0) {
         cdbus_refuse(player->bus, call, DBUS_ERROR_UNKNOWN_OBJECT, "no such object");
-    } else if (dbus_message_is_method_call(call, DBUS_INTERFACE_PROPERTIES, "Set") && is_writable(call)) {
-        cdbus_answer_done(player->bus, call);
+    } else if (dbus_message_is_method_call(call, DBUS_INTERFACE_PROPERTIES, "Set") && set(player, call)) {
+        return;
     } else if (dbus_message_is_method_call(call, DBUS_INTERFACE_INTROSPECTABLE, "Introspect")) {
         cdbus_answer_introspect(player->bus, call, MPRIS_INTROSPECTION);
     } else if (dbus_message_is_method_call(call, MPRIS_PLAYER, "OpenUri")) {
@@ -191,6 +217,7 @@ static void answer(cmedia_player *player, DBusMessage *call) {
 int cmedia_open(const char *address, cmedia_player **result) {
     cmedia_player *player = calloc(1, sizeof *player);
     if (!player) return -ENOMEM;
+    player->volume = 1;
     player->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     int status = player->wake < 0 ? -errno : 0;
     if (status >= 0) status = (player->status = strdup("Stopped")) ? 0 : -ENOMEM;
@@ -239,14 +266,20 @@ static int copy(char **kept, const char *text) {
 
 int cmedia_show(cmedia_player *player, const cmedia_state *state, uint32_t changed) {
     player->length = state->length;
+    player->volume = state->volume;
+    player->can_go_previous = state->can_go_previous;
     int status = copy(&player->status, state->status);
     if (status >= 0) status = copy(&player->track, state->track);
     if (status >= 0) status = copy(&player->title, state->title);
     if (status >= 0) status = copy(&player->artist, state->artist);
     if (status >= 0) status = copy(&player->art_url, state->art_url);
-    const char *names[2];
+    const char *names[4];
     size_t count = 0;
-    if (changed & CMEDIA_STATUS_CHANGED) names[count++] = "PlaybackStatus";
+    if (changed & CMEDIA_STATUS_CHANGED) {
+        names[count++] = "PlaybackStatus";
+        names[count++] = "Volume";
+        names[count++] = "CanGoPrevious";
+    }
     if (changed & CMEDIA_METADATA_CHANGED) names[count++] = "Metadata";
     if (status < 0 || count == 0) return status;
     return cdbus_tell_changed(player->bus, PATH, &interfaces[1], names, count, player);
@@ -281,6 +314,8 @@ int cmedia_next(cmedia_player *player) {
     player->count--;
     return event;
 }
+
+double cmedia_wanted_volume(const cmedia_player *player) { return player->wanted_volume; }
 
 int cmedia_wait(cmedia_player *player) {
     struct pollfd polled[2] = {

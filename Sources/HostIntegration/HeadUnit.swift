@@ -87,6 +87,9 @@ public actor HeadUnit: Service {
         case .pause: await node.send(.host(.pause))
         case .playPause: await node.send(.host(playback?.isPlaying == true ? .pause : .play))
         case .next: await node.send(.host(.skip))
+        case .previous: await node.send(.host(.previous))
+        // What no player plays has no volume, and no person at this device has typed it.
+        case .volume(let percent): if playback?.volume != nil { await node.send(.host(.volume(percent))) }
         }
     }
 }

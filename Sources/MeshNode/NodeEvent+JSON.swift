@@ -28,6 +28,7 @@ public struct TimedEvent: Encodable, Sendable {
         case phy, interval, supervisionTimeout, dataLength, asked, notPermitted
         case adapter, setBy, advertisingInterval, foundWithin
         case via, circuits, pin
+        case undo, canGoBack, volume
     }
 
     private typealias Container = KeyedEncodingContainer<Key>
@@ -71,6 +72,7 @@ public struct TimedEvent: Encodable, Sendable {
             try container.encodeIfPresent(rejected, forKey: .reason)
         case .pinGuessed(let peer): try container.encode(peer, forKey: .peer)
         case .playback(let playback): try encode(playback, &container)
+        case .steering(let steering): try encode(steering, &container)
         // Programs that want the songs themselves search for them.
         case .library(let library): try container.encode(library.songs.count, forKey: .songs)
         case .notice(let notice): try notice.encode(to: encoder)
@@ -123,6 +125,12 @@ public struct TimedEvent: Encodable, Sendable {
         try timing.encode(adapter.connection, forKey: .interval)
         try timing.encode(adapter.supervisionTimeout, forKey: .supervisionTimeout)
         try timing.encodeIfPresent(adapter.foundWithin?.milliseconds, forKey: .foundWithin)
+    }
+
+    private func encode(_ steering: Steering, _ container: inout Container) throws {
+        try container.encode(steering.undo.map(NodeView.Undo.init), forKey: .undo)
+        try container.encode(steering.canGoBack, forKey: .canGoBack)
+        try container.encode(steering.volume, forKey: .volume)
     }
 
     private func encode(_ playback: Playback, _ container: inout Container) throws {
@@ -195,6 +203,7 @@ extension NodeEvent {
         case .intent: "intent"
         case .pinGuessed: "pinGuessed"
         case .playback: "playback"
+        case .steering: "steering"
         case .library: "library"
         case .notice: "notice"
         case .noticeCleared: "noticeCleared"

@@ -33,6 +33,8 @@ public enum NodeEvent: Sendable {
     case pinGuessed(Peer)
     /// What is to be heard is something else.
     case playback(Playback)
+    /// What the driver of this host can do is something else.
+    case steering(Steering)
     /// The host's library is another one.
     case library(SongLibrary)
     /// A person should know something.

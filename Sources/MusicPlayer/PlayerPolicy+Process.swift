@@ -11,7 +11,7 @@ extension PlayerPolicy {
         process = .starting(now)
         requests = [:]
         (isPaused, isIdle, opened) = (false, true, nil)
-        (outputs, driver) = ([], nil)
+        (outputs, driver, volume) = ([], nil, nil)
         // The first answer says that it listens.
         return [.launch, send(.sayErrors, now: now), send(.sayDevices, now: now)]
     }

@@ -108,6 +108,8 @@ struct PlayerPolicy: Sendable {
     var requests: [Int: (what: Request, at: MeshInstant)] = [:]
     var lastNumber = 0
     var isPaused = false
+    /// How loud it plays, in percent; nil where it was not told yet.
+    var volume: Int?
     /// It has nothing to play.
     var isIdle = true
     /// The number of the file that it opened last.
@@ -206,6 +208,8 @@ struct PlayerPolicy: Sendable {
         case .starting, .ending: return actions
         case .running: break
         }
+        // Before anything is heard.
+        actions += setVolume(wanted.volume, now: now)
         if !isCurrentWanted { actions += load(song, now: now) }
         // Nobody wants to hear the one before until it is found.
         guard isCurrentWanted else { return actions + stop(now) }
@@ -222,6 +226,12 @@ struct PlayerPolicy: Sendable {
         guard !isIdle, process == .running else { return [] }
         isIdle = true
         return [send(.stop, now: now)]
+    }
+
+    private mutating func setVolume(_ percent: Int?, now: MeshInstant) -> [Action] {
+        guard let percent, percent != volume else { return [] }
+        volume = percent
+        return [send(.volume(percent), now: now)]
     }
 
     private mutating func lookUp(_ songs: [Song], now: MeshInstant) -> [Action] {

@@ -39,12 +39,14 @@ public struct HostRecord: Hashable, Sendable {
     public var lastAskers: [Peer.ID]
     /// Who was sent away.
     public var banned: [Peer.ID]
+    /// How loud it plays, in percent of what the device can.
+    public var volume: Int64
 
     /// A host's state.
     public init(
         epoch: UInt32, nowPlaying: String? = nil, isPlaying: Bool = false,
         elapsedMilliseconds: Int64 = 0, queue: [QueuedRecord] = [], played: [String] = [],
-        lastAskers: [Peer.ID] = [], banned: [Peer.ID] = []
+        lastAskers: [Peer.ID] = [], banned: [Peer.ID] = [], volume: Int64 = 100
     ) {
         self.epoch = epoch
         self.nowPlaying = nowPlaying
@@ -54,6 +56,7 @@ public struct HostRecord: Hashable, Sendable {
         self.played = played
         self.lastAskers = lastAskers
         self.banned = banned
+        self.volume = volume
     }
 }
 
@@ -67,13 +70,16 @@ public struct QueuedRecord: Hashable, Sendable {
     public var added: Int64
     /// Who has voted for it, in order, each once.
     public var voters: [Peer.ID]
+    /// Somebody has given it its place, and votes do not move it.
+    public var isHeld: Bool
 
     /// A song that waits.
-    public init(songID: String, addedBy: Peer.ID, added: Int64, voters: [Peer.ID] = []) {
+    public init(songID: String, addedBy: Peer.ID, added: Int64, voters: [Peer.ID] = [], isHeld: Bool = false) {
         self.songID = songID
         self.addedBy = addedBy
         self.added = added
         self.voters = voters
+        self.isHeld = isHeld
     }
 }
 

@@ -22,6 +22,8 @@ struct Sentences {
     /// What the node is like.
     private(set) var watch: NodeWatch
     private var last: HostSnapshot?
+    /// How many steps of the driver were told of.
+    private var toldSteps = 0
 
     init(_ node: NodeDescription, _ place: Place, _ language: Language = .english) {
         watch = NodeWatch(node)
@@ -67,6 +69,7 @@ struct Sentences {
         case .mark(let text): [say("Marked: \(text)")]
         // A notice says it.
         case .pinGuessed: []
+        case .steering(let steering): lines(steering)
         case .noticeCleared, .link, .linkEnded, .artwork, .playback, .library, .contact, .radio: []
         case .bye where role == .scan: tree(watch.hosts)
         case .bye(.ended): [say("The session has ended. The next start begins a new one. Bye.")]
@@ -111,6 +114,20 @@ struct Sentences {
     }
 
     private func strength(_ rssi: Int?) -> String { rssi.map { ", \($0) dBm" } ?? "" }
+
+    // MARK: Steering
+
+    /// What was done just now and can be undone.
+    private mutating func lines(_ steering: Steering) -> [String] {
+        defer { toldSteps = steering.steps }
+        guard let undo = steering.undo, steering.steps > toldSteps else { return [] }
+        return switch undo {
+        case .remove(let title): [say("\"\(title)\" is out of the queue; type undo to put it back.")]
+        case .clear: [say("The queue is cleared; type undo to fill it again.")]
+        // That the guest was sent away is said where it goes.
+        case .kick: []
+        }
+    }
 
     // MARK: Coming and going
 

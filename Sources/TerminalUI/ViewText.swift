@@ -49,7 +49,7 @@ struct ViewText {
 
     /// How far it is, who asked for what plays, and who wants it skipped; empty where there is nothing to say.
     var playingMarks: String {
-        [time, view.nowPlaying.flatMap(asked), skipping, view.nowPlaying?.wish.flatMap(pending)]
+        [time, volume, view.nowPlaying.flatMap(asked), skipping, view.nowPlaying?.wish.flatMap(pending)]
             .compactMap(\.self).joined(separator: " · ")
     }
 
@@ -58,6 +58,11 @@ struct ViewText {
             let elapsed = Self.clock(view.elapsed)
             return song.duration > 0 ? "\(elapsed) / \(Self.clock(song.duration))" : elapsed
         }
+    }
+
+    /// How loud it plays, where that is not as loud as it can be.
+    private var volume: String? {
+        view.volume.flatMap { $0 == DJLimits.loudest ? nil : say("volume \($0) %") }
     }
 
     private static func clock(_ seconds: Double) -> String {

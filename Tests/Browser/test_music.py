@@ -116,6 +116,14 @@ def test_media_keys_pause_and_skip(ride: Ride, open_page: Open, folder: Path, de
     wait_for("Paused", "status")
     playerctl("next")
     expect(page.locator("#playing")).to_contain_text("Song 2")
+    playerctl("previous")
+    expect(page.locator("#playing")).to_contain_text("Song 1")
+    playerctl("volume", "0.4")
+    expect(page.get_by_role("slider", name="Volume")).to_have_value("40")
+    page.get_by_role("slider", name="Volume").fill("65")
+    wait_for("0.650000", "volume")
+    playerctl("next")
+    expect(page.locator("#playing")).to_contain_text("Song 2")
     wait_for("Song 2", "metadata", "title")
 
 

@@ -7,7 +7,7 @@ import os
 import statistics
 from typing import Any
 
-from conftest import Open, answer
+from conftest import Open, answer, later_than_a_bounce
 from growing import Growth, metrics, watched
 from playwright.sync_api import Page, expect
 from ride import Node, Ride
@@ -56,6 +56,43 @@ def test_the_driver_skips_a_guest_votes_and_everybody_sees_both(ride: Ride, open
     for page in (driver, anas, bobs):
         expect(page.locator("#playing")).to_contain_text("Headlights")
     host.program.expect("snapshot", fits=lambda one: one["nowPlaying"]["title"] == "Headlights")
+
+
+def test_the_driver_steers_the_queue_and_takes_back_what_was_a_mistake(ride: Ride, open_page: Open) -> None:
+    host, ana = ride.host(), ride.guest("Ana")
+    driver, anas = open_page(host), open_page(ana, "phone")
+    undo = driver.locator(".toast").get_by_role("button", name="Undo")
+    songs = [driver.locator("#panel-queue li.song"), anas.locator("#panel-queue li.song")]
+    anas.get_by_role("button", name="Vote for Last Exit Home").click()
+    for shown in songs:
+        expect(shown.first).to_contain_text("Last Exit Home")
+    driver.get_by_role("button", name="Play Windows Down next").click()
+    for shown in songs:
+        expect(shown.first).to_contain_text("Windows Down")
+        expect(shown.nth(1)).to_contain_text("Last Exit Home")
+    # A bin rests for 0.8 s after its row has moved.
+    for _ in range(3):
+        later_than_a_bounce(driver)
+    driver.get_by_role("button", name="Remove Mountain Pass").click()
+    expect(songs[1]).to_have_count(6)
+    undo.click()
+    for shown in songs:
+        expect(shown).to_have_count(7)
+        expect(shown.last).to_contain_text("Mountain Pass")
+    driver.get_by_role("button", name="Clear the queue").click()
+    expect(songs[1]).to_have_count(0)
+    undo.click()
+    for shown in songs:
+        expect(shown).to_have_count(7)
+        expect(shown.nth(1)).to_contain_text("Last Exit Home")
+    expect(votes(driver, "Last Exit Home")).to_have_text("1 vote")
+    driver.get_by_role("button", name="Skip").click()
+    expect(driver.locator("#playing")).to_contain_text("Windows Down")
+    driver.get_by_role("button", name="Previous song").click()
+    for page in (driver, anas):
+        expect(page.locator("#playing")).to_contain_text("Open Road")
+    for shown in songs:
+        expect(shown.first).to_contain_text("Windows Down")
 
 
 def test_a_dead_zone_is_a_banner_then_a_button_and_costs_no_vote(ride: Ride, open_page: Open) -> None:

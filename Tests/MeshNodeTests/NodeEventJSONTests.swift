@@ -100,6 +100,11 @@ struct NodeEventJSONTests {
                 .playback(Playback(song: nil, isPlaying: false, elapsed: .zero, next: nil)),
                 #"{"at":1.5,"duration":null,"elapsed":0,"event":"playback","isPlaying":false,"songID":null,"sound":true}"#
             ),
+            (
+                .steering(Steering(undo: .kick(name: "Ana"), canGoBack: true, volume: 40)),
+                #"{"at":1.5,"canGoBack":true,"event":"steering","undo":{"kind":"kick","name":"Ana"},"volume":40}"#
+            ),
+            (.steering(Steering()), #"{"at":1.5,"canGoBack":false,"event":"steering","undo":null,"volume":null}"#),
             (.library(SongLibrary([song])), #"{"at":1.5,"event":"library","songs":1}"#),
             (
                 .wish("s1", .vote, .rejected(.notQueued)),

@@ -21,6 +21,10 @@ struct ProgramCommandTests {
 
     private static let hostLines: [(String, NodeInput)] = [
         ("play", .host(.play)), ("  pause  ", .host(.pause)), ("skip", .host(.skip)),
+        ("next s4", .host(.playNext("s4"))), ("playNext s4", .host(.playNext("s4"))),
+        ("move s4 1", .host(.move("s4", to: 0))),
+        ("clear", .host(.clear)), ("undo", .host(.undo)), ("previous", .host(.previous)),
+        ("volume 40", .host(.volume(40))),
         ("search open road", .host(.search("open road"))), ("add s1", .host(.add("s1"))),
         ("remove  s1 ", .host(.remove("s1"))), ("kick Little Bob", .host(.kick("Little Bob"))), ("retry", .retry),
         ("end", .end), ("quit", .quit(.quit)),

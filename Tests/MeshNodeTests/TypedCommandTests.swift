@@ -193,7 +193,13 @@ struct TypedCommandTests {
     @Test(arguments: [NodeCommand.User.host, .guest])
     func helpIsALineForEachCommandAndIsSeenWholeOnAnOldTerminal(user: NodeCommand.User) {
         let reader = CommandReader(user)
-        #expect(reader.help().count == reader.commands.count)
+        #expect(reader.help().count == reader.commands.count { $0.explainedBy == nil })
+        for command in reader.commands {
+            guard let word = command.explainedBy else { continue }
+            let explaining = reader.commands.first { $0.word == word }
+            #expect(explaining?.does.contains(command.word) == true, "nobody reads of \(command.word)")
+            #expect(explaining?.explainedBy == nil)
+        }
         #expect(reader.help().count + 12 <= 24)
         #expect(reader.help().allSatisfy { $0.count < 80 })
     }

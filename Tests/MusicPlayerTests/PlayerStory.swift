@@ -104,7 +104,7 @@ struct PlayerStory {
             asked = number
             return nil
         case .driver: return .answered(number, .text(driver))
-        case .dropAppended, .pause, .stop, .sayErrors, .sayDevices: return .answered(number, .done)
+        case .dropAppended, .pause, .volume, .stop, .sayErrors, .sayDevices: return .answered(number, .done)
         }
     }
 }
@@ -118,6 +118,7 @@ extension MPVCommand {
         case .dropAppended: "drop"
         case .pause(let pauses): pauses ? "pause" : "go on"
         case .stop: "stop"
+        case .volume(let percent): "volume \(percent)"
         case .position, .sayErrors, .sayDevices, .driver: nil
         }
     }

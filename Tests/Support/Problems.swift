@@ -80,6 +80,10 @@ extension CommandProblem {
                     .incomplete("vote", needs: "a song", type: "a number of the list, or the beginning of a title"),
                     .incomplete("kick", needs: "a guest", type: "the beginning of the guest's name"),
                     .incomplete("search", needs: "a word or two", type: "the words"),
+                    .incomplete(
+                        "move", needs: "a song and a place",
+                        type: "two numbers of the list: the song, and its new place"),
+                    .incomplete("volume", needs: "a number", type: "a number from 0 to 100"),
                     .incomplete("pin", needs: "six digits", type: "the digits on the host's screen"),
                 ]
             case .noSuchLine: all += [problem, .noSuchLine(1, of: 0)]
@@ -108,7 +112,10 @@ extension CommandProblem {
         case .notInQueue: .cannotAdd("s9", .unknownSong)
         case .cannotAdd: .nothingPlays
         case .nothingPlays: .nothingToPlay
-        case .nothingToPlay: .nothingToRetry
+        case .nothingToPlay: .nothingToUndo
+        case .nothingToUndo: .nothingBefore
+        case .nothingBefore: .noVolume
+        case .noVolume: .nothingToRetry
         case .nothingToRetry: .notKept
         case .notKept: .searchTooLong
         case .searchTooLong: .noPIN("12345")

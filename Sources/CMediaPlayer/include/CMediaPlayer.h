@@ -23,6 +23,9 @@ enum {
     CMEDIA_PAUSE,
     CMEDIA_PLAY_PAUSE,
     CMEDIA_NEXT,
+    CMEDIA_PREVIOUS,
+    /// Another volume is wanted: cmedia_wanted_volume.
+    CMEDIA_VOLUME,
     /// The name that was asked for is ours.
     CMEDIA_NAMED,
     /// Somebody else has it.
@@ -42,10 +45,15 @@ typedef struct {
     const char *art_url;
     /// Microseconds.
     int64_t length;
+    /// From 0 to 1.
+    double volume;
+    /// Whether there is a song before this one.
+    int can_go_previous;
 } cmedia_state;
 
 /// Properties that have changed.
 enum {
+    /// With it volume and `can_go_previous`.
     CMEDIA_STATUS_CHANGED = 1 << 0,
     CMEDIA_METADATA_CHANGED = 1 << 1,
 };
@@ -65,6 +73,8 @@ int cmedia_seeked(cmedia_player *player, int64_t position);
 int cmedia_process(cmedia_player *player, int64_t position);
 /// Takes what has happened next, or 0. Of what nobody takes, 32 are kept.
 int cmedia_next(cmedia_player *player);
+/// The volume that was asked for last, from 0 to 1.
+double cmedia_wanted_volume(const cmedia_player *player);
 /// Waits until there is something to process, or `cmedia_wake`.
 int cmedia_wait(cmedia_player *player);
 /// Ends a wait. From any thread.

@@ -58,6 +58,14 @@ public enum DJLimits {
     public static let heldChanges = 64
     /// Bytes of these: as much as the whole may have.
     public static let heldChangeBytes = messageBytes
+    /// Steps of the driver that can be undone: what one remembers, and not a history of the drive.
+    public static let undoSteps = 5
+    /// How long each can be: who drives gets to it at the next red light, and nobody is surprised by a song of long ago.
+    public static let undoTime: MeshInstant = .seconds(120)
+    /// Songs that lead back from the present one: an hour of music and more.
+    public static let heardSongs = 50
+    /// The loudest that a player plays, in percent of what the device can: more would distort.
+    public static let loudest = 100
     /// How often a host tells guests which state is the present one: a guest that has missed something without knowing it
     /// shows the wrong queue this long at most.
     public static let stateHeartbeat: MeshInstant = .seconds(5)

@@ -12,6 +12,10 @@ public struct Playback: Hashable, Sendable {
     public var isPlaying: Bool
     /// Whether something takes the sound; where nothing does, the song waits, though it is to play.
     public var hasSound: Bool
+    /// How loud it is to be, in percent; nil leaves that as it is.
+    public var volume: Int?
+    /// Whether there is a song before it to go back to.
+    public var canGoBack: Bool
     /// For how long it has played.
     public var elapsed: MeshInstant
     /// What is to follow it without a gap, as things stand.
@@ -19,12 +23,15 @@ public struct Playback: Hashable, Sendable {
 
     /// A playback.
     public init(
-        song: Song?, turn: Int = 0, isPlaying: Bool, hasSound: Bool = true, elapsed: MeshInstant, next: Song?
+        song: Song?, turn: Int = 0, isPlaying: Bool, hasSound: Bool = true, volume: Int? = nil,
+        canGoBack: Bool = false, elapsed: MeshInstant, next: Song?
     ) {
         self.song = song
         self.turn = turn
         self.isPlaying = isPlaying
         self.hasSound = hasSound
+        self.volume = volume
+        self.canGoBack = canGoBack
         self.elapsed = elapsed
         self.next = next
     }

@@ -37,6 +37,12 @@ public enum CommandProblem: Hashable, Sendable {
     case nothingPlays
     /// There is no song to play.
     case nothingToPlay
+    /// Nothing was done that could still be undone.
+    case nothingToUndo
+    /// There is no song before the present one.
+    case nothingBefore
+    /// Nothing plays here whose volume could be set.
+    case noVolume
     /// Everything is connected and works.
     case nothingToRetry
     /// A wish would have to be kept, and the disk is out: what it is about is told by itself.
@@ -91,6 +97,15 @@ public enum CommandProblem: Hashable, Sendable {
         case .nothingPlays: row("nothingPlays", "Nothing plays, so there is nothing to skip.", nil)
         case .nothingToPlay:
             row("nothingToPlay", "There is no song to play.", "Add one: search and a word of its title.")
+        case .nothingToUndo:
+            row(
+                "nothingToUndo", "There is nothing to undo.",
+                "What was removed or cleared, and who was sent away, can be taken back for two minutes.")
+        case .nothingBefore: row("nothingBefore", "No other song was played before this one.", nil)
+        case .noVolume:
+            row(
+                "noVolume", "This host plays no sound whose volume could be set.",
+                "It plays the music of a folder: --library names one.")
         case .nothingToRetry: row("nothingToRetry", "Everything works; there is nothing to retry.", nil)
         case .notKept: row("notKept", "That is not kept: the disk takes nothing.", "Try again when the disk is well.")
         case .searchTooLong:

@@ -46,7 +46,7 @@ public struct Recorder: Sendable {
         case .bye(let reason): return row(now, .end(reason.rawValue))
         case .snapshot, .ready, .peerDiscovered, .peerLost, .peerConnected, .peerDisconnected, .connection,
             .searchResults,
-            .artwork, .pinGuessed, .playback, .library, .noticeCleared, .linkEnded:
+            .artwork, .pinGuessed, .playback, .steering, .library, .noticeCleared, .linkEnded:
             return []
         }
     }

@@ -130,7 +130,8 @@ final class MediaBus: Sendable {
         let constants = texts.map { UnsafePointer($0) }
         var state = cmedia_state(
             status: constants[0], track: constants[1], title: constants[2], artist: constants[3],
-            art_url: constants[4], length: Self.microseconds(track?.length ?? .zero))
+            art_url: constants[4], length: Self.microseconds(track?.length ?? .zero), volume: showing.state.volume,
+            can_go_previous: showing.state.canGoBack ? 1 : 0)
         let status = cmedia_show(player, &state, UInt32(changed))
         guard status >= 0, showing.hasJumped else { return status }
         return cmedia_seeked(player, Self.microseconds(showing.place()))
@@ -143,6 +144,9 @@ final class MediaBus: Sendable {
             case CMEDIA_PAUSE: sink.yield(.command(.pause))
             case CMEDIA_PLAY_PAUSE: sink.yield(.command(.playPause))
             case CMEDIA_NEXT: sink.yield(.command(.next))
+            case CMEDIA_PREVIOUS: sink.yield(.command(.previous))
+            case CMEDIA_VOLUME:
+                sink.yield(.command(.volume(Int((cmedia_wanted_volume(player) * 100).rounded()))))
             case CMEDIA_NAMED: sink.yield(.named)
             case CMEDIA_NAME_TAKEN: sink.yield(.nameTaken)
             default: sink.yield(.nameRefused)

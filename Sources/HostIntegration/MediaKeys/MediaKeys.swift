@@ -18,6 +18,10 @@ public enum MediaCommand: Hashable, Sendable {
     case playPause
     /// The next song.
     case next
+    /// The song before.
+    case previous
+    /// How loud, in percent.
+    case volume(Int)
 }
 
 /// Is a media player on the session bus (MPRIS), so that whatever handles media keys finds it and shows what plays.

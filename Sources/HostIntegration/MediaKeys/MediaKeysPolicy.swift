@@ -102,7 +102,7 @@ struct MediaKeysPolicy: Sendable {
         let shift = state.place(now) - before.place(now)
         let hasJumped = !isNewTrack && max(shift, .zero - shift) > limits.jump
         return [
-            .show(state, isNewStatus: state.status != before.status, isNewTrack: isNewTrack, hasJumped: hasJumped)
+            .show(state, isNewStatus: !state.isSameStatus(as: before), isNewTrack: isNewTrack, hasJumped: hasJumped)
         ]
     }
 }

@@ -23,6 +23,10 @@ struct MediaState: Hashable, Sendable {
 
     var status = Status.stopped
     var track: Track?
+    /// From 0 to 1.
+    var volume = 1.0
+    /// Whether there is a song before this one.
+    var canGoBack = false
     /// Where the song was.
     private var elapsed: MeshInstant = .zero
     /// When it was there.
@@ -33,7 +37,9 @@ struct MediaState: Hashable, Sendable {
 
     /// What is to be seen of this playback, which is so now.
     init(_ playback: Playback, now: MeshInstant, limits: MediaKeysLimits) {
+        volume = Double(playback.volume ?? DJLimits.loudest) / Double(DJLimits.loudest)
         guard let song = playback.song else { return }
+        canGoBack = playback.canGoBack
         status = playback.isPlaying && playback.hasSound ? .playing : .paused
         (elapsed, at) = (playback.elapsed, now)
         let text = { Self.text($0, bytes: limits.textBytes) }
@@ -42,6 +48,11 @@ struct MediaState: Hashable, Sendable {
             // Part of an address is none.
             artURL: song.albumArtURL.flatMap { $0.utf8.count <= limits.textBytes ? text($0) : nil },
             length: .seconds(max(0, min(song.duration.isFinite ? song.duration : 0, 365 * 86_400))))
+    }
+
+    /// Whether what is told beside the song is the same.
+    func isSameStatus(as other: MediaState) -> Bool {
+        (status, volume, canGoBack) == (other.status, other.volume, other.canGoBack)
     }
 
     /// Where the song is, never past its end.

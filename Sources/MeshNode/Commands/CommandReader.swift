@@ -59,7 +59,7 @@ public struct CommandReader: Sendable {
         switch command.parameter {
         case nil where !rest.isEmpty: return .notice(.badCommand("\(word) \(rest)", expected: command.usage()))
         case .command: return help(rest)
-        case .song, .guest, .words, .digits:
+        case .song, .placedSong, .percent, .guest, .words, .digits:
             guard rest.isEmpty else { return command.meaning(of: rest, choice) }
             if let problem = choice.emptyList(for: command.parameter) { return .notice(problem) }
             return .notice(command.incomplete)
@@ -75,10 +75,12 @@ public struct CommandReader: Sendable {
         return .lines(help(command))
     }
 
-    /// What each command does, a line each; or what one of them does.
-    public func help(_ command: NodeCommand? = nil) -> [String] {
+    /// What each command does, a line each; or what one of them does. `isComplete` has a line also for those that another's
+    /// line tells of.
+    public func help(_ command: NodeCommand? = nil, isComplete: Bool = false) -> [String] {
         // Who reads this has found `help`.
-        let explained = command.map { [$0] } ?? commands.filter { $0.word != "help" }
+        let explained =
+            command.map { [$0] } ?? commands.filter { $0.word != "help" && (isComplete || $0.explainedBy == nil) }
         let column = (explained.map { $0.usage().count }.max() ?? 0) + 2
         let lines = explained.map { command in
             let usage = command.usage()
@@ -88,7 +90,10 @@ public struct CommandReader: Sendable {
             return lines + ["SONG is a number, the beginning of a title, or an id; help COMMAND says more."]
         }
         let others = command.aliases.isEmpty ? [] : ["The same: \(command.aliases.joined(separator: ", "))."]
-        guard case .song = command.parameter else { return lines + others }
+        switch command.parameter {
+        case .song, .placedSong: break
+        default: return lines + others
+        }
         return lines + others + ["SONG is a number of the list, the beginning of a title, or an id."]
     }
 
@@ -153,27 +158,34 @@ extension NodeCommand {
         switch parameter {
         case .song: .incomplete(word, needs: "a song", type: "a number of the list, or the beginning of a title")
         case .guest: .incomplete(word, needs: "a guest", type: "the beginning of the guest's name")
+        case .placedSong:
+            .incomplete(word, needs: "a song and a place", type: "two numbers of the list: the song, and its new place")
+        case .percent: .incomplete(word, needs: "a number", type: "a number from 0 to 100")
         case .digits: .incomplete(word, needs: "six digits", type: "the digits on the host's screen")
         case .words, .command, nil: .incomplete(word, needs: "a word or two", type: "the words")
         }
     }
+
+    /// Whether it is about a song of the queue.
+    private var isOfQueue: Bool { parameter == .song(.queued) || parameter == .placedSong }
 
     /// What it becomes with what a person has typed after its word.
     fileprivate func meaning(of text: String, _ choice: SongChoice) -> Meaning {
         let chosen: SongChoice.Meaning? =
             switch parameter {
             case .song(let use): choice.song(text, for: use)
+            case .placedSong: Self.placed(text).map { choice.song($0.song, for: .queued) }
             case .guest: choice.guest(text)
-            case .words, .digits, .command, nil: nil
+            case .words, .percent, .digits, .command, nil: nil
             }
         switch chosen {
         case nil: return meaning(text)
-        case .id(let id): return meaning(id)
+        case .id(let id):
+            return meaning(Self.placed(text).map { parameter == .placedSong ? "\(id) \($0.place)" : id } ?? id)
         case .several(let names): return .notice(.severalMeant(text, names))
         case .noSuchLine(let number, let count):
-            return .notice(count == 0 && parameter == .song(.queued) ? .emptyQueue : .noSuchLine(number, of: count))
-        case .nothing where parameter == .song(.queued):
-            return .notice(choice.shown == nil ? .noQueueYet : .notOnView(text))
+            return .notice(count == 0 && isOfQueue ? .emptyQueue : .noSuchLine(number, of: count))
+        case .nothing where isOfQueue: return .notice(choice.shown == nil ? .noQueueYet : .notOnView(text))
         case .nothing: return .notice(.notFound(text))
         }
     }
@@ -189,10 +201,10 @@ extension SongChoice {
     /// That there is nothing to choose from; nil where there is something.
     fileprivate func emptyList(for parameter: NodeCommand.Parameter?) -> CommandProblem? {
         switch parameter {
-        case .song(.queued): shown?.queue.isEmpty == true ? .emptyQueue : nil
+        case .song(.queued), .placedSong: shown?.queue.isEmpty == true ? .emptyQueue : nil
         case .song: found.isEmpty ? .nothingFoundYet : nil
         case .guest: shown?.connectedPeers.isEmpty == true ? .nobodyHere : nil
-        case .words, .digits, .command, nil: nil
+        case .percent, .words, .digits, .command, nil: nil
         }
     }
 
@@ -200,8 +212,9 @@ extension SongChoice {
     fileprivate func names(for parameter: NodeCommand.Parameter?) -> [String] {
         switch parameter {
         case .song(let use): known(for: use).map { UntrustedText.shown($0.title) }
+        case .placedSong: known(for: .queued).map { UntrustedText.shown($0.title) }
         case .guest: (shown?.connectedPeers ?? []).map { UntrustedText.shown($0.name) }
-        case .words, .digits, .command, nil: []
+        case .percent, .words, .digits, .command, nil: []
         }
     }
 }

@@ -24,6 +24,10 @@ public struct NodeCommand: Sendable {
     public enum Parameter: Hashable, Sendable {
         /// A song: people name it (`SongChoice`), programs and pages have its identifier.
         case song(SongChoice.Use)
+        /// A song of the queue, and its place there, counted from one.
+        case placedSong
+        /// A number from 0 to 100.
+        case percent
         /// A guest: a name or an identifier.
         case guest
         /// Anything.
@@ -58,11 +62,14 @@ public struct NodeCommand: Sendable {
     public let title: String?
     /// Whether it is there only while the drive is recorded.
     public let isForRecording: Bool
+    /// The command in whose line `help` says that there is this one; nil where it has a line of its own. All of `help` is to
+    /// be read without scrolling.
+    public let explainedBy: String?
     let meaning: @Sendable (String) -> Meaning
 
     private init(
         _ word: String, _ users: Set<User>, or aliases: [String] = [], of parameter: Parameter? = nil,
-        title: String? = nil, isForRecording: Bool = false, _ does: String,
+        title: String? = nil, isForRecording: Bool = false, explainedBy: String? = nil, _ does: String,
         _ meaning: @escaping @Sendable (String) -> Meaning
     ) {
         self.word = word
@@ -72,6 +79,7 @@ public struct NodeCommand: Sendable {
         self.does = does
         self.title = title
         self.isForRecording = isForRecording
+        self.explainedBy = explainedBy
         self.meaning = meaning
     }
 
@@ -84,15 +92,42 @@ public struct NodeCommand: Sendable {
         NodeCommand("play", driver, title: "Play", "goes on, or starts the next song where nothing plays") { _ in
             .input(.host(.play))
         },
-        NodeCommand("pause", driver, title: "Pause", "pauses") { _ in .input(.host(.pause)) },
-        NodeCommand("skip", driver, title: "Skip", "plays the next song") { _ in .input(.host(.skip)) },
+        NodeCommand("pause", driver, title: "Pause", "pauses; volume 40 sets how loud it plays") { _ in
+            .input(.host(.pause))
+        },
+        NodeCommand("skip", driver, title: "Skip", "plays the next song; previous plays the one before") { _ in
+            .input(.host(.skip))
+        },
         NodeCommand("search", [.host], of: .words, "looks for songs in the library") { .input(.host(.search($0))) },
-        NodeCommand("add", driver, of: .song(.added), title: "Add", "puts a song of the library into the queue") {
+        NodeCommand(
+            "add", driver, of: .song(.added), title: "Add", "puts a song into the queue; move and next give it a place"
+        ) {
             .input(.host(.add($0)))
         },
-        NodeCommand("remove", driver, of: .song(.queued), "takes a song out of the queue") {
+        NodeCommand(
+            "remove", driver, of: .song(.queued), "takes a song out; clear takes all, and undo brings them back"
+        ) {
             .input(.host(.remove($0)))
         },
+        NodeCommand(
+            "next", driver, or: ["playNext"], of: .song(.queued), explainedBy: "add", "plays a song of the queue next"
+        ) {
+            .input(.host(.playNext($0)))
+        },
+        NodeCommand(
+            "move", driver, of: .placedSong, explainedBy: "add", "gives a song of the queue a place, which it keeps",
+            moved),
+        NodeCommand("clear", driver, explainedBy: "remove", "takes all songs out of the queue") { _ in
+            .input(.host(.clear))
+        },
+        NodeCommand("undo", driver, explainedBy: "remove", "undoes the last remove, clear or kick, for two minutes") {
+            _ in
+            .input(.host(.undo))
+        },
+        NodeCommand("previous", driver, or: ["back"], explainedBy: "skip", "plays the song before again") { _ in
+            .input(.host(.previous))
+        },
+        NodeCommand("volume", driver, of: .percent, explainedBy: "pause", "sets how loud it plays", volume),
         NodeCommand(
             "kick", driver, or: ["ban"], of: .guest, title: "Kick", "sends a guest away until the session ends"
         ) { .input(.host(.kick($0))) },
@@ -140,11 +175,35 @@ public struct NodeCommand: Sendable {
         switch parameter {
         case nil: word
         case .song: "\(word) \(isForProgram ? "ID" : "SONG")"
+        case .placedSong: "\(word) \(isForProgram ? "ID" : "SONG") PLACE"
+        case .percent: "\(word) PERCENT"
         case .guest: "\(word) NAME"
         case .words: "\(word) WORDS"
         case .digits: "\(word) DIGITS"
         case .command: "\(word) COMMAND"
         }
+    }
+
+    /// A song and its place, as they are typed; nil where there is no place.
+    static func placed(_ text: String) -> (song: String, place: Int)? {
+        let words = text.split(whereSeparator: \.isWhitespace)
+        guard words.count > 1, let place = words.last.flatMap({ Int($0) }), (1...DJLimits.queuedSongs).contains(place)
+        else { return nil }
+        return (words.dropLast().joined(separator: " "), place)
+    }
+
+    private static func moved(_ text: String) -> Meaning {
+        guard let (song, place) = placed(text) else {
+            return .notice(.badCommand("move \(text)", expected: "move SONG PLACE"))
+        }
+        return .input(.host(.move(song, to: place - 1)))
+    }
+
+    private static func volume(_ text: String) -> Meaning {
+        guard let percent = Int(text.hasSuffix("%") ? text.dropLast() : text[...]),
+            (0...DJLimits.loudest).contains(percent)
+        else { return .notice(.badCommand("volume \(text)", expected: "volume 40")) }
+        return .input(.host(.volume(percent)))
     }
 
     /// Whether programs have it: what commands do is explained to people.
@@ -159,12 +218,18 @@ public struct PageRequest: Decodable, Hashable, Sendable {
     public var songID: Song.ID?
     /// The guest that it is about.
     public var peer: Peer.ID?
+    /// The place that the song is to have, counted from 0.
+    public var position: Int?
+    /// How loud it is to be.
+    public var percent: Int?
 
     /// What it has for a parameter; nil where that is missing, or cannot be.
     func argument(for parameter: NodeCommand.Parameter?) -> String? {
         switch parameter {
         case nil: ""
         case .song: songID.flatMap { (1...DJLimits.songIDBytes).contains($0.utf8.count) ? $0 : nil }
+        case .placedSong: songID.flatMap { song in position.map { "\(song) \($0 &+ 1)" } }
+        case .percent: percent.map(String.init)
         case .guest: peer.flatMap { (1...Limits.peerIDBytes).contains($0.utf8.count) ? $0 : nil }
         case .words, .digits, .command: nil
         }

@@ -94,6 +94,7 @@ extension NodeCore {
         case .reject: break
         case .report(let intent, let peer, let rejected): show(.intent(intent, from: peer, rejected: rejected))
         case .disconnect(let peer): disconnect(peer, refusing: .banned)
+        case .admit: keepOut()
         case .notice(let notice): tell(notice)
         }
     }
@@ -224,6 +225,7 @@ extension NodeCore {
     /// Tells what is heard and what the radio does, where it is something else than what was told last.
     mutating func showWhatChanged() {
         if let heard = decisions.app.host?.playback(now: context.now), let event = screen.hears(heard) { show(event) }
+        if let offered = decisions.app.host?.steering, let event = screen.offers(offered) { show(event) }
         activity.links = decisions.presence.overRadio
         activity.isAdvertising = decisions.app.host != nil
         // A dial that has become a link is none any more.

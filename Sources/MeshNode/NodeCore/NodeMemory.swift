@@ -41,7 +41,7 @@ struct NodeMemory: Sendable {
         guard let session = contents.host?.session else {
             return HostFeature(
                 local: local, library: hosting.library, fairness: hosting.fairness, hasPlayer: hosting.hasPlayer,
-                opens: hosting.opens, epoch: epoch, now: now)
+                opens: hosting.opens, volume: contents.host.map { Int(clamping: $0.volume) }, epoch: epoch, now: now)
         }
         missingSongs = session.missingSongs(in: hosting.library)
         return HostFeature(
@@ -92,7 +92,8 @@ struct NodeMemory: Sendable {
 
     /// The session is over: the next one begins with an empty queue.
     mutating func noteEnd() {
-        pending.host = .ended(epoch: epoch)
+        let volume = (host.noted ?? host.written).map { Int64($0.volume) } ?? contents.host?.volume
+        pending.host = .ended(epoch: epoch, volume: volume ?? Int64(DJLimits.loudest))
     }
 
     /// Whether something waits that others wait for. That a peer was met, or has got something, can be written later.

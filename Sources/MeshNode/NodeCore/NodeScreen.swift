@@ -7,6 +7,7 @@ import MeshProtocol
 struct NodeScreen: Sendable {
     private var board = NoticeBoard()
     private var playback: Playback?
+    private var steering: Steering?
     private var shownActivity: RadioActivity?
 
     /// When `tick` is due.
@@ -37,6 +38,13 @@ struct NodeScreen: Sendable {
     mutating func hears(_ heard: Playback) -> NodeEvent? {
         defer { playback = heard }
         return heard.isSame(as: playback) ? nil : .playback(heard)
+    }
+
+    /// What the driver can do now.
+    mutating func offers(_ offered: Steering) -> NodeEvent? {
+        guard offered != steering else { return nil }
+        steering = offered
+        return .steering(offered)
     }
 
     /// What the radio does now.

@@ -12,12 +12,13 @@ extension HostRecord {
         self.init(
             epoch: epoch, nowPlaying: session.nowPlaying?.songID, isPlaying: session.isPlaying,
             elapsedMilliseconds: session.elapsed.wholeMilliseconds, queue: session.items.map { QueuedRecord($0) },
-            played: session.played, lastAskers: session.lastAskers, banned: session.banned)
+            played: session.played, lastAskers: session.lastAskers, banned: session.banned,
+            volume: Int64(session.volume))
     }
 
-    /// A session that has ended: only its epoch is kept, so that the next one's is higher.
-    static func ended(epoch: UInt32) -> HostRecord {
-        HostRecord(epoch: epoch)
+    /// A session that has ended: its epoch is kept, so that the next one's is higher, and what is the device's own.
+    static func ended(epoch: UInt32, volume: Int64 = Int64(DJLimits.loudest)) -> HostRecord {
+        HostRecord(epoch: epoch, volume: volume)
     }
 
     /// What is read from a disk may be anything; no song is longer.
@@ -25,13 +26,13 @@ extension HostRecord {
 
     /// The session, or nil where it has ended.
     var session: SavedSession? {
-        if self == .ended(epoch: epoch) { return nil }
+        if self == .ended(epoch: epoch, volume: volume) { return nil }
         let items = queue.map { SavedSession.Item($0) }
         return SavedSession(
             nowPlaying: items.first { $0.songID == nowPlaying }, isPlaying: isPlaying,
             elapsed: .milliseconds(min(max(elapsedMilliseconds, 0), Self.longestMilliseconds)),
             queue: items.filter { $0.songID != nowPlaying },
-            played: played, lastAskers: lastAskers, banned: banned)
+            played: played, lastAskers: lastAskers, banned: banned, volume: Int(clamping: volume))
     }
 }
 
@@ -44,13 +45,17 @@ extension Duration {
 
 extension QueuedRecord {
     fileprivate init(_ item: SavedSession.Item) {
-        self.init(songID: item.songID, addedBy: item.addedBy, added: Int64(item.added), voters: item.voters)
+        self.init(
+            songID: item.songID, addedBy: item.addedBy, added: Int64(item.added), voters: item.voters,
+            isHeld: item.isHeld)
     }
 }
 
 extension SavedSession.Item {
     fileprivate init(_ record: QueuedRecord) {
-        self.init(songID: record.songID, addedBy: record.addedBy, added: Int(record.added), voters: record.voters)
+        self.init(
+            songID: record.songID, addedBy: record.addedBy, added: Int(record.added), voters: record.voters,
+            isHeld: record.isHeld)
     }
 }
 

@@ -106,6 +106,28 @@ package struct NodeView: Encodable, Hashable, Sendable {
         @OrNull package var rssi: Int?
     }
 
+    /// What a driver can undo.
+    package struct Undo: Encodable, Hashable, Sendable {
+        /// What was done.
+        package enum Kind: String, Encodable, Hashable, Sendable {
+            case remove, clear, kick
+        }
+
+        package var kind: Kind
+        /// Of the song that was removed; left out of the others.
+        package var title: String?
+        /// Of the guest that was sent away; left out of the others.
+        package var name: String?
+
+        init(_ undo: Steering.Undo) {
+            switch undo {
+            case .remove(let title): (kind, self.title) = (.remove, UntrustedText.shown(title))
+            case .clear: kind = .clear
+            case .kick(let name): (kind, self.name) = (.kick, UntrustedText.shown(name))
+            }
+        }
+    }
+
     package struct Skip: Encodable, Hashable, Sendable {
         package var allowed: Bool
         package var votes: Int
@@ -165,6 +187,12 @@ package struct NodeView: Encodable, Hashable, Sendable {
     package var guests: [Guest]
     package var hosts: [HeardHost]
     package var skip: Skip
+    /// What the driver can undo; nil for nothing, and for guests.
+    @OrNull package var undo: Undo?
+    /// Whether there is a song before the present one; nil for guests.
+    @OrNull package var canGoBack: Bool?
+    /// How loud the player plays, in percent; nil where there is none, and for guests.
+    @OrNull package var volume: Int?
     package var notices: [ShownNotice]
     @OrNull package var invitation: Invitation?
     @OrNull package var library: LibraryCount?

@@ -12,7 +12,7 @@ extension NodeWatch {
     ) -> NodeView {
         let items = Items(self, viewpoint)
         let shown = snapshot?.connectedPeers ?? []
-        let isOwn = viewpoint.role != .webGuest
+        let isOwn = viewpoint.role != .webGuest, isDriver = viewpoint.role == .host
         let ended = viewpoint.ended ?? bye.map { Self.sentence($0, viewpoint.role) } ?? own.ended
         return NodeView(
             version: version, role: viewpoint.role, me: Self.person(viewpoint.me),
@@ -23,6 +23,8 @@ extension NodeWatch {
             queue: (snapshot?.queue ?? []).prefix(songs).map(items.item), wishes: otherWishes(viewpoint),
             guests: guests(shown, webGuests, viewpoint),
             hosts: viewpoint.role == .guest && !isConnected ? hosts : [], skip: skip(viewpoint),
+            undo: isDriver ? steering?.undo.map(NodeView.Undo.init) : nil,
+            canGoBack: isDriver ? steering?.canGoBack : nil, volume: isDriver ? steering?.volume : nil,
             notices: viewpoint.notices.current, invitation: isOwn ? surroundings.invitation : nil,
             library: isOwn ? library : nil, ended: ended)
     }

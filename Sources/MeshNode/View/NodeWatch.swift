@@ -63,6 +63,8 @@ package struct NodeWatch: Sendable {
     private var inRange = HostsInRange()
     package private(set) var links: [Peer.ID: LinkReport] = [:]
     package private(set) var library: LibraryCount?
+    /// What the driver can do; nil where that was not told.
+    package private(set) var steering: Steering?
     /// Why the node has stopped.
     package private(set) var bye: ByeReason?
     private var pictures = RecentTable<Song.ID, String>(limit: NodeLimits.rememberedPictures)
@@ -109,6 +111,9 @@ package struct NodeWatch: Sendable {
             pictures[songID] = path
             return .now
         case .playback(let playback): return take(playback, now: now)
+        case .steering(let steering):
+            self.steering = steering
+            return .now
         case .notice(let notice):
             own.notices.tell(notice, now: now)
             if notice.code == RejectionReason.skippingNotAllowed.rawValue { own.mayNotSkip = true }

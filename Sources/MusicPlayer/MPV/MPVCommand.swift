@@ -13,6 +13,8 @@ enum MPVCommand: Hashable, Sendable {
     case dropAppended
     /// Pause, or go on.
     case pause(Bool)
+    /// How loud to play, in percent.
+    case volume(Int)
     /// Where is the present file?
     case position
     /// Be silent.
@@ -44,6 +46,8 @@ extension MPVCommand {
         /// By names, since the place of `options` differs between mpv's versions.
         case named([String: String])
         case words([String], Bool? = nil)
+        /// Set a property to a number.
+        case set(String, to: Int)
         /// Tell of a property, under this number.
         case observe(String, as: Int)
 
@@ -56,6 +60,11 @@ extension MPVCommand {
                 var container = encoder.unkeyedContainer()
                 for word in words { try container.encode(word) }
                 if let value { try container.encode(value) }
+            case .set(let property, let number):
+                var container = encoder.unkeyedContainer()
+                try container.encode("set_property")
+                try container.encode(property)
+                try container.encode(number)
             case .observe(let property, let number):
                 var container = encoder.unkeyedContainer()
                 try container.encode("observe_property")
@@ -73,6 +82,7 @@ extension MPVCommand {
         case .append(let path): .named(["name": "loadfile", "url": path, "flags": "append-play"])
         case .dropAppended: .words(["playlist-clear"])
         case .pause(let pauses): .words(["set_property", "pause"], pauses)
+        case .volume(let percent): .set("volume", to: percent)
         case .position: .words(["get_property", "time-pos"])
         case .stop: .words(["stop"])
         case .sayErrors: .words(["request_log_messages", "error"])

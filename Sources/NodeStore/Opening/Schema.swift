@@ -18,6 +18,9 @@ enum Schema {
             try db.execute(sql: conversations)
         }
         migrator.registerMigration("4: who has proved to know the PIN") { db in try db.execute(sql: proofs) }
+        migrator.registerMigration("5: places that the driver gives, and the volume") { db in
+            try db.execute(sql: steering)
+        }
         return migrator
     }()
 
@@ -80,6 +83,12 @@ enum Schema {
     /// `MeshCore.Remembered.isProved`.
     private static let proofs = """
         ALTER TABLE conversation ADD COLUMN isProved INTEGER NOT NULL DEFAULT 0 CHECK (isProved IN (0, 1));
+        """
+
+    /// `QueuedRecord.isHeld`, and `HostRecord.volume`.
+    private static let steering = """
+        ALTER TABLE queuedSong ADD COLUMN isHeld INTEGER NOT NULL DEFAULT 0 CHECK (isHeld IN (0, 1));
+        ALTER TABLE hostState ADD COLUMN volume INTEGER NOT NULL DEFAULT 100;
         """
 
     private static let host = """

@@ -25,14 +25,15 @@ struct WrittenHost: Sendable {
             let row = try Row.fetchOne(
                 db,
                 sql: """
-                    SELECT epoch, nowPlaying, isPlaying, elapsedMilliseconds FROM hostState
+                    SELECT epoch, nowPlaying, isPlaying, elapsedMilliseconds, volume FROM hostState
                     """)
         else { return nil }
         var record = HostRecord(
             epoch: try row.value(0), nowPlaying: try row.optional(1), isPlaying: try row.value(2),
-            elapsedMilliseconds: try row.value(3))
-        let items = try db.list("SELECT place, songID, addedBy, added FROM queuedSong ORDER BY place") { row in
-            QueuedRecord(songID: try row.value(1), addedBy: try row.value(2), added: try row.value(3))
+            elapsedMilliseconds: try row.value(3), volume: try row.value(4))
+        let items = try db.list("SELECT place, songID, addedBy, added, isHeld FROM queuedSong ORDER BY place") { row in
+            QueuedRecord(
+                songID: try row.value(1), addedBy: try row.value(2), added: try row.value(3), isHeld: try row.value(4))
         }
         queue = PlacedList(rows: items.rows.map { PlacedList.Row(place: $0.place, element: $0.element.songID) })
         record.queue = items.elements
@@ -72,16 +73,16 @@ struct WrittenHost: Sendable {
     private func writeState(_ new: HostRecord, _ db: Database) throws {
         if let record, record.epoch == new.epoch, record.nowPlaying == new.nowPlaying,
             record.isPlaying == new.isPlaying,
-            record.elapsedMilliseconds == new.elapsedMilliseconds
+            record.elapsedMilliseconds == new.elapsedMilliseconds, record.volume == new.volume
         {
             return
         }
         try db.run(
             """
             INSERT OR REPLACE INTO hostState
-                (id, epoch, nowPlaying, isPlaying, elapsedMilliseconds) VALUES (1, ?, ?, ?, ?)
+                (id, epoch, nowPlaying, isPlaying, elapsedMilliseconds, volume) VALUES (1, ?, ?, ?, ?, ?)
             """,
-            [new.epoch, new.nowPlaying, new.isPlaying, new.elapsedMilliseconds])
+            [new.epoch, new.nowPlaying, new.isPlaying, new.elapsedMilliseconds, new.volume])
     }
 
     private mutating func writeQueue(_ new: [QueuedRecord], _ db: Database) throws {
@@ -108,16 +109,16 @@ struct WrittenHost: Sendable {
     ) throws {
         if let old {
             if let place { try db.run("UPDATE queuedSong SET place = ?2 WHERE songID = ?1", [item.songID, place]) }
-            if item.addedBy != old.addedBy || item.added != old.added {
+            if item.addedBy != old.addedBy || item.added != old.added || item.isHeld != old.isHeld {
                 try db.run(
-                    "UPDATE queuedSong SET addedBy = ?2, added = ?3 WHERE songID = ?1",
-                    [item.songID, item.addedBy, item.added])
+                    "UPDATE queuedSong SET addedBy = ?2, added = ?3, isHeld = ?4 WHERE songID = ?1",
+                    [item.songID, item.addedBy, item.added, item.isHeld])
             }
             guard item.voters != old.voters else { return }
         } else {
             try db.run(
-                "INSERT INTO queuedSong (songID, addedBy, added, place) VALUES (?, ?, ?, ?)",
-                [item.songID, item.addedBy, item.added, place])
+                "INSERT INTO queuedSong (songID, addedBy, added, place, isHeld) VALUES (?, ?, ?, ?, ?)",
+                [item.songID, item.addedBy, item.added, place, item.isHeld])
         }
         let changes = voters[item.songID, default: PlacedList()].become(item.voters)
         for row in changes.removed {

@@ -39,7 +39,7 @@ extension SetupProblem {
 
 /// What can be typed at a running node, for its help and its manual page.
 func typed(_ user: NodeCommand.User, isRecorded: Bool = false) -> String {
-    let help = CommandReader(user, isRecorded: isRecorded).help()
+    let help = CommandReader(user, isRecorded: isRecorded).help(isComplete: true)
     return (["While it runs, these can be typed:", ""] + help.dropLast() + [""] + help.suffix(1)).joined(
         separator: "\n")
 }

@@ -49,22 +49,27 @@ struct MediaKeysTests {
         try bus.start()
         try await with(bus) { keys, commands, presence in
             try await present(presence)
-            await keys.show(Playback(song: Self.song(), isPlaying: true, elapsed: .zero, next: nil))
+            await keys.show(
+                Playback(
+                    song: Self.song(), isPlaying: true, volume: 70, canGoBack: true, elapsed: .zero, next: nil))
             let buttons: [(String, MediaCommand)] = [
                 ("play", .play), ("pause", .pause), ("play-pause", .playPause), ("next", .next), ("stop", .pause),
+                ("previous", .previous),
             ]
             for (button, command) in buttons {
                 #expect(try await bus.playerctl(button) != nil)
                 #expect(try await commands.first { $0 } == command)
             }
             // These do nothing: the next button is the next command.
-            _ = try await bus.playerctl("previous")
             _ = try await bus.playerctl("position", "5")
-            _ = try await bus.playerctl("volume", "0.5")
             _ = try await bus.playerctl("open", "file:///etc/passwd")
-            #expect(try await bus.playerctl("volume") == "1.000000")
             _ = try await bus.playerctl("next")
             #expect(try await commands.first { $0 } == .next)
+            #expect(try await bus.playerctl("volume") == "0.700000")
+            _ = try await bus.playerctl("volume", "0.35")
+            #expect(try await commands.first { $0 } == .volume(35))
+            _ = try await bus.playerctl("volume", "7")
+            #expect(try await commands.first { $0 } == .volume(100))
         }
     }
 

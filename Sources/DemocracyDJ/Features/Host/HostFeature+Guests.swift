@@ -82,7 +82,10 @@ extension HostFeature {
 
     private mutating func takeBackVote(for songID: Song.ID, by peer: Peer.ID) -> RejectionReason? {
         if state.nowPlaying?.id == songID { return state.nowPlaying?.giveBack(voteOf: peer) }
-        guard let place = place(of: songID) else { return .notVoted }
+        guard let place = place(of: songID) else {
+            forgetVote(of: peer, for: songID)
+            return .notVoted
+        }
         return state.queue[place].item.giveBack(voteOf: peer)
     }
 
@@ -120,7 +123,7 @@ extension HostFeature {
         return playNext(now: now, pauses: !state.isPlaying)
     }
 
-    private func place(of songID: Song.ID) -> Int? { state.queue.firstIndex { $0.item.id == songID } }
+    func place(of songID: Song.ID) -> Int? { state.queue.firstIndex { $0.item.id == songID } }
 
     private func snapshotHas(_ songID: Song.ID) -> Bool {
         state.nowPlaying?.id == songID || place(of: songID) != nil

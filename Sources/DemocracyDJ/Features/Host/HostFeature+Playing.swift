@@ -31,9 +31,14 @@ extension HostFeature {
             guard state.queue.contains(where: { $0.item.id == songID }) else {
                 return [.notice(Notice(.notInQueue(songID)))]
             }
-            state.queue.removeAll { $0.item.id == songID }
-            return changed(now: now)
-        case .kick(let name): return kick(name)
+            return remove(songID, now: now)
+        case .kick(let name): return kick(name, now: now)
+        case .playNext(let songID): return playNext(songID, now: now)
+        case .move(let songID, let place): return move(songID, to: place, now: now)
+        case .clear: return clear(now: now)
+        case .undo: return undo(now: now)
+        case .previous: return previous(now: now)
+        case .volume(let percent): return setVolume(percent)
         }
     }
 
@@ -48,7 +53,7 @@ extension HostFeature {
     }
 
     /// An identifier goes before a name: a guest may call itself anything.
-    private mutating func kick(_ name: String) -> [Effect] {
+    private mutating func kick(_ name: String, now: MeshInstant) -> [Effect] {
         let guests = state.connectedPeers
         let named = guests.first { $0.id == name }.map { [$0] } ?? guests.filter { $0.name == name }
         let meant = named.isEmpty ? guests.filter { $0.id.hasPrefix(name) && name.count >= Identity.headDigits } : named
@@ -56,11 +61,13 @@ extension HostFeature {
         guard meant.count == 1 else { return [.notice(Notice(.severalGuests(meant)))] }
         if !state.banned.contains(peer.id) { state.banned.append(peer.id) }
         if state.banned.count > DJLimits.bannedPeers { state.banned.removeFirst() }
+        noteStep(.kick(peer), now: now)
         return [.disconnect(peer.id)]
     }
 
     /// The next song of the queue plays, or pauses; where it is empty, one of the library's: there is no silence.
     mutating func playNext(now: MeshInstant, pauses: Bool = false) -> [Effect] {
+        if let item = state.nowPlaying { noteHeard(item.id) }
         if !state.queue.isEmpty {
             begin(state.queue.removeFirst().item, now: now, pauses: pauses)
         } else if let song = spare {
@@ -84,7 +91,8 @@ extension HostFeature {
     public func playback(now: MeshInstant) -> Playback {
         Playback(
             song: state.nowPlaying?.song, turn: state.turns, isPlaying: state.isPlaying,
-            hasSound: !state.waitsForSound, elapsed: state.elapsed(now), next: state.queue.first?.item.song ?? spare)
+            hasSound: !state.waitsForSound, volume: hasPlayer ? state.volume : nil, canGoBack: canGoBack,
+            elapsed: state.elapsed(now), next: state.queue.first?.item.song ?? spare)
     }
 
     // MARK: The player

@@ -34,6 +34,18 @@ public struct HostFeature: Feature {
         case remove(Song.ID)
         /// Send a guest away, by identifier or name, until the session ends.
         case kick(Peer.ID)
+        /// Play a song next: one of the queue, whatever its votes, or another one of the library.
+        case playNext(Song.ID)
+        /// Give a song of the queue a place in it, counted from 0.
+        case move(Song.ID, to: Int)
+        /// Take all songs out of the queue.
+        case clear
+        /// Undo what was done last, of `remove`, `clear` and `kick`.
+        case undo
+        /// Back to the song that was heard before.
+        case previous
+        /// How loud, in percent of what the device can.
+        case volume(Int)
     }
 
     /// What is to be done.
@@ -52,6 +64,8 @@ public struct HostFeature: Feature {
         case report(GuestIntent, from: Peer, rejected: RejectionReason?)
         /// Send a guest away, and do not let it in again.
         case disconnect(Peer.ID)
+        /// A guest that was sent away may come again.
+        case admit(Peer.ID)
         /// Tell the person that a command led to nothing, and why.
         case notice(Notice)
     }
@@ -88,6 +102,14 @@ public struct HostFeature: Feature {
         public var unplayable: [Song.ID] = []
         /// Songs that have begun to play in this run.
         public var turns = 0
+        /// The songs that were heard before the present one, the last of them last: the way back.
+        public var history: [Song.ID] = []
+        /// What the driver has done and can undo, the last of it last.
+        public var undoable: [UndoStep] = []
+        /// How many such steps there were in this run.
+        public var steps = 0
+        /// How loud the player plays, in percent.
+        public var volume = DJLimits.loudest
         /// Songs that were ever added.
         public var added: Int
         /// How often each linked guest has searched.
@@ -125,10 +147,11 @@ public struct HostFeature: Feature {
     /// them, a library that is there to be chosen from leaves the queue to its guests.
     public init(
         local: Peer, library: SongLibrary, fairness: Fairness = Fairness(), hasPlayer: Bool = false,
-        opens: Int = DJLimits.openingSongs, epoch: UInt32, now: MeshInstant
+        opens: Int = DJLimits.openingSongs, volume: Int? = nil, epoch: UInt32, now: MeshInstant
     ) {
         self.init(
             silent: local, library: library, fairness: fairness, hasPlayer: hasPlayer, epoch: epoch, now: now)
+        if let volume { state.volume = min(max(volume, 0), DJLimits.loudest) }
         let opening = library.songs.dropFirst().prefix(opens)
         state.queue = opening.enumerated().map { QueuedSong(QueueItem(song: $1, addedBy: local.id), added: $0) }
         state.added = opening.count
@@ -143,8 +166,8 @@ public struct HostFeature: Feature {
         if !saved.items.isEmpty, saved.missingSongs(in: library) == saved.items.count {
             // Nothing of it is in this library: it is another one's session, and this one begins as new.
             self.init(
-                local: local, library: library, fairness: fairness, hasPlayer: hasPlayer, opens: opens, epoch: epoch,
-                now: now)
+                local: local, library: library, fairness: fairness, hasPlayer: hasPlayer, opens: opens,
+                volume: saved.volume, epoch: epoch, now: now)
             state.banned = saved.banned
         } else {
             self.init(
@@ -183,7 +206,9 @@ public struct HostFeature: Feature {
     }
 
     /// When `tick` is due.
-    public var deadline: MeshInstant { min(songEnds ?? state.nextHeartbeat, state.nextHeartbeat) }
+    public var deadline: MeshInstant {
+        ([state.nextHeartbeat, songEnds] + state.undoable.map(\.until)).compactMap(\.self).min() ?? state.nextHeartbeat
+    }
 
     /// Takes an event.
     public mutating func handle(_ event: Event, now: MeshInstant) -> [Effect] {
@@ -198,6 +223,7 @@ public struct HostFeature: Feature {
 
     private mutating func tick(now: MeshInstant) -> [Effect] {
         var effects: [Effect] = []
+        forgetOldSteps(now)
         if let songEnds, songEnds <= now { effects += playNext(now: now) }
         if state.nextHeartbeat <= now {
             state.nextHeartbeat = now + DJLimits.stateHeartbeat

@@ -8,16 +8,20 @@ public struct QueuedSong: Hashable, Sendable {
     public var item: QueueItem
     /// Its place in the order of adding.
     public var added: Int
+    /// The driver has given it its place in the queue, and votes do not move it.
+    public var isHeld: Bool
 
     /// A queued song.
-    public init(_ item: QueueItem, added: Int) {
+    public init(_ item: QueueItem, added: Int, isHeld: Bool = false) {
         self.item = item
         self.added = added
+        self.isHeld = isHeld
     }
 }
 
 /// In which order songs play: more votes first, equal votes in the order in which the songs were added, and no guest's
-/// songs all in a row while others wait (`Fairness.songsInARow`).
+/// songs all in a row while others wait (`Fairness.songsInARow`). A song that the driver has given a place keeps it, and the
+/// others are in this order around it.
 struct PlayOrder {
     /// The guest that asked for the songs that have played last, and how many of them there are in a row.
     private var run: (asker: Peer.ID, songs: Int)?
@@ -34,15 +38,13 @@ struct PlayOrder {
 
     /// The songs in their order.
     mutating func arrange(_ songs: [QueuedSong]) -> [QueuedSong] {
-        guard songsInARow != nil else {
-            return songs.sorted { ($1.item.votes, $0.added) < ($0.item.votes, $1.added) }
-        }
         // What comes next stands last, where taking it out moves nothing.
-        var waiting = songs.sorted { ($0.item.votes, $1.added) < ($1.item.votes, $0.added) }
+        var waiting = songs.filter { !$0.isHeld }.sorted { ($0.item.votes, $1.added) < ($1.item.votes, $0.added) }
+        guard songsInARow != nil || waiting.count < songs.count else { return waiting.reversed() }
         var order: [QueuedSong] = []
-        order.reserveCapacity(waiting.count)
-        while !waiting.isEmpty {
-            let next = waiting.remove(at: placeOfNext(waiting))
+        order.reserveCapacity(songs.count)
+        for song in songs {
+            let next = song.isHeld ? song : waiting.remove(at: placeOfNext(waiting))
             note(next.item.addedBy)
             order.append(next)
         }

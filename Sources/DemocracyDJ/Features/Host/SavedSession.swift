@@ -14,13 +14,16 @@ public struct SavedSession: Hashable, Sendable {
         public var added: Int
         /// Who voted for it, in the order of their votes.
         public var voters: [Peer.ID]
+        /// The driver has given it its place.
+        public var isHeld: Bool
 
         /// An item.
-        public init(songID: Song.ID, addedBy: Peer.ID, added: Int, voters: [Peer.ID]) {
+        public init(songID: Song.ID, addedBy: Peer.ID, added: Int, voters: [Peer.ID], isHeld: Bool = false) {
             self.songID = songID
             self.addedBy = addedBy
             self.added = added
             self.voters = voters
+            self.isHeld = isHeld
         }
     }
 
@@ -38,11 +41,13 @@ public struct SavedSession: Hashable, Sendable {
     public var lastAskers: [Peer.ID]
     /// See `HostFeature.State`.
     public var banned: [Peer.ID]
+    /// See `HostFeature.State`.
+    public var volume: Int
 
     /// A session.
     public init(
         nowPlaying: Item?, isPlaying: Bool, elapsed: MeshInstant, queue: [Item], played: [Song.ID],
-        lastAskers: [Peer.ID], banned: [Peer.ID]
+        lastAskers: [Peer.ID], banned: [Peer.ID], volume: Int = DJLimits.loudest
     ) {
         self.nowPlaying = nowPlaying
         self.isPlaying = isPlaying
@@ -51,6 +56,7 @@ public struct SavedSession: Hashable, Sendable {
         self.played = played
         self.lastAskers = lastAskers
         self.banned = banned
+        self.volume = volume
     }
 }
 
@@ -66,9 +72,11 @@ extension HostFeature {
     /// What must not be forgotten.
     public func savedSession(now: MeshInstant) -> SavedSession {
         SavedSession(
-            nowPlaying: state.nowPlaying.map { SavedSession.Item($0, added: 0) }, isPlaying: state.isPlaying,
-            elapsed: state.elapsed(now), queue: state.queue.map { SavedSession.Item($0.item, added: $0.added) },
-            played: state.played, lastAskers: state.lastAskers, banned: state.banned)
+            nowPlaying: state.nowPlaying.map { SavedSession.Item(QueuedSong($0, added: 0)) },
+            isPlaying: state.isPlaying,
+            elapsed: state.elapsed(now), queue: state.queue.map { SavedSession.Item($0) },
+            played: state.played, lastAskers: state.lastAskers, banned: state.banned,
+            volume: state.volume)
     }
 
     /// Goes on where an earlier run was cut off. Songs that the library does not have any more are left out; where that
@@ -78,14 +86,16 @@ extension HostFeature {
         let order = saved.queue.sorted { $0.added < $1.added }.map(\.songID)
         let places = Dictionary(zip(order, 0...)) { first, _ in first }
         state.queue = saved.queue.compactMap { saved in
-            item(saved).map { QueuedSong($0, added: places[saved.songID] ?? 0) }
+            item(saved).map { QueuedSong($0, added: places[saved.songID] ?? 0, isHeld: saved.isHeld) }
         }
         state.added = order.count
         state.played = saved.played.filter { library[$0] != nil }
         chooseSpare()
         noteAskers(saved.lastAskers)
         state.banned = saved.banned
+        state.volume = min(max(saved.volume, 0), DJLimits.loudest)
         state.nowPlaying = saved.nowPlaying.flatMap(item)
+        state.history = state.played.filter { $0 != state.nowPlaying?.id }.suffix(DJLimits.heardSongs)
         state.playedBefore = state.nowPlaying == nil ? .zero : saved.elapsed
         state.playingSince = saved.isPlaying && state.nowPlaying != nil ? now : nil
         // The policies may be others than they were, and songs may be gone.
@@ -99,7 +109,9 @@ extension HostFeature {
 }
 
 extension SavedSession.Item {
-    fileprivate init(_ item: QueueItem, added: Int) {
-        self.init(songID: item.id, addedBy: item.addedBy, added: added, voters: item.voters)
+    fileprivate init(_ queued: QueuedSong) {
+        let item = queued.item
+        self.init(
+            songID: item.id, addedBy: item.addedBy, added: queued.added, voters: item.voters, isHeld: queued.isHeld)
     }
 }

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import MeshProtocol
+
+// What the driver does with the queue, and what of it can be undone.
+
+extension HostFeature {
+    /// What the driver can do.
+    public var steering: Steering {
+        Steering(
+            undo: state.undoable.last.map { Steering.Undo($0.done) }, steps: state.steps,
+            canGoBack: canGoBack, volume: hasPlayer ? state.volume : nil)
+    }
+
+    // MARK: Order. A place that the driver gives holds until the song plays or is taken out; votes order the others.
+
+    mutating func playNext(_ songID: Song.ID, now: MeshInstant) -> [Effect] {
+        guard state.nowPlaying?.id != songID else { return [.notice(Notice(.notInQueue(songID)))] }
+        if place(of: songID) == nil, let reason = suggest(songID, by: local.id) {
+            return [.notice(Notice(.cannotAdd(library[songID]?.title ?? songID, reason)))]
+        }
+        return move(songID, to: 0, now: now)
+    }
+
+    mutating func move(_ songID: Song.ID, to wanted: Int, now: MeshInstant) -> [Effect] {
+        guard let place = place(of: songID) else { return [.notice(Notice(.notInQueue(songID)))] }
+        var song = state.queue.remove(at: place)
+        song.isHeld = true
+        state.queue.insert(song, at: min(max(wanted, 0), state.queue.count))
+        return changed(now: now)
+    }
+
+    mutating func remove(_ songID: Song.ID, now: MeshInstant) -> [Effect] {
+        guard let place = place(of: songID) else { return [.notice(Notice(.notInQueue(songID)))] }
+        noteStep(.remove(state.queue.remove(at: place), at: place), now: now)
+        return changed(now: now)
+    }
+
+    mutating func clear(now: MeshInstant) -> [Effect] {
+        guard !state.queue.isEmpty else { return [.notice(Notice(.emptyQueue))] }
+        noteStep(.clear(state.queue), now: now)
+        state.queue = []
+        return changed(now: now)
+    }
+
+    // MARK: Undo
+
+    mutating func noteStep(_ done: UndoStep.Done, now: MeshInstant) {
+        forgetOldSteps(now)
+        state.steps += 1
+        state.undoable.append(UndoStep(done: done, until: now + DJLimits.undoTime))
+        state.undoable = state.undoable.suffix(DJLimits.undoSteps)
+    }
+
+    mutating func forgetOldSteps(_ now: MeshInstant) { state.undoable.removeAll { $0.until <= now } }
+
+    mutating func undo(now: MeshInstant) -> [Effect] {
+        forgetOldSteps(now)
+        guard let step = state.undoable.last else { return [.notice(Notice(.nothingToUndo))] }
+        switch step.done {
+        case .remove(let song, let place):
+            if let reason = putBack(song, at: place) {
+                return [.notice(Notice(.cannotAdd(song.item.title, reason)))]
+            }
+        case .clear(let songs):
+            // All of them or none: what is left out would be gone.
+            let missing = songs.filter { place(of: $0.item.id) == nil && state.nowPlaying?.id != $0.item.id }
+            guard state.queue.count + missing.count <= DJLimits.queuedSongs else {
+                return [.notice(Notice(.cannotAdd(songs.first?.item.title ?? "", .queueFull)))]
+            }
+            for (place, song) in songs.enumerated() { _ = putBack(song, at: place) }
+        case .kick(let peer): state.banned.removeAll { $0 == peer.id }
+        }
+        state.undoable.removeLast()
+        if case .kick(let peer) = step.done { return [.admit(peer.id)] }
+        return changed(now: now)
+    }
+
+    /// A song goes back to its place with its votes; one that is there again gets them. Why it cannot; nil where it can.
+    private mutating func putBack(_ song: QueuedSong, at place: Int) -> RejectionReason? {
+        if state.nowPlaying?.id == song.item.id {
+            state.nowPlaying?.addVoters(of: song.item)
+            return nil
+        }
+        if let place = self.place(of: song.item.id) {
+            state.queue[place].item.addVoters(of: song.item)
+            return nil
+        }
+        guard let known = library[song.item.id] else { return .unknownSong }
+        guard !state.unplayable.contains(known.id) else { return .cannotBePlayed }
+        guard state.queue.count < DJLimits.queuedSongs else { return .queueFull }
+        var song = song
+        song.item.song = known
+        state.queue.insert(song, at: min(place, state.queue.count))
+        return nil
+    }
+
+    /// A guest has taken a vote back for a song that is out of the queue: it does not come back with the song.
+    mutating func forgetVote(of peer: Peer.ID, for songID: Song.ID) {
+        for index in state.undoable.indices { state.undoable[index].done.forgetVote(of: peer, for: songID) }
+    }
+
+    // MARK: Back
+
+    mutating func noteHeard(_ songID: Song.ID) {
+        state.history.append(songID)
+        state.history = state.history.suffix(DJLimits.heardSongs)
+    }
+
+    /// The song that was heard before the present one and can still be played.
+    private var before: Song? {
+        state.history.last { library[$0] != nil && !state.unplayable.contains($0) && $0 != state.nowPlaying?.id }
+            .flatMap { library[$0] }
+    }
+
+    var canGoBack: Bool { state.nowPlaying != nil && before != nil }
+
+    /// The present song is the next one then, with its votes.
+    mutating func previous(now: MeshInstant) -> [Effect] {
+        guard let playing = state.nowPlaying, let song = before else { return [.notice(Notice(.nothingBefore))] }
+        let queued = place(of: song.id).map { state.queue.remove(at: $0).item }
+        guard state.queue.count < DJLimits.queuedSongs else {
+            return [.notice(Notice(.cannotAdd(playing.title, .queueFull)))]
+        }
+        while let last = state.history.popLast(), last != song.id {}
+        state.queue.insert(QueuedSong(playing, added: state.added, isHeld: true), at: 0)
+        state.added += 1
+        begin(queued ?? QueueItem(song: song, addedBy: local.id), now: now, pauses: !state.isPlaying)
+        return changed(now: now)
+    }
+
+    // MARK: Volume
+
+    /// Guests are not told of it.
+    mutating func setVolume(_ percent: Int) -> [Effect] {
+        guard hasPlayer else { return [.notice(Notice(.noVolume))] }
+        state.volume = min(max(percent, 0), DJLimits.loudest)
+        return []
+    }
+}
+
+extension QueueItem {
+    fileprivate mutating func addVoters(of other: QueueItem) {
+        voters += other.voters.filter { !voters.contains($0) }.prefix(max(DJLimits.votes - votes, 0))
+    }
+}
+
+extension UndoStep.Done {
+    fileprivate mutating func forgetVote(of peer: Peer.ID, for songID: Song.ID) {
+        switch self {
+        case .remove(var song, let place) where song.item.id == songID:
+            song.item.voters.removeAll { $0 == peer }
+            self = .remove(song, at: place)
+        case .clear(var songs):
+            for index in songs.indices where songs[index].item.id == songID {
+                songs[index].item.voters.removeAll { $0 == peer }
+            }
+            self = .clear(songs)
+        case .remove, .kick: break
+        }
+    }
+}
+
+extension Steering.Undo {
+    fileprivate init(_ done: UndoStep.Done) {
+        switch done {
+        case .remove(let song, _): self = .remove(title: song.item.title)
+        case .clear: self = .clear
+        case .kick(let peer): self = .kick(name: peer.name)
+        }
+    }
+}

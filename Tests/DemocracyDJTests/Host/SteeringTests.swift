@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import MeshProtocol
+import Testing
+
+@testable import DemocracyDJ
+
+@Suite("A driver who steers the queue")
+struct SteeringTests {
+    /// It plays s1; s2 to s5 wait.
+    var host = Example.hostFeature(Fairness(songsInARow: nil))
+
+    private mutating func command(_ command: HostFeature.Command, at seconds: Double = 0) -> [HostFeature.Effect] {
+        host.handle(.command(command), now: .seconds(seconds))
+    }
+
+    private mutating func vote(_ song: Song.ID, by guests: Peer...) {
+        for guest in guests { _ = host.handle(Example.intent(.vote(songID: song), from: guest), now: .zero) }
+    }
+
+    private mutating func connect(_ guests: Peer...) {
+        for guest in guests { _ = host.handle(.multipeerEvent(.peerConnected(guest)), now: .zero) }
+    }
+
+    private var queue: [Song.ID] { host.snapshot.queue.map(\.id) }
+
+    private func notice(_ effects: [HostFeature.Effect]) -> String? {
+        effects.compactMap { if case .notice(let notice) = $0 { notice.code } else { nil } }.first
+    }
+
+    // MARK: Places
+
+    @Test("a place that the driver gives holds, and votes order the others around it")
+    mutating func held() {
+        _ = command(.move("s4", to: 1))
+        #expect(queue == ["s2", "s4", "s3", "s5"])
+        vote("s5", by: Example.ana, Example.bob)
+        vote("s3", by: Example.ana)
+        #expect(queue == ["s5", "s4", "s3", "s2"], "s4 stays second, without a vote")
+        _ = command(.skip)
+        #expect(queue == ["s4", "s3", "s2"], "as the queue goes on, so does its place")
+        vote("s2", by: Example.ana, Example.bob)
+        #expect(queue == ["s4", "s2", "s3"])
+    }
+
+    @Test("a song that is to play next does, whatever the votes, and may come from the library")
+    mutating func next() {
+        vote("s3", by: Example.ana, Example.bob)
+        _ = command(.playNext("s5"))
+        #expect(queue.first == "s5")
+        vote("s3", by: Example.otherBob)
+        #expect(queue.first == "s5")
+        _ = command(.remove("s4"))
+        _ = command(.playNext("s4"))
+        #expect(queue == ["s4", "s5", "s3", "s2"])
+        #expect(notice(command(.playNext("s1"))) == "notQueued", "it plays")
+        #expect(notice(command(.playNext("s9"))) == "unknownSong")
+        #expect(notice(command(.move("s9", to: 0))) == "notQueued")
+    }
+
+    @Test("places beyond the queue are its ends", arguments: [(-3, 0), (0, 0), (99, 3)])
+    mutating func ends(wanted: Int, place: Int) {
+        _ = command(.move("s3", to: wanted))
+        #expect(queue.firstIndex(of: "s3") == place)
+    }
+
+    @Test("places that the driver has given and the volume are there after a restart")
+    mutating func restart() {
+        host = HostFeature(
+            local: Example.host, library: Example.library, fairness: Fairness(songsInARow: nil), hasPlayer: true,
+            epoch: 7, now: .zero)
+        _ = command(.move("s5", to: 1))
+        _ = command(.volume(40))
+        var later = HostFeature(
+            local: Example.host, library: Example.library, fairness: Fairness(songsInARow: nil), hasPlayer: true,
+            resuming: host.savedSession(now: .zero), epoch: 8, now: .zero)
+        #expect(later.snapshot.queue.map(\.id) == ["s2", "s5", "s3", "s4"])
+        #expect(later.steering.volume == 40 && later.playback(now: .zero).volume == 40)
+        _ = later.handle(Example.intent(.vote(songID: "s4"), from: Example.ana), now: .zero)
+        #expect(later.snapshot.queue.map(\.id) == ["s4", "s5", "s2", "s3"])
+    }
+
+    // MARK: Undo
+
+    @Test("a song that was removed comes back to its place with its votes")
+    mutating func undoRemove() {
+        vote("s4", by: Example.ana, Example.bob)
+        vote("s3", by: Example.ana)
+        let before = host.snapshot.queue
+        _ = command(.remove("s4"))
+        #expect(queue == ["s3", "s2", "s5"])
+        #expect(host.steering.undo == .remove(title: "Song 4"))
+        _ = command(.undo)
+        #expect(host.snapshot.queue == before)
+        #expect(host.steering.undo == nil)
+        #expect(notice(command(.undo)) == "nothingToUndo")
+    }
+
+    @Test("a held song comes back to its place too")
+    mutating func undoHeld() {
+        _ = command(.move("s5", to: 1))
+        _ = command(.remove("s5"))
+        vote("s4", by: Example.ana)
+        _ = command(.undo)
+        #expect(queue == ["s4", "s5", "s2", "s3"])
+    }
+
+    @Test("a vote that was taken back while its song was out of the queue stays taken back")
+    mutating func takenBackMeanwhile() {
+        vote("s4", by: Example.ana, Example.bob)
+        _ = command(.remove("s4"))
+        _ = host.handle(Example.intent(.takeBackVote(songID: "s4"), from: Example.ana), now: .zero)
+        _ = command(.undo)
+        #expect(host.snapshot.item("s4")?.voters == [Example.bob.id])
+    }
+
+    @Test("a song that somebody has suggested again meanwhile gets the votes that it had, each once")
+    mutating func suggestedMeanwhile() {
+        connect(Example.ana, Example.bob)
+        vote("s4", by: Example.ana, Example.bob)
+        _ = command(.remove("s4"))
+        _ = host.handle(Example.intent(.suggestSong(songID: "s4"), from: Example.bob), now: .zero)
+        vote("s4", by: Example.bob)
+        _ = command(.undo)
+        #expect(queue.count { $0 == "s4" } == 1)
+        #expect(Set(host.snapshot.item("s4")?.voters ?? []) == [Example.ana.id, Example.bob.id])
+        #expect(host.snapshot.item("s4")?.votes == 2)
+    }
+
+    @Test("a queue that was cleared is filled again, in its order and with its votes")
+    mutating func undoClear() {
+        vote("s4", by: Example.ana)
+        _ = command(.move("s3", to: 1))
+        let before = host.snapshot.queue
+        _ = command(.clear)
+        #expect(host.snapshot.queue.isEmpty && host.steering.undo == .clear)
+        #expect(notice(command(.clear)) == "emptyList")
+        _ = command(.undo)
+        #expect(host.snapshot.queue == before)
+    }
+
+    @Test("a guest that was sent away may come again")
+    mutating func undoKick() {
+        connect(Example.ana)
+        #expect(command(.kick("Ana")) == [.disconnect(Example.ana.id)])
+        _ = host.handle(
+            .multipeerEvent(.peerDisconnected(Example.ana, reason: .refused)), now: .zero)
+        connect(Example.ana)
+        #expect(host.snapshot.connectedPeers.isEmpty)
+        #expect(host.steering.undo == .kick(name: "Ana"))
+        #expect(command(.undo) == [.admit(Example.ana.id)])
+        connect(Example.ana)
+        #expect(host.snapshot.connectedPeers == [Example.ana])
+    }
+
+    @Test("the last step is undone first, a few of them, and none that is long ago")
+    mutating func steps() {
+        _ = command(.remove("s2"), at: 0)
+        _ = command(.remove("s3"), at: 60)
+        _ = command(.undo, at: 61)
+        #expect(queue == ["s3", "s4", "s5"])
+        #expect(host.deadline <= .seconds(120))
+        _ = host.handle(.tick, now: .seconds(120))
+        #expect(host.steering.undo == nil)
+        #expect(notice(command(.undo, at: 121)) == "nothingToUndo")
+        for turn in 0..<20 {
+            _ = command(.remove("s5"), at: 130 + Double(turn))
+            _ = command(.add("s5"), at: 130 + Double(turn))
+        }
+        #expect(host.state.undoable.count == DJLimits.undoSteps)
+        #expect(host.steering.steps == 22)
+    }
+
+    // MARK: Back and volume
+
+    @Test("the song before plays again, and the present one with its votes is next")
+    mutating func previous() {
+        #expect(!host.steering.canGoBack)
+        #expect(notice(command(.previous)) == "nothingBefore")
+        vote("s2", by: Example.ana)
+        _ = command(.skip)
+        _ = command(.skip)
+        #expect(host.snapshot.nowPlaying?.id == "s3" && host.steering.canGoBack)
+        _ = command(.previous)
+        #expect(host.snapshot.nowPlaying?.id == "s2" && queue == ["s3", "s4", "s5"])
+        _ = command(.previous)
+        #expect(host.snapshot.nowPlaying?.id == "s1" && queue == ["s2", "s3", "s4", "s5"])
+        #expect(!host.steering.canGoBack)
+        _ = command(.skip)
+        #expect(host.snapshot.nowPlaying?.id == "s2" && host.steering.canGoBack)
+    }
+
+    @Test("a pause stays one where the song before is wanted")
+    mutating func previousInAPause() {
+        _ = command(.skip)
+        _ = command(.pause)
+        _ = command(.previous)
+        #expect(!host.snapshot.isPlaying && host.snapshot.elapsed == 0)
+    }
+
+    @Test("a host that only keeps time has no volume")
+    mutating func noVolume() {
+        #expect(host.steering.volume == nil && host.playback(now: .zero).volume == nil)
+        #expect(notice(command(.volume(40))) == "noVolume")
+    }
+
+    @Test("whatever a driver does, no song is there twice and no limit is passed", arguments: 1...20)
+    mutating func anything(seed: UInt64) {
+        var dice = Dice(seed: seed)
+        connect(Example.ana, Example.bob)
+        for turn in 0..<200 {
+            let song = "s\(Int.random(in: 1...6, using: &dice))"
+            let commands: [HostFeature.Command] = [
+                .playNext(song), .move(song, to: .random(in: -1...5, using: &dice)), .remove(song), .add(song), .clear,
+                .undo, .undo, .previous, .skip, .kick(Example.bob.id),
+            ]
+            let now = Double(turn * 7)
+            _ = command(commands.randomElement(using: &dice) ?? .undo, at: now)
+            if Bool.random(using: &dice) { vote(song, by: Example.ana, Example.bob) }
+            _ = host.handle(.tick, now: .seconds(now))
+            let songs = host.snapshot.items.map(\.id)
+            #expect(Set(songs).count == songs.count, "turn \(turn)")
+            for item in host.snapshot.items { #expect(Set(item.voters).count == item.votes) }
+            #expect(host.state.undoable.count <= DJLimits.undoSteps)
+            #expect(host.state.history.count <= DJLimits.heardSongs)
+        }
+    }
+}
