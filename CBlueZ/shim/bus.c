@@ -30,6 +30,7 @@ void cbluez_bus_close(cbluez_bus *bus) {
     if (!bus) return;
     if (bus->objects) dbus_message_unref(bus->objects);
     bus_drop_agent(bus, 0);
+    bus_drop_application(bus, 0);
     cdbus_close(bus->dbus);
     free(bus);
 }
@@ -58,6 +59,7 @@ static void tell_vanished(cbluez_bus *bus, cbluez_bus_event *event) {
     // Its successor knows nothing of our objects.
     bus_drop_advertisement(bus, 0);
     bus_drop_agent(bus, 0);
+    bus_drop_application(bus, 0);
     event->kind = CBLUEZ_EVENT_BLUEZ_VANISHED;
 }
 
@@ -126,6 +128,9 @@ static bool take_reply(cbluez_bus *bus, const cdbus_item *reply, cbluez_bus_even
         break;
     case BUS_CALL_REGISTER_AGENT:
         if (is_refused) bus_drop_agent(bus, reply->serial);
+        break;
+    case BUS_CALL_REGISTER_APPLICATION:
+        if (is_refused) bus_drop_application(bus, reply->serial);
         break;
     case BUS_CALL_PLAIN:
         break;

@@ -32,6 +32,8 @@ typedef enum {
     BUS_CALL_REGISTER,
     /// RegisterAgent: the same.
     BUS_CALL_REGISTER_AGENT,
+    /// RegisterApplication: the same.
+    BUS_CALL_REGISTER_APPLICATION,
     /// Our own: GetNameOwner for org.bluez.
     BUS_CALL_OWNER,
 } bus_call_kind;
@@ -58,6 +60,36 @@ typedef struct {
     uint32_t request;
 } bus_agent;
 
+/// Questions of bluetoothd's about GATT that wait for an answer at a time: each guest has three on its way in.
+#define BUS_QUESTIONS 16
+/// Room for the application's path, so that its objects' paths fit CBLUEZ_PATH_TEXT.
+#define BUS_APPLICATION_PATH (CBLUEZ_PATH_TEXT - 64)
+
+typedef struct {
+    char uuid[CBLUEZ_UUID_TEXT];
+    int kind;
+} bus_characteristic;
+
+typedef struct {
+    /// NULL where the place is free.
+    DBusMessage *call;
+    uint32_t request;
+    /// Of a read.
+    uint16_t offset;
+} bus_question;
+
+typedef struct {
+    /// Of the call that registered it; 0 where there is none.
+    uint32_t serial;
+    char path[BUS_APPLICATION_PATH];
+    char service[CBLUEZ_UUID_TEXT];
+    bus_characteristic characteristics[CBLUEZ_CHARACTERISTICS];
+    size_t count;
+    bus_question questions[BUS_QUESTIONS];
+    /// The number of the last question.
+    uint32_t requests;
+} bus_application;
+
 struct cbluez_bus {
     cdbus *dbus;
     /// Unique name of org.bluez's owner, empty while there is none; `knows_owner` says that the bus has told.
@@ -67,6 +99,7 @@ struct cbluez_bus {
     bool owes_appeared;
     bus_advertisement advertisements[BUS_ADVERTISEMENTS];
     bus_agent agent;
+    bus_application application;
     /// A GetManagedObjects reply that is being told, one object an event.
     DBusMessage *objects;
     DBusMessageIter objects_left;
@@ -81,6 +114,10 @@ int bus_subscribe(cbluez_bus *bus);
 /// Calls a method that takes an object path, or with NULL nothing, of an object of bluetoothd's.
 int64_t bus_call_object(cbluez_bus *bus, const char *object, const char *interface, const char *member,
                         const char *argument, int timeout_ms);
+
+/// Calls a method that takes an object of ours and options, of which there are none.
+int64_t bus_call_register(cbluez_bus *bus, const char *adapter, const char *interface, const char *member,
+                          const char *path, bus_call_kind kind, int timeout_ms);
 
 // bus_events.c
 
@@ -112,5 +149,13 @@ void bus_drop_agent(cbluez_bus *bus, uint32_t serial);
 bool bus_answer_advertisement_call(cbluez_bus *bus, DBusMessage *call, cbluez_bus_event *event, bool *is_known);
 /// Forgets the object that this call registered; 0: all of them.
 void bus_drop_advertisement(cbluez_bus *bus, uint32_t serial);
+
+// bus_gatt.c
+
+/// Answers a method call to the GATT application, or keeps it as a question. True when it is an event; false, and no answer, where
+/// there is nothing of it at this path (`is_known`).
+bool bus_answer_gatt_call(cbluez_bus *bus, DBusMessage *call, cbluez_bus_event *event, bool *is_known);
+/// Forgets the application that this call registered, and its questions; 0: whichever there is.
+void bus_drop_application(cbluez_bus *bus, uint32_t serial);
 
 #endif

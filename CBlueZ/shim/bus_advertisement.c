@@ -66,15 +66,6 @@ static bool copy_advertisement(const char *path, const cbluez_advertisement *fro
     return true;
 }
 
-static bool append_registration(DBusMessage *call, const char *path) {
-    DBusMessageIter arguments;
-    DBusMessageIter options;
-    dbus_message_iter_init_append(call, &arguments);
-    return dbus_message_iter_append_basic(&arguments, DBUS_TYPE_OBJECT_PATH, &path) &&
-           dbus_message_iter_open_container(&arguments, DBUS_TYPE_ARRAY, "{sv}", &options) &&
-           dbus_message_iter_close_container(&arguments, &options);
-}
-
 int64_t cbluez_bus_register_advertisement(cbluez_bus *bus, const char *adapter, const char *path,
                                           const cbluez_advertisement *advertisement, int timeout_ms) {
     bus_advertisement copy;
@@ -82,9 +73,8 @@ int64_t cbluez_bus_register_advertisement(cbluez_bus *bus, const char *adapter, 
     bus_advertisement *place = find(bus, path);
     if (!place) place = find_free(bus);
     if (!place) return -ENOSPC;
-    DBusMessage *call = bus_new_call(adapter, BLUEZ_ADVERTISING_MANAGER, "RegisterAdvertisement");
-    if (!call) return -ENOMEM;
-    int64_t serial = cdbus_finish_call(bus->dbus, call, append_registration(call, path), BUS_CALL_REGISTER, timeout_ms);
+    int64_t serial = bus_call_register(bus, adapter, BLUEZ_ADVERTISING_MANAGER, "RegisterAdvertisement", path,
+                                       BUS_CALL_REGISTER, timeout_ms);
     if (serial < 0) return serial;
     copy.serial = (uint32_t)serial;
     *place = copy;

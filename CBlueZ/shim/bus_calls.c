@@ -55,6 +55,22 @@ int64_t bus_call_object(cbluez_bus *bus, const char *object, const char *interfa
     return cdbus_finish_call(bus->dbus, call, is_complete, BUS_CALL_PLAIN, timeout_ms);
 }
 
+static bool append_registration(DBusMessage *call, const char *path) {
+    DBusMessageIter arguments;
+    DBusMessageIter options;
+    dbus_message_iter_init_append(call, &arguments);
+    return dbus_message_iter_append_basic(&arguments, DBUS_TYPE_OBJECT_PATH, &path) &&
+           dbus_message_iter_open_container(&arguments, DBUS_TYPE_ARRAY, "{sv}", &options) &&
+           dbus_message_iter_close_container(&arguments, &options);
+}
+
+int64_t bus_call_register(cbluez_bus *bus, const char *adapter, const char *interface, const char *member,
+                          const char *path, bus_call_kind kind, int timeout_ms) {
+    DBusMessage *call = bus_new_call(adapter, interface, member);
+    if (!call) return -ENOMEM;
+    return cdbus_finish_call(bus->dbus, call, append_registration(call, path), (int)kind, timeout_ms);
+}
+
 // `type` is a basic type's, and `value` points to one of it.
 static int64_t set_property(cbluez_bus *bus, const char *object, const char *interface, const char *name, int type,
                             const void *value, int timeout_ms) {

@@ -13,7 +13,9 @@ bool bus_answer_call(cbluez_bus *bus, DBusMessage *call, cbluez_bus_event *event
     const char *path = dbus_message_get_path(call);
     if (path && bus_is_agent(bus, path)) return bus_answer_agent_call(bus, call, event);
     bool is_known = false;
-    bool is_event = bus_answer_advertisement_call(bus, call, event, &is_known);
+    bool is_event = bus_answer_gatt_call(bus, call, event, &is_known);
+    if (is_known) return is_event;
+    is_event = bus_answer_advertisement_call(bus, call, event, &is_known);
     if (!is_known) cdbus_refuse(bus->dbus, call, DBUS_ERROR_UNKNOWN_OBJECT, "no such object");
     return is_event;
 }

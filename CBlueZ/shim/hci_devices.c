@@ -65,7 +65,8 @@ int cbluez_hci_devices(cbluez_hci_device *devices, size_t capacity) {
     return (int)count;
 }
 
-int cbluez_hci_is_incoming(uint16_t index, const cbluez_address *peer) {
+// Finds the LE link to a peer. 1 where there is one, 0 where there is none, or a negative errno.
+static int find_link(uint16_t index, const cbluez_address *peer, struct hci_conn_info *found) {
     union {
         struct hci_conn_list_req request;
         uint8_t room[sizeof(struct hci_conn_list_req) + LINKS * sizeof(struct hci_conn_info)];
@@ -76,8 +77,22 @@ int cbluez_hci_is_incoming(uint16_t index, const cbluez_address *peer) {
     int result = ioctl(hci, HCIGETCONNLIST, &list) < 0 ? -errno : 0;
     for (size_t i = 0; result == 0 && i < list.request.conn_num && i < LINKS; i++) {
         const struct hci_conn_info *link = &list.request.conn_info[i];
-        if (bacmp(&link->bdaddr, &address) == 0 && link->type == LE_LINK && !link->out) result = 1;
+        if (bacmp(&link->bdaddr, &address) != 0 || link->type != LE_LINK) continue;
+        *found = *link;
+        result = 1;
     }
     close(hci);
     return result;
+}
+
+int cbluez_hci_is_incoming(uint16_t index, const cbluez_address *peer) {
+    struct hci_conn_info link;
+    int result = find_link(index, peer, &link);
+    return result == 1 ? !link.out : result;
+}
+
+int cbluez_hci_link_handle(uint16_t index, const cbluez_address *peer) {
+    struct hci_conn_info link;
+    int result = find_link(index, peer, &link);
+    return result == 1 ? link.handle : result == 0 ? -ENOENT : result;
 }

@@ -29,5 +29,6 @@ void test_bus_failures(void);
 void test_events(void);
 void test_advertisements(void);
 void test_agent(void);
+void test_gatt(void);
 
 #endif

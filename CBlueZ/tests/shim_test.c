@@ -46,6 +46,7 @@ int main(void) {
         {"events", test_events},
         {"advertisements", test_advertisements},
         {"agent", test_agent},
+        {"gatt", test_gatt},
     };
     for (size_t i = 0; i < sizeof groups / sizeof groups[0]; i++) {
         printf("%s\n", groups[i].name);

@@ -8,11 +8,12 @@ enum FramingTarget {
     static func run(_ input: [UInt8]) throws {
         guard let kind = input.first else { return }
         var script = Script(input.dropFirst())
-        switch kind % 4 {
+        switch kind % 5 {
         case 0: try stream(&script)
         case 1: try cutStream(&script)
         case 2: try chunks(&script)
-        default: try cutChunks(&script)
+        case 3: try cutChunks(&script)
+        default: try window(&script)
         }
     }
 
@@ -90,6 +91,56 @@ enum FramingTarget {
                 try invariant(reader.byteCount == 0 && reader.deadline == nil, "a broken link keeps nothing")
             }
         }
+    }
+
+    /// Two ends of a link that send, take and say anything: what both keep to is never more than may be under way, and comes to no
+    /// standstill; what one of them makes up ends it.
+    private static func window(_ script: inout Script) throws {
+        var ends = [ChunkWindow(), ChunkWindow()]
+        // What is on the way to each, and what has arrived and is not taken.
+        var onTheWay: [[[UInt8]]] = [[], []]
+        var waiting: [[[UInt8]]] = [[], []]
+        var isForged = false
+        func take(at end: Int) throws {
+            guard let chunk = waiting[end].first else { return }
+            waiting[end].removeFirst()
+            if let told = ends[end].taken(chunk) { onTheWay[1 - end].append(told) }
+        }
+        func deliver(to end: Int) throws -> Bool {
+            guard !onTheWay[end].isEmpty else { return true }
+            let value = onTheWay[end].removeFirst()
+            switch ends[end].arrived(value) {
+            case .chunk: waiting[end].append(value)
+            case .acknowledgement: break
+            case .broken:
+                try invariant(isForged, "a link on which both keep to the window ends")
+                return false
+            }
+            try invariant(waiting[end].count <= Limits.chunkWindow, "\(waiting[end].count) chunks wait")
+            return true
+        }
+        while !script.isAtEnd {
+            let end = script.number(below: 2)
+            switch script.number(below: 8) {
+            case 0...2 where ends[end].hasRoom:
+                ends[end].sent()
+                onTheWay[1 - end].append([0, 0])
+            case 3, 4: guard try deliver(to: end) else { return }
+            case 5, 6: try take(at: end)
+            case 7:
+                isForged = true
+                onTheWay[end].append(script.chunk())
+            default: break
+            }
+        }
+        guard !isForged else { return }
+        while !onTheWay.allSatisfy(\.isEmpty) || !waiting.allSatisfy(\.isEmpty) {
+            for end in 0...1 {
+                _ = try deliver(to: end)
+                try take(at: end)
+            }
+        }
+        try invariant(ends.allSatisfy(\.hasRoom), "where all is taken, there is room again")
     }
 
     /// SDUs cut for packets of one size after another; a chunk that is left out or doubled ends the link.

@@ -40,7 +40,14 @@ public enum Seeds {
             [0] + chunk([0x80, 0, 9, 1]) + [1, 120] + chunk([0x41, 2]), [0] + chunk([0xC0, 9, 9, 1]), [0, 0],
         ]
         let cuts: [[UInt8]] = [[2, 9, 3, 200, 9, 5, 30, 1, 1, 7, 0, 90], [0, 255, 9], [5, 1, 1, 2, 1, 3, 1, 4, 1]]
+        // Sent, delivered and taken until an acknowledgement is delivered; and values that somebody makes up.
+        let windows: [[UInt8]] = [
+            (0..<20).flatMap { _ in [0, 0, 1, 3, 1, 5] } + [0, 3],
+            (0..<40).flatMap { _ in [0, 0] as [UInt8] } + [1, 3],
+            [0, 7, 1, 0x40, 0, 3], [0, 0, 1, 7, 2, 1, 1, 1, 3, 1, 3, 1, 5],
+        ]
         return streams.map { [0] + $0 } + several.map { [2] + $0 } + cuts.flatMap { [[1] + $0, [3] + $0] }
+            + windows.map { [4] + $0 }
     }
 
     // MARK: What a link carries

@@ -99,6 +99,19 @@ public enum RadioLimits {
     /// Buffer of a channel's socket, each way: a latency queue, so votes do not wait long behind what is in it.
     public static let channelBufferBytes = 16_384
 
+    // MARK: GATT
+
+    /// Guests that are linked in chunks at a time: each takes two characteristics of the service, which a phone reads when it links.
+    /// Who can open L2CAP channels takes none of them.
+    public static let gattGuests = 4
+    /// Time that who has asked for a place has until it subscribes, and again until its first value: three round trips of a slow link,
+    /// and what a phone's system does in between.
+    public static let gattPlace: Duration = .seconds(10)
+    /// The longest value of a characteristic, in bytes (Core specification, Vol 3, Part F, 3.2.9).
+    public static let gattValueBytes = 512
+    /// Buffer between bluetoothd and a GATT link, each way, in bytes: 50 of the largest values, with what the kernel needs beside them.
+    public static let gattBufferBytes = 32_768
+
     // MARK: bluetoothd and the controller
 
     /// A call to bluetoothd that is not answered by then has failed. It answers in milliseconds, under load in some

@@ -29,6 +29,11 @@ public enum Limits {
     /// Time that the chunks of one SDU have, over GATT: the largest is 117 of the smallest chunks, and a phone that sends one in an
     /// event of 30 ms needs three and a half seconds for them.
     public static let chunkTimeout: Duration = .seconds(10)
+    /// Chunks that are under way before one has to be acknowledged: 16 KB of the largest, more than a fast link carries in a round trip,
+    /// and half of what their numbers tell apart.
+    public static let chunkWindow = 32
+    /// Chunks that are acknowledged together: a packet of one byte for two of the largest SDUs.
+    public static let chunkAcknowledgements = 8
     /// Smallest SDU that the other side must take: a handshake packet with the longest name fits it.
     public static let leastSDUBytes = 512
     /// Largest message, in bytes: a snapshot of a full queue with everybody's votes.

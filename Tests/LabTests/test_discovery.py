@@ -107,7 +107,8 @@ def test_the_advertisement_is_the_one_of_the_protocol_and_fits_31_bytes(road: La
 def test_the_name_is_in_the_scan_response_and_cut_to_what_fits(road: Lab, car: Box) -> None:
     long_name = "The Grand Old Coach of the Northern Valley"
     host = start_host(car, name=long_name)
-    tail = base64.urlsafe_b64encode(bytes(1) + bytes.fromhex(identity(host)[8:18])).decode()
+    # Of the flags one: there is a GATT service.
+    tail = base64.urlsafe_b64encode(bytes((2,)) + bytes.fromhex(identity(host)[8:18])).decode()
     found = road.stranger("listener").find(service_uuid(), name=f"The Grand Old Coach\x1f{tail}")
     assert found["scanResponse"]
     # Whoever joins is told the whole name.

@@ -135,6 +135,8 @@ int cbluez_hci_devices(cbluez_hci_device *devices, size_t capacity);
 
 /// 1 where the adapter has an LE link that this peer has made, 0 where it has none, or a negative errno.
 int cbluez_hci_is_incoming(uint16_t index, const cbluez_address *peer);
+/// The handle of the LE link to this peer, -ENOENT where there is none, or a negative errno.
+int cbluez_hci_link_handle(uint16_t index, const cbluez_address *peer);
 
 /// What the kernel knows of a controller, up or not.
 typedef struct {
@@ -328,6 +330,12 @@ enum {
     CBLUEZ_EVENT_AGENT_CANCELLED,
     /// bluetoothd has dropped the agent (its `Release`); a question that was open is void.
     CBLUEZ_EVENT_AGENT_RELEASED,
+    /// The device at `path` reads a characteristic of ours. `request` answers it, by `cbluez_bus_answer_read`.
+    CBLUEZ_EVENT_GATT_READ,
+    /// The device at `path` writes to a characteristic, or has subscribed to it, and bluetoothd wants a descriptor for the data: in
+    /// packets of at most `mtu` less 3 bytes. `request` answers it, by `cbluez_bus_answer_acquire`.
+    CBLUEZ_EVENT_GATT_ACQUIRE_WRITE,
+    CBLUEZ_EVENT_GATT_ACQUIRE_NOTIFY,
     /// The connection to the bus is gone; nothing follows.
     CBLUEZ_EVENT_CLOSED,
 };
@@ -385,6 +393,9 @@ typedef struct {
     int16_t rssi;
     char name[CBLUEZ_NAME_TEXT];
     char alias[CBLUEZ_NAME_TEXT];
+    /// The characteristic of a GATT event, by its place in the application, and the ATT MTU of its link.
+    uint8_t characteristic;
+    uint16_t mtu;
     /// The number that both sides compare, 0 to 999999, and which question it belongs to.
     uint32_t passkey;
     uint32_t request;
@@ -439,6 +450,37 @@ typedef struct {
 int64_t cbluez_bus_register_advertisement(cbluez_bus *bus, const char *adapter, const char *path,
                                           const cbluez_advertisement *advertisement, int timeout_ms);
 int64_t cbluez_bus_unregister_advertisement(cbluez_bus *bus, const char *adapter, const char *path, int timeout_ms);
+
+enum {
+    CBLUEZ_CHARACTERISTIC_READ = 1,
+    /// Written without response.
+    CBLUEZ_CHARACTERISTIC_WRITE,
+    CBLUEZ_CHARACTERISTIC_NOTIFY,
+};
+
+/// A characteristic of ours: its UUID as text, and what can be done with it.
+typedef struct {
+    const char *uuid;
+    int kind;
+} cbluez_characteristic;
+
+/// Characteristics of our service at most.
+#define CBLUEZ_CHARACTERISTICS 16
+
+/// Exports a GATT application at `path`, with one primary service, and calls GattManager1.RegisterApplication. Everything is
+/// copied. One application at a time, -EBUSY above that, and 16 of its questions open; -EINVAL for what no service can have. It ends
+/// with BLUEZ_VANISHED.
+int64_t cbluez_bus_register_application(cbluez_bus *bus, const char *adapter, const char *path, const char *service,
+                                        const cbluez_characteristic *characteristics, size_t count, int timeout_ms);
+/// Its questions are void from now on.
+int64_t cbluez_bus_unregister_application(cbluez_bus *bus, const char *adapter, const char *path, int timeout_ms);
+/// Each answers a question. 0, -ENOENT where there is none of that number or of that kind, -ENOMEM.
+/// With a value; the part of it that was asked for is sent.
+int cbluez_bus_answer_read(cbluez_bus *bus, uint32_t request, const uint8_t *bytes, size_t count);
+/// With a descriptor, which is duplicated: one end of a pair of SOCK_SEQPACKET sockets. It must not block, since bluetoothd would.
+int cbluez_bus_answer_acquire(cbluez_bus *bus, uint32_t request, int descriptor, uint16_t mtu);
+/// With no. What is written is dropped then.
+int cbluez_bus_refuse_gatt(cbluez_bus *bus, uint32_t request);
 
 /// Exports an agent (org.bluez.Agent1) at `path` and calls AgentManager1.RegisterAgent with DisplayYesNo. It compares
 /// numbers and nothing else: every other question of bluetoothd's gets org.bluez.Error.Rejected. One agent at a time,

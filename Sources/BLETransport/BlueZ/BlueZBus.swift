@@ -14,7 +14,7 @@ actor BlueZBus {
     private let socket: PacketSocket
     private let sink: AsyncStream<BusEvent>.Continuation
     private var calls: [UInt32: CheckedContinuation<Result<Void, BusFailure>, Never>] = [:]
-    /// Those of them that register an advertisement.
+    /// Those of them that register an advertisement, or the GATT service.
     private(set) var registrations: Set<UInt32> = []
     /// Calls that bluetoothd has not answered.
     var openCalls: Int { calls.count }

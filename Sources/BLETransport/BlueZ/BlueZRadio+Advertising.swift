@@ -99,8 +99,9 @@ extension BlueZRadio {
     }
 
     private func registerAnew() async -> Result<Void, RadioError> {
-        guard let bus, case (var advertisement, let pace)? = wantedAdvertisement else { return .success(()) }
-        advertisement.flags = advertisement.flags.union(advertisedFlags)
+        guard let bus, let (wanted, pace) = wantedAdvertisement else { return .success(()) }
+        await serveGatt(of: wanted.service)
+        let advertisement = advertised(wanted)
         do throws(BusFailure) {
             await unregister()
             applySettings()
@@ -114,6 +115,14 @@ extension BlueZRadio {
         } catch {
             return .failure(explained(error))
         }
+    }
+
+    /// What is wanted, with what this radio has to say of itself.
+    func advertised(_ wanted: Advertisement) -> Advertisement {
+        var advertisement = wanted
+        advertisement.flags = wanted.flags.union(advertisedFlags)
+        if gatt.hasPlaces { advertisement.flags.ignorable.insert(.gatt) }
+        return advertisement
     }
 
     // MARK: Accepting

@@ -139,6 +139,7 @@ extension BlueZRadio {
 
     private func use(_ next: Adapter) {
         closeChannels()
+        gatt.isServed = false
         stopListening()
         forgetLinks()
         returnSettings()

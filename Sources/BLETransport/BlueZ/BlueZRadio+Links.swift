@@ -5,7 +5,7 @@ import MeshProtocol
 
 /// A channel that its user owns.
 struct WeakChannel {
-    weak var channel: L2CAPChannel?
+    weak var channel: (any RadioChannel)?
 }
 
 /// The links below the channels: `UnusedLinks` decides which of them go. One that nobody uses would cost the host's adapter a
@@ -14,19 +14,30 @@ struct WeakChannel {
 extension BlueZRadio {
     /// Takes over a connected channel's descriptor.
     func channel(_ descriptor: Int32, to endpoint: RadioEndpoint, isDialled: Bool) -> L2CAPChannel {
-        let link = L2CAPChannel.Link(
+        let channel = L2CAPChannel(
+            descriptor, endpoint: endpoint, poller: poller, link: channelLink(isDialled: isDialled)
+        ) { [weak self] handle in
+            Task { await self?.channelClosed(endpoint.address, handle, isDialled: isDialled) }
+        }
+        opened(channel, on: channel.handle, isDialled: isDialled)
+        return channel
+    }
+
+    /// What a channel and this radio have to say to one another.
+    func channelLink(isDialled: Bool) -> ChannelLink {
+        let (index, poller) = (adapter.index, poller)
+        return ChannelLink(
             idleBytesSent: isDialled ? RadioLimits.idleBytesToHost : RadioLimits.idleBytesFromHost,
             idleBytesReceived: isDialled ? RadioLimits.idleBytesFromHost : RadioLimits.idleBytesToHost,
             whenUsed: { [weak self] handle in Task { await self?.tune(handle, .data) } },
             condition: { [weak self] handle, phy in await self?.condition(of: handle, phy: phy) },
-            heed: { [weak self] handle, note in await self?.heed(note, of: handle, isDialled: isDialled) })
-        let channel = L2CAPChannel(
-            descriptor, endpoint: endpoint, adapterIndex: adapter.index, poller: poller, link: link
-        ) { [weak self] handle in
-            Task { await self?.channelClosed(endpoint.address, handle, isDialled: isDialled) }
-        }
-        tune(channel.handle, .opened)
-        let handle = channel.handle
+            heed: { [weak self] handle, note in await self?.heed(note, of: handle, isDialled: isDialled) },
+            signalStrength: { await ControllerQuestion.signalStrength(of: $0, on: index, poller: poller) })
+    }
+
+    /// A channel is there, on the link of this handle.
+    func opened(_ channel: any RadioChannel, on handle: UInt16, isDialled: Bool) {
+        tune(handle, .opened)
         if isDialled {
             let intervals = linkWatch.links[handle]?.intervals
             plan { $0.dialled(handle, intervals: intervals) }
@@ -35,8 +46,7 @@ extension BlueZRadio {
         }
         channels.removeAll { $0.channel == nil }
         channels.append(WeakChannel(channel: channel))
-        unusedLinks.opened(endpoint.address)
-        return channel
+        unusedLinks.opened(channel.endpoint.address)
     }
 
     func closeChannels() {
@@ -46,7 +56,10 @@ extension BlueZRadio {
 
     /// A device is connected, or is no longer. A host lets go of those that connect and open no channel.
     func linkChanged(_ address: String, isConnected: Bool) {
-        if !isConnected { return unusedLinks.unlinked(address) }
+        if !isConnected {
+            gattLinkLost(address)
+            return unusedLinks.unlinked(address)
+        }
         guard wantedAdvertisement != nil else { return }
         unusedLinks.linked(address, now: now)
         watchUnusedLinks()
@@ -59,7 +72,7 @@ extension BlueZRadio {
         }
     }
 
-    private func channelClosed(_ address: String, _ handle: UInt16, isDialled: Bool) {
+    func channelClosed(_ address: String, _ handle: UInt16, isDialled: Bool) {
         if isDialled { dialTimes[handle] = nil }
         plan { if isDialled { $0.hungUp(handle) } else { $0.closed(handle) } }
         unusedLinks.closed(address, now: now)

@@ -61,6 +61,9 @@ public actor BlueZRadio: Radio {
     var psm: UInt8 { listeners.first { !$0.isForStreams }?.psm ?? 0 }
     var streamPSM: UInt8 { listeners.first(where: \.isForStreams)?.psm ?? 0 }
 
+    /// Its GATT service, and who is linked through it.
+    var gatt = GattState()
+
     /// The intervals of the links that others have made, by handle.
     var intervalPlan = IntervalPlan()
 
@@ -131,6 +134,7 @@ public actor BlueZRadio: Radio {
         await stopScanning()
         await stopAdvertising()
         closeChannels()
+        await stopServingGatt()
         isClosed = true
         returnSettings()
         foundRecord = nil
@@ -170,15 +174,19 @@ public actor BlueZRadio: Radio {
         case .serviceVanished, .closed:
             let wasThere = isServiceThere
             isServiceThere = false
+            gatt.isServed = false
             answerWhetherServiceRuns(false)
             if wasThere == true { supervise(.serviceVanished) }
         case .adapter(let path, let change):
             if path == adapter.path, change.isPowered == false { await giveUpRegistering() }
             adapterChanged(path, change)
         case .adapterRemoved(let path):
-            if path == adapter.path { supervise(.adapterRemoved) }
+            guard path == adapter.path else { return }
+            gatt.isServed = false
+            supervise(.adapterRemoved)
         case .device(let path, let change): deviceChanged(path, change)
         case .deviceRemoved(let path): deviceRemoved(path)
+        case .gattQuestion(let question): await answer(question)
         // A radio has no agent.
         case .objectsListed, .agentQuestion, .agentCancelled, .agentReleased: break
         case .advertisementReleased:

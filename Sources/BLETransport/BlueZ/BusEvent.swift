@@ -25,6 +25,8 @@ enum BusEvent: Sendable {
     case agentCancelled(request: UInt32)
     /// bluetoothd has dropped our agent.
     case agentReleased
+    /// A device reads a characteristic of ours; it writes to one, or has subscribed to one, and a descriptor is wanted.
+    case gattQuestion(GattQuestion)
     /// The message bus is gone; nothing follows.
     case closed
 }
@@ -114,6 +116,11 @@ extension BusEvent {
             self = .agentQuestion(path: text(event.path), passkey: event.passkey, request: event.request)
         case CBLUEZ_EVENT_AGENT_CANCELLED: self = .agentCancelled(request: event.request)
         case CBLUEZ_EVENT_AGENT_RELEASED: self = .agentReleased
+        case CBLUEZ_EVENT_GATT_READ, CBLUEZ_EVENT_GATT_ACQUIRE_WRITE, CBLUEZ_EVENT_GATT_ACQUIRE_NOTIFY:
+            self = .gattQuestion(
+                GattQuestion(
+                    device: text(event.path), characteristic: Int(event.characteristic), mtu: Int(event.mtu),
+                    request: event.request))
         case CBLUEZ_EVENT_CLOSED: self = .closed
         default: return nil
         }

@@ -32,6 +32,18 @@ struct ControllerQuestion {
         }
     }
 
+    /// The signal strength of a link in dBm; nil where the controller does not tell, or does not answer in time.
+    static func signalStrength(of handle: UInt16, on adapterIndex: UInt16, poller: Poller) async -> Int? {
+        let question = Self(
+            adapterIndex: adapterIndex, opcode: CBLUEZ_READ_RSSI, patience: RadioLimits.controllerAnswer)
+        var (answered, rssi): (UInt16, Int8) = (0, 0)
+        let reply = await question.ask(poller, { cbluez_hci_request_rssi($0, handle) }) {
+            cbluez_hci_rssi([$0], &answered, &rssi) && answered == handle
+        }
+        guard case .answer(let answer) = reply, answer.status == 0, rssi != CBLUEZ_RSSI_UNKNOWN else { return nil }
+        return Int(rssi)
+    }
+
     /// Sends the command by `request` (0, or a negative errno), and waits for the answer that is meant: every raw socket
     /// of an adapter hears every process's.
     func ask(

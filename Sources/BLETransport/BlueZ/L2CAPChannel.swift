@@ -11,32 +11,16 @@ final class L2CAPChannel: RadioChannel {
     let sendMTU: Int
 
     private let socket: PacketSocket
-    private let poller: Poller
-    private let adapterIndex: UInt16
     private let refused = NIOLockedValueBox<RefusalReason?>(nil)
     /// The controller's number of the link below.
     let handle: UInt16
-    private let link: Link
-    /// When the link was last said to be used.
-    private let toldUse = NIOLockedValueBox<ContinuousClock.Instant?>(nil)
+    private let link: ChannelLink
+    private let toldUse = UseTeller()
     private let whenClosed: NIOLockedValueBox<(@Sendable () -> Void)?>
-
-    /// What a channel and the radio have to say to one another about the link below.
-    struct Link: Sendable {
-        /// SDUs of no more bytes are no use of it.
-        var idleBytesSent: Int
-        var idleBytesReceived: Int
-        /// Called with the handle when it is used, at most once a second.
-        var whenUsed: @Sendable (UInt16) -> Void
-        /// What is known of the link of a handle, whose PHY the kernel has told.
-        var condition: @Sendable (UInt16, String?) async -> LinkCondition?
-        /// What the radio at the other end says of the link of a handle.
-        var heed: @Sendable (UInt16, AirNote) async -> Void
-    }
 
     /// Takes over a connected channel's descriptor. `whenClosed` is called once, when it is closed.
     init(
-        _ descriptor: Int32, endpoint: RadioEndpoint, adapterIndex: UInt16, poller: Poller, link: Link,
+        _ descriptor: Int32, endpoint: RadioEndpoint, poller: Poller, link: ChannelLink,
         whenClosed: @escaping @Sendable (UInt16) -> Void
     ) {
         var info = cbluez_link_info()
@@ -47,8 +31,6 @@ final class L2CAPChannel: RadioChannel {
         self.whenClosed = NIOLockedValueBox { [handle = info.handle] in whenClosed(handle) }
         self.link = link
         self.endpoint = endpoint
-        self.adapterIndex = adapterIndex
-        self.poller = poller
         socket = PacketSocket(descriptor, poller: poller)
     }
 
@@ -100,28 +82,10 @@ final class L2CAPChannel: RadioChannel {
         throw SystemError.channelError(Int32(-received))
     }
 
-    func signalStrength() async -> Int? {
-        let handle = handle
-        // A controller that does not answer must not hold up the caller.
-        let question = ControllerQuestion(
-            adapterIndex: adapterIndex, opcode: CBLUEZ_READ_RSSI, patience: RadioLimits.controllerAnswer)
-        var (answered, rssi): (UInt16, Int8) = (0, 0)
-        let reply = await question.ask(poller, { cbluez_hci_request_rssi($0, handle) }) {
-            cbluez_hci_rssi([$0], &answered, &rssi) && answered == handle
-        }
-        guard case .answer(let answer) = reply, answer.status == 0, rssi != CBLUEZ_RSSI_UNKNOWN else { return nil }
-        return Int(rssi)
-    }
+    func signalStrength() async -> Int? { await link.signalStrength(handle) }
 
-    /// Data comes by the hundred a second; that it does is said once.
     private func tellUse() {
-        let now = ContinuousClock.now
-        let isNew = toldUse.withLockedValue { last in
-            guard last.map({ now - $0 >= RadioLimits.useReportInterval }) ?? true else { return false }
-            last = now
-            return true
-        }
-        if isNew { link.whenUsed(handle) }
+        if toldUse.isDue() { link.whenUsed(handle) }
     }
 
     func linkCondition() async -> LinkCondition? {

@@ -50,7 +50,8 @@ extension PairingRun {
         case .agentReleased: happened.yield(.radioFailed(RadioError(.failed, "bluetoothd has dropped the agent")))
         case .serviceVanished, .closed:
             happened.yield(.radioFailed(RadioError(.serviceNotRunning, "bluetoothd has stopped")))
-        case .ready, .serviceAppeared, .adapter, .adapterRemoved, .objectsListed, .advertisementReleased: break
+        case .ready, .serviceAppeared, .adapter, .adapterRemoved, .objectsListed, .advertisementReleased, .gattQuestion:
+            break
         }
     }
 

@@ -117,12 +117,17 @@ public struct Advertisement: Hashable, Sendable {
     /// The name of the scan response: what people call the node, cut between characters to what is left of the room, and
     /// what else there is to know of it.
     var localName: String {
-        guard !idRest.isEmpty else { return name }
-        var tail = [flags.ignorable.rawValue] + idRest
-        if let relayed { tail += [relayed.hops] + relayed.idPrefix }
+        guard !tail.isEmpty else { return name }
         let coded = Self.coded(tail)
         return NodeName.head(of: name, bytes: Limits.advertisementBytes - 2 - 1 - coded.utf8.count)
             + String(Self.tailMark) + coded
+    }
+
+    /// What follows the name, before it is coded; nothing where the identifier is not known.
+    var tail: [UInt8] {
+        guard !idRest.isEmpty else { return [] }
+        let tail = [flags.ignorable.rawValue] + idRest
+        return tail + (relayed.map { [$0.hops] + $0.idPrefix } ?? [])
     }
 
     private mutating func read(_ tail: [UInt8]) {

@@ -33,7 +33,7 @@ final class FramedRadio: Radio {
         switch carrying {
         case .packets: channel
         case .stream: FramedChannel(channel, framing: StreamPieces(), room: 300)
-        case .chunks: FramedChannel(channel, framing: ChunkPieces(), room: 244)
+        case .chunks: FramedChannel(WindowedChannel(channel), framing: ChunkPieces(), room: 244)
         }
     }
 

@@ -16,8 +16,13 @@ enum Carrying: String, CaseIterable, Sendable {
     /// GATT's values, too small for them.
     case chunks
 
-    /// All that these radios have.
-    static var all: [Carrying] { RadioPair.names == nil ? allCases : [.packets, .stream] }
+    /// All that these radios have; those that are named in ROADMESH_CARRYING, where some are. Real radios need them in two runs: on a
+    /// link that nodes have made bluetoothd has GATT's channel, and nobody else can be a client on it.
+    static var all: [Carrying] {
+        let named = ProcessInfo.processInfo.environment["ROADMESH_CARRYING"]?.split(separator: ",")
+        if let named { return named.compactMap { Carrying(rawValue: String($0)) } }
+        return RadioPair.names == nil ? allCases : [.packets, .stream]
+    }
 }
 
 /// Two radios on one air: the virtual ones, or with ROADMESH_RADIOS=hci0,hci1 two real adapters of this machine.
@@ -42,7 +47,12 @@ struct RadioPair {
         if let names = Self.names {
             host = try BlueZRadio(adapter: names[0])
             let adapter = try BlueZRadio(adapter: names[1])
-            guest = carrying == .stream ? StreamDialler(adapter, host: host) : adapter
+            guest =
+                switch carrying {
+                case .packets: adapter
+                case .stream: StreamDialler(adapter, host: host)
+                case .chunks: try GattDialler(adapter)
+                }
         } else {
             let air = try VirtualAir(directory: newFolder())
             let (one, other) = (
@@ -52,10 +62,16 @@ struct RadioPair {
             guest = carrying == .packets ? other : FramedRadio(other, carrying)
         }
         let car = Peer(id: "c0ffee00112233445566778899aabbcc", name: "Dad's Car")
-        advertisement = Advertisement(service: Self.service, peer: car)
-        relayed = Advertisement(
+        var advertisement = Advertisement(service: Self.service, peer: car)
+        var relayed = Advertisement(
             service: Self.service, relay: Peer(id: "f00df00d112233445566778899aabbcc", name: "Ana"), to: car, hops: 1,
             hasRoom: true)
+        // Real radios have a GATT service for phones, and say so.
+        if Self.names != nil {
+            advertisement.flags.ignorable.insert(.gatt)
+            relayed.flags.ignorable.insert(.gatt)
+        }
+        (self.advertisement, self.relayed) = (advertisement, relayed)
         hostEvents = EventQueue(host.events)
         guestEvents = EventQueue(guest.events)
         try await host.open()

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CBlueZ
+import Glibc
+import MeshProtocol
+
+/// The GATT service of a radio.
+struct GattState: Sendable {
+    /// The application that bluetoothd was told of last, and where: to be taken back before the next one.
+    var registered: (path: String, adapter: String)?
+    /// Whether bluetoothd has it, as far as is known.
+    var isServed = false
+    /// Why it could not be registered the last time.
+    var failure = ""
+    var characteristics: [GattCharacteristic] = []
+    var places = GattPlaces()
+    /// By place: what is notified to who has subscribed, until a channel takes it over.
+    var subscriptions: [Int: PacketSocket] = [:]
+    /// By place: the channel that it carries.
+    var channels: [Int: WeakChannel] = [:]
+
+    /// Whether devices can be linked in chunks.
+    var hasPlaces: Bool { isServed && characteristics.contains(.place) }
+}
+
+/// A GATT service through which phones find the PSM for their streams, and through which those are linked that have nothing but
+/// GATT (`docs/protocol.md`, "GATT").
+extension BlueZRadio {
+    private static let application = "/org/roadmesh/gatt"
+
+    /// Registers the service, unless bluetoothd has it. It is not what a host needs most: without it others find it by L2CAP.
+    func serveGatt(of service: ServiceUUID) async {
+        guard let bus, !gatt.isServed else { return }
+        if let (path, adapter) = gatt.registered { try? await bus.unregister(application: path, on: adapter) }
+        let characteristics = GattCharacteristic.all(withPlaces: !requiresBond)
+        gatt.registered = (Self.application, adapter.path)
+        gatt.characteristics = characteristics
+        do throws(BusFailure) {
+            try await bus.register(
+                application: Self.application, with: characteristics, of: service, on: adapter.path)
+            gatt.isServed = true
+        } catch {
+            // It is tried again with each registration of the advertisement.
+            if gatt.failure != error.name { logger.warning("no GATT service: \(error.name) \(error.text)") }
+            gatt.failure = error.name
+        }
+    }
+
+    /// Takes the service back.
+    func stopServingGatt() async {
+        for subscription in gatt.subscriptions.values { subscription.close() }
+        gatt.isServed = false
+        guard let (path, adapter) = gatt.registered else { return }
+        gatt.registered = nil
+        try? await bus?.unregister(application: path, on: adapter)
+    }
+
+    /// A device is not connected any more: neither are its GATT links, of which nothing else may tell.
+    func gattLinkLost(_ address: String) {
+        for place in gatt.places.lost(devicePath(address)) {
+            gatt.subscriptions.removeValue(forKey: place)?.close()
+            (gatt.channels.removeValue(forKey: place)?.channel as? GattChannel)?.lose()
+        }
+    }
+
+    // MARK: Questions
+
+    /// Answers what bluetoothd asks for a device.
+    func answer(_ question: GattQuestion) async {
+        guard let bus, let (advertisement, _) = wantedAdvertisement,
+            gatt.characteristics.indices.contains(question.characteristic),
+            question.device.hasPrefix(adapter.path + "/")
+        else {
+            await bus?.refuse(question)
+            return
+        }
+        switch gatt.characteristics[question.characteristic] {
+        case .psm: await bus.answer(question, with: [streamPSM, 0])
+        case .payload:
+            let advertised = advertised(advertisement)
+            await bus.answer(question, with: advertised.payload(psm: psm) + advertised.tail)
+        case .place: await bus.answer(question, with: [keepPlace(for: question.device)])
+        case .toGuest(let place): await subscribe(question, to: place, bus)
+        case .toHost(let place): await open(question, place, bus)
+        }
+    }
+
+    private func keepPlace(for device: String) -> UInt8 {
+        guard let place = gatt.places.ask(device, now: now) else { return .max }
+        // Somebody's who has not gone on in time, or of this device's last attempt.
+        gatt.subscriptions.removeValue(forKey: place)?.close()
+        return UInt8(place)
+    }
+
+    private func subscribe(_ question: GattQuestion, to place: Int, _ bus: BlueZBus) async {
+        guard gatt.places.subscribe(question.device, to: place, now: now), let (ours, theirs) = pair() else {
+            return await bus.refuse(question)
+        }
+        gatt.subscriptions.updateValue(ours, forKey: place)?.close()
+        await bus.answer(question, handingOver: theirs)
+    }
+
+    private func open(_ question: GattQuestion, _ place: Int, _ bus: BlueZBus) async {
+        guard let endpoint = devices[question.device]?.address,
+            let link = gatt.places.write(question.device, to: place, now: now)
+        else { return await bus.refuse(question) }
+        guard let outgoing = gatt.subscriptions.removeValue(forKey: place), let (incoming, theirs) = pair() else {
+            gatt.places.ended(link)
+            return await bus.refuse(question)
+        }
+        await bus.answer(question, handingOver: theirs)
+        var peer = endpoint.kernelAddress
+        let found = cbluez_hci_link_handle(adapter.index, &peer)
+        let handle = UInt16(exactly: found) ?? UInt16(CBLUEZ_HANDLE_UNKNOWN)
+        let channel = GattChannel(
+            incoming: incoming, outgoing: outgoing, endpoint: endpoint, mtu: question.mtu, handle: handle,
+            link: channelLink(isDialled: false)
+        ) { [weak self] in
+            Task { await self?.gattChannelClosed(link, endpoint.address, handle) }
+        }
+        gatt.channels[place] = WeakChannel(channel: channel)
+        opened(channel, on: handle, isDialled: false)
+        eventSink.yield(.accepted(channel.carryingChunks))
+    }
+
+    private func gattChannelClosed(_ link: Int, _ address: String, _ handle: UInt16) {
+        gatt.places.ended(link)
+        channelClosed(address, handle, isDialled: false)
+    }
+
+    /// A connected pair of sockets, of which bluetoothd gets the other. None of them blocks, or it would hold up bluetoothd.
+    private func pair() -> (ours: PacketSocket, theirs: Int32)? {
+        var ends: [Int32] = [-1, -1]
+        let type = Int32(SOCK_SEQPACKET.rawValue) | Int32(SOCK_NONBLOCK.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+        guard socketpair(AF_UNIX, type, 0, &ends) == 0 else {
+            logger.warning("no descriptors for a GATT link: \(SystemError.text(errno))")
+            return nil
+        }
+        // What waits between bluetoothd and this node: some twenty milliseconds of a fast link.
+        for end in ends {
+            var bytes = Int32(RadioLimits.gattBufferBytes)
+            setsockopt(end, SOL_SOCKET, SO_SNDBUF, &bytes, socklen_t(MemoryLayout<Int32>.size))
+        }
+        return (PacketSocket(ends[0], poller: poller), ends[1])
+    }
+
+    private func devicePath(_ address: String) -> String {
+        adapter.path + "/dev_" + address.replacing(":", with: "_")
+    }
+}
+
+/// The application, and the answers to what is asked of it.
+extension BlueZBus {
+    func register(
+        application path: String, with characteristics: [GattCharacteristic], of service: ServiceUUID,
+        on adapter: String
+    ) async throws(BusFailure) {
+        try await call(registers: true) { bus, timeout in
+            let texts = characteristics.map { strdup($0.uuid) }
+            defer { for text in texts { free(text) } }
+            let table = zip(texts, characteristics).map { cbluez_characteristic(uuid: $0, kind: $1.kind) }
+            return service.description.withCString {
+                cbluez_bus_register_application(bus, adapter, path, $0, table, table.count, timeout)
+            }
+        }
+    }
+
+    func unregister(application path: String, on adapter: String) async throws(BusFailure) {
+        try await call { cbluez_bus_unregister_application($0, adapter, path, $1) }
+    }
+
+    /// Answers a read.
+    func answer(_ question: GattQuestion, with value: [UInt8]) {
+        _ = now { cbluez_bus_answer_read($0, question.request, value, value.count) }
+    }
+
+    /// Answers with a descriptor, which is closed here.
+    func answer(_ question: GattQuestion, handingOver descriptor: Int32) {
+        _ = now { cbluez_bus_answer_acquire($0, question.request, descriptor, UInt16(clamping: question.mtu)) }
+        Glibc.close(descriptor)
+    }
+
+    /// The device may not.
+    func refuse(_ question: GattQuestion) {
+        _ = now { cbluez_bus_refuse_gatt($0, question.request) }
+    }
+}

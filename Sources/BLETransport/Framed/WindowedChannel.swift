@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import MeshProtocol
+import NIOConcurrencyHelpers
+
+/// A channel of chunks on which no more are under way than the other side takes (`ChunkWindow`).
+///
+/// It reads all the time, as acknowledgements come between chunks; what nobody has asked for waits here, as far as the window goes.
+final class WindowedChannel: RadioChannel {
+    private struct State: Sendable {
+        var window = ChunkWindow()
+        var arrived: [[UInt8]] = []
+        /// An acknowledgement that found no room.
+        var owed: [UInt8]?
+        /// How the channel below has ended: with an error, or without.
+        var end: RadioError??
+    }
+
+    private let below: any RadioChannel
+    private let state: NIOLockedValueBox<State>
+    private let arrival = Doorbell()
+    private let room = Doorbell()
+
+    /// Takes over a channel whose packets are chunks.
+    init(_ below: any RadioChannel) {
+        self.below = below
+        let state = NIOLockedValueBox(State())
+        self.state = state
+        let bells = [arrival, room]
+        // It ends with the channel below, which `close` ends.
+        Task {
+            let end = await Self.read(below, state, bells)
+            state.withLockedValue { $0.end = .some(end) }
+            for bell in bells { bell.ring() }
+        }
+    }
+
+    deinit { close() }
+
+    private static func read(
+        _ below: any RadioChannel, _ state: NIOLockedValueBox<State>, _ bells: [Doorbell]
+    ) async -> RadioError? {
+        do throws(RadioError) {
+            while let value = try await below.receive() {
+                let arrival = state.withLockedValue { state in
+                    let arrival = state.window.arrived(value)
+                    if arrival == .chunk { state.arrived.append(value) }
+                    return arrival
+                }
+                guard arrival != .broken else {
+                    below.close()
+                    return RadioError(.channelLost, "chunks beyond the window")
+                }
+                for bell in bells { bell.ring() }
+            }
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    // MARK: Sending
+
+    func send(_ value: [UInt8]) async throws(RadioError) {
+        while try !takeRoom(for: value) { try await room.wait() }
+        try await below.send(value)
+        sendOwed()
+    }
+
+    func sendAtOnce(_ value: [UInt8]) throws(RadioError) -> Bool {
+        guard try takeRoom(for: value) else { return false }
+        // Counted before it leaves: it could be acknowledged before it was counted.
+        if try below.sendAtOnce(value) { return true }
+        if value.count > 1 { state.withLockedValue { $0.window.unsent() } }
+        return false
+    }
+
+    /// Whether a chunk may leave; it is counted then. The end needs no room.
+    private func takeRoom(for value: [UInt8]) throws(RadioError) -> Bool {
+        guard value.count <= sendMTU else { throw RadioError(.tooLarge, "\(value.count) bytes") }
+        guard value.count > 1 else { return true }
+        let (hasRoom, end) = state.withLockedValue { state in
+            guard state.end == nil, state.window.hasRoom else { return (false, state.end) }
+            state.window.sent()
+            return (true, state.end)
+        }
+        if case .some(let error) = end { throw error ?? RadioError(.channelLost) }
+        return hasRoom
+    }
+
+    private func sendOwed() {
+        guard let owed = state.withLockedValue({ $0.owed }) else { return }
+        if (try? below.sendAtOnce(owed)) == true { state.withLockedValue { $0.owed = nil } }
+    }
+
+    // MARK: Receiving
+
+    func receive() async throws(RadioError) -> [UInt8]? {
+        while true {
+            let (value, end) = state.withLockedValue { state -> ([UInt8]?, RadioError??) in
+                guard !state.arrived.isEmpty else { return (nil, state.end) }
+                let value = state.arrived.removeFirst()
+                if let acknowledgement = state.window.taken(value) { state.owed = acknowledgement }
+                return (value, nil)
+            }
+            if let value {
+                sendOwed()
+                return value
+            }
+            if case .some(let error) = end {
+                if let error { throw error }
+                return nil
+            }
+            try await arrival.wait()
+        }
+    }
+
+    // MARK: The channel below
+
+    var endpoint: RadioEndpoint { below.endpoint }
+    var sendMTU: Int { below.sendMTU }
+    var refusal: RefusalReason? { below.refusal }
+    func signalStrength() async -> Int? { await below.signalStrength() }
+    func linkCondition() async -> LinkCondition? { await below.linkCondition() }
+    func heed(_ note: AirNote) async { await below.heed(note) }
+    func close() { below.close() }
+}
+
+extension RadioChannel {
+    /// The SDUs of the chunks that this channel carries.
+    var carryingChunks: any RadioChannel { FramedChannel(WindowedChannel(self), framing: ChunkPieces()) }
+}
+
+/// Wakes one who waits. It has rung where nobody waits, too: the next wait is over at once.
+final class Doorbell: Sendable {
+    private struct State: Sendable {
+        var hasRung = false
+        var waiter: CheckedContinuation<Bool, Never>?
+    }
+
+    private let state = NIOLockedValueBox(State())
+
+    func ring() {
+        let waiter = state.withLockedValue { state in
+            state.hasRung = state.waiter == nil
+            defer { state.waiter = nil }
+            return state.waiter
+        }
+        waiter?.resume(returning: true)
+    }
+
+    func wait() async throws(RadioError) {
+        let hasRung = await withTaskCancellationHandler {
+            await withCheckedContinuation { waiter in
+                let answer: Bool? = state.withLockedValue { state in
+                    if Task.isCancelled { return false }
+                    if state.hasRung {
+                        state.hasRung = false
+                        return true
+                    }
+                    state.waiter = waiter
+                    return nil
+                }
+                if let answer { waiter.resume(returning: answer) }
+            }
+        } onCancel: {
+            let waiter = state.withLockedValue { state in
+                defer { state.waiter = nil }
+                return state.waiter
+            }
+            waiter?.resume(returning: false)
+        }
+        if !hasRung { throw RadioError(.cancelled) }
+    }
+}

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+@testable import MeshProtocol
+
+@Suite("Chunks that are under way at a time")
+struct ChunkWindowTests {
+    private let chunk: [UInt8] = [0x80, 0, 1]
+
+    @Test("no more than the window leave, and acknowledged ones make room, for as long as a link lasts")
+    func room() {
+        var (one, other) = (ChunkWindow(), ChunkWindow())
+        var told = 0
+        for _ in 0..<Limits.chunkWindow { one.sent() }
+        #expect(!one.hasRoom)
+        for _ in 0..<500 {
+            #expect(other.arrived(chunk) == .chunk)
+            guard let acknowledgement = other.taken(chunk) else { continue }
+            told += 1
+            #expect(acknowledgement.count == 1)
+            #expect(one.arrived(acknowledgement) == .acknowledgement)
+            for _ in 0..<Limits.chunkAcknowledgements {
+                #expect(one.hasRoom)
+                one.sent()
+            }
+            #expect(!one.hasRoom)
+        }
+        #expect(told == 500 / Limits.chunkAcknowledgements)
+    }
+
+    @Test("the bytes are those of the document")
+    func bytes() {
+        var window = ChunkWindow()
+        for _ in 0..<8 { #expect(window.arrived(chunk) == .chunk) }
+        #expect((0..<8).map { _ in window.taken(chunk) } == Array(repeating: nil, count: 7) + [[0x47]])
+    }
+
+    @Test("who sends more than the window without waiting ends the link")
+    func flood() {
+        var window = ChunkWindow()
+        for _ in 0..<Limits.chunkWindow { #expect(window.arrived(chunk) == .chunk) }
+        // The end needs no room.
+        #expect(window.arrived([0x03]) == .chunk)
+        #expect(window.taken([0x03]) == nil)
+        #expect(window.arrived(chunk) == .broken)
+    }
+
+    @Test("an acknowledgement of what was not sent ends the link, one that comes twice does not")
+    func forged() {
+        var window = ChunkWindow()
+        #expect(window.arrived([0x40]) == .broken)
+        window.sent()
+        window.sent()
+        #expect(window.arrived([0x41]) == .acknowledgement)
+        #expect(window.arrived([0x41]) == .acknowledgement)
+        #expect(window.arrived([0x42]) == .broken)
+        #expect(window.arrived([0x40]) == .broken)
+    }
+
+    @Test("a chunk that was not taken by the radio is not counted")
+    func unsent() {
+        var window = ChunkWindow()
+        window.sent()
+        window.sent()
+        window.unsent()
+        #expect(window.arrived([0x41]) == .broken)
+        #expect(window.arrived([0x40]) == .acknowledgement)
+    }
+}
