@@ -28,6 +28,8 @@ let protobuf: Target.Dependency = .product(name: "SwiftProtobuf", package: "swif
 
 let package = Package(
     name: "RoadMesh",
+    // An app for phones is built on MeshProtocol, MeshSession and DemocracyDJ (docs/phones.md); the rest is for Linux.
+    platforms: [.iOS(.v18), .macOS(.v15)],
     products: [
         .library(name: "MeshProtocol", targets: ["MeshProtocol"]),
         .library(name: "BLETransport", targets: ["BLETransport"]),

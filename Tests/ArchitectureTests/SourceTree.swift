@@ -43,8 +43,9 @@ enum SourceTree {
         var imports: [String: Set<String>] = [:]
         for file in try files(of: module) {
             // A source has some hundred lines and a few imports, so the bytes are looked at first.
-            for line in try Data(contentsOf: file).split(separator: UInt8(ascii: "\n"))
-            where line.first.map(importHeads.contains) == true {
+            for line in try Data(contentsOf: file).split(separator: UInt8(ascii: "\n")) {
+                let line = line.drop { $0 == UInt8(ascii: " ") }
+                guard line.first.map(importHeads.contains) == true else { continue }
                 guard let name = imported(by: String(decoding: line, as: UTF8.self)) else { continue }
                 imports[name, default: []].insert(file.lastPathComponent)
             }

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import FoundationEssentials
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 /// A language that people are spoken to in. English is in the code; each of the others has a table (`Texts`), by what a text
 /// says in English. Page and terminal have the tables in common. What programs read is English always.

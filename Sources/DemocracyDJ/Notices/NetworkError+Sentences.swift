@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import FoundationEssentials
 import MeshProtocol
+
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
 
 extension NetworkError: LocalizedError {
     /// What happened, as sentences for a person.

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import FoundationEssentials
 import MeshProtocol
+
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
 
 extension WireChange {
     /// A change for the wire.

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import FoundationEssentials
 import MeshProtocol
+
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
 
 /// The peers of one message, each once. Everywhere else in the message they are numbers in this table: an identifier of
 /// 32 hexadecimal digits costs 16 bytes once, and then one or two.
