@@ -48,6 +48,18 @@ extension Doctor {
         return Finding(.bluetoothd, .good, "bluetoothd \(version)\(how).")
     }
 
+    /// A bluetoothd that reads from each device that links, where one does; a phone takes that for a wish to pair.
+    func discoveryFinding(_ radio: RadioFacts) -> Finding? {
+        guard let daemon = radio.daemon, daemon.looksThroughDevices, radio.service == .answers else { return nil }
+        return Finding(
+            .looksThroughPhones, .worthKnowing, "bluetoothd looks through the services of every device that links.",
+            meaning:
+                "A phone that joins this device may then ask its owner to pair, which nobody needs. The command has bluetoothd "
+                + "leave that, and restarts it.",
+            command: "sudo sed -i '/^\\[General\\]/a ReverseServiceDiscovery=false' \(daemon.configuration) && "
+                + "sudo systemctl restart bluetooth")
+    }
+
     private static func dropIn(_ daemon: DaemonFacts) -> String {
         let path = daemon.path ?? "/usr/libexec/bluetooth/bluetoothd"
         let folder = "/etc/systemd/system/bluetooth.service.d"

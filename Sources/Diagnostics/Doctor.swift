@@ -63,7 +63,8 @@ public struct Doctor: Sendable {
         let used = [chosen(of: radio), dialled(of: radio)].compactMap(\.self)
         let timing = used.compactMap { timingFinding($0, radio) }
         let isSlow = timing.contains { $0.code == .slowTiming }
-        findings += [serviceFinding(radio), permissionFinding(radio, isSlow: isSlow)].compactMap(\.self)
+        findings += [serviceFinding(radio), discoveryFinding(radio), permissionFinding(radio, isSlow: isSlow)]
+            .compactMap(\.self)
         // What advertises is the one that is dialled.
         return findings + [used.last.flatMap(advertisingFinding)].compactMap(\.self) + timing + rolesFindings(radio)
             + used.compactMap { audioFinding($0, radio) }

@@ -25,7 +25,7 @@ public struct Finding: Hashable, Sendable {
         case adapter, noBluetooth, noAdapter, noSuchAdapter, noLowEnergy, adapterOff, blocked, blockedBySwitch,
             spareAdapterOff
         case controller, oldController, noTwoMegabit
-        case bluetoothd, noMessageBus, serviceNotRunning, serviceFails, volumePlugin
+        case bluetoothd, noMessageBus, serviceNotRunning, serviceFails, volumePlugin, looksThroughPhones
         case permissions, notListed, denied, noCapabilities
         case advertising, advertisingFull
         case timing, slowTiming
@@ -82,7 +82,8 @@ extension Finding.Code {
             .spareAdapterOff:
             .adapter
         case .controller, .oldController, .noTwoMegabit: .controller
-        case .bluetoothd, .noMessageBus, .serviceNotRunning, .serviceFails, .volumePlugin: .bluetoothd
+        case .bluetoothd, .noMessageBus, .serviceNotRunning, .serviceFails, .volumePlugin, .looksThroughPhones:
+            .bluetoothd
         case .permissions, .notListed, .denied, .noCapabilities: .permissions
         case .advertising, .advertisingFull: .advertising
         case .timing, .slowTiming: .timing

@@ -35,6 +35,17 @@ struct CheckupTests {
         #expect(DaemonFacts(arguments: ["bluetoothd"]) { _ in text }.isExperimental == isOn)
     }
 
+    @Test(
+        "whether it looks through devices that link is in its configuration, and it does where nothing is said",
+        arguments: [
+            ("[General]\nReverseServiceDiscovery = false\n", false), ("[General]\nReverseServiceDiscovery=0\n", false),
+            ("[General]\n#ReverseServiceDiscovery = false\n", true), ("[LE]\nReverseServiceDiscovery=false\n", true),
+            ("[General]\nReverseServiceDiscovery = true\n", true), ("", true),
+        ])
+    func looking(text: String, does: Bool) {
+        #expect(DaemonFacts(arguments: ["bluetoothd"]) { _ in text }.looksThroughDevices == does)
+    }
+
     @Test("the configuration that it was given is the one that counts")
     func otherConfiguration() {
         for words in [["-f", "/run/other.conf"], ["--configfile=/run/other.conf"], ["-nf/run/other.conf"]] {

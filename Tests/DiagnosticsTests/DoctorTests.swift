@@ -130,6 +130,7 @@ struct DoctorTests {
             $0.radio?.permissions = RadioPermissions(mayAdminister: false, mayCommand: false)
         },
         Fault(.volumePlugin, .worthKnowing, 0) { $0.radio?.daemon?.leavesOut = [] },
+        Fault(.looksThroughPhones, .worthKnowing, 0) { $0.radio?.daemon?.looksThroughDevices = true },
         Fault(.denied, .broken, 77) { $0.radio?.service = .denies("rejected") },
         Fault(.noCapabilities, .worthKnowing, 0) { $0.radio?.permissions.mayCommand = false },
     ]

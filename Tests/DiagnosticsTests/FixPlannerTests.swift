@@ -193,6 +193,21 @@ struct FixPlannerTests {
         #expect(Self.plan(.volumePlugin, facts: facts).changes == [])
     }
 
+    @Test("phones are left alone by a line in main.conf, beside others that are needed")
+    func phones() throws {
+        let plan = Self.plan(.looksThroughPhones)
+        #expect(plan.changes.map(\.details).first == ["[General]", "ReverseServiceDiscovery=false"])
+        #expect(plan.changes.map(\.action).last == .restart(needsReload: false) && plan.changes.count == 2)
+        var facts = Self.facts()
+        facts.program.refusal = "no"
+        #expect(
+            Self.plan(.looksThroughPhones, .slowTiming, facts: facts).changes.map(\.title).first
+                == "Add 6 lines to /etc/bluetooth/main.conf")
+        facts.configuration.found = .bytes(Data("[General]\nReverseServiceDiscovery=true\n".utf8))
+        let decided = Self.plan(.looksThroughPhones, facts: facts)
+        #expect(decided.changes == [] && decided.remarks.first?.contains("ReverseServiceDiscovery=true") == true)
+    }
+
     @Test("several findings that need a restart get one")
     func restart() {
         let plan = Self.plan(.volumePlugin, .advertisingFull)

@@ -14,6 +14,8 @@ public struct DaemonFacts: Hashable, Sendable {
     public var isExperimental: Bool
     /// Plugins that it was told to leave out.
     public var leavesOut: [String] = []
+    /// Whether it looks through the GATT services of every device that links, as it does unless it is told otherwise.
+    public var looksThroughDevices = false
     /// Its configuration file.
     public var configuration = Self.standardConfiguration
     /// What it was started with, without its own name.
@@ -87,18 +89,21 @@ extension DaemonFacts {
         var words = DaemonArguments()
         for argument in arguments.dropFirst() { words.take(argument) }
         let configuration = words.configuration ?? Self.standardConfiguration
+        let text = read(configuration) ?? ""
         self.init(
-            isExperimental: words.isExperimental || Self.saysExperimental(read(configuration) ?? ""),
-            leavesOut: words.leavesOut, configuration: configuration, arguments: Array(arguments.dropFirst()))
+            isExperimental: words.isExperimental || Self.says(["experimental=true"], in: text),
+            leavesOut: words.leavesOut,
+            looksThroughDevices: !Self.says(["reverseservicediscovery=false", "reverseservicediscovery=0"], in: text),
+            configuration: configuration, arguments: Array(arguments.dropFirst()))
     }
 
-    /// `Experimental = true` under `[General]` (main.conf of BlueZ).
-    private static func saysExperimental(_ text: String) -> Bool {
+    /// Whether a setting stands under `[General]` (main.conf of BlueZ), in one of these forms.
+    private static func says(_ settings: Set<String>, in text: String) -> Bool {
         var section = Substring()
         for line in text.split(separator: "\n") {
             let words = line.filter { !$0.isWhitespace }.lowercased()
             if words.hasPrefix("[") { section = Substring(words) }
-            if section == "[general]", words == "experimental=true" { return true }
+            if section == "[general]", settings.contains(words) { return true }
         }
         return false
     }

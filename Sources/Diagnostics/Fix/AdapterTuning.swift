@@ -32,6 +32,8 @@ struct SettingGroup: Hashable {
             KeyFileSetting("LE", "MaxConnectionInterval", "\(linkUnits.upperBound)"),
             KeyFileSetting("LE", "ConnectionSupervisionTimeout", "\(supervisionUnits)"),
         ], bounds: [KeyFileSetting("LE", "ConnectionLatency", "0")])
+    /// Phones that link are not looked through, which has them ask their owners to pair.
+    static let phones = Self(settings: [KeyFileSetting("General", "ReverseServiceDiscovery", "false")])
     /// Adapters are switched on when bluetoothd finds them.
     static let enabling = Self(settings: [KeyFileSetting("Policy", "AutoEnable", "true")])
 }

@@ -11,7 +11,7 @@ public struct FixPlanner: Sendable {
     /// The findings that changes repair, where the device is as most are.
     public static let repaired: Set<Finding.Code> = [
         .blocked, .adapterOff, .spareAdapterOff, .noMessageBus, .serviceNotRunning, .serviceFails, .advertisingFull,
-        .volumePlugin, .denied, .slowTiming, .noCapabilities,
+        .volumePlugin, .looksThroughPhones, .denied, .slowTiming, .noCapabilities,
     ]
 
     private let radio: RadioFacts?
@@ -51,6 +51,7 @@ public struct FixPlanner: Sendable {
         case .serviceNotRunning: addService(code)
         case .serviceFails, .advertisingFull: restartReasons.append(code)
         case .volumePlugin: addUnitAddition(code)
+        case .looksThroughPhones: want([.phones], for: code)
         case .denied: addGroup(code)
         case .slowTiming where !addCapability(code): want([.advertising, .links], for: code)
         case .noCapabilities: _ = addCapability(code)
