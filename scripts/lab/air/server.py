@@ -28,6 +28,7 @@ MAXIMUM_LINE = 256 * 1024
 
 STRANGER_OPERATIONS = {
     "scan", "advertise", "offer", "hush", "listen", "connect", "link", "send", "send_frame", "close", "disconnect",
+    "discover", "read", "subscribe", "unsubscribe", "write",
 }  # fmt: skip
 
 

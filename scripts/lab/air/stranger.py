@@ -19,6 +19,7 @@ from bumble.host import Host
 
 from .bumble_adapter import forget_channel
 from .controller import LabController
+from .gatt_client import GattClient, keep_intervals, preferences
 
 # What we announce for a channel. The MPS fills a 251-byte packet.
 CHANNEL_MTU, CHANNEL_MPS, CHANNEL_CREDITS = 2048, 247, 64
@@ -68,7 +69,7 @@ def advertisement_summary(advertisement: Advertisement) -> dict[str, Any]:
     }
 
 
-class Stranger:
+class Stranger(GattClient):
     def __init__(self, name: str, controller: LabController, emit: Emit) -> None:
         self.name = name
         self.controller = controller
@@ -130,15 +131,21 @@ class Stranger:
         spec = l2cap.LeCreditBasedChannelSpec(psm, mtu, CHANNEL_MPS, CHANNEL_CREDITS)
         return self._adopt(await connection.create_l2cap_channel(spec))
 
-    async def link(self, address: str, address_type: str) -> None:
-        """Dials, and opens no channel."""
-        await self._link(address, address_type)
+    async def link(self, address: str, address_type: str, interval_milliseconds: float | None = None) -> None:
+        """Dials, and opens no channel. With an interval it keeps that, whatever the other side asks for."""
+        await self._link(address, address_type, interval_milliseconds)
 
-    async def _link(self, address: str, address_type: str) -> Connection:
+    async def _link(self, address: str, address_type: str, interval: float | None = None) -> Connection:
         kind = hci.AddressType.PUBLIC_DEVICE if address_type == "public" else hci.AddressType.RANDOM_DEVICE
         peer = hci.Address(address, kind)
         connection = next((one for one in self.device.connections.values() if one.peer_address == peer), None)
-        return connection or await self.device.connect(peer, own_address_type=hci.OwnAddressType.PUBLIC)
+        if interval is not None:
+            keep_intervals(self.device)
+        return connection or await self.device.connect(
+            peer,
+            connection_parameters_preferences=preferences(interval) if interval is not None else None,
+            own_address_type=hci.OwnAddressType.PUBLIC,
+        )
 
     def _adopt(self, channel: l2cap.LeCreditBasedChannel) -> int:
         number, self._next_channel = self._next_channel, self._next_channel + 1

@@ -29,6 +29,7 @@ class Stranger:
         self.address: str = lab.air.request("add_stranger", name=name, profile=profile)["address"]
         self._channel: int | None = None
         self._taken: set[int] = set()
+        self._subscribed = 0
 
     @property
     def controllers(self) -> list[Controller]:
@@ -98,9 +99,15 @@ class Stranger:
         self._channel = self._do("connect", timeout, **self._address(to), psm=psm, mtu=mtu)
         return self._channel
 
-    def link(self, to: str | Controller | Event, timeout: float = DEFAULT_TIMEOUT) -> None:
-        """Dials a box, as `connect` does, and opens no channel."""
-        self._do("link", timeout, **self._address(to))
+    def link(
+        self,
+        to: str | Controller | Event,
+        timeout: float = DEFAULT_TIMEOUT,
+        interval_milliseconds: float | None = None,
+    ) -> None:
+        """Dials a box, as `connect` does, and opens no channel. With an interval it keeps that, as phones do, whatever the box
+        asks for."""
+        self._do("link", timeout, **self._address(to), interval_milliseconds=interval_milliseconds)
 
     def expect_disconnected(self, timeout: float = DEFAULT_TIMEOUT) -> None:
         """Waits until a link has ended."""
@@ -111,6 +118,44 @@ class Stranger:
         if isinstance(to, dict):
             return {"address": to["address"], "address_type": to["addressType"]}
         return {"address": to if isinstance(to, str) else to.address, "address_type": "public"}
+
+    # GATT, of the link that it has. Characteristics are known by their UUIDs.
+
+    def discover(self, service: str, mtu: int = 247) -> list[str]:
+        """Looks for a service, and returns the UUIDs of its characteristics, without hyphens. `mtu` is for the link."""
+        return list(self._do("discover", service=service, mtu=mtu)["characteristics"])
+
+    def read(self, characteristic: str) -> bytes:
+        return decode(self._do("read", uuid=characteristic))
+
+    def subscribe(self, characteristic: str) -> None:
+        """What is notified from now on is there for `notified`, until this link ends."""
+        self._subscribed = len(self._lab.air.events)
+        self._do("subscribe", uuid=characteristic)
+
+    def unsubscribe(self, characteristic: str) -> None:
+        self._do("unsubscribe", uuid=characteristic)
+
+    def write(self, characteristic: str, value: bytes) -> None:
+        """Without response."""
+        self._do("write", uuid=characteristic, data=encode(value))
+
+    def notified(self, characteristic: str, timeout: float = DEFAULT_TIMEOUT) -> bytes | None:
+        """The next value that was notified, or None where none comes in time. Raises `Closed` where the link has ended."""
+
+        def look() -> Event | None:
+            events = self._lab.air.events[self._subscribed :]
+            ours = [one for one in events if one.get("stranger") == self.name and "_taken" not in one]
+            value = next((one for one in ours if one["event"] == "notified" and one["uuid"] == characteristic), None)
+            if value is None and any(one["event"] == "disconnected" for one in ours):
+                raise Closed(f"{self.name}'s link has ended")
+            return value
+
+        event = self._lab.hub.wait_for(look, timeout)
+        if event is None:
+            return None
+        event["_taken"] = True
+        return decode(event["data"])
 
     def listen(self, psm: int = 0, mtu: int = 2048) -> int:
         """Accepts channels from now on, on this PSM or one of its choice, which is returned. See `accepted`."""
