@@ -133,7 +133,7 @@ struct LinkedNode {
             try invariant(peer == self.peer, "who ends was connected")
             self.end = end
         case .failed(_, _, let end): self.end = end
-        case .guessedWrong: try invariant(false, "this node has no PIN")
+        case .guessedWrong, .invitationUsed: try invariant(false, "this node has no PIN")
         case .carrier, .route, .carrierEnded: try invariant(false, "this node is no relay and behind none")
         case .latestHasLeft, .roundTrip: try invariant(peer != nil, "\(event) before the link is up")
         }

@@ -17,6 +17,15 @@ extension Dashboard {
         var reason: String?
     }
 
+    /// What a browser sends to join.
+    struct JoinRequest: Decodable, Sendable {
+        var key: String
+        var name: String
+        /// The host's PIN, or an invitation, of one whom no link has let in.
+        var pin: String?
+        var invitation: String?
+    }
+
     /// What has become of a search.
     enum SearchAnswer: Hashable, Sendable {
         case songs([NodeView.FoundSong])
@@ -110,10 +119,10 @@ extension Dashboard {
         if let peer = webGuests.unlinked(id) { try await link(peer, isNew: false) }
     }
 
-    private func link(_ peer: Peer, isNew: Bool) async throws(Refusal) {
+    private func link(_ peer: Peer, isNew: Bool, _ claim: JoiningSecret? = nil) async throws(Refusal) {
         let link: LocalLink
         do throws(RefusalReason) {
-            link = try await node.join(peer)
+            link = try await node.join(peer, claiming: claim)
         } catch {
             throw Refusal(error)
         }
@@ -144,8 +153,23 @@ extension Dashboard {
         }
     }
 
-    /// Lets a passenger in. Returns the session for the browser's cookie.
-    func join(key: String, name: String, from address: String) async throws(Refusal) -> String {
+    /// What somebody who joins says to be let in, where a link has not let them in already.
+    private func claim(_ wanted: JoinRequest) throws(Refusal) -> JoiningSecret? {
+        if let text = wanted.invitation {
+            guard let invitation = Invitation(text: text), invitation.host == description.peer.id,
+                invitation.service == description.service
+            else { throw Refusal(.invitation) }
+            return invitation.joiningSecret
+        }
+        guard let digits = wanted.pin else { return nil }
+        guard let secret = JoiningSecret(pin: digits) else { throw Refusal(.wrongProof) }
+        return secret
+    }
+
+    /// Lets a passenger in: one whom a link has let in already, or one with the PIN or an invitation. Returns the session for
+    /// the browser's cookie.
+    func join(_ wanted: JoinRequest, isInvited: Bool, from address: String) async throws(Refusal) -> String {
+        let (key, name) = (wanted.key, wanted.name)
         guard invites else { throw Refusal(status: 403, message: "Guests cannot join this host with a browser.") }
         guard joinRates.allows(address, now: now) else { throw .tooOften }
         guard let bytes = Hex.bytes(key), let identity = Identity(stored: bytes) else { throw .malformed }
@@ -160,12 +184,26 @@ extension Dashboard {
         }
         let session = DashboardTokens.random()
         let peer = Peer(id: identity.peerID, name: checked.text)
-        if webGuests.link(peer.id) == nil {
-            for case .leave(let link, let end) in webGuests.makeRoom(for: peer.id) { await node.leave(link, end) }
-            try await link(peer, isNew: true)
-        }
+        let claim = try isInvited ? nil : self.claim(wanted)
+        guard isInvited || claim != nil else { throw options.pin == nil ? .noToken : .noPIN }
+        if webGuests.link(peer.id) == nil || claim != nil { try await admit(peer, claim) }
         perform(webGuests.joined(peer, session: session))
         return session
+    }
+
+    /// Gives somebody new a link, and a place of somebody who is away: but of nobody's before it is known that they may have one.
+    private func admit(_ peer: Peer, _ claim: JoiningSecret?) async throws(Refusal) {
+        if claim != nil {
+            do throws(Refusal) {
+                return try await link(peer, isNew: true, claim)
+            } catch  where error.reason != "full" {
+                throw error
+            } catch {
+                // The claim is right: it was judged first.
+            }
+        }
+        for case .leave(let link, let end) in webGuests.makeRoom(for: peer.id) { await node.leave(link, end) }
+        try await link(peer, isNew: true, claim)
     }
 
     // MARK: Searching
@@ -233,6 +271,12 @@ extension Dashboard.Refusal {
 
     static let nothingHere = Dashboard.Refusal(status: 404, message: "There is nothing at this address.")
 
+    static let noToken = Dashboard.Refusal(
+        status: 401, message: Gate.Refusal.noToken.sentence, reason: Gate.Refusal.noToken.reason)
+
+    static let noPIN = Dashboard.Refusal(
+        status: 401, message: Gate.Refusal.noPIN.sentence, reason: Gate.Refusal.noPIN.reason)
+
     static let notJoined = Dashboard.Refusal(status: 401, message: "Type your name to join.")
 
     static let tooManyPages = Dashboard.Refusal(
@@ -252,6 +296,18 @@ extension Dashboard.Refusal {
                 status: 403,
                 message: "The host has no room for another guest. Try again when somebody has left.",
                 reason: "full")
+        case .wrongProof:
+            self.init(
+                status: 403, message: "That is not the PIN. Read the six digits on the head unit again.", reason: "pin")
+        case .tooManyGuesses:
+            self.init(
+                status: 429,
+                message: "The PIN was guessed wrong too often. Wait a few minutes, then try again.", reason: "pin")
+        case .invitation:
+            self.init(
+                status: 403,
+                message: "This invitation was used already, or its time is over. Ask the driver for another one.",
+                reason: "invitation")
         default: self.init(status: 503, message: "The host is stopping. Try again when it is back.")
         }
     }

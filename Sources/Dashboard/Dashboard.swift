@@ -95,14 +95,20 @@ public actor Dashboard: Service {
     public func bind() async throws -> String? {
         if let server { return server.url }
         guard case .listen(let host, let port) = address else { return nil }
-        let gate = Gate(host: host, tokens: options.tokens, invites: invites, localAddresses: LocalAddresses.all())
+        let gate = Gate(
+            host: host, tokens: options.tokens, invites: invites, hasPIN: options.pin != nil,
+            localAddresses: LocalAddresses.all())
         let door = try await listenAgain(host, port, gate)
         let base = "http://\(LocalAddresses.inURL(LocalAddresses.reachable(host))):\(door.port)"
         let url = address.isLoopback ? base + "/" : base + "/?token=\(options.tokens.driver)"
         server = (door, url, Task { await door.run() })
         view.surroundings.invitation = invitation(base)
+        self.door = invites ? base : nil
         return url
     }
+
+    /// Where browsers of guests enter; nil where they may not, or it does not listen.
+    public private(set) var door: String?
 
     /// The port that it listens at; nil where it does not.
     public var port: Int? { server?.door.port }
@@ -140,7 +146,12 @@ public actor Dashboard: Service {
         guard description.role == .host, invites || options.pin != nil else { return nil }
         let url = invites ? base + "/join?token=\(options.tokens.guest)" : nil
         let name = UntrustedText.shown(description.peer.name)
-        return NodeView.Invitation(name: name, pin: options.pin, url: url, qr: url == nil ? nil : "/invitation.svg")
+        var shown = NodeView.Invitation(
+            name: name, pin: options.pin, url: url, qr: url == nil ? nil : "/invitation.svg")
+        if let wifi = options.wifi, url != nil {
+            shown.wifi = NodeView.Invitation.Wifi(name: UntrustedText.shown(wifi.name), qr: "/wifi.svg")
+        }
+        return shown
     }
 
     /// What the page knows of its node's view and no event tells.

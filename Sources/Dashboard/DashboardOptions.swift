@@ -14,6 +14,8 @@ public struct DashboardOptions: Sendable {
     public var connections = DashboardLimits.connections
     /// How long the open pages have, when the node has ended, to take the view that says so.
     public var lastView = DashboardLimits.lastView
+    /// The network that guests' phones have to be on, to be shown as a picture that joins it.
+    public var wifi: WifiNetwork?
     /// The host's PIN, to be shown to who is to be invited.
     public var pin: String?
     /// Whether guests can skip; nil on a guest's node, which is not told.

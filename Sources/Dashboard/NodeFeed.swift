@@ -8,7 +8,7 @@ import NIOConcurrencyHelpers
 /// What a page needs of its node.
 protocol PageNode: Sendable {
     func send(_ input: NodeInput) async
-    func join(_ peer: Peer) async throws(RefusalReason) -> LocalLink
+    func join(_ peer: Peer, claiming claim: JoiningSecret?) async throws(RefusalReason) -> LocalLink
     func rename(_ id: MeshCore.LinkID, _ peer: Peer) async
     func say(_ message: MeshMessage, number: UInt64, on id: MeshCore.LinkID) async
     func leave(_ id: MeshCore.LinkID, _ end: LinkEnd) async

@@ -147,7 +147,9 @@ public actor MultipeerClient {
             await manager?.linksChanged()
             await outlet.send(.peerDisconnected(Peer(id: expected, name: ""), reason: DisconnectReason(end)))
         case .failed: await manager?.linksChanged()
-        case .admitted, .guessedWrong, .roundTrip, .latestHasLeft, .acknowledged, .carrier, .route, .carrierEnded: break
+        case .admitted, .guessedWrong, .invitationUsed, .roundTrip, .latestHasLeft, .acknowledged, .carrier, .route,
+            .carrierEnded:
+            break
         }
     }
 }

@@ -29,6 +29,7 @@ public struct TimedEvent: Encodable, Sendable {
         case adapter, setBy, advertisingInterval, foundWithin
         case via, circuits, pin
         case undo, canGoBack, volume
+        case invitations, bans, hosts
     }
 
     private typealias Container = KeyedEncodingContainer<Key>
@@ -71,6 +72,10 @@ public struct TimedEvent: Encodable, Sendable {
             try container.encode(rejected == nil, forKey: .accepted)
             try container.encodeIfPresent(rejected, forKey: .reason)
         case .pinGuessed(let peer): try container.encode(peer, forKey: .peer)
+        case .invitation(let invitation): try invitation.encode(to: encoder)
+        case .hosts(let hosts, _): try container.encode(hosts, forKey: .hosts)
+        case .bans(let bans, _): try container.encode(bans, forKey: .bans)
+        case .invitations(let open): try container.encode(open, forKey: .invitations)
         case .playback(let playback): try encode(playback, &container)
         case .steering(let steering): try encode(steering, &container)
         // Programs that want the songs themselves search for them.
@@ -202,6 +207,10 @@ extension NodeEvent {
         case .artwork: "artwork"
         case .intent: "intent"
         case .pinGuessed: "pinGuessed"
+        case .invitation: "invitation"
+        case .invitations: "invitations"
+        case .bans: "bans"
+        case .hosts: "hosts"
         case .playback: "playback"
         case .steering: "steering"
         case .library: "library"

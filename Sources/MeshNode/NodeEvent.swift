@@ -31,6 +31,14 @@ public enum NodeEvent: Sendable {
     case intent(GuestIntent, from: Peer, rejected: RejectionReason?)
     /// Somebody has claimed to know this host's PIN, and does not.
     case pinGuessed(Peer)
+    /// The person at this host has an invitation to give.
+    case invitation(OpenInvitation)
+    /// The host's invitations are others: those that are good now, the oldest first.
+    case invitations([OpenInvitation])
+    /// Who is kept out of this host: it is somebody else, or its person has asked.
+    case bans([ShownBan], isAnswer: Bool)
+    /// The hosts that this guest has joined, and those in range: the former are others, or its person has asked.
+    case hosts([ShownHost], isAnswer: Bool)
     /// What is to be heard is something else.
     case playback(Playback)
     /// What the driver of this host can do is something else.
@@ -90,6 +98,8 @@ public struct NodeDescription: Hashable, Sendable {
     public var service: ServiceType
     /// The address of its page, where it has one.
     public var http: String?
+    /// The address where browsers of a host's guests enter, without what lets them in; nil where they may not.
+    public var browserDoor: String?
     /// The PIN that a host asks for.
     public var pin: String?
     /// Whether the drive is recorded: then marks are taken.
@@ -103,6 +113,43 @@ public struct NodeDescription: Hashable, Sendable {
         self.service = service
         self.http = http
     }
+}
+
+/// An invitation that a host has given, as its person passes it on.
+public struct OpenInvitation: Hashable, Sendable, Encodable {
+    /// For `guest --join`.
+    public var text: String
+    /// The same for browsers and for nodes; nil where browsers may not come in.
+    public var url: String?
+    /// Until when it is good, in seconds since 1970.
+    public var until: UInt32
+    /// Whether one guest may use it, and then nobody.
+    public var once: Bool
+
+    init(_ given: GivenInvitation, of node: NodeDescription) {
+        let invitation = Invitation(
+            host: node.peer.id, service: node.service, name: given.name, secret: given.secret)
+        text = invitation.text
+        url = node.browserDoor.map { invitation.link(at: $0) }
+        (until, once) = (given.until, given.isOnce)
+    }
+
+    private enum Key: String, CodingKey { case text, url, until, once }
+
+    /// Writes the object; what is not there is a null.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: Key.self)
+        try container.encode(text, forKey: .text)
+        try container.encode(url, forKey: .url)
+        try container.encode(until, forKey: .until)
+        try container.encode(once, forKey: .once)
+    }
+
+    /// What a picture of it says.
+    public var picture: String { url ?? text }
+
+    /// What a page calls the picture: the end of the text is a checksum of it, and tells nothing.
+    package var pictureName: String { text.suffix(5) + ".svg" }
 }
 
 /// Why a node has stopped.

@@ -103,4 +103,12 @@ public enum NodeLimits {
     static let shownRelays = 8
     /// How long a wish that was followed or not stays marked: as long as a passing notice.
     static let settledWish: Duration = DJLimits.passingNotice
+    /// For how long an invitation for one guest is good, in seconds: it is given today for the weekend.
+    static let onceSeconds: UInt32 = 7 * 86_400
+    /// Longest text that is looked at as a PIN, in bytes: a person may type spaces.
+    static let pinBytes = 40
+    /// Keys that are kept out beyond a session: more than anybody remembers why. The oldest goes for a new one.
+    static let bans = 256
+    /// Longest text that names a host, in bytes: a link with an invitation.
+    static let hostBytes = 512
 }

@@ -149,6 +149,14 @@ public enum Limits {
     public static let pinDigits = 6
     /// Bytes that name an invitation: a host has few, and never two of the same name.
     public static let invitationBytes = 8
+    /// Bytes of an invitation's secret: nobody guesses it.
+    public static let invitationSecretBytes = 16
+    /// Bytes of an invitation's code as text: the longest service fits.
+    static let invitationTextBytes = 256
+    /// Invitations of a host that are good at a time: a table at a party. Each is a row in the store and a line on the page.
+    public static let invitations = 32
+    /// How long an invitation is good at most, in seconds: until next month's party.
+    public static let invitationSeconds: UInt32 = 31 * 86_400
     /// Wrong guesses in `guessPeriod`, of all who are not let in yet together: identities cost nothing. A family mistypes once or
     /// twice.
     static let guesses = 5

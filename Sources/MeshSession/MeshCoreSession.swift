@@ -228,7 +228,8 @@ public actor MeshCoreSession {
         case .link(_, .ended(_, let end)), .link(_, .failed(_, _, let end)): await ended(end)
         // A session is with the node at the other end of its transport: no relay, and nobody behind one.
         case .link(_, .carrier), .link(_, .route), .link(_, .carrierEnded): break
-        case .link(_, .admitted), .link(_, .guessedWrong), .link(_, .latestHasLeft), .link(_, .roundTrip), .forgot:
+        case .link(_, .admitted), .link(_, .guessedWrong), .link(_, .invitationUsed), .link(_, .latestHasLeft),
+            .link(_, .roundTrip), .forgot:
             break
         case .report(_, _, let report): tell(.linkReport(report))
         }

@@ -25,6 +25,8 @@ public struct ReconnectPolicy: Sendable {
         case refused(RefusalReason, by: Peer.ID)
         /// The person leaves. Only `start` leads on from there.
         case leave
+        /// The person wants the host of this name or identifier, and no other.
+        case want(String)
         /// Time has passed: see `deadline`.
         case tick
     }
@@ -88,7 +90,9 @@ public struct ReconnectPolicy: Sendable {
         var heard: Peer?
     }
 
-    private let wanted: WantedHost
+    private var wanted: WantedHost
+    /// The hosts that were joined before: who has the name of one and another key is not joined by itself.
+    public var known: KnownHosts
     private var state = State.idle
     private var failures = 0
     private var pauseUntil: MeshInstant = .zero
@@ -101,9 +105,13 @@ public struct ReconnectPolicy: Sendable {
 
     /// A policy for a guest that joins the host of this name or identifier, or any where it is nil. A whole identifier is
     /// that key and nothing else; fewer digits may be the first ones of an identifier or a name.
-    public init(wanted: String? = nil) {
+    public init(wanted: String? = nil, known: KnownHosts = KnownHosts()) {
         self.wanted = WantedHost(wanted)
+        self.known = known
     }
+
+    /// The host that somebody is taken for who is another one; nil where this guest may join it by itself.
+    public func host(copiedBy peer: Peer) -> Peer? { wanted.isKey(of: peer) ? nil : known.host(copiedBy: peer) }
 
     /// Whether a host that has proved its identifier is one that this guest joins. What it is not is to be told to nobody as
     /// the host: `linked` answers with the end of the link.
@@ -112,7 +120,7 @@ public struct ReconnectPolicy: Sendable {
         // It was the one, and it may have another name now.
         case .connected(let host) where host.id == proved.id: true
         case .returning(let gap) where gap.host.id == proved.id: true
-        default: wanted.isProved(by: proved)
+        default: wanted.isProved(by: proved) && host(copiedBy: proved) == nil
         }
     }
 
@@ -128,6 +136,10 @@ public struct ReconnectPolicy: Sendable {
         switch (state, event) {
         case (_, .start): return start(now: now)
         case (_, .leave): return leave()
+        case (_, .want(let text)):
+            wanted = WantedHost(text)
+            let left = state == .idle ? [] : leave()
+            return left + start(now: now)
         case (.choosing, .heard(let peer)): return choose(peer, now: now)
         case (.returning(var gap), .heard(let peer)): return comeBack(&gap, to: peer, now: now)
         case (.idle, .linked(let peer)): return [.cancelInvite(peer.id)]
@@ -222,7 +234,7 @@ public struct ReconnectPolicy: Sendable {
     }
 
     private mutating func choose(_ peer: Peer, now: MeshInstant) -> [Action] {
-        guard wanted.isPerhaps(peer), !hasRefused(peer), isHoldOver(for: peer, now: now),
+        guard wanted.isPerhaps(peer), host(copiedBy: peer) == nil, !hasRefused(peer), isHoldOver(for: peer, now: now),
             isPauseOver(for: peer, now: now)
         else {
             return []
@@ -327,6 +339,16 @@ private enum WantedHost: Sendable {
 
     /// The whole identifier, where that is what is wanted: to be proved by the handshake.
     var key: Peer.ID? { if case .key(let key) = self { key } else { nil } }
+
+    /// Whether this is a host that was named by its identifier, or the first digits of it.
+    func isKey(of peer: Peer) -> Bool {
+        let head = Identity.head(of: peer.id)
+        return switch self {
+        case .any: false
+        case .key(let key): Identity.head(of: key) == head
+        case .text(_, let digits): digits.map { head.hasPrefix(Identity.head(of: $0)) } ?? false
+        }
+    }
 
     /// Whether it may be a host that is heard: an advertisement has room for the head of an identifier, a scan response for
     /// the head of a name, and neither proves anything.

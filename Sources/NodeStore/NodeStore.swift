@@ -89,7 +89,8 @@ public final class NodeStore: Sendable {
                 try checkOpen(db)
                 return StoredNode(
                     remembered: try ConversationTables.read(db, logger), host: try WrittenHost(db)?.record,
-                    guest: try WrittenGuest(db)?.record)
+                    guest: try WrittenGuest(db)?.record, invitations: try InvitationTable.read(db),
+                    bans: try BanTable.read(db), knownHosts: try KnownHostTable.read(db))
             }
         }
     }
@@ -119,6 +120,9 @@ public final class NodeStore: Sendable {
             try db.inTransaction(.immediate) {
                 try ConversationTables.write(batch, db)
                 try state.become(host: batch.host, guest: batch.guest, db)
+                if let invitations = batch.invitations { try InvitationTable.write(invitations, db) }
+                if let bans = batch.bans { try BanTable.write(bans, db) }
+                if let knownHosts = batch.knownHosts { try KnownHostTable.write(knownHosts, db) }
                 return .commit
             }
             try noteFiles()

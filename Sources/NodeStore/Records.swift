@@ -10,15 +10,36 @@ public struct StoredNode: Hashable, Sendable {
     public var host: HostRecord?
     /// The guest's state; nil where this node has never been a guest.
     public var guest: GuestRecord?
+    /// The host's invitations, the oldest first.
+    public var invitations: [GivenInvitation]
+    /// Whom the host keeps out beyond a session, the oldest first.
+    public var bans: [BanRecord]
+    /// The hosts that the guest has joined, the longest ago first.
+    public var knownHosts: [Peer]
 
     /// What a node knows; nothing for one that begins.
     public init(
-        remembered: [ConversationKey: MeshCore.Remembered] = [:], host: HostRecord? = nil, guest: GuestRecord? = nil
+        remembered: [ConversationKey: MeshCore.Remembered] = [:], host: HostRecord? = nil, guest: GuestRecord? = nil,
+        invitations: [GivenInvitation] = [], bans: [BanRecord] = [], knownHosts: [Peer] = []
     ) {
         self.remembered = remembered
         self.host = host
         self.guest = guest
+        self.invitations = invitations
+        self.bans = bans
+        self.knownHosts = knownHosts
     }
+}
+
+/// Somebody whom a host keeps out by key.
+public struct BanRecord: Hashable, Sendable {
+    /// Who, and under what name.
+    public var peer: Peer
+    /// Until when, in seconds since 1970; nil until its person says otherwise.
+    public var until: UInt32?
+
+    /// A ban.
+    public init(peer: Peer, until: UInt32?) { (self.peer, self.until) = (peer, until) }
 }
 
 /// What a host must not forget: it goes on after a power cut where it was.
@@ -113,11 +134,14 @@ public struct WishRecord: Hashable, Sendable {
     public var kind: String
     /// The peer whose outbox it was given to; nil where it waits for a host.
     public var handedTo: Peer.ID?
+    /// The host that it is meant for; nil for the one that is joined next.
+    public var meantFor: Peer.ID?
 
     /// A wish.
-    public init(songID: String, kind: String, handedTo: Peer.ID? = nil) {
+    public init(songID: String, kind: String, handedTo: Peer.ID? = nil, meantFor: Peer.ID? = nil) {
         self.songID = songID
         self.kind = kind
         self.handedTo = handedTo
+        self.meantFor = meantFor
     }
 }

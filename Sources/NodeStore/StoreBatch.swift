@@ -89,6 +89,12 @@ public struct StoreBatch: Hashable, Sendable {
     public var host: HostRecord?
     /// The guest's state. Nil: as before.
     public var guest: GuestRecord?
+    /// The host's invitations, the oldest first. Nil: as before.
+    public var invitations: [GivenInvitation]?
+    /// Whom the host keeps out beyond a session, the oldest first. Nil: as before.
+    public var bans: [BanRecord]?
+    /// The hosts that the guest has joined, the longest ago first. Nil: as before.
+    public var knownHosts: [Peer]?
 
     /// A batch with nothing in it.
     public init() {}

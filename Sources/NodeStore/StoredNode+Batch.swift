@@ -23,6 +23,9 @@ extension StoredNode {
             next.host = host
         }
         if let guest = batch.guest { next.guest = guest }
+        if let invitations = batch.invitations { next.invitations = invitations }
+        if let bans = batch.bans { next.bans = bans }
+        if let knownHosts = batch.knownHosts { next.knownHosts = knownHosts }
         self = next
     }
 

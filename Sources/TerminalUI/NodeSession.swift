@@ -14,12 +14,15 @@ package struct NodeSession: Sendable {
     private let remark: String?
     private let logLines: AsyncStream<String>?
     private let logger: Logger
+    private let picture: (@Sendable (String) -> [String]?)?
 
     /// A session of a node that does not run yet. `remark` is said before anything else; `logLines` is what of the log is
-    /// shown above the prompt of a terminal, and nil where there is no prompt.
+    /// shown above the prompt of a terminal, and nil where there is no prompt. `picture` draws a QR code with lines of text.
     package init(
-        _ description: NodeDescription, isJSON: Bool, remark: String?, logLines: AsyncStream<String>?, logger: Logger
+        _ description: NodeDescription, isJSON: Bool, remark: String?, logLines: AsyncStream<String>?, logger: Logger,
+        picture: (@Sendable (String) -> [String]?)? = nil
     ) {
+        self.picture = picture
         self.description = description
         self.isJSON = isJSON
         self.remark = remark
@@ -68,7 +71,7 @@ package struct NodeSession: Sendable {
             node, description, library: library, endOfInput: endOfInput, remark: remark,
             live: logLines.map {
                 (usesColour: Terminal.usesColour(ProcessInfo.processInfo.environment), logLines: $0)
-            })
+            }, picture: picture)
     }
 
     private func services(_ node: Node, _ surroundings: [any Service]) -> ServiceGroup {

@@ -28,12 +28,13 @@ package actor PeopleSession {
     /// is Ctrl-D, and quits.
     package init(
         _ node: Node, _ description: NodeDescription, library: [Song], endOfInput: NodeInput?, remark: String?,
-        live: (usesColour: Bool, logLines: AsyncStream<String>)?
+        live: (usesColour: Bool, logLines: AsyncStream<String>)?, picture: (@Sendable (String) -> [String]?)? = nil
     ) {
         self.node = node
         self.endOfInput = endOfInput
         logLines = live?.logLines
-        screen = Screen(description, live == nil ? .lines : .abovePanel, library: library, language: .ofPerson)
+        screen = Screen(
+            description, live == nil ? .lines : .abovePanel, library: library, language: .ofPerson, picture: picture)
         if let remark { StandardOutput.write(remark) }
         if let live {
             let size = Terminal.size

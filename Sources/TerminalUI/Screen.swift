@@ -22,9 +22,10 @@ struct Screen {
 
     /// A screen with nothing on it. `library` is what a host can add.
     init(
-        _ node: NodeDescription, _ place: Sentences.Place, library: [Song] = [], language: Language = .english
+        _ node: NodeDescription, _ place: Sentences.Place, library: [Song] = [], language: Language = .english,
+        picture: (@Sendable (String) -> [String]?)? = nil
     ) {
-        sentences = Sentences(node, place, language)
+        sentences = Sentences(node, place, language, picture: picture)
         choice = SongChoice(library: library)
     }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import DemocracyDJ
+import Glibc
 import MeshNode
 import MeshProtocol
 import MeshSession
@@ -24,9 +25,15 @@ struct Sentences {
     private var last: HostSnapshot?
     /// How many steps of the driver were told of.
     private var toldSteps = 0
+    private let picture: (@Sendable (String) -> [String]?)?
 
-    init(_ node: NodeDescription, _ place: Place, _ language: Language = .english) {
+    /// `picture` draws a QR code with lines of text; nil where none is drawn.
+    init(
+        _ node: NodeDescription, _ place: Place, _ language: Language = .english,
+        picture: (@Sendable (String) -> [String]?)? = nil
+    ) {
         watch = NodeWatch(node)
+        self.picture = picture
         self.place = place
         self.language = language
     }
@@ -70,7 +77,12 @@ struct Sentences {
         // A notice says it.
         case .pinGuessed: []
         case .steering(let steering): lines(steering)
-        case .noticeCleared, .link, .linkEnded, .artwork, .playback, .library, .contact, .radio: []
+        case .invitation(let invitation): lines(invitation)
+        case .bans(let bans, isAnswer: true): lines(bans)
+        case .hosts(let hosts, isAnswer: true): lines(hosts)
+        case .hosts, .bans, .invitations, .noticeCleared, .link, .linkEnded, .artwork, .playback, .library, .contact,
+            .radio:
+            []
         case .bye where role == .scan: tree(watch.hosts)
         case .bye(.ended): [say("The session has ended. The next start begins a new one. Bye.")]
         case .bye: [say("Bye.")]
@@ -170,6 +182,56 @@ struct Sentences {
         case .disconnected where last != nil: [say("Not connected.")]
         case .disconnected, .connecting, .connected, .reconnecting, .failed: []
         }
+    }
+
+    // MARK: The door
+
+    private func lines(_ hosts: [ShownHost]) -> [String] {
+        guard !hosts.isEmpty else { return [say("No host was joined yet, and none is in range.")] }
+        return [say("Hosts:")]
+            + hosts.map { host in
+                let said = [
+                    host.joined ? say("joined now") : host.known ? say("joined before") : nil,
+                    host.other ? say("not the one of this name that you know") : nil,
+                    host.inRange && !host.joined ? say("in range") : nil,
+                ].compactMap(\.self)
+                return "  \(UntrustedText.shown(host.peer.name)) (\(Identity.head(of: host.peer.id))): "
+                    + said.joined(separator: ", ")
+            }
+    }
+
+    private func lines(_ bans: [ShownBan]) -> [String] {
+        guard !bans.isEmpty else { return [say("Nobody is kept out.")] }
+        return [say("Kept out:")]
+            + bans.map { ban in
+                let name = watch.names.name(ban.peer.id) ?? UntrustedText.shown(ban.peer.name)
+                let who = "  \(name) (\(Identity.head(of: ban.peer.id))), "
+                return who
+                    + (ban.session
+                        ? say("until the session ends")
+                        : ban.until.map { say("until \(Self.date($0))") } ?? say("until unban"))
+            }
+    }
+
+    /// The picture, where there is one, and the text under it: a terminal may be too narrow for the one, and a camera for neither.
+    private func lines(_ invitation: OpenInvitation) -> [String] {
+        let end = Self.date(invitation.until)
+        return (picture?(invitation.picture) ?? []) + [
+            say(
+                invitation.once
+                    ? "One guest can join with this invitation, until \(end):"
+                    : "Everybody who has this invitation can join, until \(end):"),
+            "  " + invitation.picture,
+        ] + (invitation.url == nil ? [say("On another device: roadmesh guest NAME --join and the text.")] : [])
+    }
+
+    /// By this device's clock and place, as it is written everywhere.
+    static func date(_ seconds: UInt32) -> String {
+        var (time, parts) = (time_t(seconds), tm())
+        localtime_r(&time, &parts)
+        var text = [CChar](repeating: 0, count: 20)
+        strftime(&text, text.count, "%Y-%m-%d %H:%M", &parts)
+        return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
     // MARK: The host's state

@@ -7,7 +7,7 @@ import re
 from typing import Any
 
 import pytest
-from conftest import SCREENS, MakeServer, Open, shows
+from conftest import SCREENS, MakeServer, Open, answer, shows
 from playwright.sync_api import Page, ViewportSize, expect
 from stand_in import PAGE
 from views import (
@@ -16,6 +16,7 @@ from views import (
     HOSTILE,
     STATES,
     guest_choosing,
+    heard,
     guest_connected,
     host_playing,
     hostile,
@@ -54,12 +55,12 @@ def test_an_invitation_shows_name_pin_and_code_where_there_are_such(make_server:
     page.get_by_role("tab", name="Invite").click()
     panel = page.get_by_role("tabpanel")
     expect(panel).to_contain_text("4821")
-    expect(panel.get_by_role("img", name="QR code")).to_be_visible()
+    expect(panel.get_by_role("button", name="QR code of the address below")).to_be_visible()
     expect(panel).to_contain_text("http://10.0.0.1:8080/join?token=b7k2m9qx4w")
     server.show(host_playing(invitation={"name": "Dad's Car", "pin": None, "url": None, "qr": None}))
     expect(panel).to_contain_text("Guests cannot join with a browser.")
     expect(panel).not_to_contain_text("PIN", use_inner_text=True)
-    expect(panel.get_by_role("img")).to_have_count(0)
+    expect(panel.get_by_role("button", name="QR code")).to_have_count(0)
 
 
 def test_a_library_that_is_being_read_says_how_far_it_is(make_server: MakeServer, open_page: Open) -> None:
@@ -115,12 +116,21 @@ def test_a_guest_without_a_host_sees_which_are_in_range(make_server: MakeServer,
     choosing = page.get_by_role("region", name="Choose a host")
     expect(choosing).to_contain_text("Dad's Car")
     expect(choosing).to_contain_text("\N{MINUS SIGN}63 dBm")
-    # Which of several is joined is nobody's choice here, so no tap on one of them promises it.
-    expect(choosing.locator(".hint")).to_have_text("Tap Join: the first host that answers is joined.")
+    # A tap on the words of one of several promises nothing; each has its button.
+    expect(choosing.locator(".hint")).to_have_text("Tap the host that you want.")
     choosing.get_by_text("Dad's Car").click()
     assert server.commands.empty()
     choosing.get_by_role("button", name="Join", exact=True).click()
     assert server.commands.get(timeout=10) == {"command": "retry"}
+    choosing.get_by_role("button", name="Join The Blue Van").click()
+    assert server.commands.get(timeout=10) == {"command": "join", "host": "51c0de"}
+    mine = {"id": "aa" * 16, "name": "Dad's Car"}
+    other = {**heard({"id": "51c0de", "name": "Dad's Car"}, -84), "other": True}
+    server.show(guest_choosing(hosts=[{**heard(HOST, -63), "known": True}, other], knownHosts=[mine]))
+    expect(choosing).to_contain_text("not the one that you know")
+    choosing.get_by_role("button", name="Forget Dad's Car").click()
+    answer(page, "Really forget Dad's Car?")
+    assert server.commands.get(timeout=10) == {"command": "forget", "host": "aa" * 16}
     server.show(guest_choosing(hosts=[{**HOST, "rssi": -63}]))
     expect(choosing.locator(".hint")).to_have_text("Tap to join.")
     choosing.get_by_text("Dad's Car").click()

@@ -395,7 +395,7 @@ def many(songs: int, first: int = 0, **more: Any) -> View:
 
 
 STOPPED = "The head unit has stopped. The next start goes on with the queue."
-KICKED = "The host has removed you from this session. You can join again when the driver starts a new session."
+KICKED = "The host has removed you from this session. You can join again when the driver lets you in."
 
 STATES: dict[str, View | None] = {
     "host-playing": host_playing(),

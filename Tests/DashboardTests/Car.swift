@@ -26,14 +26,14 @@ struct Car {
 
     init(
         role: NodeDescription.Role = .host, host address: String = "127.0.0.1",
-        options: DashboardOptions = DashboardOptions(), node: HostInTheCar? = nil,
+        options: DashboardOptions = DashboardOptions(), node: HostInTheCar? = nil, peer named: Peer? = nil,
         pause: @escaping Dashboard.Pause = { try await Task.sleep(for: $0) }
     ) async throws {
         let (events, sink) = AsyncStream.makeStream(of: NodeEvent.self)
         let (inputs, heard) = AsyncStream.makeStream(of: NodeInput.self)
         self.heard = EventQueue(inputs)
         self.events = sink
-        let peer = role == .host ? Self.host : Peer(id: "g0", name: "Ana")
+        let peer = named ?? (role == .host ? Self.host : Peer(id: "g0", name: "Ana"))
         let dashboard = Dashboard(
             events: events,
             description: NodeDescription(role: role, peer: peer, radio: "virtual car", service: .democracyDJ),
@@ -81,9 +81,9 @@ private struct HeardNode: PageNode {
         await node?.send(input)
     }
 
-    func join(_ peer: Peer) async throws(RefusalReason) -> LocalLink {
+    func join(_ peer: Peer, claiming claim: JoiningSecret?) async throws(RefusalReason) -> LocalLink {
         guard let node else { throw .ended }
-        return try await node.join(peer)
+        return try await node.join(peer, claiming: claim)
     }
 
     func rename(_ id: MeshCore.LinkID, _ peer: Peer) async { await node?.rename(id, peer) }
@@ -107,13 +107,14 @@ actor HostInTheCar: PageNode {
     private var lastLink: MeshCore.LinkID = 0
     private var now: MeshInstant = .seconds(1)
 
-    init() {
-        let identity = Identity.make()
-        let hosting = Hosting(SongLibrary(Car.songs), Fairness(majoritySkip: true), wallClockSeconds: 1)
+    init(pin: JoiningSecret? = nil, identity: Identity = .make()) {
+        let hosting = Hosting(SongLibrary(Car.songs), Fairness(majoritySkip: true), pin: pin, wallClockSeconds: 1)
         core = NodeCore(
             NodeCore.Configuration(
                 .host(hosting),
-                NodeDescription(role: .host, peer: Car.host, radio: "virtual car", service: .democracyDJ),
+                NodeDescription(
+                    role: .host, peer: pin == nil ? Car.host : Peer(id: identity.peerID, name: "Dad's Car"),
+                    radio: "virtual car", service: .democracyDJ),
                 identity: identity, contents: StoredNode(), origin: .now, seed: 1))
     }
 
@@ -135,14 +136,21 @@ actor HostInTheCar: PageNode {
         }
     }
 
-    func send(_ input: NodeInput) { take(.input(input)) }
+    func send(_ input: NodeInput) {
+        var input = input
+        if case .invite(var wish) = input {
+            wish.entropy = (0..<24).map { _ in .random(in: .min ... .max) }
+            input = .invite(wish)
+        }
+        take(.input(input))
+    }
 
-    func join(_ peer: Peer) throws(RefusalReason) -> LocalLink {
+    func join(_ peer: Peer, claiming claim: JoiningSecret?) throws(RefusalReason) -> LocalLink {
         lastLink += 1
         let id = lastLink
         let (events, sink) = AsyncStream.makeStream(of: LocalLink.Event.self)
         links[id] = sink
-        let actions = take(.joined(id, peer))
+        let actions = take(claim.map { .claimed(id, peer, $0) } ?? .joined(id, peer))
         for case .end(id, .refused(let reason)) in actions { throw reason }
         return LocalLink(id, events)
     }

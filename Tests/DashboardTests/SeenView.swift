@@ -34,8 +34,17 @@ struct SeenView: Decodable, Sendable {
         var kind: String
     }
     struct Invitation: Decodable, Sendable {
+        struct Given: Decodable, Sendable {
+            var text: String
+            var url: String?
+            var once: Bool
+            var qr: String
+        }
+        struct Wifi: Decodable, Sendable { var name: String }
         var url: String?
         var qr: String?
+        var open: [Given]
+        var wifi: Wifi?
     }
 
     var version: Int

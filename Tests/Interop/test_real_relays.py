@@ -305,3 +305,24 @@ def test_every_part_is_real(town: Town) -> None:
     bob.expect("connection", state="connected")
     confirmed(bob, "n5")
     counts_once(car, "n5")
+
+
+# A PIN behind relays
+
+
+def test_who_stands_behind_a_relay_proves_the_pin_to_the_host_and_not_to_the_relay(town: Town) -> None:
+    pin = "314159"
+    car = town.real_host("--pin", pin)
+    relay = town.real("guest", "Row 8", "relay", ["car"], "--relay", "--pin", pin)
+    relay.expect("connection", state="connected")
+    eve = town.real("guest", "Eve", "eve", ["relay"], "--pin", "271828")
+    eve.expect("notice", code="wrongPIN")
+    assert car.expect("pinGuessed")["peer"]["name"] == "Eve"
+    assert not relay.seen("pinGuessed")
+    ana = town.real("guest", "Ana", "ana", ["relay"])
+    ana.expect("notice", code="proofRequired")
+    ana.say(f"pin {pin}")
+    ana.expect("connection", state="connected")
+    assert car.expect("peerConnected", lambda one: one["peer"]["name"] == "Ana")
+    ana.say("vote n3")
+    ana.expect("vote", songID="n3", state="confirmed")

@@ -136,6 +136,20 @@ def test_what_a_host_does_not_follow_is_answered_with_the_reason(ana: Guest, hos
     ]
 
 
+def test_guests_of_a_host_that_lets_them_vote_only_are_told_so(start_host: StartHost, make_guest: MakeGuest) -> None:
+    host = start_host(20, "Mile", "--vote-only")
+    ana = make_guest("Ana")
+    ana.join()
+    ana.until(lambda: ana.view.state is not None, "the first snapshot")
+    host.say("remove n9")
+    ana.until(lambda: bool(ana.view.state and ana.view.state.voters("n9") is None), "a song less")
+    ana.send(ana.conversation.write(suggestion("n9")))
+    ana.until(lambda: bool(ana.view.rejections), "the rejection")
+    assert ana.view.rejections == [Rejection(Why.VOTING_ONLY, suggestion="n9")]
+    ana.vote("n7")
+    ana.until_shown("n7")
+
+
 def test_a_vote_for_the_song_that_plays_counts(ana: Guest, host: Program) -> None:
     ana.vote("n0")
     ana.until_shown("n0")

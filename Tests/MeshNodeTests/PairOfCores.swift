@@ -44,10 +44,10 @@ struct PairOfCores {
     private var configurations: [NodeCore.Configuration]
 
     /// `songs` is how many the library has, `opens` how many of them are queued by themselves, and `left` what an earlier
-    /// run of the host has left; `wanted` is whom the guest was told to join.
+    /// run of the host has left; `wanted` is whom the guest was told to join, and `knownHosts` are those that it has joined.
     init(
         songs count: Int = 5, opens: Int = DJLimits.openingSongs, left: HostRecord? = nil, setAside: String? = nil,
-        wanted: String? = nil
+        wanted: String? = nil, knownHosts: [Peer] = []
     ) throws {
         let songs = (0..<count).map { $0 + 1 }.map {
             Song(id: "s\($0)", title: "Song \($0)", artist: "A", duration: 3_600)
@@ -59,16 +59,25 @@ struct PairOfCores {
             (.host(Hosting(SongLibrary(songs), opens: opens, wallClockSeconds: 1_000)), .host, car, "Car"),
             (.guest(wanted: wanted), .guest, ana, "Ana"),
         ]
-        stored[0].host = left
+        (stored[0].host, stored[1].knownHosts) = (left, knownHosts)
         configurations = parts.map { part, role, identity, name in
             let peer = Peer(id: identity.peerID, name: name)
             return NodeCore.Configuration(
                 part, NodeDescription(role: role, peer: peer, radio: "none", service: .democracyDJ),
-                identity: identity, contents: StoredNode(host: role == .host ? left : nil), setAside: setAside,
+                identity: identity,
+                contents: role == .host ? StoredNode(host: left) : StoredNode(knownHosts: knownHosts),
+                setAside: setAside,
                 origin: ContinuousClock().now, seed: 7)
         }
         cores = configurations.map { NodeCore($0) }
         for side in Side.allCases { feed(.started, to: side) }
+    }
+
+    /// The host makes an invitation for one guest, of bytes like this one.
+    mutating func invite(_ byte: UInt8) {
+        var wish = InvitationWish(.once)
+        wish.entropy = [UInt8](repeating: byte, count: InvitationWish.entropyBytes)
+        feed(.input(.invite(wish)), to: .host)
     }
 
     /// Gives a node an event, and then everybody what comes of it, in order.

@@ -119,6 +119,10 @@ struct ProblemTableTests {
                 pair.loseLink()
                 pair.happen(
                     [.link(99, .failed(expected: host.id, proved: nil, .misbehaved(.changedIdentity)))], to: .guest)
+            case .otherHost(let name, let head):
+                pair.loseLink()
+                pair.feed(
+                    .heard(Peer(id: head, name: name), rssi: nil, hops: 0, isUnderstood: true), to: .guest)
             case .hostNotFound:
                 pair.loseLink()
                 pair.pass(.seconds(31))
@@ -159,7 +163,9 @@ struct ProblemTableTests {
     private static func line(_ problem: CommandProblem) -> (user: NodeCommand.User, line: String)? {
         switch problem {
         case .badCommand(let line, _): (.guest, line)
-        case .incomplete(let word, _, _): (word == "kick" ? .host : .guest, word)
+        case .incomplete(let word, _, _): (["kick", "unban", "move", "volume"].contains(word) ? .host : .guest, word)
+        case .noSuchHost(let name): (.guest, "forget \(name)")
+        case .noInvitation: (.guest, "join roadmesh:AfNeVhYW")
         case .severalMeant(let text, _): (.guest, "vote \(text)")
         case .notOnView(let text): (.guest, "vote \(text)")
         case .noPIN(let text): (.guest, "pin \(text)")
@@ -169,6 +175,7 @@ struct ProblemTableTests {
         case .emptyQueue: (.guest, "vote")
         case .nothingFoundYet: (.guest, "suggest")
         case .nobodyHere, .noSuchGuest: (.host, "kick")
+        case .noSpan(let text): (.host, "invite \(text)")
         default: nil
         }
     }
@@ -215,6 +222,33 @@ struct ProblemTableTests {
         case .searchTooLong:
             let words = String(repeating: "x", count: DJLimits.searchBytes + 1)
             return Told(pair: try fed(.input(.guest(.search(words))), to: .guest), side: .guest)
+        case .notKeptOut(let name): return Told(pair: try fed(.input(.unban(name)), to: .host), side: .host)
+        case .nothingToUndo: return Told(pair: try fed(.input(.host(.undo)), to: .host), side: .host)
+        case .nothingBefore: return Told(pair: try fed(.input(.host(.previous)), to: .host), side: .host)
+        case .noVolume: return Told(pair: try fed(.input(.host(.volume(40))), to: .host), side: .host)
+        case .joinedAlready(let name): return Told(pair: try fed(.input(.join(name)), to: .guest), side: .guest)
+        case .severalHosts(let hosts):
+            var pair = try PairOfCores(knownHosts: hosts)
+            pair.feed(.input(.forgetHost(hosts[0].name)), to: .guest)
+            return Told(pair: pair, side: .guest)
+        case .searchRefused(let words, let reason):
+            var pair = try PairOfCores()
+            pair.meet()
+            // The host's own answer waits for its disk.
+            pair.disks[Side.host.rawValue] = .hangs
+            pair.feed(.input(.host(.pause)), to: .host)
+            pair.feed(.input(.guest(.search(words))), to: .guest)
+            pair.say(.searchResults(SearchResults(number: 1, songs: [], refused: reason)))
+            return Told(pair: pair, side: .guest)
+        case .tooManyInvitations:
+            var pair = try PairOfCores()
+            for number in 0...Limits.invitations { pair.invite(UInt8(number)) }
+            return Told(pair: pair, side: .host)
+        case .invitationsTakenBack(let count):
+            var pair = try PairOfCores()
+            for number in 0..<count { pair.invite(UInt8(number)) }
+            pair.feed(.input(.invite(InvitationWish(.none))), to: .host)
+            return Told(pair: pair, side: .host)
         // A pairing has no node: it tells the row itself.
         case .nothingAsked: return Told(pair: try fed(.input(.notice(Notice(problem))), to: .host), side: .host)
         default:

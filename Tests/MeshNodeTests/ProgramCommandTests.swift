@@ -27,15 +27,21 @@ struct ProgramCommandTests {
         ("volume 40", .host(.volume(40))),
         ("search open road", .host(.search("open road"))), ("add s1", .host(.add("s1"))),
         ("remove  s1 ", .host(.remove("s1"))), ("kick Little Bob", .host(.kick("Little Bob"))), ("retry", .retry),
+        ("ban Little Bob 2h", .ban("Little Bob", seconds: 7_200)), ("ban Bob", .ban("Bob", seconds: nil)),
+        ("unban Little Bob", .unban("Little Bob")), ("bans", .bans), ("invite", .invite(InvitationWish(.once))),
+        ("invite 30m", .invite(InvitationWish(.seconds(1_800)))), ("invite none", .invite(InvitationWish(.none))),
         ("end", .end), ("quit", .quit(.quit)),
     ]
 
     private static let pin = JoiningSecret(random: 314_159)
+    private static let invitation = Invitation(
+        host: String(repeating: "c1", count: 16), service: .democracyDJ, name: Array(0..<8), secret: Array(16..<32))
     private static let guestLines: [(String, NodeInput)] = [
         ("vote s1", .guest(.vote("s1"))), ("unvote s1", .guest(.takeBackVote("s1"))),
         ("suggest s2", .guest(.suggest("s2"))), ("search open road", .guest(.search("open road"))),
         ("skip", .guest(.skip)), ("retry", .retry), ("pin 314159", .pin(pin)), ("leave", .leave),
-        ("quit", .quit(.quit)),
+        ("hosts", .hosts), ("join Dad's Car", .join("Dad's Car")), ("forget Dad's Car", .forgetHost("Dad's Car")),
+        ("join \(invitation.text)", .joinInvited(invitation)), ("quit", .quit(.quit)),
     ]
 
     @Test("a host's commands", arguments: hostLines)
@@ -86,7 +92,8 @@ struct ProgramCommandTests {
         #expect(notice.code == "badCommand")
         #expect(
             notice.suggestion
-                == "Try: vote ID, unvote ID, search WORDS, suggest ID, skip, retry, pin DIGITS, leave, view, quit.")
+                == "Try: vote ID, unvote ID, search WORDS, suggest ID, skip, retry, hosts, join HOST, forget HOST, pin DIGITS, "
+                + "leave, view, quit.")
     }
 
     // MARK: Pages
@@ -98,14 +105,25 @@ struct ProgramCommandTests {
     @Test(
         "a page has the commands of whoever looks at it, and no others",
         arguments: [
-            (NodeCommand.User.driverPage, ["play", "pause", "skip", "add", "remove", "kick", "retry", "end"]),
-            (.guestPage, ["vote", "unvote", "suggest", "skip", "retry", "leave"]),
+            (
+                NodeCommand.User.driverPage,
+                [
+                    "play", "pause", "skip", "add", "remove", "next", "move", "clear", "undo", "previous", "volume",
+                    "kick",
+                    "ban", "unban", "retry", "invite", "end",
+                ]
+            ),
+            (.guestPage, ["vote", "unvote", "suggest", "skip", "retry", "join", "forget", "pin", "leave"]),
             (.passenger, ["vote", "unvote", "suggest", "skip", "retry", "leave"]),
         ])
     func pages(user: NodeCommand.User, words: [String]) throws {
         #expect(CommandReader(user).commands.map(\.word) == words)
         for command in NodeCommand.all {
-            let request = try Self.request("{\"command\": \"\(command.word)\", \"songID\": \"s1\", \"peer\": \"ana\"}")
+            let request = try Self.request(
+                """
+                {"command": "\(command.word)", "songID": "s1", "peer": "ana", "position": 1, "percent": 40, "digits": "314159",
+                "host": "Car"}
+                """)
             #expect((CommandReader(user).input(of: request) != nil) == words.contains(command.word), "\(command.word)")
         }
     }

@@ -151,7 +151,7 @@ struct TypedCommandTests {
         #expect(read("add open", choice, as: .host) == .input(.host(.add("s1"))))
         #expect(notice("add no such song", choice, as: .host)?.code == "unknownSong")
         #expect(read("kick bo", choice, as: .host) == .input(.host(.kick("bob"))))
-        #expect(read("ban bo", choice, as: .host) == .input(.host(.kick("bob"))))
+        #expect(read("ban bo", choice, as: .host) == .input(.ban("bob", seconds: nil)))
         #expect(read("kick Carl", choice, as: .host) == .input(.host(.kick("Carl"))))
     }
 
@@ -228,7 +228,8 @@ struct TypedCommandTests {
     func everyCommandThatIsExplainedIsOneThatTheNodeTakes(user: NodeCommand.User) {
         for command in CommandReader(user).commands {
             let line = command.usage().replacing("SONG", with: "s2").replacing("COMMAND", with: "quit")
-                .replacing("DIGITS", with: "314159")
+                .replacing("DIGITS", with: "314159").replacing("[TIME]", with: "2h").replacing("PLACE", with: "2")
+                .replacing("PERCENT", with: "40")
             if let notice = notice(line, as: user) { Issue.record("\(line): \(notice.message)") }
         }
     }

@@ -74,8 +74,8 @@ extension StoreTests {
             guest: GuestRecord(
                 host: "car", hostEpoch: 11,
                 wishes: [
-                    WishRecord(songID: "s9", kind: "vote", handedTo: "car"),
-                    WishRecord(songID: "s8", kind: "suggestSong"),
+                    WishRecord(songID: "s9", kind: "vote", handedTo: "car", meantFor: "car"),
+                    WishRecord(songID: "s8", kind: "suggestSong", meantFor: "car"),
                 ],
                 snapshot: [8, 15]))
 

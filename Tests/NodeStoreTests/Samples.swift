@@ -119,7 +119,8 @@ enum Sample {
             wishes: (0..<dice.below(12)).map { _ in
                 WishRecord(
                     songID: songs[dice.below(6)], kind: dice.chance(50) ? "vote" : "suggestSong",
-                    handedTo: dice.chance(50) ? dice.pick(peers) : nil)
+                    handedTo: dice.chance(50) ? dice.pick(peers) : nil,
+                    meantFor: dice.chance(50) ? dice.pick(peers) : nil)
             }, snapshot: dice.chance(60) ? dice.bytes(dice.below(3_000)) : nil)
     }
 }

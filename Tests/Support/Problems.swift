@@ -47,7 +47,8 @@ extension NetworkError {
         case .hostFull: .refused
         case .refused: .kicked
         case .kicked: .versionMismatch
-        case .versionMismatch: .hostKeyChanged(host: Self.host)
+        case .versionMismatch: .otherHost(name: "Car", head: "deadbeef")
+        case .otherHost: .hostKeyChanged(host: Self.host)
         case .hostKeyChanged: .sameIdentity
         case .sameIdentity: .proofRequired
         case .proofRequired: .wrongPIN
@@ -79,6 +80,8 @@ extension CommandProblem {
                 all += [
                     .incomplete("vote", needs: "a song", type: "a number of the list, or the beginning of a title"),
                     .incomplete("kick", needs: "a guest", type: "the beginning of the guest's name"),
+                    .incomplete("join", needs: "a host", type: "a name or an id of the list that hosts shows"),
+                    .incomplete("unban", needs: "a guest", type: "a name or an id of the list that bans shows"),
                     .incomplete("search", needs: "a word or two", type: "the words"),
                     .incomplete(
                         "move", needs: "a song and a place",
@@ -87,6 +90,8 @@ extension CommandProblem {
                     .incomplete("pin", needs: "six digits", type: "the digits on the host's screen"),
                 ]
             case .noSuchLine: all += [problem, .noSuchLine(1, of: 0)]
+            case .searchRefused: all += [problem, .searchRefused("road", .votingOnly)]
+            case .invitationsTakenBack: all += [problem, .invitationsTakenBack(1), .invitationsTakenBack(3)]
             case .cannotAdd(let song, _, _):
                 all += RejectionReason.allCases.map { CommandProblem.cannotAdd(song, $0, waiting: 5) }
             default: all.append(problem)
@@ -118,8 +123,17 @@ extension CommandProblem {
         case .noVolume: .nothingToRetry
         case .nothingToRetry: .notKept
         case .notKept: .searchTooLong
-        case .searchTooLong: .noPIN("12345")
-        case .noPIN: .nothingAsked
+        case .searchTooLong: .searchRefused("road", .tooFast)
+        case .searchRefused: .notKeptOut("Eve")
+        case .notKeptOut: .noSuchHost("Bus")
+        case .noSuchHost: .severalHosts([Peer(id: "0a0a0a0a", name: "Bus"), Peer(id: "b1b1b1b1", name: "Bus")])
+        case .severalHosts: .joinedAlready("Car")
+        case .joinedAlready: .noInvitation
+        case .noInvitation: .noPIN("12345")
+        case .noPIN: .noSpan("2x")
+        case .noSpan: .tooManyInvitations
+        case .tooManyInvitations: .invitationsTakenBack(0)
+        case .invitationsTakenBack: .nothingAsked
         case .nothingAsked: nil
         }
     }

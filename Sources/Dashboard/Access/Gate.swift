@@ -12,6 +12,8 @@ struct Gate: Sendable {
         var path: String
         /// The `token` of the query.
         var token: String?
+        /// Whether the query has an invitation.
+        var hasInvitation = false
         var host: String?
         var origin: String?
         /// `Sec-Fetch-Site`, where the browser says it.
@@ -38,6 +40,8 @@ struct Gate: Sendable {
     /// Why a request is refused.
     enum Refusal: Hashable, Sendable, CaseIterable {
         case foreignHost, foreignOrigin, otherMethod, notJSON, tooLarge, noToken, wrongToken
+        /// Who has no token may type the host's PIN.
+        case noPIN
     }
 
     /// What becomes of a request.
@@ -51,20 +55,24 @@ struct Gate: Sendable {
     /// What others must know; the driver's is nil where only programs on this device can reach the dashboard.
     private let driver: String?
     private let guest: String?
+    /// Whether who has no token may come in with the host's PIN.
+    private let takesPIN: Bool
     /// What everybody may read.
     private let files: Set<String>
     /// The names by which this device may be asked, beside the address of the connection.
     private let hosts: Set<String>
 
-    /// A gate for a dashboard that listens at `host`. Without `invites` there is no door for web guests.
+    /// A gate for a dashboard that listens at `host`. Without `invites` there is no door for web guests, and with `hasPIN` they
+    /// may come in with that as well.
     init(
-        host: String, tokens: DashboardTokens, invites: Bool, localAddresses: [String] = [],
+        host: String, tokens: DashboardTokens, invites: Bool, hasPIN: Bool = false, localAddresses: [String] = [],
         files: Set<String> = Set(PageFiles.all.map(\.path))
     ) {
         self.files = files
         let isLoopback = DashboardAddress.isLoopback(host)
         driver = isLoopback ? nil : tokens.driver
         guest = invites ? tokens.guest : nil
+        takesPIN = invites && hasPIN
         // A tunnel of ssh ends on the loopback under another name.
         hosts = Set(["localhost", "127.0.0.1", "::1", host] + localAddresses)
     }
@@ -85,7 +93,14 @@ struct Gate: Sendable {
         default: return .refuse(.otherMethod)
         }
         let right = right(visit)
-        return right == .none && isProtected(visit.path) ? .refuse(.noToken) : .pass(right)
+        guard right == .none, isProtected(visit.path), !opensDoor(visit) else { return .pass(right) }
+        return .refuse(takesPIN ? .noPIN : .noToken)
+    }
+
+    /// Who has no token may show an invitation, and join with it or with the PIN: the host judges that.
+    private func opensDoor(_ visit: Visit) -> Bool {
+        guard guest != nil else { return false }
+        return visit.method == "POST" ? visit.path == "/api/join" : visit.path == "/join" && visit.hasInvitation
     }
 
     /// A token is taken at its own door only: a guest's code never opens the driver's.
@@ -161,12 +176,18 @@ extension Gate.Refusal {
         case .otherMethod: 405
         case .notJSON: 415
         case .tooLarge: 413
-        case .noToken, .wrongToken: 401
+        case .noToken, .wrongToken, .noPIN: 401
         }
     }
 
     /// A word for the page, where there is something that it can do about it.
-    var reason: String? { self == .noToken ? "token" : nil }
+    var reason: String? {
+        switch self {
+        case .noToken: "token"
+        case .noPIN: "pin"
+        default: nil
+        }
+    }
 
     /// What a person is told.
     var sentence: String {
@@ -176,6 +197,7 @@ extension Gate.Refusal {
         case .otherMethod: "This page answers GET and POST only."
         case .notJSON: "The body of a request has to be application/json."
         case .tooLarge: "This request is too large, so nothing was done."
+        case .noPIN: "Type the PIN that the head unit shows, or scan the code there."
         case .noToken, .wrongToken:
             "This page needs a new code. Scan the one on the head unit, or open the address that roadmesh printed."
         }

@@ -1,29 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import { button, setButton, signal } from "/controls.js";
+import { askingButton, button, setButton, signal } from "/controls.js";
 import { KeyedList, make, setShown, setText } from "/dom.js";
 import { personWords } from "/guests.js";
 import { icon } from "/icons.js";
 import { t } from "/language.js";
-import { hopsOf } from "/text.js";
+import { limits } from "/limits.js";
+import { hopsOf, nameOf } from "/text.js";
 
 /** A guest without a host: which hosts are in range. */
 export class Choosing {
     #heading = make("h2", "large-heading", { id: "choosing-heading" });
     #words = make("p", "hint");
     #hosts = make("ul", "people");
+    #known = make("ul", "people");
 
     constructor(section, node) {
         this.find = button("main", "search", t`Find a host`, () => node.command("retry"), "find");
+        this.pin = new PinForm(node);
         const label = make("p", "label", {}, icon("onAir"), make("span", "", {}, t`Hosts in range`));
         this.label = label;
         section.replaceChildren(
-            this.#heading, this.#words, label, this.#hosts, make("div", "buttons", {}, this.find));
-        // "Tap to join." above a single host: a tap on that host is one. Among several nobody can choose.
-        this.#hosts.addEventListener("click", () => {
-            if (this.#hosts.children.length === 1 && !this.find.disabled) node.command("retry");
+            this.#heading, this.#words, this.pin.element, label, this.#hosts, make("div", "buttons", {}, this.find));
+        // "Tap to join." above a single host: a tap on that host is one. Among several each has its own button.
+        this.#hosts.addEventListener("click", (event) => {
+            const isAlone = this.#hosts.children.length === 1 && !event.target.closest("button");
+            if (isAlone && !this.find.disabled) node.command("retry");
         });
-        this.hosts = new KeyedList(this.#hosts, (host) => host.id, hostRow);
+        this.hosts = new KeyedList(this.#hosts, (host) => host.id, () => hostRow(node));
+        this.knownLabel = make("p", "label", { hidden: true }, t`Hosts that you have joined`);
+        this.known = new KeyedList(this.#known, (host) => host.id, () => knownRow(node));
+        section.append(this.knownLabel, this.#known);
     }
 
     /** Where nothing can be joined from here, nothing is offered. */
@@ -33,32 +40,87 @@ export class Choosing {
         setText(this.#words, words(view, isLooking));
         setShown(this.#words, isUsable);
         this.hosts.update(view.hosts);
+        const known = view.knownHosts ?? [];
+        this.known.update(known);
+        for (const part of [this.knownLabel, this.#known]) setShown(part, known.length);
         for (const part of [this.label, this.#hosts]) setShown(part, view.hosts.length);
         setButton(this.find, ...(view.hosts.length ? ["check", t`Join`] : ["search", t`Find a host`]));
         setShown(this.find, !isLooking);
+        this.pin.update(isUsable && view.notices.some((notice) => asksPIN.includes(notice.code)));
+    }
+}
+
+const asksPIN = ["proofRequired", "wrongPIN"];
+
+/** What a host asks for that does not know this guest. */
+class PinForm {
+    #input = make("input", "", {
+        id: "host-pin", inputmode: "numeric", maxlength: limits.pin, autocomplete: "off", required: true,
+    });
+
+    constructor(node) {
+        this.element = make(
+            "form", "fields", { hidden: true }, make("label", "label", { for: "host-pin" }, t`PIN on the host's screen`),
+            this.#input, make("button", "main", { type: "submit" }, t`Join`));
+        this.element.addEventListener("submit", async (event) => {
+            event.preventDefault();
+            if (await node.command("pin", { digits: this.#input.value.trim() })) this.#input.value = "";
+        });
+    }
+
+    update(isShown) {
+        setShown(this.element, isShown);
     }
 }
 
 function words(view, isLooking) {
     const { length } = view.hosts;
     if (isLooking) return length ? t`Joining…` : t`You join the first host in range automatically.`;
-    if (length > 1) return t`Tap Join: the first host that answers is joined.`;
+    if (length > 1) return t`Tap the host that you want.`;
     return length ? t`Tap to join.` : t`No host is in range right now.`;
 }
 
-function hostRow() {
+function hostRow(node) {
     const { person, update: updatePerson } = personWords();
     const strength = signal();
     const way = make("span");
-    person.lastChild.append(make("p", "details", {}, strength.element, way));
-    const update = (host) => {
+    const mark = make("span");
+    person.lastChild.append(make("p", "details", {}, mark, strength.element, way));
+    const row = { host: null };
+    const join = button("out", "check", t`Join`, () => node.command("join", { host: row.host.id }), "join");
+    row.element = make("li", "person-row", {}, person, join);
+    row.update = (host) => {
+        row.host = host;
         updatePerson(host, "");
+        setText(mark, host.other ? t`not the one that you know` : host.known ? t`you know it` : "");
+        setShown(mark, host.other || host.known);
+        setButton(join, "check", t`Join`, t`Join ${nameOf(host)}`);
         // Only relays to it are heard: the best of them is the first.
         strength.update(host.hops ? host.relays?.[0]?.rssi : host.rssi);
         setText(way, host.hops ? t`through a relay, ${hopsOf(host.hops)}` : "");
         setShown(way, host.hops);
     };
-    return { element: make("li", "person-row", {}, person), update };
+    return row;
+}
+
+/** A host that was joined before, and may be forgotten. */
+function knownRow(node) {
+    const { person, update: updatePerson } = personWords();
+    const words = { word: t`Forget`, label: t`Forget`, question: "", consequence: "" };
+    const row = { host: null };
+    const forget = askingButton(
+        "out", "cross", words, node.announce, () => node.command("forget", { host: row.host.id }));
+    row.element = make("li", "person-row", {}, person, forget.element);
+    row.update = (host) => {
+        row.host = host;
+        updatePerson(host, "");
+        const name = nameOf(host);
+        forget.update({
+            label: t`Forget ${name}`, question: t`Really forget ${name}?`,
+            consequence: t`Its key and votes that wait for it are forgotten.`,
+        });
+    };
+    return row;
 }
 
 /** Whether a guest has no host, and none that it is about to come back to. */

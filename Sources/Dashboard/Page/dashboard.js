@@ -30,7 +30,7 @@ export class Dashboard {
         this.queue = new Queue(this.tabs.panel("queue"), node, isHost);
         this.search = new Search(this.tabs.panel("search"), node, isHost);
         this.guests = new Guests(this.tabs.panel("guests"), node, isHost);
-        this.invitation = isHost ? new Invitation(this.tabs.panel("invitation")) : null;
+        this.invitation = isHost ? new Invitation(this.tabs.panel("invitation"), node) : null;
     }
 
     /** Shows a view that came at `receivedAt`: from before a gap, of a node out of reach, of a session that is over. */

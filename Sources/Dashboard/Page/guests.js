@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import { titles } from "/commands.js";
-import { askingButton, signal } from "/controls.js";
+import { askingButton, button, signal } from "/controls.js";
 import { foreign, KeyedList, make, setClass, setLongText, setShown, setStyle, setText } from "/dom.js";
 import { icon } from "/icons.js";
 import { t } from "/language.js";
-import { hopsOf, hue, initials, milliseconds, nameOf, relayText, shown, treeText } from "/text.js";
+import { hopsOf, hue, initials, milliseconds, nameOf, relayText, shortDate, shown, treeText } from "/text.js";
 import { branches, branchLines, isTree, through } from "/tree.js";
 
 /**
@@ -17,10 +17,13 @@ export class Guests {
     #stale = make("p", "label", {}, icon("clock"), make("span", "", {}, t`Last known guests`));
     #list = make("ul", "people");
     #empty = make("p", "hint");
+    #outLabel = make("p", "label", { hidden: true }, t`Kept out`);
+    #out = make("ul", "people");
 
     constructor(panel, node, isHost) {
         this.isHost = isHost;
-        panel.append(this.#stale, this.#list, this.#empty);
+        panel.append(this.#stale, this.#list, this.#empty, this.#outLabel, this.#out);
+        this.outcasts = new KeyedList(this.#out, (ban) => ban.id, () => outcastRow(node));
         this.guests = new KeyedList(this.#list, (guest) => guest.id, () => guestRow(node, isHost));
     }
 
@@ -36,6 +39,9 @@ export class Guests {
         setShown(this.#list, view.guests.length);
         setShown(this.#empty, !view.guests.length);
         const words = this.isHost ? t`Nobody is here yet. Guests in the car join automatically.` : t`No guests are here.`;
+        const bans = view.bans ?? [];
+        this.outcasts.update(bans);
+        for (const part of [this.#outLabel, this.#out]) setShown(part, bans.length);
         setText(this.#empty, isOver ? t`No guests were here.` : words);
     }
 
@@ -88,6 +94,24 @@ function guestRow(node, isHost) {
             label: t`Kick ${name}`, question: t`Really kick ${name}?`,
             consequence: t`${name} cannot join again in this session.` + (guest.carries ? ` ${others}` : ""),
         });
+    };
+    return row;
+}
+
+/** Somebody who is kept out, and may be let in again. */
+function outcastRow(node) {
+    const { person, update: updatePerson } = personWords();
+    const until = make("p", "details");
+    person.lastChild.append(until);
+    const row = { ban: null };
+    const again = button("out", "check", t`Let in again`, () => node.command("unban", { peer: row.ban.id }), "unban");
+    row.element = make("li", "person-row", {}, person, again);
+    row.update = (ban) => {
+        row.ban = ban;
+        updatePerson(ban, "");
+        const end = ban.session ? t`until the session ends` : ban.until && t`until ${shortDate(ban.until)}`;
+        setText(until, end || "");
+        setShown(until, end);
     };
     return row;
 }

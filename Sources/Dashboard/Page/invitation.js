@@ -1,43 +1,109 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import { button } from "/controls.js";
 import { foreign, make, setAttribute, setShown, setText } from "/dom.js";
-import { t } from "/language.js";
-import { shown } from "/text.js";
+import { plural, t } from "/language.js";
+import { shortDate, shown } from "/text.js";
 
-/** How others join: the host's name, its PIN, and the door for browsers. */
+/** How others join: the host's name, its PIN, the door for browsers, and invitations. */
 export class Invitation {
     #name = foreign("large-heading");
     #pin = make("b", "pin");
     #pinLine = make("p", "", {}, "PIN ", this.#pin);
-    #code = make("img", "qr", { alt: t`QR code of the address below`, width: 264, height: 264 });
+    #code = picture(t`QR code of the address below`);
     #address = make("p", "address");
-    #web = make("div", "web-door", {}, make("p", "label", {}, t`With a phone, without an app`), this.#code,
-        this.#address);
-    #drawn = null;
-    #drawings = 0;
+    #wifiName = foreign();
+    #wifiCode = picture(t`QR code that joins the Wi-Fi`);
+    #wifi = make("div", "wifi", { hidden: true },
+        make("p", "label", {}, t`First join the Wi-Fi`, " ", this.#wifiName), this.#wifiCode.element);
+    #web = make("div", "web-door", {}, this.#wifi, make("p", "label", {}, t`With a phone, without an app`),
+        this.#code.element, this.#address);
     #noWeb = make("p", "hint", {}, t`Guests cannot join with a browser. To let them, start the host with --web-guests.`);
+    #given;
 
-    constructor(panel) {
+    constructor(panel, node) {
+        this.#given = new Given(node);
         const radio = make(
             "div", "invitation-words", {}, make("p", "label", {}, t`With RoadMesh, over Bluetooth`),
             make("p", "", {}, this.#name), make("p", "hint", {}, t`Guests in the car find it and join automatically.`),
-            this.#pinLine);
+            this.#pinLine, this.#given.element);
         panel.append(make("div", "invitation", {}, radio, this.#web, this.#noWeb));
     }
 
     update(view) {
-        const invitation = view.invitation ?? { name: view.me.name, pin: null, url: null, qr: null };
+        const none = { name: view.me.name, pin: null, url: null, qr: null, open: [], wifi: null };
+        const invitation = { ...none, ...view.invitation };
         setText(this.#name, shown(invitation.name, t`(no name)`));
         setText(this.#pin, invitation.pin ?? "");
         setShown(this.#pinLine, invitation.pin);
         setShown(this.#web, invitation.url);
         setShown(this.#noWeb, !invitation.url);
         setText(this.#address, invitation.url ?? "");
-        setShown(this.#code, invitation.qr);
-        if (!invitation.qr || this.#drawn === invitation.url) return;
-        // The same name for another address: a number makes the browser ask again.
-        this.#drawn = invitation.url;
-        this.#drawings += 1;
-        setAttribute(this.#code, "src", `${invitation.qr}?${this.#drawings}`);
+        this.#code.update(invitation.qr, invitation.url);
+        setShown(this.#wifi, invitation.wifi);
+        setText(this.#wifiName, shown(invitation.wifi?.name ?? "", ""));
+        this.#wifiCode.update(invitation.wifi?.qr, invitation.wifi?.name);
+        this.#given.update(invitation);
     }
+}
+
+/** Invitations that let somebody in without the PIN: the newest of them is on view. */
+class Given {
+    #one = button("plain", "invite", t`Invite one guest`, () => this.#make("once"), "inviteOne");
+    #two = button("plain", "clock", t`Invite for 2 hours`, () => this.#make("2h"), "inviteTwo");
+    #back = button("plain", "cross", t`Take all back`, () => this.#make("none"), "takeBack");
+    #words = make("p", "hint");
+    #code = picture(t`QR code of the invitation below`);
+    #text = make("p", "address");
+    #count = make("p", "hint");
+    #newest = make("div", "given", { hidden: true }, this.#words, this.#code.element, this.#text, this.#count, this.#back);
+
+    constructor(node) {
+        this.node = node;
+        this.element = make(
+            "div", "givings", {}, make("div", "give", {}, this.#one, this.#two), this.#newest);
+    }
+
+    update({ pin, open }) {
+        setShown(this.element, pin || open.length);
+        const [newest] = open;
+        setShown(this.#newest, Boolean(newest));
+        if (!newest) return;
+        const end = shortDate(newest.until);
+        setText(this.#words, newest.once ? t`For one guest, until ${end}` : t`For everybody who has it, until ${end}`);
+        setText(this.#text, newest.url ?? newest.text);
+        this.#code.update(newest.qr, newest.text);
+        setText(this.#count, plural(open.length, "{1} invitation is open.", "{1} invitations are open."));
+    }
+
+    #make(span) {
+        return this.node.command("invite", { span });
+    }
+}
+
+/** A code, which fills the screen when it is tapped. */
+function picture(label) {
+    const image = make("img", "qr", { alt: label, width: 264, height: 264 });
+    const element = make("button", "picture", { type: "button", "aria-label": t`${label}: show it on the whole screen` },
+        image);
+    element.addEventListener("click", () => showWhole(image));
+    let drawn = null;
+    let drawings = 0;
+    const update = (address, what) => {
+        setShown(element, Boolean(address));
+        if (!address || drawn === what) return;
+        // The same name for another code: a number makes the browser ask again.
+        drawn = what;
+        drawings += 1;
+        setAttribute(image, "src", `${address}?${drawings}`);
+    };
+    return { element, update };
+}
+
+function showWhole(image) {
+    const dialog = make("dialog", "whole", { "aria-label": image.alt }, make("img", "qr", { src: image.src, alt: image.alt }));
+    dialog.addEventListener("click", () => dialog.close());
+    dialog.addEventListener("close", () => dialog.remove());
+    document.body.append(dialog);
+    dialog.showModal();
 }

@@ -14,11 +14,18 @@ export class Join {
         id: "name", name: "name", maxlength: limits.name, autocomplete: "nickname", required: true,
         enterkeyhint: "go", spellcheck: "false",
     });
+    #pin = make("input", "", {
+        id: "pin", name: "pin", inputmode: "numeric", pattern: "[0-9]{6}", maxlength: limits.pin, autocomplete: "off",
+    });
+    #pinField = make("div", "field", { hidden: true }, make("label", "label", { for: "pin" }, t`PIN on the head unit`),
+        this.#pin);
     #message = make("p", "form-message", { id: "join-message", role: "alert" });
     #submit = make("button", "main", { type: "submit" }, t`Join`);
     #fields = make("div", "fields", {}, make("label", "label", { for: "name" }, t`Your name`), this.#input,
-        this.#message, this.#submit);
+        this.#pinField, this.#message, this.#submit);
     #isJoining = false;
+    /** What the link has that this page was opened by: it is shown once, and not kept. */
+    #invitation = takeInvitation();
 
     /** `onJoined()` is told when the node has let this browser in. */
     constructor(main, onJoined) {
@@ -41,8 +48,10 @@ export class Join {
     refused({ message, reason }) {
         const name = ownName();
         const isShown = !this.main.hidden;
-        if (reason === "token") return this.#showCode(message);
-        if (name && !kept("left") && !isShown) return this.#join(name);
+        const asksPIN = reason === "pin" && !this.#invitation;
+        setShown(this.#pinField, asksPIN);
+        if (reason === "token" && !this.#invitation) return this.#showCode(message);
+        if (name && !kept("left") && !isShown && !asksPIN) return this.#join(name);
         this.#show(isShown ? message : "");
     }
 
@@ -79,14 +88,16 @@ export class Join {
         try {
             const answer = await fetch("/api/join", {
                 method: "POST", headers: { "Content-Type": "application/json" },
-                body: JSON.stringify({ key: ownKey(), name }), signal: AbortSignal.timeout(limits.connecting),
+                body: JSON.stringify({ key: ownKey(), name, ...this.#proof }),
+                signal: AbortSignal.timeout(limits.connecting),
             });
             if (!answer.ok) {
                 const { message, reason } = await refusalOf(answer);
-                if (reason === "token") return this.#showCode(message);
-                return this.#show(message || t`You cannot join right now. Try again in a moment.`);
+                return this.#fail(message, reason);
             }
             keep("name", name);
+            this.#pin.value = "";
+            this.#invitation = null;
             setShown(this.main, false);
             this.onJoined();
         } catch {
@@ -96,4 +107,28 @@ export class Join {
             setAttribute(this.#submit, "aria-disabled", null);
         }
     }
+
+    /** What lets this browser in that no link has let in. */
+    get #proof() {
+        if (this.#invitation) return { invitation: this.#invitation };
+        return this.#pinField.hidden ? {} : { pin: this.#pin.value.trim() };
+    }
+
+    #fail(message, reason) {
+        if (reason === "token") return this.#showCode(message);
+        if (reason === "invitation") this.#invitation = null;
+        if (reason === "pin" || reason === "invitation") {
+            setShown(this.#pinField, true);
+            this.#show(message);
+            return this.#pin.focus();
+        }
+        return this.#show(message || t`You cannot join right now. Try again in a moment.`);
+    }
+}
+
+/** The invitation in the page's address, which has it no longer: who looks at the screen does not see it. */
+function takeInvitation() {
+    const invitation = new URLSearchParams(location.search).get("invitation");
+    if (invitation) history.replaceState(null, "", "/");
+    return invitation;
 }

@@ -49,6 +49,8 @@ export const limits = {
     sentence: 600,
     /** Characters of a name. */
     name: 40,
+    /** Digits of a PIN. */
+    pin: 6,
     /** Digits of an identifier that are shown: those that a scan shows. */
     head: 8,
     /** Levels of relays that are drawn beside one another: a phone has no room for more. What is farther stands below the

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import { plural, t, told } from "/language.js";
+import { language, plural, t, told } from "/language.js";
 import { limits } from "/limits.js";
 
 // How things are said. Nothing here touches the page.
@@ -35,6 +35,11 @@ export const nameOf = (person) => shown(person?.name, t`somebody`);
 
 /** Who has voted for a song, as far as a line goes. */
 export const voterNames = (item) => item.voters.slice(0, 12).map((voter) => cut(nameOf(voter), 40)).join(", ");
+
+/** A moment, in seconds since 1970, as a person says it. */
+export const shortDate = (seconds) => new Date(seconds * 1_000).toLocaleString(language, {
+    weekday: "short", day: "numeric", month: "short", hour: "2-digit", minute: "2-digit",
+});
 
 /** Seconds as m:ss, or h:mm:ss. */
 export function clock(seconds) {

@@ -63,7 +63,8 @@ struct DashboardResponder: HTTPResponder {
     private func refuse(_ refusal: Gate.Refusal, _ request: Request) -> Response {
         switch refusal {
         // The page asks for the code in the person's language. One that is in by its cookie shows what there is.
-        case .noToken where request.opensPage, .wrongToken: DashboardRoutes.page(status: .unauthorized)
+        case .noToken where request.opensPage, .noPIN where request.opensPage, .wrongToken:
+            DashboardRoutes.page(status: .unauthorized)
         default:
             refuse(
                 Dashboard.Refusal(status: refusal.status, message: refusal.sentence, reason: refusal.reason), request)
@@ -120,7 +121,8 @@ extension Gate.Visit {
     fileprivate init(_ request: Request, _ context: DashboardContext, _ cookies: DashboardCookies) {
         self.init(
             method: request.method.rawValue, path: request.uri.path,
-            token: request.uri.queryParameters["token"].map(String.init), host: request.head.authority,
+            token: request.uri.queryParameters["token"].map(String.init),
+            hasInvitation: request.uri.queryParameters["invitation"] != nil, host: request.head.authority,
             origin: request.headers[.origin], fetchSite: request.headers[.fetchSite],
             contentType: request.headers[.contentType],
             contentLength: request.headers[.contentLength].flatMap { Int($0) }, access: cookies.access,

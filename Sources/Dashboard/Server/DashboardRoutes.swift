@@ -20,10 +20,17 @@ struct DashboardRoutes {
         for file in PageFiles.all {
             router.get(RouterPath(file.path)) { request, _ in Self.file(file, request) }
         }
-        // Who is in already, and opens the door's address again.
-        router.get("/join") { _, _ in Response(status: .seeOther, headers: [.location: "/"]) }
+        // The page shows the invitation. Who is in already, and opens the door's address again, goes to what there is.
+        router.get("/join") { request, _ in
+            request.uri.queryParameters["invitation"] == nil
+                ? Response(status: .seeOther, headers: [.location: "/"]) : Self.page(status: .ok)
+        }
         router.get("/events") { request, context in try await Self.events(dashboard, request, context) }
         router.get("/invitation.svg") { _, context in try await Self.invitation(dashboard, context) }
+        router.get("/invitations/:name") { _, context in try await Self.given(dashboard, context) }
+        router.get("/wifi.svg") { _, context in
+            try Self.code(context.right == .driver ? dashboard.options.wifi?.code : nil)
+        }
         router.get("/api/search") { request, context in try await Self.search(dashboard, request, context) }
         let pictures = PicturePlaces()
         router.get("/art/:song") { request, context in try await Self.picture(dashboard, pictures, request, context) }
@@ -52,9 +59,20 @@ struct DashboardRoutes {
     }
 
     private static func invitation(_ dashboard: Dashboard, _ context: DashboardContext) async throws -> Response {
-        guard context.right == .driver, let url = await dashboard.view.surroundings.invitation?.url,
-            let picture = QRCode.svg(url)
-        else { throw Dashboard.Refusal(status: 404, message: "Guests cannot join this host with a browser.") }
+        try code(context.right == .driver ? await dashboard.view.surroundings.invitation?.url : nil)
+    }
+
+    /// The picture of an invitation that the person has made.
+    private static func given(_ dashboard: Dashboard, _ context: DashboardContext) async throws -> Response {
+        let name = context.parameters.get("name") ?? ""
+        let open = context.right == .driver ? await dashboard.view.invitations : []
+        return try code(open.first { $0.pictureName == name }?.picture)
+    }
+
+    private static func code(_ text: String?) throws -> Response {
+        guard let picture = text.flatMap({ QRCode.svg($0) }) else {
+            throw Dashboard.Refusal(status: 404, message: "Guests cannot join this host with a browser.")
+        }
         return Response(
             status: .ok, headers: [.contentType: "image/svg+xml"],
             body: ResponseBody(byteBuffer: ByteBuffer(string: picture)))
@@ -137,11 +155,6 @@ struct DashboardRoutes {
         var songs: [NodeView.FoundSong]
     }
 
-    private struct JoinRequest: Decodable {
-        var key: String
-        var name: String
-    }
-
     private static func search(
         _ dashboard: Dashboard, _ request: Request, _ context: DashboardContext
     ) async throws -> Response {
@@ -171,14 +184,19 @@ struct DashboardRoutes {
     private static func join(
         _ dashboard: Dashboard, _ request: Request, _ context: DashboardContext
     ) async throws -> Response {
-        guard case .invited = context.right else {
+        guard context.right != .driver else {
             throw Dashboard.Refusal(
                 status: 403, message: "Joining needs an invitation. Scan the code on the head unit.")
         }
-        let wanted = try await body(JoinRequest.self, of: request)
-        let session = try await dashboard.join(key: wanted.key, name: wanted.name, from: context.address)
-        let cookie = DashboardCookies(request, context).setting(session: session)
-        return Response(status: .noContent, headers: [.setCookie: cookie])
+        let wanted = try await body(Dashboard.JoinRequest.self, of: request)
+        let isInvited = context.right != .none
+        let session = try await dashboard.join(wanted, isInvited: isInvited, from: context.address)
+        let cookies = DashboardCookies(request, context)
+        var response = Response(status: .noContent)
+        // Who has shown an invitation, or knows the PIN, is in as one who has scanned the code.
+        let access = isInvited ? [] : [cookies.setting(access: dashboard.options.tokens.guest)]
+        response.headers[values: .setCookie] = access + [cookies.setting(session: session)]
+        return response
     }
 
     private static func body<Value: Decodable & Sendable>(

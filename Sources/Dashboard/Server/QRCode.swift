@@ -3,7 +3,7 @@
 import CQREncode
 
 /// A QR code (ISO/IEC 18004) as a picture.
-enum QRCode {
+public enum QRCode {
     /// White modules around it that a reader needs.
     private static let quietZone = 4
 
@@ -15,6 +15,27 @@ enum QRCode {
             <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 \(side) \(side)" shape-rendering="crispEdges">\
             <path fill="#fff" d="M0 0h\(side)v\(side)H0z"/><path fill="#000" d="\(path(rows))"/></svg>
             """
+    }
+
+    /// The picture in lines of text, two rows of modules each, for a terminal of any colours: black on white by its escapes.
+    /// Nil where the text does not fit.
+    public static func lines(_ text: String) -> [String]? {
+        guard text.utf8.count <= DashboardLimits.invitationBytes, let rows = modules(text) else { return nil }
+        let (margin, side) = (2, rows.count + 4)
+        func isBlack(_ x: Int, _ y: Int) -> Bool {
+            rows.indices ~= y - margin && rows.indices ~= x - margin && rows[y - margin][x - margin]
+        }
+        return stride(from: 0, to: side, by: 2).map { y in
+            let halves = (0..<side).map { x -> Character in
+                switch (isBlack(x, y), isBlack(x, y + 1)) {
+                case (true, true): "█"
+                case (true, false): "▀"
+                case (false, true): "▄"
+                case (false, false): " "
+                }
+            }
+            return "\u{1B}[30;107m" + String(halves) + "\u{1B}[0m"
+        }
     }
 
     /// Row by row, true for black.

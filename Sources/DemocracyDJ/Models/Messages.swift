@@ -47,10 +47,14 @@ public struct SearchResults: Hashable, Sendable {
     /// At most `DJLimits.searchResults` songs, the best first.
     public var songs: [Song]
 
+    /// Why the host has not looked; nil where it has.
+    public var refused: RejectionReason?
+
     /// Results.
-    public init(number: UInt32, songs: [Song]) {
+    public init(number: UInt32, songs: [Song], refused: RejectionReason? = nil) {
         self.number = number
         self.songs = songs
+        self.refused = refused
     }
 }
 
@@ -78,4 +82,6 @@ public enum RejectionReason: String, Hashable, Sendable, Codable, CaseIterable {
     case skippingNotAllowed
     /// The guest wants more than a person taps (`DJLimits.wishesPerSecond`).
     case tooFast
+    /// Guests vote for what is queued, and ask for no other song (`Fairness.voteOnly`).
+    case votingOnly
 }

@@ -49,8 +49,26 @@ public enum CommandProblem: Hashable, Sendable {
     case notKept
     /// More words than any song has.
     case searchTooLong
+    /// The host does not look for these words at present.
+    case searchRefused(String, RejectionReason)
+    /// Nobody of that name is kept out.
+    case notKeptOut(String)
+    /// No host of that name was joined.
+    case noSuchHost(String)
+    /// Several hosts that were joined have that name.
+    case severalHosts([Peer])
+    /// The host to join is the one that this guest is linked to.
+    case joinedAlready(String)
+    /// No invitation, or not the whole of one, or one for another application.
+    case noInvitation
     /// Something else than six digits.
     case noPIN(String)
+    /// Something else than a time for which an invitation may be good.
+    case noSpan(String)
+    /// As many invitations are good as may be.
+    case tooManyInvitations
+    /// So many invitations that were good are so no longer.
+    case invitationsTakenBack(Int)
     /// An answer of somebody who was not asked: in a pairing.
     case nothingAsked
 
@@ -110,8 +128,43 @@ public enum CommandProblem: Hashable, Sendable {
         case .notKept: row("notKept", "That is not kept: the disk takes nothing.", "Try again when the disk is well.")
         case .searchTooLong:
             row("searchTooLong", "That is too long to look for.", "Use at most \(DJLimits.searchBytes) letters.")
+        case .searchRefused(let words, .tooFast):
+            row(
+                "searchRefused",
+                "The host has not looked for \"\(shown(words))\": you search more often than it answers.",
+                "Search again in a second.")
+        case .searchRefused(let words, _):
+            row("searchRefused", "The host has not looked for \"\(shown(words))\".", "Search again in a moment.")
+        case .notKeptOut(let name):
+            row("notKeptOut", "Nobody who is kept out is called \"\(shown(name))\".", "Type bans to see who is.")
+        case .noSuchHost(let name):
+            row(
+                "noSuchHost", "No host that you have joined is called \"\(shown(name))\".",
+                "Type hosts to see which you have.")
+        case .severalHosts(let hosts):
+            row(
+                "severalHosts", "\(hosts.count) hosts are called \"\(hosts.first?.name ?? "")\": \(heads(hosts)).",
+                "Use these digits of the id of the one you mean.")
+        case .joinedAlready(let name): row("joinedAlready", "You have joined \(name) already.", nil)
+        case .noInvitation:
+            row(
+                "noInvitation", "This is no invitation to this application, or not the whole of one.",
+                "Copy all of what invite says at the host.")
         case .noPIN(let text):
             row("noPIN", "\"\(shown(text))\" is no PIN.", "Type pin and the six digits on the host's screen.")
+        case .noSpan(let text):
+            row(
+                "noSpan", "\"\(shown(text))\" is no time for an invitation.",
+                "Type invite 30m, invite 2h, invite 3d, or invite alone.")
+        case .tooManyInvitations:
+            row(
+                "tooManyInvitations", "\(Limits.invitations) invitations are open already, and there may not be more.",
+                "Take them back first: invite none.")
+        case .invitationsTakenBack(0): row("invitationsTakenBack", "There were no invitations to take back.", nil)
+        case .invitationsTakenBack(1):
+            row("invitationsTakenBack", "The invitation that was open is good no longer.", nil)
+        case .invitationsTakenBack(let count):
+            row("invitationsTakenBack", "The \(count) invitations that were open are good no longer.", nil)
         case .nothingAsked: row("nothingAsked", "There are no digits to compare yet.", "Wait for them.")
         }
     }
@@ -139,6 +192,10 @@ public enum CommandProblem: Hashable, Sendable {
                 "cannotBePlayed", "\"\(song)\" cannot be played: its file is damaged or of an unknown kind.",
                 "Choose another song.")
         case .tooFast: row("tooFast", "You tap faster than the host counts.", "Wait a few seconds, then tap again.")
+        case .votingOnly:
+            row(
+                "votingOnly", "On this host guests vote, and the driver chooses the songs.",
+                "Vote for a song in the queue.")
         case .notPlaying: row("notPlaying", "The song that you wanted to skip does not play any more.", nil)
         case .skippingNotAllowed:
             row("skippingNotAllowed", "On this host only the driver skips songs.", "Ask the driver.")

@@ -86,6 +86,8 @@ public enum NetworkError: Error, Sendable {
     case invitationOver
     /// The host takes bonded devices only.
     case bondRequired
+    /// A host is heard that has the name of one that was joined, and another key.
+    case otherHost(name: String, head: Peer.ID)
     /// A host that was joined before has proved another key.
     case hostKeyChanged(host: Peer)
     /// Another node has this node's identity.
@@ -231,7 +233,7 @@ extension NetworkError {
         case .kicked:
             .stays(
                 "kicked", "The host has removed you from this session.",
-                "You can join again when the driver starts a new session.", raisedBy: .refusal,
+                "You can join again when the driver lets you in.", raisedBy: .refusal,
                 clearedBy: [.linked, .retried])
         case .versionMismatch:
             refusal(
@@ -257,6 +259,11 @@ extension NetworkError {
             refusal(
                 "invitationOver", "This invitation was used already, or its time is over.",
                 "Ask the driver for another one.")
+        case .otherHost(let name, let head):
+            .stays(
+                "otherHost", "This is not the \(name) that you know: it has the same name and another key.",
+                "It is not joined by itself. To join it all the same, type join \(head).", raisedBy: .link,
+                clearedBy: [.linked, .retried, .left])
         case .bondRequired:
             refusal(
                 "bondRequired", "This host takes only devices that it is bonded with.",

@@ -34,6 +34,7 @@ extension RejectionReason {
         case .skippingNotAllowed: "only the driver skips songs here"
         case .cannotBePlayed: "it cannot be played"
         case .tooFast: "you tap faster than the host counts"
+        case .votingOnly: "the driver alone chooses songs here"
         }
     }
 }

@@ -56,7 +56,8 @@ extension MeshMessage {
             guard request.isWithinLimits else { return nil }
             self = .search(request)
         case .searchResults(let wire):
-            let results = SearchResults(number: wire.number, songs: wire.songs.map { Song($0) })
+            let results = SearchResults(
+                number: wire.number, songs: wire.songs.map { Song($0) }, refused: RejectionReason(wire.refused))
             guard results.isWithinLimits else { return nil }
             self = .searchResults(results)
         case nil: return nil
@@ -148,6 +149,7 @@ extension WireEnvelope {
         case .searchResults(let results):
             searchResults.number = results.number
             searchResults.songs = results.songs.map { WireSong($0) }
+            if let refused = results.refused { searchResults.refused = WireReason(refused) }
         }
     }
 }
@@ -167,6 +169,7 @@ extension WireReason {
             case .skippingNotAllowed: .skippingNotAllowed
             case .cannotBePlayed: .cannotBePlayed
             case .tooFast: .tooFast
+            case .votingOnly: .votingOnly
             }
     }
 }
@@ -185,6 +188,7 @@ extension RejectionReason {
         case .skippingNotAllowed: self = .skippingNotAllowed
         case .cannotBePlayed: self = .cannotBePlayed
         case .tooFast: self = .tooFast
+        case .votingOnly: self = .votingOnly
         case .unspecified, .UNRECOGNIZED: return nil
         }
     }

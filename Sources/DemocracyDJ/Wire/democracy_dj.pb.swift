@@ -47,6 +47,7 @@ nonisolated enum WireReason: SwiftProtobuf.Enum, Swift.CaseIterable {
   case skippingNotAllowed // = 10
   case cannotBePlayed // = 11
   case tooFast // = 12
+  case votingOnly // = 13
   case UNRECOGNIZED(Int)
 
   init() {
@@ -67,6 +68,7 @@ nonisolated enum WireReason: SwiftProtobuf.Enum, Swift.CaseIterable {
     case 10: self = .skippingNotAllowed
     case 11: self = .cannotBePlayed
     case 12: self = .tooFast
+    case 13: self = .votingOnly
     default: self = .UNRECOGNIZED(rawValue)
     }
   }
@@ -85,6 +87,7 @@ nonisolated enum WireReason: SwiftProtobuf.Enum, Swift.CaseIterable {
     case .skippingNotAllowed: return 10
     case .cannotBePlayed: return 11
     case .tooFast: return 12
+    case .votingOnly: return 13
     case .UNRECOGNIZED(let i): return i
     }
   }
@@ -103,6 +106,7 @@ nonisolated enum WireReason: SwiftProtobuf.Enum, Swift.CaseIterable {
     .skippingNotAllowed,
     .cannotBePlayed,
     .tooFast,
+    .votingOnly,
   ]
 
 }
@@ -310,6 +314,9 @@ nonisolated struct WireSearchResults: Sendable {
   var number: UInt32 = 0
 
   var songs: [WireSong] = []
+
+  /// Why it has not looked: the guest searches more often than it follows.
+  var refused: WireReason = .unspecified
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -756,7 +763,7 @@ nonisolated struct WireVoterChange: Sendable {
 fileprivate nonisolated let _protobuf_package = "roadmesh.democracydj"
 
 nonisolated extension WireReason: SwiftProtobuf._ProtoNameProviding {
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0REASON_UNSPECIFIED\0\u{1}REASON_UNKNOWN_SONG\0\u{1}REASON_NOT_QUEUED\0\u{2}\u{2}REASON_ALREADY_VOTED\0\u{1}REASON_QUEUE_FULL\0\u{1}REASON_ALREADY_PLAYED\0\u{1}REASON_NOT_VOTED\0\u{1}REASON_TOO_MANY_SUGGESTIONS\0\u{1}REASON_NOT_PLAYING\0\u{1}REASON_SKIPPING_NOT_ALLOWED\0\u{1}REASON_CANNOT_BE_PLAYED\0\u{1}REASON_TOO_FAST\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0REASON_UNSPECIFIED\0\u{1}REASON_UNKNOWN_SONG\0\u{1}REASON_NOT_QUEUED\0\u{2}\u{2}REASON_ALREADY_VOTED\0\u{1}REASON_QUEUE_FULL\0\u{1}REASON_ALREADY_PLAYED\0\u{1}REASON_NOT_VOTED\0\u{1}REASON_TOO_MANY_SUGGESTIONS\0\u{1}REASON_NOT_PLAYING\0\u{1}REASON_SKIPPING_NOT_ALLOWED\0\u{1}REASON_CANNOT_BE_PLAYED\0\u{1}REASON_TOO_FAST\0\u{1}REASON_VOTING_ONLY\0")
 }
 
 nonisolated extension WireEnvelope: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
@@ -1109,7 +1116,7 @@ nonisolated extension WireSearch: SwiftProtobuf.Message, SwiftProtobuf._MessageI
 
 nonisolated extension WireSearchResults: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".SearchResults"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}number\0\u{1}songs\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}number\0\u{1}songs\0\u{2}\u{5}refused\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1119,6 +1126,7 @@ nonisolated extension WireSearchResults: SwiftProtobuf.Message, SwiftProtobuf._M
       switch fieldNumber {
       case 1: try { try decoder.decodeSingularUInt32Field(value: &self.number) }()
       case 2: try { try decoder.decodeRepeatedMessageField(value: &self.songs) }()
+      case 7: try { try decoder.decodeSingularEnumField(value: &self.refused) }()
       default: break
       }
     }
@@ -1131,12 +1139,16 @@ nonisolated extension WireSearchResults: SwiftProtobuf.Message, SwiftProtobuf._M
     if !self.songs.isEmpty {
       try visitor.visitRepeatedMessageField(value: self.songs, fieldNumber: 2)
     }
+    if self.refused != .unspecified {
+      try visitor.visitSingularEnumField(value: self.refused, fieldNumber: 7)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   static func ==(lhs: WireSearchResults, rhs: WireSearchResults) -> Bool {
     if lhs.number != rhs.number {return false}
     if lhs.songs != rhs.songs {return false}
+    if lhs.refused != rhs.refused {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -46,7 +46,8 @@ public struct Recorder: Sendable {
         case .bye(let reason): return row(now, .end(reason.rawValue))
         case .snapshot, .ready, .peerDiscovered, .peerLost, .peerConnected, .peerDisconnected, .connection,
             .searchResults,
-            .artwork, .pinGuessed, .playback, .steering, .library, .noticeCleared, .linkEnded:
+            .artwork, .pinGuessed, .invitation, .invitations, .bans, .hosts, .playback, .steering, .library,
+            .noticeCleared, .linkEnded:
             return []
         }
     }

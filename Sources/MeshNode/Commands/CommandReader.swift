@@ -24,7 +24,7 @@ public struct CommandReader: Sendable {
     public func meaning(ofProgram line: String) -> NodeCommand.Meaning? {
         guard let (word, rest) = Self.split(line) else { return nil }
         if let command = commands.first(where: { $0.isNamed(word) && $0.isForPrograms }),
-            (command.parameter == nil) == rest.isEmpty
+            command.parameter == .span || (command.parameter == nil) == rest.isEmpty
         {
             return command.meaning(rest)
         }
@@ -59,7 +59,8 @@ public struct CommandReader: Sendable {
         switch command.parameter {
         case nil where !rest.isEmpty: return .notice(.badCommand("\(word) \(rest)", expected: command.usage()))
         case .command: return help(rest)
-        case .song, .placedSong, .percent, .guest, .words, .digits:
+        case .span: return command.meaning(rest)
+        case .song, .placedSong, .percent, .guest, .guestAndSpan, .outcast, .host, .words, .digits:
             guard rest.isEmpty else { return command.meaning(of: rest, choice) }
             if let problem = choice.emptyList(for: command.parameter) { return .notice(problem) }
             return .notice(command.incomplete)
@@ -157,12 +158,14 @@ extension NodeCommand {
     fileprivate var incomplete: CommandProblem {
         switch parameter {
         case .song: .incomplete(word, needs: "a song", type: "a number of the list, or the beginning of a title")
-        case .guest: .incomplete(word, needs: "a guest", type: "the beginning of the guest's name")
+        case .guest, .guestAndSpan: .incomplete(word, needs: "a guest", type: "the beginning of the guest's name")
+        case .outcast: .incomplete(word, needs: "a guest", type: "a name or an id of the list that bans shows")
         case .placedSong:
             .incomplete(word, needs: "a song and a place", type: "two numbers of the list: the song, and its new place")
         case .percent: .incomplete(word, needs: "a number", type: "a number from 0 to 100")
+        case .host: .incomplete(word, needs: "a host", type: "a name or an id of the list that hosts shows")
         case .digits: .incomplete(word, needs: "six digits", type: "the digits on the host's screen")
-        case .words, .command, nil: .incomplete(word, needs: "a word or two", type: "the words")
+        case .words, .command, .span, nil: .incomplete(word, needs: "a word or two", type: "the words")
         }
     }
 
@@ -176,10 +179,14 @@ extension NodeCommand {
             case .song(let use): choice.song(text, for: use)
             case .placedSong: Self.placed(text).map { choice.song($0.song, for: .queued) }
             case .guest: choice.guest(text)
-            case .words, .percent, .digits, .command, nil: nil
+            case .guestAndSpan: choice.guest(BanSpan.split(text).name)
+            case .outcast, .host, .words, .percent, .digits, .span, .command, nil: nil
             }
         switch chosen {
         case nil: return meaning(text)
+        case .id(let id) where parameter == .guestAndSpan:
+            return meaning(
+                BanSpan.split(text).seconds == nil ? id : id + text[(text.lastIndex(of: " ") ?? text.endIndex)...])
         case .id(let id):
             return meaning(Self.placed(text).map { parameter == .placedSong ? "\(id) \($0.place)" : id } ?? id)
         case .several(let names): return .notice(.severalMeant(text, names))
@@ -203,8 +210,8 @@ extension SongChoice {
         switch parameter {
         case .song(.queued), .placedSong: shown?.queue.isEmpty == true ? .emptyQueue : nil
         case .song: found.isEmpty ? .nothingFoundYet : nil
-        case .guest: shown?.connectedPeers.isEmpty == true ? .nobodyHere : nil
-        case .percent, .words, .digits, .command, nil: nil
+        case .guest, .guestAndSpan: shown?.connectedPeers.isEmpty == true ? .nobodyHere : nil
+        case .outcast, .host, .percent, .words, .digits, .span, .command, nil: nil
         }
     }
 
@@ -213,8 +220,8 @@ extension SongChoice {
         switch parameter {
         case .song(let use): known(for: use).map { UntrustedText.shown($0.title) }
         case .placedSong: known(for: .queued).map { UntrustedText.shown($0.title) }
-        case .guest: (shown?.connectedPeers ?? []).map { UntrustedText.shown($0.name) }
-        case .percent, .words, .digits, .command, nil: []
+        case .guest, .guestAndSpan: (shown?.connectedPeers ?? []).map { UntrustedText.shown($0.name) }
+        case .outcast, .host, .percent, .words, .digits, .span, .command, nil: []
         }
     }
 }

@@ -34,6 +34,14 @@ public struct NodeCommand: Sendable {
         case words
         /// A PIN.
         case digits
+        /// For how long an invitation is good, or nothing.
+        case span
+        /// A guest, and for how long, or nothing.
+        case guestAndSpan
+        /// Somebody who is kept out.
+        case outcast
+        /// A host: a name, an identifier, or an invitation.
+        case host
         /// The word of a command, or nothing.
         case command
     }
@@ -129,8 +137,21 @@ public struct NodeCommand: Sendable {
         },
         NodeCommand("volume", driver, of: .percent, explainedBy: "pause", "sets how loud it plays", volume),
         NodeCommand(
-            "kick", driver, or: ["ban"], of: .guest, title: "Kick", "sends a guest away until the session ends"
+            "kick", driver, of: .guest, title: "Kick", "sends a guest away; ban, unban, bans: for longer; invite: in"
         ) { .input(.host(.kick($0))) },
+        NodeCommand(
+            "ban", driver, of: .guestAndSpan, explainedBy: "kick",
+            "keeps a guest out, for a time like 2h or until unban"
+        ) { text in
+            let (name, seconds) = BanSpan.split(text)
+            return .input(.ban(name, seconds: seconds))
+        },
+        NodeCommand("unban", driver, of: .outcast, explainedBy: "kick", "lets a guest in again, by name or id") {
+            .input(.unban($0))
+        },
+        NodeCommand("bans", [.host], explainedBy: "kick", "lists who is kept out, and for how long") { _ in
+            .input(.bans)
+        },
         NodeCommand("vote", passengers, of: .song(.queued), "votes for a song in the queue; once is enough") {
             .input(.guest(.vote($0)))
         },
@@ -147,13 +168,36 @@ public struct NodeCommand: Sendable {
             "skip", passengers, title: "Vote to skip", "asks for the next song, where the host counts that"
         ) { _ in .input(.guest(.skip)) },
         NodeCommand("retry", driver, "tries the radio again, now") { _ in .input(.retry) },
-        NodeCommand("retry", passengers, "looks for a host again, now") { _ in .input(.retry) },
-        NodeCommand("pin", [.guest], of: .digits, "types the PIN that the host shows, and joins it") { text in
+        NodeCommand("retry", passengers, "looks for a host again; join picks one; hosts, forget") { _ in
+            .input(.retry)
+        },
+        NodeCommand("hosts", [.guest], explainedBy: "retry", "lists the hosts that you have joined, and those in range")
+        { _ in
+            .input(.hosts)
+        },
+        NodeCommand(
+            "join", [.guest, .guestPage], of: .host, explainedBy: "retry", "joins a host, by name, id or invitation"
+        ) { text in
+            if let invitation = Invitation(text: text) { return .input(.joinInvited(invitation)) }
+            return Invitation.isMeant(by: text) ? .notice(.noInvitation) : .input(.join(text))
+        },
+        NodeCommand(
+            "forget", [.guest, .guestPage], of: .host, explainedBy: "retry",
+            "forgets a host that you have joined, and its key"
+        ) {
+            .input(.forgetHost($0))
+        },
+        NodeCommand("pin", [.guest, .guestPage], of: .digits, "types the PIN that the host shows, and joins it") {
+            text in
             JoiningSecret(pin: text).map { .input(.pin($0)) } ?? .notice(.noPIN(text))
         },
         NodeCommand("leave", passengers, title: "Leave", "leaves the host and stays alone, until retry") { _ in
             .input(.leave)
         },
+        NodeCommand(
+            "invite", driver, of: .span, explainedBy: "kick",
+            "invites one guest, or all for a time like 2h; none takes back"
+        ) { text in InvitationWish(parsing: text).map { .input(.invite($0)) } ?? .notice(.noSpan(text)) },
         NodeCommand("end", driver, title: "End", "ends the session for everybody; queue and votes go") { _ in
             .input(.end)
         },
@@ -177,9 +221,12 @@ public struct NodeCommand: Sendable {
         case .song: "\(word) \(isForProgram ? "ID" : "SONG")"
         case .placedSong: "\(word) \(isForProgram ? "ID" : "SONG") PLACE"
         case .percent: "\(word) PERCENT"
-        case .guest: "\(word) NAME"
+        case .guest, .outcast: "\(word) NAME"
+        case .host: "\(word) HOST"
+        case .guestAndSpan: "\(word) NAME [TIME]"
         case .words: "\(word) WORDS"
         case .digits: "\(word) DIGITS"
+        case .span: "\(word) [TIME]"
         case .command: "\(word) COMMAND"
         }
     }
@@ -222,6 +269,12 @@ public struct PageRequest: Decodable, Hashable, Sendable {
     public var position: Int?
     /// How loud it is to be.
     public var percent: Int?
+    /// For how long it is to be.
+    public var span: String?
+    /// A PIN.
+    public var digits: String?
+    /// A host: a name, an identifier, or an invitation.
+    public var host: String?
 
     /// What it has for a parameter; nil where that is missing, or cannot be.
     func argument(for parameter: NodeCommand.Parameter?) -> String? {
@@ -230,8 +283,19 @@ public struct PageRequest: Decodable, Hashable, Sendable {
         case .song: songID.flatMap { (1...DJLimits.songIDBytes).contains($0.utf8.count) ? $0 : nil }
         case .placedSong: songID.flatMap { song in position.map { "\(song) \($0 &+ 1)" } }
         case .percent: percent.map(String.init)
-        case .guest: peer.flatMap { (1...Limits.peerIDBytes).contains($0.utf8.count) ? $0 : nil }
-        case .words, .digits, .command: nil
+        case .guestAndSpan:
+            peer.flatMap {
+                (1...Limits.peerIDBytes).contains($0.utf8.count) ? "\($0) \(span ?? "")".trimmingEnd : nil
+            }
+        case .guest, .outcast: peer.flatMap { (1...Limits.peerIDBytes).contains($0.utf8.count) ? $0 : nil }
+        case .span: span ?? ""
+        case .digits: digits.flatMap { (1...NodeLimits.pinBytes).contains($0.utf8.count) ? $0 : nil }
+        case .host: host.flatMap { (1...NodeLimits.hostBytes).contains($0.utf8.count) ? $0 : nil }
+        case .words, .command: nil
         }
     }
+}
+
+extension String {
+    fileprivate var trimmingEnd: String { String(self.reversed().drop { $0 == " " }.reversed()) }
 }

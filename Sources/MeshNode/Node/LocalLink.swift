@@ -29,14 +29,15 @@ public struct LocalLink: Sendable {
 }
 
 extension Node {
-    /// Links a peer that the caller vouches for. Throws what any guest is told that is not let in.
-    public func join(_ peer: Peer) throws(RefusalReason) -> LocalLink {
+    /// Links a peer that the caller vouches for, or one that claims to know what this host asks for. Throws what any guest is
+    /// told that is not let in.
+    public func join(_ peer: Peer, claiming claim: JoiningSecret? = nil) throws(RefusalReason) -> LocalLink {
         guard !hasEnded else { throw .ended }
         let id = newLink()
         let (events, sink) = AsyncStream.makeStream(
             of: LocalLink.Event.self, bufferingPolicy: .bufferingOldest(NodeLimits.linkEvents))
         localLinks[id] = sink
-        let actions = core.handle(.joined(id, peer), now: clock.now)
+        let actions = core.handle(claim.map { .claimed(id, peer, $0) } ?? .joined(id, peer), now: clock.now)
         perform(actions)
         for case .end(id, .refused(let reason)) in actions { throw reason }
         return LocalLink(id, events)

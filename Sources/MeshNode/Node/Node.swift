@@ -77,11 +77,17 @@ public actor Node: Service, LinkCarrying {
     /// What the node tells from now on, as `output` does: to get all of it, ask before it runs.
     public nonisolated func events() -> AsyncStream<NodeEvent> { sink.listen() }
 
-    /// What the node tells of its page when it begins.
-    public func isShown(at http: String) { core.isShown(at: http) }
+    /// What the node tells of its page when it begins; `door` is where its guests' browsers enter, if they may.
+    public func isShown(at http: String, door: String? = nil) { core.isShown(at: http, door: door) }
 
     /// Says something to the node, and returns when it has room for more.
     public func send(_ input: NodeInput) async {
+        var input = input
+        if case .invite(var wish) = input {
+            var random = SystemRandomNumberGenerator()
+            wish.entropy = (0..<InvitationWish.entropyBytes).map { _ in .random(in: .min ... .max, using: &random) }
+            input = .invite(wish)
+        }
         take(.input(input))
         await untilRoom()
     }

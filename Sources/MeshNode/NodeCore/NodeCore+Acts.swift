@@ -34,6 +34,10 @@ extension NodeCore {
         case .cleared(let clearer): clear(by: clearer)
         case .steer(let event): steer(event)
         case .share(let event): share(event)
+        case .keepOut(let peer):
+            keepOut()
+            if let peer { disconnect(peer, refusing: .banned) }
+        case .showInvitations(let given): showInvitations(making: given)
         case .guestConnected(let peer, let id):
             if links.vouched(on: id) != nil { deliverState(on: id) }
             if context.mesh.link(to: peer) == id {
@@ -86,6 +90,7 @@ extension NodeCore {
                 deliver(.stateHeartbeat(epoch: state.epoch, revision: state.revision))
             }
             context.memory.noteAll(decisions.app, now: context.now)
+        case .refuseSearch(let results, let peer): share(.answered(results, for: peer))
         case .search(let request, let peer): emit(.search(request, for: peer))
         // It sent much before it could know: no more of it is read for a while.
         case .reject(_, .tooFast, let peer):
@@ -93,8 +98,12 @@ extension NodeCore {
         // On its way since it was decided.
         case .reject: break
         case .report(let intent, let peer, let rejected): show(.intent(intent, from: peer, rejected: rejected))
-        case .disconnect(let peer): disconnect(peer, refusing: .banned)
-        case .admit: keepOut()
+        case .disconnect(let peer):
+            disconnect(peer, refusing: .banned)
+            show(.bans(decisions.shownBans, isAnswer: false))
+        case .admit:
+            keepOut()
+            show(.bans(decisions.shownBans, isAnswer: false))
         case .notice(let notice): tell(notice)
         }
     }

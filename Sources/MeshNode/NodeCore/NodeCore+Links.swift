@@ -71,7 +71,7 @@ extension NodeCore {
         case .carrier(let peer, let route): return carrierUp(peer, route, on: id)
         case .route(let route): return routeChanged(route, on: id)
         case .carrierEnded(let peer, let end): return carrierEnded(peer, end, on: id)
-        case .acknowledged, .latestHasLeft, .guessedWrong: break
+        case .acknowledged, .latestHasLeft, .guessedWrong, .invitationUsed: break
         }
         waiting.append(.link(id, event))
     }
@@ -119,12 +119,21 @@ extension NodeCore {
 
     // MARK: Links that their bearer vouches for
 
-    mutating func joined(_ id: MeshCore.LinkID, _ peer: Peer) {
+    mutating func joined(_ id: MeshCore.LinkID, _ peer: Peer, _ claim: JoiningSecret? = nil) {
+        // Who has no right to a place is told that, and not whether there is one.
+        if let claim, isHost, let reason = context.mesh.judge(claim, on: id, now: context.now) {
+            if reason == .wrongProof { waiting.append(.link(id, .guessedWrong(peer))) }
+            return emit(.end(id, .refused(reason)))
+        }
         let others = Set(links.vouched.map(\.peer))
         let answer =
             isHost && !isQuitting
             ? context.mesh.answer(vouchedFor: peer.id, connected: others) : .refuse(.ended)
         if case .refuse(let reason) = answer { return emit(.end(id, .refused(reason))) }
+        if let claim, !claim.invitation.isEmpty {
+            guard context.mesh.use(claim) else { return emit(.end(id, .refused(.invitation))) }
+            waiting.append(.link(id, .invitationUsed(peer)))
+        }
         links.opened(id, vouched: peer)
         waiting.append(.joined(id, peer))
     }
@@ -143,7 +152,9 @@ extension NodeCore {
     }
 
     /// Bans are the host's, and every bearer is told of them here.
-    mutating func keepOut() { context.mesh.banned = Set(decisions.app.host?.state.banned ?? []) }
+    mutating func keepOut() {
+        context.mesh.banned = Set((decisions.app.host?.state.banned ?? []) + decisions.bans.map(\.peer.id))
+    }
 
     // MARK: Dials
 
@@ -159,7 +170,7 @@ extension NodeCore {
 
     /// A host that is not known asks for a PIN, and nobody has typed one: it is asked for before there is a link.
     private func asksForPIN(_ peer: Peer.ID) -> Bool {
-        guard dials.asksForPIN(peer), context.mesh.secret == nil else { return false }
+        guard dials.asksForPIN(peer), context.mesh.secret(for: peer) == nil else { return false }
         return !context.mesh.joined(withHead: Identity.head(of: peer)).contains { context.mesh.isProved($0) }
     }
 

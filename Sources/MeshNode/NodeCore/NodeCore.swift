@@ -47,6 +47,8 @@ public struct NodeCore: Sendable {
         case channelClosed(MeshCore.LinkID)
         /// A bearer that vouches for its peers has linked one, or one of its links has another name: no handshake follows.
         case joined(MeshCore.LinkID, Peer)
+        /// The same, of one that claims to know what the host asks for.
+        case claimed(MeshCore.LinkID, Peer, JoiningSecret)
         /// The peer of such a link says something, which is acknowledged by this number when it is safe.
         case said(MeshMessage, number: UInt64, on: MeshCore.LinkID)
         /// Such a link is over.
@@ -267,7 +269,9 @@ public struct NodeCore: Sendable {
         switch configuration.part {
         case .host(let hosting):
             mesh.takesCircuits = true
-            mesh.door = Door(pin: hosting.pin)
+            mesh.door = Door(
+                pin: hosting.pin, invitations: configuration.contents.invitations,
+                wallClockSeconds: hosting.wallClockSeconds)
         case .guest(_, _, let secret): mesh.secret = secret
         }
         var memory = NodeMemory(configuration.contents, configuration.description.service)
@@ -295,6 +299,7 @@ public struct NodeCore: Sendable {
             apply(context.mesh.channelClosed(id))
             links.closed(id)
         case .joined(let id, let peer): joined(id, peer)
+        case .claimed(let id, let peer, let claim): joined(id, peer, claim)
         case .said(let message, let number, let id):
             guard let peer = links.vouched(on: id) else { break }
             waiting.append(.said(message, number, on: id, by: peer.id))
@@ -361,7 +366,10 @@ public struct NodeCore: Sendable {
     public var isHost: Bool { decisions.app.host != nil }
 
     /// Says where the node's page is, before it starts.
-    public mutating func isShown(at http: String) { configuration.description.http = http }
+    public mutating func isShown(at http: String, door: String?) {
+        configuration.description.http = http
+        configuration.description.browserDoor = door
+    }
 
     /// The songs that a host has.
     public var library: SongLibrary? { decisions.app.host?.library }
@@ -409,10 +417,13 @@ public struct NodeCore: Sendable {
             stateFeed = StateFeed(host.snapshot, now: context.now)
             emit(.fetchCovers(host.snapshot.items.map(\.song)))
             show(.snapshot(host.snapshot, isStale: false))
+            if !context.mesh.door.invitations.isEmpty { showInvitations() }
+            if !decisions.bans.isEmpty { show(.bans(decisions.shownBans, isAnswer: false)) }
         }
         if let guest = decisions.app.guest {
             if let snapshot = guest.state.hostSnapshot { show(.snapshot(snapshot, isStale: true)) }
-            for wish in guest.state.wishes { show(.wish(wish.songID, wish.kind, .queued)) }
+            if !decisions.policy.known.hosts.isEmpty { show(.hosts(decisions.shownHosts, isAnswer: false)) }
+            for wish in guest.state.elsewhere + guest.state.wishes { show(.wish(wish.songID, wish.kind, .queued)) }
             steer(.start)
         }
     }

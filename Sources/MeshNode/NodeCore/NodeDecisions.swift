@@ -3,6 +3,7 @@
 import DemocracyDJ
 import MeshProtocol
 import MeshSession
+import NodeStore
 
 /// What is to be done once the disk has what was decided.
 enum Act: Sendable {
@@ -17,6 +18,10 @@ enum Act: Sendable {
     case cleared(by: Problem.Clearer)
     case steer(ReconnectPolicy.Event)
     case share(StateFeed.Event)
+    /// The host's invitations are others; this one was just made.
+    case showInvitations(making: GivenInvitation?)
+    /// This key is kept out, and leaves where it is linked; nil where somebody is kept out no longer.
+    case keepOut(Peer.ID?)
     /// A guest is there, on this link.
     case guestConnected(Peer.ID, on: MeshCore.LinkID)
     case accept(ReceivedMessage)
@@ -47,21 +52,26 @@ struct NodeDecisions: Sendable {
     /// A guest's way to its host. What it decides is performed at once: it moves only when a step's acts do.
     var policy: ReconnectPolicy
     private(set) var presence = Presence()
-    private var inRange = WaysInRange()
+    private(set) var inRange = WaysInRange()
+    /// Hosts of a known name and another key that people were told of, by their heads.
+    var toldCopies = RecentTable<Peer.ID, Bool>(limit: NodeLimits.shownHosts)
     /// Why covers cannot be had at present.
     private(set) var failingCovers: Set<NetworkError> = []
+    /// Whom a host keeps out beyond its session, the oldest first.
+    var bans: [BanRecord] = []
     /// The host, or its head, that has proved another key than the one that was joined before: a tap on Retry forgets that.
     var changedKey: Peer.ID?
 
     /// What decides for a node of this kind, as an earlier run has left it.
     init(_ part: NodeCore.Part, _ local: Peer, _ memory: inout NodeMemory) {
-        policy = ReconnectPolicy(wanted: part.wanted)
+        policy = ReconnectPolicy(wanted: part.wanted, known: KnownHosts(memory.storedKnownHosts))
         let event: AppFeature.Event =
             switch part {
             case .host(let hosting): .startHosting(memory.hostFeature(local, hosting, now: .zero))
             case .guest: .startJoining(memory.guestFeature(local))
             }
         _ = app.handle(event, now: .zero)
+        if case .host = part { bans = memory.storedBans }
     }
 
     /// When the features are to be asked again.
@@ -127,7 +137,7 @@ struct NodeDecisions: Sendable {
         case .heard(let peer, let rssi, let hops, _, let relay, _):
             let way = WaysInRange.Way(host: peer, hops: hops, relay: relay)
             return heard(way, rssi: rssi, &context)
-                + ask(.multipeerEvent(.peerDiscovered(peer)), &context) + [.steer(.heard(peer))]
+                + ask(.multipeerEvent(.peerDiscovered(peer)), &context) + tellCopy(peer) + [.steer(.heard(peer))]
         case .unheard(let peer): return inRange.unheard(peer.id).map { lost($0, &context) } ?? []
         case .radioFailed(let error): return watch(.radioFailed(error), &context)
         case .radioRecovered: return watch(.radioRecovered, &context)
@@ -147,14 +157,12 @@ struct NodeDecisions: Sendable {
         case .asked(let number): return [.answer(number)]
         case .tick:
             let isDue = app.deadline.map { $0 <= context.now } == true
-            return watch(.tick, &context) + (isDue ? ask(.host(.tick), &context) : []) + [.steer(.tick)]
+            let ended = endBans(&context) + watch(.tick, &context)
+            return ended + (isDue ? ask(.host(.tick), &context) : []) + [.steer(.tick)]
         case .started: return [.begin]
         // The links' own, and what is dealt with elsewhere.
         case .input, .heardRelay, .reached, .adapterTimed, .opened, .dialFailed, .received, .channelClosed, .joined,
-            .said, .left,
-            .measured,
-            .written,
-            .writeFailed, .end:
+            .claimed, .said, .left, .measured, .written, .writeFailed, .end:
             return []
         }
     }
@@ -164,6 +172,15 @@ struct NodeDecisions: Sendable {
         let (isNew, former) = inRange.heard(way)
         return (former.map { lost($0, &context) } ?? [])
             + (isNew ? [.show(.peerDiscovered(way.host, rssi: rssi, hops: way.hops, via: way.relay))] : [])
+    }
+
+    /// A host is heard that has the name of one that was joined, and another key.
+    private mutating func tellCopy(_ peer: Peer) -> [Act] {
+        guard app.guest != nil, app.guest?.state.host == nil, let host = policy.host(copiedBy: peer),
+            toldCopies[peer.id] == nil
+        else { return [] }
+        toldCopies[peer.id] = true
+        return [.tell(Notice(.otherHost(name: host.name, head: Identity.head(of: peer.id))))]
     }
 
     /// A way to a host is gone, and with the last one the host.
@@ -183,6 +200,7 @@ struct NodeDecisions: Sendable {
                 ask(.multipeerEvent(.messageDelivered(.intent($0), to: key.peer)), &context)
             }
         case .admitted, .connected, .received, .latestHasLeft, .roundTrip, .carrier, .route, .carrierEnded: return []
+        case .invitationUsed: return noteInvitations(&context)
         case .guessedWrong(let peer): return [.show(.pinGuessed(peer)), .tell(Notice(.pinGuessed(by: peer)))]
         case .ended(let peer, let end):
             let twin = app.host != nil && end == .refused(.twin) ? [Act.tell(Notice(.twins(peer)))] : []
@@ -209,12 +227,13 @@ struct NodeDecisions: Sendable {
         // joined, whose key would keep the host out that it passes for.
         if app.guest != nil, !policy.accepts(peer) {
             let isNew = context.mesh.conversation(context.key(of: peer.id))?.isBlank == true
-            return [.steer(.linked(peer))] + (isNew ? [.forgetHost(peer.id)] : [])
+            return tellCopy(peer) + [.steer(.linked(peer))] + (isNew ? [.forgetHost(peer.id)] : [])
         }
         changedKey = nil
+        let hosts: [Act] = app.guest == nil ? [] : noteJoined(peer, &context)
         let isNews = presence.linked(peer, by: id, isVouched: false)
         context.memory.met(context.key(of: peer.id), context.mesh)
-        return (isNews ? [.show(.peerConnected(peer))] : []) + [.steer(.linked(peer))]
+        return (isNews ? [.show(.peerConnected(peer))] : []) + hosts + [.steer(.linked(peer))]
             + watch(.linked(peer.id), &context) + [.cleared(by: .linked)]
             + (isNews ? ask(.multipeerEvent(.peerConnected(peer)), &context) : [])
             + (context.mesh.place(of: id) != nil && app.guest != nil ? ask(.guest(.isServedByRelay), &context) : [])
@@ -243,7 +262,7 @@ struct NodeDecisions: Sendable {
         self.changedKey = nil
         let joined = context.mesh.joined(withHead: changedKey)
         guard joined.allSatisfy({ context.mesh.link(to: $0) == nil }) else { return [] }
-        return [.forgetHost(changedKey)] + ask(.guest(.forgotHost(changedKey)), &context)
+        return forget(changedKey, &context)
     }
 
     /// Who has left since may still have said something that counts.

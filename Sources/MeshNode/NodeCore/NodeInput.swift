@@ -15,6 +15,22 @@ public enum NodeInput: Hashable, Sendable {
     case library(SongLibrary)
     /// The person has typed a PIN, which the host is to be proved to know as well.
     case pin(JoiningSecret)
+    /// The person at a host invites somebody.
+    case invite(InvitationWish)
+    /// The person at a host keeps a guest out, by identifier or name, for so many seconds or until said otherwise.
+    case ban(Peer.ID, seconds: UInt32?)
+    /// Who was kept out, by identifier or name, may come in again.
+    case unban(Peer.ID)
+    /// Tell who is kept out.
+    case bans
+    /// The person at a guest wants this host, by name or identifier, and no other.
+    case join(String)
+    /// The person at a guest was given an invitation.
+    case joinInvited(Invitation)
+    /// The person at a guest wants a host forgotten that was joined, by name or identifier.
+    case forgetHost(String)
+    /// Tell which hosts were joined, and which are in range.
+    case hosts
     /// Look for the host again, or try the radio again, now.
     case retry
     /// A guest leaves its host and stays alone.
@@ -44,7 +60,16 @@ extension NodeDecisions {
         case .pin(let secret):
             context.mesh.secret = secret
             return [.cleared(by: .retried), .steer(.start)]
+        case .invite(let wish): return decide(wish, &context)
+        case .join(let text): return join(text, &context)
+        case .joinInvited(let invitation): return join(invitation, &context)
+        case .forgetHost(let text): return forgetHost(text, &context)
+        case .hosts: return [.show(.hosts(shownHosts, isAnswer: true))]
+        case .ban(let name, let seconds): return ban(name, seconds, &context)
+        case .unban(let name): return unban(name, &context)
+        case .bans: return [.show(.bans(shownBans, isAnswer: true))]
         case .retry:
+            toldCopies = RecentTable(limit: NodeLimits.shownHosts)
             let isLinked = app.host != nil || app.guest?.state.host != nil
             let isWell = monitor.refusal == nil && failingCovers.isEmpty && isLinked
             return [.retried(isWell: isWell)] + watch(.retry, &context) + forgetChangedKey(&context)

@@ -98,7 +98,8 @@ struct NodeMemory: Sendable {
 
     /// Whether something waits that others wait for. That a peer was met, or has got something, can be written later.
     var isUrgent: Bool {
-        isProofNew || !pending.receipts.isEmpty || !pending.outgoing.isEmpty || pending.host != nil
+        isProofNew || pending.invitations != nil || pending.bans != nil
+            || !pending.receipts.isEmpty || !pending.outgoing.isEmpty || pending.host != nil
             || pending.guest != nil
             || isForgettingWanted && !pending.forgotten.isEmpty
     }
@@ -131,7 +132,25 @@ struct NodeMemory: Sendable {
         pending.outgoing = []
         pending.host = nil
         pending.guest = nil
+        pending.invitations = nil
+        pending.bans = nil
+        pending.knownHosts = nil
     }
+
+    /// Whom an earlier run kept out beyond its session.
+    var storedBans: [BanRecord] { contents.bans }
+
+    /// The hosts that earlier runs have joined.
+    var storedKnownHosts: [Peer] { contents.knownHosts }
+
+    /// The hosts that were joined are others.
+    mutating func note(knownHosts: [Peer]) { pending.knownHosts = knownHosts }
+
+    /// Others are kept out beyond the session.
+    mutating func note(_ bans: [BanRecord]) { pending.bans = bans }
+
+    /// The host's invitations are others.
+    mutating func note(_ invitations: [GivenInvitation]) { pending.invitations = invitations }
 
     // MARK: What was said
 

@@ -65,7 +65,8 @@ extension GuestRecord {
         self.init(
             host: saved.known?.id, hostEpoch: saved.known?.epoch,
             wishes: saved.wishes.map {
-                WishRecord(songID: $0.songID, kind: $0.kind.rawValue, handedTo: $0.handedTo)
+                WishRecord(
+                    songID: $0.songID, kind: $0.kind.rawValue, handedTo: $0.handedTo, meantFor: $0.meantFor)
             },
             snapshot: saved.hostSnapshot.map { MeshMessage.stateUpdate($0).encoded })
     }
@@ -78,7 +79,8 @@ extension GuestRecord {
             known: host.map { GuestFeature.KnownHost(id: $0, epoch: hostEpoch) },
             wishes: wishes.compactMap { wish in
                 Wish.Kind(rawValue: wish.kind).map {
-                    SavedGuest.Item(songID: wish.songID, kind: $0, handedTo: wish.handedTo)
+                    SavedGuest.Item(
+                        songID: wish.songID, kind: $0, handedTo: wish.handedTo, meantFor: wish.meantFor)
                 }
             },
             hostSnapshot: hostSnapshot)

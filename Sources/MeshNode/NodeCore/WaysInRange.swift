@@ -38,6 +38,12 @@ struct WaysInRange: Sendable {
         return gone.sorted { $0.key < $1.key }.map(\.value)
     }
 
+    /// The hosts that any way leads to, by their heads.
+    var hosts: [Peer] {
+        Dictionary(ways.values.map { ($0.host.id, $0.host) }) { one, other in one.name.isEmpty ? other : one }
+            .values.sorted { $0.id < $1.id }
+    }
+
     /// Whether any way leads to a host.
     func contains(_ host: Peer.ID) -> Bool { ways.values.contains { $0.host.id == host } }
 }

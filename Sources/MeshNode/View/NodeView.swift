@@ -96,6 +96,10 @@ package struct NodeView: Encodable, Hashable, Sendable {
         /// 0 where it is heard itself, else those from the best relay.
         package var hops = 0
         package var relays: [HeardRelay] = []
+        /// Whether it was joined before.
+        package var known = false
+        /// Whether it has the name of one that was joined, and another key.
+        package var other = false
     }
 
     /// A relay that leads to a host.
@@ -158,13 +162,44 @@ package struct NodeView: Encodable, Hashable, Sendable {
         @OrNull package var pin: String?
         @OrNull package var url: String?
         @OrNull package var qr: String?
+        /// Those that the person has made and that are good, the newest first.
+        package var open: [Given] = []
+        @OrNull package var wifi: Wifi?
+
+        /// One of them: `qr` is its picture.
+        package struct Given: Encodable, Hashable, Sendable {
+            package var text: String
+            @OrNull package var url: String?
+            package var until: UInt32
+            package var once: Bool
+            package var qr: String
+        }
+
+        /// The network that the page is on, and the picture that joins it.
+        package struct Wifi: Encodable, Hashable, Sendable {
+            package var name: String
+            package var qr: String
+
+            package init(name: String, qr: String) { (self.name, self.qr) = (name, qr) }
+        }
 
         package init(name: String, pin: String?, url: String?, qr: String?) {
             self.name = name
             self.pin = pin
             self.url = url
             self.qr = qr
+            wifi = nil
         }
+    }
+
+    /// Somebody who is kept out.
+    package struct Outcast: Encodable, Hashable, Sendable {
+        package var id: Peer.ID
+        package var name: String
+        /// In seconds since 1970.
+        @OrNull package var until: UInt32?
+        /// Whether the end of the session ends it.
+        package var session: Bool
     }
 
     package var version: Int
@@ -186,6 +221,8 @@ package struct NodeView: Encodable, Hashable, Sendable {
     package var wishes: [OtherWish]
     package var guests: [Guest]
     package var hosts: [HeardHost]
+    /// On a guest that is not connected, the hosts that it has joined, the last of them first.
+    package var knownHosts: [Person]
     package var skip: Skip
     /// What the driver can undo; nil for nothing, and for guests.
     @OrNull package var undo: Undo?
@@ -195,6 +232,8 @@ package struct NodeView: Encodable, Hashable, Sendable {
     @OrNull package var volume: Int?
     package var notices: [ShownNotice]
     @OrNull package var invitation: Invitation?
+    /// Who is kept out, for the host alone.
+    package var bans: [Outcast]
     @OrNull package var library: LibraryCount?
     @OrNull package var ended: String?
 }

@@ -22,11 +22,13 @@ extension NodeWatch {
             isPlaying: isToPlay, sound: snapshot?.hasSound, elapsed: elapsed(now),
             queue: (snapshot?.queue ?? []).prefix(songs).map(items.item), wishes: otherWishes(viewpoint),
             guests: guests(shown, webGuests, viewpoint),
-            hosts: viewpoint.role == .guest && !isConnected ? hosts : [], skip: skip(viewpoint),
+            hosts: viewpoint.role == .guest && !isConnected ? markedHosts : [],
+            knownHosts: viewpoint.role == .guest && !isConnected ? knownHosts.hosts.reversed().map(Self.person) : [],
+            skip: skip(viewpoint),
             undo: isDriver ? steering?.undo.map(NodeView.Undo.init) : nil,
             canGoBack: isDriver ? steering?.canGoBack : nil, volume: isDriver ? steering?.volume : nil,
-            notices: viewpoint.notices.current, invitation: isOwn ? surroundings.invitation : nil,
-            library: isOwn ? library : nil, ended: ended)
+            notices: viewpoint.notices.current, invitation: isOwn ? invitation : nil,
+            bans: isOwn ? outcasts : [], library: isOwn ? library : nil, ended: ended)
     }
 
     /// The view of the person at the node.
@@ -63,6 +65,34 @@ extension NodeWatch {
     /// Where a song's cover is to be had, if anywhere.
     fileprivate func art(_ songID: Song.ID) -> String? {
         surroundings.hasPictures || picture(songID) != nil ? surroundings.pictureAddress?(songID) : nil
+    }
+
+    private var markedHosts: [NodeView.HeardHost] {
+        hosts.map { host in
+            var host = host
+            host.known = knownHosts.contains(host.id)
+            host.other = knownHosts.host(copiedBy: Peer(id: host.id, name: host.name)) != nil
+            return host
+        }
+    }
+
+    private var outcasts: [NodeView.Outcast] {
+        bans.map { ban in
+            NodeView.Outcast(
+                id: ban.peer.id, name: names.name(ban.peer.id) ?? UntrustedText.shown(ban.peer.name), until: ban.until,
+                session: ban.session)
+        }
+    }
+
+    /// How others join this host.
+    private var invitation: NodeView.Invitation? {
+        guard var invitation = surroundings.invitation else { return nil }
+        invitation.open = invitations.reversed().map { open in
+            NodeView.Invitation.Given(
+                text: open.text, url: open.url, until: open.until, once: open.once,
+                qr: "/invitations/\(open.pictureName)")
+        }
+        return invitation
     }
 
     private static func person(_ peer: Peer) -> NodeView.Person {

@@ -61,10 +61,16 @@ package struct NodeWatch: Sendable {
     /// Since when the host is lost.
     package private(set) var lostAt: MeshInstant?
     private var inRange = HostsInRange()
+    /// The hosts that this guest has joined.
+    package private(set) var knownHosts = KnownHosts()
     package private(set) var links: [Peer.ID: LinkReport] = [:]
     package private(set) var library: LibraryCount?
     /// What the driver can do; nil where that was not told.
     package private(set) var steering: Steering?
+    /// Who is kept out of the host.
+    package private(set) var bans: [ShownBan] = []
+    /// The host's invitations that are good, the oldest first.
+    package private(set) var invitations: [OpenInvitation] = []
     /// Why the node has stopped.
     package private(set) var bye: ByeReason?
     private var pictures = RecentTable<Song.ID, String>(limit: NodeLimits.rememberedPictures)
@@ -133,7 +139,16 @@ package struct NodeWatch: Sendable {
         case .bye(let reason):
             bye = reason
             return end(Self.sentence(reason, own.role))
-        case .ready, .library, .contact, .radio, .mark, .pinGuessed: return .none
+        case .hosts(let hosts, _):
+            knownHosts = KnownHosts(hosts.filter(\.known).map(\.peer).reversed())
+            return .now
+        case .bans(let bans, _):
+            self.bans = bans
+            return .now
+        case .invitations(let open):
+            invitations = open
+            return .now
+        case .ready, .invitation, .library, .contact, .radio, .mark, .pinGuessed: return .none
         }
     }
 

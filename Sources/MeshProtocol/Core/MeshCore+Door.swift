@@ -5,6 +5,13 @@ extension MeshCore {
     /// Whether a host that this node has joined has proved what this node was told.
     public func isProved(_ host: Peer.ID) -> Bool { knownPeers[key(host, as: .initiator)]?.isProved == true }
 
+    /// What this node was told for the host that it dials: an invitation is for one, a PIN for any.
+    public func secret(for expected: Peer.ID?) -> JoiningSecret? {
+        secret.flatMap { secret in
+            secret.host.map { $0.hasPrefix(expected ?? "") } != false ? secret : nil
+        }
+    }
+
     /// A link to a relay is no way in by itself: who stands behind one proves itself in its circuit.
     func hasToProve(_ peer: Peer.ID, on id: LinkID) -> Bool {
         guard door.isLocked, links[id]?.carrier == nil else { return false }
@@ -18,22 +25,40 @@ extension MeshCore {
     }
 
     mutating func claimed(_ invitation: [UInt8], on id: LinkID) -> [Action] {
-        guard invitation.isEmpty else { return update(id) { $0.refuse(.invitation) } }
+        guard invitation.isEmpty else {
+            guard let secret = door.secret(ofInvitation: invitation, now: now) else {
+                return update(id) { $0.refuse(.invitation) }
+            }
+            links[id]?.invitation = invitation
+            return update(id) { $0.agree(on: secret) }
+        }
         guard let secret = door.begin(on: id, now: now) else { return update(id) { $0.refuse(.tooManyGuesses) } }
         return update(id) { $0.agree(on: secret) }
     }
 
-    /// Somebody may have taken the last place since it was asked.
+    /// Somebody may have taken the last place since it was asked, or used the same invitation.
     mutating func proved(_ peer: Peer, on id: LinkID) -> [Action] {
         door.end(on: id)
-        switch answer(to: peer.id, on: id) {
-        case .refuse(let reason): return update(id) { $0.refuse(reason) }
-        case .admit: return admit(peer, on: id)
-        }
+        if case .refuse(let reason) = answer(to: peer.id, on: id) { return update(id) { $0.refuse(reason) } }
+        guard let invitation = links[id]?.invitation else { return admit(peer, on: id) }
+        guard door.use(invitation: invitation, now: now) else { return update(id) { $0.refuse(.invitation) } }
+        return [.tell(id, .invitationUsed(peer))] + admit(peer, on: id)
     }
 
+    /// A wrong secret of an invitation is no guess: there are too many.
     mutating func provedWrong(_ peer: Peer, on id: LinkID) -> [Action] {
+        guard links[id]?.invitation == nil else { return update(id) { $0.refuse(.invitation) } }
         door.wasWrong(on: id, now: now)
         return [.tell(id, .guessedWrong(peer))] + update(id) { $0.refuse(.wrongProof) }
     }
+
+    /// What a peer is answered that a bearer vouches for and that claims to know this; nil where it does. `LinkID` is the link
+    /// that it is to have.
+    public mutating func judge(_ claim: JoiningSecret, on id: LinkID, now: MeshInstant) -> RefusalReason? {
+        self.now = max(now, self.now)
+        return door.judge(claim, on: id, now: self.now)
+    }
+
+    /// Such a peer is let in by its invitation. False where somebody else has used it.
+    public mutating func use(_ claim: JoiningSecret) -> Bool { door.use(invitation: claim.invitation, now: now) }
 }

@@ -25,6 +25,8 @@ public enum LinkEvent: Hashable, Sendable {
     case carrierEnded(Peer, LinkEnd)
     /// Somebody has claimed to know the PIN, and does not. Told to responders.
     case guessedWrong(Peer)
+    /// Somebody has proved to have an invitation, and is about to be let in by it. Told to responders.
+    case invitationUsed(Peer)
     /// The link was up, and is over.
     case ended(Peer, LinkEnd)
     /// The link was never up, and is over. `expected` is whom an initiator has dialled, or the head of it; `proved` is

@@ -72,6 +72,8 @@ public struct MeshCore: Sendable {
         var expected: Peer.ID?
         /// Why nobody is taken in on this link.
         var refusal: RefusalReason?
+        /// The invitation that an initiator claims to have.
+        var invitation: [UInt8]?
         /// The conversation that it carries, once it is up.
         var conversation: ConversationKey?
         /// How far this side has said that it has got, when it introduced itself.
@@ -270,7 +272,8 @@ public struct MeshCore: Sendable {
             ephemeral: entropy.ephemeralKey, expected: expected,
             expectedKey: known.flatMap { knownPeers[key($0, as: .initiator)]?.publicKey },
             joined: isCarrier ? [] : expected.map { joined(withHead: $0) } ?? [],
-            heard: role == .initiator && place == nil ? advertised : nil, secret: isCarrier ? nil : secret,
+            heard: role == .initiator && place == nil ? advertised : nil,
+            secret: isCarrier ? nil : secret(for: expected),
             proved: isCarrier ? [] : expected.map { joined(withHead: $0) }?.filter { isProved($0) } ?? [])
         let isCrowded = role == .responder && isCrowded(in: place)
         let answerTime = Limits.answerTimeout + Limits.hopTime * (place?.hops ?? 0)

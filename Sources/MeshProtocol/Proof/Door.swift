@@ -5,16 +5,88 @@
 public struct Door: Hashable, Sendable {
     /// The PIN; nil where everybody is welcome.
     public var pin: JoiningSecret?
+    /// The invitations that are good, the oldest first.
+    public private(set) var invitations: [GivenInvitation]
     private var guesses = GuessLimit()
+    /// What the clock of the day says at the node's time zero, in seconds since 1970.
+    private let wallClockSeconds: UInt32
 
-    /// An open door, or one with a PIN.
-    public init(pin: JoiningSecret? = nil) { self.pin = pin }
+    /// An open door, or one with a PIN; with the invitations of earlier runs.
+    public init(pin: JoiningSecret? = nil, invitations: [GivenInvitation] = [], wallClockSeconds: UInt32 = 0) {
+        self.pin = pin
+        self.invitations = Array(invitations.suffix(Limits.invitations))
+        self.wallClockSeconds = wallClockSeconds
+    }
 
     /// Whether somebody new has to prove something.
-    var isLocked: Bool { pin != nil }
+    public var isLocked: Bool { pin != nil }
 
-    /// Whether one more may begin to prove something.
-    mutating func hasRoom(now: MeshInstant) -> Bool { guesses.hasRoom(now: now) }
+    /// The time of day, in seconds since 1970.
+    public func wallClock(now: MeshInstant) -> UInt32 {
+        wallClockSeconds &+ UInt32(clamping: Int(now / .seconds(1)))
+    }
+
+    /// Whether one more may begin to prove something: who has an invitation guesses nothing.
+    mutating func hasRoom(now: MeshInstant) -> Bool { !invitations.isEmpty || guesses.hasRoom(now: now) }
+
+    // MARK: Invitations
+
+    /// Gives an invitation that is good for so many seconds. Nil where as many are good as may be.
+    public mutating func invite(
+        _ name: [UInt8], _ secret: [UInt8], seconds: UInt32, isOnce: Bool, now: MeshInstant
+    ) -> GivenInvitation? {
+        dropOutdated(now: now)
+        guard invitations.count < Limits.invitations else { return nil }
+        let until = wallClock(now: now) &+ min(seconds, Limits.invitationSeconds)
+        let given = GivenInvitation(name: name, secret: secret, until: until, isOnce: isOnce)
+        invitations.append(given)
+        return given
+    }
+
+    /// None that was given is good any more. Returns how many were.
+    public mutating func takeBackInvitations() -> Int {
+        defer { invitations = [] }
+        return invitations.count
+    }
+
+    /// What somebody has to prove who names an invitation; nil where it is used, over, or was never given.
+    mutating func secret(ofInvitation name: [UInt8], now: MeshInstant) -> JoiningSecret? {
+        dropOutdated(now: now)
+        return invitations.first { $0.name == name }.map {
+            JoiningSecret(invitation: $0.name, bytes: $0.secret, host: nil)
+        }
+    }
+
+    /// Somebody comes in by an invitation. False where somebody else has used it meanwhile.
+    mutating func use(invitation name: [UInt8], now: MeshInstant) -> Bool {
+        dropOutdated(now: now)
+        guard let place = invitations.firstIndex(where: { $0.name == name }) else { return false }
+        if invitations[place].isOnce { invitations.remove(at: place) }
+        return true
+    }
+
+    private mutating func dropOutdated(now: MeshInstant) {
+        let time = wallClock(now: now)
+        invitations.removeAll { $0.until <= time }
+    }
+
+    // MARK: Guesses
+
+    /// Judges what somebody claims to know that says so in the clear, on a link that its bearer vouches for. Nil where it is
+    /// right; an invitation is used by `use`.
+    mutating func judge(_ claim: JoiningSecret, on link: MeshCore.LinkID, now: MeshInstant) -> RefusalReason? {
+        guard claim.invitation.isEmpty else {
+            let secret = secret(ofInvitation: claim.invitation, now: now)
+            return secret.map { isSameProof($0.bytes, claim.bytes) } == true ? nil : .invitation
+        }
+        guard let pin = begin(on: link, now: now) else { return isLocked ? .tooManyGuesses : nil }
+        guard isSameProof(pin.bytes, claim.bytes) else {
+            wasWrong(on: link, now: now)
+            return .wrongProof
+        }
+        end(on: link)
+        return nil
+    }
 
     /// Somebody is about to prove something on a link: with what secret that is compared. Nil where too many have guessed.
     mutating func begin(on link: MeshCore.LinkID, now: MeshInstant) -> JoiningSecret? {

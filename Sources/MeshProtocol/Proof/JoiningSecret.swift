@@ -28,7 +28,7 @@ public struct JoiningSecret: Hashable, Sendable {
     public var pin: String? { invitation.isEmpty ? String(decoding: bytes, as: UTF8.self) : nil }
 
     /// An invitation's secret.
-    public init(invitation: [UInt8], bytes: [UInt8], host: Peer.ID) {
+    public init(invitation: [UInt8], bytes: [UInt8], host: Peer.ID?) {
         (self.invitation, self.bytes, self.host) = (invitation, bytes, host)
     }
 }

@@ -52,7 +52,7 @@ extension World {
             if contact.phase == .lost, contact.silence == Limits.pongTimeout + Limits.pingInterval / 2 { silent = node }
         case .ready, .peerDiscovered, .peerLost, .searchResults, .artwork, .steering, .library, .link, .linkEnded,
             .radio, .mark,
-            .pinGuessed, .bye:
+            .pinGuessed, .invitation, .invitations, .bans, .hosts, .bye:
             break
         }
     }

@@ -21,6 +21,11 @@ enum Schema {
         migrator.registerMigration("5: places that the driver gives, and the volume") { db in
             try db.execute(sql: steering)
         }
+        migrator.registerMigration("6: invitations") { db in try db.execute(sql: invitations) }
+        migrator.registerMigration("7: bans beyond a session") { db in try db.execute(sql: bans) }
+        migrator.registerMigration("8: hosts by name, and whom a wish is meant for") { db in
+            try db.execute(sql: knownHosts)
+        }
         return migrator
     }()
 
@@ -89,6 +94,30 @@ enum Schema {
     private static let steering = """
         ALTER TABLE queuedSong ADD COLUMN isHeld INTEGER NOT NULL DEFAULT 0 CHECK (isHeld IN (0, 1));
         ALTER TABLE hostState ADD COLUMN volume INTEGER NOT NULL DEFAULT 100;
+        """
+
+    /// `GivenInvitation`, the oldest first.
+    private static let invitations = """
+        CREATE TABLE invitation (
+            place INTEGER PRIMARY KEY,
+            name BLOB NOT NULL UNIQUE,
+            secret BLOB NOT NULL,
+            until INTEGER NOT NULL,
+            isOnce INTEGER NOT NULL CHECK (isOnce IN (0, 1))
+        ) STRICT;
+        """
+
+    /// `BanRecord`, the oldest first.
+    private static let bans = """
+        CREATE TABLE ban (place INTEGER PRIMARY KEY, peer TEXT NOT NULL UNIQUE, name TEXT NOT NULL, until INTEGER) STRICT;
+        """
+
+    /// The hosts that a guest has joined, the longest ago first. What an earlier version has written was meant for the host that
+    /// was joined last.
+    private static let knownHosts = """
+        CREATE TABLE knownHost (place INTEGER PRIMARY KEY, peer TEXT NOT NULL UNIQUE, name TEXT NOT NULL) STRICT;
+        ALTER TABLE wish ADD COLUMN meantFor TEXT;
+        UPDATE wish SET meantFor = (SELECT host FROM guestState);
         """
 
     private static let host = """

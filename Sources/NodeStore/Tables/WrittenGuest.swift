@@ -18,8 +18,10 @@ struct WrittenGuest: Sendable {
         guard let row = try Row.fetchOne(db, sql: "SELECT host, hostEpoch, snapshot FROM guestState") else {
             return nil
         }
-        wishes = try db.list("SELECT place, songID, kind, handedTo FROM wish ORDER BY place") { row in
-            WishRecord(songID: try row.value(1), kind: try row.value(2), handedTo: try row.optional(3))
+        wishes = try db.list("SELECT place, songID, kind, handedTo, meantFor FROM wish ORDER BY place") { row in
+            WishRecord(
+                songID: try row.value(1), kind: try row.value(2), handedTo: try row.optional(3),
+                meantFor: try row.optional(4))
         }
         record = GuestRecord(
             host: try row.optional(0), hostEpoch: try row.optional(1), wishes: wishes.elements,
@@ -39,8 +41,10 @@ struct WrittenGuest: Sendable {
         for row in changes.removed { try db.run("DELETE FROM wish WHERE place = ?", [row.place]) }
         for row in changes.inserted {
             try db.run(
-                "INSERT INTO wish (place, songID, kind, handedTo) VALUES (?, ?, ?, ?)",
-                [row.place, row.element.songID, row.element.kind, row.element.handedTo])
+                "INSERT INTO wish (place, songID, kind, handedTo, meantFor) VALUES (?, ?, ?, ?, ?)",
+                [
+                    row.place, row.element.songID, row.element.kind, row.element.handedTo, row.element.meantFor,
+                ])
         }
         record = new
     }

@@ -3,6 +3,7 @@
 import ArgumentParser
 import Dashboard
 import MeshNode
+import MeshProtocol
 import ServiceLifecycle
 
 /// `roadmesh guest NAME`
@@ -21,15 +22,20 @@ struct GuestCommand: AsyncParsableCommand {
     func run() async throws { try await run(recorded: nil) }
 
     /// The part that the node plays.
-    private func part() throws(SetupProblem) -> NodeCore.Part {
-        .guest(wanted: wanted.host, relays: others.relay, secret: try wanted.pin.map(checkedPIN))
+    private func part(_ invitation: Invitation?) throws(SetupProblem) -> NodeCore.Part {
+        let pin = try wanted.pin.map(checkedPIN)
+        let secret = invitation?.joiningSecret ?? pin
+        return .guest(wanted: invitation?.host ?? wanted.host, relays: others.relay, secret: secret)
     }
 
     /// Runs the guest, and records its drive where that is wanted.
     func run(recorded recording: RecordingOptions.Checked?) async throws {
         let name = try checkedName(name)
         if let host = wanted.host { _ = try checkedName(host, of: "--host") }
-        let (address, part) = (try page.address(), try part())
+        let invitation = try wanted.invitation()
+        var options = options
+        if let invitation { options.service = invitation.service.text }
+        let (address, part) = (try page.address(), try part(invitation))
         var parts = try options.node(.guest, name: name, page: address)
         if let recording { parts.record(recording) }
         try await options.run(parts, as: part, endOfInput: .quit(.endOfInput)) { [parts, page] node in
@@ -62,4 +68,23 @@ struct WantedHost: ParsableArguments {
         help: ArgumentHelp("The PIN that the host shows. No host is joined that does not know it.", valueName: "digits")
     )
     var pin: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "An invitation of a host, as text or as a link: that host is joined, and no other, without a PIN.",
+            valueName: "text"))
+    var join: String?
+
+    /// What `--join` says, checked.
+    func invitation() throws(SetupProblem) -> Invitation? {
+        guard let join else { return nil }
+        guard host == nil, pin == nil else {
+            throw SetupProblem(.usage, "An invitation says which host it is for, and needs no PIN: give --join alone.")
+        }
+        guard let invitation = Invitation(text: join) else {
+            throw SetupProblem(
+                .usage, "This is no invitation, or not the whole of one. Copy all of what invite says at the host.")
+        }
+        return invitation
+    }
 }

@@ -3,6 +3,7 @@
 import ArgumentParser
 import DemocracyDJ
 import Dashboard
+import FoundationEssentials
 import HostIntegration
 import MeshNode
 import MeshProtocol
@@ -36,7 +37,7 @@ struct HostCommand: AsyncParsableCommand {
         let source = try music.source()
         var parts = try options.node(
             .host, name: name, demands: joining.demands, page: address)
-        let pin = try joining.secret()
+        let (pin, wifi) = (try joining.secret(), try joining.network())
         parts.description.pin = pin?.pin
         if let recording { parts.record(recording) }
         if webGuests, address.isLoopback { parts.add(remark: Self.nobodyCanJoin) }
@@ -46,7 +47,7 @@ struct HostCommand: AsyncParsableCommand {
         ) {
             node in
             var dashboard = DashboardOptions()
-            (dashboard.webGuests, dashboard.pin) = (webGuests, pin?.pin)
+            (dashboard.webGuests, dashboard.pin, dashboard.wifi) = (webGuests, pin?.pin, wifi)
             dashboard.majoritySkip = fairness.majoritySkip
             dashboard.search = { [search = music.search] in await search.songs(matching: $0, atMost: $1) }
             dashboard.art = music.art
@@ -66,6 +67,16 @@ struct JoiningOptions: ParsableArguments {
     @Flag(help: "Passengers on the head unit's own Wi-Fi join with a browser; the page shows them how.")
     var webGuests = false
 
+    @Option(
+        help: ArgumentHelp(
+            "The Wi-Fi that phones have to be on: the page shows a second code that joins it.", valueName: "name"))
+    var wifi: String?
+
+    @Option(
+        help: ArgumentHelp("A file with the password of that Wi-Fi; without it, it is an open one.", valueName: "file"),
+        completion: .file())
+    var wifiPassword: String?
+
     @Flag(help: "Take only devices that this one is bonded with; see roadmesh pair.")
     var requireBond = false
 
@@ -80,6 +91,32 @@ struct JoiningOptions: ParsableArguments {
         var demands: AdvertisedFlags.Critical = requireBond ? [.bond] : []
         if pin != nil { demands.insert(.proof) }
         return demands
+    }
+
+    /// The Wi-Fi, where it is named.
+    func network() throws(SetupProblem) -> WifiNetwork? {
+        guard let wifi else {
+            guard wifiPassword == nil else {
+                throw SetupProblem(.usage, "--wifi-password is for a network that --wifi names.")
+            }
+            return nil
+        }
+        let network = WifiNetwork(name: wifi, password: try wifiPassword.map(Self.password))
+        guard let network else {
+            throw SetupProblem(
+                .usage,
+                "A Wi-Fi's name has 1 to \(WifiNetwork.nameBytes) bytes, and its password 8 to 63 in the file's first line."
+            )
+        }
+        return network
+    }
+
+    private static func password(_ file: String) throws(SetupProblem) -> String {
+        guard let bytes = FileManager.default.contents(atPath: NodeOptions.absolute(file)) else {
+            throw SetupProblem(.usage, "The file \(file) cannot be read; --wifi-password names one with the password.")
+        }
+        return String(decoding: bytes, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false).first
+            .map(String.init) ?? ""
     }
 
     /// The PIN, where there is one.
@@ -123,11 +160,16 @@ struct FairnessOptions: ParsableArguments {
     @Flag(help: "More than half of the guests that are present can skip a song.")
     var majoritySkip = false
 
+    @Flag(help: "Guests vote for what you have queued, and suggest nothing.")
+    var voteOnly = false
+
     /// The policies that are on.
     var policies: Fairness {
-        Fairness(
+        var policies = Fairness(
             openSuggestions: Self.limit(openSuggestions), songsInARow: Self.limit(songsInARow),
             majoritySkip: majoritySkip)
+        policies.voteOnly = voteOnly
+        return policies
     }
 
     private static func limit(_ songs: BoundedNumber<SongBounds>) -> Int? { songs.value == 0 ? nil : songs.value }

@@ -17,7 +17,8 @@ extension NodeOptions {
         let node = try parts.makeNode(part)
         let (page, others) = try await around(node)
         let session = NodeSession(
-            parts.description, isJSON: json, remark: parts.remark, logLines: parts.logLines, logger: parts.logger)
+            parts.description, isJSON: json, remark: parts.remark, logLines: parts.logLines, logger: parts.logger,
+            picture: QRCode.lines)
         do {
             try await session.run(node, with: [page] + others, library: library, endOfInput: endOfInput) {
                 await page.pageState

@@ -49,7 +49,7 @@ struct Page {
             node: node, description: parts.description, address: address, options: made, logger: parts.logger)
         guard let url = try await dashboard.bind() else { return }
         if let port = await dashboard.port { parts.keep(pagePort: port) }
-        await node.isShown(at: url)
+        await node.isShown(at: url, door: await dashboard.door)
     }
 }
 

@@ -100,19 +100,46 @@ struct GuestFeatureTests {
         #expect(receive(.stateUpdate(next)) == [.show(next)])
     }
 
-    @Test("another host is told the votes that no host has shown")
+    @Test("another host is told nothing of the votes that were meant for the first, which gets them when it is back")
     mutating func otherHost() {
         connect()
         _ = receive(.stateUpdate(snapshot(5)))
         _ = guest.handle(.vote("s3"))
         _ = guest.handle(.multipeerEvent(.peerDisconnected(Example.host)))
-        #expect(
-            guest.handle(.multipeerEvent(.peerConnected(Example.bob))) == [
-                .send(.vote(songID: "s3"), to: Example.bob.id), .wishChanged(songID: "s3", .vote, .sent),
-            ])
+        _ = guest.handle(.vote("s4"))
+        #expect(guest.handle(.multipeerEvent(.peerConnected(Example.bob))) == [])
         // Its epoch is another one, and says nothing about a new start.
         let other = snapshot(1, epoch: 9)
         #expect(receive(.stateUpdate(other), from: Example.bob) == [.show(other)])
+        #expect(guest.pendingVotes.isEmpty && guest.saved.wishes.map(\.meantFor) == [Example.host.id, Example.host.id])
+        // A vote of the same song there is another vote.
+        #expect(guest.handle(.vote("s3")).contains(.send(.vote(songID: "s3"), to: Example.bob.id)))
+        _ = guest.handle(.multipeerEvent(.peerDisconnected(Example.bob)))
+        let back = guest.handle(.multipeerEvent(.peerConnected(Example.host)))
+        #expect(back == [.wishChanged(songID: "s3", .vote, .sent), .wishChanged(songID: "s4", .vote, .sent)])
+        #expect(guest.pendingVotes == ["s3", "s4"])
+        #expect(guest.saved.wishes.map(\.meantFor) == [Example.bob.id, Example.host.id, Example.host.id])
+    }
+
+    @Test("a vote that was cast before any host was known is for the first that is joined")
+    mutating func anyHost() {
+        _ = guest.handle(.vote("s3"))
+        #expect(
+            guest.handle(.multipeerEvent(.peerConnected(Example.bob))).first
+                == .send(
+                    .vote(songID: "s3"), to: Example.bob.id))
+        #expect(guest.saved.wishes.map(\.meantFor) == [Example.bob.id])
+    }
+
+    @Test("what was meant for a host that is forgotten is for the next one")
+    mutating func forgottenHost() {
+        connect()
+        _ = receive(.stateUpdate(snapshot(5)))
+        _ = guest.handle(.vote("s3"))
+        _ = guest.handle(.multipeerEvent(.peerDisconnected(Example.host)))
+        _ = guest.handle(.multipeerEvent(.peerConnected(Example.bob)))
+        _ = guest.handle(.forgotHost(Example.host.id))
+        #expect(guest.pendingVotes == ["s3"] && guest.state.elsewhere.isEmpty)
     }
 
     @Test("a vote that the transport had no room for waits, and is sent on the next link")

@@ -58,7 +58,11 @@ struct RequestTests {
         _ = guest.handle(.search("one"))
         _ = guest.handle(.search("two"))
         #expect(receive(.searchResults(SearchResults(number: 1, songs: []))) == [])
-        #expect(receive(.searchResults(SearchResults(number: 2, songs: []))) == [.showResults([], for: "two")])
+        let refused = SearchResults(number: 2, songs: [], refused: .tooFast)
+        #expect(receive(.searchResults(refused)) == [.notice(Notice(.searchRefused("two", .tooFast)))])
+        #expect(receive(.searchResults(SearchResults(number: 2, songs: []))) == [])
+        _ = guest.handle(.search("two"))
+        #expect(receive(.searchResults(SearchResults(number: 3, songs: []))) == [.showResults([], for: "two")])
     }
 
     @Test("a search without a host, and one that is longer than any title, are told as such")

@@ -203,7 +203,7 @@ struct WishWorld {
                 let frame = hostEnd.put(.rejection(intent, reason))
                 if isLinked { guestEnd.arriving.append(frame) }
             case .report(_, from: let peer, rejected: let reason): if peer.id == guest.local.id { answer = reason }
-            case .search, .disconnect, .admit, .notice: break
+            case .search, .refuseSearch, .disconnect, .admit, .notice: break
             }
         }
         // What was said of a song that has left since was true, and is history.

@@ -173,4 +173,26 @@ struct FairnessTests {
         #expect(queue.skip(by: Example.ana).last == .reject(intent, .skippingNotAllowed, to: Example.ana.id))
         #expect(queue.host.snapshot == before)
     }
+
+    @Test(
+        "voteOnly: a guest's suggestion is refused with the reason, one of what is queued is a vote, and the driver adds songs"
+    )
+    func voteOnly() {
+        var fairness = Fairness()
+        fairness.voteOnly = true
+        var host = HostFeature(
+            local: Example.host, library: SongLibrary(Example.songs), fairness: fairness, opens: 1, epoch: 1, now: .zero
+        )
+        let (queued, other) = (Example.songs[1].id, Example.songs[2].id)
+        func suggest(_ song: Song.ID) -> [HostFeature.Effect] {
+            host.handle(
+                .multipeerEvent(.messageReceived(.intent(.suggestSong(songID: song)), from: Example.ana)), now: .zero)
+        }
+        let refused = suggest(other)
+        #expect(refused.last == .reject(.suggestSong(songID: other), .votingOnly, to: Example.ana.id))
+        _ = suggest(queued)
+        #expect(host.snapshot.queue.map(\.id) == [queued] && host.snapshot.queue.first?.voters == [Example.ana.id])
+        _ = host.handle(.command(.add(other)), now: .zero)
+        #expect(host.snapshot.queue.map(\.id) == [queued, other])
+    }
 }

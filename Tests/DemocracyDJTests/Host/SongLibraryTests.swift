@@ -60,12 +60,18 @@ struct SongLibraryTests {
             ])
     }
 
-    @Test("a guest that searches without pause is answered a few times a second, and the others as ever")
+    @Test(
+        "a guest that searches without pause is answered a few times a second and told why not more, and the others as ever"
+    )
     func flood() {
         var host = Example.hostFeature()
         func answers(to guest: Peer, at now: MeshInstant) -> Int {
-            let request = MeshMessage.search(SearchRequest(number: 1, words: "song"))
-            return host.handle(.multipeerEvent(.messageReceived(request, from: guest)), now: now).count
+            let request = SearchRequest(number: 1, words: "song")
+            let message = MeshMessage.search(request)
+            let effects = host.handle(.multipeerEvent(.messageReceived(message, from: guest)), now: now)
+            let refused = SearchResults(number: 1, songs: [], refused: .tooFast)
+            #expect(effects == [.search(request, for: guest.id)] || effects == [.refuseSearch(refused, guest.id)])
+            return effects.count { if case .search = $0 { true } else { false } }
         }
         let flood = (0..<500).map { answers(to: Example.ana, at: .milliseconds(2 * $0)) }.reduce(0, +)
         #expect(flood <= DJLimits.searchBurst + DJLimits.searchesPerSecond)

@@ -22,12 +22,13 @@ struct MessageCodingTests {
             .search(SearchRequest(number: .max, words: "", asksForState: true)),
             .searchResults(SearchResults(number: 1, songs: Array(RandomState.songs.prefix(DJLimits.searchResults)))),
             .searchResults(SearchResults(number: 2, songs: [])),
+            .searchResults(SearchResults(number: 3, songs: [], refused: .tooFast)),
         ] + [change].compactMap(\.self).map(MeshMessage.stateChange)
     }
 
     @Test("what is sent is what arrives")
     func roundTrip() {
-        #expect(someMessages.count == 16)
+        #expect(someMessages.count == 17)
         for message in someMessages { #expect(MeshMessage(encoded: message.encoded) == message) }
     }
 

@@ -27,6 +27,7 @@ class Why(IntEnum):
     SKIPPING_NOT_ALLOWED = 10
     CANNOT_BE_PLAYED = 11
     TOO_FAST = 12
+    VOTING_ONLY = 13
 
 
 class DoesNotFit(Exception):

@@ -157,7 +157,7 @@ class Talk:
         """The whole handshake: by IK where the host's key is known, else by XX.
 
         How the guest introduces itself depends on whom it has met: it is asked for by the host's key. With a secret it
-        joins no host that does not know it as well, but those whose keys have proved it before.
+        joins no host that does not know it as well, but those whose keys have proved it before and the one that it is for.
         """
         if known is None:
             handshake = self.greet(head)
@@ -172,7 +172,8 @@ class Talk:
         if answer.kind == Kind.SELF_INFO:
             admitted = Hello.read(answer.body)
             is_proof = bool(tag) and admitted.proof == bytes((proof.KIND,)) + tag
-            if secret and not is_proof and (run or self.host_key not in proved):
+            is_known = self.host_key in proved or secret and identifier(self.host_key) == secret.host
+            if secret and not is_proof and (run or not is_known):
                 raise proof.Unproven
             return Joining(self.packets, admitted)
         if answer.kind == Kind.GOODBYE:

@@ -26,10 +26,11 @@ class BadShare(Exception):
 
 @dataclass(frozen=True)
 class Secret:
-    """A PIN's digits, or an invitation's secret with the invitation's name."""
+    """A PIN's digits, or an invitation's secret with the invitation's name and its host."""
 
     known: bytes
     invitation: bytes = b""
+    host: bytes = b""
 
 
 def lv(*parts: bytes) -> bytes:

@@ -39,14 +39,14 @@ class Town:
         program.expect("ready", timeout=START)
         return program
 
-    def real_host(self) -> Program:
+    def real_host(self, *more: str) -> Program:
         songs = [
             {"id": f"n{number}", "title": f"Mile {number}", "artist": "The Milestones", "duration": 3600}
             for number in range(21)
         ]
         path = self._state / "songs.json"
         path.write_text(json.dumps(songs))
-        program = self.real("host", CAR, "car", [], "--library", str(path))
+        program = self.real("host", CAR, "car", [], "--library", str(path), *more)
         program.expect("snapshot")
         return program
 

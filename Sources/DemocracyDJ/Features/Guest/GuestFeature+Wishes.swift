@@ -38,7 +38,9 @@ extension GuestFeature {
         return add(wish)
     }
 
-    private mutating func add(_ wish: Wish) -> [Effect] {
+    private mutating func add(_ new: Wish) -> [Effect] {
+        var wish = new
+        wish.host = state.known?.id
         state.wishes.append(wish)
         state.overtaken[wish.songID] = nil
         return [.wishChanged(songID: wish.songID, wish.kind, .queued)] + handOver(state.wishes.count - 1)

@@ -107,6 +107,8 @@ public struct GuestFeature: Feature {
         public var sampledAt = MeshInstant.zero
         /// What this guest wants and no snapshot has shown yet, the oldest first.
         public var wishes: [Wish] = []
+        /// What it wants of other hosts than the one that was joined last, the oldest first.
+        public var elsewhere: [Wish] = []
         /// The host was asked for its whole state.
         public var isWaitingForWhole = false
         /// What has come since it was asked.
@@ -163,21 +165,39 @@ public struct GuestFeature: Feature {
         }
     }
 
+    /// What was wanted of a host that is forgotten is for the one that is joined next.
     private mutating func forgotHost(_ head: Peer.ID) -> [Effect] {
-        if state.known?.id.hasPrefix(head) == true, state.host == nil { meet(nil) }
+        let freed = state.elsewhere.filter { $0.host?.hasPrefix(head) == true }
+        state.elsewhere.removeAll { freed.contains($0) }
+        let isKnown = state.known?.id.hasPrefix(head) == true && state.host == nil
+        if isKnown {
+            for index in state.wishes.indices { state.wishes[index].host = nil }
+            meet(nil)
+        }
+        for old in freed where !state.wishes.contains(where: { $0.songID == old.songID }) {
+            state.wishes.append(Wish(old.kind, old.songID))
+        }
         return []
     }
 
-    /// What the transport has for another host does not reach this one, and what that one played says nothing of it. But a host
-    /// whose key was to be forgotten may be back with it, and have an earlier wish of the same song.
+    /// What the transport has for another host does not reach this one, and what that one played says nothing of it: what was
+    /// wanted of that one waits for it. But a host whose key was to be forgotten may be back with it, and have an earlier wish of
+    /// the same song.
     private mutating func meet(_ host: KnownHost?) {
+        let id = host?.id
+        let (left, old) = (state.wishes.filter { $0.host != nil && $0.host != id }, state.wishes)
+        let back = state.elsewhere.filter { $0.host == id }
         state.known = host
         state.hostSnapshot = nil
         state.overtaken = [:]
-        for (index, old) in state.wishes.enumerated() {
-            state.wishes[index] = Wish(old.kind, old.songID)
-            state.wishes[index].needsDelivery = old.needsDelivery
+        state.elsewhere = Array((state.elsewhere.filter { $0.host != id } + left).suffix(DJLimits.pendingVotes))
+        let new = old.filter { $0.host == nil || $0.host == id }.map { old in
+            var wish = Wish(old.kind, old.songID)
+            wish.needsDelivery = old.needsDelivery
+            wish.host = id
+            return wish
         }
+        state.wishes = back.filter { wish in !new.contains { $0.songID == wish.songID } } + new
     }
 
     /// What is kept for the host stays with it.
@@ -279,6 +299,7 @@ public struct GuestFeature: Feature {
         case .searchResults(let results):
             guard let search = state.search, search.isOpen, search.number == results.number else { return [] }
             state.search?.isOpen = false
+            if let reason = results.refused { return [.notice(Notice(.searchRefused(search.words, reason)))] }
             state.search?.found = results.songs
             return [.showResults(results.songs, for: search.words)]
         // A guest's own kinds of message, sent by a host, mean nothing here.

@@ -12,12 +12,15 @@ public struct SavedGuest: Hashable, Sendable {
         public var kind: Wish.Kind
         /// Whose outbox it was given to, or nil where it waits for a host.
         public var handedTo: Peer.ID?
+        /// The host that it is meant for, or nil for the one that is joined next.
+        public var meantFor: Peer.ID?
 
         /// An item.
-        public init(songID: Song.ID, kind: Wish.Kind, handedTo: Peer.ID?) {
+        public init(songID: Song.ID, kind: Wish.Kind, handedTo: Peer.ID?, meantFor: Peer.ID? = nil) {
             self.songID = songID
             self.kind = kind
             self.handedTo = handedTo
+            self.meantFor = meantFor ?? handedTo
         }
     }
 
@@ -41,9 +44,10 @@ extension GuestFeature {
     public var saved: SavedGuest {
         SavedGuest(
             known: state.known,
-            wishes: state.wishes.map {
+            wishes: (state.elsewhere + state.wishes).map {
                 SavedGuest.Item(
-                    songID: $0.songID, kind: $0.kind, handedTo: $0.progress == .waiting ? nil : state.known?.id)
+                    songID: $0.songID, kind: $0.kind, handedTo: $0.progress == .waiting ? nil : $0.host,
+                    meantFor: $0.host)
             },
             hostSnapshot: state.hostSnapshot)
     }
@@ -53,10 +57,21 @@ extension GuestFeature {
         self.init(local: local)
         state.known = saved.known
         state.hostSnapshot = saved.hostSnapshot
+        let (others, own) = (
+            saved.wishes.filter { $0.meantFor != nil && $0.meantFor != saved.known?.id },
+            saved.wishes.filter { $0.meantFor == nil || $0.meantFor == saved.known?.id }
+        )
+        state.elsewhere = others.map { item in
+            var wish = Wish(item.kind, item.songID, progress: item.handedTo == nil ? .waiting : .handedOver)
+            wish.host = item.meantFor
+            wish.needsDelivery = item.handedTo != nil
+            return wish
+        }
         // An earlier program kept a suggestion beside a vote for the same song: the later one counts.
-        let last = Dictionary(saved.wishes.map { ($0.songID, $0.kind) }) { $1 }
-        state.wishes = saved.wishes.filter { last[$0.songID] == $0.kind }.map { item in
+        let last = Dictionary(own.map { ($0.songID, $0.kind) }) { $1 }
+        state.wishes = own.filter { last[$0.songID] == $0.kind }.map { item in
             var wish = Wish(item.kind, item.songID)
+            wish.host = item.meantFor
             wish.undelivered = undelivered.count { wish.isAbout($0) }
             // The outbox may have had no room for it.
             guard item.handedTo != nil, item.handedTo == saved.known?.id else {

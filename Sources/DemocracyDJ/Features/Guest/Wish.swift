@@ -39,6 +39,8 @@ public struct Wish: Hashable, Sendable {
     public var isPerhapsRejected = false
     /// States of the host that have come since everything was delivered.
     public var statesSinceDelivery = 0
+    /// The host that it is meant for; nil where none was known, for the one that is joined next.
+    public var host: Peer.ID?
 
     /// A wish.
     public init(_ kind: Kind, _ songID: Song.ID, progress: Progress = .waiting) {

@@ -8,6 +8,8 @@ public struct Fairness: Hashable, Sendable {
     public var songsInARow: Int?
     /// More than half of the guests that are present can skip a song.
     public var majoritySkip: Bool
+    /// Guests vote for what the driver has queued, and suggest nothing.
+    public var voteOnly = false
 
     /// Policies; what is not named is as most cars want it.
     public init(

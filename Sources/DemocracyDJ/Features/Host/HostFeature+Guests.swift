@@ -33,7 +33,9 @@ extension HostFeature {
     private mutating func answer(_ request: SearchRequest, from peer: Peer, now: MeshInstant) -> [Effect] {
         let whole: [Effect] = request.asksForState ? [.send(snapshot, to: peer.id)] : []
         let none = RateLimit(perSecond: DJLimits.searchesPerSecond, burst: DJLimits.searchBurst, now: now)
-        guard state.searches[peer.id, default: none].allows(now: now) else { return whole }
+        guard state.searches[peer.id, default: none].allows(now: now) else {
+            return whole + [.refuseSearch(SearchResults(number: request.number, songs: [], refused: .tooFast), peer.id)]
+        }
         return whole + [.search(request, for: peer.id)]
     }
 
@@ -92,6 +94,7 @@ extension HostFeature {
     /// What plays or is queued already needs no second place: the wish becomes a vote.
     mutating func suggest(_ songID: Song.ID, by peer: Peer.ID) -> RejectionReason? {
         if snapshotHas(songID) { return vote(for: songID, by: peer) }
+        if peer != local.id, fairness.voteOnly { return .votingOnly }
         guard let song = library[songID] else { return .unknownSong }
         guard !state.unplayable.contains(songID) else { return .cannotBePlayed }
         guard state.queue.count < DJLimits.queuedSongs else { return .queueFull }

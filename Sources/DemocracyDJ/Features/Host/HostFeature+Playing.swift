@@ -39,6 +39,9 @@ extension HostFeature {
         case .undo: return undo(now: now)
         case .previous: return previous(now: now)
         case .volume(let percent): return setVolume(percent)
+        case .unban(let peer):
+            state.banned.removeAll { $0 == peer }
+            return [.admit(peer)]
         }
     }
 

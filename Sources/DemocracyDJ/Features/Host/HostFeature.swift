@@ -46,6 +46,8 @@ public struct HostFeature: Feature {
         case previous
         /// How loud, in percent of what the device can.
         case volume(Int)
+        /// Let a guest in again that was sent away, by identifier.
+        case unban(Peer.ID)
     }
 
     /// What is to be done.
@@ -58,6 +60,8 @@ public struct HostFeature: Feature {
         case heartbeat
         /// Look through the library for what a guest searches, and answer: `StateFeed.Event.answered`.
         case search(SearchRequest, for: Peer.ID)
+        /// Tell a guest that its search is not followed, and why: `StateFeed.Event.answered`.
+        case refuseSearch(SearchResults, Peer.ID)
         /// Tell a guest that its wish is not followed.
         case reject(GuestIntent, RejectionReason, to: Peer.ID)
         /// Tell the person what a guest wanted and what became of it.

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DemocracyDJ
+import MeshProtocol
+import NodeStore
+
+/// Who is kept out of a host, as its person is told.
+public struct ShownBan: Hashable, Sendable, Encodable {
+    /// Who; the name is empty where the host has it no more.
+    public var peer: Peer
+    /// Until when, in seconds since 1970; nil until said otherwise, or until the session ends.
+    public var until: UInt32?
+    /// Whether the end of the session ends it.
+    public var session: Bool
+
+    private enum Key: String, CodingKey { case peer, until, session }
+
+    /// Writes the object; what is not there is a null.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: Key.self)
+        try container.encode(peer, forKey: .peer)
+        try container.encode(until, forKey: .until)
+        try container.encode(session, forKey: .session)
+    }
+}
+
+/// For how long somebody is kept out, behind a name.
+enum BanSpan {
+    /// Reads `Eve`, `Eve 30m`, `0f4a51e3 3d`: the name, and how many seconds; nil until said otherwise.
+    static func split(_ text: String) -> (name: String, seconds: UInt32?) {
+        guard let space = text.lastIndex(of: " "),
+            case .seconds(let seconds)? = InvitationWish(parsing: String(text[text.index(after: space)...]))?.span
+        else { return (text, nil) }
+        return (String(text[..<space]), seconds)
+    }
+}
+
+extension NodeDecisions {
+    /// All who are kept out.
+    var shownBans: [ShownBan] {
+        let kicked = (app.host?.state.banned ?? []).filter { id in !bans.contains { $0.peer.id == id } }
+        return bans.map { ShownBan(peer: $0.peer, until: $0.until, session: false) }
+            + kicked.map { ShownBan(peer: presence[$0] ?? Peer(id: $0, name: ""), until: nil, session: true) }
+    }
+
+    mutating func ban(_ name: String, _ seconds: UInt32?, _ context: inout Context) -> [Act] {
+        guard let host = app.host else { return [] }
+        guard !context.isWithoutStore else { return [.tell(Notice(CommandProblem.notKept))] }
+        let meant = Self.meant(name, among: host.snapshot.connectedPeers)
+        guard let peer = meant.first else { return [.tell(Notice(.noSuchGuest(name)))] }
+        guard meant.count == 1 else { return [.tell(Notice(.severalGuests(meant)))] }
+        let until = seconds.map { context.mesh.door.wallClock(now: context.now) &+ $0 }
+        bans.removeAll { $0.peer.id == peer.id }
+        if bans.count >= NodeLimits.bans { bans.removeFirst() }
+        bans.append(BanRecord(peer: peer, until: until))
+        return noteBans(&context) + [.keepOut(peer.id)]
+    }
+
+    mutating func unban(_ name: String, _ context: inout Context) -> [Act] {
+        guard app.host != nil else { return [] }
+        guard !context.isWithoutStore else { return [.tell(Notice(CommandProblem.notKept))] }
+        let meant = Self.meant(name, among: shownBans.map(\.peer))
+        guard let peer = meant.first else { return [.tell(Notice(.notKeptOut(name)))] }
+        guard meant.count == 1 else { return [.tell(Notice(.severalGuests(meant)))] }
+        bans.removeAll { $0.peer.id == peer.id }
+        return ask(.host(.command(.unban(peer.id))), &context) + noteBans(&context) + [.keepOut(nil)]
+    }
+
+    /// Those whose time is over may come in again.
+    mutating func endBans(_ context: inout Context) -> [Act] {
+        guard bans.contains(where: { $0.until != nil }) else { return [] }
+        let time = context.mesh.door.wallClock(now: context.now)
+        let left = bans.filter { $0.until.map { time < $0 } != false }
+        guard left.count < bans.count else { return [] }
+        bans = left
+        return noteBans(&context, isAnswer: false) + [.keepOut(nil)]
+    }
+
+    private func noteBans(_ context: inout Context, isAnswer: Bool = true) -> [Act] {
+        context.memory.note(bans)
+        return [.show(.bans(shownBans, isAnswer: isAnswer))]
+    }
+
+    /// An identifier goes before a name: a guest may call itself anything.
+    static func meant(_ name: String, among peers: [Peer]) -> [Peer] {
+        if let exact = peers.first(where: { $0.id == name }) { return [exact] }
+        let named = peers.filter { $0.name == name }
+        guard named.isEmpty, name.count >= Identity.headDigits else { return named }
+        return peers.filter { $0.id.hasPrefix(name) }
+    }
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Crypto
+
+/// What a host gives somebody who is to be let in without a PIN (`docs/protocol.md`, "Invitations"): which host it is, and what
+/// has to be proved there. It is a text, and may be part of a link.
+public struct Invitation: Hashable, Sendable {
+    /// The host, and no other.
+    public var host: Peer.ID
+    /// The host's service.
+    public var service: ServiceType
+    /// Tells it from the host's other invitations: `Limits.invitationBytes`.
+    public var name: [UInt8]
+    /// What is proved: `Limits.invitationSecretBytes`.
+    public var secret: [UInt8]
+
+    private static let version: UInt8 = 1
+    private static let prefix = "roadmesh:"
+    private static let parameter = "invitation="
+    private static let checkBytes = 4
+
+    /// An invitation to a host.
+    public init(host: Peer.ID, service: ServiceType, name: [UInt8], secret: [UInt8]) {
+        (self.host, self.service, self.name, self.secret) = (host, service, name, secret)
+    }
+
+    /// Whether a text was meant to be an invitation, whole or not.
+    public static func isMeant(by text: String) -> Bool { text.contains(prefix) || text.contains(parameter) }
+
+    /// Reads the text of an invitation, or a link with one; nil where it is none, or not whole.
+    public init?(text: String) {
+        let code = Self.code(in: text)
+        guard code.utf8.count <= Limits.invitationTextBytes, let bytes = Base64URL.bytes(code) else { return nil }
+        let fixed = 1 + Identity.idBytes + Limits.invitationBytes + Limits.invitationSecretBytes
+        guard bytes.count > fixed + Self.checkBytes, bytes[0] == Self.version,
+            Self.check(bytes.dropLast(Self.checkBytes)) == Array(bytes.suffix(Self.checkBytes)),
+            let service = try? ServiceType(String(decoding: bytes[fixed...].dropLast(Self.checkBytes), as: UTF8.self))
+        else { return nil }
+        var rest = bytes.dropFirst()
+        func take(_ count: Int) -> [UInt8] {
+            defer { rest = rest.dropFirst(count) }
+            return Array(rest.prefix(count))
+        }
+        host = Hex.text(take(Identity.idBytes))
+        name = take(Limits.invitationBytes)
+        secret = take(Limits.invitationSecretBytes)
+        self.service = service
+    }
+
+    /// As it stands in a link, behind `invitation=`.
+    public var code: String {
+        let bytes = [Self.version] + (Hex.bytes(host) ?? []) + name + secret + Array(service.text.utf8)
+        return Base64URL.text(bytes + Self.check(bytes[...]))
+    }
+
+    /// As a person passes it on.
+    public var text: String { Self.prefix + code }
+
+    /// The same as a link to the page of its host, which is at this address.
+    public func link(at page: String) -> String { page + "/join?" + Self.parameter + code }
+
+    /// What its owner proves at the host.
+    public var joiningSecret: JoiningSecret { JoiningSecret(invitation: name, bytes: secret, host: host) }
+
+    /// Where a text is cut off or mistyped, that shows here and not as a refusal in the car.
+    private static func check(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
+        Array(SHA256.hash(data: bytes).prefix(checkBytes))
+    }
+
+    private static func code(in text: String) -> Substring {
+        let start = text.firstRange(of: parameter)?.upperBound ?? text.firstRange(of: prefix)?.upperBound
+        return text[(start ?? text.startIndex)...].drop(while: \.isWhitespace).prefix {
+            $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-" || $0 == "_")
+        }
+    }
+}
+
+/// An invitation that a host has given and that is still good.
+public struct GivenInvitation: Hashable, Sendable {
+    /// See `Invitation.name`.
+    public var name: [UInt8]
+    /// See `Invitation.secret`.
+    public var secret: [UInt8]
+    /// Until when it is good, in seconds since 1970 by the host's clock.
+    public var until: UInt32
+    /// Whether one guest may use it, and then nobody.
+    public var isOnce: Bool
+
+    /// An invitation.
+    public init(name: [UInt8], secret: [UInt8], until: UInt32, isOnce: Bool) {
+        (self.name, self.secret, self.until, self.isOnce) = (name, secret, until, isOnce)
+    }
+}

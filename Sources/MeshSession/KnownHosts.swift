@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import MeshProtocol
+
+/// The hosts that a guest has joined, by name and key: another key under one of these names is another host.
+public struct KnownHosts: Hashable, Sendable {
+    /// Hosts that are remembered: a year of buses. The one that was joined the longest ago goes for a new one.
+    public static let limit = 64
+
+    /// Those, the longest ago joined first.
+    public private(set) var hosts: [Peer]
+
+    /// What an earlier run has left.
+    public init(_ hosts: [Peer] = []) { self.hosts = Array(hosts.suffix(Self.limit)) }
+
+    /// A host was joined. Whether that changes anything.
+    public mutating func joined(_ host: Peer) -> Bool {
+        guard hosts.last != host else { return false }
+        hosts = Array((hosts.filter { $0.id != host.id } + [host]).suffix(Self.limit))
+        return true
+    }
+
+    /// Forgets the hosts whose identifiers begin like this. Whether there were any.
+    public mutating func forget(withHead head: Peer.ID) -> Bool {
+        let count = hosts.count
+        hosts.removeAll { $0.id.hasPrefix(head) }
+        return hosts.count < count
+    }
+
+    /// Whether a host, or the head of one, was joined before.
+    public func contains(_ host: Peer.ID) -> Bool {
+        hosts.contains { Identity.head(of: $0.id) == Identity.head(of: host) }
+    }
+
+    /// The host whose name somebody has who is not that host; nil for one that is known, or that has a name of its own.
+    public func host(copiedBy heard: Peer) -> Peer? {
+        guard !contains(heard.id) else { return nil }
+        return hosts.last { Self.isName(heard.name, of: $0.name) }
+    }
+
+    /// Advertisements have room for the beginning of a name, and those of relays for less.
+    private static func isName(_ heard: String, of name: String) -> Bool {
+        let whole = try? NodeName(name)
+        return [name, whole?.advertised, whole?.advertisedByRelay].contains(heard)
+    }
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FoundationEssentials
+import GRDB
+import MeshProtocol
+
+/// The invitations of a host. There are few, and they change seldom: a write replaces them all.
+enum InvitationTable {
+    static func read(_ db: Database) throws -> [GivenInvitation] {
+        try Row.fetchAll(db, sql: "SELECT name, secret, until, isOnce FROM invitation ORDER BY place").map { row in
+            GivenInvitation(
+                name: Array(try row.value(0, as: Data.self)), secret: Array(try row.value(1, as: Data.self)),
+                until: try row.value(2), isOnce: try row.value(3))
+        }
+    }
+
+    static func write(_ invitations: [GivenInvitation], _ db: Database) throws {
+        try db.run("DELETE FROM invitation", [])
+        for given in invitations {
+            try db.run(
+                "INSERT INTO invitation (name, secret, until, isOnce) VALUES (?, ?, ?, ?)",
+                [Data(given.name), Data(given.secret), given.until, given.isOnce])
+        }
+    }
+}
+
+/// Whom a host keeps out beyond a session. A write replaces them all.
+enum BanTable {
+    static func read(_ db: Database) throws -> [BanRecord] {
+        try Row.fetchAll(db, sql: "SELECT peer, name, until FROM ban ORDER BY place").map { row in
+            BanRecord(peer: Peer(id: try row.value(0), name: try row.value(1)), until: try row.optional(2))
+        }
+    }
+
+    static func write(_ bans: [BanRecord], _ db: Database) throws {
+        try db.run("DELETE FROM ban", [])
+        for ban in bans {
+            try db.run("INSERT INTO ban (peer, name, until) VALUES (?, ?, ?)", [ban.peer.id, ban.peer.name, ban.until])
+        }
+    }
+}
+
+/// The hosts that a guest has joined. A write replaces them all.
+enum KnownHostTable {
+    static func read(_ db: Database) throws -> [Peer] {
+        try Row.fetchAll(db, sql: "SELECT peer, name FROM knownHost ORDER BY place").map { row in
+            Peer(id: try row.value(0), name: try row.value(1))
+        }
+    }
+
+    static func write(_ hosts: [Peer], _ db: Database) throws {
+        try db.run("DELETE FROM knownHost", [])
+        for host in hosts { try db.run("INSERT INTO knownHost (peer, name) VALUES (?, ?)", [host.id, host.name]) }
+    }
+}

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Who comes in by the page: with an invitation, with the PIN, and who does not any more. On a real host."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from conftest import SCREENS, Open, answer
+from playwright.sync_api import Page, expect
+from ride import Ride
+from test_web_guests import Door, join
+
+PIN = "314159"
+WEB = ("--web-guests", "--http", "0.0.0.0:0", "--pin", PIN)
+
+
+def in_by(page: Page, name: str, pin: str | None = None) -> None:
+    page.get_by_label("Your name").fill(name)
+    if pin:
+        page.get_by_label("PIN on the head unit").fill(pin)
+    page.keyboard.press("Enter")
+
+
+def bare(url: str) -> Door:
+    return Door(f"http://{urlsplit(url).netloc}/")
+
+
+def read(picture: Path) -> str:
+    done = subprocess.run(["zbarimg", "--quiet", "--raw", picture], capture_output=True, text=True, check=True)
+    return done.stdout
+
+
+def test_a_bare_page_asks_for_the_pin_and_the_code_on_the_head_unit_does_not(
+    ride: Ride, open_page: Open, tmp_path: Path
+) -> None:
+    host = ride.host(*WEB)
+    phone = open_page(bare(host.url), "phone", wait=False)
+    expect(phone.get_by_label("PIN on the head unit")).to_be_visible()
+    phone.screenshot(path=tmp_path / "pin.png")
+    in_by(phone, "Mia", "271828")
+    expect(phone.get_by_role("alert")).to_contain_text("That is not the PIN")
+    in_by(phone, "Mia", PIN)
+    expect(phone.get_by_role("button", name="Vote for Headlights")).to_be_visible()
+    phone.reload()
+    expect(phone.get_by_role("button", name="Vote for Headlights")).to_be_visible()
+    driver = open_page(host)
+    driver.get_by_role("tab", name="Invite").click()
+    code = driver.get_by_text("/join?token=").inner_text()
+    scanned = open_page(Door(code), "phone", wait=False)
+    expect(scanned.get_by_label("Your name")).to_be_visible()
+    expect(scanned.get_by_label("PIN on the head unit")).to_be_hidden()
+    in_by(scanned, "Tom")
+    expect(scanned.get_by_role("button", name="Vote for Headlights")).to_be_visible()
+
+
+def test_a_picture_of_an_invitation_lets_one_phone_in_and_a_node_takes_the_same(
+    ride: Ride, open_page: Open, tmp_path: Path
+) -> None:
+    password = tmp_path / "password"
+    password.write_text("to the sea\n")
+    host = ride.host(*WEB, "--wifi", "Dad's Wi-Fi", "--wifi-password", str(password))
+    driver = open_page(host)
+    driver.get_by_role("tab", name="Invite").click()
+    driver.get_by_role("button", name="Invite one guest").click()
+    once = host.program.expect("invitation")
+    shown = driver.get_by_text(once["url"])
+    expect(shown).to_be_visible()
+    driver.screenshot(path=tmp_path / "invited.png")
+    driver.get_by_role("button", name="QR code of the invitation below").click()
+    expect(driver.get_by_role("dialog")).to_be_visible()
+    driver.screenshot(path=tmp_path / "whole.png")
+    assert read(tmp_path / "whole.png").strip() == once["url"]
+    driver.get_by_role("dialog").click()
+    expect(driver.get_by_role("dialog")).to_have_count(0)
+    driver.get_by_role("button", name="QR code that joins the Wi-Fi").click()
+    driver.screenshot(path=tmp_path / "wifi.png")
+    assert read(tmp_path / "wifi.png").strip() == "WIFI:T:WPA;S:Dad's Wi-Fi;P:to the sea;;"
+    driver.keyboard.press("Escape")
+
+    mia = join(open_page, once["url"], "Mia")
+    expect(mia.get_by_role("button", name="Vote for Headlights")).to_be_visible()
+    assert "invitation" not in mia.url
+    expect(shown).to_be_hidden()
+    eve = open_page(Door(once["url"]), "phone", wait=False)
+    in_by(eve, "Eve")
+    expect(eve.get_by_role("alert")).to_contain_text("This invitation was used already")
+
+    driver.get_by_role("button", name="Invite for 2 hours").click()
+    timed = host.program.expect("invitation")["url"]
+    bob = ride.start("guest", "Bob", "--join", timed)
+    bob.program.expect("connection", state="connected")
+    join(open_page, timed, "Zoe")
+    driver.get_by_role("button", name="Take all back").click()
+    expect(driver.get_by_text(timed)).to_be_hidden()
+
+
+def test_who_is_kept_out_is_on_a_list_and_may_be_let_in_again(ride: Ride, open_page: Open, tmp_path: Path) -> None:
+    host = ride.host()
+    bob = ride.guest("Bob")
+    driver = open_page(host)
+    driver.get_by_role("tab", name="Guests").click()
+    driver.get_by_role("button", name="Kick Bob").click()
+    answer(driver, "Really kick Bob")
+    bob.program.expect("notice", code="kicked")
+    expect(driver.get_by_text("until the session ends")).to_be_visible()
+    driver.screenshot(path=tmp_path / "kept-out.png")
+    driver.get_by_role("button", name="Let in again").click()
+    expect(driver.get_by_text("Kept out")).to_be_hidden()
+    bob.program.say("retry")
+    bob.program.expect("connection", state="connected")
+
+
+def test_a_guest_types_the_pin_on_its_own_page(ride: Ride, open_page: Open, tmp_path: Path) -> None:
+    ride.host("--pin", PIN)
+    bob = ride.start("guest", "Bob")
+    page = open_page(bob, "phone", wait=False)
+    field = page.get_by_label("PIN on the host's screen")
+    expect(field).to_be_visible()
+    page.screenshot(path=tmp_path / "own-pin.png")
+    field.fill(PIN)
+    page.keyboard.press("Enter")
+    bob.program.expect("connection", state="connected")
+    expect(page.get_by_role("button", name="Vote for Headlights")).to_be_visible()
+
+
+def test_the_pictures_fit_every_screen(ride: Ride, open_page: Open, tmp_path: Path) -> None:
+    host = ride.host(*WEB)
+    driver = open_page(host)
+    driver.get_by_role("tab", name="Invite").click()
+    driver.get_by_role("button", name="Invite one guest").click()
+    url = host.program.expect("invitation")["url"]
+    for name, size in SCREENS.items():
+        driver.set_viewport_size(size)
+        driver.screenshot(path=tmp_path / f"invite-{name}.png")
+        driver.get_by_role("button", name="QR code of the invitation below").click()
+        driver.screenshot(path=tmp_path / f"whole-{name}.png")
+        assert read(tmp_path / f"whole-{name}.png").strip() == url
+        driver.keyboard.press("Escape")

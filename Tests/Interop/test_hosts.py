@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The hosts that a guest knows: by key, whatever they are called."""
+
+from __future__ import annotations
+
+from roadmesh_program.fixtures import Start, StartHost
+from roadmesh_program.program import Program
+
+NAME = "Dad's Car"
+
+
+def songs(host: Program) -> str:
+    """The list that a host has."""
+    return host.arguments[host.arguments.index("--library") + 1]
+
+
+def test_another_key_under_a_known_name_is_not_joined_by_itself(start_host: StartHost, start: Start) -> None:
+    host = start_host(20, "Mile")
+    known = host.seen("ready")[0]["peer"]["id"]
+    bob = start("guest", "Bob", "bob")
+    bob.expect("connection", state="connected")
+    assert bob.expect_seen("hosts")["hosts"][0]["peer"] == {"id": known, "name": NAME}
+    host.end()
+    bob.end()
+    eve = start("host", NAME, "eve", "--library", songs(host))
+    head = eve.seen("ready")[0]["peer"]["id"][:8]
+    for more in ([], ["--host", NAME]):
+        bob = start("guest", "Bob", "bob", *more)
+        assert head in bob.expect("notice", code="otherHost")["suggestion"]
+        bob.say("hosts")
+        hosts = bob.expect("hosts", lambda one: len(one["hosts"]) == 2)["hosts"]
+        assert [one["known"] for one in hosts] == [True, False] and hosts[1]["other"]
+        assert not bob.seen("peerConnected")
+        bob.end()
+    bob = start("guest", "Bob", "bob", "--host", known)
+    bob.expect("peerDiscovered")
+    assert start_host(20, "Mile").seen("ready")[0]["peer"]["id"] == known
+    assert bob.expect("peerConnected")["peer"]["id"] == known
+    # Its person may want the other one all the same.
+    bob.say(f"join {head}")
+    assert bob.expect("peerConnected")["peer"]["id"].startswith(head)
+
+
+def test_votes_wait_for_the_host_for_which_they_were_cast(start_host: StartHost, start: Start) -> None:
+    car = start_host(20, "Mile")
+    bob = start("guest", "Bob", "bob")
+    bob.expect("connection", state="connected")
+    car.end()
+    bob.expect("peerDisconnected")
+    bob.say("vote n7")
+    bob.expect("vote", songID="n7", state="queued")
+    bus = start("host", "The Bus", "bus", "--library", songs(car))
+    bob.say("join The Bus")
+    bob.expect("connection", state="connected")
+    bob.say("vote n8")
+    bob.expect("vote", songID="n8", state="confirmed")
+    assert not bus.seen("intent", songID="n7")
+    bus.end()
+    again = start_host(20, "Mile")
+    bob.say(f"join {NAME}")
+    bob.expect("vote", songID="n7", state="confirmed")
+    assert not again.seen("intent", songID="n8")
+    bob.say("forget The Bus")
+    hosts = bob.expect("hosts", lambda one: len(one["hosts"]) == 1)["hosts"]
+    assert hosts[0]["peer"]["name"] == NAME and hosts[0]["joined"]

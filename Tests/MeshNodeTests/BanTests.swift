@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DemocracyDJ
+import MeshProtocol
+import NodeStore
+import Testing
+
+@testable import MeshNode
+
+@Suite("Whom a driver keeps out")
+struct BanTests {
+    private static let ana = Peer(id: String(repeating: "a1", count: 16), name: "Ana")
+    private static let other = Peer(id: String(repeating: "b2", count: 16), name: "Ana")
+
+    /// The bans that the host has told of last.
+    private func told(_ pair: PairOfCores) -> [ShownBan] {
+        pair.shown[0].reversed().lazy.compactMap { if case .bans(let bans, _) = $0 { bans } else { nil } }.first ?? []
+    }
+
+    private func linked(_ peers: Peer...) throws -> PairOfCores {
+        var pair = try PairOfCores()
+        pair.happen(peers.enumerated().map { .link(90 + $0, .connected($1)) }, to: .host)
+        return pair
+    }
+
+    @Test("a name with a time behind it keeps out for that time, and one without for good")
+    func reading() {
+        func read(_ line: String) -> NodeInput? {
+            let view = SongChoice(
+                shown: HostSnapshot(
+                    epoch: 1, revision: 1, nowPlaying: nil, isPlaying: false, queue: [], connectedPeers: [Self.ana]))
+            guard case .input(let input)? = CommandReader(.host).meaning(ofTyped: line, view) else { return nil }
+            return input
+        }
+        #expect(read("ban an") == .ban(Self.ana.id, seconds: nil))
+        #expect(read("ban ana 2h") == .ban(Self.ana.id, seconds: 7_200))
+        #expect(read("unban Ana") == .unban("Ana"))
+        #expect(CommandReader(.host).meaning(ofProgram: "ban Car 7 3d") == .input(.ban("Car 7", seconds: 259_200)))
+        #expect(CommandReader(.host).meaning(ofProgram: "ban Car 7") == .input(.ban("Car 7", seconds: nil)))
+    }
+
+    @Test("a ban is on the disk with what it is told with, and outlasts the end of the session")
+    func kept() throws {
+        var pair = try linked(Self.ana)
+        pair.feed(.input(.ban("Ana", seconds: nil)), to: .host)
+        #expect(told(pair) == [ShownBan(peer: Self.ana, until: nil, session: false)])
+        #expect(pair.stored[0].bans == [BanRecord(peer: Self.ana, until: nil)])
+        #expect(pair.cores[0].mesh.banned == [Self.ana.id])
+        pair.feed(.input(.end), to: .host)
+        #expect(pair.stored[0].bans.map(\.peer) == [Self.ana])
+    }
+
+    @Test("a ban for a time ends by itself")
+    func timed() throws {
+        var pair = try linked(Self.ana)
+        pair.feed(.input(.ban(Self.ana.id, seconds: 60)), to: .host)
+        #expect(told(pair).map(\.until) == [1_060])
+        pair.pass(.seconds(59))
+        #expect(pair.cores[0].mesh.banned == [Self.ana.id])
+        pair.pass(.seconds(10))
+        #expect(told(pair).isEmpty && pair.cores[0].mesh.banned.isEmpty && pair.stored[0].bans.isEmpty)
+    }
+
+    @Test("who was kicked is on the list until the session ends, and both may be let in again")
+    func again() throws {
+        var pair = try linked(Self.ana, Peer(id: Self.other.id, name: "Bob"))
+        pair.feed(.input(.host(.kick("Bob"))), to: .host)
+        pair.feed(.input(.ban("Ana", seconds: nil)), to: .host)
+        #expect(told(pair).map(\.session) == [false, true])
+        pair.feed(.input(.unban(Self.other.id)), to: .host)
+        pair.feed(.input(.unban("Ana")), to: .host)
+        #expect(told(pair).isEmpty && pair.cores[0].mesh.banned.isEmpty)
+        pair.feed(.input(.unban("Ana")), to: .host)
+        #expect(pair.notices(at: .host).last == "notKeptOut")
+    }
+
+    @Test("of two guests with one name the driver has to say which is meant")
+    func ambiguous() throws {
+        var pair = try linked(Self.ana, Self.other)
+        pair.feed(.input(.ban("Ana", seconds: nil)), to: .host)
+        #expect(pair.notices(at: .host) == ["severalGuests"] && told(pair).isEmpty)
+        pair.feed(.input(.ban(Identity.head(of: Self.other.id), seconds: nil)), to: .host)
+        #expect(told(pair).map(\.peer.id) == [Self.other.id])
+    }
+
+    @Test("only so many are kept out beyond a session, the oldest goes first")
+    func limit() throws {
+        var pair = try PairOfCores()
+        for number in 0...NodeLimits.bans {
+            let id = String(repeating: "0", count: 28) + String(number + 4_096, radix: 16)
+            pair.happen([.link(90, .connected(Peer(id: id, name: "N\(number)")))], to: .host)
+            pair.feed(.input(.ban(id, seconds: nil)), to: .host)
+            // A crowd's steps are paced.
+            pair.pass(.seconds(1))
+        }
+        #expect(pair.stored[0].bans.count == NodeLimits.bans && pair.stored[0].bans.first?.peer.name == "N1")
+    }
+}
