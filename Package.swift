@@ -33,6 +33,7 @@ let package = Package(
     products: [
         .library(name: "MeshProtocol", targets: ["MeshProtocol"]),
         .library(name: "BLETransport", targets: ["BLETransport"]),
+        .library(name: "LANRadio", targets: ["LANRadio"]),
         .library(name: "MeshSession", targets: ["MeshSession"]),
         .library(name: "DemocracyDJ", targets: ["DemocracyDJ"]),
         .library(name: "DemocracyDJTesting", targets: ["DemocracyDJTesting"]),
@@ -83,6 +84,12 @@ let package = Package(
                 .product(name: "Subprocess", package: "swift-subprocess"),
             ],
             swiftSettings: strict),
+        // Wi-Fi and Ethernet as one more radio. Who is there, avahi-daemon tells.
+        .target(name: "CAvahi", dependencies: ["CDBus", "CLibDBus"]),
+        .target(
+            name: "LANRadio",
+            dependencies: ["CAvahi", "BLETransport", "MeshProtocol", locks, logging, networking, networkTypes],
+            swiftSettings: strict),
         .target(name: "MeshSession", dependencies: ["MeshProtocol", logging], swiftSettings: strict),
         .target(
             name: "DemocracyDJ",
@@ -102,9 +109,8 @@ let package = Package(
         .target(
             name: "MeshNode",
             dependencies: [
-                "BLETransport", "CoverArt", "MeshSession", "DemocracyDJ", "NodeStore", asyncAlgorithms, lifecycle,
-                locks,
-                logging,
+                "BLETransport", "CoverArt", "LANRadio", "MeshSession", "DemocracyDJ", "NodeStore", asyncAlgorithms,
+                lifecycle, locks, logging,
             ],
             swiftSettings: strict),
         // Around a host, each a room of its own, with the C that it alone needs. No decisions in the C.
@@ -208,7 +214,9 @@ let package = Package(
         .testTarget(
             name: "MeshProtocolTests", dependencies: ["MeshProtocol", "MeshSimulator"], swiftSettings: strict),
         .testTarget(
-            name: "BLETransportTests", dependencies: ["BLETransport", "TestSupport", locks], swiftSettings: strict),
+            name: "BLETransportTests",
+            dependencies: ["BLETransport", "LANRadio", "MeshProtocol", "TestSupport", locks, logging, networkTypes],
+            swiftSettings: strict),
         .testTarget(
             name: "MeshSessionTests", dependencies: ["MeshSession", "BLETransport", "TestSupport"],
             swiftSettings: strict),

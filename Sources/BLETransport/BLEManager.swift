@@ -8,6 +8,8 @@ import MeshProtocol
 public enum BLEManagerEvent: Sendable {
     /// A host, or a relay, is in range, or is heard again.
     case discovered(Peripheral)
+    /// One that this node is linked to is heard on a better bearer than the link's.
+    case better(Peripheral)
     /// One that was discovered is not heard any more.
     case lost(Peer)
     /// A link is there, without a channel on it yet; to this host, where it is still known.
@@ -184,7 +186,10 @@ public actor BLEManager {
 
     private func received(_ event: RadioEvent) async {
         switch event {
-        case .heard(let scanResult): await heard(scanResult)
+        case .heard(let scanResult):
+            if let peripheral = await heard(scanResult) { await outlet.send(.discovered(peripheral)) }
+        case .better(let scanResult):
+            if let peripheral = await heard(scanResult) { await outlet.send(.better(peripheral)) }
         case .lost(let endpoint):
             guard let head = scanResults.first(where: { $0.value.result.endpoint == endpoint })?.key else { return }
             await lost(head)
@@ -207,14 +212,16 @@ public actor BLEManager {
         }
     }
 
-    private func heard(_ scanResult: ScanResult) async {
+    private func heard(_ scanResult: ScanResult) async -> Peripheral? {
         let peer = scanResult.advertisement.peer
-        guard scanResult.advertisement.service == service.uuid, peer.id != Identity.head(of: local.id) else { return }
+        guard scanResult.advertisement.service == service.uuid, peer.id != Identity.head(of: local.id) else {
+            return nil
+        }
         let oldest = scanResults.min { ($0.value.at, $0.key) < ($1.value.at, $1.key) }
         scanResults[peer.id] = (scanResult, now)
         // A host in range is reported every ten seconds at the latest, so the one that was heard longest ago has most likely gone.
         if scanResults.count > RadioLimits.scanResults, let oldest { await lost(oldest.key) }
-        await outlet.send(.discovered(Peripheral(scanResult: scanResult, radio: radio)))
+        return Peripheral(scanResult: scanResult, radio: radio)
     }
 
     private func lost(_ head: String) async {

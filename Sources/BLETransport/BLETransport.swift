@@ -101,6 +101,9 @@ public actor BLETransport: MeshTransport {
         return try await channel.receive()
     }
 
+    /// What the channel goes over; nil before `connect`.
+    public var bearer: Bearer? { channel?.endpoint.bearer }
+
     /// Signal strength in dBm, nil where the radio cannot tell.
     public func signalStrength() async -> Int? { await channel?.signalStrength() }
 

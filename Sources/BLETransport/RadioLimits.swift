@@ -90,6 +90,17 @@ public enum RadioLimits {
     /// Pause after a caller that could not be accepted, so that a lack of descriptors does not become a busy loop.
     public static let acceptPause: Duration = .milliseconds(100)
 
+    // MARK: Two bearers
+
+    /// How long the air waits for the network, where a peer is heard on both: a host in the same network answers within some
+    /// milliseconds, and a dial on the air disturbs those who are linked.
+    public static let networkFirst: Duration = .milliseconds(250)
+    /// Pause between two attempts to go over to the network, and after a link there was lost. Who comes and goes more often
+    /// is taken for two nodes with one identity (`Limits.replacements`: five in ten seconds).
+    public static let betterPause: Duration = .seconds(5)
+    /// How long a dial for what would be better may take while a link is up.
+    public static let betterDial: Duration = .seconds(3)
+
     // MARK: Queues
 
     /// Events of a radio that wait for the transport, which reads them at once; the oldest go first.

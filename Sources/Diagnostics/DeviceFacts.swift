@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CClock
+import FoundationEssentials
 import Glibc
 import NodeStore
 
@@ -16,6 +17,18 @@ public struct DeviceFacts: Hashable, Sendable {
     public var freeBytes: Int?
     /// The user that this process is, by number.
     public var user: UInt32
+    /// What tells a network of hosts.
+    public var avahi = AvahiFacts.runs
+}
+
+/// Whether avahi-daemon runs, which finds hosts in a network.
+public enum AvahiFacts: Hashable, Sendable {
+    /// It does.
+    case runs
+    /// It is installed, and does not.
+    case stands
+    /// It is not installed.
+    case isMissing
 }
 
 /// A device's clock.
@@ -32,7 +45,19 @@ extension DeviceFacts {
         DeviceFacts(
             kernel: kernelVersion, clock: .now, folder: FolderCondition(lookingAt: path),
             freeBytes: room(FolderCondition.nearest(path)),
-            user: geteuid())
+            user: geteuid(), avahi: .now)
+    }
+}
+
+extension AvahiFacts {
+    /// What it is like on this device. The daemon writes its number where anybody can read it.
+    static var now: Self {
+        let text = FileManager.default.contents(atPath: "/run/avahi-daemon/pid").map {
+            String(decoding: $0, as: UTF8.self)
+        }
+        let number = text.flatMap { pid_t($0.split(whereSeparator: \.isWhitespace).first ?? "") }
+        if let number, number > 0, kill(number, 0) == 0 || errno == EPERM { return .runs }
+        return access("/usr/sbin/avahi-daemon", F_OK) == 0 ? .stands : .isMissing
     }
 }
 

@@ -153,6 +153,20 @@ extension Doctor {
             command: "sudo du -xh / | sort -h | tail -n 20")
     }
 
+    var networkFinding: Finding {
+        guard device.avahi != .runs else {
+            return Finding(.network, .good, "avahi-daemon runs, so that guests find a host in its network as well.")
+        }
+        let isMissing = device.avahi == .isMissing
+        return Finding(
+            .noAvahi, .worthKnowing, "avahi-daemon \(isMissing ? "is not installed" : "is not running").",
+            meaning:
+                "Hosts and guests find one another by Bluetooth alone, also where they are in one network. Where that is "
+                + "what you want, there is nothing to do.",
+            command: isMissing
+                ? "sudo apt-get install avahi-daemon" : "sudo systemctl enable --now avahi-daemon")
+    }
+
     /// A path as a shell takes it for one word.
     private static func quoted(_ path: String) -> String {
         path.allSatisfy { $0.isLetter || $0.isNumber || "/._-".contains($0) }

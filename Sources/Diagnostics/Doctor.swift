@@ -33,7 +33,7 @@ public struct Doctor: Sendable {
     /// What can be told without trying anything.
     public var findings: [Finding] {
         (radio.map(findings(on:)) ?? []) + [kernelFinding, clockFinding] + stateFindings
-            + [diskFinding].compactMap(\.self)
+            + [diskFinding].compactMap(\.self) + [networkFinding]
     }
 
     /// The adapters that a live test is worth making with: the one to be used first. None where something that is

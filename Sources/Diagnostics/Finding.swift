@@ -17,7 +17,7 @@ public struct Finding: Hashable, Sendable {
     /// What it is about.
     public enum Area: String, Hashable, Sendable, CaseIterable {
         case adapter, controller, bluetoothd, permissions, advertising, timing, roles, audio, kernel, clock, state,
-            disk, air
+            disk, network, air
     }
 
     /// What it is, for programs. A good finding has its area's name.
@@ -36,6 +36,7 @@ public struct Finding: Hashable, Sendable {
         case state, stateReadOnly, stateForeign, stateUnwritable, identityDamaged, identityReadable, databaseDamaged,
             databaseNewer, databaseUnreadable
         case disk, diskLow, diskFull
+        case network, noAvahi
         case heard, heardSeldom, notHeard, advertised, cannotAdvertise, cannotListen
     }
 
@@ -69,7 +70,7 @@ public struct Finding: Hashable, Sendable {
         case .permissions: return .notPermitted
         case .state, .disk: return .cannotCreate
         case .adapter, .controller, .bluetoothd, .advertising, .timing, .roles, .audio, .kernel, .clock,
-            .air:
+            .network, .air:
             return .unavailable
         }
     }
@@ -95,6 +96,7 @@ extension Finding.Code {
             .databaseDamaged, .databaseNewer, .databaseUnreadable:
             .state
         case .disk, .diskLow, .diskFull: .disk
+        case .network, .noAvahi: .network
         case .heard, .heardSeldom, .notHeard, .advertised, .cannotAdvertise, .cannotListen: .air
         }
     }

@@ -124,7 +124,7 @@ public actor MultipeerClient {
             await endpoint?.open(transport, as: .responder, refusing: transport.refusal)
             await manager?.linksChanged()
         case .radio(.unavailable): await outlet.send(.networkUnavailable)
-        case .reached, .radio: break
+        case .better, .reached, .radio: break
         }
     }
 

@@ -27,7 +27,7 @@ public struct TimedEvent: Encodable, Sendable {
         case rttMilliseconds, sentBytes, receivedBytes, resent, duplicates, outbox
         case phy, interval, supervisionTimeout, dataLength, asked, notPermitted
         case adapter, setBy, advertisingInterval, foundWithin
-        case via, circuits, pin
+        case via, circuits, pin, bearer
         case undo, canGoBack, volume
         case invitations, bans, hosts
     }
@@ -41,12 +41,13 @@ public struct TimedEvent: Encodable, Sendable {
         try container.encode(event.name, forKey: .event)
         switch event {
         case .ready(let node): try encode(node, &container)
-        case .peerDiscovered(let peer, let rssi, let hops, let relay):
+        case .peerDiscovered(let peer, let rssi, let hops, let relay, let bearer):
             try container.encode(peer, forKey: .peer)
             try container.encode(rssi, forKey: .rssi)
             try container.encode(hops, forKey: .hops)
             try encode(relay: relay?.id, &container)
             try container.encodeIfPresent(relay?.hasRoom, forKey: .room)
+            try container.encodeIfPresent(bearer, forKey: .bearer)
         case .peerLost(let peer, let relay):
             try container.encode(peer, forKey: .peer)
             try encode(relay: relay, &container)
@@ -168,6 +169,7 @@ public struct TimedEvent: Encodable, Sendable {
         try container.encode(peer, forKey: .peer)
         try container.encode(report.rssi, forKey: .rssi)
         try container.encode(report.roundTrip.map { $0 / .milliseconds(1) }, forKey: .rttMilliseconds)
+        try container.encodeIfPresent(report.bearer, forKey: .bearer)
         try container.encode(report.sentBytes, forKey: .sentBytes)
         try container.encode(report.receivedBytes, forKey: .receivedBytes)
         try container.encode(report.resent, forKey: .resent)

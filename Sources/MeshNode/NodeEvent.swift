@@ -10,7 +10,7 @@ public enum NodeEvent: Sendable {
     case ready(NodeDescription)
     /// A host is heard, itself or through a relay: signal strength in dBm where the radio knows it, and hops to the host, 0
     /// where it is heard itself.
-    case peerDiscovered(Peer, rssi: Int?, hops: Int, via: HeardRelay? = nil)
+    case peerDiscovered(Peer, rssi: Int?, hops: Int, via: HeardRelay? = nil, bearer: Bearer? = nil)
     /// A host is not heard any more, itself or through this relay.
     case peerLost(Peer, via: Peer.ID? = nil)
     /// A link is up.

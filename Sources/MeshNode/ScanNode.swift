@@ -69,7 +69,8 @@ public actor ScanNode {
                 hosts.removeAll { $0.peer.id == way.host.id }
                 hosts.append(Host(peer: way.host, isHeardItself: isHeardItself))
             }
-            sink.yield(.peerDiscovered(way.host, rssi: peripheral.rssi, hops: way.hops, via: way.relay))
+            sink.yield(
+                .peerDiscovered(way.host, rssi: peripheral.rssi, hops: way.hops, via: way.relay, bearer: way.bearer))
         case .lost(let peer): if let way = inRange.unheard(peer.id) { lost(way) }
         case .radio(.unavailable(let failure)): sink.yield(.notice(Notice(NetworkError(failure))))
         default: break
@@ -83,11 +84,13 @@ public actor ScanNode {
 
     /// What is shown of who was heard. Nothing of a relay that has not told yet where it leads.
     private static func way(_ peripheral: Peripheral) -> WaysInRange.Way? {
-        guard peripheral.isRelay else { return WaysInRange.Way(host: peripheral.peer, hops: 0) }
+        guard peripheral.isRelay else {
+            return WaysInRange.Way(host: peripheral.peer, hops: 0, bearer: peripheral.bearer)
+        }
         return peripheral.relayed.map {
             WaysInRange.Way(
                 host: Peer(id: Identity.head(of: $0.host.id), name: $0.host.name), hops: $0.hops,
-                relay: HeardRelay(id: peripheral.peer.id, hasRoom: $0.hasRoom))
+                relay: HeardRelay(id: peripheral.peer.id, hasRoom: $0.hasRoom), bearer: peripheral.bearer)
         }
     }
 }

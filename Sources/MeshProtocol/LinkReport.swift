@@ -18,6 +18,8 @@ public struct LinkReport: Hashable, Sendable {
     public var outbox: Int
     /// What the link layer was asked for, and what it does; nil on a radio that has none.
     public var condition: LinkCondition?
+    /// What the link goes over; nil where its owner does not say.
+    public var bearer: Bearer?
     /// Relays between the two.
     public var relays = 0
     /// The relay that the guest of the two hangs on, by its identifier or the head of it; nil where there is none.

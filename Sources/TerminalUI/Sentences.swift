@@ -52,10 +52,10 @@ struct Sentences {
         return switch event {
         case .ready(let node): greeting(node)
         // To a guest a host is one, however many ways lead to it.
-        case .peerDiscovered(let peer, _, _, _) where role == .guest && before.contains { $0.id == peer.id }: []
+        case .peerDiscovered(let peer, _, _, _, _) where role == .guest && before.contains { $0.id == peer.id }: []
         case .peerLost(let peer, _) where role == .guest && watch.hosts.contains { $0.id == peer.id }: []
-        case .peerDiscovered(let peer, let rssi, let hops, let relay):
-            [heard(peer, rssi, hops, relay)]
+        case .peerDiscovered(let peer, let rssi, let hops, let relay, let bearer):
+            [heard(peer, rssi, hops, relay, bearer)]
         case .peerLost(let peer, nil): [say("\(quoted(peer)) is not heard any more.")]
         case .peerLost(let peer, .some): [say("\(quoted(peer)) is not heard through a relay any more.")]
         case .peerConnected(let peer): joined(peer)
@@ -114,8 +114,8 @@ struct Sentences {
         return "    " + way + strength(relay.rssi)
     }
 
-    private func heard(_ peer: Peer, _ rssi: Int?, _ hops: Int, _ relay: HeardRelay?) -> String {
-        let heard = say("Heard \(quoted(peer))")
+    private func heard(_ peer: Peer, _ rssi: Int?, _ hops: Int, _ relay: HeardRelay?, _ bearer: Bearer?) -> String {
+        let heard = say("Heard \(quoted(peer))") + (bearer == .lan ? ", " + say("in the network") : "")
         guard hops > 0 else { return heard + strength(rssi) + "." }
         let way = way(hops, hasRoom: relay?.hasRoom ?? true)
         return heard + ", " + say("through a relay (\(way))") + strength(rssi) + "."

@@ -139,6 +139,8 @@ struct DoctorTests {
         Fault(.kernelUnsound, .worthKnowing, 0) { $0.device.kernel = "#1 SMP Debian 6.1.191-1 (2025-12-20)" },
         Fault(.kernelUnsound, .worthKnowing, 0) { $0.device.kernel = "#1 SMP Debian 6.1.192-1 (2026-01-02)" },
         Fault(.clockWrong, .broken, 69) { $0.device.clock = ClockFacts(seconds: 3_600, isKept: false) },
+        Fault(.noAvahi, .worthKnowing, 0) { $0.device.avahi = .stands },
+        Fault(.noAvahi, .worthKnowing, 0) { $0.device.avahi = .isMissing },
         Fault(.clockAlone, .worthKnowing, 0) { $0.device.clock.isKept = false },
         Fault(.stateReadOnly, .broken, 73) {
             ($0.device.folder.refusal, $0.device.folder.isReadOnlyDisk) = ("read-only", true)
@@ -207,7 +209,7 @@ struct DoctorTests {
         var doctor = Self.healthy()
         doctor.radio = nil
         #expect(doctor.adaptersToTry == [])
-        #expect(Set(doctor.findings.map(\.area)) == [.kernel, .clock, .state, .disk])
+        #expect(Set(doctor.findings.map(\.area)) == [.kernel, .clock, .state, .disk, .network])
     }
 
     @Test(

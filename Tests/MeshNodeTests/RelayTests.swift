@@ -217,7 +217,7 @@ struct RelayTests {
         func ways() -> [String] {
             (convoy.nodes["Ana"]?.shown ?? []).compactMap { event in
                 switch event {
-                case .peerDiscovered(let host, _, let hops, let relay):
+                case .peerDiscovered(let host, _, let hops, let relay, _):
                     "\(host.name) \(hops) \(relay?.id ?? "itself")\(relay?.hasRoom == false ? " full" : "")"
                 case .peerLost(let host, let relay): "\(host.name) lost \(relay ?? "itself")"
                 default: nil

@@ -4,7 +4,7 @@ import MeshProtocol
 import NIOConcurrencyHelpers
 
 /// How SDUs go over a channel whose packets are none: `StreamPieces`, `ChunkPieces`.
-protocol PieceFraming: Sendable {
+package protocol PieceFraming: Sendable {
     /// The pieces of an SDU, each of at most `room` bytes.
     mutating func pieces(of sdu: [UInt8], room: Int) -> [[UInt8]]
 
@@ -22,7 +22,7 @@ protocol PieceFraming: Sendable {
 }
 
 /// What arrived pieces lead to.
-enum PieceOutcome: Hashable, Sendable {
+package enum PieceOutcome: Hashable, Sendable {
     /// A whole SDU.
     case sdu([UInt8])
     /// More has to come.
@@ -37,8 +37,8 @@ enum PieceOutcome: Hashable, Sendable {
 ///
 /// It sends one SDU after the other, as every channel's only writer does. A piece that stays out ends it: without that one the other
 /// side makes nothing of the rest.
-final class FramedChannel<Framing: PieceFraming>: RadioChannel {
-    let sendMTU = Limits.sduBytes
+package final class FramedChannel<Framing: PieceFraming>: RadioChannel {
+    package let sendMTU = Limits.sduBytes
 
     private struct Outgoing: Sendable {
         var framing: Framing
@@ -53,22 +53,22 @@ final class FramedChannel<Framing: PieceFraming>: RadioChannel {
     private let origin = ContinuousClock.now
 
     /// Takes over a channel. Pieces have at most `room` bytes, and what the channel takes.
-    init(_ below: any RadioChannel, framing: Framing, room: Int = .max) {
+    package init(_ below: any RadioChannel, framing: Framing, room: Int = .max) {
         self.below = below
         self.room = min(room, below.sendMTU)
         outgoing = NIOLockedValueBox(Outgoing(framing: framing))
         incoming = NIOLockedValueBox(framing)
     }
 
-    var endpoint: RadioEndpoint { below.endpoint }
-    var refusal: RefusalReason? { below.refusal }
+    package var endpoint: RadioEndpoint { below.endpoint }
+    package var refusal: RefusalReason? { below.refusal }
     private var now: MeshInstant { ContinuousClock.now - origin }
 
     deinit { close() }
 
     // MARK: Sending
 
-    func send(_ sdu: [UInt8]) async throws(RadioError) {
+    package func send(_ sdu: [UInt8]) async throws(RadioError) {
         try check(sdu)
         if let leaving = outgoing.withLockedValue({ $0.leaving }) {
             try await leaving.value.get()
@@ -77,7 +77,7 @@ final class FramedChannel<Framing: PieceFraming>: RadioChannel {
         try await send(pieces: outgoing.withLockedValue { $0.framing.pieces(of: sdu, room: room) }[...])
     }
 
-    func sendAtOnce(_ sdu: [UInt8]) throws(RadioError) -> Bool {
+    package func sendAtOnce(_ sdu: [UInt8]) throws(RadioError) -> Bool {
         try check(sdu)
         var (framing, isLeaving) = outgoing.withLockedValue { ($0.framing, $0.leaving != nil) }
         guard !isLeaving else { return false }
@@ -116,7 +116,7 @@ final class FramedChannel<Framing: PieceFraming>: RadioChannel {
 
     // MARK: Receiving
 
-    func receive() async throws(RadioError) -> [UInt8]? {
+    package func receive() async throws(RadioError) -> [UInt8]? {
         var outcome = incoming.withLockedValue { $0.next() }
         var alarm: Task<Void, Never>?
         defer { alarm?.cancel() }
@@ -146,11 +146,11 @@ final class FramedChannel<Framing: PieceFraming>: RadioChannel {
 
     // MARK: The channel below
 
-    func signalStrength() async -> Int? { await below.signalStrength() }
-    func linkCondition() async -> LinkCondition? { await below.linkCondition() }
-    func heed(_ note: AirNote) async { await below.heed(note) }
+    package func signalStrength() async -> Int? { await below.signalStrength() }
+    package func linkCondition() async -> LinkCondition? { await below.linkCondition() }
+    package func heed(_ note: AirNote) async { await below.heed(note) }
 
-    func close() {
+    package func close() {
         // Where nothing is under way: a piece of an SDU that does not come says as much. On a closed channel it throws.
         if let end = outgoing.withLockedValue({ $0.leaving == nil ? $0.framing.end : nil }) {
             _ = try? below.sendAtOnce(end)
@@ -160,23 +160,26 @@ final class FramedChannel<Framing: PieceFraming>: RadioChannel {
 }
 
 /// SDUs in a stream, each behind its length (`docs/protocol.md`, "Streams").
-struct StreamPieces: PieceFraming {
+package struct StreamPieces: PieceFraming {
     private var reader = StreamReader()
 
-    var deadline: MeshInstant? { nil }
-    var end: [UInt8]? { nil }
+    /// At the beginning of a stream.
+    package init() {}
 
-    mutating func pieces(of sdu: [UInt8], room: Int) -> [[UInt8]] {
+    package var deadline: MeshInstant? { nil }
+    package var end: [UInt8]? { nil }
+
+    package mutating func pieces(of sdu: [UInt8], room: Int) -> [[UInt8]] {
         let stream = StreamFraming.framed(sdu)
         return stride(from: 0, to: stream.count, by: room).map { Array(stream[$0..<min($0 + room, stream.count)]) }
     }
 
-    mutating func take(_ piece: [UInt8], now: MeshInstant) -> PieceOutcome {
+    package mutating func take(_ piece: [UInt8], now: MeshInstant) -> PieceOutcome {
         reader.append(piece)
         return next()
     }
 
-    mutating func next() -> PieceOutcome {
+    package mutating func next() -> PieceOutcome {
         switch reader.next() {
         case .sdu(let sdu): .sdu(sdu)
         case .incomplete: .incomplete

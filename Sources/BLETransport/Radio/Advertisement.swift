@@ -85,12 +85,12 @@ public struct Advertisement: Hashable, Sendable {
     // MARK: The advertisement
 
     /// The manufacturer data: version (high half of a byte) and critical flags (low half), PSM, identifier.
-    func payload(psm: UInt8) -> [UInt8] {
+    package func payload(psm: UInt8) -> [UInt8] {
         [version << 4 | flags.critical.rawValue & 0x0F, psm] + idPrefix
     }
 
     /// Reads manufacturer data, and the name of a scan response. Nil where the data are not ours.
-    init?(service: ServiceUUID, payload: [UInt8], localName: String) {
+    package init?(service: ServiceUUID, payload: [UInt8], localName: String) {
         guard payload.count >= Self.payloadBytes else { return nil }
         self.service = service
         version = payload[0] >> 4
@@ -116,7 +116,7 @@ public struct Advertisement: Hashable, Sendable {
 
     /// The name of the scan response: what people call the node, cut between characters to what is left of the room, and
     /// what else there is to know of it.
-    var localName: String {
+    package var localName: String {
         guard !tail.isEmpty else { return name }
         let coded = Self.coded(tail)
         return NodeName.head(of: name, bytes: Limits.advertisementBytes - 2 - 1 - coded.utf8.count)

@@ -11,6 +11,8 @@ public struct Peripheral: Hashable, Sendable {
     public var peer: Peer { scanResult.advertisement.peer }
     /// Signal strength in dBm, nil where the radio cannot tell.
     public var rssi: Int? { scanResult.rssi }
+    /// What it was heard on.
+    public var bearer: Bearer { scanResult.endpoint.bearer }
     /// Whether this node can dial it: it speaks the same major version of the protocol, and asks for nothing that this
     /// version does not know.
     public var isUnderstood: Bool { scanResult.advertisement.isUnderstood }

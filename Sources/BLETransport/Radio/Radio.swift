@@ -104,16 +104,20 @@ public struct RadioEndpoint: Hashable, Sendable {
     public let requiresBond: Bool
     /// Whether its channel is a stream of bytes, as phones open them.
     public let isStream: Bool
+    /// Which radio it is for, where a node has several.
+    public let bearer: Bearer
 
     /// An endpoint.
     public init(
-        address: String, addressKind: UInt8 = 0, psm: UInt8 = 0, requiresBond: Bool = false, isStream: Bool = false
+        address: String, addressKind: UInt8 = 0, psm: UInt8 = 0, requiresBond: Bool = false, isStream: Bool = false,
+        bearer: Bearer = .l2cap
     ) {
         self.address = address
         self.addressKind = addressKind
         self.psm = psm
         self.requiresBond = requiresBond
         self.isStream = isStream
+        self.bearer = bearer
     }
 }
 
@@ -121,6 +125,8 @@ public struct RadioEndpoint: Hashable, Sendable {
 public enum RadioEvent: Sendable {
     /// An advertiser of the service is heard for the first time, or says something new, or about once a second.
     case heard(ScanResult)
+    /// An advertiser that this node is linked to is heard on a bearer that is better than the link's.
+    case better(ScanResult)
     /// An advertiser is not heard any more.
     case lost(RadioEndpoint)
     /// A link to a device is there, without a channel on it yet: it is in range. `address` is the radio's own. Only a

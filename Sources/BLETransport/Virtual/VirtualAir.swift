@@ -157,6 +157,7 @@ struct VirtualBeacon {
             let advertisement = Advertisement(service: service, payload: payload, localName: localName)
         else { return nil }
         return ScanResult(
-            endpoint: RadioEndpoint(address: sender, psm: psm), advertisement: advertisement, rssi: nil)
+            endpoint: RadioEndpoint(address: sender, psm: psm, bearer: .virtual), advertisement: advertisement,
+            rssi: nil)
     }
 }

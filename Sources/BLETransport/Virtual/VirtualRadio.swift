@@ -297,7 +297,7 @@ public actor VirtualRadio: Radio {
         while let caller = await listener.nextCaller(logger: logger, accept) {
             let parts = name.split(separator: "/")
             let peer = parts.count == 3 && parts[0] == "roadmesh" ? String(parts[1]) : "unknown"
-            eventSink.yield(.accepted(track(caller, peer: RadioEndpoint(address: peer))))
+            eventSink.yield(.accepted(track(caller, peer: RadioEndpoint(address: peer, bearer: .virtual))))
             while !Task.isCancelled, !callers.allows(now: ContinuousClock.now - began) {
                 try? await Task.sleep(for: RadioLimits.callerPause)
             }

@@ -145,14 +145,17 @@ export function wishLine() {
     return { element, update };
 }
 
-/** A signal's strength: bars and dBm. */
+/** A signal's strength, bars and dBm; or that there is a network instead. */
 export function signal() {
     const drawn = barsIcon();
     const words = make("span");
     const element = make("span", "signal", { hidden: true }, drawn, words);
-    const update = (rssi) => {
+    const update = (rssi, bearer) => {
         const isKnown = typeof rssi === "number";
-        setShown(element, isKnown);
+        const isNetwork = !isKnown && bearer === "lan";
+        setShown(element, isKnown || isNetwork);
+        setShown(drawn, isKnown);
+        if (isNetwork) setText(words, t`in the network`);
         if (!isKnown) return;
         setBars(drawn, bars(rssi));
         setText(words, decibels(rssi));

@@ -76,7 +76,7 @@ function guestRow(node, isHost) {
     row.update = (guest) => {
         row.guest = guest;
         updatePerson(guest, guest.isMe ? ` ${t`(you)`}` : "");
-        strength.update(guest.rssi);
+        strength.update(guest.rssi, guest.bearer);
         setShown(web, guest.isWeb);
         setText(time, typeof guest.roundTrip === "number" ? milliseconds(guest.roundTrip) : "");
         drawn.update(guest.drawn);

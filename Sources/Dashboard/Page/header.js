@@ -69,7 +69,7 @@ export class Header {
         const me = view.guests.find((guest) => guest.isMe);
         const isLinked = isReachable && !view.ended && view.connection === "connected";
         this.#way.update(isLinked ? me?.via : null);
-        this.#signal.update(isLinked ? me?.rssi : null);
+        this.#signal.update(isLinked ? me?.rssi : null, isLinked ? me?.bearer : null);
         setAttribute(this.#out.element, "disabled", !isReachable);
         setShown(this.#out.element, (isHost || view.connection !== "disconnected") && !view.ended);
     }

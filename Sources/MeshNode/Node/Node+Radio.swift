@@ -160,7 +160,10 @@ extension Node {
             take(
                 .heard(
                     host.peer, rssi: host.rssi, hops: host.hops, isUnderstood: host.isUnderstood,
-                    asksForPIN: host.asksForPIN))
+                    asksForPIN: host.asksForPIN, bearer: host.bearer))
+        case .better(let peer):
+            peripherals[peer.peer.id] = peer
+            take(.better(peer.peer))
         case .lost(let peer):
             peripherals[peer.id] = nil
             take(.unheard(peer))

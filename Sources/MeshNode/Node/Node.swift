@@ -215,13 +215,14 @@ public actor Node: Service, LinkCarrying {
     func open(_ transport: BLETransport, dial: Int? = nil) async {
         let sendMTU = min(await transport.sendMTU, Limits.sduBytes)
         let refusal = await transport.refusal
+        let bearer = await transport.bearer
         let expected = transport.expectedPeer
         let advertised = transport.advertisedFlags
         guard !hasEnded else { return await transport.close() }
         let id = newLink()
         let opening = NodeCore.Opening(
             dial == nil ? .responder : .initiator, sendMTU: sendMTU, dial: dial, expected: expected,
-            advertised: advertised, refusal: refusal, entropy: .random())
+            advertised: advertised, refusal: refusal, bearer: bearer, entropy: .random())
         carry(id, over: transport, sendMTU: sendMTU) { take(.opened(id, opening)) }
     }
 

@@ -24,7 +24,10 @@ struct LinkTable: Sendable {
     /// How many channels are open.
     var count: Int { entries.count }
 
-    mutating func opened(_ id: MeshCore.LinkID, vouched: Peer? = nil) { entries[id] = Entry(vouched: vouched) }
+    mutating func opened(_ id: MeshCore.LinkID, vouched: Peer? = nil, over bearer: Bearer? = nil) {
+        entries[id] = Entry(vouched: vouched)
+        entries[id]?.report.bearer = bearer
+    }
 
     mutating func closed(_ id: MeshCore.LinkID) {
         entries[id] = nil

@@ -97,7 +97,7 @@ extension NodeCore {
             let heard = dials.heard(peer) ?? Peer(id: peer, name: "")
             show(.contact(Contact(.dialled, heard, at: configuration.origin + context.now)))
         }
-        links.opened(id)
+        links.opened(id, over: opening.bearer)
         if let place = opening.place { circuits.opened(id, place) }
         apply(
             context.mesh.opened(
@@ -166,6 +166,16 @@ extension NodeCore {
         let way = way(to: peer)
         if way == .host, dials.heard(peer) == nil { ways.askAgain(for: peer, now: context.now) }
         dial(peer, by: way, blindly: isBlind)
+    }
+
+    /// The host is heard on a better bearer than the link to it: that link stays until the other is up.
+    mutating func better(_ peer: Peer) {
+        guard decisions.app.guest != nil, !hasEnded, let host = context.mesh.host,
+            Identity.head(of: host.id) == Identity.head(of: peer.id), let link = context.mesh.link(to: host.id),
+            circuits.place(of: link) == nil
+        else { return }
+        if dials.heard(peer.id) == nil { dials.heard(peer, isUnderstood: true) }
+        dial(host.id, by: .host)
     }
 
     /// A host that is not known asks for a PIN, and nobody has typed one: it is asked for before there is a link.

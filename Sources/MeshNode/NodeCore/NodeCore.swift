@@ -20,11 +20,14 @@ public struct NodeCore: Sendable {
         /// The radio hosts or scans for the first time: the node is ready.
         case started
         /// A host is in range, or is heard again, itself or through this relay: signal strength in dBm where the radio knows it,
-        /// hops to it, whether this node speaks its version and knows what it asks for, and whether that is a PIN.
+        /// hops to it, whether this node speaks its version and knows what it asks for, whether that is a PIN, and the bearer.
         case heard(
-            Peer, rssi: Int?, hops: Int, isUnderstood: Bool, via: HeardRelay? = nil, asksForPIN: Bool = false)
+            Peer, rssi: Int?, hops: Int, isUnderstood: Bool, via: HeardRelay? = nil, asksForPIN: Bool = false,
+            bearer: Bearer? = nil)
         /// A relay is in range, or is heard again.
         case heardRelay(RelayScanResult)
+        /// A host that this node is linked to is heard on a better bearer than the link's.
+        case better(Peer)
         /// A host or a relay that was heard is not heard any more.
         case unheard(Peer)
         /// The radio has a link without a channel on it yet; to this host, where it is known.
@@ -91,6 +94,8 @@ public struct NodeCore: Sendable {
         public var advertised: AdvertisedFlags?
         /// Why nobody is taken in on this link.
         public var refusal: RefusalReason?
+        /// What it goes over; nil where that is not known.
+        public var bearer: Bearer?
         /// The circuit that the link is in; nil for a channel of its own.
         public var place: CircuitPlace?
         /// Random bytes for the link.
@@ -99,7 +104,8 @@ public struct NodeCore: Sendable {
         /// A channel.
         public init(
             _ role: LinkRole, sendMTU: Int, dial: Int? = nil, expected: Peer.ID? = nil,
-            advertised: AdvertisedFlags? = nil, refusal: RefusalReason? = nil, entropy: MeshCore.Entropy
+            advertised: AdvertisedFlags? = nil, refusal: RefusalReason? = nil, bearer: Bearer? = nil,
+            entropy: MeshCore.Entropy
         ) {
             self.expected = expected
             self.advertised = advertised
@@ -107,6 +113,7 @@ public struct NodeCore: Sendable {
             self.sendMTU = sendMTU
             self.dial = dial
             self.refusal = refusal
+            self.bearer = bearer
             self.entropy = entropy
         }
 
@@ -314,11 +321,12 @@ public struct NodeCore: Sendable {
         case .tick: tick()
         case .end: end()
         case .heardRelay(let relay): heard(relay)
-        case .heard(let peer, let rssi, _, let isUnderstood, _, let asksForPIN):
+        case .heard(let peer, let rssi, _, let isUnderstood, _, let asksForPIN, _):
             dials.heard(peer, rssi: rssi, isUnderstood: isUnderstood, asksForPIN: asksForPIN)
             ways.heardHost(peer.id)
             waiting.append(.event(event))
             show(.contact(Contact(.heard, peer, at: configuration.origin + context.now, by: .sighting, rssi: rssi)))
+        case .better(let peer): better(peer)
         case .unheard(let peer): unheard(peer)
         case .reached(let peer):
             // One dial at a time is pending. bluetoothd may have forgotten the device meanwhile.

@@ -134,8 +134,8 @@ struct NodeDecisions: Sendable {
 
     private mutating func decide(_ event: NodeCore.Event, _ context: inout Context) -> [Act] {
         switch event {
-        case .heard(let peer, let rssi, let hops, _, let relay, _):
-            let way = WaysInRange.Way(host: peer, hops: hops, relay: relay)
+        case .heard(let peer, let rssi, let hops, _, let relay, _, let bearer):
+            let way = WaysInRange.Way(host: peer, hops: hops, relay: relay, bearer: bearer)
             return heard(way, rssi: rssi, &context)
                 + ask(.multipeerEvent(.peerDiscovered(peer)), &context) + tellCopy(peer) + [.steer(.heard(peer))]
         case .unheard(let peer): return inRange.unheard(peer.id).map { lost($0, &context) } ?? []
@@ -161,8 +161,8 @@ struct NodeDecisions: Sendable {
             return ended + (isDue ? ask(.host(.tick), &context) : []) + [.steer(.tick)]
         case .started: return [.begin]
         // The links' own, and what is dealt with elsewhere.
-        case .input, .heardRelay, .reached, .adapterTimed, .opened, .dialFailed, .received, .channelClosed, .joined,
-            .claimed, .said, .left, .measured, .written, .writeFailed, .end:
+        case .input, .heardRelay, .better, .reached, .adapterTimed, .opened, .dialFailed, .received, .channelClosed,
+            .joined, .claimed, .said, .left, .measured, .written, .writeFailed, .end:
             return []
         }
     }
@@ -171,7 +171,9 @@ struct NodeDecisions: Sendable {
     private mutating func heard(_ way: WaysInRange.Way, rssi: Int?, _ context: inout Context) -> [Act] {
         let (isNew, former) = inRange.heard(way)
         return (former.map { lost($0, &context) } ?? [])
-            + (isNew ? [.show(.peerDiscovered(way.host, rssi: rssi, hops: way.hops, via: way.relay))] : [])
+            + (isNew
+                ? [.show(.peerDiscovered(way.host, rssi: rssi, hops: way.hops, via: way.relay, bearer: way.bearer))]
+                : [])
     }
 
     /// A host is heard that has the name of one that was joined, and another key.

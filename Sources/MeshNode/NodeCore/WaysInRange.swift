@@ -11,6 +11,8 @@ struct WaysInRange: Sendable {
         /// 0 where it is heard itself.
         var hops: Int
         var relay: HeardRelay?
+        /// What it was heard on, where that is known.
+        var bearer: Bearer?
     }
 
     /// By the head of who would be dialled: the host, or the relay. The radio's own table bounds it.
@@ -24,6 +26,7 @@ struct WaysInRange: Sendable {
         let known = ways[key]
         // A link to a relay tells of its host without a name.
         if way.host.name.isEmpty, let known, known.host.id == way.host.id { way.host.name = known.host.name }
+        way.bearer = way.bearer ?? known?.bearer
         ways[key] = way
         return (known != way, known.flatMap { $0.host.id == way.host.id ? nil : $0 })
     }

@@ -1,8 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BLETransport
+import LANRadio
 import Logging
 import MeshProtocol
+
+/// Whether a node uses the network that its device is in, beside its radio.
+public enum LANChoice: String, Sendable, CaseIterable {
+    /// Where avahi-daemon runs, as soon as it does.
+    case on
+    /// Nothing is told to the network, and nobody is looked for there.
+    case off
+}
 
 /// Which radio a node uses.
 public enum RadioChoice: String, Sendable, CaseIterable {
@@ -23,14 +32,25 @@ public enum RadioChoice: String, Sendable, CaseIterable {
 
     /// Makes the radio. `adapter` is `hci0` and so on for BlueZ, and an address of its own for the virtual radio; or two of them,
     /// `hci0,hci1`: the first one dials, the second one is dialled. It
-    /// advertises what this node `demands` of a node that dials. One that demands a bond takes bonded devices only, which the
-    /// virtual radio cannot.
+    /// advertises what this node `demands` of a node that dials. One that demands a bond takes bonded devices only, which neither
+    /// the virtual radio nor a network can. `lan` is nil where nobody has said anything: then it is used beside a real radio.
     public func make(
         adapter: String?, air: String, peer: Peer, demands: AdvertisedFlags.Critical = [],
-        settings: AdapterSettingsPolicy = .leave, logger: Logger
+        settings: AdapterSettingsPolicy = .leave, lan: LANChoice? = .off, logger: Logger
     ) throws(SetupProblem) -> Chosen {
-        let chosen = try make(adapter: adapter, air: air, peer: peer, demands, settings, logger)
-        guard demands.contains(.bond), chosen.radio is VirtualRadio else { return chosen }
+        var chosen = try make(adapter: adapter, air: air, peer: peer, demands, settings, logger)
+        if demands.contains(.bond), lan == .on {
+            throw SetupProblem(
+                .usage,
+                "In a network there is nothing to bond, so that --require-bond and --lan on cannot go together; leave one "
+                    + "of them out.")
+        }
+        let isReal = !(chosen.radio is VirtualRadio)
+        if lan == .on || lan == nil && isReal && !demands.contains(.bond) {
+            let network = LANRadio(demands: demands, logger: logger)
+            chosen.radio = CombinedRadio(air: chosen.radio, network: network, logger: logger)
+        }
+        guard demands.contains(.bond), !isReal else { return chosen }
         throw SetupProblem(
             .unavailable,
             (chosen.remark.map { $0 + " " } ?? "")

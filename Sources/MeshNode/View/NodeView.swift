@@ -69,6 +69,8 @@ package struct NodeView: Encodable, Hashable, Sendable {
         @OrNull package var rssi: Int?
         /// In milliseconds.
         @OrNull package var roundTrip: Double?
+        /// What its link goes over; nil behind a relay, and where this node does not know.
+        @OrNull package var bearer: Bearer?
         package var isWeb: Bool
         package var isMe: Bool
         /// Relays between it and the host; nil where this node does not know.

@@ -113,7 +113,7 @@ extension NodeWatch {
                 id: peer.id, name: UntrustedText.shown(peer.name), rssi: link?.rssi,
                 // As much as a person reads: a tenth of a millisecond more is no event.
                 roundTrip: link?.roundTrip.map { ($0 / .milliseconds(1)).rounded() },
-                isWeb: webGuests.contains(peer.id), isMe: isMe, hops: place.hops,
+                bearer: link?.bearer, isWeb: webGuests.contains(peer.id), isMe: isMe, hops: place.hops,
                 via: place.via.map { relay in
                     NodeView.Person(
                         id: relay,

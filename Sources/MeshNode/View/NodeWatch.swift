@@ -98,7 +98,7 @@ package struct NodeWatch: Sendable {
     /// Takes an event.
     package mutating func handle(_ event: NodeEvent, now: MeshInstant) -> Change {
         switch event {
-        case .peerDiscovered(let peer, let rssi, let hops, let relay):
+        case .peerDiscovered(let peer, let rssi, let hops, let relay, _):
             return inRange.heard(peer, rssi: rssi, hops: hops, via: relay)
         case .peerLost(let peer, let relay):
             inRange.lost(peer.id, via: relay)

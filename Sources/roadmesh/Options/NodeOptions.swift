@@ -13,6 +13,7 @@ import NodeStore
 import TerminalUI
 
 extension RadioChoice: ExpressibleByArgument {}
+extension LANChoice: ExpressibleByArgument {}
 extension AdapterSettingsChoice: ExpressibleByArgument {}
 
 /// The options that every command has.
@@ -26,6 +27,12 @@ struct NodeOptions: ParsableArguments {
                 + "dials and the one that is dialled.", valueName: "hci0"),
         completion: .adapters)
     var adapter: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Whether the node uses the network that it is in, beside Bluetooth, where avahi-daemon runs; without it, it does "
+                + "beside a Bluetooth adapter."))
+    var lan: LANChoice?
 
     @Option(
         help: ArgumentHelp(
@@ -141,7 +148,8 @@ struct NodeOptions: ParsableArguments {
         let logger = self.logger(shown ?? StreamLogHandler.standardError(label: "roadmesh"))
         let settings = settingsPolicy(role == .scan ? .leave : adapterSettings, environment)
         let chosen = try radio.make(
-            adapter: adapter, air: airFolder, peer: peer, demands: demands, settings: settings, logger: logger)
+            adapter: adapter, air: airFolder, peer: peer, demands: demands, settings: settings, lan: lan, logger: logger
+        )
         return Node(
             description: NodeDescription(role: role, peer: peer, radio: chosen.radio.name, service: service),
             identity: identity, radio: chosen.radio, logger: logger, kept: nil, remark: chosen.remark, files: files,

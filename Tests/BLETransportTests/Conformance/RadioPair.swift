@@ -6,6 +6,7 @@ import TestSupport
 import Testing
 
 @testable import BLETransport
+@testable import LANRadio
 
 /// What carries the SDUs between two radios.
 enum Carrying: String, CaseIterable, Sendable {
@@ -15,10 +16,15 @@ enum Carrying: String, CaseIterable, Sendable {
     case stream
     /// GATT's values, too small for them.
     case chunks
+    /// TCP connections of a network.
+    case lan
+    /// A network beside the air.
+    case both
 
     /// All that these radios have; those that are named in ROADMESH_CARRYING, where some are. Real radios need them in two runs: on a
     /// link that nodes have made bluetoothd has GATT's channel, and nobody else can be a client on it.
     static var all: [Carrying] {
+        if RadioPair.usesAvahi { return [.lan] }
         let named = ProcessInfo.processInfo.environment["ROADMESH_CARRYING"]?.split(separator: ",")
         if let named { return named.compactMap { Carrying(rawValue: String($0)) } }
         return RadioPair.names == nil ? allCases : [.packets, .stream]
@@ -43,8 +49,13 @@ struct RadioPair {
         return names?.count == 2 ? names : nil
     }
 
+    /// Whether the networks of this machine are used, with ROADMESH_LAN=avahi, and not only itself.
+    static var usesAvahi: Bool { ProcessInfo.processInfo.environment["ROADMESH_LAN"] == "avahi" }
+
     init(_ carrying: Carrying = .packets) async throws {
-        if let names = Self.names {
+        if Self.usesAvahi {
+            (host, guest) = (LANRadio(), LANRadio())
+        } else if let names = Self.names {
             host = try BlueZRadio(adapter: names[0])
             let adapter = try BlueZRadio(adapter: names[1])
             guest =
@@ -52,7 +63,20 @@ struct RadioPair {
                 case .packets: adapter
                 case .stream: StreamDialler(adapter, host: host)
                 case .chunks: try GattDialler(adapter)
+                case .lan, .both: adapter
                 }
+        } else if carrying == .lan {
+            let network = LoopbackNetwork(addresses: ["127.0.0.1", "::1"])
+            (host, guest) = (
+                LANRadio(directory: network.directory()), LANRadio(directory: network.directory())
+            )
+        } else if carrying == .both {
+            let air = try VirtualAir(directory: newFolder())
+            let network = LoopbackNetwork()
+            host = CombinedRadio(
+                air: try VirtualRadio(air: air, address: "host"), network: LANRadio(directory: network.directory()))
+            guest = CombinedRadio(
+                air: try VirtualRadio(air: air, address: "guest"), network: LANRadio(directory: network.directory()))
         } else {
             let air = try VirtualAir(directory: newFolder())
             let (one, other) = (

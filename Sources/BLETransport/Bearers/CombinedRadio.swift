@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logging
+import MeshProtocol
+import NIOConcurrencyHelpers
+
+/// A radio of the air with a network beside it, as one: `BearerAccount` decides which of them carries a peer.
+///
+/// The network is a help and no condition: what fails there is no failure of the node. It goes on being watched when nobody is
+/// looked for, so that a link can go over to it.
+public actor CombinedRadio: Radio {
+    /// The air's: the network comes and goes.
+    public nonisolated let name: String
+    /// What happens on both, for one listener.
+    public nonisolated let events: AsyncStream<RadioEvent>
+    /// As the air says.
+    public nonisolated var dialsWhileDialled: Bool? { get async { await air.dialsWhileDialled } }
+    /// As the air says.
+    public nonisolated var advertisedFlags: AdvertisedFlags { air.advertisedFlags }
+
+    /// A channel, and where it was dialled.
+    private struct Channel: Sendable {
+        var endpoint: RadioEndpoint
+        var channel: any RadioChannel
+    }
+
+    private typealias Opened = Result<Channel, RadioError>
+
+    /// A dial that has led to nothing yet.
+    private struct Dial {
+        var endpoint: RadioEndpoint
+        var sides: Set<BearerAccount.Side> = []
+        var tasks: [Task<Void, Never>] = []
+        var alarm: Task<Void, Never>?
+        var sink: AsyncStream<Opened>.Continuation
+        /// Attempts that have not ended.
+        var open = 0
+    }
+
+    private nonisolated let air: any Radio
+    private nonisolated let network: any Radio
+    private let logger: Logger
+    private let eventSink: AsyncStream<RadioEvent>.Continuation
+    private var account = BearerAccount()
+    private var hasNetwork = false
+    private var isClosed = false
+    private var listening: [Task<Void, Never>] = []
+    private var dials: [Int: Dial] = [:]
+    private var lastDial = 0
+    private let origin = ContinuousClock.now
+
+    /// A radio of these two.
+    public init(air: any Radio, network: any Radio, logger: Logger = Logger(label: "roadmesh.bearers")) {
+        (self.air, self.network, self.logger) = (air, network, logger)
+        name = air.name
+        (events, eventSink) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(RadioLimits.radioEvents))
+    }
+
+    private var now: MeshInstant { ContinuousClock.now - origin }
+
+    /// Opens the air, and the network where there is one.
+    public func open() async throws(RadioError) {
+        try await air.open()
+        do throws(RadioError) {
+            try await network.open()
+            hasNetwork = true
+            listen(to: network, as: .network)
+        } catch {
+            logger.info("no network beside the air: \(error)")
+        }
+        listen(to: air, as: .air)
+    }
+
+    private func listen(to radio: any Radio, as side: BearerAccount.Side) {
+        listening.append(Task { for await event in radio.events { self.received(event, side) } })
+    }
+
+    private func received(_ event: RadioEvent, _ side: BearerAccount.Side) {
+        if case .failed(let error) = event { logger.info("\(side): \(error)") }
+        if let event = account.told(event, by: side, now: now) { eventSink.yield(event) }
+    }
+
+    // MARK: Being found, and finding
+
+    /// Has both do it. Throws where the air does not.
+    public func advertise(_ advertisement: Advertisement, pace: AdvertisingPace) async throws(RadioError) {
+        account.advertised = advertisement
+        if hasNetwork {
+            do throws(RadioError) {
+                try await network.advertise(advertisement, pace: pace)
+            } catch {
+                logger.info("not told to the network: \(error)")
+            }
+        }
+        try await air.advertise(advertisement, pace: pace)
+    }
+
+    /// Has both stop it.
+    public func stopAdvertising() async {
+        if hasNetwork { await network.stopAdvertising() }
+        await air.stopAdvertising()
+    }
+
+    /// Has both do it.
+    public func scan(for service: ServiceUUID) async throws(RadioError) {
+        account.isScanning = true
+        if hasNetwork { try? await network.scan(for: service) }
+        try await air.scan(for: service)
+    }
+
+    /// Has the air stop it.
+    public func stopScanning() async {
+        account.isScanning = false
+        await air.stopScanning()
+    }
+
+    // MARK: Dialling
+
+    /// Dials wherever the peer is heard, and takes what opens first.
+    public func dial(_ endpoint: RadioEndpoint) async throws(RadioError) -> any RadioChannel {
+        guard !isClosed else { throw RadioError(.closed) }
+        lastDial += 1
+        let number = lastDial
+        let (results, sink) = AsyncStream<Opened>.makeStream()
+        dials[number] = Dial(endpoint: endpoint, sink: sink)
+        if account.isLinked(endpoint) {
+            dials[number]?.alarm = Task {
+                try? await Task.sleep(for: RadioLimits.betterDial)
+                if !Task.isCancelled { self.giveUp(number) }
+            }
+        }
+        attempt(number)
+        let outcome = await withTaskCancellationHandler {
+            await self.first(of: results, number)
+        } onCancel: {
+            Task { await self.cancel(number) }
+        }
+        end(number, results)
+        if Task.isCancelled {
+            if case .success(let opened) = outcome { opened.channel.close() }
+            throw RadioError(.cancelled)
+        }
+        let opened = try outcome.get()
+        account.opened(opened.endpoint)
+        return BearerChannel(opened.channel) { isLost in
+            Task { await self.closed(opened.endpoint, isLost: isLost) }
+        }
+    }
+
+    /// Begins what is to be tried and is not yet.
+    private func attempt(_ number: Int) {
+        guard let dial = dials[number] else { return }
+        for attempt in account.attempts(for: dial.endpoint) where !dial.sides.contains(attempt.side) {
+            let radio = attempt.side == .air ? air : network
+            guard attempt.side == .air || hasNetwork else { continue }
+            dials[number]?.sides.insert(attempt.side)
+            dials[number]?.open += 1
+            dials[number]?.tasks.append(
+                Task {
+                    dial.sink.yield(await Self.open(attempt, by: radio))
+                })
+        }
+        if dials[number]?.open == 0 { dial.sink.yield(.failure(RadioError(.dialFailed))) }
+    }
+
+    private static func open(_ attempt: BearerAccount.Attempt, by radio: any Radio) async -> Opened {
+        do throws(RadioError) {
+            if attempt.delay > .zero { try? await Task.sleep(for: attempt.delay) }
+            guard !Task.isCancelled else { throw RadioError(.cancelled) }
+            return .success(Channel(endpoint: attempt.endpoint, channel: try await radio.dial(attempt.endpoint)))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private func first(of results: AsyncStream<Opened>, _ number: Int) async -> Opened {
+        var failure = RadioError(.cancelled)
+        for await result in results {
+            if case .success = result { return result }
+            dials[number]?.open -= 1
+            // That a bond is missing says more than that nobody answers.
+            if case .failure(let error) = result, failure.code != .bondRequired { failure = error }
+            if dials[number]?.open ?? 0 <= 0 { break }
+        }
+        return .failure(failure)
+    }
+
+    /// Ends what is still tried. What opens nevertheless is closed.
+    private func end(_ number: Int, _ results: AsyncStream<Opened>) {
+        guard let dial = dials.removeValue(forKey: number) else { return }
+        dial.alarm?.cancel()
+        for task in dial.tasks { task.cancel() }
+        Task {
+            for task in dial.tasks { await task.value }
+            dial.sink.finish()
+            for await result in results { if case .success(let late) = result { late.channel.close() } }
+        }
+    }
+
+    private func cancel(_ number: Int) { for task in dials[number]?.tasks ?? [] { task.cancel() } }
+
+    /// A dial for what would be better has led to nothing.
+    private func giveUp(_ number: Int) {
+        guard let dial = dials[number], account.isLinked(dial.endpoint) else { return }
+        cancel(number)
+    }
+
+    /// A link is over. Who dials its peer for a better one needs any.
+    private func closed(_ endpoint: RadioEndpoint, isLost: Bool) {
+        account.closed(endpoint, isLost: isLost, now: now)
+        for (number, dial) in dials where account.isSame(dial.endpoint, endpoint) { attempt(number) }
+    }
+
+    /// Closes both.
+    public func close() async {
+        isClosed = true
+        for number in dials.keys { cancel(number) }
+        if hasNetwork { await network.close() }
+        await air.close()
+        for task in listening { await task.value }
+        eventSink.finish()
+    }
+}
+
+/// A channel that tells when it is over.
+final class BearerChannel: RadioChannel {
+    private let below: any RadioChannel
+    private let ended: @Sendable (_ isLost: Bool) -> Void
+    private let hasEnded = NIOLockedValueBox(false)
+
+    init(_ below: any RadioChannel, ended: @escaping @Sendable (_ isLost: Bool) -> Void) {
+        (self.below, self.ended) = (below, ended)
+    }
+
+    deinit { end(isLost: false) }
+
+    var endpoint: RadioEndpoint { below.endpoint }
+    var sendMTU: Int { below.sendMTU }
+    var refusal: RefusalReason? { below.refusal }
+
+    func send(_ sdu: [UInt8]) async throws(RadioError) {
+        do throws(RadioError) {
+            try await below.send(sdu)
+        } catch {
+            throw told(error)
+        }
+    }
+
+    func sendAtOnce(_ sdu: [UInt8]) throws(RadioError) -> Bool {
+        do throws(RadioError) {
+            return try below.sendAtOnce(sdu)
+        } catch {
+            throw told(error)
+        }
+    }
+
+    func receive() async throws(RadioError) -> [UInt8]? {
+        do throws(RadioError) {
+            let sdu = try await below.receive()
+            // A network that is gone and a host that has left look the same where nobody reads at that moment.
+            if sdu == nil { end(isLost: true) }
+            return sdu
+        } catch {
+            throw told(error)
+        }
+    }
+
+    func signalStrength() async -> Int? { await below.signalStrength() }
+    func linkCondition() async -> LinkCondition? { await below.linkCondition() }
+    func heed(_ note: AirNote) async { await below.heed(note) }
+
+    func close() {
+        end(isLost: false)
+        below.close()
+    }
+
+    private func told(_ error: RadioError) -> RadioError {
+        if error.code == .channelLost { end(isLost: true) }
+        return error
+    }
+
+    private func end(isLost: Bool) {
+        let isFirst = hasEnded.withLockedValue { hasEnded in
+            defer { hasEnded = true }
+            return !hasEnded
+        }
+        if isFirst { ended(isLost) }
+    }
+}

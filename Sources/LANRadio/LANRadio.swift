@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BLETransport
+import Logging
+import MeshProtocol
+import NIOConcurrencyHelpers
+import NIOCore
+import NIOPosix
+
+/// The network that a device is in, as a radio: hosts and relays are found by DNS-SD, and links are TCP connections
+/// (`docs/protocol.md`, "LAN").
+///
+/// Nothing is told to the network but while it advertises, and nobody is let in, or dialled, who is not in one of this device's
+/// own networks.
+public actor LANRadio: Radio {
+    /// `lan`.
+    public nonisolated let name = "lan"
+    /// What happens in the network, for one listener.
+    public nonisolated let events: AsyncStream<RadioEvent>
+    /// Connections are independent of one another.
+    public nonisolated let dialsWhileDialled: Bool? = true
+    /// What every advertisement of this radio has.
+    public nonisolated let advertisedFlags: AdvertisedFlags
+
+    let group: any EventLoopGroup
+    let logger: Logger
+    var services = KnownServices()
+    /// The dials that have led to nothing yet.
+    var dials: [Int: Dial] = [:]
+    var lastDial = 0
+    var isClosed = false
+
+    struct Dial {
+        /// The service's.
+        var name: String
+        /// Something new was told of it.
+        var isNews = false
+        /// Waits until it is worth trying again.
+        var waiter: CheckedContinuation<Void, Never>?
+    }
+
+    private let directory: any ServiceDirectory
+    private let eventSink: AsyncStream<RadioEvent>.Continuation
+    private var listening: Task<Void, Never>?
+    private var telling: Task<Void, Never>?
+    private var listener: (any Channel)?
+    /// Callers are taken: they may come while the listener opens.
+    private var takesCallers = false
+    /// The port that it listens on, and does again where it can.
+    private var port = 0
+    private var callers = Callers()
+    private var networks = (LocalNetworks(), ContinuousClock.now)
+    private var streams: [ObjectIdentifier: Open] = [:]
+    private let origin = ContinuousClock.now
+
+    private struct Open {
+        weak var stream: TCPStream?
+        /// Where it was dialled; nil where it was accepted.
+        var interface: Int?
+    }
+
+    /// A radio on the networks of this device, by avahi-daemon. `demands` is what this node asks of who dials.
+    public init(demands: AdvertisedFlags.Critical = [], logger: Logger = Logger(label: "roadmesh.lan")) {
+        self.init(directory: AvahiDirectory(), demands: demands, logger: logger)
+    }
+
+    init(
+        directory: any ServiceDirectory, demands: AdvertisedFlags.Critical = [],
+        logger: Logger = Logger(label: "roadmesh.lan")
+    ) {
+        self.directory = directory
+        self.logger = logger
+        advertisedFlags = AdvertisedFlags(critical: demands)
+        group = MultiThreadedEventLoopGroup.singleton
+        (events, eventSink) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(RadioLimits.radioEvents))
+    }
+
+    var now: MeshInstant { ContinuousClock.now - origin }
+
+    /// Makes contact with the directory. Throws `serviceNotRunning` where there is none.
+    public func open() async throws(RadioError) {
+        try await directory.open()
+        listening = Task { for await event in directory.events { self.received(event) } }
+        telling = Task {
+            while !Task.isCancelled {
+                try? await Task.sleep(for: RadioLimits.scanResultRepeat)
+                self.tell(self.services.tick(now: self.now))
+            }
+        }
+    }
+
+    /// Gives everything back.
+    public func close() async {
+        guard !isClosed else { return }
+        isClosed = true
+        telling?.cancel()
+        for number in dials.keys { wake(number) }
+        await stopAdvertising()
+        let open = streams.values.compactMap(\.stream)
+        for stream in open { stream.close() }
+        for stream in open { try? await stream.ended.get() }
+        await directory.close()
+        await listening?.value
+        eventSink.finish()
+    }
+
+    // MARK: What is found
+
+    /// Tells of others in the network.
+    public func scan(for service: ServiceUUID) async throws(RadioError) {
+        guard !isClosed else { throw RadioError(.closed) }
+        tell(services.scan(for: service, now: now))
+        await directory.browse()
+    }
+
+    /// Tells of nobody. Whether those who were found are still there goes on being watched.
+    public func stopScanning() async { tell(services.scan(for: nil, now: now)) }
+
+    private func received(_ event: DirectoryEvent) {
+        switch event {
+        case .found(let service):
+            tell(services.found(service, now: now))
+            for (number, dial) in dials where dial.name == service.place.name { wake(number, isNews: true) }
+        case .gone(let place):
+            tell(services.gone(place))
+            checkInterface(place.interface)
+        case .failed(let error): eventSink.yield(.failed(error))
+        case .works: eventSink.yield(.recovered)
+        }
+    }
+
+    func tell(_ events: [RadioEvent]) { for event in events { eventSink.yield(event) } }
+
+    /// What was found on an interface is gone. Where that is for want of a carrier, nothing comes back on it.
+    private func checkInterface(_ interface: Int) {
+        let gone = streams.values.filter { $0.interface == interface }.compactMap(\.stream)
+        guard !gone.isEmpty, !LocalNetworks().isRunning(interface) else { return }
+        for stream in gone { stream.lose("the network is gone") }
+    }
+
+    // MARK: Being found
+
+    /// Registers this, and takes callers.
+    public func advertise(_ advertisement: Advertisement, pace: AdvertisingPace) async throws(RadioError) {
+        guard !isClosed else { throw RadioError(.closed) }
+        var advertisement = advertisement
+        advertisement.flags = advertisement.flags.union(advertisedFlags)
+        services.own = advertisement.idPrefix
+        takesCallers = true
+        if listener == nil { try await listen() }
+        await directory.publish(ServiceRecord(advertisement, port: port))
+    }
+
+    /// Takes that back. Links stay.
+    public func stopAdvertising() async {
+        await directory.publish(nil)
+        let open = listener
+        (listener, takesCallers) = (nil, false)
+        try? await open?.close().get()
+    }
+
+    private func listen() async throws(RadioError) {
+        do {
+            listener = try await bound("::", port)
+        } catch {
+            do {
+                // The port was taken meanwhile, or this device has no IPv6.
+                let isTaken = port != 0
+                listener = try await isTaken ? bound("::", 0) : bound("0.0.0.0", 0)
+            } catch {
+                throw RadioError(.failed, "no TCP port: \(error)")
+            }
+        }
+        port = listener?.localAddress?.port ?? 0
+    }
+
+    private func bound(_ address: String, _ port: Int) async throws -> any Channel {
+        try await ServerBootstrap(group: group)
+            .serverChannelOption(.backlog, value: Int32(LANLimits.backlog))
+            .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            .serverChannelOption(.socketOption(.so_rcvbuf), value: LANLimits.bufferBytes)
+            .childStreamOptions()
+            .childChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    let inlet = TCPStream.Inlet()
+                    try channel.pipeline.syncOperations.addHandler(inlet)
+                    Task { await self.accepted(channel, inlet) }
+                }
+            }
+            .bind(host: address, port: port).get()
+    }
+
+    private func accepted(_ channel: any Channel, _ inlet: TCPStream.Inlet) {
+        guard let address = channel.remoteAddress, !isClosed, takesCallers,
+            let bytes = LocalNetworks.bytes(of: address), isLocal(address), callers.admits(bytes, now: now)
+        else { return channel.close(promise: nil) }
+        channel.closeFuture.whenComplete { _ in Task { await self.gone(bytes) } }
+        let endpoint = RadioEndpoint(address: address.ipAddress ?? "", bearer: .lan)
+        eventSink.yield(.accepted(track(TCPStream(channel, inlet, endpoint: endpoint))))
+    }
+
+    private func gone(_ address: [UInt8]) { callers.left(address) }
+
+    /// Who is in one of this device's networks.
+    func isLocal(_ address: SocketAddress) -> Bool {
+        if ContinuousClock.now - networks.1 > LANLimits.networksKnown || !networks.0.contains(address) {
+            networks = (LocalNetworks(), .now)
+        }
+        return networks.0.contains(address)
+    }
+
+    /// A channel for SDUs over a connection. `interface` is where it was dialled.
+    func track(_ stream: TCPStream, interface: Int? = nil) -> any RadioChannel {
+        streams = streams.filter { $0.value.stream != nil }
+        streams[ObjectIdentifier(stream)] = Open(stream: stream, interface: interface)
+        return FramedChannel(stream, framing: StreamPieces())
+    }
+}
+
+/// Who is let in, in number and in time: in all, and of one address.
+struct Callers: Sendable {
+    private var open: [[UInt8]: Int] = [:]
+    private var rate = RateLimit(perSecond: LANLimits.callersPerSecond, burst: LANLimits.callerBurst, now: .zero)
+
+    /// Whether one more is let in.
+    mutating func admits(_ address: [UInt8], now: MeshInstant) -> Bool {
+        guard open.values.reduce(0, +) < LANLimits.accepted, open[address, default: 0] < LANLimits.acceptedOfAddress,
+            rate.allows(now: now)
+        else { return false }
+        open[address, default: 0] += 1
+        return true
+    }
+
+    /// One that was let in is gone.
+    mutating func left(_ address: [UInt8]) {
+        open[address, default: 0] -= 1
+        if open[address, default: 0] <= 0 { open[address] = nil }
+    }
+}

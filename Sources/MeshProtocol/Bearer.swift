@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What a link goes over, as programs are told.
+public enum Bearer: String, Hashable, Sendable, CaseIterable, Codable {
+    /// A Bluetooth channel of packets, or of a stream.
+    case l2cap
+    /// Wi-Fi or Ethernet.
+    case lan
+    /// Sockets in a folder that stands for the air.
+    case virtual
+}

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import MeshProtocol
+import TestSupport
+import Testing
+
+@testable import BLETransport
+@testable import LANRadio
+
+@Suite("Which of two bearers carries a peer")
+struct BearerAccountTests {
+    private let advertisement = Advertisement(
+        service: ServiceType.democracyDJ.uuid, peer: Peer(id: "c0ffee00112233445566778899aabbcc", name: "Dad's Car"))
+    private let onAir = RadioEndpoint(address: "00:11", psm: 0x80)
+    private let inNetwork = RadioEndpoint(address: "c0ffee", psm: 0x80, bearer: .lan)
+
+    private func result(_ endpoint: RadioEndpoint) -> ScanResult {
+        ScanResult(endpoint: endpoint, advertisement: advertisement, rssi: nil)
+    }
+
+    /// An account that has heard the host on both.
+    private func both() -> BearerAccount {
+        var account = BearerAccount()
+        account.isScanning = true
+        _ = account.told(.heard(result(onAir)), by: .air, now: .zero)
+        _ = account.told(.heard(result(inNetwork)), by: .network, now: .zero)
+        return account
+    }
+
+    private func heard(_ event: RadioEvent?) -> RadioEndpoint? {
+        if case .heard(let result) = event { result.endpoint } else { nil }
+    }
+
+    private func better(_ event: RadioEvent?) -> RadioEndpoint? {
+        if case .better(let result) = event { result.endpoint } else { nil }
+    }
+
+    @Test("a host that is heard on both is one, and told of as it is in the network")
+    func one() {
+        var account = BearerAccount()
+        account.isScanning = true
+        #expect(heard(account.told(.heard(result(onAir)), by: .air, now: .zero)) == onAir)
+        #expect(heard(account.told(.heard(result(inNetwork)), by: .network, now: .zero)) == inNetwork)
+        #expect(account.told(.heard(result(onAir)), by: .air, now: .seconds(1)) == nil)
+        #expect(account.told(.lost(onAir), by: .air, now: .seconds(1)) == nil)
+        #expect(heard(account.told(.heard(result(onAir)), by: .air, now: .seconds(1))) == nil)
+        #expect(heard(account.told(.lost(inNetwork), by: .network, now: .seconds(1))) == onAir)
+        guard case .lost(onAir) = account.told(.lost(onAir), by: .air, now: .seconds(2)) else {
+            Issue.record("it is not heard any more")
+            return
+        }
+    }
+
+    @Test("a host is dialled in the network first, and on the air a moment later")
+    func dials() {
+        var account = both()
+        let first = BearerAccount.Attempt(side: .network, endpoint: inNetwork, delay: .zero)
+        let wait = RadioLimits.networkFirst
+        for endpoint in [onAir, inNetwork] {
+            #expect(
+                account.attempts(for: endpoint)
+                    == [first, BearerAccount.Attempt(side: .air, endpoint: onAir, delay: wait)])
+        }
+        account.opened(inNetwork)
+        account.closed(inNetwork, isLost: true, now: .seconds(1))
+        #expect(account.attempts(for: onAir).map(\.delay) == [.zero, .zero], "after a loss nothing is waited for")
+        let other = RadioEndpoint(address: "22:33")
+        #expect(account.attempts(for: other).map(\.endpoint) == [other])
+    }
+
+    @Test("while the air carries the link, the network is told as better, dialled alone, and not too often")
+    func goesOver() {
+        var account = both()
+        account.isScanning = false
+        #expect(account.told(.heard(result(inNetwork)), by: .network, now: .zero) == nil)
+        account.opened(onAir)
+        #expect(better(account.told(.heard(result(inNetwork)), by: .network, now: .zero)) == inNetwork)
+        #expect(account.told(.heard(result(inNetwork)), by: .network, now: .seconds(1)) == nil)
+        #expect(account.attempts(for: onAir).map(\.side) == [.network])
+        account.opened(inNetwork)
+        account.closed(onAir, isLost: false, now: .seconds(2))
+        #expect(account.told(.heard(result(inNetwork)), by: .network, now: .seconds(30)) == nil)
+        account.closed(inNetwork, isLost: true, now: .seconds(31))
+        account.opened(onAir)
+        #expect(account.told(.heard(result(inNetwork)), by: .network, now: .seconds(32)) == nil)
+        let again = MeshInstant.seconds(31) + RadioLimits.betterPause
+        #expect(better(account.told(.heard(result(inNetwork)), by: .network, now: again)) == inNetwork)
+    }
+
+    @Test("this node's own advertisement is nobody, and what fails in the network is no failure of the node")
+    func own() {
+        var account = BearerAccount()
+        account.isScanning = true
+        account.advertised = advertisement
+        #expect(account.told(.heard(result(inNetwork)), by: .network, now: .zero) == nil)
+        #expect(account.told(.failed(RadioError(.failed)), by: .network, now: .zero) == nil)
+        #expect(account.told(.failed(RadioError(.failed)), by: .air, now: .zero) != nil)
+    }
+
+    @Test("however many are heard, a bounded number is remembered, and those with a link are not forgotten")
+    func bounded() {
+        var account = both()
+        account.opened(onAir)
+        for number in 0..<RadioLimits.scanResults * 2 {
+            let peer = Peer(
+                id: Hex.text([UInt8(number & 255), UInt8(number >> 8)]) + "00ff00112233445566778899aabb", name: "")
+            let other = Advertisement(service: advertisement.service, peer: peer)
+            let endpoint = RadioEndpoint(address: "\(number)")
+            _ = account.told(
+                .heard(ScanResult(endpoint: endpoint, advertisement: other, rssi: nil)), by: .air, now: .zero)
+        }
+        #expect(account.attempts(for: onAir).map(\.side) == [.network])
+        #expect(account.count <= RadioLimits.scanResults)
+    }
+}
+
+@Suite("A radio of the air with a network beside it", .serialized, .timeLimit(.minutes(1)))
+struct CombinedRadioTests {
+    /// A host and a guest with an air and a network, each of which can be taken away.
+    private struct Pair {
+        let air: VirtualAir
+        let network = LoopbackNetwork()
+        let host: CombinedRadio
+        let guest: CombinedRadio
+        let hostEvents: EventQueue<RadioEvent>
+        let guestEvents: EventQueue<RadioEvent>
+        let hostAir: VirtualRadio
+        let hostLAN: LANRadio
+        let advertisement = Advertisement(
+            service: ServiceType.democracyDJ.uuid,
+            peer: Peer(id: "c0ffee00112233445566778899aabbcc", name: "Dad's Car"))
+
+        init() async throws {
+            air = try VirtualAir(directory: newFolder())
+            hostAir = try VirtualRadio(air: air, address: "host")
+            hostLAN = LANRadio(directory: network.directory())
+            host = CombinedRadio(air: hostAir, network: hostLAN)
+            guest = CombinedRadio(
+                air: try VirtualRadio(air: air, address: "guest"), network: LANRadio(directory: network.directory()))
+            (hostEvents, guestEvents) = (EventQueue(host.events), EventQueue(guest.events))
+            try await host.open()
+            try await guest.open()
+        }
+
+        /// The endpoint at which the host is heard on a bearer.
+        func heard(on bearer: Bearer) async throws -> RadioEndpoint {
+            try await guest.scan(for: advertisement.service)
+            return try await guestEvents.first { event -> RadioEndpoint? in
+                guard case .heard(let result) = event, result.endpoint.bearer == bearer else { return nil }
+                return result.endpoint
+            }
+        }
+
+        /// The host's endpoint in the network, when it was heard on the air before.
+        func heardOnBoth() async throws -> RadioEndpoint {
+            try await hostAir.advertise(advertisement, pace: .fast)
+            _ = try await heard(on: .virtual)
+            try await host.advertise(advertisement, pace: .fast)
+            return try await heard(on: .lan)
+        }
+
+        /// A dial that leads to the air. A listener that is closed goes on for a moment where a process is started meanwhile, which
+        /// has it until it is another program: what such a connection leads to ends by itself.
+        func dialOnAir(_ endpoint: RadioEndpoint) async throws -> any RadioChannel {
+            while true {
+                let channel = try await guest.dial(endpoint)
+                guard channel.endpoint.bearer == .lan else { return channel }
+                _ = try? await channel.receive()
+                channel.close()
+            }
+        }
+
+        func accepted() async throws -> any RadioChannel {
+            try await hostEvents.first { if case .accepted(let channel) = $0 { channel } else { nil } }
+        }
+
+        func close() async {
+            await guest.close()
+            await host.close()
+        }
+    }
+
+    @Test("a host that is heard on both is dialled in the network")
+    func prefersNetwork() async throws {
+        let pair = try await Pair()
+        try await pair.host.advertise(pair.advertisement, pace: .fast)
+        let channel = try await pair.guest.dial(try await pair.heard(on: .lan))
+        #expect(channel.endpoint.bearer == .lan)
+        let other = try await pair.accepted()
+        try await channel.send([1])
+        #expect(try await other.receive() == [1])
+        await pair.close()
+    }
+
+    @Test("a host that the network has lost is dialled on the air, from where it was heard in the network")
+    func fallsBack() async throws {
+        let pair = try await Pair()
+        let endpoint = try await pair.heardOnBoth()
+        await pair.hostLAN.stopAdvertising()
+        let channel = try await pair.dialOnAir(endpoint)
+        #expect(channel.endpoint.bearer == .virtual)
+        await pair.close()
+    }
+
+    @Test("a guest on the air is told when the network has its host as well, goes over to it, and back when it is gone")
+    func goesOver() async throws {
+        let pair = try await Pair()
+        try await pair.hostAir.advertise(pair.advertisement, pace: .fast)
+        let endpoint = try await pair.heard(on: .virtual)
+        let first = try await pair.guest.dial(endpoint)
+        await pair.guest.stopScanning()
+        try await pair.hostLAN.advertise(pair.advertisement, pace: .fast)
+        let better = try await pair.guestEvents.first { event -> RadioEndpoint? in
+            if case .better(let result) = event { result.endpoint } else { nil }
+        }
+        let second = try await pair.guest.dial(better)
+        #expect(first.endpoint.bearer == .virtual && second.endpoint.bearer == .lan)
+        first.close()
+        await pair.hostLAN.close()
+        #expect(try await second.receive() == nil)
+        let third = try await pair.dialOnAir(better)
+        #expect(third.endpoint.bearer == .virtual)
+        await pair.close()
+    }
+
+    @Test(
+        "a dial for the better bearer that leads to nothing ends, and one whose link is lost meanwhile takes what there is"
+    )
+    func lostMeanwhile() async throws {
+        let pair = try await Pair()
+        let endpoint = try await pair.heardOnBoth()
+        await pair.hostLAN.stopAdvertising()
+        let first = try await pair.dialOnAir(endpoint)
+        #expect(first.endpoint.bearer == .virtual)
+        await #expect(throws: RadioError.self) { try await pair.guest.dial(endpoint) }
+        let waiting = Task { try await pair.guest.dial(endpoint) }
+        first.close()
+        #expect(try await waiting.value.endpoint.bearer == .virtual)
+        await pair.close()
+    }
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BLETransport
+import NIOConcurrencyHelpers
+
+@testable import LANRadio
+
+/// A network of one machine without avahi-daemon: what one radio registers, all find at the loopback addresses.
+final class LoopbackNetwork: Sendable {
+    private struct State {
+        var records: [Int: ServiceRecord] = [:]
+        var browsers: [Int: AsyncStream<DirectoryEvent>.Continuation] = [:]
+        var last = 0
+    }
+
+    private let state = NIOLockedValueBox(State())
+    private let addresses: [String]
+
+    /// With these addresses of this machine.
+    init(addresses: [String] = ["127.0.0.1"]) { self.addresses = addresses }
+
+    func directory() -> Directory {
+        Directory(
+            self,
+            state.withLockedValue {
+                $0.last += 1
+                return $0.last
+            })
+    }
+
+    /// Says something in the name of the directory to all who look for others.
+    func tell(_ event: DirectoryEvent) {
+        for browser in state.withLockedValue({ $0.browsers.values }) { browser.yield(event) }
+    }
+
+    private func services(_ record: ServiceRecord) -> [FoundService] {
+        addresses.map { address in
+            let place = ServicePlace(name: record.name, interface: 1, isIPv6: address.contains(":"))
+            return FoundService(place: place, address: address, port: record.port, txt: record.txt)
+        }
+    }
+
+    private func publish(_ record: ServiceRecord?, by number: Int) {
+        let old = state.withLockedValue { state in
+            defer { state.records[number] = record }
+            return state.records[number]
+        }
+        if let record {
+            for service in services(record) { tell(.found(service)) }
+        } else if let old {
+            for service in services(old) { tell(.gone(service.place)) }
+        }
+    }
+
+    private func browse(_ sink: AsyncStream<DirectoryEvent>.Continuation, by number: Int) {
+        let records = state.withLockedValue { state in
+            state.browsers[number] = sink
+            return state.records.values
+        }
+        for service in records.flatMap(services) { sink.yield(.found(service)) }
+    }
+
+    private func leave(_ number: Int) {
+        publish(nil, by: number)
+        state.withLockedValue { $0.browsers[number] = nil }
+    }
+
+    /// What a radio sees of it.
+    final class Directory: ServiceDirectory {
+        let events: AsyncStream<DirectoryEvent>
+        private let sink: AsyncStream<DirectoryEvent>.Continuation
+        private let network: LoopbackNetwork
+        private let number: Int
+
+        fileprivate init(_ network: LoopbackNetwork, _ number: Int) {
+            (self.network, self.number) = (network, number)
+            (events, sink) = AsyncStream.makeStream()
+        }
+
+        func open() async throws(RadioError) {}
+        func publish(_ record: ServiceRecord?) async { network.publish(record, by: number) }
+        func browse() async { network.browse(sink, by: number) }
+        func close() async {
+            network.leave(number)
+            sink.finish()
+        }
+    }
+}
