@@ -426,7 +426,11 @@ def queue_lines(state: democracy_dj.State) -> Iterator[str]:
 
 
 def main(air: str, name: str, *songs: str) -> None:
-    guest = Guest(name, Radio(Path(air), name.lower()))
+    show_votes(Guest(name, Radio(Path(air), name.lower())), *songs)
+
+
+def show_votes(guest: Guest, *songs: str) -> None:
+    """Joins, votes, shows the queue, and leaves."""
     guest.join()
     for song in songs:
         guest.vote(song)

@@ -77,13 +77,13 @@ class Program:
                 if self._ended or not self._changed.wait(deadline - monotonic()):
                     raise NotExpected(f"no {event} {fields}; the last events:\n{self.tail()}")
 
-    def expect_seen(self, event: str, timeout: float = 10.0, **fields: Any) -> Event:
-        """The first such event of all, as soon as there is one. Moves past nothing."""
+    def expect_seen(self, event: str, timeout: float = 10.0, count: int = 1, **fields: Any) -> Event:
+        """The first such event of all, or the one with this number, as soon as there is one. Moves past nothing."""
         with self._changed:
-            self._changed.wait_for(lambda: self._ended or bool(self._found(event, fields)), timeout)
-            if not (found := self._found(event, fields)):
+            self._changed.wait_for(lambda: self._ended or len(self._found(event, fields)) >= count, timeout)
+            if len(found := self._found(event, fields)) < count:
                 raise NotExpected(f"no {event} {fields}; the last events:\n{self.tail()}")
-            return found[0]
+            return found[count - 1]
 
     def _found(self, event: str, fields: Event) -> list[Event]:
         return [one for one in self._events if one["event"] == event and fields.items() <= one.items()]

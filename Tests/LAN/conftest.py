@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Two devices in one network, each with a message bus and an avahi-daemon of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from lan_lab import SONGS, Device, Network, Start
+from roadmesh_program.program import START, Program
+
+pytest_plugins = ["roadmesh_program.measuring"]
+
+
+@pytest.fixture(scope="session")
+def network() -> Iterator[Network]:
+    if os.geteuid() != 0 or not shutil.which("avahi-daemon"):
+        if os.environ.get("ROADMESH_LAB") == "required":
+            pytest.fail("a network of its own takes root and the package avahi-daemon", pytrace=False)
+        pytest.skip("a network of its own takes root and the package avahi-daemon")
+    made = Network()
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def car(network: Network) -> Device:
+    network.mend()
+    return network.devices[0]
+
+
+@pytest.fixture
+def seat(network: Network) -> Device:
+    return network.devices[1]
+
+
+@pytest.fixture
+def air() -> Iterator[Path]:
+    # Not pytest's own: a Unix socket's path has 108 bytes at most.
+    folder = Path(tempfile.mkdtemp(prefix="air"))
+    yield folder
+    shutil.rmtree(folder)
+
+
+@pytest.fixture
+def start(binary: Path, air: Path, tmp_path: Path) -> Iterator[Start]:
+    """Starts a program on a device: beside the network it has a radio, which reaches all the others."""
+    running: list[Program] = []
+
+    def start(device: Device, role: str, name: str, *arguments: str, lan: str = "on") -> Program:
+        place = ["--radio", "virtual", "--air", str(air), "--adapter", name.lower(), "--state", str(tmp_path / name)]
+        program = Program(device.command(binary), role, name, *place, "--lan", lan, *arguments)
+        running.append(program)
+        program.expect("ready", timeout=START)
+        return program
+
+    yield start
+    codes = [program.end() for program in running]
+    assert all(code == 0 for code in codes), f"exit codes {codes}"
+
+
+@pytest.fixture
+def songs(tmp_path: Path) -> list[str]:
+    """What a host has to be told of its library: n0 (plays), n1, …"""
+    library = [
+        {"id": f"n{number}", "title": f"Mile {number}", "artist": "The Milestones", "duration": 3600}
+        for number in range(SONGS + 1)
+    ]
+    path = tmp_path / "songs.json"
+    path.write_text(json.dumps(library))
+    return ["--library", str(path)]

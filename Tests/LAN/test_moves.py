@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A guest that is on a radio and in a network: the better one carries it, and it goes to and fro unnoticed."""
+
+from __future__ import annotations
+
+import os
+import threading
+from time import monotonic
+
+from lan_lab import SONGS, Device, Start
+from roadmesh_program.program import Program
+
+MOVES = int(os.environ.get("MOVES", "50"))
+# Between two votes, in seconds: a host rejects more than so many of one guest.
+PAUSE = 0.25
+# How long nobody may notice that the network is gone, in seconds.
+GAP = 1.0
+# How soon it may be gone over to a network that is back: Avahi has to hear it, and who comes and goes waits 5 s.
+BACK = 30.0
+
+
+def bearer(program: Program, timeout: float = 20.0) -> str:
+    """What the link of now goes over."""
+    return str(program.expect("link", timeout=timeout)["bearer"])
+
+
+def until(program: Program, wanted: str, timeout: float = BACK) -> None:
+    program.expect("link", timeout=timeout, bearer=wanted)
+
+
+class Voter:
+    """A guest that casts and takes back votes all the time, and the longest time that one took to be on view."""
+
+    def __init__(self, guest: Program) -> None:
+        self._guest = guest
+        self.cast = 0
+        self.longest = 0.0
+        self.late: list[float] = []
+        self.failure: BaseException | None = None
+        self._ends = threading.Event()
+        self._thread = threading.Thread(target=self._vote)
+        self._thread.start()
+
+    def _vote(self) -> None:
+        try:
+            while not self._ends.is_set():
+                turn, song = divmod(self.cast, SONGS)
+                name = f"n{song + 1}"
+                seen = len(self._guest.seen("vote", songID=name, state="confirmed"))
+                began = monotonic()
+                self._guest.say(f"vote {name}" if turn % 2 == 0 else f"unvote {name}")
+                self._guest.expect_seen("vote", count=seen + 1, songID=name, state="confirmed")
+                took = monotonic() - began
+                self.longest = max(self.longest, took)
+                if took > GAP:
+                    self.late.append(took)
+                self.cast += 1
+                self._ends.wait(PAUSE)
+        except BaseException as error:
+            self.failure = error
+
+    def end(self) -> None:
+        self._ends.set()
+        self._thread.join()
+        if self.failure:
+            raise self.failure
+
+
+def test_a_guest_votes_while_it_moves_between_the_radio_and_the_network(
+    car: Device, seat: Device, start: Start, songs: list[str], measured: list[str]
+) -> None:
+    host = start(car, "host", "Car", *songs)
+    guest = start(seat, "guest", "Ana")
+    until(guest, "lan")
+    voter = Voter(guest)
+    lost = [seat.plug, seat.reach, car.plug]
+    for move in range(MOVES // 2):
+        # The cable of the guest, a network that carries nothing, the cable of the host.
+        change = lost[move % len(lost)]
+        change(False)
+        until(guest, "virtual")
+        change(True)
+        until(guest, "lan")
+    voter.end()
+    told = [event for event in host.seen("intent") if event["accepted"]]
+    doubled = len(told) - voter.cast
+    duplicates = host.seen("link")[-1]["duplicates"]
+    measured.append(
+        f"{MOVES} moves, {voter.cast} votes cast or taken back: {max(-doubled, 0)} lost, {max(doubled, 0)} doubled; "
+        f"the longest took {voter.longest * 1000:.0f} ms; {duplicates} came again and were dropped"
+    )
+    assert doubled == 0
+    assert voter.longest <= GAP, f"{voter.late}"
+    assert not guest.seen("notice"), "no word to the person"
