@@ -30,8 +30,8 @@ struct ErrorStrategyTests {
         let withoutTap = NetworkError.every.filter { $0.isCritical && $0.buttonComesAfter == nil }.map(\.code)
         #expect(
             withoutTap == [
-                "hostStopped", "kicked", "storageFull", "storageReadOnly", "storageBusy", "storageVanished",
-                "storageFailed",
+                "hostStopped", "kicked", "otherHost", "storageFull", "storageReadOnly", "storageBusy",
+                "storageVanished", "storageFailed",
             ])
     }
 

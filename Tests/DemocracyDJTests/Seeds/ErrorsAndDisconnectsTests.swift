@@ -324,9 +324,7 @@ struct ErrorsAndDisconnectsTests {
         _ = guest.handle(.multipeerEvent(.peerDisconnected(host)))
         // A box that has forgotten everything takes the place of the host.
         let other = Peer(id: "other", name: host.name)
-        #expect(
-            guest.handle(.multipeerEvent(.peerConnected(other))) == [
-                .send(.vote(songID: "s3"), to: other.id), .wishChanged(songID: "s3", .vote, .sent),
-            ])
+        #expect(guest.handle(.multipeerEvent(.peerConnected(other))) == [])
+        #expect(guest.handle(.vote("s3")).contains(.send(.vote(songID: "s3"), to: other.id)))
     }
 }
