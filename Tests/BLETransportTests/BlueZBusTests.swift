@@ -110,12 +110,18 @@ final class MessageBus {
         var descriptors: [Int32] = [0, 0]
         pipe(&descriptors)
         let arguments = [
-            "dbus-daemon", "--session", "--nofork", "--address=\(address)", "--print-address=\(descriptors[1])",
+            "dbus-daemon", "--session", "--nofork", "--address=\(address)", "--print-address=3",
         ]
         var argv = arguments.map { strdup($0) } + [nil]
         defer { for argument in argv { free(argument) } }
         var child = pid_t()
-        let failure = posix_spawnp(&child, "dbus-daemon", nil, nil, &argv, environ)
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_adddup2(&actions, descriptors[1], 3)
+        // What other tests listen on meanwhile would stay taken for as long as the child lives.
+        for descriptor in Int32(4)..<1_024 { posix_spawn_file_actions_addclose(&actions, descriptor) }
+        let failure = posix_spawnp(&child, "dbus-daemon", &actions, nil, &argv, environ)
         close(descriptors[1])
         process = child
         defer { close(descriptors[0]) }

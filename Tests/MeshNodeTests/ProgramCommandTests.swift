@@ -54,8 +54,9 @@ struct ProgramCommandTests {
     func complete() {
         for (user, tested) in [(NodeCommand.User.host, Self.hostLines), (.guest, Self.guestLines)] {
             let words = Set(tested.map { $0.0.split(separator: " ").first.map(String.init) ?? "" })
+            // Asked for below, and another word for `next`.
             let shown = Set(["help", "view"])
-            #expect(Set(CommandReader(user).commands.map(\.word)).subtracting(shown) == words)
+            #expect(Set(CommandReader(user).commands.map(\.word)).subtracting(shown) == words.subtracting(["playNext"]))
         }
     }
 

@@ -24,9 +24,8 @@ final class SessionBus {
         var pipes: [Int32] = [0, 0]
         pipe(&pipes)
         defer { close(pipes[0]) }
-        process = try spawn([
-            "dbus-daemon", "--session", "--nofork", "--address=\(address)", "--print-address=\(pipes[1])",
-        ])
+        process = try spawn(
+            ["dbus-daemon", "--session", "--nofork", "--address=\(address)", "--print-address=3"], answer: pipes[1])
         close(pipes[1])
         // It prints its address when it listens.
         var byte: UInt8 = 0
@@ -62,11 +61,17 @@ final class SessionBus {
     }
 }
 
-private func spawn(_ arguments: [String], output: String? = nil, environment: [String]? = nil) throws -> pid_t {
+/// A child that has nothing of this process's open but its standard streams, and `answer` as its descriptor 3.
+private func spawn(
+    _ arguments: [String], answer: Int32? = nil, output: String? = nil, environment: [String]? = nil
+) throws -> pid_t {
     var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)
     defer { posix_spawn_file_actions_destroy(&actions) }
     if let output { posix_spawn_file_actions_addopen(&actions, 1, output, O_WRONLY | O_CREAT | O_TRUNC, 0o600) }
+    // What other tests listen on meanwhile would stay taken for as long as the child lives.
+    if let answer { posix_spawn_file_actions_adddup2(&actions, answer, 3) }
+    for descriptor in Int32(answer == nil ? 3 : 4)..<1_024 { posix_spawn_file_actions_addclose(&actions, descriptor) }
     var argv = arguments.map { strdup($0) } + [nil]
     var given = (environment ?? []).map { strdup($0) } + [nil]
     defer { for text in argv + given { free(text) } }
