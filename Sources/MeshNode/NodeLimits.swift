@@ -75,6 +75,8 @@ public enum NodeLimits {
     /// How long the link to a relay that leads nowhere at present is kept: as long as the relay itself looks for a way, and the time
     /// that this takes to be heard of.
     static let idleCarrier: Duration = .milliseconds(1_500)
+    /// How long the loss of a link over the network is not told, while the air is dialled: a few advertising intervals and a handshake.
+    static let quietLoss: Duration = .seconds(1)
     /// How long a guest behind a relay waits for the state before it asks the host itself: for the first on a link, for one that is
     /// no older than what is on view, and for what the host has told of.
     static let relayedState: Duration = .seconds(1)

@@ -34,6 +34,9 @@ struct LinkTable: Sendable {
         heldUntil[id] = nil
     }
 
+    /// What a link goes over, where that is known.
+    func bearer(of id: MeshCore.LinkID) -> Bearer? { entries[id]?.report.bearer }
+
     /// Who is at the other end of a link that a bearer vouches for.
     func vouched(on id: MeshCore.LinkID) -> Peer? { entries[id]?.vouched }
 

@@ -174,7 +174,10 @@ extension NodeCore {
     }
 
     private mutating func waitForHost(telling error: NetworkError) {
-        tell(Notice(error))
+        if case .connectionLost(let host) = error, quietLoss.holds(host, now: context.now) {
+        } else {
+            tell(Notice(error))
+        }
         steer(.linkLost)
         // The power may go in the tunnel as well. Left to the next step, the way back would wait for the disk.
         context.memory.noteAll(decisions.app, now: context.now)
@@ -196,6 +199,7 @@ extension NodeCore {
                 disconnect(peer)
             case .show(let state): show(.connection(state))
             case .giveUp(let host):
+                quietLoss.isOver()
                 waiting.append(.wish(.gaveUp))
                 clear(by: .gaveUp)
                 tell(Notice(.hostNotFound(host: host)))

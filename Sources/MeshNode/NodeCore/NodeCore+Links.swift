@@ -59,6 +59,7 @@ extension NodeCore {
                     lost: peer, end, supervision: links.supervision(of: id), at: configuration.origin + context.now)
                 show(.contact(lost))
             }
+            if context.mesh.host == nil { quietLoss.ended(over: links.bearer(of: id)) }
             wayEnded(id, end)
             if circuits.place(of: id) == nil { emit(.linksChanged) }
             // At once: a link that takes its place is told nothing before the step in which its guest is there.

@@ -124,6 +124,7 @@ extension NodeCore {
     /// A link to the host is up: what else was a way there is needed no more.
     mutating func isOnItsWay(_ id: MeshCore.LinkID) {
         guard decisions.app.guest != nil else { return }
+        quietLoss.isOver()
         let place = circuits.place(of: id)
         for link in circuits.relays.keys.sorted() where link != place?.carrier {
             guard context.mesh.carriesLingering(link) else {
@@ -231,7 +232,9 @@ extension NodeCore {
 
     var waysDeadline: MeshInstant? {
         guard !isQuitting else { return nil }
-        let deadlines = [ways.deadline, dials.deadline, duty.deadline, circuits.deadline, betterWay.deadline]
+        let deadlines = [
+            ways.deadline, dials.deadline, duty.deadline, circuits.deadline, betterWay.deadline, quietLoss.deadline,
+        ]
         return deadlines.compactMap(\.self).min()
     }
 
@@ -247,6 +250,7 @@ extension NodeCore {
             look(.tick(better: better, carriesOthers: duty.children > 0))
         }
         tickDials()
+        if let host = quietLoss.due(now: context.now) { tell(Notice(.connectionLost(host: host))) }
         for id in circuits.idle(now: context.now) {
             circuits.lost(id)
             apply(context.mesh.leave(id))

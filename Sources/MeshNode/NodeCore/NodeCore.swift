@@ -233,6 +233,7 @@ public struct NodeCore: Sendable {
     var ways: Ways
     /// Looks for a better one than is up.
     var betterWay = BetterWay()
+    var quietLoss = QuietLoss()
     /// Links in circuits, and what they go over.
     var circuits = CircuitTable()
     /// What a relay tells others.
