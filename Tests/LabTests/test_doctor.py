@@ -23,8 +23,11 @@ KEEP_CLOCK = """/usr/bin/python3 -c '
 import ctypes
 assert ctypes.CDLL(None).adjtimex(ctypes.create_string_buffer(bytes([0x14]), 256)) == 0'"""
 
-# What is on a healthy box beside Bluetooth: that, and an avahi-daemon, for which the box's first process stands.
-KEEP_HEALTHY = f"{KEEP_CLOCK}\nmkdir -p /run/avahi-daemon && echo 1 >/run/avahi-daemon/pid"
+# An avahi-daemon, for which the box's first process stands.
+KEEP_NETWORK = "mkdir -p /run/avahi-daemon && echo 1 >/run/avahi-daemon/pid"
+
+# What is on a healthy box beside Bluetooth.
+KEEP_HEALTHY = f"{KEEP_CLOCK}\n{KEEP_NETWORK}"
 
 # Flags, complete list of 16-bit services: Audio Stream Control, as LE Audio earbuds have it. Complete name.
 AUDIO = 0x184E
@@ -328,6 +331,7 @@ def test_a_clock_that_was_never_set(road: Lab, pair: Box) -> None:
 
 def test_a_clock_that_nobody_keeps(road: Lab) -> None:
     alone = road.box("alone", controllers=2, main_conf=QUIET)
+    alone.run(KEEP_NETWORK)
     expect_cause(doctor(alone), "clockAlone", GOOD, level="worthKnowing")
     alone.power_off()
 
