@@ -13,10 +13,10 @@ LONGEST = 400
 NO_OTHER_CHANNELS = "[GATT]\nChannels = 1\n"
 
 
-def run_suite(box: Box, tests: str, carrying: str) -> Program:
+def run_suite(box: Box, tests: str) -> Program:
     program = box.spawn(
         [tests, "--testing-library", "swift-testing", "--filter", "RadioConformance"],
-        env={"ROADMESH_RADIOS": "hci0,hci1", "ROADMESH_CARRYING": carrying},
+        env={"ROADMESH_RADIOS": "hci0,hci1", "ROADMESH_CARRYING": "packets,stream"},
     )
     program.wait(timeout=LONGEST)
     return program
@@ -26,12 +26,11 @@ def failures(program: Program) -> list[str]:
     return [line.text for line in program.lines if "✘" in line.text]
 
 
-@pytest.mark.parametrize("carrying", ["packets,stream", "chunks"])
-def test_the_real_radio_behaves_like_every_other(lab: Lab, carrying: str) -> None:
+def test_the_real_radio_behaves_like_every_other(lab: Lab) -> None:
     tests = os.environ.get("ROADMESH_TESTS")
     if not tests:
         pytest.fail("which unit tests? Set ROADMESH_TESTS to RoadMeshPackageTests.xctest")
-    program = run_suite(lab.box("both", controllers=2, main_conf=NO_OTHER_CHANNELS), tests, carrying)
+    program = run_suite(lab.box("both", controllers=2, main_conf=NO_OTHER_CHANNELS), tests)
     assert program.exit_code == 0, "\n".join(failures(program))
     # A filter that matches nothing passes as well.
     assert any("Test run with 16 tests" in line.text for line in program.lines), program.tail()

@@ -18,29 +18,30 @@ enum DeadEnd {
     }
 
     private static func text(_ sentence: String, _ language: Language) -> String {
-        """
-        <!doctype html>
-        <html lang="\(language.rawValue)">
-        <head>
-            <meta charset="utf-8">
-            <meta name="viewport" content="width=device-width, initial-scale=1">
-            <meta name="color-scheme" content="light dark">
-            <title>Democracy DJ</title>
-            <link rel="icon" href="/icon.svg" type="image/svg+xml">
-            <link rel="stylesheet" href="/style.css">
-            <link rel="stylesheet" href="/small.css">
-            <link rel="stylesheet" href="/night.css" media="(prefers-color-scheme: dark)">
-        </head>
-        <body>
-            <header><h1>RoadMesh</h1></header>
-            <main id="join"><div class="join">
-                <p role="alert">\(escaped(sentence))</p>
-                <p><a href="/">\(escaped(language.text(named: "Open the page")))</a></p>
-            </div></main>
-        </body>
-        </html>
+        let way = language.text(named: "Open the page")
+        return """
+            <!doctype html>
+            <html lang="\(language.rawValue)">
+            <head>
+                <meta charset="utf-8">
+                <meta name="viewport" content="width=device-width, initial-scale=1">
+                <meta name="color-scheme" content="light dark">
+                <title>Democracy DJ</title>
+                <link rel="icon" href="/icon.svg" type="image/svg+xml">
+                <link rel="stylesheet" href="/style.css">
+                <link rel="stylesheet" href="/small.css">
+                <link rel="stylesheet" href="/night.css" media="(prefers-color-scheme: dark)">
+            </head>
+            <body>
+                <header><h1>RoadMesh</h1></header>
+                <main id="join"><div class="join">
+                    <p role="alert">\(escaped(sentence))</p>
+                    <p><a href="/">\(escaped(way))</a></p>
+                </div></main>
+            </body>
+            </html>
 
-        """
+            """
     }
 
     private static func escaped(_ text: String) -> String {
