@@ -177,7 +177,8 @@ def test_a_session_that_is_over_says_so_and_has_no_button_that_looks_as_if_it_wo
     server = make_server(view())
     page = open_page(server)
     wishes = {"remove", "leave", "grip", "next", "clear"} if view is host_playing else {"vote"}
-    commands = {"skip", "end", "play", "previous"} if view is host_playing else {"skip", "leave"}
+    driver = {"skip", "end", "play", "previous", "inviteOne", "inviteTwo"}
+    commands = driver if view is host_playing else {"skip", "leave"}
     assert_usable(page, wishes | commands, set())
     server.show(view(ended="The session has ended."))
     expect(page.locator(".banner")).to_contain_text("The session has ended.")
@@ -211,7 +212,9 @@ def test_a_session_that_is_over_offers_nothing(make_server: MakeServer, open_pag
     page = open_page(server)
     expect(page.get_by_text("Tap to join.")).to_be_hidden()
     page.locator("#choosing").get_by_text("Dad's Car").click()
-    expect(page.get_by_role("button", name="Join")).to_be_disabled()
+    expect(page.get_by_role("button", name="Join", exact=True)).to_be_disabled()
+    for button in page.get_by_role("button", name="Join").all():
+        expect(button).to_be_disabled()
     assert server.commands.empty()
 
 
@@ -223,7 +226,11 @@ def test_a_song_of_a_session_that_is_over_does_not_play_on(make_server: MakeServ
 
 def test_out_of_reach_a_driver_can_do_nothing_and_a_guest_can_vote(make_server: MakeServer, open_page: Open) -> None:
     for view, usable, unusable in (
-        (host_playing, set(), {"play", "skip", "remove", "leave", "end", "grip", "next", "clear", "previous"}),
+        (
+            host_playing,
+            set(),
+            {"play", "skip", "remove", "leave", "end", "grip", "next", "clear", "previous", "inviteOne", "inviteTwo"},
+        ),
         (web_guest, {"vote"}, {"skip", "leave"}),
     ):
         server = make_server(view())
