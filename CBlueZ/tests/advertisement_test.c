@@ -43,16 +43,6 @@ static void register_with(world *w, const char *path, const cbluez_advertisement
     CHECK_NUMBER(expect_event(w, CBLUEZ_EVENT_REPLY).serial, serial);
 }
 
-// Asks an object of the shim's, and compares the arguments of the answer, or its error's name.
-static void check_answer(world *w, DBusConnection *from, const char *path, const char *interface, const char *member,
-                         const char *signature, const char *text, const char *expected) {
-    char actual[4096];
-    DBusMessage *reply = call_shim(w, from, path, interface, member, signature, text);
-    format_arguments(reply, actual, sizeof actual);
-    CHECK_TEXT(dbus_message_get_error_name(reply) ? dbus_message_get_error_name(reply) : actual, expected);
-    dbus_message_unref(reply);
-}
-
 #define NO_METHOD "org.freedesktop.DBus.Error.UnknownMethod"
 #define NO_OBJECT "org.freedesktop.DBus.Error.UnknownObject"
 #define NO_PROPERTY "org.freedesktop.DBus.Error.UnknownProperty"
@@ -61,25 +51,25 @@ static void check_answer(world *w, DBusConnection *from, const char *path, const
 
 static void test_properties(world *w) {
     register_with(w, PATH, &full, NULL);
-    check_answer(w, w->bluez, PATH, PROPERTIES, "GetAll", "s", INTERFACE,
+    check_result(w, w->bluez, PATH, PROPERTIES, "GetAll", "s", INTERFACE,
                  "[Type <s peripheral> Discoverable <b 1> ServiceUUIDs <as [" OURS "]> "
                  "ManufacturerData <a{qv} [65535 <ay [1 0 128 0 171 205]>]> LocalName <s Box> "
                  "MinInterval <u 20> MaxInterval <u 30>]");
-    check_answer(w, w->bluez, PATH, PROPERTIES, "Get", "ss", INTERFACE " ManufacturerData",
+    check_result(w, w->bluez, PATH, PROPERTIES, "Get", "ss", INTERFACE " ManufacturerData",
                  "<a{qv} [65535 <ay [1 0 128 0 171 205]>]>");
-    check_answer(w, w->bluez, PATH, PROPERTIES, "Get", "ss", INTERFACE " MinInterval", "<u 20>");
-    check_answer(w, w->bluez, PATH, PROPERTIES, "Get", "ss", INTERFACE " Includes", NO_PROPERTY);
-    check_answer(w, w->bluez, PATH, PROPERTIES, "Get", "ss", "test.Other Type", NO_PROPERTY);
-    check_answer(w, w->bluez, PATH, PROPERTIES, "Get", "s", INTERFACE, BAD_ARGUMENTS);
-    check_answer(w, w->bluez, PATH, PROPERTIES, "GetAll", "s", "test.Other",
+    check_result(w, w->bluez, PATH, PROPERTIES, "Get", "ss", INTERFACE " MinInterval", "<u 20>");
+    check_result(w, w->bluez, PATH, PROPERTIES, "Get", "ss", INTERFACE " Includes", NO_PROPERTY);
+    check_result(w, w->bluez, PATH, PROPERTIES, "Get", "ss", "test.Other Type", NO_PROPERTY);
+    check_result(w, w->bluez, PATH, PROPERTIES, "Get", "s", INTERFACE, BAD_ARGUMENTS);
+    check_result(w, w->bluez, PATH, PROPERTIES, "GetAll", "s", "test.Other",
                  "org.freedesktop.DBus.Error.UnknownInterface");
-    check_answer(w, w->bluez, PATH, PROPERTIES, "GetAll", "u", "5", BAD_ARGUMENTS);
-    check_answer(w, w->bluez, PATH, PROPERTIES, "GetAll", NULL, NULL, BAD_ARGUMENTS);
-    check_answer(w, w->bluez, PATH, PROPERTIES, "Set", "ssv", INTERFACE " TxPower <n 7>",
+    check_result(w, w->bluez, PATH, PROPERTIES, "GetAll", "u", "5", BAD_ARGUMENTS);
+    check_result(w, w->bluez, PATH, PROPERTIES, "GetAll", NULL, NULL, BAD_ARGUMENTS);
+    check_result(w, w->bluez, PATH, PROPERTIES, "Set", "ssv", INTERFACE " TxPower <n 7>",
                  "org.freedesktop.DBus.Error.PropertyReadOnly");
-    check_answer(w, w->bluez, PATH, "org.freedesktop.DBus.ObjectManager", "GetManagedObjects", NULL, NULL, NO_METHOD);
-    check_answer(w, w->bluez, PATH, INTERFACE, "GetAll", "s", INTERFACE, NO_METHOD);
-    check_answer(w, w->bluez, "/", PROPERTIES, "GetAll", "s", INTERFACE, NO_OBJECT);
+    check_result(w, w->bluez, PATH, "org.freedesktop.DBus.ObjectManager", "GetManagedObjects", NULL, NULL, NO_METHOD);
+    check_result(w, w->bluez, PATH, INTERFACE, "GetAll", "s", INTERFACE, NO_METHOD);
+    check_result(w, w->bluez, "/", PROPERTIES, "GetAll", "s", INTERFACE, NO_OBJECT);
     DBusMessage *reply = call_shim(w, w->bluez, PATH, DBUS_INTERFACE_INTROSPECTABLE, "Introspect", NULL, NULL);
     const char *xml = "";
     CHECK(dbus_message_get_args(reply, NULL, DBUS_TYPE_STRING, &xml, DBUS_TYPE_INVALID));
@@ -90,19 +80,19 @@ static void test_properties(world *w) {
 static void test_least(world *w) {
     static const cbluez_advertisement least = {.company = 0xFFFF};
     register_with(w, "/least", &least, NULL);
-    check_answer(w, w->bluez, "/least", PROPERTIES, "GetAll", "s", INTERFACE,
+    check_result(w, w->bluez, "/least", PROPERTIES, "GetAll", "s", INTERFACE,
                  "[Type <s peripheral> Discoverable <b 1>]");
-    check_answer(w, w->bluez, "/least", PROPERTIES, "Get", "ss", INTERFACE " LocalName", NO_PROPERTY);
+    check_result(w, w->bluez, "/least", PROPERTIES, "Get", "ss", INTERFACE " LocalName", NO_PROPERTY);
 }
 
 static void test_others(world *w, const bus_daemon *daemon) {
     DBusConnection *stranger = connect_to(daemon);
-    check_answer(w, stranger, PATH, PROPERTIES, "GetAll", "s", INTERFACE, NO_ACCESS);
-    check_answer(w, stranger, PATH, INTERFACE, "Release", NULL, NULL, NO_ACCESS);
-    check_answer(w, stranger, "/nowhere", "test.Interface", "Method", NULL, NULL, NO_ACCESS);
+    check_result(w, stranger, PATH, PROPERTIES, "GetAll", "s", INTERFACE, NO_ACCESS);
+    check_result(w, stranger, PATH, INTERFACE, "Release", NULL, NULL, NO_ACCESS);
+    check_result(w, stranger, "/nowhere", "test.Interface", "Method", NULL, NULL, NO_ACCESS);
     disconnect(stranger);
     // It is still there.
-    check_answer(w, w->bluez, PATH, PROPERTIES, "Get", "ss", INTERFACE " LocalName", "<s Box>");
+    check_result(w, w->bluez, PATH, PROPERTIES, "Get", "ss", INTERFACE " LocalName", "<s Box>");
 }
 
 static void test_release(world *w) {
@@ -111,16 +101,16 @@ static void test_release(world *w) {
     dbus_connection_send(w->bluez, release, NULL);
     dbus_message_unref(release);
     CHECK_TEXT(expect_event(w, CBLUEZ_EVENT_ADVERTISEMENT_RELEASED).path, PATH);
-    check_answer(w, w->bluez, PATH, PROPERTIES, "GetAll", "s", INTERFACE, NO_OBJECT);
-    check_answer(w, w->bluez, PATH, INTERFACE, "Release", NULL, NULL, NO_OBJECT);
+    check_result(w, w->bluez, PATH, PROPERTIES, "GetAll", "s", INTERFACE, NO_OBJECT);
+    check_result(w, w->bluez, PATH, INTERFACE, "Release", NULL, NULL, NO_OBJECT);
 }
 
 static void test_refusal(world *w) {
     register_with(w, PATH, &full, "org.bluez.Error.Failed");
-    check_answer(w, w->bluez, PATH, PROPERTIES, "GetAll", "s", INTERFACE, NO_OBJECT);
+    check_result(w, w->bluez, PATH, PROPERTIES, "GetAll", "s", INTERFACE, NO_OBJECT);
     // bluetoothd has it: the object stays.
     register_with(w, PATH, &full, "org.bluez.Error.AlreadyExists");
-    check_answer(w, w->bluez, PATH, PROPERTIES, "Get", "ss", INTERFACE " LocalName", "<s Box>");
+    check_result(w, w->bluez, PATH, PROPERTIES, "Get", "ss", INTERFACE " LocalName", "<s Box>");
     // The late refusal of a registration that was given up does not touch its successor.
     int64_t first = cbluez_bus_register_advertisement(w->bus, ADAPTER, PATH, &full, 5000);
     DBusMessage *call = expect_call(w, w->bluez, "RegisterAdvertisement");
@@ -133,7 +123,7 @@ static void test_refusal(world *w) {
     CHECK_NUMBER(expect_event(w, CBLUEZ_EVENT_REPLY).serial, first);
     CHECK_NUMBER(expect_event(w, CBLUEZ_EVENT_REPLY).serial, gone);
     CHECK_NUMBER(expect_event(w, CBLUEZ_EVENT_REPLY).serial, second);
-    check_answer(w, w->bluez, PATH, PROPERTIES, "Get", "ss", INTERFACE " LocalName", "<s Box>");
+    check_result(w, w->bluez, PATH, PROPERTIES, "Get", "ss", INTERFACE " LocalName", "<s Box>");
     // Unregistered: gone at once.
     gone = cbluez_bus_unregister_advertisement(w->bus, ADAPTER, PATH, 5000);
     unregister = expect_call(w, w->bluez, "UnregisterAdvertisement");
@@ -142,7 +132,7 @@ static void test_refusal(world *w) {
     CHECK_TEXT(text, PATH);
     answer(w->bluez, unregister, NULL, NULL);
     CHECK_NUMBER(expect_event(w, CBLUEZ_EVENT_REPLY).serial, gone);
-    check_answer(w, w->bluez, PATH, PROPERTIES, "GetAll", "s", INTERFACE, NO_OBJECT);
+    check_result(w, w->bluez, PATH, PROPERTIES, "GetAll", "s", INTERFACE, NO_OBJECT);
 }
 
 static void test_limits(world *w, const bus_daemon *daemon) {
@@ -172,7 +162,7 @@ static void test_limits(world *w, const bus_daemon *daemon) {
     expect_event(w, CBLUEZ_EVENT_BLUEZ_VANISHED);
     world_start_bluez(w, daemon);
     expect_event(w, CBLUEZ_EVENT_BLUEZ_APPEARED);
-    check_answer(w, w->bluez, "/n8", PROPERTIES, "GetAll", "s", INTERFACE, NO_OBJECT);
+    check_result(w, w->bluez, "/n8", PROPERTIES, "GetAll", "s", INTERFACE, NO_OBJECT);
     register_with(w, "/n9", &full, NULL);
 }
 

@@ -237,6 +237,15 @@ DBusMessage *call_shim(world *w, DBusConnection *connection, const char *path, c
     return NULL;
 }
 
+void check_result(world *w, DBusConnection *from, const char *path, const char *interface, const char *member,
+                  const char *signature, const char *text, const char *expected) {
+    char actual[4096];
+    DBusMessage *reply = call_shim(w, from, path, interface, member, signature, text);
+    format_arguments(reply, actual, sizeof actual);
+    CHECK_TEXT(dbus_message_get_error_name(reply) ? dbus_message_get_error_name(reply) : actual, expected);
+    dbus_message_unref(reply);
+}
+
 const char *shim_name(world *w) {
     static char name[64];
     int64_t serial = cbluez_bus_start_discovery(w->bus, "/who", 30000);

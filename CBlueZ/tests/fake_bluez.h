@@ -60,6 +60,9 @@ void emit(DBusConnection *connection, const char *destination, const char *path,
 /// Calls a method of the shim's objects from `connection` and waits for the answer.
 DBusMessage *call_shim(world *w, DBusConnection *connection, const char *path, const char *interface,
                        const char *member, const char *signature, const char *text);
+/// Calls such a method, and compares the arguments of the answer, or its error's name.
+void check_result(world *w, DBusConnection *from, const char *path, const char *interface, const char *member,
+                  const char *signature, const char *text, const char *expected);
 /// The shim's own name on the bus, learnt from a call it made.
 const char *shim_name(world *w);
 

@@ -48,15 +48,6 @@ static void register_with(world *w, const char *error) {
     CHECK_NUMBER(expect_event(w, CBLUEZ_EVENT_REPLY).serial, serial);
 }
 
-static void check_answer(world *w, DBusConnection *from, const char *path, const char *interface, const char *member,
-                         const char *signature, const char *text, const char *expected) {
-    char actual[4096];
-    DBusMessage *reply = call_shim(w, from, path, interface, member, signature, text);
-    format_arguments(reply, actual, sizeof actual);
-    CHECK_TEXT(dbus_message_get_error_name(reply) ? dbus_message_get_error_name(reply) : actual, expected);
-    dbus_message_unref(reply);
-}
-
 // Sends a call that becomes a question, and returns the event.
 static cbluez_bus_event ask(world *w, int number, const char *member, const char *options, int kind) {
     char path[] = PATH "/service/characteristic?";
@@ -96,25 +87,25 @@ static void expect_answer(world *w, const char *expected) {
 }
 
 static void test_objects(world *w) {
-    check_answer(w, w->bluez, PATH, OBJECT_MANAGER, "GetManagedObjects", NULL, NULL,
+    check_result(w, w->bluez, PATH, OBJECT_MANAGER, "GetManagedObjects", NULL, NULL,
                  "[" PATH "/service [org.bluez.GattService1 [UUID <s " SERVICE "> Primary <b 1>]] " PATH
                  "/service/characteristic0 [" CHARACTERISTIC " [UUID <s " READ "> Service <o " PATH
                  "/service> Flags <as [read]>]] " PATH "/service/characteristic1 [" CHARACTERISTIC " [UUID <s " WRITE
                  "> Service <o " PATH "/service> Flags <as [write-without-response]> WriteAcquired <b 0>]] " PATH
                  "/service/characteristic2 [" CHARACTERISTIC " [UUID <s " NOTIFY "> Service <o " PATH
                  "/service> Flags <as [notify]> NotifyAcquired <b 0>]]]");
-    check_answer(w, w->bluez, PATH "/service", PROPERTIES, "Get", "ss", "org.bluez.GattService1 UUID", "<s " SERVICE ">");
-    check_answer(w, w->bluez, PATH "/service/characteristic1", PROPERTIES, "Get", "ss", CHARACTERISTIC " WriteAcquired",
+    check_result(w, w->bluez, PATH "/service", PROPERTIES, "Get", "ss", "org.bluez.GattService1 UUID", "<s " SERVICE ">");
+    check_result(w, w->bluez, PATH "/service/characteristic1", PROPERTIES, "Get", "ss", CHARACTERISTIC " WriteAcquired",
                  "<b 0>");
-    check_answer(w, w->bluez, PATH "/service/characteristic3", PROPERTIES, "GetAll", "s", CHARACTERISTIC,
+    check_result(w, w->bluez, PATH "/service/characteristic3", PROPERTIES, "GetAll", "s", CHARACTERISTIC,
                  "org.freedesktop.DBus.Error.UnknownObject");
-    check_answer(w, w->bluez, PATH "/service", "test.Other", "Method", NULL, NULL,
+    check_result(w, w->bluez, PATH "/service", "test.Other", "Method", NULL, NULL,
                  "org.freedesktop.DBus.Error.UnknownMethod");
     // What there is no descriptor for is dropped.
-    check_answer(w, w->bluez, PATH "/service/characteristic1", CHARACTERISTIC, "WriteValue", "aya{sv}", "[1 2] []", "");
-    check_answer(w, w->bluez, PATH "/service/characteristic2", CHARACTERISTIC, "StopNotify", NULL, NULL, "");
+    check_result(w, w->bluez, PATH "/service/characteristic1", CHARACTERISTIC, "WriteValue", "aya{sv}", "[1 2] []", "");
+    check_result(w, w->bluez, PATH "/service/characteristic2", CHARACTERISTIC, "StopNotify", NULL, NULL, "");
     // Without a device nothing can be decided.
-    check_answer(w, w->bluez, PATH "/service/characteristic0", CHARACTERISTIC, "ReadValue", "a{sv}", "[]",
+    check_result(w, w->bluez, PATH "/service/characteristic0", CHARACTERISTIC, "ReadValue", "a{sv}", "[]",
                  "org.bluez.Error.Failed");
 }
 
@@ -167,12 +158,12 @@ static void test_descriptors(world *w) {
 
 static void test_limits(world *w, const bus_daemon *daemon) {
     DBusConnection *stranger = connect_to(daemon);
-    check_answer(w, stranger, PATH "/service/characteristic0", CHARACTERISTIC, "ReadValue", "a{sv}",
+    check_result(w, stranger, PATH "/service/characteristic0", CHARACTERISTIC, "ReadValue", "a{sv}",
                  "[device <o " DEVICE ">]", "org.freedesktop.DBus.Error.AccessDenied");
     disconnect(stranger);
     CHECK_NUMBER(begin(w), -EBUSY);
     for (int i = 0; i < 16; i++) ask(w, 0, "ReadValue", "[device <o " DEVICE ">]", CBLUEZ_EVENT_GATT_READ);
-    check_answer(w, w->bluez, PATH "/service/characteristic0", CHARACTERISTIC, "ReadValue", "a{sv}",
+    check_result(w, w->bluez, PATH "/service/characteristic0", CHARACTERISTIC, "ReadValue", "a{sv}",
                  "[device <o " DEVICE ">]", "org.bluez.Error.Failed");
     // With the application its questions go.
     cbluez_bus_event last = {.request = 19};
@@ -180,7 +171,7 @@ static void test_limits(world *w, const bus_daemon *daemon) {
     answer(w->bluez, expect_call(w, w->bluez, "UnregisterApplication"), NULL, NULL);
     CHECK_NUMBER(expect_event(w, CBLUEZ_EVENT_REPLY).serial, gone);
     CHECK_NUMBER(cbluez_bus_refuse_gatt(w->bus, last.request), -ENOENT);
-    check_answer(w, w->bluez, PATH, OBJECT_MANAGER, "GetManagedObjects", NULL, NULL,
+    check_result(w, w->bluez, PATH, OBJECT_MANAGER, "GetManagedObjects", NULL, NULL,
                  "org.freedesktop.DBus.Error.UnknownObject");
     cbluez_characteristic wrong = {"1800", CBLUEZ_CHARACTERISTIC_READ};
     CHECK_NUMBER(cbluez_bus_register_application(w->bus, ADAPTER, PATH, SERVICE, &wrong, 1, 5000), -EINVAL);
@@ -193,7 +184,7 @@ static void test_limits(world *w, const bus_daemon *daemon) {
 
 static void test_refusal(world *w, const bus_daemon *daemon) {
     register_with(w, "org.bluez.Error.Failed");
-    check_answer(w, w->bluez, PATH, OBJECT_MANAGER, "GetManagedObjects", NULL, NULL,
+    check_result(w, w->bluez, PATH, OBJECT_MANAGER, "GetManagedObjects", NULL, NULL,
                  "org.freedesktop.DBus.Error.UnknownObject");
     register_with(w, NULL);
     ask(w, 0, "ReadValue", "[device <o " DEVICE ">]", CBLUEZ_EVENT_GATT_READ);
@@ -202,7 +193,7 @@ static void test_refusal(world *w, const bus_daemon *daemon) {
     expect_event(w, CBLUEZ_EVENT_BLUEZ_VANISHED);
     world_start_bluez(w, daemon);
     expect_event(w, CBLUEZ_EVENT_BLUEZ_APPEARED);
-    check_answer(w, w->bluez, PATH, OBJECT_MANAGER, "GetManagedObjects", NULL, NULL,
+    check_result(w, w->bluez, PATH, OBJECT_MANAGER, "GetManagedObjects", NULL, NULL,
                  "org.freedesktop.DBus.Error.UnknownObject");
     register_with(w, NULL);
 }

@@ -16,7 +16,7 @@ NO_OTHER_CHANNELS = "[GATT]\nChannels = 1\n"
 def run_suite(box: Box, tests: str) -> Program:
     program = box.spawn(
         [tests, "--testing-library", "swift-testing", "--filter", "RadioConformance"],
-        env={"ROADMESH_RADIOS": "hci0,hci1", "ROADMESH_CARRYING": "packets,stream"},
+        env={"ROADMESH_RADIOS": "hci0,hci1"},
     )
     program.wait(timeout=LONGEST)
     return program

@@ -21,12 +21,9 @@ enum Carrying: String, CaseIterable, Sendable {
     /// A network beside the air.
     case both
 
-    /// All that these radios have; those that are named in ROADMESH_CARRYING, where some are. Real radios need them in two runs: on a
-    /// link that nodes have made bluetoothd has GATT's channel, and nobody else can be a client on it.
+    /// All that these radios have. GATT of real ones is bluetoothd's at both ends, and nobody else can be a client on it.
     static var all: [Carrying] {
         if RadioPair.usesAvahi { return [.lan] }
-        let named = ProcessInfo.processInfo.environment["ROADMESH_CARRYING"]?.split(separator: ",")
-        if let named { return named.compactMap { Carrying(rawValue: String($0)) } }
         return RadioPair.names == nil ? allCases : [.packets, .stream]
     }
 }
@@ -58,13 +55,7 @@ struct RadioPair {
         } else if let names = Self.names {
             host = try BlueZRadio(adapter: names[0])
             let adapter = try BlueZRadio(adapter: names[1])
-            guest =
-                switch carrying {
-                case .packets: adapter
-                case .stream: StreamDialler(adapter, host: host)
-                case .chunks: try GattDialler(adapter)
-                case .lan, .both: adapter
-                }
+            guest = carrying == .stream ? StreamDialler(adapter, host: host) : adapter
         } else if carrying == .lan {
             let network = LoopbackNetwork(addresses: ["127.0.0.1", "::1"])
             (host, guest) = (
