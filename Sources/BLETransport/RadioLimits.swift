@@ -122,6 +122,8 @@ public enum RadioLimits {
     public static let gattValueBytes = 512
     /// Buffer between bluetoothd and a GATT link, each way, in bytes: 50 of the largest values, with what the kernel needs beside them.
     public static let gattBufferBytes = 32_768
+    /// Pause before an acknowledgement of chunks is tried again that found no room: some events of a link, in which room is made.
+    static let acknowledgementPause: Duration = .milliseconds(50)
 
     // MARK: bluetoothd and the controller
 

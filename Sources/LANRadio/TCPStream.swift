@@ -116,6 +116,12 @@ final class TCPStream: RadioChannel {
             context.close(promise: nil)
         }
 
+        /// What was asked for while the connection was not registered yet is forgotten by it, and is asked for again: an accepted one
+        /// has its reader at any moment after it was made.
+        func channelActive(context: ChannelHandlerContext) {
+            if state.withLockedValue({ $0.reader != nil }) { context.read() }
+        }
+
         func channelInactive(context: ChannelHandlerContext) { wake { $0.isEnded = true } }
 
         /// The next bytes; nil when the other side has closed. What arrived before is told first.

@@ -170,10 +170,6 @@ struct CombinedRadioTests {
             }
         }
 
-        func accepted() async throws -> any RadioChannel {
-            try await hostEvents.first { if case .accepted(let channel) = $0 { channel } else { nil } }
-        }
-
         func close() async {
             await guest.close()
             await host.close()
@@ -186,7 +182,7 @@ struct CombinedRadioTests {
         try await pair.host.advertise(pair.advertisement, pace: .fast)
         let channel = try await pair.guest.dial(try await pair.heard(on: .lan))
         #expect(channel.endpoint.bearer == .lan)
-        let other = try await pair.accepted()
+        let other = try await RadioPair.accepted(channel, by: pair.hostEvents)
         try await channel.send([1])
         #expect(try await other.receive() == [1])
         await pair.close()

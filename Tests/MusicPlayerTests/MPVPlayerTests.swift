@@ -16,14 +16,16 @@ struct MPVPlayerTests {
     func playsToItsEnd() async throws {
         try await PlayerRig.with { rig in
             try rig.folder.write("a", seconds: 1.5)
+            let asked = ContinuousClock.now
             await rig.want("a")
             let begin = try await rig.heard("a")
             #expect(begin.elapsed < .milliseconds(500))
             try await rig.report(.ended("a"))
-            let took = ContinuousClock.now - (begin.at - begin.elapsed)
-            // mpv tells of the end when it has given the last of it away: up to 0.4 s wait there to be heard.
-            print("song of 1.5 s, told to be over after \(took / .seconds(1)) s; begin \(begin.elapsed)")
-            #expect(took > .seconds(0.9) && took < .seconds(2.5))
+            let told = ContinuousClock.now
+            // mpv tells of the end when it has given the last of it away: up to 0.4 s wait there to be heard. It began after it was
+            // asked for and before that was told, which comes late on a busy machine.
+            print("song of 1.5 s, over after \((told - asked) / .seconds(1)) s; begin \(begin.elapsed)")
+            #expect(told - asked > .seconds(0.9) && told - (begin.at - begin.elapsed) < .seconds(5))
         }
     }
 

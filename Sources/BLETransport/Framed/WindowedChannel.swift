@@ -10,8 +10,10 @@ final class WindowedChannel: RadioChannel {
     private struct State: Sendable {
         var window = ChunkWindow()
         var arrived: [[UInt8]] = []
-        /// An acknowledgement that found no room.
+        /// An acknowledgement that has not left yet.
         var owed: [UInt8]?
+        /// Somebody tries that one again.
+        var isOwing = false
         /// How the channel below has ended: with an error, or without.
         var end: RadioError??
     }
@@ -88,9 +90,30 @@ final class WindowedChannel: RadioChannel {
         return hasRoom
     }
 
+    /// Sends an acknowledgement that is owed. Where it finds no room it is tried again: the other side may wait for nothing else.
     private func sendOwed() {
-        guard let owed = state.withLockedValue({ $0.owed }) else { return }
-        if (try? below.sendAtOnce(owed)) == true { state.withLockedValue { $0.owed = nil } }
+        guard !leaves() else { return }
+        let isFirst = state.withLockedValue { state in
+            defer { state.isOwing = true }
+            return !state.isOwing
+        }
+        guard isFirst else { return }
+        // The channel below has one writer, who may be waiting for room: this one asks instead.
+        Task { [weak self] in
+            while self?.leaves() == false { try? await Task.sleep(for: RadioLimits.acknowledgementPause) }
+            self?.state.withLockedValue { $0.isOwing = false }
+        }
+    }
+
+    /// Whether nothing is owed any more. An older acknowledgement must not leave after a newer one: both go under the lock.
+    private func leaves() -> Bool {
+        state.withLockedValue { state in
+            guard let owed = state.owed, state.end == nil else { return true }
+            // A channel that throws is over.
+            guard (try? below.sendAtOnce(owed)) != false else { return false }
+            state.owed = nil
+            return true
+        }
     }
 
     // MARK: Receiving

@@ -5,7 +5,8 @@ import NIOConcurrencyHelpers
 
 @testable import LANRadio
 
-/// A network of one machine without avahi-daemon: what one radio registers, all find at the loopback addresses.
+/// A network of one machine without avahi-daemon: what one radio registers, all find at one loopback address. At two of
+/// them, both would be accepted where the machine is busy, and one closed again.
 final class LoopbackNetwork: Sendable {
     private struct State {
         var records: [Int: ServiceRecord] = [:]
@@ -14,10 +15,6 @@ final class LoopbackNetwork: Sendable {
     }
 
     private let state = NIOLockedValueBox(State())
-    private let addresses: [String]
-
-    /// With these addresses of this machine.
-    init(addresses: [String] = ["127.0.0.1"]) { self.addresses = addresses }
 
     func directory() -> Directory {
         Directory(
@@ -33,11 +30,9 @@ final class LoopbackNetwork: Sendable {
         for browser in state.withLockedValue({ $0.browsers.values }) { browser.yield(event) }
     }
 
-    private func services(_ record: ServiceRecord) -> [FoundService] {
-        addresses.map { address in
-            let place = ServicePlace(name: record.name, interface: 1, isIPv6: address.contains(":"))
-            return FoundService(place: place, address: address, port: record.port, txt: record.txt)
-        }
+    private func service(_ record: ServiceRecord) -> FoundService {
+        let place = ServicePlace(name: record.name, interface: 1, isIPv6: false)
+        return FoundService(place: place, address: "127.0.0.1", port: record.port, txt: record.txt)
     }
 
     private func publish(_ record: ServiceRecord?, by number: Int) {
@@ -46,9 +41,9 @@ final class LoopbackNetwork: Sendable {
             return state.records[number]
         }
         if let record {
-            for service in services(record) { tell(.found(service)) }
+            tell(.found(service(record)))
         } else if let old {
-            for service in services(old) { tell(.gone(service.place)) }
+            tell(.gone(service(old).place))
         }
     }
 
@@ -57,7 +52,7 @@ final class LoopbackNetwork: Sendable {
             state.browsers[number] = sink
             return state.records.values
         }
-        for service in records.flatMap(services) { sink.yield(.found(service)) }
+        for record in records { sink.yield(.found(service(record))) }
     }
 
     private func leave(_ number: Int) {

@@ -53,10 +53,7 @@ extension RadioConformance {
         waiting.cancel()
         await #expect(throws: RadioError.self) { try await waiting.value }
         let dialled = try await pair.host.dial(relay.endpoint)
-        let accepted = try await pair.guestEvents.first { event -> (any RadioChannel)? in
-            if case .accepted(let channel) = event { channel } else { nil }
-        }
-        try await echo(dialled, accepted)
+        try await echo(dialled, try await RadioPair.accepted(dialled, by: pair.guestEvents))
         await pair.close()
     }
 

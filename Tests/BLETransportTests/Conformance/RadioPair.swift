@@ -57,7 +57,7 @@ struct RadioPair {
             let adapter = try BlueZRadio(adapter: names[1])
             guest = carrying == .stream ? StreamDialler(adapter, host: host) : adapter
         } else if carrying == .lan {
-            let network = LoopbackNetwork(addresses: ["127.0.0.1", "::1"])
+            let network = LoopbackNetwork()
             (host, guest) = (
                 LANRadio(directory: network.directory()), LANRadio(directory: network.directory())
             )
@@ -107,18 +107,33 @@ struct RadioPair {
         return scanResult
     }
 
-    /// What is heard next, with its name.
+    /// What is heard next, with its name; on a better bearer, where it is linked on a lesser one.
     func heard(by events: EventQueue<RadioEvent>) async throws -> ScanResult {
         try await events.first { event -> ScanResult? in
-            guard case .heard(let scanResult) = event, !scanResult.advertisement.name.isEmpty else { return nil }
-            return scanResult
+            let heard: ScanResult? =
+                switch event {
+                case .heard(let result), .better(let result): result
+                default: nil
+                }
+            return heard?.advertisement.name.isEmpty == false ? heard : nil
         }
     }
 
-    /// The next channel that the host is dialled on.
-    func accepted() async throws -> any RadioChannel {
-        try await hostEvents.first { event -> (any RadioChannel)? in
-            if case .accepted(let channel) = event { channel } else { nil }
+    /// The host's end of a channel that the guest has.
+    func accepted(_ guestEnd: any RadioChannel) async throws -> any RadioChannel {
+        try await Self.accepted(guestEnd, by: hostEvents)
+    }
+
+    /// The other end of a channel, on the bearer that it is on: where a peer is dialled on two, the other one may have opened too, and
+    /// is closed then.
+    static func accepted(
+        _ dialled: any RadioChannel, by events: EventQueue<RadioEvent>
+    ) async throws -> any RadioChannel {
+        try await events.first { event -> (any RadioChannel)? in
+            guard case .accepted(let channel) = event, channel.endpoint.bearer == dialled.endpoint.bearer else {
+                return nil
+            }
+            return channel
         }
     }
 
@@ -126,6 +141,6 @@ struct RadioPair {
     func link() async throws -> (guest: any RadioChannel, host: any RadioChannel) {
         let scanResult = try await sight()
         let guestEnd = try await guest.dial(scanResult.endpoint)
-        return (guestEnd, try await accepted())
+        return (guestEnd, try await accepted(guestEnd))
     }
 }

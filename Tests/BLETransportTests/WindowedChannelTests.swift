@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import MeshProtocol
+import NIOConcurrencyHelpers
+import Testing
+
+@testable import BLETransport
+
+@Suite("Chunks that wait for their acknowledgements", .timeLimit(.minutes(1)))
+struct WindowedChannelTests {
+    @Test("what a phone sends goes on when an acknowledgement found no room at first")
+    func acknowledgementWithoutRoom() async throws {
+        let (phoneEnd, hostEnd) = NarrowChannel.pair()
+        let (phone, host) = (WindowedChannel(phoneEnd), WindowedChannel(hostEnd))
+        hostEnd.hasRoom.withLockedValue { $0 = false }
+        for number in 0..<Limits.chunkWindow { try await phone.send([UInt8(number), 0]) }
+        #expect(try phone.sendAtOnce([0xFF, 0]) == false)
+        // All of them are taken, and the host says nothing else by which its acknowledgement would leave.
+        for number in 0..<Limits.chunkWindow { #expect(try await host.receive() == [UInt8(number), 0]) }
+        hostEnd.hasRoom.withLockedValue { $0 = true }
+        try await phone.send([0xFF, 0])
+        #expect(try await host.receive() == [0xFF, 0])
+        phone.close()
+        host.close()
+    }
+}
+
+/// One end of a link that may have no room for what is to leave at once.
+private final class NarrowChannel: RadioChannel {
+    let endpoint = RadioEndpoint(address: "narrow")
+    let sendMTU = 244
+    let hasRoom = NIOLockedValueBox(true)
+    private let incoming: AsyncStream<[UInt8]>
+    private let outgoing: AsyncStream<[UInt8]>.Continuation
+    private let own: AsyncStream<[UInt8]>.Continuation
+
+    private init(
+        _ incoming: AsyncStream<[UInt8]>, own: AsyncStream<[UInt8]>.Continuation,
+        to outgoing: AsyncStream<[UInt8]>.Continuation
+    ) {
+        (self.incoming, self.own, self.outgoing) = (incoming, own, outgoing)
+    }
+
+    static func pair() -> (NarrowChannel, NarrowChannel) {
+        let (one, toOne) = AsyncStream<[UInt8]>.makeStream()
+        let (other, toOther) = AsyncStream<[UInt8]>.makeStream()
+        return (NarrowChannel(one, own: toOne, to: toOther), NarrowChannel(other, own: toOther, to: toOne))
+    }
+
+    func send(_ sdu: [UInt8]) async throws(RadioError) { outgoing.yield(sdu) }
+
+    func sendAtOnce(_ sdu: [UInt8]) throws(RadioError) -> Bool {
+        guard hasRoom.withLockedValue({ $0 }) else { return false }
+        outgoing.yield(sdu)
+        return true
+    }
+
+    func receive() async throws(RadioError) -> [UInt8]? {
+        for await sdu in incoming { return sdu }
+        return nil
+    }
+
+    func signalStrength() async -> Int? { nil }
+
+    func close() {
+        own.finish()
+        outgoing.finish()
+    }
+}
