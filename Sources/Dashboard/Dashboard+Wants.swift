@@ -28,16 +28,33 @@ extension Dashboard {
 
     /// What has become of a search.
     enum SearchAnswer: Hashable, Sendable {
-        case songs([NodeView.FoundSong])
+        case found(FoundView)
         case notConnected
         /// Another search has taken its place: the host answers the last one only.
         case overtaken
         case noAnswer
     }
 
+    /// What was found, as the page shows it.
+    struct FoundView: Encodable, Hashable, Sendable {
+        /// An artist, or an album.
+        struct Group: Encodable, Hashable, Sendable {
+            var id: Song.ID
+            var name: String
+            var artist: String
+            var songs: Int
+            var art: String?
+        }
+
+        var songs: [NodeView.FoundSong] = []
+        var groups: [Group] = []
+        var total = 0
+        var lookedFor: String?
+    }
+
     /// A search that waits for a guest's host.
     struct OpenSearch {
-        var words: String
+        var query: SongQuery
         var waiter: CheckedContinuation<SearchAnswer, Never>
     }
 
@@ -209,49 +226,58 @@ extension Dashboard {
     // MARK: Searching
 
     /// Looks for songs, here or at the host.
-    func search(_ words: String, by viewer: ViewStreams.Viewer, from address: String) async throws(Refusal)
+    func search(_ query: SongQuery, by viewer: ViewStreams.Viewer, from address: String) async throws(Refusal)
         -> SearchAnswer
     {
-        guard words.utf8.count <= DashboardLimits.searchBytes else {
+        guard query.words.utf8.count <= DashboardLimits.searchBytes else {
             throw Refusal(
                 status: 400,
                 message: "That is too long to search for. Use at most \(DashboardLimits.searchBytes) letters.")
         }
         guard searchRates.allows(viewer.name(address), now: now) else { throw .tooOften }
-        guard words.contains(where: { !$0.isWhitespace }) else { return .songs([]) }
-        if let search = options.search { return .songs(found(await search(words, DJLimits.searchResults))) }
-        guard description.role == .guest else { return .songs([]) }
-        return await askHost(words)
+        guard query.shelf != .words || query.words.contains(where: { !$0.isWhitespace }) else {
+            return .found(FoundView())
+        }
+        if let search = options.search { return .found(shown(await search(query))) }
+        guard description.role == .guest else { return .found(FoundView()) }
+        return await askHost(query)
     }
 
-    private func askHost(_ words: String) async -> SearchAnswer {
+    private func askHost(_ query: SongQuery) async -> SearchAnswer {
         guard view.isConnected else { return .notConnected }
-        for (number, search) in searches where search.words != words { answer(number, .overtaken) }
+        for (number, search) in searches where search.query != query { answer(number, .overtaken) }
         guard searches.count < DashboardLimits.waitingSearches, feed.hasRoom else { return .noAnswer }
         lastNumber += 1
         let number = lastNumber
-        feed.put(.guest(.search(words)))
+        feed.put(.guest(.search(query)))
         let alarm = Task {
             try? await Task.sleep(for: DashboardLimits.searchTime)
             answer(number, .noAnswer)
         }
         defer { alarm.cancel() }
-        return await withCheckedContinuation { searches[number] = OpenSearch(words: words, waiter: $0) }
+        return await withCheckedContinuation { searches[number] = OpenSearch(query: query, waiter: $0) }
     }
 
     /// The host has found these.
-    func found(_ songs: [Song], for words: String) {
-        let shown = found(songs)
-        for (number, search) in searches where search.words == words { answer(number, .songs(shown)) }
+    func found(_ found: FoundSongs, for query: SongQuery) {
+        let page = shown(found)
+        for (number, search) in searches where search.query == query { answer(number, .found(page)) }
     }
 
     func answer(_ number: Int, _ answer: SearchAnswer) {
         searches.removeValue(forKey: number)?.waiter.resume(returning: answer)
     }
 
-    private func found(_ songs: [Song]) -> [NodeView.FoundSong] {
-        view.learn(songs)
-        return songs.prefix(DJLimits.searchResults).map { view.found($0) }
+    private func shown(_ found: FoundSongs) -> FoundView {
+        view.learn(found.songs)
+        let groups = found.groups.prefix(DJLimits.searchResults).map { group in
+            FoundView.Group(
+                id: group.id, name: UntrustedText.shown(group.name), artist: UntrustedText.shown(group.artist),
+                songs: group.songs, art: view.art(group.id))
+        }
+        return FoundView(
+            songs: found.songs.prefix(DJLimits.searchResults).map { view.found($0) }, groups: groups,
+            total: found.total, lookedFor: found.lookedFor.map { UntrustedText.shown($0) })
     }
 }
 

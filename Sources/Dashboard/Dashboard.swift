@@ -210,7 +210,7 @@ public actor Dashboard: Service {
 
     func take(_ event: NodeEvent) {
         show(view.handle(event, now: now))
-        if case .searchResults(let songs, let words) = event { found(songs, for: words) }
+        if case .searchResults(let found, let query) = event { self.found(found, for: query) }
     }
 
     private func tick() {

@@ -20,9 +20,8 @@ public struct DashboardOptions: Sendable {
     public var pin: String?
     /// Whether guests can skip; nil on a guest's node, which is not told.
     public var majoritySkip: Bool?
-    /// Looks for songs in the host's library: the words, and how many at most. Nil on a guest's node, which asks its
-    /// host.
-    public var search: (@Sendable (String, Int) async -> [Song])?
+    /// Looks through the host's library. Nil on a guest's node, which asks its host.
+    public var search: (@Sendable (SongQuery) async -> FoundSongs)?
     /// A song's cover, as it is in the music's file. What kind of picture it is, its bytes tell. Nil where there is none.
     public var art: (@Sendable (Song.ID) async -> [UInt8]?)?
 

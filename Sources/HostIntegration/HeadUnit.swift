@@ -16,6 +16,7 @@ public actor HeadUnit: Service {
     private let player: (any MusicPlayer)?
     private let mediaKeys: MediaKeys?
     private let begun: LibraryStart?
+    private let playlist: String?
     private let showCount: @Sendable (LibraryCount) async -> Void
     private var changes = LibraryChanges()
     private var playback: Playback?
@@ -23,13 +24,15 @@ public actor HeadUnit: Service {
     /// The head unit of a node that does not run yet. The library runs already, and `begun` is what the node has of it.
     /// `showCount` is told how far the library has been read.
     public init(
-        node: Node, library: MusicLibrary?, begun: LibraryStart? = nil, player: (any MusicPlayer)?,
+        node: Node, library: MusicLibrary?, begun: LibraryStart? = nil, playlist: String? = nil,
+        player: (any MusicPlayer)?,
         mediaKeys: MediaKeys?,
         showCount: @escaping @Sendable (LibraryCount) async -> Void = { _ in }
     ) {
         self.node = node
         self.library = library
         self.begun = begun
+        self.playlist = playlist
         self.player = player
         self.mediaKeys = mediaKeys
         self.showCount = showCount
@@ -74,7 +77,14 @@ public actor HeadUnit: Service {
 
     private func take(_ update: MusicLibrary.Update) async {
         for input in changes.handle(update) { await node.send(input) }
+        if case .songs = update { await readPlaylist() }
         await showCount(changes.count)
+    }
+
+    /// With other songs in the folder others of the playlist may be there, and the list may be another one as well.
+    private func readPlaylist() async {
+        guard let playlist, let songs = await library?.songs(ofPlaylist: playlist) else { return }
+        await node.send(.playlist(songs))
     }
 
     private func take(_ problem: PlayerProblem?) async {

@@ -13,8 +13,11 @@ public enum MusicSource: Sendable {
     /// A list of songs that are nowhere.
     case list([Song])
     /// A folder, and where mpv is that plays from it, as `MPVPlayer.find` says; nil for silence. `audioDevice` is one of
-    /// mpv's names for where the sound goes; nil for the usual place.
-    case folder(String, mpv: String?, audioDevice: String? = nil)
+    /// mpv's names for where the sound goes; nil for the usual place. `playlist` is a file whose songs play where nobody asks.
+    case folder(String, mpv: String?, audioDevice: String? = nil, playlist: String? = nil)
+
+    /// Whether a path is that of a playlist, by its ending.
+    public static func isPlaylist(_ path: String) -> Bool { MusicLibrary.isPlaylist(path) }
 
     /// The songs, as a host begins with them. `index` is the file that the index of a folder is kept in, and `isComplete`
     /// tells that all songs are needed, since a session goes on (`LibraryStart`). `progress` is told how many of how many
@@ -26,15 +29,17 @@ public enum MusicSource: Sendable {
         switch self {
         case .list(let songs):
             return Music(songs: songs, opens: DJLimits.openingSongs, search: try ListSearch(songs, logger: logger))
-        case .folder(let folder, let mpv, let audioDevice):
+        case .folder(let folder, let mpv, let audioDevice, let playlist):
             let library = try MusicLibrary(folder: folder, database: index, logger: logger)
             var start = LibraryStart(isComplete: isComplete)
             let running = Task { await library.run() }
             await start.wait(for: library, progress: progress)
+            var listed: [Song.ID] = []
+            if let playlist { listed = await library.songs(ofPlaylist: playlist) ?? [] }
             // The queue is the guests': a library's songs are there to be chosen.
             return Music(
                 songs: start.songs, opens: 0, search: library, library: library, start: start, running: running,
-                mpv: mpv, audioDevice: audioDevice, logger: logger)
+                playlist: playlist, listed: listed, mpv: mpv, audioDevice: audioDevice, logger: logger)
         }
     }
 }
@@ -51,14 +56,21 @@ public struct Music: Sendable {
     var library: MusicLibrary?
     var start: LibraryStart?
     var running: Task<Void, Never>?
+    var playlist: String?
+    /// Those of its songs that are known so far.
+    var listed: [Song.ID] = []
     var mpv: String?
     var audioDevice: String?
     var logger = Logger(label: "roadmesh")
 
     /// What a node hosts with.
-    public func hosting(_ fairness: Fairness = Fairness(), pin: JoiningSecret? = nil) -> Hosting {
+    public func hosting(
+        _ fairness: Fairness = Fairness(), shuffles: Bool = true, pin: JoiningSecret? = nil
+    ) -> Hosting {
         Hosting(
-            SongLibrary(songs), fairness, hasPlayer: mpv != nil, opens: opens, search: search, pin: pin,
+            SongLibrary(songs), fairness, hasPlayer: mpv != nil, opens: opens,
+            // A list is a programme.
+            shuffles: shuffles && library != nil, playlist: listed, search: search, pin: pin,
             wallClockSeconds: UInt32(clamping: Int(Date().timeIntervalSince1970)))
     }
 
@@ -73,7 +85,8 @@ public struct Music: Sendable {
         around node: Node, showCount: @escaping @Sendable (LibraryCount) async -> Void = { _ in }
     ) -> HeadUnit {
         HeadUnit(
-            node: node, library: library, begun: start, player: player, mediaKeys: MediaKeys(logger: logger),
+            node: node, library: library, begun: start, playlist: playlist, player: player,
+            mediaKeys: MediaKeys(logger: logger),
             showCount: showCount)
     }
 

@@ -30,6 +30,7 @@ public struct TimedEvent: Encodable, Sendable {
         case via, circuits, pin, bearer
         case undo, canGoBack, volume
         case invitations, bans, hosts
+        case shelf, from, total, groups, lookedFor
     }
 
     private typealias Container = KeyedEncodingContainer<Key>
@@ -60,9 +61,7 @@ public struct TimedEvent: Encodable, Sendable {
             try snapshot.encode(to: encoder)
             try container.encode(isStale, forKey: .stale)
         case .wish(let songID, let kind, let state): try encode(songID, kind, state, &container)
-        case .searchResults(let songs, let query):
-            try container.encode(query, forKey: .query)
-            try container.encode(songs, forKey: .songs)
+        case .searchResults(let found, let query): try encode(found, for: query, &container)
         case .artwork(let songID, let path):
             try container.encode(songID, forKey: .songID)
             try container.encode(path, forKey: .path)
@@ -131,6 +130,16 @@ public struct TimedEvent: Encodable, Sendable {
         try timing.encode(adapter.connection, forKey: .interval)
         try timing.encode(adapter.supervisionTimeout, forKey: .supervisionTimeout)
         try timing.encodeIfPresent(adapter.foundWithin?.milliseconds, forKey: .foundWithin)
+    }
+
+    private func encode(_ found: FoundSongs, for query: SongQuery, _ container: inout Container) throws {
+        try container.encode(query.words, forKey: .query)
+        try container.encode(query.shelf, forKey: .shelf)
+        try container.encode(query.from, forKey: .from)
+        try container.encode(found.songs, forKey: .songs)
+        try container.encode(found.groups, forKey: .groups)
+        try container.encode(found.total, forKey: .total)
+        try container.encode(found.lookedFor, forKey: .lookedFor)
     }
 
     private func encode(_ steering: Steering, _ container: inout Container) throws {

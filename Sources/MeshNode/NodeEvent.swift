@@ -24,7 +24,7 @@ public enum NodeEvent: Sendable {
     /// A wish of this guest has got somewhere.
     case wish(Song.ID, Wish.Kind, WishState)
     /// The host has found these songs for these words.
-    case searchResults([Song], query: String)
+    case searchResults(FoundSongs, query: SongQuery)
     /// A song's cover art is in this file, for as long as the song is on view.
     case artwork(Song.ID, path: String)
     /// A guest wanted something of this host.

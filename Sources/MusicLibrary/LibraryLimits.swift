@@ -37,6 +37,15 @@ struct LibraryLimits: Sendable {
     /// Songs that are remembered after they are gone, so that they come back as who they were: another stick's worth.
     var goneSongs = 50_000
 
+    // MARK: Playlists
+
+    /// Largest playlist that is read, in bytes: each of its entries with a long path and title.
+    var playlistBytes = 4 << 20
+    /// Entries of a playlist: weeks of music.
+    var playlistEntries = 10_000
+    /// Longest path in a playlist, in bytes: what the system takes (`PATH_MAX`).
+    var playlistPathBytes = 4_096
+
     // MARK: Reading
 
     /// Files that are read between two transactions: a batch takes some tens of milliseconds, a power cut takes back no

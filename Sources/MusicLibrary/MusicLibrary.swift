@@ -76,9 +76,22 @@ public actor MusicLibrary {
         await scanner.run { [index] in index.close() }
     }
 
-    /// Songs with words that begin with what was typed; none where the index fails.
-    public func songs(matching typed: String, atMost limit: Int) async -> [Song] {
-        await index.songs(matching: typed, atMost: limit, logger)
+    /// What has words that begin with what was typed, or is on a shelf; nothing where the index fails.
+    public func find(_ query: SongQuery, atMost limit: Int) async -> FoundSongs {
+        await index.find(query, atMost: limit, logger)
+    }
+
+    /// Whether a path is that of a playlist, by its ending.
+    public static func isPlaylist(_ path: String) -> Bool { Playlist.isPlaylist(path) }
+
+    /// The songs of a playlist, in its order, that are in the folder; those that have not been read yet are not. Nil where the
+    /// file cannot be read, and where it is no playlist or names no file.
+    public func songs(ofPlaylist path: String) async -> [Song.ID]? {
+        guard let list = await coverReader.run({ [limits] in Playlist(file: path, limits: limits) }) else { return nil }
+        let inside = list.files.compactMap {
+            $0.hasPrefix(folder + "/") ? String($0.dropFirst(folder.utf8.count + 1)) : nil
+        }
+        return try? await index.songs(at: inside)
     }
 
     /// The absolute path of a song's file, which may be away with its stick. Nil where there is no such song.

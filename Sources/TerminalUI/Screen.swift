@@ -42,7 +42,7 @@ struct Screen {
     mutating func show(_ event: NodeEvent, now: MeshInstant) -> [String] {
         switch event {
         case .snapshot(let snapshot, _): choice.shown = snapshot
-        case .searchResults(let songs, _): choice.found = songs
+        case .searchResults(let found, let query): choice.take(found, for: query)
         case .library(let library): choice.library = library.songs
         // What is suggested is in no queue yet.
         case .intent(let intent, _, _) where watch.names.title(intent.songID) == nil:

@@ -70,7 +70,7 @@ struct Sentences {
         // A notice says why, and what to do.
         case .wish(_, .suggest, .rejected): []
         case .wish(let songID, let kind, let state): [say(kind.text(state, title: watch.names.quoted(songID)))]
-        case .searchResults(let songs, let query): lines(songs, foundFor: query)
+        case .searchResults(let found, let query): FoundText(found, query, place, language).lines
         case .intent(let intent, let peer, let rejected): lines(intent, peer, rejected)
         case .notice(let notice): [Self.sentence(notice, language)]
         case .mark(let text): [say("Marked: \(text)")]
@@ -253,15 +253,6 @@ struct Sentences {
                 "  \($0.number). [\($0.id)] \($0.song.whole)\($0.votes.map { "  \($0)" } ?? "")"
             }
             + (hidden > 0 ? ["  … " + say("and \(hidden) more")] : []) + [""]
-    }
-
-    private func lines(_ songs: [Song], foundFor query: String) -> [String] {
-        guard !songs.isEmpty else { return [say("Nothing found for \"\(query)\".")] }
-        return [say("Found for \"\(query)\":")]
-            + songs.enumerated().map { index, song in
-                let id = place == .lines ? "[\(UntrustedText.shown(song.id))] " : ""
-                return "  \(index + 1). \(id)\(ViewText.SongText(song.title, song.artist).whole)"
-            }
     }
 
     // MARK: Wishes

@@ -141,7 +141,7 @@ class StandIn:
         if url.path == "/events":
             self._stream(request)
         elif url.path == "/api/search":
-            self._search(request, parse_qs(url.query)["q"][0])
+            self._search(request, {name: values[0] for name, values in parse_qs(url.query).items()})
         elif url.path.startswith("/art/"):
             _answer(request, 200, TYPES[".svg"], COVER.encode())
         elif url.path == "/invitation.svg":
@@ -152,14 +152,13 @@ class StandIn:
         else:
             _json(request, 404, {"message": "There is nothing here."})
 
-    def _search(self, request: BaseHTTPRequestHandler, words: str) -> None:
-        self.searches.put(words)
+    def _search(self, request: BaseHTTPRequestHandler, fields: dict[str, str]) -> None:
+        words, shelf, start = fields.get("q", ""), fields.get("shelf", "words"), int(fields.get("from", "0"))
+        self.searches.put(" ".join([*([shelf] if shelf != "words" else []), words, *([f"from {start}"] if start else [])]))
         if "search" in self.answers:
             _json(request, *self.answers["search"])
             return
-        found = [item(number) for number, song in enumerate(SONGS) if words.lower() in f"{song[0]} {song[1]}".lower()]
-        keys = ("id", "title", "artist", "duration", "art")
-        _json(request, 200, {"songs": [{key: song[key] for key in keys} for song in found]})
+        _json(request, 200, _found(shelf, words, start))
 
     def _post(self, request: BaseHTTPRequestHandler) -> None:
         body = json.loads(request.rfile.read(int(request.headers["Content-Length"])))
@@ -244,3 +243,32 @@ if __name__ == "__main__":
     print(f"{state} is on {stand_in.url}")
     while True:
         print(json.dumps(stand_in.commands.get()))
+
+
+def _found(shelf: str, words: str, start: int) -> dict[str, Any]:
+    """What the library of a stand-in has: the songs of the views, or 45 newest ones."""
+    groups: list[dict[str, Any]] = []
+    songs = [item(number) for number, _ in enumerate(SONGS)]
+    looked_for = None
+    if shelf == "words":
+        fitting = [one for one in songs if words.lower() in f"{one['title']} {one['artist']}".lower()]
+        if not fitting and words == "hedlights":
+            looked_for, fitting = "headlights", [one for one in songs if one["title"] == "Headlights"]
+        songs = fitting
+    elif shelf == "newest":
+        songs = [{**item(number % len(SONGS)), "id": f"new{number}", "title": f"New {number}"} for number in range(45)]
+    elif shelf == "heard":
+        songs = [{**item(1), "id": "old", "title": "Old Times"}]
+    elif shelf == "artist":
+        (artist,) = [one["artist"] for one in songs if one["id"] == words]
+        songs = [one for one in songs if one["artist"] == artist]
+    elif shelf in ("artists", "albums"):
+        groups = [
+            {"id": one["id"], "name": one["artist"], "artist": "" if shelf == "artists" else "Several", "songs": 3, "art": None}
+            for one in songs
+        ]
+        songs = []
+    keys = ("id", "title", "artist", "duration", "art")
+    total = len(songs) + len(groups)
+    page = [{key: song[key] for key in keys} for song in songs[start : start + 20]]
+    return {"songs": page, "groups": groups[start : start + 20], "total": total, "lookedFor": looked_for}

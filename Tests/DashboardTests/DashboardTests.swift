@@ -230,13 +230,13 @@ struct DashboardTests {
     @Test("finds songs in the host's library")
     func hostSearch() async throws {
         var options = DashboardOptions()
-        options.search = { words, limit in SongLibrary(Car.songs).songs(matching: words, atMost: limit) }
+        options.search = { SongLibrary(Car.songs).find($0, atMost: DJLimits.searchResults) }
         let car = try await Car(options: options)
         let browser = car.browser
         let found = try await browser.get("/api/search?q=song+3")
         #expect(found.status == 200 && found.body.contains("\"id\":\"s3\"") && !found.body.contains("s4"))
-        #expect(try await browser.get("/api/search?q=%20").body == "{\"songs\":[]}")
-        #expect(try await browser.get("/api/search").body == "{\"songs\":[]}")
+        #expect(try await browser.get("/api/search?q=%20").body.contains("\"songs\":[]"))
+        #expect(try await browser.get("/api/search").body.contains("\"songs\":[]"))
         #expect(try await browser.get("/api/search?q=\(String(repeating: "x", count: 200))").status == 400)
         try await car.stop()
     }
@@ -258,7 +258,7 @@ struct DashboardTests {
         #expect(try await overtaken.status == 503)
         #expect(try await car.heard.first { $0 } == .guest(.search("ab")))
         car.tell(.searchResults([], query: "ab"))
-        #expect(try await second.body == "{\"songs\":[]}")
+        #expect(try await second.body.contains("\"songs\":[]"))
         try await car.stop()
     }
 

@@ -17,7 +17,7 @@ struct WebGuestLifeTests {
         var options = DashboardOptions()
         options.webGuests = true
         options.majoritySkip = true
-        options.search = { words, limit in SongLibrary(Car.songs).songs(matching: words, atMost: limit) }
+        options.search = { SongLibrary(Car.songs).find($0, atMost: DJLimits.searchResults) }
         return try await Car(options: options, node: host, pause: pause)
     }
 

@@ -10,6 +10,7 @@ from roadmesh_peer.conversation import Conversation
 from roadmesh_peer.democracy_dj import (
     QueueItem,
     Rejection,
+    Shelf,
     State,
     Why,
     search,
@@ -177,6 +178,19 @@ def test_a_search_is_answered_from_the_hosts_library(ana: Guest) -> None:
     ana.send_latest(search(8, "nothing like this", snapshot=True))
     ana.until(lambda: 8 in ana.view.found and ana.view.snapshots > before, "nothing, and a snapshot")
     assert ana.view.found[8] == []
+
+
+def test_a_guest_looks_through_the_library_without_a_word(ana: Guest) -> None:
+    ana.send_latest(search(1, "", shelf=Shelf.ARTISTS))
+    ana.until(lambda: 1 in ana.view.found, "artists")
+    (artist,) = ana.view.groups[1]
+    assert (artist.name, artist.songs, ana.view.totals[1]) == ("The Milestones", 21, 1)
+    ana.send_latest(search(2, artist.id, shelf=Shelf.ARTIST, start=20))
+    ana.until(lambda: 2 in ana.view.found, "the artist's last song")
+    assert [song.id for song in ana.view.found[2]] == ["n20"] and ana.view.totals[2] == 21
+    ana.send_latest(search(3, "milestnoes"))
+    ana.until(lambda: 3 in ana.view.found, "what is most like it")
+    assert ana.view.totals[3] == 21
 
 
 def test_guests_are_told_now_and_then_which_state_is_the_present_one(ana: Guest) -> None:

@@ -27,11 +27,11 @@ struct NodeCoreTests {
         pair.feed(.input(.host(.search("Song 3"))), to: .host)
         let found = pair.shown.map { events in
             events.compactMap { event -> [String]? in
-                if case .searchResults(let songs, "Song 3") = event { songs.map(\.id) } else { nil }
+                if case .searchResults(let found, "Song 3") = event { found.songs.map(\.id) } else { nil }
             }
         }
         #expect(found == [[["s3"]], []])
-        pair.feed(.input(.host(.search(String(repeating: "x", count: DJLimits.searchBytes + 1)))), to: .host)
+        pair.feed(.input(.host(.search(SongQuery(String(repeating: "x", count: DJLimits.searchBytes + 1))))), to: .host)
         #expect(pair.notices(at: .host) == ["searchTooLong"])
     }
 

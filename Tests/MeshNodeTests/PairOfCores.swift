@@ -188,7 +188,7 @@ struct PairOfCores {
         case .close(let id, _): for end in Side.allCases { feed(.channelClosed(id), to: end) }
         case .show(let event): shown[side.rawValue].append(event)
         case .search(let request, let peer):
-            let songs = cores[side.rawValue].library?.songs.filter { $0.title.contains(request.words) } ?? []
+            let songs = cores[side.rawValue].library?.songs.filter { $0.title.contains(request.query.words) } ?? []
             feed(.found(SearchResults(number: request.number, songs: songs), for: peer), to: side)
         case .deliver(let message, let id): said[id, default: []].append(.message(message))
         case .acknowledge(let number, let id): said[id, default: []].append(.acknowledged(number))

@@ -189,7 +189,8 @@ struct ProblemTableTests {
             let shown = HostSnapshot(
                 epoch: 1, revision: 1, nowPlaying: nil, isPlaying: false, queue: isEmpty ? [] : songs,
                 connectedPeers: problem == .nobodyHere ? [] : [stranger])
-            let view = SongChoice(shown: problem == .noQueueYet ? nil : shown)
+            var view = SongChoice(shown: problem == .noQueueYet ? nil : shown)
+            view.groups = [SongGroup(id: "s1", name: "Ana", songs: 1)]
             guard case .input(let input)? = CommandReader(user).meaning(ofTyped: line, view) else {
                 Issue.record("\(line) is not answered")
                 return Told(pair: try PairOfCores(), side: .guest)
@@ -221,7 +222,7 @@ struct ProblemTableTests {
             return Told(pair: pair, side: .guest)
         case .searchTooLong:
             let words = String(repeating: "x", count: DJLimits.searchBytes + 1)
-            return Told(pair: try fed(.input(.guest(.search(words))), to: .guest), side: .guest)
+            return Told(pair: try fed(.input(.guest(.search(SongQuery(words)))), to: .guest), side: .guest)
         case .notKeptOut(let name): return Told(pair: try fed(.input(.unban(name)), to: .host), side: .host)
         case .nothingToUndo: return Told(pair: try fed(.input(.host(.undo)), to: .host), side: .host)
         case .nothingBefore: return Told(pair: try fed(.input(.host(.previous)), to: .host), side: .host)
@@ -237,7 +238,7 @@ struct ProblemTableTests {
             // The host's own answer waits for its disk.
             pair.disks[Side.host.rawValue] = .hangs
             pair.feed(.input(.host(.pause)), to: .host)
-            pair.feed(.input(.guest(.search(words))), to: .guest)
+            pair.feed(.input(.guest(.search(SongQuery(words)))), to: .guest)
             pair.say(.searchResults(SearchResults(number: 1, songs: [], refused: reason)))
             return Told(pair: pair, side: .guest)
         case .tooManyInvitations:

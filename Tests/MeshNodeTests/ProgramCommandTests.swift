@@ -21,6 +21,9 @@ struct ProgramCommandTests {
 
     private static let hostLines: [(String, NodeInput)] = [
         ("play", .host(.play)), ("  pause  ", .host(.pause)), ("skip", .host(.skip)),
+        ("artists", .host(.search(SongQuery(on: .artists)))), ("albums", .host(.search(SongQuery(on: .albums)))),
+        ("newest", .host(.search(SongQuery(on: .newest)))), ("history", .host(.search(SongQuery(on: .heard)))),
+        ("open album s4", .host(.search(SongQuery("s4", on: .album)))), ("more", .host(.more)),
         ("next s4", .host(.playNext("s4"))), ("playNext s4", .host(.playNext("s4"))),
         ("move s4 1", .host(.move("s4", to: 0))),
         ("clear", .host(.clear)), ("undo", .host(.undo)), ("previous", .host(.previous)),
@@ -38,6 +41,9 @@ struct ProgramCommandTests {
         host: String(repeating: "c1", count: 16), service: .democracyDJ, name: Array(0..<8), secret: Array(16..<32))
     private static let guestLines: [(String, NodeInput)] = [
         ("vote s1", .guest(.vote("s1"))), ("unvote s1", .guest(.takeBackVote("s1"))),
+        ("artists", .guest(.search(SongQuery(on: .artists)))), ("albums", .guest(.search(SongQuery(on: .albums)))),
+        ("newest", .guest(.search(SongQuery(on: .newest)))), ("history", .guest(.search(SongQuery(on: .heard)))),
+        ("open artist s4", .guest(.search(SongQuery("s4", on: .artist)))), ("more", .guest(.more)),
         ("suggest s2", .guest(.suggest("s2"))), ("search open road", .guest(.search("open road"))),
         ("skip", .guest(.skip)), ("retry", .retry), ("pin 314159", .pin(pin)), ("leave", .leave),
         ("hosts", .hosts), ("join Dad's Car", .join("Dad's Car")), ("forget Dad's Car", .forgetHost("Dad's Car")),
@@ -93,8 +99,8 @@ struct ProgramCommandTests {
         #expect(notice.code == "badCommand")
         #expect(
             notice.suggestion
-                == "Try: vote ID, unvote ID, search WORDS, suggest ID, skip, retry, hosts, join HOST, forget HOST, pin DIGITS, "
-                + "leave, view, quit.")
+                == "Try: vote ID, unvote ID, search WORDS, suggest ID, skip, artists, albums, newest, history, "
+                + "open artist|album ID, more, retry, hosts, join HOST, forget HOST, pin DIGITS, leave, view, quit.")
     }
 
     // MARK: Pages

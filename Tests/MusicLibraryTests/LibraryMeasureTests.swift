@@ -71,7 +71,7 @@ struct LibraryMeasureTests {
         for round in 0..<10 {
             for typed in Self.words + ["o", "r", "1", "ro", "un sto", "op ro 1", "r e s t", "nothing", "\(round)"] {
                 let start = clock.now
-                let found = await library.songs(matching: typed, atMost: 20)
+                let found = await library.find(SongQuery(typed), atMost: 20).songs
                 times.append(milliseconds(clock.now - start))
                 #expect(found.isEmpty == ["nothing", "r e s t", "un sto"].contains(typed) || typed.contains(" "))
             }

@@ -27,7 +27,7 @@ struct MusicLibraryTests {
             #expect(songs.map(\.title) == ["10", "First", "Second", "Alone"])
             #expect(songs.allSatisfy { $0.id.utf8.count == 15 && (0.9...1.3).contains($0.duration) })
             #expect(await library.file(of: songs[2].id) == shelf.path("x/2.mp3"))
-            #expect(await library.songs(matching: "emil sec", atMost: 5) == [songs[2]])
+            #expect(await library.find(SongQuery("emil sec"), atMost: 5).songs == [songs[2]])
             #expect(await library.cover(of: songs[1].id) == Cover(bytes: cover, mediaType: "image/png"))
             #expect(await library.cover(of: songs[2].id) == nil)
             #expect(await library.file(of: "nobody") == nil)
@@ -51,7 +51,7 @@ struct MusicLibraryTests {
             shelf.remove("sub/b.mp3")
             try await updates.songs { $0.count == 1 }
             #expect(await library.file(of: id) == nil)
-            #expect(await library.songs(matching: "after", atMost: 1).isEmpty)
+            #expect(await library.find(SongQuery("after"), atMost: 1).songs.isEmpty)
             // Elsewhere, with other dates: its content tells.
             try shelf.put("c.mp3", title: "After", artist: "A")
             let copied = try await updates.songs { $0.count == 2 }
@@ -112,7 +112,7 @@ struct MusicLibraryTests {
             let songs = try await updates.songs()
             #expect(rename(shelf.folder, shelf.place + "/pulled") == 0)
             #expect(try await updates.problem() == .folderMissing(path: shelf.folder))
-            #expect(await library.songs(matching: "a", atMost: 1) == songs)
+            #expect(await library.find(SongQuery("a"), atMost: 1).songs == songs)
             // What the stick was mounted on.
             mkdir(shelf.folder, 0o700)
             #expect(try await updates.problem() == .folderAway(path: shelf.folder))

@@ -87,6 +87,8 @@ extension CommandProblem {
                         "move", needs: "a song and a place",
                         type: "two numbers of the list: the song, and its new place"),
                     .incomplete("volume", needs: "a number", type: "a number from 0 to 100"),
+                    .incomplete(
+                        "open", needs: "an artist or album", type: "its number, or the beginning of its name"),
                     .incomplete("pin", needs: "six digits", type: "the digits on the host's screen"),
                 ]
             case .noSuchLine: all += [problem, .noSuchLine(1, of: 0)]

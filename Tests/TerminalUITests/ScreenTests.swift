@@ -210,7 +210,7 @@ struct ScreenTests {
         var plain = Screen(Car.description(.guest, Car.ana), .lines)
         let said =
             plain.show(.snapshot(snapshot, isStale: false), now: .zero)
-            + plain.show(.searchResults(songs, query: "x"), now: .zero)
+            + plain.show(.searchResults(FoundSongs(songs, lookedFor: evil), query: "x"), now: .zero)
         for line in panel + said { #expect(line == UntrustedText.shown(line)) }
         #expect(panel.last == " 1. Ro[2Jad31mpirTx – Ro[2Jad31mpirTx  Ro[2Jad31mpirTx asked")
     }

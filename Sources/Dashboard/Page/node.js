@@ -79,14 +79,20 @@ export class PageNode {
         }
     }
 
-    /** Songs of the host's library that have all of these words: `{songs, message}`. */
-    async search(words, signal) {
+    /**
+     * What of the host's library has all of these words, or is on a shelf of it: `{songs, groups, total, lookedFor, message}`.
+     * `from` counts what was shown already.
+     */
+    async search({ words = "", shelf = "words", from = 0 }, signal) {
+        const none = { songs: [], groups: [], total: 0, lookedFor: null };
+        const fields = new URLSearchParams({ q: words, ...(shelf === "words" ? {} : { shelf }), ...(from ? { from } : {}) });
         try {
-            const answer = await fetch(`/api/search?q=${encodeURIComponent(words)}`, { signal });
-            if (!answer.ok) return { songs: [], message: await messageOf(answer) || t`The host does not answer.` };
-            return { songs: (await answer.json()).songs, message: "" };
+            const answer = await fetch(`/api/search?${fields}`, { signal });
+            if (!answer.ok) return { ...none, message: await messageOf(answer) || t`The host does not answer.` };
+            const found = await answer.json();
+            return { ...none, total: found.songs.length, ...found, message: "" };
         } catch {
-            return { songs: [], message: t`No connection. Your search continues when it is back.` };
+            return { ...none, message: t`No connection. Your search continues when it is back.` };
         }
     }
 

@@ -6,9 +6,10 @@ import { KeyedList, make, setAttribute, setShown, setText } from "/dom.js";
 import { icon } from "/icons.js";
 import { plural, t } from "/language.js";
 import { limits } from "/limits.js";
+import { groupRow, shelfText, Shelves } from "/shelves.js";
 import { clock, shown, titleOf } from "/text.js";
 
-/** Looks for songs of the host's library, and asks for them. */
+/** Looks for songs of the host's library by words or on its shelves, and asks for them. */
 export class Search {
     #input = make("input", "waits", {
         type: "search", id: "words", name: "q", maxlength: limits.search, autocomplete: "off", autocapitalize: "off",
@@ -16,13 +17,17 @@ export class Search {
     });
     #state = make("p", "hint", { role: "status" });
     #found = make("ul", "songs");
+    #groups = make("ul", "songs");
+    #more = make("button", "quiet more", { type: "button", hidden: true, "data-control": "more" }, t`Show more`);
     #library = make(
         "div", "library", { hidden: true }, make("p"), make("progress", "", { "aria-label": t`Songs scanned` }));
     #songs = [];
+    #opened = [];
     #view = null;
     #timer = null;
     #abort = null;
-    /** The words that are searched for have no answer yet. */
+    #query = { shelf: "words", words: "" };
+    /** What is searched for has no answer yet. */
     #isOpen = false;
 
     constructor(panel, node, isHost) {
@@ -32,14 +37,17 @@ export class Search {
         const form = make("form", "search", { role: "search" }, label, this.#input, submit);
         form.addEventListener("submit", (event) => {
             event.preventDefault();
-            this.#look();
+            this.#lookForWords();
         });
         this.#input.addEventListener("input", () => {
             clearTimeout(this.#timer);
-            this.#timer = setTimeout(() => this.#look(), limits.typing);
+            this.#timer = setTimeout(() => this.#lookForWords(), limits.typing);
         });
-        panel.append(form, this.#state, this.#found, this.#library);
+        this.shelves = new Shelves((shelf) => this.#open({ shelf, words: "" }));
+        this.#more.addEventListener("click", () => this.#look(this.#songs.length || this.#opened.length));
+        panel.append(form, this.shelves.element, this.#state, this.#groups, this.#found, this.#more, this.#library);
         this.found = new KeyedList(this.#found, (song) => song.id, () => foundRow(node, isHost));
+        this.groups = new KeyedList(this.#groups, (group) => group.id, () => groupRow((group) => this.#openGroup(group)));
         this.#say(isHost ? t`Search your music and add songs.` : t`Search the car's music.`);
     }
 
@@ -58,24 +66,46 @@ export class Search {
         this.#input.focus();
     }
 
-    async #look() {
-        clearTimeout(this.#timer);
-        this.#abort?.abort();
-        const words = this.#input.value.trim();
-        this.#isOpen = words !== "";
-        if (!words) return this.#answer([], "");
-        const abort = new AbortController();
-        this.#abort = abort;
-        this.#say(t`Searching…`);
-        const { songs, message } = await this.node.search(words, abort.signal);
-        if (abort.signal.aborted) return;
-        this.#isOpen = message !== "";
-        const none = t`Nothing found for “${shown(words, "")}”.`;
-        this.#answer(songs, message || (songs.length ? plural(songs.length, "{1} song found.", "{1} songs found.") : none));
+    #lookForWords() {
+        this.#query = { shelf: "words", words: this.#input.value.trim() };
+        return this.#look();
     }
 
-    #answer(songs, words) {
-        this.#songs = songs;
+    #open(query) {
+        this.#input.value = "";
+        this.#query = query;
+        return this.#look();
+    }
+
+    #openGroup(group) {
+        const shelf = this.#query.shelf === "albums" ? "album" : "artist";
+        return this.#open({ shelf, words: group.id, title: shown(group.name, t`(untitled)`) });
+    }
+
+    /** `from` counts what is shown of it already. */
+    async #look(from = 0) {
+        clearTimeout(this.#timer);
+        this.#abort?.abort();
+        const query = this.#query;
+        this.shelves.show(query.shelf);
+        this.#isOpen = query.shelf !== "words" || query.words !== "";
+        if (!this.#isOpen) return this.#answer({ songs: [], groups: [], total: 0 }, 0, "");
+        const abort = new AbortController();
+        this.#abort = abort;
+        if (!from) this.#say(t`Searching…`);
+        const found = await this.node.search({ ...query, from }, abort.signal);
+        if (abort.signal.aborted) return;
+        this.#isOpen = found.message !== "";
+        this.#answer(found, from, found.message || foundText(query, found));
+    }
+
+    #answer(found, from, words) {
+        // What could not be had more of is still there.
+        if (!from || !this.#isOpen) {
+            this.#songs = [...(from ? this.#songs : []), ...found.songs];
+            this.#opened = [...(from ? this.#opened : []), ...found.groups];
+            setShown(this.#more, Math.max(this.#songs.length, this.#opened.length) < found.total);
+        }
         this.#say(words);
         this.#show();
     }
@@ -88,10 +118,13 @@ export class Search {
         const { nowPlaying = null, queue = [], wishes = [] } = this.#view ?? {};
         const items = new Map([...queue, nowPlaying].map((item) => [item?.id, item]));
         const wished = new Map(wishes.map((wish) => [wish.songID, wish]));
+        const isAgain = this.#query.shelf === "heard";
+        this.groups.update(this.#opened);
+        setShown(this.#groups, this.#opened.length);
         this.found.update(this.#songs.map((song) => {
             const item = items.get(song.id);
             const isPlaying = nowPlaying?.id === song.id;
-            return { ...song, item, isPlaying, wish: wished.get(song.id) ?? item?.wish };
+            return { ...song, item, isPlaying, isAgain, wish: wished.get(song.id) ?? item?.wish };
         }));
     }
 
@@ -109,6 +142,16 @@ export class Search {
         setAttribute(progress, "max", String(Math.max(1, library.toScan)));
         setAttribute(progress, "value", String(library.scanned ?? 0));
     }
+}
+
+/** What is said of what was found. */
+function foundText(query, { total, lookedFor }) {
+    if (query.shelf !== "words") return shelfText(query, total);
+    const none = t`Nothing found for “${shown(query.words, "")}”.`;
+    if (!total) return none;
+    if (!lookedFor) return plural(total, "{1} song found.", "{1} songs found.");
+    const instead = plural(total, "{1} song found for “{2}”.", "{1} songs found for “{2}”.", shown(lookedFor, ""));
+    return `${none} ${instead}`;
 }
 
 function foundRow(node, isHost) {
@@ -136,8 +179,10 @@ function foundRow(node, isHost) {
         const done = doneWord(song, isHost);
         const isVote = !isHost && song.item;
         const title = titleOf(song);
-        const label = isVote ? t`Vote for ${title}` : isHost ? t`Add ${title}` : t`Suggest ${title}`;
-        const next = isVote ? ["vote", t`Vote`] : ["plus", word];
+        const again = isHost && song.isAgain;
+        const label = isVote ? t`Vote for ${title}`
+            : again ? t`Play ${title} again` : isHost ? t`Add ${title}` : t`Suggest ${title}`;
+        const next = isVote ? ["vote", t`Vote`] : again ? ["plus", t`Play again`] : ["plus", word];
         setButton(add, ...(done ? ["check", done, `${label}: ${done}`] : [...next, label]));
         // Not taken away: a person who has just tapped it keeps the focus.
         setAttribute(add, "aria-disabled", done ? "true" : null);

@@ -10,8 +10,8 @@ const files = [
     "/hold.js", "/hostrow.js", "/icon-180.png", "/icon-512.png", "/icon.svg", "/icons.js", "/invitation.js",
     "/join.js", "/language.js", "/last.js", "/limits.js", "/lists.css", "/manifest.webmanifest", "/night.css",
     "/node.js", "/notices.js", "/outbox.js", "/playing.js", "/queue.js", "/reach.js", "/refusals.js", "/reorder.js",
-    "/search.js", "/shell.js", "/small.css", "/storage.js", "/stream.js", "/style.css", "/tabs.js", "/text.js",
-    "/theme.js", "/tree.js", "/undo.js", "/volume.js",
+    "/search.js", "/shell.js", "/shelves.js", "/small.css", "/storage.js", "/stream.js", "/style.css", "/tabs.js",
+    "/text.js", "/theme.js", "/tree.js", "/undo.js", "/volume.js",
 ];
 
 /** How long the node may take, in milliseconds: it is on this device. */

@@ -151,17 +151,17 @@ struct DashboardRoutes {
 
     // MARK: What people want
 
-    private struct FoundSongs: Encodable {
-        var songs: [NodeView.FoundSong]
-    }
-
     private static func search(
         _ dashboard: Dashboard, _ request: Request, _ context: DashboardContext
     ) async throws -> Response {
         guard let viewer = await dashboard.viewer(context.right) else { throw Dashboard.Refusal.notJoined }
-        let words = PercentCoding.field("q", of: request.uri.query) ?? ""
-        switch try await dashboard.search(words, by: viewer, from: context.address) {
-        case .songs(let songs): return try .json(FoundSongs(songs: songs))
+        func field(_ name: String) -> String? { PercentCoding.field(name, of: request.uri.query) }
+        guard let shelf = SongQuery.Shelf(rawValue: field("shelf") ?? "words"),
+            let from = Int(field("from") ?? "0"), (0...DJLimits.browsedSongs).contains(from)
+        else { throw Dashboard.Refusal.malformed }
+        let query = SongQuery(field("q") ?? "", on: shelf, from: from)
+        switch try await dashboard.search(query, by: viewer, from: context.address) {
+        case .found(let found): return try .json(found)
         case .notConnected:
             throw Dashboard.Refusal(
                 status: 503, message: "No connection to the host. Your search continues when it is back.")

@@ -76,6 +76,7 @@ enum PageFiles {
             .script("reorder.js", PackageResources.reorder_js),
             .script("search.js", PackageResources.search_js),
             .script("shell.js", PackageResources.shell_js),
+            .script("shelves.js", PackageResources.shelves_js),
             .script("storage.js", PackageResources.storage_js),
             .script("stream.js", PackageResources.stream_js),
             .script("tabs.js", PackageResources.tabs_js),

@@ -41,6 +41,8 @@ public enum DJLimits {
     public static let namedChoices = 4
     /// Songs that a search finds: what a phone shows on two screens, in one message of some kilobytes.
     public static let searchResults = 20
+    /// Songs that a library is told to have, and the furthest that somebody looks: more than a stick has room for.
+    public static let browsedSongs = 100_000
     /// Searches of one guest a second that are answered: each goes through the whole library.
     public static let searchesPerSecond = 4
     /// Searches that may come at once before that counts: somebody who looks for several songs from a list.

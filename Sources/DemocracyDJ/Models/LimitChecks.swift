@@ -15,13 +15,32 @@ extension DJLimits {
 
 extension SearchRequest {
     /// Whether a guest can ask this.
-    var isWithinLimits: Bool { words.utf8.count <= DJLimits.searchBytes }
+    var isWithinLimits: Bool {
+        query.words.utf8.count <= DJLimits.searchBytes && (0...DJLimits.browsedSongs).contains(query.from)
+    }
 }
 
 extension SearchResults {
     /// Whether a host can have found this.
     var isWithinLimits: Bool {
+        found.isWithinLimits
+    }
+}
+
+extension FoundSongs {
+    /// Whether a host can have found this.
+    var isWithinLimits: Bool {
         songs.count <= DJLimits.searchResults && songs.allSatisfy(\.isWithinLimits) && areDistinct(songs.map(\.id))
+            && groups.count <= DJLimits.searchResults && groups.allSatisfy(\.isWithinLimits)
+            && areDistinct(groups.map(\.id)) && (0...DJLimits.browsedSongs).contains(total)
+            && (lookedFor?.utf8.count ?? 0) <= DJLimits.searchBytes
+    }
+}
+
+extension SongGroup {
+    fileprivate var isWithinLimits: Bool {
+        DJLimits.isSongID(id) && name.utf8.count <= DJLimits.songTextBytes
+            && artist.utf8.count <= DJLimits.songTextBytes && (0...DJLimits.browsedSongs).contains(songs)
     }
 }
 

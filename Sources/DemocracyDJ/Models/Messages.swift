@@ -27,16 +27,21 @@ public enum MeshMessage: Hashable, Sendable {
 public struct SearchRequest: Hashable, Sendable {
     /// Tells the answers of a guest's searches apart.
     public var number: UInt32
-    /// What to look for: words, all of which a song must have.
-    public var words: String
+    /// What to look for.
+    public var query: SongQuery
     /// The guest waits for the host's whole state as well: one request takes the place of another that has not left.
     public var asksForState: Bool
 
     /// A request.
-    public init(number: UInt32, words: String, asksForState: Bool = false) {
+    public init(number: UInt32, query: SongQuery, asksForState: Bool = false) {
         self.number = number
-        self.words = words
+        self.query = query
         self.asksForState = asksForState
+    }
+
+    /// A request for songs that have these words.
+    public init(number: UInt32, words: String, asksForState: Bool = false) {
+        self.init(number: number, query: SongQuery(words), asksForState: asksForState)
     }
 }
 
@@ -44,17 +49,25 @@ public struct SearchRequest: Hashable, Sendable {
 public struct SearchResults: Hashable, Sendable {
     /// The request's number.
     public var number: UInt32
-    /// At most `DJLimits.searchResults` songs, the best first.
-    public var songs: [Song]
+    /// What it is.
+    public var found: FoundSongs
 
     /// Why the host has not looked; nil where it has.
     public var refused: RejectionReason?
 
     /// Results.
-    public init(number: UInt32, songs: [Song], refused: RejectionReason? = nil) {
+    public init(number: UInt32, found: FoundSongs, refused: RejectionReason? = nil) {
         self.number = number
-        self.songs = songs
+        self.found = found
         self.refused = refused
+    }
+
+    /// The songs of it.
+    public var songs: [Song] { found.songs }
+
+    /// Songs, and no more.
+    public init(number: UInt32, songs: [Song], refused: RejectionReason? = nil) {
+        self.init(number: number, found: FoundSongs(songs), refused: refused)
     }
 }
 

@@ -52,12 +52,15 @@ extension MeshMessage {
                 elapsed: wire.hasElapsed ? DJLimits.seconds(wire.elapsed) : nil)
         case .snapshotRequest: self = .stateRequest
         case .search(let wire):
-            let request = SearchRequest(number: wire.number, words: wire.words, asksForState: wire.snapshot)
+            // A shelf that this version does not know is one of nothing that it has.
+            guard let shelf = SongQuery.Shelf(wire.shelf) else { return nil }
+            let query = SongQuery(wire.words, on: shelf, from: Int(wire.from))
+            let request = SearchRequest(number: wire.number, query: query, asksForState: wire.snapshot)
             guard request.isWithinLimits else { return nil }
             self = .search(request)
         case .searchResults(let wire):
             let results = SearchResults(
-                number: wire.number, songs: wire.songs.map { Song($0) }, refused: RejectionReason(wire.refused))
+                number: wire.number, found: FoundSongs(wire), refused: RejectionReason(wire.refused))
             guard results.isWithinLimits else { return nil }
             self = .searchResults(results)
         case nil: return nil
@@ -144,11 +147,13 @@ extension WireEnvelope {
         case .stateRequest: snapshotRequest = WireSnapshotRequest()
         case .search(let request):
             search.number = request.number
-            search.words = request.words
+            search.words = request.query.words
+            search.shelf = WireShelf(request.query.shelf)
+            search.from = UInt32(clamping: request.query.from)
             search.snapshot = request.asksForState
         case .searchResults(let results):
             searchResults.number = results.number
-            searchResults.songs = results.songs.map { WireSong($0) }
+            searchResults.take(results.found)
             if let refused = results.refused { searchResults.refused = WireReason(refused) }
         }
     }

@@ -111,6 +111,65 @@ nonisolated enum WireReason: SwiftProtobuf.Enum, Swift.CaseIterable {
 
 }
 
+/// Where a guest looks.
+nonisolated enum WireShelf: SwiftProtobuf.Enum, Swift.CaseIterable {
+  typealias RawValue = Int
+
+  /// Songs that have the words in title, artist or album.
+  case words // = 0
+  case artists // = 1
+  case albums // = 2
+  case newest // = 3
+  case heard // = 4
+
+  /// Those of the artist, or on the album, of the song whose id the words are.
+  case artist // = 5
+  case album // = 6
+  case UNRECOGNIZED(Int)
+
+  init() {
+    self = .words
+  }
+
+  init?(rawValue: Int) {
+    switch rawValue {
+    case 0: self = .words
+    case 1: self = .artists
+    case 2: self = .albums
+    case 3: self = .newest
+    case 4: self = .heard
+    case 5: self = .artist
+    case 6: self = .album
+    default: self = .UNRECOGNIZED(rawValue)
+    }
+  }
+
+  var rawValue: Int {
+    switch self {
+    case .words: return 0
+    case .artists: return 1
+    case .albums: return 2
+    case .newest: return 3
+    case .heard: return 4
+    case .artist: return 5
+    case .album: return 6
+    case .UNRECOGNIZED(let i): return i
+    }
+  }
+
+  // The compiler won't synthesize support with the UNRECOGNIZED case.
+  static let allCases: [WireShelf] = [
+    .words,
+    .artists,
+    .albums,
+    .newest,
+    .heard,
+    .artist,
+    .album,
+  ]
+
+}
+
 nonisolated struct WireEnvelope: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -296,9 +355,15 @@ nonisolated struct WireSearch: Sendable {
 
   var number: UInt32 = 0
 
+  /// What is looked for on the shelf.
   var words: String = String()
 
   var snapshot: Bool = false
+
+  var shelf: WireShelf = .words
+
+  /// The first of what is there that is wanted, counted from 0.
+  var from: UInt32 = 0
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -315,8 +380,38 @@ nonisolated struct WireSearchResults: Sendable {
 
   var songs: [WireSong] = []
 
+  /// How many there are in all; these are some of them.
+  var total: UInt32 = 0
+
+  /// Artists or albums, where those were asked for.
+  var groups: [WireGroup] = []
+
+  /// What was looked for instead of the words, which nothing has.
+  var lookedFor: String = String()
+
   /// Why it has not looked: the guest searches more often than it follows.
   var refused: WireReason = .unspecified
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+}
+
+/// An artist, or an album.
+nonisolated struct WireGroup: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// The id of one of its songs.
+  var id: String = String()
+
+  var name: String = String()
+
+  /// Of an album. Empty where several artists are on it.
+  var artist: String = String()
+
+  var songs: UInt32 = 0
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -766,6 +861,10 @@ nonisolated extension WireReason: SwiftProtobuf._ProtoNameProviding {
   static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0REASON_UNSPECIFIED\0\u{1}REASON_UNKNOWN_SONG\0\u{1}REASON_NOT_QUEUED\0\u{2}\u{2}REASON_ALREADY_VOTED\0\u{1}REASON_QUEUE_FULL\0\u{1}REASON_ALREADY_PLAYED\0\u{1}REASON_NOT_VOTED\0\u{1}REASON_TOO_MANY_SUGGESTIONS\0\u{1}REASON_NOT_PLAYING\0\u{1}REASON_SKIPPING_NOT_ALLOWED\0\u{1}REASON_CANNOT_BE_PLAYED\0\u{1}REASON_TOO_FAST\0\u{1}REASON_VOTING_ONLY\0")
 }
 
+nonisolated extension WireShelf: SwiftProtobuf._ProtoNameProviding {
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0SHELF_WORDS\0\u{1}SHELF_ARTISTS\0\u{1}SHELF_ALBUMS\0\u{1}SHELF_NEWEST\0\u{1}SHELF_HEARD\0\u{1}SHELF_ARTIST\0\u{1}SHELF_ALBUM\0")
+}
+
 nonisolated extension WireEnvelope: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".Envelope"
   static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}intent\0\u{1}snapshot\0\u{1}change\0\u{1}rejection\0\u{3}snapshot_request\0\u{1}search\0\u{3}search_results\0\u{1}heartbeat\0")
@@ -1076,7 +1175,7 @@ nonisolated extension WireSnapshotRequest: SwiftProtobuf.Message, SwiftProtobuf.
 
 nonisolated extension WireSearch: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".Search"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}number\0\u{1}words\0\u{1}snapshot\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}number\0\u{1}words\0\u{1}snapshot\0\u{1}shelf\0\u{1}from\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1087,6 +1186,8 @@ nonisolated extension WireSearch: SwiftProtobuf.Message, SwiftProtobuf._MessageI
       case 1: try { try decoder.decodeSingularUInt32Field(value: &self.number) }()
       case 2: try { try decoder.decodeSingularStringField(value: &self.words) }()
       case 3: try { try decoder.decodeSingularBoolField(value: &self.snapshot) }()
+      case 4: try { try decoder.decodeSingularEnumField(value: &self.shelf) }()
+      case 5: try { try decoder.decodeSingularUInt32Field(value: &self.from) }()
       default: break
       }
     }
@@ -1102,6 +1203,12 @@ nonisolated extension WireSearch: SwiftProtobuf.Message, SwiftProtobuf._MessageI
     if self.snapshot != false {
       try visitor.visitSingularBoolField(value: self.snapshot, fieldNumber: 3)
     }
+    if self.shelf != .words {
+      try visitor.visitSingularEnumField(value: self.shelf, fieldNumber: 4)
+    }
+    if self.from != 0 {
+      try visitor.visitSingularUInt32Field(value: self.from, fieldNumber: 5)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -1109,6 +1216,8 @@ nonisolated extension WireSearch: SwiftProtobuf.Message, SwiftProtobuf._MessageI
     if lhs.number != rhs.number {return false}
     if lhs.words != rhs.words {return false}
     if lhs.snapshot != rhs.snapshot {return false}
+    if lhs.shelf != rhs.shelf {return false}
+    if lhs.from != rhs.from {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -1116,7 +1225,7 @@ nonisolated extension WireSearch: SwiftProtobuf.Message, SwiftProtobuf._MessageI
 
 nonisolated extension WireSearchResults: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".SearchResults"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}number\0\u{1}songs\0\u{2}\u{5}refused\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}number\0\u{1}songs\0\u{1}total\0\u{1}groups\0\u{3}looked_for\0\u{2}\u{2}refused\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1126,6 +1235,9 @@ nonisolated extension WireSearchResults: SwiftProtobuf.Message, SwiftProtobuf._M
       switch fieldNumber {
       case 1: try { try decoder.decodeSingularUInt32Field(value: &self.number) }()
       case 2: try { try decoder.decodeRepeatedMessageField(value: &self.songs) }()
+      case 3: try { try decoder.decodeSingularUInt32Field(value: &self.total) }()
+      case 4: try { try decoder.decodeRepeatedMessageField(value: &self.groups) }()
+      case 5: try { try decoder.decodeSingularStringField(value: &self.lookedFor) }()
       case 7: try { try decoder.decodeSingularEnumField(value: &self.refused) }()
       default: break
       }
@@ -1139,6 +1251,15 @@ nonisolated extension WireSearchResults: SwiftProtobuf.Message, SwiftProtobuf._M
     if !self.songs.isEmpty {
       try visitor.visitRepeatedMessageField(value: self.songs, fieldNumber: 2)
     }
+    if self.total != 0 {
+      try visitor.visitSingularUInt32Field(value: self.total, fieldNumber: 3)
+    }
+    if !self.groups.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.groups, fieldNumber: 4)
+    }
+    if !self.lookedFor.isEmpty {
+      try visitor.visitSingularStringField(value: self.lookedFor, fieldNumber: 5)
+    }
     if self.refused != .unspecified {
       try visitor.visitSingularEnumField(value: self.refused, fieldNumber: 7)
     }
@@ -1148,7 +1269,55 @@ nonisolated extension WireSearchResults: SwiftProtobuf.Message, SwiftProtobuf._M
   static func ==(lhs: WireSearchResults, rhs: WireSearchResults) -> Bool {
     if lhs.number != rhs.number {return false}
     if lhs.songs != rhs.songs {return false}
+    if lhs.total != rhs.total {return false}
+    if lhs.groups != rhs.groups {return false}
+    if lhs.lookedFor != rhs.lookedFor {return false}
     if lhs.refused != rhs.refused {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireGroup: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".Group"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}name\0\u{1}artist\0\u{1}songs\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.id) }()
+      case 2: try { try decoder.decodeSingularStringField(value: &self.name) }()
+      case 3: try { try decoder.decodeSingularStringField(value: &self.artist) }()
+      case 4: try { try decoder.decodeSingularUInt32Field(value: &self.songs) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.id.isEmpty {
+      try visitor.visitSingularStringField(value: self.id, fieldNumber: 1)
+    }
+    if !self.name.isEmpty {
+      try visitor.visitSingularStringField(value: self.name, fieldNumber: 2)
+    }
+    if !self.artist.isEmpty {
+      try visitor.visitSingularStringField(value: self.artist, fieldNumber: 3)
+    }
+    if self.songs != 0 {
+      try visitor.visitSingularUInt32Field(value: self.songs, fieldNumber: 4)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: WireGroup, rhs: WireGroup) -> Bool {
+    if lhs.id != rhs.id {return false}
+    if lhs.name != rhs.name {return false}
+    if lhs.artist != rhs.artist {return false}
+    if lhs.songs != rhs.songs {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

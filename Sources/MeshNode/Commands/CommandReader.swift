@@ -60,7 +60,7 @@ public struct CommandReader: Sendable {
         case nil where !rest.isEmpty: return .notice(.badCommand("\(word) \(rest)", expected: command.usage()))
         case .command: return help(rest)
         case .span: return command.meaning(rest)
-        case .song, .placedSong, .percent, .guest, .guestAndSpan, .outcast, .host, .words, .digits:
+        case .song, .placedSong, .percent, .group, .guest, .guestAndSpan, .outcast, .host, .words, .digits:
             guard rest.isEmpty else { return command.meaning(of: rest, choice) }
             if let problem = choice.emptyList(for: command.parameter) { return .notice(problem) }
             return .notice(command.incomplete)
@@ -127,7 +127,7 @@ public struct CommandReader: Sendable {
 
     /// Letters to add, drop, change or swap with the next, until one word is the other: the optimal string alignment
     /// distance.
-    private static func slips(_ one: [Character], _ other: [Character]) -> Int {
+    package static func slips<Letter: Equatable>(_ one: [Letter], _ other: [Letter]) -> Int {
         var before: [Int] = []
         var last = Array(0...other.count)
         for i in one.indices {
@@ -162,6 +162,7 @@ extension NodeCommand {
         case .outcast: .incomplete(word, needs: "a guest", type: "a name or an id of the list that bans shows")
         case .placedSong:
             .incomplete(word, needs: "a song and a place", type: "two numbers of the list: the song, and its new place")
+        case .group: .incomplete(word, needs: "an artist or album", type: "its number, or the beginning of its name")
         case .percent: .incomplete(word, needs: "a number", type: "a number from 0 to 100")
         case .host: .incomplete(word, needs: "a host", type: "a name or an id of the list that hosts shows")
         case .digits: .incomplete(word, needs: "six digits", type: "the digits on the host's screen")
@@ -178,6 +179,7 @@ extension NodeCommand {
             switch parameter {
             case .song(let use): choice.song(text, for: use)
             case .placedSong: Self.placed(text).map { choice.song($0.song, for: .queued) }
+            case .group: choice.group(text)
             case .guest: choice.guest(text)
             case .guestAndSpan: choice.guest(BanSpan.split(text).name)
             case .outcast, .host, .words, .percent, .digits, .span, .command, nil: nil
@@ -211,6 +213,7 @@ extension SongChoice {
         case .song(.queued), .placedSong: shown?.queue.isEmpty == true ? .emptyQueue : nil
         case .song: found.isEmpty ? .nothingFoundYet : nil
         case .guest, .guestAndSpan: shown?.connectedPeers.isEmpty == true ? .nobodyHere : nil
+        case .group: groups.isEmpty ? .nothingFoundYet : nil
         case .outcast, .host, .percent, .words, .digits, .span, .command, nil: nil
         }
     }
@@ -220,6 +223,7 @@ extension SongChoice {
         switch parameter {
         case .song(let use): known(for: use).map { UntrustedText.shown($0.title) }
         case .placedSong: known(for: .queued).map { UntrustedText.shown($0.title) }
+        case .group: groups.map { UntrustedText.shown($0.name) }
         case .guest, .guestAndSpan: (shown?.connectedPeers ?? []).map { UntrustedText.shown($0.name) }
         case .outcast, .host, .percent, .words, .digits, .span, .command, nil: []
         }

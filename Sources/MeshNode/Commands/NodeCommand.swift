@@ -28,6 +28,8 @@ public struct NodeCommand: Sendable {
         case placedSong
         /// A number from 0 to 100.
         case percent
+        /// An artist or an album that was found.
+        case group
         /// A guest: a name or an identifier.
         case guest
         /// Anything.
@@ -106,7 +108,11 @@ public struct NodeCommand: Sendable {
         NodeCommand("skip", driver, title: "Skip", "plays the next song; previous plays the one before") { _ in
             .input(.host(.skip))
         },
-        NodeCommand("search", [.host], of: .words, "looks for songs in the library") { .input(.host(.search($0))) },
+        NodeCommand(
+            "search", [.host], of: .words, "looks for songs; artists, albums, newest, history, open, more"
+        ) {
+            .input(.host(.search(SongQuery($0))))
+        },
         NodeCommand(
             "add", driver, of: .song(.added), title: "Add", "puts a song into the queue; move and next give it a place"
         ) {
@@ -158,8 +164,10 @@ public struct NodeCommand: Sendable {
         NodeCommand("unvote", passengers, or: ["takeBack"], of: .song(.queued), "takes your vote back") {
             .input(.guest(.takeBackVote($0)))
         },
-        NodeCommand("search", [.guest], of: .words, "looks for songs in the host's library") {
-            .input(.guest(.search($0)))
+        NodeCommand(
+            "search", [.guest], of: .words, "looks for songs; artists, albums, newest, history, open, more"
+        ) {
+            .input(.guest(.search(SongQuery($0))))
         },
         NodeCommand(
             "suggest", passengers, of: .song(.suggested), title: "Suggest", "asks for a song that you have found"
@@ -167,6 +175,40 @@ public struct NodeCommand: Sendable {
         NodeCommand(
             "skip", passengers, title: "Vote to skip", "asks for the next song, where the host counts that"
         ) { _ in .input(.guest(.skip)) },
+        NodeCommand("artists", [.host], explainedBy: "search", "shows whose songs there are") { _ in shelf(.artists) },
+        NodeCommand("albums", [.host], explainedBy: "search", "shows the albums") { _ in shelf(.albums) },
+        NodeCommand("newest", [.host], explainedBy: "search", "shows the newest songs") { _ in shelf(.newest) },
+        NodeCommand(
+            "history", [.host], or: ["played"], explainedBy: "search", "shows what was played; add plays it again"
+        ) { _ in
+            shelf(.heard)
+        },
+        NodeCommand(
+            "open", [.host], of: .group, explainedBy: "search", "shows the songs of an artist or album that was found"
+        ) { opened($0) },
+        NodeCommand("more", [.host], explainedBy: "search", "shows more of what was found") { _ in .input(.host(.more))
+        },
+        NodeCommand("artists", [.guest], explainedBy: "search", "shows whose songs the host has") { _ in
+            shelf(.artists, isGuest: true)
+        },
+        NodeCommand("albums", [.guest], explainedBy: "search", "shows the host's albums") { _ in
+            shelf(.albums, isGuest: true)
+        },
+        NodeCommand("newest", [.guest], explainedBy: "search", "shows the host's newest songs") { _ in
+            shelf(.newest, isGuest: true)
+        },
+        NodeCommand(
+            "history", [.guest], or: ["played"], explainedBy: "search",
+            "shows what the host has played; suggest asks for it again"
+        ) { _ in shelf(.heard, isGuest: true) },
+        NodeCommand(
+            "open", [.guest], of: .group, explainedBy: "search", "shows the songs of an artist or album that was found"
+        ) {
+            opened($0, isGuest: true)
+        },
+        NodeCommand("more", [.guest], explainedBy: "search", "shows more of what was found") { _ in
+            .input(.guest(.more))
+        },
         NodeCommand("retry", driver, "tries the radio again, now") { _ in .input(.retry) },
         NodeCommand("retry", passengers, "looks for a host again; join picks one; hosts, forget") { _ in
             .input(.retry)
@@ -221,6 +263,7 @@ public struct NodeCommand: Sendable {
         case .song: "\(word) \(isForProgram ? "ID" : "SONG")"
         case .placedSong: "\(word) \(isForProgram ? "ID" : "SONG") PLACE"
         case .percent: "\(word) PERCENT"
+        case .group: isForProgram ? "\(word) artist|album ID" : "\(word) NUMBER"
         case .guest, .outcast: "\(word) NAME"
         case .host: "\(word) HOST"
         case .guestAndSpan: "\(word) NAME [TIME]"
@@ -244,6 +287,20 @@ public struct NodeCommand: Sendable {
             return .notice(.badCommand("move \(text)", expected: "move SONG PLACE"))
         }
         return .input(.host(.move(song, to: place - 1)))
+    }
+
+    private static func shelf(_ shelf: SongQuery.Shelf, of song: Song.ID = "", isGuest: Bool = false) -> Meaning {
+        let query = SongQuery(song, on: shelf)
+        return .input(isGuest ? .guest(.search(query)) : .host(.search(query)))
+    }
+
+    /// `artist` or `album`, and the identifier of one of its songs.
+    private static func opened(_ text: String, isGuest: Bool = false) -> Meaning {
+        let parts = text.split(maxSplits: 1, whereSeparator: \.isWhitespace)
+        guard parts.count == 2, let shelf = SongQuery.Shelf(rawValue: String(parts[0])),
+            [.artist, .album].contains(shelf)
+        else { return .notice(.badCommand("open \(text)", expected: "open artist ID")) }
+        return self.shelf(shelf, of: String(parts[1]), isGuest: isGuest)
     }
 
     private static func volume(_ text: String) -> Meaning {
@@ -291,7 +348,7 @@ public struct PageRequest: Decodable, Hashable, Sendable {
         case .span: span ?? ""
         case .digits: digits.flatMap { (1...NodeLimits.pinBytes).contains($0.utf8.count) ? $0 : nil }
         case .host: host.flatMap { (1...NodeLimits.hostBytes).contains($0.utf8.count) ? $0 : nil }
-        case .words, .command: nil
+        case .group, .words, .command: nil
         }
     }
 }

@@ -9,6 +9,10 @@ public struct SongChoice: Hashable, Sendable {
     public var shown: HostSnapshot?
     /// What the last search has found.
     public var found: [Song] = []
+    /// The artists or albums that were found last, and which of the two they are.
+    public var groups: [SongGroup] = []
+    /// Whether these are albums.
+    public var areAlbums = false
     /// The songs that a host can add; a guest does not know them.
     public var library: [Song] = []
 
@@ -64,6 +68,30 @@ public struct SongChoice: Hashable, Sendable {
         let named = guests.filter { $0.name.lowercased() == text.lowercased() }
         if named.count > 1, Set(named.map(\.name)).count == 1 { return .id(named[0].name) }
         return Self.beginning(text, among: guests.map { (id: $0.id, name: UntrustedText.shown($0.name)) })
+    }
+
+    /// Takes what was found; what comes behind it takes its place there, so that numbers go on.
+    public mutating func take(_ found: FoundSongs, for query: SongQuery) {
+        if query.shelf == .artists || query.shelf == .albums {
+            groups = query.from == 0 || query.from != groups.count ? found.groups : groups + found.groups
+            areAlbums = query.shelf == .albums
+        } else {
+            self.found = query.from == 0 || query.from != self.found.count ? found.songs : self.found + found.songs
+        }
+    }
+
+    /// The artist or album that a person means: `artist` or `album`, and the identifier of one of its songs.
+    public func group(_ text: String) -> Meaning {
+        let kind = areAlbums ? "album" : "artist"
+        if let number = Int(text), !groups.contains(where: { $0.name.hasPrefix(text) }) {
+            guard groups.indices.contains(number - 1) else { return .noSuchLine(number, of: groups.count) }
+            return .id("\(kind) \(groups[number - 1].id)")
+        }
+        switch Self.beginning(text, among: groups.map { (id: $0.id, name: UntrustedText.shown($0.name)) }) {
+        case .id(let id) where groups.contains(where: { $0.id == id }): return .id("\(kind) \(id)")
+        case .several(let names): return .several(names)
+        default: return .nothing
+        }
     }
 
     /// Whether a text may be the identifier of a song that this device does not know. None has spaces.

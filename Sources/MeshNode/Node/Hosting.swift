@@ -3,10 +3,10 @@
 import DemocracyDJ
 import MeshProtocol
 
-/// Finds songs by their words, in a library that a node hosts.
+/// Finds songs in a library that a node hosts.
 public protocol SongSearch: Sendable {
-    /// The songs that have all of these words, the best first. Without a word there are none.
-    func songs(matching words: String, atMost limit: Int) async -> [Song]
+    /// What is on a shelf, or has all of these words, the best first. Without a word there is nothing.
+    func find(_ query: SongQuery, atMost limit: Int) async -> FoundSongs
 }
 
 /// What a node hosts with.
@@ -19,6 +19,10 @@ public struct Hosting: Sendable {
     public var hasPlayer: Bool
     /// How many songs of the library a new session queues by itself.
     public var opens: Int
+    /// Whether what plays where nobody asks is shuffled.
+    public var shuffles: Bool
+    /// The songs that play where nobody asks; none for any of the library.
+    public var playlist: [Song.ID]
     /// Who looks through the library; nil for the library itself.
     public var search: (any SongSearch)?
     /// What guests have to know to be let in; nil where everybody is welcome.
@@ -29,13 +33,17 @@ public struct Hosting: Sendable {
     /// What a node hosts with.
     public init(
         _ library: SongLibrary, _ fairness: Fairness = Fairness(), hasPlayer: Bool = false,
-        opens: Int = DJLimits.openingSongs, search: (any SongSearch)? = nil, pin: JoiningSecret? = nil,
+        opens: Int = DJLimits.openingSongs, shuffles: Bool = false, playlist: [Song.ID] = [],
+        search: (any SongSearch)? = nil,
+        pin: JoiningSecret? = nil,
         wallClockSeconds: UInt32
     ) {
         self.library = library
         self.fairness = fairness
         self.hasPlayer = hasPlayer
         self.opens = opens
+        self.shuffles = shuffles
+        self.playlist = playlist
         self.search = search
         self.pin = pin
         self.wallClockSeconds = wallClockSeconds

@@ -246,11 +246,18 @@ public actor Node: Service, LinkCarrying {
 
     /// Beside the node: a large library takes its time, and the votes do not wait for it.
     func find(_ request: SearchRequest, for peer: Peer.ID) {
-        guard let search = search ?? core.library else { return }
         Task {
-            let songs = await search.songs(matching: request.words, atMost: DJLimits.searchResults)
-            take(.found(SearchResults(number: request.number, songs: songs), for: peer))
+            let found = await find(request.query)
+            take(.found(SearchResults(number: request.number, found: found), for: peer))
         }
+    }
+
+    /// What this host's library has, or this session has played; nothing at a guest's node.
+    public func find(_ query: SongQuery) async -> FoundSongs {
+        guard let host = core.app.host else { return [] }
+        if query.shelf == .heard { return host.heard(from: query.from, atMost: DJLimits.searchResults) }
+        let library: any SongSearch = search ?? host.library
+        return await library.find(query, atMost: DJLimits.searchResults)
     }
 }
 

@@ -148,7 +148,7 @@ extension NodeCore {
         case .request(let message, let peer): send(message.encoded, to: peer)
         case .wishChanged(let songID, let kind, let state): show(.wish(songID, kind, state))
         case .show(let snapshot): show(.snapshot(snapshot, isStale: false))
-        case .showResults(let songs, let words): show(.searchResults(songs, query: words))
+        case .showResults(let found, let query): show(.searchResults(found, query: query))
         case .reconnect(let host): waitForHost(telling: .connectionLost(host: host))
         // Where it came from, the reason is known: `hostLeft`.
         case .returnToStart: break

@@ -146,7 +146,7 @@ struct NodeDecisions: Sendable {
             guard let host = app.host, peer == host.local.id else { return [.share(.answered(results, for: peer))] }
             // Another search of the same person may have come after it.
             guard let search = host.state.search, search.number == results.number else { return [] }
-            return [.show(.searchResults(results.songs, query: search.words))]
+            return [.show(.searchResults(results.found, query: search.query))]
         case .cover(let songID, let path): return [.show(.artwork(songID, path: path)), .cleared(by: .loaded)]
         case .coverFailed(let error, let isExpected):
             failingCovers.insert(error)

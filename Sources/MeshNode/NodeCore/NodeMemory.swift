@@ -41,12 +41,14 @@ struct NodeMemory: Sendable {
         guard let session = contents.host?.session else {
             return HostFeature(
                 local: local, library: hosting.library, fairness: hosting.fairness, hasPlayer: hosting.hasPlayer,
-                opens: hosting.opens, volume: contents.host.map { Int(clamping: $0.volume) }, epoch: epoch, now: now)
+                opens: hosting.opens, volume: contents.host.map { Int(clamping: $0.volume) },
+                shuffles: hosting.shuffles, playlist: hosting.playlist, epoch: epoch, now: now)
         }
         missingSongs = session.missingSongs(in: hosting.library)
         return HostFeature(
             local: local, library: hosting.library, fairness: hosting.fairness, hasPlayer: hosting.hasPlayer,
-            opens: hosting.opens, resuming: session, epoch: epoch, now: now)
+            opens: hosting.opens, shuffles: hosting.shuffles, playlist: hosting.playlist, resuming: session,
+            epoch: epoch, now: now)
     }
 
     /// The guest as an earlier run left it, or a new one.

@@ -63,7 +63,7 @@ extension NodeWatch {
     }
 
     /// Where a song's cover is to be had, if anywhere.
-    fileprivate func art(_ songID: Song.ID) -> String? {
+    package func art(_ songID: Song.ID) -> String? {
         surroundings.hasPictures || picture(songID) != nil ? surroundings.pictureAddress?(songID) : nil
     }
 

@@ -130,8 +130,8 @@ package struct NodeWatch: Sendable {
             links[peer.id] = report
             return .soon
         case .linkEnded(let peer): return links.removeValue(forKey: peer.id) == nil ? .none : .soon
-        case .searchResults(let songs, _):
-            names.learn(songs)
+        case .searchResults(let found, _):
+            names.learn(found.songs)
             return .none
         case .intent(_, let peer, _):
             names.learn(peer)

@@ -195,8 +195,8 @@ extension World {
         case .write(let batch):
             if nodes[node].isEnding { nodes[node].final = batch } else { write(batch, node) }
         case .search(let request, let peer):
-            let songs = hosting.library.songs(matching: request.words, atMost: DJLimits.searchResults)
-            tell(.found(SearchResults(number: request.number, songs: songs), for: peer), node, after: 0...100)
+            let found = hosting.library.find(request.query, atMost: DJLimits.searchResults)
+            tell(.found(SearchResults(number: request.number, found: found), for: peer), node, after: 0...100)
         case .fetchCovers(let songs):
             guard let song = songs.first, random.chance(20) else { break }
             let isThere = isQuiet || random.chance(50)

@@ -10,6 +10,9 @@ enum IndexSchema {
             try db.execute(sql: songs)
             try db.execute(sql: words)
         }
+        migrator.registerMigration("2: the words themselves, and what is newest") { db in
+            try db.execute(sql: vocabulary)
+        }
         return migrator
     }()
 
@@ -45,6 +48,12 @@ enum IndexSchema {
             device INTEGER NOT NULL,
             inode INTEGER NOT NULL
         ) STRICT;
+        """
+
+    /// All words that songs have: what somebody meant who typed none of them.
+    private static let vocabulary = """
+        CREATE VIRTUAL TABLE songVocabulary USING fts5vocab ('songWords', 'row');
+        CREATE INDEX songByTime ON song (modifiedNanoseconds, number) WHERE gone = 0 AND isMusic = 1;
         """
 
     /// The words of each song. Beginnings of up to three letters have lists of their own: those of longer ones are short.

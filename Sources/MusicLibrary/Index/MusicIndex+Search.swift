@@ -5,14 +5,68 @@ import GRDB
 import Logging
 
 extension MusicIndex {
-    /// Searches as `songs(matching:atMost:)` does; none, and a line in the log, where the index fails.
-    func songs(matching typed: String, atMost limit: Int, _ logger: Logger) async -> [Song] {
+    /// Finds as `find(_:atMost:)` does; nothing, and a line in the log, where the index fails.
+    func find(_ query: SongQuery, atMost limit: Int, _ logger: Logger) async -> FoundSongs {
         do {
-            return try await songs(matching: typed, atMost: limit)
+            return try await find(query, atMost: limit)
         } catch {
             logger.warning("the songs were not searched: \(error)")
             return []
         }
+    }
+
+    /// What is on a shelf, or has words, from a place on; and how many there are in all.
+    public func find(_ query: SongQuery, atMost limit: Int) async throws(LibraryProblem) -> FoundSongs {
+        try await read { [limits] db in
+            let shelves = Shelves(db: db, from: query.from, limit: limit)
+            switch query.shelf {
+            case .words: return try Self.matching(query, atMost: limit, limits, db)
+            case .artists: return try shelves.artists()
+            case .albums: return try shelves.albums()
+            case .newest: return try shelves.newest()
+            case .artist: return try shelves.artist(of: query.words)
+            case .album: return try shelves.album(of: query.words)
+            // What was played is not in the folder.
+            case .heard: return []
+            }
+        }
+    }
+
+    /// Songs with the words, or where no song has them, with those that are most like them.
+    private static func matching(
+        _ query: SongQuery, atMost limit: Int, _ limits: LibraryLimits, _ db: Database
+    ) throws -> FoundSongs {
+        guard let pattern = SearchWords(query.words, atMost: limits.searchWords).pattern else { return [] }
+        let total = try count(of: pattern, db)
+        if total > 0 {
+            return FoundSongs(try songs(of: pattern, total, from: query.from, limit, limits, db), total: total)
+        }
+        guard let meant = try Vocabulary(db).meant(by: query.words, limits),
+            let likely = SearchWords(meant, atMost: limits.searchWords).pattern
+        else { return [] }
+        let all = try count(of: likely, db)
+        let found = try songs(of: likely, all, from: query.from, limit, limits, db)
+        return FoundSongs(found, total: all, lookedFor: all > 0 ? meant : nil)
+    }
+
+    private static func count(of pattern: String, _ db: Database) throws -> Int {
+        try Int.fetchOne(
+            try db.cachedStatement(
+                sql: """
+                    SELECT count(*) FROM songWords JOIN song ON number = songWords.rowid
+                    WHERE songWords MATCH ? AND gone = 0 AND isMusic = 1
+                    """),
+            arguments: [pattern]) ?? 0
+    }
+
+    private static func songs(
+        of pattern: String, _ total: Int, from: Int, _ limit: Int, _ limits: LibraryLimits, _ db: Database
+    ) throws -> [Song] {
+        guard from < total else { return [] }
+        let found =
+            total > limits.rankedMatches
+            ? try Self.first(of: pattern, from + limit, db) : try Self.best(of: pattern, from + limit, db)
+        return Array(found.dropFirst(from))
     }
 
     /// The songs that have, in title, artist or album, a word that begins with each of the words that were typed,

@@ -46,6 +46,15 @@ public final class MusicIndex: Sendable {
         }
     }
 
+    /// The songs whose files are at these places in the folder, in their order.
+    func songs(at paths: [String]) async throws(LibraryProblem) -> [Song.ID] {
+        try await read { db in
+            let statement = try db.cachedStatement(
+                sql: "SELECT id FROM song WHERE path = ? AND gone = 0 AND isMusic = 1")
+            return try paths.compactMap { try String.fetchOne(statement, arguments: [$0]) }
+        }
+    }
+
     /// The place of a song's file in the folder. Nil where there is no such song, or it has no file.
     func path(of id: Song.ID) async throws(LibraryProblem) -> String? {
         try await read { db in
@@ -95,9 +104,9 @@ public struct ListSearch: SongSearch {
         self.logger = logger
     }
 
-    /// See `MusicIndex.songs(matching:atMost:)`; none where the index fails.
-    public func songs(matching words: String, atMost limit: Int) async -> [Song] {
-        await index.songs(matching: words, atMost: limit, logger)
+    /// See `MusicIndex.find(_:atMost:)`; nothing where the index fails.
+    public func find(_ query: SongQuery, atMost limit: Int) async -> FoundSongs {
+        await index.find(query, atMost: limit, logger)
     }
 }
 

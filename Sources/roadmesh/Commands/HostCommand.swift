@@ -43,13 +43,14 @@ struct HostCommand: AsyncParsableCommand {
         if webGuests, address.isLoopback { parts.add(remark: Self.nobodyCanJoin) }
         let music = try await source.open(parts, showsProgress: !options.json)
         try await options.run(
-            parts, as: .host(music.hosting(fairness, pin: pin)), library: music.songs, endOfInput: nil
+            parts, as: .host(music.hosting(fairness, shuffles: self.music.shuffle, pin: pin)), library: music.songs,
+            endOfInput: nil
         ) {
             node in
             var dashboard = DashboardOptions()
             (dashboard.webGuests, dashboard.pin, dashboard.wifi) = (webGuests, pin?.pin, wifi)
             dashboard.majoritySkip = fairness.majoritySkip
-            dashboard.search = { [search = music.search] in await search.songs(matching: $0, atMost: $1) }
+            dashboard.search = { await node.find($0) }
             dashboard.art = music.art
             let page = try await Page(node, parts, self.page, at: address, dashboard)
             let recorder = try recording?.begin(node, parts)

@@ -4,6 +4,7 @@ import ArgumentParser
 import Dashboard
 import DemocracyDJ
 import FoundationEssentials
+import Glibc
 import HostIntegration
 import MeshNode
 import MusicLibrary
@@ -22,7 +23,8 @@ enum PlayerChoice: String, CaseIterable, ExpressibleByArgument {
 struct MusicOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "A folder of music, or a JSON list of songs; without it, eight made-up songs.", valueName: "path"),
+            "A folder of music, a playlist (M3U, PLS) in one, or a JSON list of songs; without it, eight made-up songs.",
+            valueName: "path"),
         completion: .file())
     var library: String?
 
@@ -35,19 +37,52 @@ struct MusicOptions: ParsableArguments {
             valueName: "name"))
     var audioDevice: String?
 
-    func validate() throws { try refuseEmpty([("--library <path>", library)]) }
+    @Option(
+        help: ArgumentHelp(
+            "What plays of the folder where nobody asks: a playlist (M3U, PLS). Without it, any of its songs.",
+            valueName: "file"),
+        completion: .file(extensions: ["m3u", "m3u8", "pls"]))
+    var playlist: String?
+
+    @Flag(
+        inversion: .prefixedNo,
+        help: "Where nobody asks, songs of the folder play in any order, or as they are listed: by artist and album.")
+    var shuffle = true
+
+    func validate() throws { try refuseEmpty([("--library <path>", library), ("--playlist <file>", playlist)]) }
 
     /// What the options name, looked at: whatever is wrong with them is said before anything is opened.
     func source() throws(SetupProblem) -> MusicSource {
-        guard let library else { return try list(DemoSongs.songs) }
+        guard let library else {
+            guard playlist == nil else { throw Self.noFolder }
+            return try list(DemoSongs.songs)
+        }
         guard NodeOptions.isThere(library) else {
             throw SetupProblem(
                 .data, "There is nothing at \(library); name a folder of music or a JSON list of songs with --library.")
         }
-        guard NodeOptions.isFolder(library) else { return try list(SongListFile.load(library)) }
+        let isPlaylist = MusicSource.isPlaylist(library)
+        guard isPlaylist || NodeOptions.isFolder(library) else {
+            guard playlist == nil else { throw Self.noFolder }
+            return try list(SongListFile.load(library))
+        }
+        let wanted = playlist ?? (isPlaylist ? library : nil)
+        if let wanted, !MusicSource.isPlaylist(wanted) || access(wanted, R_OK) != 0 {
+            throw SetupProblem(
+                .data, "\(wanted) cannot be read as a playlist; name a file that ends in .m3u, .m3u8 or .pls.")
+        }
         return .folder(
-            NodeOptions.absolute(library), mpv: player == PlayerChoice.none ? nil : try MPVPlayer.find(),
-            audioDevice: audioDevice)
+            NodeOptions.absolute(isPlaylist ? Self.folder(of: library) : library),
+            mpv: player == PlayerChoice.none ? nil : try MPVPlayer.find(), audioDevice: audioDevice,
+            playlist: wanted.map(NodeOptions.absolute))
+    }
+
+    private static let noFolder = SetupProblem(
+        .usage, "A playlist plays songs of a folder of music; name the folder with --library.")
+
+    /// The folder that a file is in.
+    private static func folder(of file: String) -> String {
+        file.lastIndex(of: "/").map { $0 == file.startIndex ? "/" : String(file[..<$0]) } ?? "."
     }
 
     private func list(_ songs: [Song]) throws(SetupProblem) -> MusicSource {

@@ -33,7 +33,7 @@ struct RequestTests {
         let results = SearchResults(number: 1, songs: [Example.songs[2]])
         await store.send(
             .multipeerEvent(.messageReceived(.searchResults(results), from: Example.host)),
-            effects: [.showResults(results.songs, for: "song 3")]
+            effects: [.showResults(results.found, for: "song 3")]
         ) {
             $0.search = search(1, "song 3", isOpen: false)
             $0.search?.found = results.songs
@@ -46,7 +46,7 @@ struct RequestTests {
         var other = guest
         var search: GuestFeature.Search?
         for _ in 0..<number {
-            _ = other.handle(.search(words))
+            _ = other.handle(.search(SongQuery(words)))
             search = other.state.search
         }
         search?.isOpen = isOpen
@@ -68,8 +68,8 @@ struct RequestTests {
     @Test("a search without a host, and one that is longer than any title, are told as such")
     mutating func impossible() {
         let long = String(repeating: "x", count: DJLimits.searchBytes)
-        #expect(guest.handle(.search(long)).count == 1)
-        #expect(guest.handle(.search(long + "x")) == [.notice(Notice(.searchTooLong))])
+        #expect(guest.handle(.search(SongQuery(long))).count == 1)
+        #expect(guest.handle(.search(SongQuery(long + "x"))) == [.notice(Notice(.searchTooLong))])
         _ = guest.handle(.multipeerEvent(.peerDisconnected(Example.host)))
         #expect(guest.handle(.search("one")) == [.notice(Notice(.notConnected))])
     }

@@ -22,13 +22,20 @@ struct MessageCodingTests {
             .search(SearchRequest(number: .max, words: "", asksForState: true)),
             .searchResults(SearchResults(number: 1, songs: Array(RandomState.songs.prefix(DJLimits.searchResults)))),
             .searchResults(SearchResults(number: 2, songs: [])),
-            .searchResults(SearchResults(number: 3, songs: [], refused: .tooFast)),
+            .search(SearchRequest(number: 3, query: SongQuery("s1", on: .album, from: 40), asksForState: true)),
+            .searchResults(
+                SearchResults(
+                    number: 3,
+                    found: FoundSongs(
+                        groups: [SongGroup(id: "s1", name: "Open Road", artist: "Ana", songs: 12)], total: 70,
+                        lookedFor: "queen"))),
+            .searchResults(SearchResults(number: 4, found: FoundSongs([]), refused: .tooFast)),
         ] + [change].compactMap(\.self).map(MeshMessage.stateChange)
     }
 
     @Test("what is sent is what arrives")
     func roundTrip() {
-        #expect(someMessages.count == 17)
+        #expect(someMessages.count == 19)
         for message in someMessages { #expect(MeshMessage(encoded: message.encoded) == message) }
     }
 

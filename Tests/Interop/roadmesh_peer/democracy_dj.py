@@ -57,8 +57,15 @@ def snapshot_request() -> bytes:
     return pb.message(5, b"")
 
 
-def search(number: int, words: str, *, snapshot: bool = False) -> bytes:
-    return pb.message(6, pb.number(1, number) + pb.data(2, words) + pb.number(3, snapshot))
+class Shelf(IntEnum):
+    """Where a guest looks for songs."""
+
+    WORDS, ARTISTS, ALBUMS, NEWEST, HEARD, ARTIST, ALBUM = range(7)
+
+
+def search(number: int, words: str, *, snapshot: bool = False, shelf: Shelf = Shelf.WORDS, start: int = 0) -> bytes:
+    where = pb.number(4, shelf) + pb.number(5, start)
+    return pb.message(6, pb.number(1, number) + pb.data(2, words) + pb.number(3, snapshot) + where)
 
 
 def read_heartbeat(body: bytes) -> tuple[int, int] | None:
@@ -94,6 +101,21 @@ class Song:
     def __bytes__(self) -> bytes:
         start = pb.data(1, self.id) + pb.data(2, self.title) + pb.data(3, self.artist) + pb.number(4, self.milliseconds)
         return start + (b"" if self.album_art_url is None else pb.data(5, self.album_art_url, always=True))
+
+
+@dataclass(frozen=True)
+class Group:
+    """An artist or an album of a host's library."""
+
+    id: str
+    name: str
+    artist: str
+    songs: int
+
+    @classmethod
+    def read(cls, body: bytes) -> Group:
+        fields = Fields(body)
+        return cls(fields.text(1), fields.text(2), fields.text(3), fields.number(4))
 
 
 @dataclass(frozen=True)
@@ -339,6 +361,9 @@ class View:
         self.changes = 0
         self.heartbeats = 0
         self.found: dict[int, list[Song]] = {}
+        # By number of the search: the artists or albums, and how many there are in all.
+        self.groups: dict[int, list[Group]] = {}
+        self.totals: dict[int, int] = {}
         self._fresh = True
         self._asked = False
 
@@ -359,6 +384,8 @@ class View:
         elif 7 in envelope:
             results = Fields(envelope.data(7))
             self.found[results.number(1)] = [Song.read(song) for song in results.messages(2)]
+            self.groups[results.number(1)] = [Group.read(group) for group in results.messages(4)]
+            self.totals[results.number(1)] = results.number(3)
         elif 8 in envelope:
             return self._heartbeat(Fields(envelope.data(8)))
         return None

@@ -17,7 +17,9 @@ public struct GuestFeature: Feature {
         /// The person wants another song than the one that plays.
         case skip
         /// The person looks for songs in the host's library.
-        case search(String)
+        case search(SongQuery)
+        /// Look for what comes behind what was found last.
+        case more
         /// The host that was lost is not waited for any longer.
         case gaveUp
         /// Over the link that has just come up a relay brings the state, and that may be behind.
@@ -37,7 +39,7 @@ public struct GuestFeature: Feature {
         /// Show the host's state.
         case show(HostSnapshot)
         /// Show what the host has found for these words.
-        case showResults([Song], for: String)
+        case showResults(FoundSongs, for: SongQuery)
         /// The link to the host broke: find the way back to it.
         case reconnect(to: Peer)
         /// The host has ended its session, or does not want this guest: back to the start, where a host is chosen.
@@ -125,7 +127,7 @@ public struct GuestFeature: Feature {
         /// Grows with each.
         public var number: UInt32
         /// What was looked for.
-        public var words: String
+        public var query: SongQuery
         /// The host has not answered it.
         public var isOpen: Bool
         /// What the host has found.
@@ -158,7 +160,8 @@ public struct GuestFeature: Feature {
         case .takeBackVote(let songID): cast(.takeBack, songID)
         case .suggest(let songID): cast(.suggest, songID)
         case .skip: skip()
-        case .search(let words): search(words)
+        case .search(let query): search(query)
+        case .more: more()
         case .gaveUp: gaveUp()
         case .isServedByRelay: isServedByRelay()
         case .forgotHost(let head): forgotHost(head)
@@ -224,12 +227,17 @@ public struct GuestFeature: Feature {
         return [.send(.skip(songID: song.id), to: host.id)]
     }
 
-    private mutating func search(_ words: String) -> [Effect] {
+    private mutating func more() -> [Effect] {
+        guard let query = state.search?.query.next else { return [.notice(Notice(.nothingFoundYet))] }
+        return search(query)
+    }
+
+    private mutating func search(_ query: SongQuery) -> [Effect] {
         guard let host = state.host else { return [.notice(Notice(.notConnected))] }
         let request = SearchRequest(
-            number: (state.search?.number ?? 0) &+ 1, words: words, asksForState: state.isWaitingForWhole)
+            number: (state.search?.number ?? 0) &+ 1, query: query, asksForState: state.isWaitingForWhole)
         guard request.isWithinLimits else { return [.notice(Notice(.searchTooLong))] }
-        state.search = Search(number: request.number, words: words, isOpen: true)
+        state.search = Search(number: request.number, query: query, isOpen: true)
         return [.request(.search(request), from: host.id)]
     }
 
@@ -299,9 +307,9 @@ public struct GuestFeature: Feature {
         case .searchResults(let results):
             guard let search = state.search, search.isOpen, search.number == results.number else { return [] }
             state.search?.isOpen = false
-            if let reason = results.refused { return [.notice(Notice(.searchRefused(search.words, reason)))] }
-            state.search?.found = results.songs
-            return [.showResults(results.songs, for: search.words)]
+            if let reason = results.refused { return [.notice(Notice(.searchRefused(search.query.words, reason)))] }
+            state.search?.found = results.found.songs
+            return [.showResults(results.found, for: search.query)]
         // A guest's own kinds of message, sent by a host, mean nothing here.
         case .intent, .stateRequest, .search: return []
         }
@@ -356,7 +364,7 @@ public struct GuestFeature: Feature {
         guard let search = state.search, search.isOpen else { return .request(.stateRequest, from: host.id) }
         // One request takes the place of another that has not left.
         return .request(
-            .search(SearchRequest(number: search.number, words: search.words, asksForState: true)), from: host.id)
+            .search(SearchRequest(number: search.number, query: search.query, asksForState: true)), from: host.id)
     }
 
     /// Nobody sees the queue go back within a run of the host.
@@ -383,7 +391,7 @@ extension GuestFeature.Event {
     public var isWish: Bool {
         switch self {
         case .vote, .takeBackVote, .suggest, .skip: true
-        case .multipeerEvent, .search, .gaveUp, .isServedByRelay, .forgotHost: false
+        case .multipeerEvent, .search, .more, .gaveUp, .isServedByRelay, .forgotHost: false
         }
     }
 
@@ -391,7 +399,7 @@ extension GuestFeature.Event {
     public var songID: Song.ID? {
         switch self {
         case .vote(let songID), .takeBackVote(let songID), .suggest(let songID): songID
-        case .skip, .search, .gaveUp, .isServedByRelay, .forgotHost, .multipeerEvent: nil
+        case .skip, .search, .more, .gaveUp, .isServedByRelay, .forgotHost, .multipeerEvent: nil
         }
     }
 }

@@ -21,7 +21,10 @@ extension HostFeature {
             return changed(now: now)
         case .skip:
             return state.nowPlaying != nil || hasNext ? playNext(now: now) : [.notice(Notice(.nothingPlays))]
-        case .search(let words): return search(words)
+        case .search(let query): return search(query)
+        case .more:
+            guard let query = state.search?.query.next else { return [.notice(Notice(.nothingFoundYet))] }
+            return search(query)
         case .add(let songID):
             if let reason = suggest(songID, by: local.id) {
                 return [.notice(Notice(.cannotAdd(library[songID]?.title ?? songID, reason)))]
@@ -48,8 +51,8 @@ extension HostFeature {
     private var hasNext: Bool { !state.queue.isEmpty || spare != nil }
 
     /// The person at the head unit looks for songs: what is found is shown there, and told to nobody else.
-    private mutating func search(_ words: String) -> [Effect] {
-        let request = SearchRequest(number: (state.search?.number ?? 0) &+ 1, words: words)
+    private mutating func search(_ query: SongQuery) -> [Effect] {
+        let request = SearchRequest(number: (state.search?.number ?? 0) &+ 1, query: query)
         guard request.isWithinLimits else { return [.notice(Notice(.searchTooLong))] }
         state.search = request
         return [.search(request, for: local.id)]
@@ -82,12 +85,36 @@ extension HostFeature {
         return changed(now: now)
     }
 
-    /// A song that has not been played; where there is none, the one that was played the longest ago. None that the player
+    /// A song that has not been played, the library's next or any; where there is none, the one that was played the longest ago. None that the player
     /// has failed on.
     mutating func chooseSpare() {
         let passed = Set(state.played + state.unplayable)
-        let again = state.played.first { library[$0] != nil && !state.unplayable.contains($0) }
-        spare = library.songs.first { !passed.contains($0.id) } ?? again.flatMap { library[$0] }
+        let listed = playlist.compactMap { library[$0] }
+        let songs = listed.isEmpty ? library.songs : listed
+        let wanted = Set(listed.map(\.id))
+        let again = state.played.first {
+            library[$0] != nil && !state.unplayable.contains($0) && (wanted.isEmpty || wanted.contains($0))
+        }
+        let next =
+            shuffles
+            ? songs.filter { !passed.contains($0.id) }.min { shuffleKey($0.id) < shuffleKey($1.id) }
+            : songs.first { !passed.contains($0.id) }
+        spare = next ?? again.flatMap { library[$0] }
+    }
+
+    mutating func take(playlist songs: [Song.ID]) -> [Effect] {
+        playlist = songs
+        chooseSpare()
+        return []
+    }
+
+    /// A song's place in the order of this run: its identifier and the epoch, mixed (FNV-1a, and the end of SplitMix64).
+    private func shuffleKey(_ songID: Song.ID) -> UInt64 {
+        var mixed: UInt64 = 0xCBF2_9CE4_8422_2325 ^ UInt64(state.epoch)
+        for byte in songID.utf8 { mixed = (mixed ^ UInt64(byte)) &* 0x100_0000_01B3 }
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
     }
 
     /// What is to be heard, with what follows as things stand.

@@ -107,6 +107,12 @@ extension HostFeature {
         state.history = state.history.suffix(DJLimits.heardSongs)
     }
 
+    /// What this session has played and can play again, the last song first.
+    public func heard(from: Int, atMost limit: Int) -> FoundSongs {
+        let songs = state.played.reversed().filter { $0 != state.nowPlaying?.id }.compactMap { library[$0] }
+        return FoundSongs(Array(songs.dropFirst(from).prefix(limit)), total: songs.count)
+    }
+
     /// The song that was heard before the present one and can still be played.
     private var before: Song? {
         state.history.last { library[$0] != nil && !state.unplayable.contains($0) && $0 != state.nowPlaying?.id }

@@ -14,6 +14,8 @@ public struct HostFeature: Feature {
         case player(PlayerReport)
         /// The library is another one.
         case library(SongLibrary)
+        /// These songs of it play where nobody asks; none for any of them.
+        case playlist([Song.ID])
         /// Time has passed: see `deadline`.
         case tick
     }
@@ -27,7 +29,9 @@ public struct HostFeature: Feature {
         /// On to the next song.
         case skip
         /// Look for songs of the library: `Effect.search` for this host itself.
-        case search(String)
+        case search(SongQuery)
+        /// Look for what comes behind what was found last.
+        case more
         /// Put a song of the library into the queue.
         case add(Song.ID)
         /// Take a song out of the queue.
@@ -140,10 +144,14 @@ public struct HostFeature: Feature {
     public let fairness: Fairness
     /// Whether a player says when a song is over; without one, its length does.
     public let hasPlayer: Bool
+    /// Whether what plays where nobody asks comes in an order of its own, another one in each run, and not in the library's.
+    public let shuffles: Bool
     /// What the host knows.
     public internal(set) var state: State
     /// How much each guest has wanted. It stays when a link ends: who comes again has wanted as much as before.
     var wishes: [Peer.ID: RateLimit] = [:]
+    /// The songs that play where nobody asks; none for any of the library.
+    var playlist: [Song.ID] = []
     /// What plays where the queue is empty. Chosen when a song begins, since a large library takes its time.
     var spare: Song?
 
@@ -151,43 +159,55 @@ public struct HostFeature: Feature {
     /// them, a library that is there to be chosen from leaves the queue to its guests.
     public init(
         local: Peer, library: SongLibrary, fairness: Fairness = Fairness(), hasPlayer: Bool = false,
-        opens: Int = DJLimits.openingSongs, volume: Int? = nil, epoch: UInt32, now: MeshInstant
+        opens: Int = DJLimits.openingSongs, volume: Int? = nil, shuffles: Bool = false, playlist: [Song.ID] = [],
+        epoch: UInt32, now: MeshInstant
     ) {
         self.init(
-            silent: local, library: library, fairness: fairness, hasPlayer: hasPlayer, epoch: epoch, now: now)
+            silent: local, library: library, fairness: fairness, hasPlayer: hasPlayer, shuffles: shuffles, epoch: epoch,
+            now: now)
         if let volume { state.volume = min(max(volume, 0), DJLimits.loudest) }
         let opening = library.songs.dropFirst().prefix(opens)
         state.queue = opening.enumerated().map { QueuedSong(QueueItem(song: $1, addedBy: local.id), added: $0) }
         state.added = opening.count
-        if let first = library.songs.first { begin(QueueItem(song: first, addedBy: local.id), now: now) }
+        self.playlist = playlist
+        chooseSpare()
+        if let first = opens == 0 ? spare : library.songs.first {
+            begin(QueueItem(song: first, addedBy: local.id), now: now)
+        }
     }
 
     /// A host that goes on where an earlier run of the same session was cut off.
     public init(
         local: Peer, library: SongLibrary, fairness: Fairness = Fairness(), hasPlayer: Bool = false,
-        opens: Int = DJLimits.openingSongs, resuming saved: SavedSession, epoch: UInt32, now: MeshInstant
+        opens: Int = DJLimits.openingSongs, shuffles: Bool = false, playlist: [Song.ID] = [],
+        resuming saved: SavedSession, epoch: UInt32, now: MeshInstant
     ) {
         if !saved.items.isEmpty, saved.missingSongs(in: library) == saved.items.count {
             // Nothing of it is in this library: it is another one's session, and this one begins as new.
             self.init(
                 local: local, library: library, fairness: fairness, hasPlayer: hasPlayer, opens: opens,
-                volume: saved.volume, epoch: epoch, now: now)
+                volume: saved.volume, shuffles: shuffles, playlist: playlist, epoch: epoch, now: now)
             state.banned = saved.banned
         } else {
             self.init(
-                silent: local, library: library, fairness: fairness, hasPlayer: hasPlayer, epoch: epoch, now: now)
+                silent: local, library: library, fairness: fairness, hasPlayer: hasPlayer, shuffles: shuffles,
+                epoch: epoch,
+                now: now)
+            self.playlist = playlist
             resume(saved, now: now)
         }
     }
 
     /// A host that plays nothing and has nothing queued.
     private init(
-        silent local: Peer, library: SongLibrary, fairness: Fairness, hasPlayer: Bool, epoch: UInt32, now: MeshInstant
+        silent local: Peer, library: SongLibrary, fairness: Fairness, hasPlayer: Bool, shuffles: Bool, epoch: UInt32,
+        now: MeshInstant
     ) {
         self.local = local
         self.library = library
         self.fairness = fairness
         self.hasPlayer = hasPlayer
+        self.shuffles = shuffles
         state = State(
             epoch: epoch, revision: 1, changedAt: now, nowPlaying: nil, playedBefore: .zero, playingSince: nil,
             queue: [], connectedPeers: [], skipVoters: [], played: [], lastAskers: [], banned: [], added: 0,
@@ -221,6 +241,7 @@ public struct HostFeature: Feature {
         case .command(let command): handle(command, now: now)
         case .player(let report): handle(report, now: now)
         case .library(let library): take(library, now: now)
+        case .playlist(let songs): take(playlist: songs)
         case .tick: tick(now: now)
         }
     }

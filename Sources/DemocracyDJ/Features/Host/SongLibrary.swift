@@ -25,6 +25,29 @@ public struct SongLibrary: Hashable, Sendable {
     /// The song of an identifier.
     public subscript(id: Song.ID) -> Song? { places[id].map { songs[$0] } }
 
+    /// What is on a shelf of it, or has words. It knows of no albums.
+    public func find(_ query: SongQuery, atMost limit: Int) -> FoundSongs {
+        switch query.shelf {
+        case .words: page(songs(matching: query.words, atMost: .max), query, limit)
+        case .newest: page(songs.reversed(), query, limit)
+        case .artist: page(songs.filter { $0.artist == self[query.words]?.artist }, query, limit)
+        case .artists: artists(query, limit)
+        case .albums, .album, .heard: []
+        }
+    }
+
+    private func page(_ songs: [Song], _ query: SongQuery, _ limit: Int) -> FoundSongs {
+        FoundSongs(Array(songs.dropFirst(query.from).prefix(limit)), total: songs.count)
+    }
+
+    private func artists(_ query: SongQuery, _ limit: Int) -> FoundSongs {
+        let all = Dictionary(grouping: songs.filter { !$0.artist.isEmpty }, by: \.artist).sorted { $0.key < $1.key }
+        let groups = all.dropFirst(query.from).prefix(limit).compactMap { artist, songs in
+            songs.first.map { SongGroup(id: $0.id, name: artist, songs: songs.count) }
+        }
+        return FoundSongs(groups: groups, total: all.count)
+    }
+
     /// The songs whose title and artist have all of these words, in the library's order. Without a word there are none.
     public func songs(matching words: String, atMost limit: Int) -> [Song] {
         let words = words.lowercased().split(whereSeparator: \.isWhitespace)

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DemocracyDJ
+import GRDB
+import MeshNode
+
+/// The words that songs have, for who has typed one that none has.
+struct Vocabulary {
+    private let db: Database
+
+    init(_ db: Database) { self.db = db }
+
+    /// What somebody meant: each word that no song has is the most frequent one of those that are most like it. Nil where
+    /// nothing is like one of them, or all of them are there.
+    func meant(by typed: String, _ limits: LibraryLimits) throws -> String? {
+        let tokenizer = try db.makeTokenizer(.unicode61(diacritics: .remove))
+        let words = try tokenizer.tokenize(query: typed).map(\.token).prefix(limits.searchWords)
+        var meant: [String] = []
+        for word in words {
+            guard let likely = try isThere(word) ? word : nearest(to: word) else { return nil }
+            meant.append(likely)
+        }
+        return meant == Array(words) || meant.isEmpty ? nil : meant.joined(separator: " ")
+    }
+
+    /// Whether a song has a word that begins with this.
+    private func isThere(_ word: String) throws -> Bool {
+        try Bool.fetchOne(
+            try db.cachedStatement(
+                sql: "SELECT EXISTS (SELECT 1 FROM songVocabulary WHERE term >= ?1 AND term < ?1 || char(1114111))"),
+            arguments: [word]) ?? false
+    }
+
+    /// The word that is most like what was typed, or begins most like it.
+    private func nearest(to word: String) throws -> String? {
+        let typed = Array(word.utf8)
+        // Of a short word, one wrong letter leaves nothing to go by.
+        guard typed.count >= 4 else { return nil }
+        let most = typed.count < 7 ? 1 : 2
+        var best: (term: String, slips: Int, songs: Int)?
+        let rows = try Row.fetchCursor(
+            try db.cachedStatement(sql: "SELECT term, doc FROM songVocabulary WHERE length(term) >= ?"),
+            arguments: [word.count - most])
+        while let row = try rows.next() {
+            let (term, songs): (String, Int) = (row[0], row[1])
+            let wrong = slips(typed, Array(term.utf8.prefix(typed.count + most)), most)
+            guard wrong <= most else { continue }
+            if let best, (best.slips, -best.songs) <= (wrong, -songs) { continue }
+            best = (term, wrong, songs)
+        }
+        return best?.term
+    }
+
+    /// Wrong letters of what was typed against a word, or against a beginning of it.
+    private func slips(_ typed: [UInt8], _ term: [UInt8], _ most: Int) -> Int {
+        // Two words that have neither of their first two letters in common are not taken for one another.
+        guard typed[0] == term.first || term.count > 1 && (typed[1] == term[1] || typed[1] == term[0]) else {
+            return .max
+        }
+        return (max(typed.count - most, 1)...typed.count + most).map { length in
+            CommandReader.slips(typed, Array(term.prefix(length)))
+        }.min() ?? .max
+    }
+}

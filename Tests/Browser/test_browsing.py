@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A library without typing: artists, albums, what is newest, what was played; and searches that forgive a slip."""
+
+from __future__ import annotations
+
+import pytest
+from conftest import MakeServer, Open, posted
+from playwright.sync_api import Page, expect
+from stand_in import StandIn
+from views import guest_connected, host_playing
+
+
+@pytest.fixture
+def car(make_server: MakeServer) -> StandIn:
+    return make_server(host_playing())
+
+
+@pytest.fixture
+def page(car: StandIn, open_page: Open) -> Page:
+    opened = open_page(car)
+    opened.get_by_role("tab", name="Add").click()
+    return opened
+
+
+
+def test_an_artist_is_opened_with_a_tap_and_its_song_is_added(car: StandIn, page: Page) -> None:
+    page.get_by_role("button", name="Artists").click()
+    expect(page.get_by_role("button", name="Artists")).to_have_attribute("aria-pressed", "true")
+    page.get_by_role("button", name="Long Haul").click()
+    songs = page.locator("#panel-search li.song:not(:has(.group))")
+    expect(songs).to_have_count(1)
+    expect(songs).to_contain_text("Headlights")
+    expect(page.locator("#panel-search > .hint")).to_have_text("Long Haul: 1 song.")
+    # It is still the shelf of artists, and leads back there.
+    page.get_by_role("button", name="Artists").click()
+    expect(page.get_by_role("button", name="Long Haul")).to_be_visible()
+    expect(songs).to_have_count(0)
+
+
+def test_more_is_shown_behind_what_is_there(car: StandIn, page: Page) -> None:
+    page.get_by_role("button", name="Newest").click()
+    songs = page.locator("#panel-search li.song")
+    expect(songs).to_have_count(20)
+    more = page.get_by_role("button", name="Show more")
+    more.click()
+    expect(songs).to_have_count(40)
+    more.click()
+    expect(songs).to_have_count(45)
+    expect(more).to_be_hidden()
+    assert list(car.searches.queue) == ["newest ", "newest  from 20", "newest  from 40"]
+
+
+def test_more_that_cannot_be_had_takes_nothing_away(car: StandIn, page: Page) -> None:
+    page.get_by_role("button", name="Newest").click()
+    songs = page.locator("#panel-search li.song")
+    expect(songs).to_have_count(20)
+    car.answers["search"] = (503, {"message": "The host does not answer."})
+    page.get_by_role("button", name="Show more").click()
+    expect(page.get_by_text("The host does not answer.")).to_be_visible()
+    expect(songs).to_have_count(20)
+
+
+def test_what_was_played_can_be_played_again(car: StandIn, page: Page) -> None:
+    page.get_by_role("button", name="Played").click()
+    page.get_by_role("button", name="Play Old Times again").click()
+    assert posted(car) == {"command": "add", "songID": "old"}
+
+
+def test_a_slip_is_forgiven_and_told(page: Page) -> None:
+    page.get_by_role("searchbox").fill("hedlights")
+    expect(page.locator("#panel-search > .hint")).to_have_text(
+        "Nothing found for “hedlights”. 1 song found for “headlights”."
+    )
+    expect(page.locator("#panel-search li.song")).to_have_count(1)
+
+
+def test_typing_leaves_the_shelf(car: StandIn, page: Page) -> None:
+    page.get_by_role("button", name="Albums").click()
+    expect(page.get_by_role("button", name="Long Haul")).to_contain_text("Several · 3 songs")
+    page.get_by_role("searchbox").fill("head")
+    expect(page.get_by_role("button", name="Albums")).to_have_attribute("aria-pressed", "false")
+    expect(page.locator("#panel-search > .hint")).to_have_text("1 song found.")
+    expect(page.locator(".group")).to_have_count(0)
+
+
+def test_a_guest_browses_and_suggests(make_server: MakeServer, open_page: Open) -> None:
+    server = make_server(guest_connected(queue=[]))
+    page = open_page(server, "phone")
+    page.get_by_role("tab", name="Search").click()
+    page.get_by_role("button", name="Artists").click()
+    page.get_by_role("button", name="Long Haul").click()
+    page.get_by_role("button", name="Suggest Headlights").click()
+    assert posted(server)["command"] == "suggest"
