@@ -31,6 +31,7 @@ public struct TimedEvent: Encodable, Sendable {
         case undo, canGoBack, volume
         case invitations, bans, hosts
         case shelf, from, total, groups, lookedFor
+        case guest, position, drivers
     }
 
     private typealias Container = KeyedEncodingContainer<Key>
@@ -69,12 +70,17 @@ public struct TimedEvent: Encodable, Sendable {
             try container.encode(peer, forKey: .peer)
             try container.encode(intent.kind, forKey: .kind)
             try container.encode(intent.songID, forKey: .songID)
+            if case .steer(let wish) = intent {
+                try container.encodeIfPresent(wish.peer, forKey: .guest)
+                try container.encodeIfPresent(wish.place, forKey: .position)
+            }
             try container.encode(rejected == nil, forKey: .accepted)
             try container.encodeIfPresent(rejected, forKey: .reason)
         case .pinGuessed(let peer): try container.encode(peer, forKey: .peer)
         case .invitation(let invitation): try invitation.encode(to: encoder)
         case .hosts(let hosts, _): try container.encode(hosts, forKey: .hosts)
         case .bans(let bans, _): try container.encode(bans, forKey: .bans)
+        case .drivers(let drivers): try container.encode(drivers, forKey: .drivers)
         case .invitations(let open): try container.encode(open, forKey: .invitations)
         case .playback(let playback): try encode(playback, &container)
         case .steering(let steering): try encode(steering, &container)
@@ -221,6 +227,7 @@ extension NodeEvent {
         case .invitation: "invitation"
         case .invitations: "invitations"
         case .bans: "bans"
+        case .drivers: "drivers"
         case .hosts: "hosts"
         case .playback: "playback"
         case .steering: "steering"

@@ -37,6 +37,8 @@ public enum NodeEvent: Sendable {
     case invitations([OpenInvitation])
     /// Who is kept out of this host: it is somebody else, or its person has asked.
     case bans([ShownBan], isAnswer: Bool)
+    /// Whose devices steer a host beside the head unit, linked or not.
+    case drivers([Peer])
     /// The hosts that this guest has joined, and those in range: the former are others, or its person has asked.
     case hosts([ShownHost], isAnswer: Bool)
     /// What is to be heard is something else.

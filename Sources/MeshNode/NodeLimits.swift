@@ -111,6 +111,8 @@ public enum NodeLimits {
     static let pinBytes = 40
     /// Keys that are kept out beyond a session: more than anybody remembers why. The oldest goes for a new one.
     static let bans = 256
+    /// Devices that steer beside the head unit: those of a family, and some to spare.
+    static let drivers = 16
     /// Longest text that names a host, in bytes: a link with an invitation.
     static let hostBytes = 512
 }

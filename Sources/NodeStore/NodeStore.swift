@@ -90,7 +90,8 @@ public final class NodeStore: Sendable {
                 return StoredNode(
                     remembered: try ConversationTables.read(db, logger), host: try WrittenHost(db)?.record,
                     guest: try WrittenGuest(db)?.record, invitations: try InvitationTable.read(db),
-                    bans: try BanTable.read(db), knownHosts: try KnownHostTable.read(db))
+                    bans: try BanTable.read(db), drivers: try PeerList.drivers.read(db),
+                    knownHosts: try PeerList.knownHosts.read(db))
             }
         }
     }
@@ -122,7 +123,8 @@ public final class NodeStore: Sendable {
                 try state.become(host: batch.host, guest: batch.guest, db)
                 if let invitations = batch.invitations { try InvitationTable.write(invitations, db) }
                 if let bans = batch.bans { try BanTable.write(bans, db) }
-                if let knownHosts = batch.knownHosts { try KnownHostTable.write(knownHosts, db) }
+                if let drivers = batch.drivers { try PeerList.drivers.write(drivers, db) }
+                if let knownHosts = batch.knownHosts { try PeerList.knownHosts.write(knownHosts, db) }
                 return .commit
             }
             try noteFiles()

@@ -14,19 +14,22 @@ public struct StoredNode: Hashable, Sendable {
     public var invitations: [GivenInvitation]
     /// Whom the host keeps out beyond a session, the oldest first.
     public var bans: [BanRecord]
+    /// Whose devices steer the host, the oldest first.
+    public var drivers: [Peer]
     /// The hosts that the guest has joined, the longest ago first.
     public var knownHosts: [Peer]
 
     /// What a node knows; nothing for one that begins.
     public init(
         remembered: [ConversationKey: MeshCore.Remembered] = [:], host: HostRecord? = nil, guest: GuestRecord? = nil,
-        invitations: [GivenInvitation] = [], bans: [BanRecord] = [], knownHosts: [Peer] = []
+        invitations: [GivenInvitation] = [], bans: [BanRecord] = [], drivers: [Peer] = [], knownHosts: [Peer] = []
     ) {
         self.remembered = remembered
         self.host = host
         self.guest = guest
         self.invitations = invitations
         self.bans = bans
+        self.drivers = drivers
         self.knownHosts = knownHosts
     }
 }

@@ -93,6 +93,8 @@ public struct StoreBatch: Hashable, Sendable {
     public var invitations: [GivenInvitation]?
     /// Whom the host keeps out beyond a session, the oldest first. Nil: as before.
     public var bans: [BanRecord]?
+    /// Whose devices steer the host, the oldest first. Nil: as before.
+    public var drivers: [Peer]?
     /// The hosts that the guest has joined, the longest ago first. Nil: as before.
     public var knownHosts: [Peer]?
 

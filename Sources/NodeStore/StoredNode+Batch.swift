@@ -25,6 +25,7 @@ extension StoredNode {
         if let guest = batch.guest { next.guest = guest }
         if let invitations = batch.invitations { next.invitations = invitations }
         if let bans = batch.bans { next.bans = bans }
+        if let drivers = batch.drivers { next.drivers = drivers }
         if let knownHosts = batch.knownHosts { next.knownHosts = knownHosts }
         self = next
     }

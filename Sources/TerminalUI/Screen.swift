@@ -41,15 +41,30 @@ struct Screen {
     /// Takes an event of the node. Returns what is said of it.
     mutating func show(_ event: NodeEvent, now: MeshInstant) -> [String] {
         switch event {
-        case .snapshot(let snapshot, _): choice.shown = snapshot
+        case .snapshot(let snapshot, _):
+            let news = steeringNews(snapshot)
+            choice.shown = snapshot
+            return sentences.lines(event, now: now) + news
         case .searchResults(let found, let query): choice.take(found, for: query)
         case .library(let library): choice.library = library.songs
         // What is suggested is in no queue yet.
-        case .intent(let intent, _, _) where watch.names.title(intent.songID) == nil:
+        case .intent(let intent, _, _) where intent.songID.map { watch.names.title($0) == nil } == true:
             sentences.learn(choice.library.first { $0.id == intent.songID })
         default: break
         }
         return sentences.lines(event, now: now)
+    }
+
+    /// What a guest is told when its device begins to steer, or may not any more.
+    private func steeringNews(_ snapshot: HostSnapshot) -> [String] {
+        let me = watch.node.peer.id
+        let (did, does) = (choice.shown?.drivers.contains(me) == true, snapshot.drivers.contains(me))
+        guard did != does else { return [] }
+        return [
+            does
+                ? say("Your device steers now: skip, remove, move and kick do what they do at the head unit.")
+                : say("Your device is a passenger's again.")
+        ]
     }
 
     /// Takes a line that the person has typed.

@@ -79,6 +79,7 @@ struct Sentences {
         case .steering(let steering): lines(steering)
         case .invitation(let invitation): lines(invitation)
         case .bans(let bans, isAnswer: true): lines(bans)
+        case .drivers(let drivers): lines(drivers: drivers)
         case .hosts(let hosts, isAnswer: true): lines(hosts)
         case .hosts, .bans, .invitations, .noticeCleared, .link, .linkEnded, .artwork, .playback, .library, .contact,
             .radio:
@@ -200,6 +201,12 @@ struct Sentences {
             }
     }
 
+    private func lines(drivers: [Peer]) -> [String] {
+        guard !drivers.isEmpty else { return [say("The head unit alone steers. To let a guest: driver and its name.")] }
+        return [say("These devices steer beside the head unit:")]
+            + drivers.map { "  \(UntrustedText.shown($0.name)) (\(Identity.head(of: $0.id)))" }
+    }
+
     private func lines(_ bans: [ShownBan]) -> [String] {
         guard !bans.isEmpty else { return [say("Nobody is kept out.")] }
         return [say("Kept out:")]
@@ -258,8 +265,9 @@ struct Sentences {
     // MARK: Wishes
 
     private func lines(_ intent: GuestIntent, _ peer: Peer, _ rejected: RejectionReason?) -> [String] {
-        let title = watch.names.quoted(intent.songID)
+        let title = watch.names.quoted(intent.songID ?? "")
         return switch (intent, rejected) {
+        case (.steer(let wish), _): lines(wish, peer, title, rejected)
         case (.vote, nil): [say("\(peer.name) votes for \(title).")]
         case (.takeBackVote, nil): [say("\(peer.name) takes the vote for \(title) back.")]
         case (.suggestSong, nil): [say("\(peer.name) suggests \(title).")]
@@ -268,6 +276,20 @@ struct Sentences {
         case (_, .alreadyVoted), (_, .notVoted): []
         case (.skip, .some(let reason)): [say("\(peer.name) wants to skip \(title), but \(reason.why).")]
         case (_, .some(let reason)): [say("\(peer.name) asked for \(title), but \(reason.why).")]
+        }
+    }
+
+    /// What a driver's device does.
+    private func lines(
+        _ wish: SteeringWish, _ peer: Peer, _ title: LocalizedText.Value, _ rejected: RejectionReason?
+    ) -> [String] {
+        if let rejected { return [say("\(peer.name) wanted to steer, but \(rejected.why).")] }
+        return switch wish {
+        case .skip: [say("\(peer.name) skips \(title).")]
+        case .remove: [say("\(peer.name) removes \(title).")]
+        case .move(_, let place): [say("\(peer.name) puts \(title) at place \(place + 1).")]
+        // That the guest is gone is told by itself.
+        case .kick: [say("\(peer.name) has sent a guest away.")]
         }
     }
 

@@ -75,7 +75,7 @@ def made(key: str, *values: str | int | View) -> View:
 
 def guest(person: dict[str, str], rssi: int | None, **more: Any) -> View:
     measured = {"rssi": rssi, "roundTrip": None if rssi is None else 40.0 - rssi / 10}
-    return {**person, **measured, "isWeb": False, "isMe": False, "hops": 0, "via": None, "carries": None, **more}
+    return {**person, **measured, "isWeb": False, "isMe": False, "isDriver": False, "hops": 0, "via": None, "carries": None, **more}
 
 
 identifiers = itertools.count(1)
@@ -155,6 +155,7 @@ def host(**more: Any) -> View:
             "volume": 70,
             "canGoBack": True,
             "sound": True,
+            "steers": True,
             **more,
         }
     )
@@ -222,7 +223,7 @@ def host_with_convoy() -> View:
 
 
 def guest_view(**more: Any) -> View:
-    return base(**{"role": "guest", "me": ANA, "host": HOST, "connection": "connected", **more})
+    return base(**{"role": "guest", "me": ANA, "host": HOST, "connection": "connected", "steers": False, **more})
 
 
 def guest_connected(**more: Any) -> View:
@@ -251,6 +252,12 @@ def guest_connected(**more: Any) -> View:
             **more,
         }
     )
+
+
+def guest_driving(**more: Any) -> View:
+    """A guest whose device steers."""
+    guests = [guest(ANA, -58, isMe=True, isDriver=True), guest(BOB, -71), guest(MIA, None, isWeb=True)]
+    return guest_connected(steers=True, guests=guests, **more)
 
 
 def guest_behind_relays(**more: Any) -> View:
@@ -407,6 +414,7 @@ STATES: dict[str, View | None] = {
     "host-relays": host_with_relays(),
     "host-convoy": host_with_convoy(),
     "guest-connected": guest_connected(),
+    "guest-driving": guest_driving(),
     "guest-behind-relays": guest_behind_relays(),
     "guest-relaying": relay_connected(),
     "guest-reconnecting": guest_reconnecting(),

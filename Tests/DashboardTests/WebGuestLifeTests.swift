@@ -82,8 +82,11 @@ struct WebGuestLifeTests {
         #expect(try await browser.get("/art/s1").status == 401)
         #expect(try await join(browser).status == 204)
         for command in ["play", "pause", "end", "quit"] { #expect(try await browser.command(command).status == 400) }
-        let kick = "{\"command\": \"kick\", \"peer\": \"x\"}"
-        #expect(try await browser.post("/api/command", kick).status == 400)
+        let ban = "{\"command\": \"ban\", \"peer\": \"x\"}"
+        #expect(try await browser.post("/api/command", ban).status == 400)
+        // What a device that steers can do, another one asks for in vain.
+        let refused = try await browser.command("remove", "s4")
+        #expect(refused.status == 409 && refused.message?.contains("only the driver does that") == true)
         #expect(try await browser.get("/invitation.svg").status == 404)
         // Another's id is worth nothing without the key, and the session is not to be guessed.
         browser.cookies["roadmesh-guest-\(car.port)"] = "0123456789abcdef0123456789abcdef"

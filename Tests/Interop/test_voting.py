@@ -42,6 +42,7 @@ def shown(state: State) -> dict[str, Any]:
         "queue": [item(one) for one in state.queue],
         "guests": [(one.peer.hex(), one.name) for one in state.guests],
         "skipVoters": [voter.hex() for voter in state.skip_voters],
+        "drivers": [driver.hex() for driver in state.drivers],
     }
 
 
@@ -59,6 +60,7 @@ def told(snapshot: dict[str, Any]) -> dict[str, Any]:
         "queue": [told_item(one) for one in snapshot["queue"]],
         "guests": [(one["id"], one["name"]) for one in snapshot["connectedPeers"]],
         "skipVoters": snapshot["skipVoters"],
+        "drivers": snapshot["drivers"],
     }
 
 

@@ -163,7 +163,8 @@ struct ProblemTableTests {
     private static func line(_ problem: CommandProblem) -> (user: NodeCommand.User, line: String)? {
         switch problem {
         case .badCommand(let line, _): (.guest, line)
-        case .incomplete(let word, _, _): (["kick", "unban", "move", "volume"].contains(word) ? .host : .guest, word)
+        case .incomplete(let word, _, _):
+            (["kick", "unban", "passenger", "move", "volume"].contains(word) ? .host : .guest, word)
         case .noSuchHost(let name): (.guest, "forget \(name)")
         case .noInvitation: (.guest, "join roadmesh:AfNeVhYW")
         case .severalMeant(let text, _): (.guest, "vote \(text)")
@@ -224,6 +225,15 @@ struct ProblemTableTests {
             let words = String(repeating: "x", count: DJLimits.searchBytes + 1)
             return Told(pair: try fed(.input(.guest(.search(SongQuery(words)))), to: .guest), side: .guest)
         case .notKeptOut(let name): return Told(pair: try fed(.input(.unban(name)), to: .host), side: .host)
+        case .noDriver(let name): return Told(pair: try fed(.input(.dismiss(name)), to: .host), side: .host)
+        case .tooManyDrivers:
+            var pair = try PairOfCores()
+            for number in 0...NodeLimits.drivers {
+                let peer = Peer(id: "guest\(number)", name: "Guest \(number)")
+                pair.happen([.link(90 + number, .connected(peer))], to: .host)
+                pair.feed(.input(.appoint(peer.id)), to: .host)
+            }
+            return Told(pair: pair, side: .host)
         case .nothingToUndo: return Told(pair: try fed(.input(.host(.undo)), to: .host), side: .host)
         case .nothingBefore: return Told(pair: try fed(.input(.host(.previous)), to: .host), side: .host)
         case .noVolume: return Told(pair: try fed(.input(.host(.volume(40))), to: .host), side: .host)

@@ -31,7 +31,9 @@ struct ProgramCommandTests {
         ("search open road", .host(.search("open road"))), ("add s1", .host(.add("s1"))),
         ("remove  s1 ", .host(.remove("s1"))), ("kick Little Bob", .host(.kick("Little Bob"))), ("retry", .retry),
         ("ban Little Bob 2h", .ban("Little Bob", seconds: 7_200)), ("ban Bob", .ban("Bob", seconds: nil)),
-        ("unban Little Bob", .unban("Little Bob")), ("bans", .bans), ("invite", .invite(InvitationWish(.once))),
+        ("unban Little Bob", .unban("Little Bob")), ("bans", .bans), ("driver", .drivers),
+        ("driver Little Bob", .appoint("Little Bob")), ("passenger Bob", .dismiss("Bob")),
+        ("invite", .invite(InvitationWish(.once))),
         ("invite 30m", .invite(InvitationWish(.seconds(1_800)))), ("invite none", .invite(InvitationWish(.none))),
         ("end", .end), ("quit", .quit(.quit)),
     ]
@@ -45,6 +47,8 @@ struct ProgramCommandTests {
         ("newest", .guest(.search(SongQuery(on: .newest)))), ("history", .guest(.search(SongQuery(on: .heard)))),
         ("open artist s4", .guest(.search(SongQuery("s4", on: .artist)))), ("more", .guest(.more)),
         ("suggest s2", .guest(.suggest("s2"))), ("search open road", .guest(.search("open road"))),
+        ("remove s1", .guest(.steer(.remove(songID: "s1")))), ("kick Bob", .guest(.steer(.kick("Bob")))),
+        ("move s1 2", .guest(.steer(.move(songID: "s1", to: 1)))),
         ("skip", .guest(.skip)), ("retry", .retry), ("pin 314159", .pin(pin)), ("leave", .leave),
         ("hosts", .hosts), ("join Dad's Car", .join("Dad's Car")), ("forget Dad's Car", .forgetHost("Dad's Car")),
         ("join \(invitation.text)", .joinInvited(invitation)), ("quit", .quit(.quit)),
@@ -99,8 +103,9 @@ struct ProgramCommandTests {
         #expect(notice.code == "badCommand")
         #expect(
             notice.suggestion
-                == "Try: vote ID, unvote ID, search WORDS, suggest ID, skip, artists, albums, newest, history, "
-                + "open artist|album ID, more, retry, hosts, join HOST, forget HOST, pin DIGITS, leave, view, quit.")
+                == "Try: vote ID, unvote ID, search WORDS, suggest ID, skip, remove ID, move ID PLACE, kick NAME, artists, "
+                + "albums, newest, history, open artist|album ID, more, retry, hosts, join HOST, forget HOST, pin DIGITS, leave, view, quit."
+        )
     }
 
     // MARK: Pages
@@ -116,12 +121,17 @@ struct ProgramCommandTests {
                 NodeCommand.User.driverPage,
                 [
                     "play", "pause", "skip", "add", "remove", "next", "move", "clear", "undo", "previous", "volume",
-                    "kick",
-                    "ban", "unban", "retry", "invite", "end",
+                    "kick", "ban", "unban", "driver", "passenger", "retry", "invite", "end",
                 ]
             ),
-            (.guestPage, ["vote", "unvote", "suggest", "skip", "retry", "join", "forget", "pin", "leave"]),
-            (.passenger, ["vote", "unvote", "suggest", "skip", "retry", "leave"]),
+            (
+                .guestPage,
+                [
+                    "vote", "unvote", "suggest", "skip", "remove", "move", "kick", "retry", "join", "forget", "pin",
+                    "leave",
+                ]
+            ),
+            (.passenger, ["vote", "unvote", "suggest", "skip", "remove", "move", "kick", "retry", "leave"]),
         ])
     func pages(user: NodeCommand.User, words: [String]) throws {
         #expect(CommandReader(user).commands.map(\.word) == words)

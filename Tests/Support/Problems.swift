@@ -82,6 +82,7 @@ extension CommandProblem {
                     .incomplete("kick", needs: "a guest", type: "the beginning of the guest's name"),
                     .incomplete("join", needs: "a host", type: "a name or an id of the list that hosts shows"),
                     .incomplete("unban", needs: "a guest", type: "a name or an id of the list that bans shows"),
+                    .incomplete("passenger", needs: "a guest", type: "a name or an id of the list that driver shows"),
                     .incomplete("search", needs: "a word or two", type: "the words"),
                     .incomplete(
                         "move", needs: "a song and a place",
@@ -127,7 +128,9 @@ extension CommandProblem {
         case .notKept: .searchTooLong
         case .searchTooLong: .searchRefused("road", .tooFast)
         case .searchRefused: .notKeptOut("Eve")
-        case .notKeptOut: .noSuchHost("Bus")
+        case .notKeptOut: .noDriver("Eve")
+        case .noDriver: .tooManyDrivers
+        case .tooManyDrivers: .noSuchHost("Bus")
         case .noSuchHost: .severalHosts([Peer(id: "0a0a0a0a", name: "Bus"), Peer(id: "b1b1b1b1", name: "Bus")])
         case .severalHosts: .joinedAlready("Car")
         case .joinedAlready: .noInvitation

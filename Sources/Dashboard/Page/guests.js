@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import { titles } from "/commands.js";
-import { askingButton, button, signal } from "/controls.js";
-import { foreign, KeyedList, make, setClass, setLongText, setShown, setStyle, setText } from "/dom.js";
+import { askingButton, button, setButton, signal } from "/controls.js";
+import { foreign, KeyedList, make, setAttribute, setClass, setLongText, setShown, setStyle, setText } from "/dom.js";
 import { icon } from "/icons.js";
 import { t } from "/language.js";
 import { hopsOf, hue, initials, milliseconds, nameOf, relayText, shortDate, shown, treeText } from "/text.js";
@@ -34,7 +34,7 @@ export class Guests {
         this.#showRoot(drawsTree, view);
         const drawn = drawsTree ? branches(view.guests) : [];
         this.guests.update(view.guests.map((guest, index) => (
-            { ...guest, me: view.me.id, drawn: drawn[index] ?? asList }
+            { ...guest, me: view.me.id, steers: view.steers, drawn: drawn[index] ?? asList }
         )));
         setShown(this.#list, view.guests.length);
         setShown(this.#empty, !view.guests.length);
@@ -63,19 +63,24 @@ function guestRow(node, isHost) {
     const hops = make("span");
     const carries = make("span");
     const relay = make("span", "signal", { hidden: true }, icon("relay"), carries);
-    const details = make("p", "details", {}, strength.element, web, time, way.element, hops, relay);
+    const driver = make("span", "signal", { hidden: true }, icon("wheel"), make("span", "", {}, t`Driver`));
+    const details = make("p", "details", {}, driver, strength.element, web, time, way.element, hops, relay);
     person.lastChild.append(details);
     const row = { guest: null, element: make("li", "person-row") };
     const drawn = branchLines(row.element);
     row.element.append(drawn.element, person);
     const words = { word: t(titles.host.kick), label: t(titles.host.kick) };
-    const kick = isHost
-        ? askingButton("out", "leave", words, node.announce, () => node.command("kick", { peer: row.guest.id }))
-        : null;
-    if (kick) row.element.append(kick.element);
+    const kick = askingButton("out", "leave", words, node.announce, () => node.command("kick", { peer: row.guest.id }));
+    // Whose devices steer is decided at the head unit alone.
+    const steers = isHost ? steersButton(node, row) : null;
+    if (steers) row.element.append(steers.element);
+    row.element.append(kick.element);
     row.update = (guest) => {
         row.guest = guest;
         updatePerson(guest, guest.isMe ? ` ${t`(you)`}` : "");
+        setShown(driver, guest.isDriver);
+        steers?.update(guest);
+        setShown(kick.element, isHost || (guest.steers && !guest.isMe && !guest.isDriver));
         strength.update(guest.rssi, guest.bearer);
         setShown(web, guest.isWeb);
         setText(time, typeof guest.roundTrip === "number" ? milliseconds(guest.roundTrip) : "");
@@ -90,12 +95,26 @@ function guestRow(node, isHost) {
         setShown(time, time.textContent);
         setShown(details, [...details.children].some((detail) => !detail.hidden));
         const name = nameOf(guest);
-        kick?.update({
+        kick.update({
             label: t`Kick ${name}`, question: t`Really kick ${name}?`,
             consequence: t`${name} cannot join again in this session.` + (guest.carries ? ` ${others}` : ""),
         });
     };
     return row;
+}
+
+/** Lets a guest's device steer beside the head unit, and takes that back. */
+function steersButton(node, row) {
+    const element = button("quiet steers", "wheel", "", () => {
+        node.command(row.guest.isDriver ? "passenger" : "driver", { peer: row.guest.id });
+    }, "steers");
+    const update = (guest) => {
+        setButton(element, "wheel", "", t`Let ${nameOf(guest)} steer`);
+        setAttribute(element, "aria-pressed", String(Boolean(guest.isDriver)));
+        // A node of an earlier version does not know of it.
+        setShown(element, guest.isDriver !== undefined);
+    };
+    return { element, update };
 }
 
 /** Somebody who is kept out, and may be let in again. */

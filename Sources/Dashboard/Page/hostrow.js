@@ -18,29 +18,38 @@ export function askedLine() {
     return { element, update };
 }
 
+/** What removes a row's song, unless the row has just come under the finger: that was aimed at another. */
+export function binOf(node, row) {
+    let movedAt = -limits.settling;
+    let timer = null;
+    const element = button("quiet bin", "bin", "", () => {
+        if (performance.now() - movedAt >= limits.settling) node.command("remove", { songID: row.item.id });
+    }, "remove");
+    const update = (item, index) => {
+        setButton(element, "bin", "", t`Remove ${titleOf(item)}`);
+        if (row.index === null || row.index === index) return;
+        movedAt = performance.now();
+        setClass(row.element, "settling", true);
+        clearTimeout(timer);
+        timer = setTimeout(() => setClass(row.element, "settling", false), limits.settling);
+    };
+    return { element, update };
+}
+
 /** A song of a host's queue: it is dragged, played next, or removed. */
 export function hostRow(node, reorder) {
-    const row = { item: null, index: null, movedAt: -limits.settling };
+    const row = { item: null, index: null };
     const art = cover("small");
     const words = songWords("p");
     const asked = askedLine();
     const votes = make("p", "votes", {}, make("b"), make("span"));
     const text = make("div", "song-words", {}, words.titleLine, words.artistLine, asked.element);
     const next = button("quiet next", "next", "", () => node.command("playNext", { songID: row.item.id }), "next");
-    const bin = button("quiet bin", "bin", "", () => {
-        // What has just come under the finger is not what it was aimed at.
-        if (performance.now() - row.movedAt >= limits.settling) node.command("remove", { songID: row.item.id });
-    }, "remove");
+    const bin = binOf(node, row);
     const grip = reorder.grip(row);
-    row.element = make("li", "song", {}, grip, art.element, text, votes, next, bin);
-    let timer = null;
+    row.element = make("li", "song", {}, grip, art.element, text, votes, next, bin.element);
     row.update = (item, index) => {
-        if (row.index !== null && row.index !== index) {
-            row.movedAt = performance.now();
-            setClass(row.element, "settling", true);
-            clearTimeout(timer);
-            timer = setTimeout(() => setClass(row.element, "settling", false), limits.settling);
-        }
+        bin.update(item, index);
         Object.assign(row, { item, index });
         art.update(item);
         words.update(item, { artist: shown(item.artist, ""), length: item.duration ? clock(item.duration) : "" });
@@ -54,7 +63,6 @@ export function hostRow(node, reorder) {
         setButton(next, "next", "", t`Play ${titleOf(item)} next`);
         // Its place stays, so that the others stay in theirs.
         setClass(next, "away", index === 0);
-        setButton(bin, "bin", "", t`Remove ${titleOf(item)}`);
     };
     return row;
 }

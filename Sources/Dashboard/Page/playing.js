@@ -101,7 +101,8 @@ export class Playing {
         const { skip, nowPlaying } = view;
         setShown(this.find, !nowPlaying && !view.queue.length && (this.isHost || view.connection === "connected"));
         // Skipping does not wait for a host, as a vote does.
-        setShown(this.skip, nowPlaying && (this.isHost || (skip?.allowed && view.connection === "connected")));
+        const maySkip = this.isHost || ((skip?.allowed || view.steers) && view.connection === "connected");
+        setShown(this.skip, nowPlaying && maySkip);
         if (this.isHost) {
             setShown(this.play, nowPlaying || view.queue.length);
             const next = view.isPlaying ? "pause" : "play";
@@ -109,13 +110,9 @@ export class Playing {
             this.volume.update(view);
             setShown(this.previous, typeof view.canGoBack === "boolean" && nowPlaying);
             setAttribute(this.previous, "aria-disabled", view.canGoBack ? null : "true");
-            const isWanted = skip?.votes > 0;
-            const word = t(titles.host.skip);
-            const label = isWanted ? `${word}. ${t`${skip.votes} of ${skip.needed} votes to skip.`}` : word;
-            setButton(this.skip, "skip", isWanted ? `${word} ${skip.votes}/${skip.needed}` : word, label);
-            setClass(this.skip, "wanted", isWanted);
-            return;
         }
+        if (this.isHost || view.steers) return this.#showDriversSkip(skip);
+        setClass(this.skip, "wanted", false);
         if (!skip?.allowed) return;
         const words = skip.mine
             ? t`You voted to skip (${skip.votes} of ${skip.needed})` : t`Vote to skip (${skip.votes} of ${skip.needed})`;
@@ -123,6 +120,15 @@ export class Playing {
         setAttribute(this.skip, "aria-pressed", String(Boolean(skip.mine)));
         // A vote to skip is not taken back. The button keeps the focus of the person who has just tapped it.
         setAttribute(this.skip, "aria-disabled", skip.mine ? "true" : null);
+    }
+
+    #showDriversSkip(skip) {
+        const isWanted = skip?.votes > 0;
+        const word = t(titles.host.skip);
+        const label = isWanted ? `${word}. ${t`${skip.votes} of ${skip.needed} votes to skip.`}` : word;
+        setButton(this.skip, "skip", isWanted ? `${word} ${skip.votes}/${skip.needed}` : word, label);
+        setClass(this.skip, "wanted", isWanted);
+        for (const attribute of ["aria-pressed", "aria-disabled"]) setAttribute(this.skip, attribute, null);
     }
 
     #emptyWords(view) {

@@ -2,7 +2,7 @@
 
 import { button, cover, setButton, songWords, wishLine } from "/controls.js";
 import { KeyedList, make, setAttribute, setClass, setShown, setText } from "/dom.js";
-import { askedLine, hostRow } from "/hostrow.js";
+import { askedLine, binOf, hostRow } from "/hostrow.js";
 import { icon } from "/icons.js";
 import { t } from "/language.js";
 import { limits } from "/limits.js";
@@ -30,10 +30,11 @@ export class Queue {
     constructor(panel, node, isHost) {
         this.isHost = isHost;
         panel.append(this.#stale, this.#wishesHeading, this.#wishes, this.#songs, this.#empty);
-        const reorder = isHost ? new Reorder(this.#songs, node.announce, (...move) => this.#move(node, ...move)) : null;
-        const row = isHost ? () => hostRow(node, reorder) : () => guestRow(node);
+        const reorder = new Reorder(this.#songs, node.announce, (...move) => this.#move(node, ...move));
+        const row = isHost ? () => hostRow(node, reorder) : () => guestRow(node, reorder);
         this.songs = new KeyedList(this.#songs, (item) => item.id, row);
         this.wishes = new KeyedList(this.#wishes, (wish) => wish.songID, () => wishRow(node));
+        setClass(this.#songs, "voted", !isHost);
         if (!isHost) return;
         this.#clear = button("quiet clear", "bin", t`Clear the queue`, () => node.command("clear"), "clear");
         panel.append(this.#clear);
@@ -53,7 +54,7 @@ export class Queue {
         setShown(this.#empty, !view.queue.length && !view.wishes.length);
         setText(this.#empty, isOver ? t`The queue was empty.` : this.#emptyWords(view));
         // A node without undo has none of these commands.
-        setClass(this.#songs, "fixed", view.undo === undefined);
+        setClass(this.#songs, "fixed", this.isHost ? view.undo === undefined : !view.steers);
         if (this.#clear) setShown(this.#clear, view.queue.length > 1 && view.undo !== undefined);
     }
 
@@ -85,21 +86,26 @@ export class Queue {
     }
 }
 
-function guestRow(node) {
+/** A song of the queue as a guest has it: it is voted for, and on a device of the driver's also dragged and removed. */
+function guestRow(node, reorder) {
     const art = cover("small");
     const words = songWords("p");
     const place = make("span", "place", { "aria-hidden": "true" });
     const wish = wishLine();
     const asked = askedLine();
-    const row = { item: null };
+    const row = { item: null, index: null };
+    const bin = binOf(node, row);
+    const grip = reorder.grip(row);
     // A tap is for what the button shows, which is the row's item: tapped again before that is seen, a vote stays.
     const vote = button("vote waits", "vote", "", () => {
         node.wish(isWanted(row.item) ? "takeBack" : "vote", row.item);
     }, "vote");
     const text = make("div", "song-words", {}, words.titleLine, words.artistLine, asked.element, wish.element);
-    row.element = make("li", "song", {}, place, art.element, text, vote);
+    row.element = make("li", "song", {}, grip, place, art.element, text, vote, bin.element);
     row.update = (item, index) => {
-        row.item = item;
+        bin.update(item, index);
+        Object.assign(row, { item, index });
+        reorder.update(row);
         setText(place, String(index + 1));
         art.update(item);
         words.update(item, { artist: shown(item.artist, ""), length: item.duration ? clock(item.duration) : "" });

@@ -48,11 +48,14 @@ public struct HostSnapshot: Hashable, Sendable, Codable {
     public var connectedPeers: [Peer]
     /// The guests that want the present song skipped, where the host counts that (`Fairness.majoritySkip`).
     public var skipVoters: [Peer.ID]
+    /// Those of the linked guests that steer as the driver does.
+    public var drivers: [Peer.ID]
 
     /// A snapshot.
     public init(
         epoch: UInt32, revision: UInt64, nowPlaying: QueueItem?, isPlaying: Bool, hasSound: Bool = true,
-        elapsed: Double = 0, queue: [QueueItem], connectedPeers: [Peer], skipVoters: [Peer.ID] = []
+        elapsed: Double = 0, queue: [QueueItem], connectedPeers: [Peer], skipVoters: [Peer.ID] = [],
+        drivers: [Peer.ID] = []
     ) {
         self.epoch = epoch
         self.revision = revision
@@ -63,12 +66,13 @@ public struct HostSnapshot: Hashable, Sendable, Codable {
         self.queue = queue
         self.connectedPeers = connectedPeers
         self.skipVoters = skipVoters
+        self.drivers = drivers
     }
 
     private enum CodingKeys: String, CodingKey {
         case epoch, revision, nowPlaying, isPlaying
         case hasSound = "sound"
-        case elapsed, queue, connectedPeers, skipVoters
+        case elapsed, queue, connectedPeers, skipVoters, drivers
     }
 
     /// Writes the form of `docs/using.md`: silence is a null, not a missing field.
@@ -83,6 +87,7 @@ public struct HostSnapshot: Hashable, Sendable, Codable {
         try container.encode(queue, forKey: .queue)
         try container.encode(connectedPeers, forKey: .connectedPeers)
         try container.encode(skipVoters, forKey: .skipVoters)
+        try container.encode(drivers, forKey: .drivers)
     }
 
     /// What plays, and what plays next.
@@ -91,6 +96,15 @@ public struct HostSnapshot: Hashable, Sendable, Codable {
     /// The song of an identifier, in the queue or playing.
     public func item(_ songID: Song.ID) -> QueueItem? {
         nowPlaying?.id == songID ? nowPlaying : queue.first { $0.id == songID }
+    }
+
+    /// The linked guests that are meant by an identifier, its head or a name. An identifier goes before a name: a guest may call
+    /// itself anything.
+    public func guests(named name: String) -> [Peer] {
+        if let exact = connectedPeers.first(where: { $0.id == name }) { return [exact] }
+        let named = connectedPeers.filter { $0.name == name }
+        guard named.isEmpty, name.count >= Identity.headDigits else { return named }
+        return connectedPeers.filter { $0.id.hasPrefix(name) }
     }
 
     /// What plays goes on, for as long as it lasts.

@@ -10,7 +10,19 @@ extension DJLimits {
     static func isSongID(_ text: String) -> Bool { (1...songIDBytes).contains(text.utf8.count) }
 
     /// Whether a text can be a peer's identifier.
-    fileprivate static func isPeerID(_ text: String) -> Bool { (1...Limits.peerIDBytes).contains(text.utf8.count) }
+    static func isPeerID(_ text: String) -> Bool { (1...Limits.peerIDBytes).contains(text.utf8.count) }
+}
+
+extension GuestIntent {
+    /// Whether a guest can want this.
+    var isWithinLimits: Bool {
+        if case .steer(let wish) = self {
+            guard wish.peer.map(DJLimits.isPeerID) != false, (0..<DJLimits.queuedSongs).contains(wish.place ?? 0) else {
+                return false
+            }
+        }
+        return songID.map(DJLimits.isSongID) != false
+    }
 }
 
 extension SearchRequest {
@@ -71,6 +83,7 @@ extension HostSnapshot {
             && areDistinct(connectedPeers.map(\.id))
             && skipVoters.count <= DJLimits.votes && skipVoters.allSatisfy(DJLimits.isPeerID)
             && areDistinct(skipVoters)
+            && drivers.count <= DJLimits.connectedPeers && drivers.allSatisfy(DJLimits.isPeerID) && areDistinct(drivers)
     }
 }
 

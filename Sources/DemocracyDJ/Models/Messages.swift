@@ -97,4 +97,8 @@ public enum RejectionReason: String, Hashable, Sendable, Codable, CaseIterable {
     case tooFast
     /// Guests vote for what is queued, and ask for no other song (`Fairness.voteOnly`).
     case votingOnly
+    /// Only the driver and the driver's devices do that.
+    case driverOnly
+    /// The guest that it is about is not there.
+    case notHere
 }

@@ -53,6 +53,10 @@ public enum CommandProblem: Hashable, Sendable {
     case searchRefused(String, RejectionReason)
     /// Nobody of that name is kept out.
     case notKeptOut(String)
+    /// No device of that name steers.
+    case noDriver(String)
+    /// As many devices steer as a host lets.
+    case tooManyDrivers
     /// No host of that name was joined.
     case noSuchHost(String)
     /// Several hosts that were joined have that name.
@@ -137,6 +141,12 @@ public enum CommandProblem: Hashable, Sendable {
             row("searchRefused", "The host has not looked for \"\(shown(words))\".", "Search again in a moment.")
         case .notKeptOut(let name):
             row("notKeptOut", "Nobody who is kept out is called \"\(shown(name))\".", "Type bans to see who is.")
+        case .noDriver(let name):
+            row("noDriver", "No device that steers is called \"\(shown(name))\".", "Type driver to see which do.")
+        case .tooManyDrivers:
+            row(
+                "tooManyDrivers", "As many devices steer as can.",
+                "Make one of them a passenger's: type passenger and its name.")
         case .noSuchHost(let name):
             row(
                 "noSuchHost", "No host that you have joined is called \"\(shown(name))\".",
@@ -196,6 +206,8 @@ public enum CommandProblem: Hashable, Sendable {
             row(
                 "votingOnly", "On this host guests vote, and the driver chooses the songs.",
                 "Vote for a song in the queue.")
+        case .driverOnly: row("driverOnly", "On this host only the driver does that.", "Ask the driver.")
+        case .notHere: row("notHere", "The guest that you wanted to send away is not there.", nil)
         case .notPlaying: row("notPlaying", "The song that you wanted to skip does not play any more.", nil)
         case .skippingNotAllowed:
             row("skippingNotAllowed", "On this host only the driver skips songs.", "Ask the driver.")

@@ -35,6 +35,8 @@ extension RejectionReason {
         case .cannotBePlayed: "it cannot be played"
         case .tooFast: "you tap faster than the host counts"
         case .votingOnly: "the driver alone chooses songs here"
+        case .driverOnly: "only the driver does that here"
+        case .notHere: "there is no such guest"
         }
     }
 }

@@ -54,6 +54,8 @@ public struct HostChange: Hashable, Sendable {
     var guests = ListChange<Peer>()
     /// Nil where they are as before.
     var skipVoters: [Peer.ID]?
+    /// Nil where they are as before.
+    var drivers: [Peer.ID]?
 
     init(epoch: UInt32, base: UInt64, revision: UInt64) {
         self.epoch = epoch
@@ -77,6 +79,7 @@ public struct HostChange: Hashable, Sendable {
             playingVoters = VoterChange(from: plays.voters, to: item.voters)
         }
         if base.skipVoters != target.skipVoters { skipVoters = target.skipVoters }
+        if base.drivers != target.drivers { drivers = target.drivers }
         queue = ListChange(
             from: base.queue, to: target.queue, key: \.song.id, isSame: { $0.isSameSong(as: $1) }, of: \.withoutVoters)
         guests = ListChange(from: base.connectedPeers, to: target.connectedPeers)
@@ -127,6 +130,7 @@ extension HostSnapshot {
             next.nowPlaying?.voters = voters
         }
         next.skipVoters = change.skipVoters ?? skipVoters
+        next.drivers = change.drivers ?? drivers
         next.queue = queue
         next.connectedPeers = guests
         return next.isWithinLimits ? next : nil

@@ -27,6 +27,7 @@ extension WireChange {
         }
         if let voters = change.playingVoters { playingVoters = WireVoterChange(voters, table) }
         if let skipVoters = change.skipVoters { self.skipVoters.peers = skipVoters.map(table.number(of:)) }
+        if let drivers = change.drivers { self.drivers.peers = drivers.map(table.number(of:)) }
         removed = change.queue.removed.map(UInt32.init(clamping:))
         inserted = change.queue.inserted.map { WireQueueInsertion($0, table) }
         voters = change.voters.map { WireVoterChange($0, table) }
@@ -64,6 +65,10 @@ extension HostChange {
             guard let voters = table.peers(wire.skipVoters.peers) else { return nil }
             skipVoters = voters
         }
+        if wire.hasDrivers {
+            guard let drivers = table.peers(wire.drivers.peers) else { return nil }
+            self.drivers = drivers
+        }
         queue.removed = wire.removed.map(Int.init)
         queue.inserted = wire.inserted.compactMap { ListChange.Insertion($0, table) }
         voters = wire.voters.compactMap { VoterChange($0, table) }
@@ -81,6 +86,7 @@ extension HostChange {
         for case .new(let item) in queue.inserted.map(\.source) { named += [item.addedBy] + item.voters }
         if case .item(let item) = nowPlaying { named += [item.addedBy] + item.voters }
         return named + voters.flatMap(\.added) + (playingVoters?.added ?? []) + (skipVoters ?? [])
+            + (drivers ?? [])
     }
 }
 

@@ -91,7 +91,7 @@ extension HostSnapshot {
     /// As many bytes or more, counted faster: as if nobody had voted twice.
     private var roughBytes: Int {
         let guests = connectedPeers.reduce(64) { $0 + $1.name.utf8.count + 12 + Self.mentionBytes($1.id) }
-        let skips = skipVoters.reduce(0) { $0 + Self.mentionBytes($1) }
+        let skips = (skipVoters + drivers).reduce(0) { $0 + Self.mentionBytes($1) }
         return items.reduce(guests + skips) { bytes, item in
             let song = 32 + item.song.textBytes + Self.mentionBytes(item.addedBy)
             return item.voters.reduce(bytes + song) { $0 + Self.mentionBytes($1) }
@@ -108,7 +108,7 @@ extension HostSnapshot {
     /// Bytes that it takes as a message, at most. Counted, since with the votes of a bus making it takes a while: a number of
     /// two bytes for each vote, 17 for each peer once, 32 for what stands around a song's texts.
     var mostBytes: Int {
-        var named = Set(connectedPeers.map(\.id)).union(skipVoters)
+        var named = Set(connectedPeers.map(\.id)).union(skipVoters).union(drivers)
         for item in items {
             named.formUnion(item.voters)
             named.insert(item.addedBy)
@@ -116,7 +116,7 @@ extension HostSnapshot {
         let number = named.count < 1 << 14 ? 2 : 5
         let peers = named.reduce(0) { $0 + Self.tableBytes($1) }
         let guests = connectedPeers.reduce(0) { $0 + $1.name.utf8.count + 12 }
-        return 64 + peers + guests + number * skipVoters.count
+        return 64 + peers + guests + number * (skipVoters.count + drivers.count)
             + items.reduce(0) { $0 + 32 + $1.song.textBytes + number * $1.voters.count }
     }
 
@@ -175,6 +175,8 @@ extension WireReason {
             case .cannotBePlayed: .cannotBePlayed
             case .tooFast: .tooFast
             case .votingOnly: .votingOnly
+            case .driverOnly: .driverOnly
+            case .notHere: .notHere
             }
     }
 }
@@ -194,6 +196,8 @@ extension RejectionReason {
         case .cannotBePlayed: self = .cannotBePlayed
         case .tooFast: self = .tooFast
         case .votingOnly: self = .votingOnly
+        case .driverOnly: self = .driverOnly
+        case .notHere: self = .notHere
         case .unspecified, .UNRECOGNIZED: return nil
         }
     }

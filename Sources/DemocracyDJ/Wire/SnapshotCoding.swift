@@ -15,11 +15,12 @@ extension WireSnapshot {
         let table = PeerTable(
             snapshot.connectedPeers.map(\.id)
                 + snapshot.items.flatMap { [$0.addedBy] + $0.voters }
-                + snapshot.skipVoters)
+                + snapshot.skipVoters + snapshot.drivers)
         epoch = snapshot.epoch
         revision = snapshot.revision
         if let item = snapshot.nowPlaying { nowPlaying = WireQueueItem(item, table) }
         skipVoters = snapshot.skipVoters.map(table.number(of:))
+        drivers = snapshot.drivers.map(table.number(of:))
         isPlaying = snapshot.isPlaying
         noSound = !snapshot.hasSound
         elapsed = DJLimits.milliseconds(snapshot.elapsed)
@@ -40,12 +41,13 @@ extension HostSnapshot {
         let guests = wire.guests.compactMap { Peer($0, table) }
         let nowPlaying = wire.hasNowPlaying ? QueueItem(wire.nowPlaying, table) : nil
         guard queue.count == wire.queue.count, guests.count == wire.guests.count,
-            (nowPlaying != nil) == wire.hasNowPlaying, let skipVoters = table.peers(wire.skipVoters)
+            (nowPlaying != nil) == wire.hasNowPlaying, let skipVoters = table.peers(wire.skipVoters),
+            let drivers = table.peers(wire.drivers)
         else { return nil }
         self.init(
             epoch: wire.epoch, revision: wire.revision, nowPlaying: nowPlaying, isPlaying: wire.isPlaying,
             hasSound: !wire.noSound, elapsed: DJLimits.seconds(wire.elapsed), queue: queue, connectedPeers: guests,
-            skipVoters: skipVoters)
+            skipVoters: skipVoters, drivers: drivers)
         guard isWithinLimits else { return nil }
     }
 }

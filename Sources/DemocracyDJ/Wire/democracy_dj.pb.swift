@@ -48,6 +48,8 @@ nonisolated enum WireReason: SwiftProtobuf.Enum, Swift.CaseIterable {
   case cannotBePlayed // = 11
   case tooFast // = 12
   case votingOnly // = 13
+  case driverOnly // = 14
+  case notHere // = 15
   case UNRECOGNIZED(Int)
 
   init() {
@@ -69,6 +71,8 @@ nonisolated enum WireReason: SwiftProtobuf.Enum, Swift.CaseIterable {
     case 11: self = .cannotBePlayed
     case 12: self = .tooFast
     case 13: self = .votingOnly
+    case 14: self = .driverOnly
+    case 15: self = .notHere
     default: self = .UNRECOGNIZED(rawValue)
     }
   }
@@ -88,6 +92,8 @@ nonisolated enum WireReason: SwiftProtobuf.Enum, Swift.CaseIterable {
     case .cannotBePlayed: return 11
     case .tooFast: return 12
     case .votingOnly: return 13
+    case .driverOnly: return 14
+    case .notHere: return 15
     case .UNRECOGNIZED(let i): return i
     }
   }
@@ -107,6 +113,8 @@ nonisolated enum WireReason: SwiftProtobuf.Enum, Swift.CaseIterable {
     .cannotBePlayed,
     .tooFast,
     .votingOnly,
+    .driverOnly,
+    .notHere,
   ]
 
 }
@@ -298,6 +306,40 @@ nonisolated struct WireIntent: Sendable {
     set {wish = .skip(newValue)}
   }
 
+  /// A driver's device: the next four. Skip at once, take a song out of the queue, give it a place, send a guest away.
+  var skipNow: String {
+    get {
+      if case .skipNow(let v)? = wish {return v}
+      return String()
+    }
+    set {wish = .skipNow(newValue)}
+  }
+
+  var remove: String {
+    get {
+      if case .remove(let v)? = wish {return v}
+      return String()
+    }
+    set {wish = .remove(newValue)}
+  }
+
+  var move: WirePlace {
+    get {
+      if case .move(let v)? = wish {return v}
+      return WirePlace()
+    }
+    set {wish = .move(newValue)}
+  }
+
+  /// Its identifier.
+  var kick: String {
+    get {
+      if case .kick(let v)? = wish {return v}
+      return String()
+    }
+    set {wish = .kick(newValue)}
+  }
+
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   nonisolated enum OneOf_Wish: Equatable, Sendable {
@@ -305,8 +347,29 @@ nonisolated struct WireIntent: Sendable {
     case suggestion(String)
     case takeBack(String)
     case skip(String)
+    /// A driver's device: the next four. Skip at once, take a song out of the queue, give it a place, send a guest away.
+    case skipNow(String)
+    case remove(String)
+    case move(WirePlace)
+    /// Its identifier.
+    case kick(String)
 
   }
+
+  init() {}
+}
+
+/// A place in the queue, counted from 0.
+nonisolated struct WirePlace: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  var song: String = String()
+
+  var at: UInt32 = 0
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
 
   init() {}
 }
@@ -586,6 +649,12 @@ nonisolated struct WireSnapshot: @unchecked Sendable {
     set {_uniqueStorage()._noSound = newValue}
   }
 
+  /// The guests that are linked and steer as the driver does.
+  var drivers: [UInt32] {
+    get {_storage._drivers}
+    set {_uniqueStorage()._drivers = newValue}
+  }
+
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   init() {}
@@ -734,6 +803,16 @@ nonisolated struct WireChange: @unchecked Sendable {
   /// Clears the value of `noSound`. Subsequent reads from it will return its default value.
   mutating func clearNoSound() {_uniqueStorage()._noSound = nil}
 
+  /// Missing where they are as before.
+  var drivers: WirePeers {
+    get {_storage._drivers ?? WirePeers()}
+    set {_uniqueStorage()._drivers = newValue}
+  }
+  /// Returns true if `drivers` has been explicitly set.
+  var hasDrivers: Bool {_storage._drivers != nil}
+  /// Clears the value of `drivers`. Subsequent reads from it will return its default value.
+  mutating func clearDrivers() {_uniqueStorage()._drivers = nil}
+
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   /// Missing where it is as before. `queued` is a place in the base's queue.
@@ -858,7 +937,7 @@ nonisolated struct WireVoterChange: Sendable {
 fileprivate nonisolated let _protobuf_package = "roadmesh.democracydj"
 
 nonisolated extension WireReason: SwiftProtobuf._ProtoNameProviding {
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0REASON_UNSPECIFIED\0\u{1}REASON_UNKNOWN_SONG\0\u{1}REASON_NOT_QUEUED\0\u{2}\u{2}REASON_ALREADY_VOTED\0\u{1}REASON_QUEUE_FULL\0\u{1}REASON_ALREADY_PLAYED\0\u{1}REASON_NOT_VOTED\0\u{1}REASON_TOO_MANY_SUGGESTIONS\0\u{1}REASON_NOT_PLAYING\0\u{1}REASON_SKIPPING_NOT_ALLOWED\0\u{1}REASON_CANNOT_BE_PLAYED\0\u{1}REASON_TOO_FAST\0\u{1}REASON_VOTING_ONLY\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0REASON_UNSPECIFIED\0\u{1}REASON_UNKNOWN_SONG\0\u{1}REASON_NOT_QUEUED\0\u{2}\u{2}REASON_ALREADY_VOTED\0\u{1}REASON_QUEUE_FULL\0\u{1}REASON_ALREADY_PLAYED\0\u{1}REASON_NOT_VOTED\0\u{1}REASON_TOO_MANY_SUGGESTIONS\0\u{1}REASON_NOT_PLAYING\0\u{1}REASON_SKIPPING_NOT_ALLOWED\0\u{1}REASON_CANNOT_BE_PLAYED\0\u{1}REASON_TOO_FAST\0\u{1}REASON_VOTING_ONLY\0\u{1}REASON_DRIVER_ONLY\0\u{1}REASON_NOT_HERE\0")
 }
 
 nonisolated extension WireShelf: SwiftProtobuf._ProtoNameProviding {
@@ -1036,7 +1115,7 @@ nonisolated extension WireEnvelope: SwiftProtobuf.Message, SwiftProtobuf._Messag
 
 nonisolated extension WireIntent: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".Intent"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}vote\0\u{1}suggestion\0\u{3}take_back\0\u{1}skip\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}vote\0\u{1}suggestion\0\u{3}take_back\0\u{1}skip\0\u{3}skip_now\0\u{1}remove\0\u{1}move\0\u{1}kick\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1076,6 +1155,43 @@ nonisolated extension WireIntent: SwiftProtobuf.Message, SwiftProtobuf._MessageI
           self.wish = .skip(v)
         }
       }()
+      case 5: try {
+        var v: String?
+        try decoder.decodeSingularStringField(value: &v)
+        if let v = v {
+          if self.wish != nil {try decoder.handleConflictingOneOf()}
+          self.wish = .skipNow(v)
+        }
+      }()
+      case 6: try {
+        var v: String?
+        try decoder.decodeSingularStringField(value: &v)
+        if let v = v {
+          if self.wish != nil {try decoder.handleConflictingOneOf()}
+          self.wish = .remove(v)
+        }
+      }()
+      case 7: try {
+        var v: WirePlace?
+        var hadOneofValue = false
+        if let current = self.wish {
+          hadOneofValue = true
+          if case .move(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.wish = .move(v)
+        }
+      }()
+      case 8: try {
+        var v: String?
+        try decoder.decodeSingularStringField(value: &v)
+        if let v = v {
+          if self.wish != nil {try decoder.handleConflictingOneOf()}
+          self.wish = .kick(v)
+        }
+      }()
       default: break
       }
     }
@@ -1103,6 +1219,22 @@ nonisolated extension WireIntent: SwiftProtobuf.Message, SwiftProtobuf._MessageI
       guard case .skip(let v)? = self.wish else { preconditionFailure() }
       try visitor.visitSingularStringField(value: v, fieldNumber: 4)
     }()
+    case .skipNow?: try {
+      guard case .skipNow(let v)? = self.wish else { preconditionFailure() }
+      try visitor.visitSingularStringField(value: v, fieldNumber: 5)
+    }()
+    case .remove?: try {
+      guard case .remove(let v)? = self.wish else { preconditionFailure() }
+      try visitor.visitSingularStringField(value: v, fieldNumber: 6)
+    }()
+    case .move?: try {
+      guard case .move(let v)? = self.wish else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 7)
+    }()
+    case .kick?: try {
+      guard case .kick(let v)? = self.wish else { preconditionFailure() }
+      try visitor.visitSingularStringField(value: v, fieldNumber: 8)
+    }()
     case nil: break
     }
     try unknownFields.traverse(visitor: &visitor)
@@ -1110,6 +1242,41 @@ nonisolated extension WireIntent: SwiftProtobuf.Message, SwiftProtobuf._MessageI
 
   static func ==(lhs: WireIntent, rhs: WireIntent) -> Bool {
     if lhs.wish != rhs.wish {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WirePlace: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".Place"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}song\0\u{1}at\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.song) }()
+      case 2: try { try decoder.decodeSingularUInt32Field(value: &self.at) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.song.isEmpty {
+      try visitor.visitSingularStringField(value: self.song, fieldNumber: 1)
+    }
+    if self.at != 0 {
+      try visitor.visitSingularUInt32Field(value: self.at, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: WirePlace, rhs: WirePlace) -> Bool {
+    if lhs.song != rhs.song {return false}
+    if lhs.at != rhs.at {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -1502,7 +1669,7 @@ nonisolated extension WireGuest: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
 
 nonisolated extension WireSnapshot: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".Snapshot"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}epoch\0\u{1}revision\0\u{4}\u{2}is_playing\0\u{1}queue\0\u{1}guests\0\u{1}peers\0\u{3}other_peers\0\u{3}now_playing\0\u{3}skip_voters\0\u{1}elapsed\0\u{3}no_sound\0\u{c}\u{3}\u{1}")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}epoch\0\u{1}revision\0\u{4}\u{2}is_playing\0\u{1}queue\0\u{1}guests\0\u{1}peers\0\u{3}other_peers\0\u{3}now_playing\0\u{3}skip_voters\0\u{1}elapsed\0\u{3}no_sound\0\u{1}drivers\0\u{c}\u{3}\u{1}")
 
   fileprivate class _StorageClass {
     var _epoch: UInt32 = 0
@@ -1516,6 +1683,7 @@ nonisolated extension WireSnapshot: SwiftProtobuf.Message, SwiftProtobuf._Messag
     var _skipVoters: [UInt32] = []
     var _elapsed: UInt32 = 0
     var _noSound: Bool = false
+    var _drivers: [UInt32] = []
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
@@ -1537,6 +1705,7 @@ nonisolated extension WireSnapshot: SwiftProtobuf.Message, SwiftProtobuf._Messag
       _skipVoters = source._skipVoters
       _elapsed = source._elapsed
       _noSound = source._noSound
+      _drivers = source._drivers
     }
   }
 
@@ -1566,6 +1735,7 @@ nonisolated extension WireSnapshot: SwiftProtobuf.Message, SwiftProtobuf._Messag
         case 10: try { try decoder.decodeRepeatedUInt32Field(value: &_storage._skipVoters) }()
         case 11: try { try decoder.decodeSingularUInt32Field(value: &_storage._elapsed) }()
         case 12: try { try decoder.decodeSingularBoolField(value: &_storage._noSound) }()
+        case 13: try { try decoder.decodeRepeatedUInt32Field(value: &_storage._drivers) }()
         default: break
         }
       }
@@ -1611,6 +1781,9 @@ nonisolated extension WireSnapshot: SwiftProtobuf.Message, SwiftProtobuf._Messag
       if _storage._noSound != false {
         try visitor.visitSingularBoolField(value: _storage._noSound, fieldNumber: 12)
       }
+      if !_storage._drivers.isEmpty {
+        try visitor.visitPackedUInt32Field(value: _storage._drivers, fieldNumber: 13)
+      }
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -1631,6 +1804,7 @@ nonisolated extension WireSnapshot: SwiftProtobuf.Message, SwiftProtobuf._Messag
         if _storage._skipVoters != rhs_storage._skipVoters {return false}
         if _storage._elapsed != rhs_storage._elapsed {return false}
         if _storage._noSound != rhs_storage._noSound {return false}
+        if _storage._drivers != rhs_storage._drivers {return false}
         return true
       }
       if !storagesAreEqual {return false}
@@ -1642,7 +1816,7 @@ nonisolated extension WireSnapshot: SwiftProtobuf.Message, SwiftProtobuf._Messag
 
 nonisolated extension WireChange: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".Change"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}epoch\0\u{1}base\0\u{1}skipped\0\u{3}is_playing\0\u{1}queued\0\u{2}\u{2}silence\0\u{1}removed\0\u{1}inserted\0\u{1}voters\0\u{3}guests_removed\0\u{3}guests_inserted\0\u{1}peers\0\u{3}other_peers\0\u{1}item\0\u{3}playing_voters\0\u{3}skip_voters\0\u{1}elapsed\0\u{3}no_sound\0\u{c}\u{6}\u{1}")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}epoch\0\u{1}base\0\u{1}skipped\0\u{3}is_playing\0\u{1}queued\0\u{2}\u{2}silence\0\u{1}removed\0\u{1}inserted\0\u{1}voters\0\u{3}guests_removed\0\u{3}guests_inserted\0\u{1}peers\0\u{3}other_peers\0\u{1}item\0\u{3}playing_voters\0\u{3}skip_voters\0\u{1}elapsed\0\u{3}no_sound\0\u{1}drivers\0\u{c}\u{6}\u{1}")
 
   fileprivate class _StorageClass {
     var _epoch: UInt32 = 0
@@ -1661,6 +1835,7 @@ nonisolated extension WireChange: SwiftProtobuf.Message, SwiftProtobuf._MessageI
     var _skipVoters: WirePeers? = nil
     var _elapsed: UInt32? = nil
     var _noSound: Bool? = nil
+    var _drivers: WirePeers? = nil
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
@@ -1687,6 +1862,7 @@ nonisolated extension WireChange: SwiftProtobuf.Message, SwiftProtobuf._MessageI
       _skipVoters = source._skipVoters
       _elapsed = source._elapsed
       _noSound = source._noSound
+      _drivers = source._drivers
     }
   }
 
@@ -1749,6 +1925,7 @@ nonisolated extension WireChange: SwiftProtobuf.Message, SwiftProtobuf._MessageI
         case 17: try { try decoder.decodeSingularMessageField(value: &_storage._skipVoters) }()
         case 18: try { try decoder.decodeSingularUInt32Field(value: &_storage._elapsed) }()
         case 19: try { try decoder.decodeSingularBoolField(value: &_storage._noSound) }()
+        case 20: try { try decoder.decodeSingularMessageField(value: &_storage._drivers) }()
         default: break
         }
       }
@@ -1820,6 +1997,9 @@ nonisolated extension WireChange: SwiftProtobuf.Message, SwiftProtobuf._MessageI
       try { if let v = _storage._noSound {
         try visitor.visitSingularBoolField(value: v, fieldNumber: 19)
       } }()
+      try { if let v = _storage._drivers {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 20)
+      } }()
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -1845,6 +2025,7 @@ nonisolated extension WireChange: SwiftProtobuf.Message, SwiftProtobuf._MessageI
         if _storage._skipVoters != rhs_storage._skipVoters {return false}
         if _storage._elapsed != rhs_storage._elapsed {return false}
         if _storage._noSound != rhs_storage._noSound {return false}
+        if _storage._drivers != rhs_storage._drivers {return false}
         return true
       }
       if !storagesAreEqual {return false}

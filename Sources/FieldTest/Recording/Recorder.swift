@@ -40,13 +40,14 @@ public struct Recorder: Sendable {
             return row(
                 now,
                 .intent(
-                    IntentRow(peer: peer.id, intent: intent.kind, song: intent.songID, accepted: rejected == nil)))
+                    IntentRow(peer: peer.id, intent: intent.kind, song: intent.songID ?? "", accepted: rejected == nil))
+            )
         case .mark(let text): return row(now, .mark(UntrustedText.shown(text, atMost: NodeLimits.markCharacters)))
         case .notice(let notice): return row(now, .notice(notice.code))
         case .bye(let reason): return row(now, .end(reason.rawValue))
         case .snapshot, .ready, .peerDiscovered, .peerLost, .peerConnected, .peerDisconnected, .connection,
             .searchResults,
-            .artwork, .pinGuessed, .invitation, .invitations, .bans, .hosts, .playback, .steering, .library,
+            .artwork, .pinGuessed, .invitation, .invitations, .bans, .drivers, .hosts, .playback, .steering, .library,
             .noticeCleared, .linkEnded:
             return []
         }

@@ -24,7 +24,7 @@ public struct CommandReader: Sendable {
     public func meaning(ofProgram line: String) -> NodeCommand.Meaning? {
         guard let (word, rest) = Self.split(line) else { return nil }
         if let command = commands.first(where: { $0.isNamed(word) && $0.isForPrograms }),
-            command.parameter == .span || (command.parameter == nil) == rest.isEmpty
+            command.takesNothing || (command.parameter == nil) == rest.isEmpty
         {
             return command.meaning(rest)
         }
@@ -60,7 +60,9 @@ public struct CommandReader: Sendable {
         case nil where !rest.isEmpty: return .notice(.badCommand("\(word) \(rest)", expected: command.usage()))
         case .command: return help(rest)
         case .span: return command.meaning(rest)
-        case .song, .placedSong, .percent, .group, .guest, .guestAndSpan, .outcast, .host, .words, .digits:
+        case .appointee where rest.isEmpty: return command.meaning(rest)
+        case .song, .placedSong, .percent, .group, .guest, .guestAndSpan, .outcast, .appointee, .driver, .host, .words,
+            .digits:
             guard rest.isEmpty else { return command.meaning(of: rest, choice) }
             if let problem = choice.emptyList(for: command.parameter) { return .notice(problem) }
             return .notice(command.incomplete)
@@ -152,14 +154,19 @@ public struct CommandReader: Sendable {
 }
 
 extension NodeCommand {
+    /// Whether it means something alone, and with something behind it.
+    fileprivate var takesNothing: Bool { parameter == .span || parameter == .appointee }
+
     fileprivate func isNamed(_ word: String) -> Bool { self.word == word || aliases.contains(word) }
 
     /// That it was typed alone.
     fileprivate var incomplete: CommandProblem {
         switch parameter {
         case .song: .incomplete(word, needs: "a song", type: "a number of the list, or the beginning of a title")
-        case .guest, .guestAndSpan: .incomplete(word, needs: "a guest", type: "the beginning of the guest's name")
+        case .guest, .guestAndSpan, .appointee:
+            .incomplete(word, needs: "a guest", type: "the beginning of the guest's name")
         case .outcast: .incomplete(word, needs: "a guest", type: "a name or an id of the list that bans shows")
+        case .driver: .incomplete(word, needs: "a guest", type: "a name or an id of the list that driver shows")
         case .placedSong:
             .incomplete(word, needs: "a song and a place", type: "two numbers of the list: the song, and its new place")
         case .group: .incomplete(word, needs: "an artist or album", type: "its number, or the beginning of its name")
@@ -180,9 +187,9 @@ extension NodeCommand {
             case .song(let use): choice.song(text, for: use)
             case .placedSong: Self.placed(text).map { choice.song($0.song, for: .queued) }
             case .group: choice.group(text)
-            case .guest: choice.guest(text)
+            case .guest, .appointee: choice.guest(text)
             case .guestAndSpan: choice.guest(BanSpan.split(text).name)
-            case .outcast, .host, .words, .percent, .digits, .span, .command, nil: nil
+            case .outcast, .driver, .host, .words, .percent, .digits, .span, .command, nil: nil
             }
         switch chosen {
         case nil: return meaning(text)
@@ -212,9 +219,9 @@ extension SongChoice {
         switch parameter {
         case .song(.queued), .placedSong: shown?.queue.isEmpty == true ? .emptyQueue : nil
         case .song: found.isEmpty ? .nothingFoundYet : nil
-        case .guest, .guestAndSpan: shown?.connectedPeers.isEmpty == true ? .nobodyHere : nil
+        case .guest, .guestAndSpan, .appointee: shown?.connectedPeers.isEmpty == true ? .nobodyHere : nil
         case .group: groups.isEmpty ? .nothingFoundYet : nil
-        case .outcast, .host, .percent, .words, .digits, .span, .command, nil: nil
+        case .outcast, .driver, .host, .percent, .words, .digits, .span, .command, nil: nil
         }
     }
 
@@ -224,8 +231,8 @@ extension SongChoice {
         case .song(let use): known(for: use).map { UntrustedText.shown($0.title) }
         case .placedSong: known(for: .queued).map { UntrustedText.shown($0.title) }
         case .group: groups.map { UntrustedText.shown($0.name) }
-        case .guest, .guestAndSpan: (shown?.connectedPeers ?? []).map { UntrustedText.shown($0.name) }
-        case .outcast, .host, .percent, .words, .digits, .span, .command, nil: []
+        case .guest, .guestAndSpan, .appointee: (shown?.connectedPeers ?? []).map { UntrustedText.shown($0.name) }
+        case .outcast, .driver, .host, .percent, .words, .digits, .span, .command, nil: []
         }
     }
 }

@@ -42,6 +42,10 @@ public struct NodeCommand: Sendable {
         case guestAndSpan
         /// Somebody who is kept out.
         case outcast
+        /// A guest whose device is to steer, or nothing.
+        case appointee
+        /// A device that steers.
+        case driver
         /// A host: a name, an identifier, or an invitation.
         case host
         /// The word of a command, or nothing.
@@ -143,7 +147,7 @@ public struct NodeCommand: Sendable {
         },
         NodeCommand("volume", driver, of: .percent, explainedBy: "pause", "sets how loud it plays", volume),
         NodeCommand(
-            "kick", driver, of: .guest, title: "Kick", "sends a guest away; ban, unban, bans: for longer; invite: in"
+            "kick", driver, of: .guest, title: "Kick", "sends a guest away; ban, unban, bans, invite, driver, passenger"
         ) { .input(.host(.kick($0))) },
         NodeCommand(
             "ban", driver, of: .guestAndSpan, explainedBy: "kick",
@@ -158,6 +162,13 @@ public struct NodeCommand: Sendable {
         NodeCommand("bans", [.host], explainedBy: "kick", "lists who is kept out, and for how long") { _ in
             .input(.bans)
         },
+        NodeCommand(
+            "driver", driver, of: .appointee, explainedBy: "kick",
+            "lets a guest's device steer as well; alone, lists those that do"
+        ) { .input($0.isEmpty ? .drivers : .appoint($0)) },
+        NodeCommand(
+            "passenger", driver, of: .driver, explainedBy: "kick", "a device that steers is a passenger's again"
+        ) { .input(.dismiss($0)) },
         NodeCommand("vote", passengers, of: .song(.queued), "votes for a song in the queue; once is enough") {
             .input(.guest(.vote($0)))
         },
@@ -173,8 +184,22 @@ public struct NodeCommand: Sendable {
             "suggest", passengers, of: .song(.suggested), title: "Suggest", "asks for a song that you have found"
         ) { .input(.guest(.suggest($0))) },
         NodeCommand(
-            "skip", passengers, title: "Vote to skip", "asks for the next song, where the host counts that"
+            "skip", passengers, title: "Vote to skip", "asks for the next song; a driver's device: remove, move, kick"
         ) { _ in .input(.guest(.skip)) },
+        NodeCommand(
+            "remove", passengers, of: .song(.queued), explainedBy: "skip",
+            "takes a song out, if the host lets you steer"
+        ) { .input(.guest(.steer(.remove(songID: $0)))) },
+        NodeCommand(
+            "move", passengers, of: .placedSong, explainedBy: "skip",
+            "gives a song of the queue a place, if the host lets you steer"
+        ) { text in
+            placed(text).map { .input(.guest(.steer(.move(songID: $0.song, to: $0.place - 1)))) }
+                ?? .notice(unplaced(text))
+        },
+        NodeCommand(
+            "kick", passengers, of: .guest, explainedBy: "skip", "sends a guest away, if the host lets you steer"
+        ) { .input(.guest(.steer(.kick($0)))) },
         NodeCommand("artists", [.host], explainedBy: "search", "shows whose songs there are") { _ in shelf(.artists) },
         NodeCommand("albums", [.host], explainedBy: "search", "shows the albums") { _ in shelf(.albums) },
         NodeCommand("newest", [.host], explainedBy: "search", "shows the newest songs") { _ in shelf(.newest) },
@@ -264,7 +289,8 @@ public struct NodeCommand: Sendable {
         case .placedSong: "\(word) \(isForProgram ? "ID" : "SONG") PLACE"
         case .percent: "\(word) PERCENT"
         case .group: isForProgram ? "\(word) artist|album ID" : "\(word) NUMBER"
-        case .guest, .outcast: "\(word) NAME"
+        case .guest, .outcast, .driver: "\(word) NAME"
+        case .appointee: "\(word) [NAME]"
         case .host: "\(word) HOST"
         case .guestAndSpan: "\(word) NAME [TIME]"
         case .words: "\(word) WORDS"
@@ -282,9 +308,13 @@ public struct NodeCommand: Sendable {
         return (words.dropLast().joined(separator: " "), place)
     }
 
+    private static func unplaced(_ text: String) -> CommandProblem {
+        .badCommand("move \(text)", expected: "move SONG PLACE")
+    }
+
     private static func moved(_ text: String) -> Meaning {
         guard let (song, place) = placed(text) else {
-            return .notice(.badCommand("move \(text)", expected: "move SONG PLACE"))
+            return .notice(unplaced(text))
         }
         return .input(.host(.move(song, to: place - 1)))
     }
@@ -344,7 +374,8 @@ public struct PageRequest: Decodable, Hashable, Sendable {
             peer.flatMap {
                 (1...Limits.peerIDBytes).contains($0.utf8.count) ? "\($0) \(span ?? "")".trimmingEnd : nil
             }
-        case .guest, .outcast: peer.flatMap { (1...Limits.peerIDBytes).contains($0.utf8.count) ? $0 : nil }
+        case .guest, .outcast, .appointee, .driver:
+            peer.flatMap { (1...Limits.peerIDBytes).contains($0.utf8.count) ? $0 : nil }
         case .span: span ?? ""
         case .digits: digits.flatMap { (1...NodeLimits.pinBytes).contains($0.utf8.count) ? $0 : nil }
         case .host: host.flatMap { (1...NodeLimits.hostBytes).contains($0.utf8.count) ? $0 : nil }

@@ -59,6 +59,8 @@ struct NodeDecisions: Sendable {
     private(set) var failingCovers: Set<NetworkError> = []
     /// Whom a host keeps out beyond its session, the oldest first.
     var bans: [BanRecord] = []
+    /// Whose devices steer a host beside the head unit, the oldest first.
+    var drivers: [Peer] = []
     /// The host, or its head, that has proved another key than the one that was joined before: a tap on Retry forgets that.
     var changedKey: Peer.ID?
 
@@ -71,7 +73,10 @@ struct NodeDecisions: Sendable {
             case .guest: .startJoining(memory.guestFeature(local))
             }
         _ = app.handle(event, now: .zero)
-        if case .host = part { bans = memory.storedBans }
+        if case .host = part {
+            (bans, drivers) = (memory.storedBans, memory.storedDrivers)
+            _ = app.handle(.host(.drivers(drivers.map(\.id))), now: .zero)
+        }
     }
 
     /// When the features are to be asked again.

@@ -25,6 +25,12 @@ public enum NodeInput: Hashable, Sendable {
     case unban(Peer.ID)
     /// Tell who is kept out.
     case bans
+    /// The person at a host lets a guest's device steer as well, by identifier or name.
+    case appoint(Peer.ID)
+    /// A device that steers, by identifier or name, is a passenger's again.
+    case dismiss(Peer.ID)
+    /// Tell whose devices steer.
+    case drivers
     /// The person at a guest wants this host, by name or identifier, and no other.
     case join(String)
     /// The person at a guest was given an invitation.
@@ -70,6 +76,9 @@ extension NodeDecisions {
         case .ban(let name, let seconds): return ban(name, seconds, &context)
         case .unban(let name): return unban(name, &context)
         case .bans: return [.show(.bans(shownBans, isAnswer: true))]
+        case .appoint(let name): return appoint(name, &context)
+        case .dismiss(let name): return dismiss(name, &context)
+        case .drivers: return [.show(.drivers(drivers))]
         case .retry:
             toldCopies = RecentTable(limit: NodeLimits.shownHosts)
             let isLinked = app.host != nil || app.guest?.state.host != nil

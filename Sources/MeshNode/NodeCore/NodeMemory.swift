@@ -100,7 +100,7 @@ struct NodeMemory: Sendable {
 
     /// Whether something waits that others wait for. That a peer was met, or has got something, can be written later.
     var isUrgent: Bool {
-        isProofNew || pending.invitations != nil || pending.bans != nil
+        isProofNew || pending.invitations != nil || pending.bans != nil || pending.drivers != nil
             || !pending.receipts.isEmpty || !pending.outgoing.isEmpty || pending.host != nil
             || pending.guest != nil
             || isForgettingWanted && !pending.forgotten.isEmpty
@@ -136,11 +136,18 @@ struct NodeMemory: Sendable {
         pending.guest = nil
         pending.invitations = nil
         pending.bans = nil
+        pending.drivers = nil
         pending.knownHosts = nil
     }
 
     /// Whom an earlier run kept out beyond its session.
     var storedBans: [BanRecord] { contents.bans }
+
+    /// Whose devices steer, as an earlier run has left it.
+    var storedDrivers: [Peer] { contents.drivers }
+
+    /// Other devices steer.
+    mutating func note(drivers: [Peer]) { pending.drivers = drivers }
 
     /// The hosts that earlier runs have joined.
     var storedKnownHosts: [Peer] { contents.knownHosts }

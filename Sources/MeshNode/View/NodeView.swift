@@ -73,6 +73,8 @@ package struct NodeView: Encodable, Hashable, Sendable {
         @OrNull package var bearer: Bearer?
         package var isWeb: Bool
         package var isMe: Bool
+        /// Whether its device steers beside the head unit.
+        package var isDriver: Bool
         /// Relays between it and the host; nil where this node does not know.
         @OrNull package var hops: Int?
         /// The relay that it is joined through; with its own name where that is known.
@@ -228,6 +230,8 @@ package struct NodeView: Encodable, Hashable, Sendable {
     package var skip: Skip
     /// What the driver can undo; nil for nothing, and for guests.
     @OrNull package var undo: Undo?
+    /// Whether who looks can steer: at the head unit, and on a device of the driver's.
+    package var steers: Bool
     /// Whether there is a song before the present one; nil for guests.
     @OrNull package var canGoBack: Bool?
     /// How loud the player plays, in percent; nil where there is none, and for guests.

@@ -26,6 +26,7 @@ extension NodeWatch {
             knownHosts: viewpoint.role == .guest && !isConnected ? knownHosts.hosts.reversed().map(Self.person) : [],
             skip: skip(viewpoint),
             undo: isDriver ? steering?.undo.map(NodeView.Undo.init) : nil,
+            steers: isDriver || snapshot?.drivers.contains(viewpoint.me.id) == true,
             canGoBack: isDriver ? steering?.canGoBack : nil, volume: isDriver ? steering?.volume : nil,
             notices: viewpoint.notices.current, invitation: isOwn ? invitation : nil,
             bans: isOwn ? outcasts : [], library: isOwn ? library : nil, ended: ended)
@@ -113,7 +114,8 @@ extension NodeWatch {
                 id: peer.id, name: UntrustedText.shown(peer.name), rssi: link?.rssi,
                 // As much as a person reads: a tenth of a millisecond more is no event.
                 roundTrip: link?.roundTrip.map { ($0 / .milliseconds(1)).rounded() },
-                bearer: link?.bearer, isWeb: webGuests.contains(peer.id), isMe: isMe, hops: place.hops,
+                bearer: link?.bearer, isWeb: webGuests.contains(peer.id), isMe: isMe,
+                isDriver: snapshot?.drivers.contains(peer.id) == true, hops: place.hops,
                 via: place.via.map { relay in
                     NodeView.Person(
                         id: relay,

@@ -148,7 +148,8 @@ package struct NodeWatch: Sendable {
         case .invitations(let open):
             invitations = open
             return .now
-        case .ready, .invitation, .library, .contact, .radio, .mark, .pinGuessed: return .none
+        // The host's state has those that are linked.
+        case .ready, .invitation, .library, .contact, .radio, .mark, .pinGuessed, .drivers: return .none
         }
     }
 

@@ -36,7 +36,7 @@ struct Spoken {
     /// A browser has said something. Returns how much it has said about the song by now.
     mutating func add(_ intent: GuestIntent, by guest: Peer.ID) -> Int {
         open[guest, default: []].append(intent)
-        let subject = Subject(guest: guest, song: intent.songID)
+        let subject = Subject(guest: guest, song: intent.songID ?? "")
         counts[subject, default: 0] += 1
         return counts[subject] ?? 0
     }
@@ -44,12 +44,12 @@ struct Spoken {
     /// The host has acknowledged something. Whether it was the last about its song.
     mutating func remove(_ intent: GuestIntent, by guest: Peer.ID, count: Int) -> Bool {
         if let first = open[guest]?.firstIndex(of: intent) { open[guest]?.remove(at: first) }
-        return counts[Subject(guest: guest, song: intent.songID)] == count
+        return counts[Subject(guest: guest, song: intent.songID ?? "")] == count
     }
 
     /// The person at a browser leaves, and what the host has not on its disk is forgotten there.
     mutating func leaves(_ guest: Peer.ID) {
-        for intent in open[guest] ?? [] { leftBehind.insert(Subject(guest: guest, song: intent.songID)) }
+        for intent in open[guest] ?? [] { leftBehind.insert(Subject(guest: guest, song: intent.songID ?? "")) }
     }
 
     /// Another run of the host has heard nothing.

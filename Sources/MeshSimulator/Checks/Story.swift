@@ -213,10 +213,10 @@ struct Story {
         now: Duration
     ) -> Finding? {
         let isLast = spoken.remove(intent, by: guest, count: count)
-        heardAt[Wisher(guest: guest, song: intent.songID, bearer: .browser)] = now
+        heardAt[Wisher(guest: guest, song: intent.songID ?? "", bearer: .browser)] = now
         guard !isRejected, isLast, !kicked.contains(guest), !shared.contains(guest), let makesVote = intent.makesVote,
-            let since = queuedSince[intent.songID], since <= said,
-            let item = disk?.queue.first(where: { $0.songID == intent.songID }),
+            let songID = intent.songID, let since = queuedSince[songID], since <= said,
+            let item = disk?.queue.first(where: { $0.songID == songID }),
             item.voters.contains(guest) != makesVote,
             // What is suggested has no vote yet.
             intent != .suggestSong(songID: item.songID) || item.addedBy != guest
@@ -274,7 +274,7 @@ struct Story {
         let newTurns = turns - self.turns
         defer { (causesOfWrite, self.turns) = ([], turns) }
         var findings: [Finding] = []
-        for (guest, intent) in intents { heardAt[Wisher(guest: guest, song: intent.songID)] = now }
+        for (guest, intent) in intents { heardAt[Wisher(guest: guest, song: intent.songID ?? "")] = now }
         if let before, before.epoch > after.epoch {
             findings.append((.epochReused, "\(after.epoch) after \(before.epoch)"))
         }

@@ -128,7 +128,7 @@ extension World {
     mutating func checkCommitted(_ before: HostRecord?, _ after: HostRecord, _ batch: StoreBatch) {
         let intents = ledger.intents(in: batch, of: nodes[0].peer)
         for (guest, intent) in ledger.forgottenIntents(in: batch, of: nodes[0].peer) {
-            story.heardForgotten(intent.songID, of: guest, at: now)
+            if let songID = intent.songID { story.heardForgotten(songID, of: guest, at: now) }
         }
         // While a write is under way nothing else is decided. How many songs have begun in a session that it ends, nobody knows.
         let turns = nodes[0].core?({ $0.app.host?.state.turns }) ?? .max

@@ -52,7 +52,7 @@ extension World {
             if contact.phase == .lost, contact.silence == Limits.pongTimeout + Limits.pingInterval / 2 { silent = node }
         case .ready, .peerDiscovered, .peerLost, .searchResults, .artwork, .steering, .library, .link, .linkEnded,
             .radio, .mark,
-            .pinGuessed, .invitation, .invitations, .bans, .hosts, .bye:
+            .pinGuessed, .invitation, .invitations, .bans, .drivers, .hosts, .bye:
             break
         }
     }

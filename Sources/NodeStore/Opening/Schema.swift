@@ -26,6 +26,7 @@ enum Schema {
         migrator.registerMigration("8: hosts by name, and whom a wish is meant for") { db in
             try db.execute(sql: knownHosts)
         }
+        migrator.registerMigration("9: whose devices steer") { db in try db.execute(sql: drivers) }
         return migrator
     }()
 
@@ -110,6 +111,11 @@ enum Schema {
     /// `BanRecord`, the oldest first.
     private static let bans = """
         CREATE TABLE ban (place INTEGER PRIMARY KEY, peer TEXT NOT NULL UNIQUE, name TEXT NOT NULL, until INTEGER) STRICT;
+        """
+
+    /// Whose devices steer a host, the oldest first.
+    private static let drivers = """
+        CREATE TABLE driver (place INTEGER PRIMARY KEY, peer TEXT NOT NULL UNIQUE, name TEXT NOT NULL) STRICT;
         """
 
     /// The hosts that a guest has joined, the longest ago first. What an earlier version has written was meant for the host that

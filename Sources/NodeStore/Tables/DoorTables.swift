@@ -40,16 +40,21 @@ enum BanTable {
     }
 }
 
-/// The hosts that a guest has joined. A write replaces them all.
-enum KnownHostTable {
-    static func read(_ db: Database) throws -> [Peer] {
-        try Row.fetchAll(db, sql: "SELECT peer, name FROM knownHost ORDER BY place").map { row in
+/// Peers by key and name, in an order. A write replaces them all.
+enum PeerList: String {
+    /// Whose devices steer a host.
+    case drivers = "driver"
+    /// The hosts that a guest has joined.
+    case knownHosts = "knownHost"
+
+    func read(_ db: Database) throws -> [Peer] {
+        try Row.fetchAll(db, sql: "SELECT peer, name FROM \(rawValue) ORDER BY place").map { row in
             Peer(id: try row.value(0), name: try row.value(1))
         }
     }
 
-    static func write(_ hosts: [Peer], _ db: Database) throws {
-        try db.run("DELETE FROM knownHost", [])
-        for host in hosts { try db.run("INSERT INTO knownHost (peer, name) VALUES (?, ?)", [host.id, host.name]) }
+    func write(_ peers: [Peer], _ db: Database) throws {
+        try db.run("DELETE FROM \(rawValue)", [])
+        for peer in peers { try db.run("INSERT INTO \(rawValue) (peer, name) VALUES (?, ?)", [peer.id, peer.name]) }
     }
 }

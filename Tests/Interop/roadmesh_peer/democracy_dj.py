@@ -28,6 +28,8 @@ class Why(IntEnum):
     CANNOT_BE_PLAYED = 11
     TOO_FAST = 12
     VOTING_ONLY = 13
+    DRIVER_ONLY = 14
+    NOT_HERE = 15
 
 
 class DoesNotFit(Exception):
@@ -51,6 +53,25 @@ def take_back(song: str) -> bytes:
 
 def skip(song: str) -> bytes:
     return pb.message(1, pb.data(4, song, always=True))
+
+
+# What a driver's device says
+
+
+def skip_now(song: str) -> bytes:
+    return pb.message(1, pb.data(5, song, always=True))
+
+
+def remove(song: str) -> bytes:
+    return pb.message(1, pb.data(6, song, always=True))
+
+
+def move(song: str, at: int) -> bytes:
+    return pb.message(1, pb.message(7, pb.data(1, song) + pb.number(2, at)))
+
+
+def kick(guest: str) -> bytes:
+    return pb.message(1, pb.data(8, guest, always=True))
 
 
 def snapshot_request() -> bytes:
@@ -141,6 +162,7 @@ class State:
     guests: tuple[Guest, ...] = ()
     skip_voters: tuple[bytes, ...] = ()
     no_sound: bool = False
+    drivers: tuple[bytes, ...] = ()
 
     def voters(self, song: str) -> tuple[bytes, ...] | None:
         """Who has voted for a song that plays or is queued; nothing where it does neither."""
@@ -183,6 +205,7 @@ def read_snapshot(body: bytes) -> State:
         guests=tuple(table.guest(guest) for guest in fields.messages(6)),
         skip_voters=tuple(table[place] for place in fields.numbers(10)),
         no_sound=bool(fields.number(12)),
+        drivers=tuple(table[place] for place in fields.numbers(13)),
     )
 
 
@@ -212,6 +235,7 @@ def snapshot(state: State) -> bytes:
     playing = pb.message(9, table.item(state.now_playing)) if state.now_playing else b""
     queue = [pb.message(5, table.item(item)) for item in state.queue]
     skip_voters = pb.packed(10, [table.place(voter) for voter in state.skip_voters])
+    drivers = pb.packed(13, [table.place(driver) for driver in state.drivers])
     return pb.message(
         2,
         pb.fixed32(1, state.epoch)
@@ -222,7 +246,8 @@ def snapshot(state: State) -> bytes:
         + pb.data(7, b"".join(table.peers))
         + playing
         + skip_voters
-        + pb.number(12, state.no_sound),
+        + pb.number(12, state.no_sound)
+        + drivers,
     )
 
 
@@ -282,8 +307,9 @@ class Change:
             bool(fields.number(4)) if 4 in fields else state.is_playing,
             tuple(queue),
             tuple(guests),
-            self._skip_voters(state),
+            self._named(17, state.skip_voters),
             bool(fields.number(19)) if 19 in fields else state.no_sound,
+            self._named(20, state.drivers),
         )
 
     def _voted(self, item: QueueItem, voters: Fields) -> QueueItem:
@@ -293,10 +319,11 @@ class Change:
         kept = tuple(voter for place, voter in enumerate(item.voters) if place not in gone)
         return replace(item, voters=kept + tuple(self._table[peer] for peer in voters.numbers(3)))
 
-    def _skip_voters(self, state: State) -> tuple[bytes, ...]:
-        if 17 not in self._fields:
-            return state.skip_voters
-        return tuple(self._table[place] for place in Fields(self._fields.data(17)).numbers(1))
+    def _named(self, number: int, before: tuple[bytes, ...]) -> tuple[bytes, ...]:
+        """Peers that a field of this number names; without it, those of before."""
+        if number not in self._fields:
+            return before
+        return tuple(self._table[place] for place in Fields(self._fields.data(number)).numbers(1))
 
     def _now_playing(self, state: State) -> QueueItem | None:
         playing = self._playing_before_votes(state)

@@ -76,7 +76,8 @@ extension GuestFeature {
         guard state.wishes[index].intent == intent else { return [] }
         let wasSent = state.wishes[index].progress == .sent
         state.wishes[index].progress = .waiting
-        return wasSent ? [.wishChanged(songID: intent.songID, state.wishes[index].kind, .queued)] : []
+        let wish = state.wishes[index]
+        return wasSent ? [.wishChanged(songID: wish.songID, wish.kind, .queued)] : []
     }
 
     mutating func delivered(_ intent: GuestIntent, to peer: Peer.ID) {
@@ -91,16 +92,16 @@ extension GuestFeature {
 
     /// A message about a song that nothing is wanted of any more.
     private mutating func hasCome(_ intent: GuestIntent) {
-        guard let overtaken = state.overtaken[intent.songID] else { return }
-        state.overtaken[intent.songID]?.count -= 1
-        if overtaken.count == 1 { state.overtaken[intent.songID] = nil }
+        guard let songID = intent.songID, let overtaken = state.overtaken[songID] else { return }
+        state.overtaken[songID]?.count -= 1
+        if overtaken.count == 1 { state.overtaken[songID] = nil }
     }
 
     /// A message about a song that nothing is wanted of any more, which nobody will acknowledge.
     private mutating func mayHaveCome(_ intent: GuestIntent) {
-        guard var overtaken = state.overtaken[intent.songID] else { return }
+        guard let songID = intent.songID, var overtaken = state.overtaken[songID] else { return }
         overtaken.count = max(0, overtaken.count - 1)
-        state.overtaken[intent.songID] = overtaken
+        state.overtaken[songID] = overtaken
     }
 
     /// Its wish is over, and messages about it may still be on their way: a later wish of the song comes behind them.
@@ -134,9 +135,10 @@ extension GuestFeature {
 
     mutating func rejected(_ intent: GuestIntent, _ reason: RejectionReason) -> [Effect] {
         guard let index = state.wishes.firstIndex(where: { $0.intent == intent }) else {
-            if intent.isOfTheMoment { return [.notice(Notice(.cannotAdd(intent.songID, reason)))] }
+            let name = intent.songID.flatMap { title(of: $0) }
+            if intent.isOfTheMoment { return [.notice(Notice(.cannotAdd(name ?? intent.songID ?? "", reason)))] }
             // It was followed, and its song's turn has come.
-            if reason == .cannotBePlayed { return [.notice(Notice(.songFailed(title: title(of: intent.songID))))] }
+            if reason == .cannotBePlayed { return [.notice(Notice(.songFailed(title: name)))] }
             return []
         }
         // The host acknowledges each message before it answers it, so this may be the answer to an earlier one of that kind:

@@ -16,6 +16,8 @@ public struct GuestFeature: Feature {
         case suggest(Song.ID)
         /// The person wants another song than the one that plays.
         case skip
+        /// The person at a device of the driver's steers. A guest to send away is meant by identifier, its head or name.
+        case steer(SteeringWish)
         /// The person looks for songs in the host's library.
         case search(SongQuery)
         /// Look for what comes behind what was found last.
@@ -160,6 +162,7 @@ public struct GuestFeature: Feature {
         case .takeBackVote(let songID): cast(.takeBack, songID)
         case .suggest(let songID): cast(.suggest, songID)
         case .skip: skip()
+        case .steer(let wish): steer(wish)
         case .search(let query): search(query)
         case .more: more()
         case .gaveUp: gaveUp()
@@ -224,7 +227,22 @@ public struct GuestFeature: Feature {
     private mutating func skip() -> [Effect] {
         guard let host = state.host else { return [.notice(Notice(.notConnected))] }
         guard let song = state.hostSnapshot?.nowPlaying else { return [.notice(Notice(.nothingPlays))] }
-        return [.send(.skip(songID: song.id), to: host.id)]
+        return [.send(isDriver ? .steer(.skip(songID: song.id)) : .skip(songID: song.id), to: host.id)]
+    }
+
+    /// Whether the host lets this device steer.
+    public var isDriver: Bool { state.hostSnapshot?.drivers.contains(local.id) == true }
+
+    /// What the host would not follow is told at once.
+    private mutating func steer(_ wish: SteeringWish) -> [Effect] {
+        guard let host = state.host, let snapshot = state.hostSnapshot else { return [.notice(Notice(.notConnected))] }
+        guard isDriver else { return [.notice(Notice(.cannotAdd("", .driverOnly)))] }
+        if let songID = wish.songID, snapshot.item(songID) == nil { return [.notice(Notice(.notInQueue(songID)))] }
+        guard case .kick(let name) = wish else { return [.send(.steer(wish), to: host.id)] }
+        let meant = snapshot.guests(named: name)
+        guard let guest = meant.first else { return [.notice(Notice(.noSuchGuest(name)))] }
+        guard meant.count == 1 else { return [.notice(Notice(.severalGuests(meant)))] }
+        return [.send(.steer(.kick(guest.id)), to: host.id)]
     }
 
     private mutating func more() -> [Effect] {
@@ -390,7 +408,7 @@ extension GuestFeature.Event {
     /// Whether the person wants something of the host, which could be forgotten.
     public var isWish: Bool {
         switch self {
-        case .vote, .takeBackVote, .suggest, .skip: true
+        case .vote, .takeBackVote, .suggest, .skip, .steer: true
         case .multipeerEvent, .search, .more, .gaveUp, .isServedByRelay, .forgotHost: false
         }
     }
@@ -399,6 +417,7 @@ extension GuestFeature.Event {
     public var songID: Song.ID? {
         switch self {
         case .vote(let songID), .takeBackVote(let songID), .suggest(let songID): songID
+        case .steer(let wish): wish.songID
         case .skip, .search, .more, .gaveUp, .isServedByRelay, .forgotHost, .multipeerEvent: nil
         }
     }

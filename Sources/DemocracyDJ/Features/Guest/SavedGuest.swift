@@ -84,13 +84,10 @@ extension GuestFeature {
                 wish.undelivered > 1 || saved.hostSnapshot.map { wish.isShown(by: $0, to: local.id) } == true
             return wish
         }
-        for intent in undelivered where !intent.isOfTheMoment && !state.wishes.contains(where: { $0.isAbout(intent) }) {
-            state.overtaken[intent.songID, default: Overtaken()].count += 1
-            if case .takeBackVote = intent {
-                state.overtaken[intent.songID]?.takesBack = true
-            } else {
-                state.overtaken[intent.songID]?.asks = true
-            }
+        for intent in undelivered where !state.wishes.contains(where: { $0.isAbout(intent) }) {
+            guard let songID = intent.songID, let asks = intent.makesVote else { continue }
+            state.overtaken[songID, default: Overtaken()].count += 1
+            if asks { state.overtaken[songID]?.asks = true } else { state.overtaken[songID]?.takesBack = true }
         }
         state.connectionStatus = saved.known == nil ? .choosing : .reconnecting
     }

@@ -44,13 +44,14 @@ extension HostFeature {
         guard !state.banned.contains(peer.id) else { return [] }
         // Told to nobody but the guest: a screen full of it would be what a flood is for.
         guard mayWish(peer.id, now: now) else { return [.reject(intent, .tooFast, to: peer.id)] }
-        let rejection =
-            switch intent {
-            case .vote(let songID): vote(for: songID, by: peer.id)
-            case .takeBackVote(let songID): takeBackVote(for: songID, by: peer.id)
-            case .suggestSong(let songID): suggest(songID, by: peer.id)
-            case .skip(let songID): skip(songID, by: peer.id)
-            }
+        let rejection: RejectionReason?
+        switch intent {
+        case .vote(let songID): rejection = vote(for: songID, by: peer.id)
+        case .takeBackVote(let songID): rejection = takeBackVote(for: songID, by: peer.id)
+        case .suggestSong(let songID): rejection = suggest(songID, by: peer.id)
+        case .skip(let songID): rejection = skip(songID, by: peer.id)
+        case .steer(let wish): return steer(wish, by: peer, now: now)
+        }
         switch rejection {
         case nil:
             return [.report(intent, from: peer, rejected: nil)] + (skipIfWanted(now: now) ?? changed(now: now))

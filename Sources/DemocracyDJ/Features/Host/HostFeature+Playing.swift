@@ -58,11 +58,8 @@ extension HostFeature {
         return [.search(request, for: local.id)]
     }
 
-    /// An identifier goes before a name: a guest may call itself anything.
-    private mutating func kick(_ name: String, now: MeshInstant) -> [Effect] {
-        let guests = state.connectedPeers
-        let named = guests.first { $0.id == name }.map { [$0] } ?? guests.filter { $0.name == name }
-        let meant = named.isEmpty ? guests.filter { $0.id.hasPrefix(name) && name.count >= Identity.headDigits } : named
+    mutating func kick(_ name: String, now: MeshInstant) -> [Effect] {
+        let meant = snapshot.guests(named: name)
         guard let peer = meant.first else { return [.notice(Notice(.noSuchGuest(name)))] }
         guard meant.count == 1 else { return [.notice(Notice(.severalGuests(meant)))] }
         if !state.banned.contains(peer.id) { state.banned.append(peer.id) }
@@ -85,8 +82,8 @@ extension HostFeature {
         return changed(now: now)
     }
 
-    /// A song that has not been played, the library's next or any; where there is none, the one that was played the longest ago. None that the player
-    /// has failed on.
+    /// A song that has not been played, the library's next or any; where there is none, the one that was played the longest ago.
+    /// None that the player has failed on.
     mutating func chooseSpare() {
         let passed = Set(state.played + state.unplayable)
         let listed = playlist.compactMap { library[$0] }

@@ -16,6 +16,8 @@ public struct HostFeature: Feature {
         case library(SongLibrary)
         /// These songs of it play where nobody asks; none for any of them.
         case playlist([Song.ID])
+        /// These devices are the driver's, by identifier.
+        case drivers([Peer.ID])
         /// Time has passed: see `deadline`.
         case tick
     }
@@ -106,6 +108,8 @@ public struct HostFeature: Feature {
         public var lastAskers: [Peer.ID]
         /// Who is kept out.
         public var banned: [Peer.ID]
+        /// Whose devices steer, linked or not.
+        public var drivers: [Peer.ID] = []
         /// The songs that the player has failed on, the longest ago first.
         public var unplayable: [Song.ID] = []
         /// Songs that have begun to play in this run.
@@ -220,7 +224,8 @@ public struct HostFeature: Feature {
             epoch: state.epoch, revision: state.revision, nowPlaying: state.nowPlaying,
             isPlaying: state.isPlaying && !state.waitsForSound, hasSound: !state.waitsForSound,
             elapsed: state.elapsed(state.changedAt) / .seconds(1), queue: state.queue.map(\.item),
-            connectedPeers: state.connectedPeers, skipVoters: state.skipVoters)
+            connectedPeers: state.connectedPeers, skipVoters: state.skipVoters,
+            drivers: linkedDrivers)
     }
 
     /// When the current song is over; nil where the player says so.
@@ -242,6 +247,7 @@ public struct HostFeature: Feature {
         case .player(let report): handle(report, now: now)
         case .library(let library): take(library, now: now)
         case .playlist(let songs): take(playlist: songs)
+        case .drivers(let drivers): take(drivers: drivers, now: now)
         case .tick: tick(now: now)
         }
     }

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DemocracyDJ
+import MeshProtocol
+import Testing
+
+@testable import MeshNode
+
+@Suite("Devices of the driver's, by key")
+struct DriverDeviceTests {
+    /// The drivers that the host has told of last.
+    private func told(_ pair: PairOfCores) -> [String]? {
+        pair.shown[0].reversed().lazy.compactMap { if case .drivers(let all) = $0 { all.map(\.name) } else { nil } }
+            .first
+    }
+
+    @Test("a device that steers goes on to after a start of the car, and until it is a passenger's again")
+    func kept() throws {
+        var pair = try PairOfCores()
+        pair.meet()
+        let guest = pair.cores[1].mesh.local
+        pair.feed(.input(.appoint(guest.name)), to: .host)
+        #expect(told(pair) == [guest.name] && pair.stored[0].drivers == [guest])
+        #expect(pair.cores[0].decisions.app.host?.snapshot.drivers == [guest.id])
+        try pair.restart(.host)
+        pair.feed(.started, to: .host)
+        pair.meet()
+        pair.pass(.seconds(3))
+        #expect(pair.cores[0].decisions.app.host?.snapshot.drivers == [guest.id])
+        pair.feed(.input(.guest(.steer(.remove(songID: "s2")))), to: .guest)
+        #expect(pair.cores[0].decisions.app.host?.snapshot.item("s2") == nil)
+        pair.feed(.input(.dismiss(Identity.head(of: guest.id))), to: .host)
+        #expect(told(pair) == [] && pair.stored[0].drivers.isEmpty)
+        pair.feed(.input(.guest(.steer(.remove(songID: "s3")))), to: .guest)
+        #expect(pair.cores[0].decisions.app.host?.snapshot.item("s3") != nil)
+        #expect(pair.notices(at: .guest).last == "driverOnly")
+    }
+
+    @Test("a name that nobody has, or that no driver has, is told")
+    func unknown() throws {
+        var pair = try PairOfCores()
+        pair.meet()
+        pair.feed(.input(.appoint("Eve")), to: .host)
+        pair.feed(.input(.dismiss(pair.cores[1].mesh.local.name)), to: .host)
+        #expect(pair.notices(at: .host) == ["noSuchGuest", "noDriver"] && told(pair) == nil)
+    }
+
+    @Test("driver alone lists those who steer; with a name it lets one")
+    func reading() {
+        let ana = Peer(id: String(repeating: "a1", count: 16), name: "Ana")
+        let view = SongChoice(
+            shown: HostSnapshot(
+                epoch: 1, revision: 1, nowPlaying: nil, isPlaying: false, queue: [], connectedPeers: [ana]))
+        let reader = CommandReader(.host)
+        #expect(reader.meaning(ofTyped: "driver", view) == .input(.drivers))
+        #expect(reader.meaning(ofTyped: "driver an", view) == .input(.appoint(ana.id)))
+        #expect(reader.meaning(ofTyped: "passenger Ana", view) == .input(.dismiss("Ana")))
+        #expect(reader.meaning(ofProgram: "driver") == .input(.drivers))
+        #expect(reader.meaning(ofProgram: "driver \(ana.id)") == .input(.appoint(ana.id)))
+        let guest = CommandReader(.guest)
+        #expect(guest.meaning(ofProgram: "move s2 3") == .input(.guest(.steer(.move(songID: "s2", to: 2)))))
+        #expect(guest.meaning(ofTyped: "kick an", view) == .input(.guest(.steer(.kick(ana.id)))))
+    }
+}
