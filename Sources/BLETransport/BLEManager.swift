@@ -246,7 +246,8 @@ public actor BLEManager {
         case .host: Advertisement(service: service.uuid, peer: local)
         case .relay(let notice):
             Advertisement(
-                service: service.uuid, relay: local, to: notice.host, hops: notice.hops, hasRoom: notice.hasRoom)
+                service: service.uuid, relay: local, to: notice.host, hops: notice.hops, hasRoom: notice.hasRoom,
+                asksForPIN: notice.asksForPIN)
         }
     }
 

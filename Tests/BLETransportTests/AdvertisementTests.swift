@@ -83,6 +83,11 @@ struct AdvertisementTests {
         let full = Advertisement(
             service: advertised.service, relay: Self.relay, to: Self.host, hops: 2, hasRoom: false)
         #expect(try #require(Self.read(full.payload(psm: 0x81), full.localName)).flags.ignorable == [.relays, .noRoom])
+        let locked = Advertisement(
+            service: advertised.service, relay: Self.relay, to: Self.host, hops: 2, hasRoom: true, asksForPIN: true)
+        #expect(locked.payload(psm: 0x81).first == 0x26 && locked.localName == advertised.localName)
+        let heard = try #require(Self.read(locked.payload(psm: 0x81), locked.localName))
+        #expect(heard == locked && heard.isUnderstood)
     }
 
     @Test(

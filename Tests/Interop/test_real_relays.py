@@ -95,6 +95,22 @@ def test_a_plain_guest_of_the_real_host_is_sent_nothing_signed(town: Town) -> No
     assert not ana.waiting.units and ana.view.snapshots + ana.view.changes >= 2
 
 
+def test_a_guest_behind_relays_is_asked_for_the_hosts_pin_before_it_dials_any_of_them(town: Town) -> None:
+    pin = ("--pin", "314159")
+    car = town.real_host(*pin)
+    relays = [town.real("guest", name, name, [before], "--relay", *pin) for name, before in (("one", "car"), ("two", "one"))]
+    for relay in relays:
+        relay.expect("connection", state="connected")
+    bob = town.real_guest("Bob", "bob", "two")
+    assert bob.expect("notice", code="proofRequired")
+    assert not any(one["peer"]["name"] == "Bob" for one in car.seen("pinGuessed") + car.seen("peerConnected"))
+    # No relay was dialled for it.
+    assert not bob.seen("linkEnded")
+    bob.say("pin 314159")
+    bob.expect("connection", state="connected")
+    assert car.expect("peerConnected", lambda one: one["peer"]["name"] == "Bob")
+
+
 class Eve(Client):
     """Opens no circuit by itself."""
 

@@ -14,7 +14,7 @@ from roadmesh_peer.net import Net
 from roadmesh_peer.noise_link import Packet
 from roadmesh_peer.roads import Roads
 from roadmesh_peer.signed_state import LARGEST_LOG
-from roadmesh_peer.wire import CHECKPOINT, CIRCUITS_ONLY, NO_ROOM, SHARED, Kind, Unit
+from roadmesh_peer.wire import CHECKPOINT, CIRCUITS_ONLY, NO_ROOM, PROOF_WANTED, SHARED, Kind, Unit
 
 CAR = "Dad's Car"
 
@@ -92,6 +92,28 @@ def test_a_relay_is_heard_under_its_hosts_name_with_its_hops_and_whose_it_is(rel
     assert advertisement.critical == CIRCUITS_ONLY and advertisement.head == relay.key.identifier[:4]
     assert (name, tail.hops, tail.host_head) == (CAR, 1, car.key.identifier[:5])
     assert tail.more_head == relay.key.identifier[4:9]
+
+
+def test_relays_carry_on_that_their_host_asks_for_a_proof_and_only_who_is_known_there_dials(
+    net: Net, roads: Roads, car: Host, relay: Relay
+) -> None:
+    far = Relay(net, roads.radio("far", "relay"), "Rolf")
+    net.until(lambda: far.is_connected, "the second relay's link")
+    ana = joined(Client(net, roads.radio("ana", "far"), "Ana"))
+    assert [one.advertised()[0].critical for one in (relay, far)] == [CIRCUITS_ONLY] * 2
+    # The host is started again with a PIN.
+    car.critical = PROOF_WANTED
+    assert relay.session
+    relay.session.close("lost")
+
+    def is_back(one: Client) -> bool:
+        return one.is_connected and bool(one.session and one.session.their_hello and one.session.their_hello.critical)
+
+    net.until(lambda: all(is_back(one) for one in (relay, far, ana)), "new links of all who are known")
+    assert [one.advertised()[0].critical for one in (relay, far)] == [CIRCUITS_ONLY | PROOF_WANTED] * 2
+    eve = Client(net, roads.radio("eve", "far"), "Eve")
+    net.pass_time(2)
+    assert eve.up is None and not eve.is_connected
 
 
 def test_a_relay_that_has_no_way_to_a_host_is_not_heard(net: Net, roads: Roads) -> None:

@@ -58,10 +58,10 @@ struct ConvoyOfCores {
     private var announced: String?
     private var randoms = SeededGenerator(seed: 1)
 
-    init(relays: [String] = [], guests: [String] = [], songs count: Int = 5) {
+    init(relays: [String] = [], guests: [String] = [], songs count: Int = 5, pin: JoiningSecret? = nil) {
         let songs = (1...count).map { Song(id: "s\($0)", title: "Song \($0)", artist: "A", duration: 3_600) }
         let parts: [(String, NodeCore.Part)] =
-            [("Car", .host(Hosting(SongLibrary(songs), wallClockSeconds: 1_000)))]
+            [("Car", .host(Hosting(SongLibrary(songs), pin: pin, wallClockSeconds: 1_000)))]
             + relays.map { ($0, .guest(wanted: nil, relays: true)) } + guests.map { ($0, .guest(wanted: nil)) }
         for (index, (name, part)) in parts.enumerated() {
             let key = [UInt8](repeating: UInt8(index + 1), count: Identity.storedBytes)
@@ -100,6 +100,9 @@ struct ConvoyOfCores {
         nodes[relay]?.notice?.hasRoom = hasRoom
         announce(relay, to: name)
     }
+
+    /// A relay says that its host asks for a PIN, which it does not.
+    mutating func lie(_ relay: String) { nodes[relay]?.notice?.asksForPIN = true }
 
     /// The channel between two nodes breaks, and they stay where they are.
     mutating func lose(_ one: String, _ other: String) {
@@ -217,14 +220,17 @@ struct ConvoyOfCores {
         let head = Identity.head(of: id(name))
         let rssi = signals[[name, other]] ?? -60
         if name == "Car" {
-            feed(.heard(Peer(id: head, name: "Car"), rssi: rssi, hops: 0, isUnderstood: true), to: other)
+            let asksForPIN = node.core.context.mesh.door.isLocked
+            feed(
+                .heard(Peer(id: head, name: "Car"), rssi: rssi, hops: 0, isUnderstood: true, asksForPIN: asksForPIN),
+                to: other)
         } else if let notice = node.notice {
             feed(
                 .heardRelay(
                     RelayScanResult(
                         Peer(id: head, name: notice.host.name),
                         host: Peer(id: String(notice.host.id.prefix(10)), name: notice.host.name), hops: notice.hops,
-                        rssi: rssi, hasRoom: notice.hasRoom)),
+                        rssi: rssi, hasRoom: notice.hasRoom, asksForPIN: notice.asksForPIN)),
                 to: other)
         }
     }
@@ -292,7 +298,8 @@ struct ConvoyOfCores {
         guard !full.contains(other), announced != other else { return }
         let (near, far) = (End(node: name, link: newLink(name)), End(node: other, link: newLink(other)))
         (channels[near], channels[far]) = (far, near)
-        let flags = AdvertisedFlags(critical: other == "Car" ? [] : .circuitsOnly)
+        let isLocked = nodes[other]?.core.context.mesh.door.isLocked == true
+        let flags = AdvertisedFlags(critical: other == "Car" ? isLocked ? .proof : [] : .circuitsOnly)
         feed(
             .opened(
                 far.link,

@@ -59,11 +59,13 @@ public struct Advertisement: Hashable, Sendable {
     }
 
     /// What a relay advertises: itself as who is dialled, and the host that its circuits lead to, whose name people look
-    /// for. `hops` is from the relay to the host, at least 1.
-    public init(service: ServiceUUID, relay: Peer, to host: Peer, hops: UInt8, hasRoom: Bool) {
+    /// for. `hops` is from the relay to the host, at least 1; `asksForPIN` is what the host says of itself.
+    public init(
+        service: ServiceUUID, relay: Peer, to host: Peer, hops: UInt8, hasRoom: Bool, asksForPIN: Bool = false
+    ) {
         self.init(service: service, peer: relay)
         name = NodeName(untrusted: host.name).advertisedByRelay
-        flags.critical = [.circuitsOnly]
+        flags.critical = asksForPIN ? [.circuitsOnly, .proof] : [.circuitsOnly]
         flags.ignorable = hasRoom ? [.relays] : [.relays, .noRoom]
         relayed = Relayed(
             hops: max(hops, 1), idPrefix: Self.head(of: Hex.bytes(host.id) ?? [], bytes: Self.idRestBytes))

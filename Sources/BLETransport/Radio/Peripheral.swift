@@ -46,7 +46,7 @@ public struct Peripheral: Hashable, Sendable {
     /// Hops from it to the host: 0 for the host itself, and for a relay of which that is not known yet.
     public var hops: Int { relayed?.hops ?? 0 }
 
-    /// It says that something has to be proved there, such as a PIN.
+    /// It says that something has to be proved there, such as a PIN; a relay says so of its host.
     public var asksForPIN: Bool { scanResult.advertisement.flags.critical.contains(.proof) }
 
     let scanResult: ScanResult

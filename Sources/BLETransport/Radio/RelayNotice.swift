@@ -10,9 +10,11 @@ public struct RelayNotice: Hashable, Sendable {
     public var hops: UInt8
     /// Whether it takes further guests.
     public var hasRoom: Bool
+    /// Whether the host asks for a PIN, or something else that has to be proved.
+    public var asksForPIN: Bool
 
     /// A notice.
-    public init(host: Peer, hops: UInt8, hasRoom: Bool) {
-        (self.host, self.hops, self.hasRoom) = (host, hops, hasRoom)
+    public init(host: Peer, hops: UInt8, hasRoom: Bool, asksForPIN: Bool = false) {
+        (self.host, self.hops, self.hasRoom, self.asksForPIN) = (host, hops, hasRoom, asksForPIN)
     }
 }

@@ -117,7 +117,10 @@ extension Node {
         case .linksChanged: await manager.linksChanged()
         case .relay(let notice):
             await manager.relay(
-                notice.map { RelayNotice(host: $0.host, hops: UInt8(clamping: $0.hops), hasRoom: $0.hasRoom) })
+                notice.map {
+                    RelayNotice(
+                        host: $0.host, hops: UInt8(clamping: $0.hops), hasRoom: $0.hasRoom, asksForPIN: $0.asksForPIN)
+                })
         case .dial(let number, let expecting):
             guard let peripheral = dialled.removeValue(forKey: number) else { return }
             dials[number] = Task { await self.dial(number, peripheral, expecting) }
@@ -154,7 +157,7 @@ extension Node {
                 .heardRelay(
                     RelayScanResult(
                         relay.peer, host: relayed.host, hops: relayed.hops, rssi: relay.rssi, hasRoom: relayed.hasRoom,
-                        isUnderstood: relay.isUnderstood)))
+                        isUnderstood: relay.isUnderstood, asksForPIN: relay.asksForPIN)))
         case .discovered(let host):
             peripherals[host.peer.id] = host
             take(

@@ -181,7 +181,11 @@ extension NodeCore {
 
     /// A host that is not known asks for a PIN, and nobody has typed one: it is asked for before there is a link.
     private func asksForPIN(_ peer: Peer.ID) -> Bool {
-        guard dials.asksForPIN(peer), context.mesh.secret(for: peer) == nil else { return false }
+        // What the host says of itself counts where it is heard, and otherwise what is said by the relay that would be dialled.
+        let best = dials.heard(peer) == nil ? ways.best(to: peer, below: duty.ceiling, now: context.now) : nil
+        guard dials.asksForPIN(peer) || best?.asksForPIN == true, context.mesh.secret(for: peer) == nil else {
+            return false
+        }
         return !context.mesh.joined(withHead: Identity.head(of: peer)).contains { context.mesh.isProved($0) }
     }
 

@@ -15,6 +15,8 @@ extension NodeCore {
         public var hops: Int
         /// It takes another node.
         public var hasRoom: Bool
+        /// The host asks for a PIN.
+        public var asksForPIN: Bool
     }
 
     // MARK: What is heard
@@ -32,7 +34,9 @@ extension NodeCore {
         let way = relay.way
         waiting.append(
             .event(
-                .heard(way.host, rssi: relay.rssi, hops: way.hops, isUnderstood: relay.isUnderstood, via: way.relay)))
+                .heard(
+                    way.host, rssi: relay.rssi, hops: way.hops, isUnderstood: relay.isUnderstood, via: way.relay,
+                    asksForPIN: relay.asksForPIN)))
         let now = configuration.origin + context.now
         show(.contact(Contact(.heard, way.host, at: now, by: .sighting, rssi: relay.rssi)))
     }
@@ -147,7 +151,8 @@ extension NodeCore {
     /// This node leads to its host over so many relays.
     private mutating func leads(over hops: Int) {
         guard relays, let host = context.mesh.host else { return }
-        perform(duty.handle(.up(host, relaysOnTheWay: hops), now: context.now))
+        let asksForPIN = context.mesh.asksForProof(host.id)
+        perform(duty.handle(.up(host, relaysOnTheWay: hops, asksForPIN: asksForPIN), now: context.now))
     }
 
     /// A link to the host is over, or has never been up.

@@ -7,8 +7,8 @@ import MeshProtocol
 struct RelayDuty: Sendable {
     /// What happens.
     enum Event: Hashable, Sendable {
-        /// The way to a host is up: its identifier, and the relays on it.
-        case up(Peer, relaysOnTheWay: Int)
+        /// The way to a host is up: its identifier, the relays on it, and whether the host asks for a PIN.
+        case up(Peer, relaysOnTheWay: Int, asksForPIN: Bool)
         /// It is lost.
         case down
         /// So many nodes stand behind this one.
@@ -29,9 +29,16 @@ struct RelayDuty: Sendable {
         /// To `leading`.
         case idle
         /// To `searching`.
-        case leading(Peer, hops: Int)
+        case leading(Goal)
         /// The way is lost, and another is looked for before anybody is told. To `leading` or `idle`.
-        case searching(Peer, hops: Int, until: MeshInstant)
+        case searching(Goal, until: MeshInstant)
+    }
+
+    /// Where this node leads.
+    private struct Goal: Hashable, Sendable {
+        var host: Peer
+        var hops: Int
+        var asksForPIN: Bool
     }
 
     private var state = State.idle
@@ -39,23 +46,23 @@ struct RelayDuty: Sendable {
     private var advertised: NodeCore.RelayNotice?
 
     /// When `tick` is due.
-    var deadline: MeshInstant? { if case .searching(_, _, let until) = state { until } else { nil } }
+    var deadline: MeshInstant? { if case .searching(_, let until) = state { until } else { nil } }
 
     /// A parent has to have fewer hops to the host than this, as long as others stand behind this node.
     var ceiling: Int? {
-        if case .searching(_, let hops, _) = state, children > 0 { hops } else { nil }
+        if case .searching(let goal, _) = state, children > 0 { goal.hops } else { nil }
     }
 
     /// Takes an event.
     mutating func handle(_ event: Event, now: MeshInstant) -> [Action] {
         switch (state, event) {
-        case (_, .up(let host, let relays)):
-            state = .leading(host, hops: relays + 1)
+        case (_, .up(let host, let relays, let asksForPIN)):
+            state = .leading(Goal(host: host, hops: relays + 1, asksForPIN: asksForPIN))
             return [.lead(Route(host: host.id, hops: UInt8(clamping: relays + 1)))] + advertise()
-        case (.leading(let host, let hops), .down):
-            state = .searching(host, hops: hops, until: now + NodeLimits.relaySearch)
+        case (.leading(let goal), .down):
+            state = .searching(goal, until: now + NodeLimits.relaySearch)
             return []
-        case (.searching(_, _, let until), .tick) where now >= until:
+        case (.searching(_, let until), .tick) where now >= until:
             state = .idle
             return [.lead(nil)] + advertise()
         case (_, .children(let count)):
@@ -69,8 +76,10 @@ struct RelayDuty: Sendable {
         let notice: NodeCore.RelayNotice? =
             switch state {
             case .idle: nil
-            case .leading(let host, let hops), .searching(let host, let hops, _):
-                NodeCore.RelayNotice(host: host, hops: hops, hasRoom: children < Limits.relayChildren)
+            case .leading(let goal), .searching(let goal, _):
+                NodeCore.RelayNotice(
+                    host: goal.host, hops: goal.hops, hasRoom: children < Limits.relayChildren,
+                    asksForPIN: goal.asksForPIN)
             }
         guard notice != advertised else { return [] }
         advertised = notice

@@ -16,10 +16,13 @@ public struct RelayScanResult: Hashable, Sendable {
     public var hasRoom: Bool
     /// Whether this node speaks its version and knows what it asks for.
     public var isUnderstood: Bool
+    /// It says that the host asks for a PIN.
+    public var asksForPIN: Bool
 
     /// A relay that was heard.
     public init(
-        _ relay: Peer, host: Peer, hops: Int, rssi: Int? = nil, hasRoom: Bool = true, isUnderstood: Bool = true
+        _ relay: Peer, host: Peer, hops: Int, rssi: Int? = nil, hasRoom: Bool = true, isUnderstood: Bool = true,
+        asksForPIN: Bool = false
     ) {
         self.relay = relay
         self.host = host
@@ -27,6 +30,7 @@ public struct RelayScanResult: Hashable, Sendable {
         self.rssi = rssi
         self.hasRoom = hasRoom
         self.isUnderstood = isUnderstood
+        self.asksForPIN = asksForPIN
     }
 }
 

@@ -55,7 +55,7 @@ extension MeshCore {
         var hello = Hello(
             name: local.name, resumption: resumption,
             silence: link.place == nil ? silence : max(silence, Limits.circuitSilence),
-            flags: (isResponder ? link.advertised : nil) ?? AdvertisedFlags())
+            flags: isResponder ? link.advertised ?? ownFlags : AdvertisedFlags())
         if isResponder, link.carrier != nil {
             hello.route = .some(route)
         } else if isResponder {
@@ -65,6 +65,14 @@ extension MeshCore {
             hello.relays = relays && link.place == nil
         }
         return hello
+    }
+
+    /// What this node says of itself in a circuit, where no radio of its own is heard.
+    private var ownFlags: AdvertisedFlags { AdvertisedFlags(critical: door.isLocked ? .proof : []) }
+
+    /// Whether the responder of the link to a peer asks for something to be proved, as it says under the seal.
+    public func asksForProof(_ peer: Peer.ID) -> Bool {
+        link(to: peer).flatMap { links[$0]?.hello }?.flags.critical.contains(.proof) == true
     }
 
     /// A peer has proved its key. Returns what was forgotten for it.

@@ -135,7 +135,9 @@ extension Field {
         return nodes[node].notice.map { notice in
             let host = Peer(id: String(notice.host.id.prefix(Self.hostDigits)), name: notice.host.name)
             return .heardRelay(
-                RelayScanResult(peer, host: host, hops: notice.hops, rssi: signal, hasRoom: notice.hasRoom))
+                RelayScanResult(
+                    peer, host: host, hops: notice.hops, rssi: signal, hasRoom: notice.hasRoom,
+                    asksForPIN: notice.asksForPIN))
         }
     }
 

@@ -24,7 +24,9 @@ extension World {
         return nodes[node].notice.map { notice in
             let host = Peer(id: String(notice.host.id.prefix(10)), name: notice.host.name)
             return .heardRelay(
-                RelayScanResult(peer, host: host, hops: notice.hops, rssi: -60 - node, hasRoom: notice.hasRoom))
+                RelayScanResult(
+                    peer, host: host, hops: notice.hops, rssi: -60 - node, hasRoom: notice.hasRoom,
+                    asksForPIN: notice.asksForPIN))
         }
     }
 

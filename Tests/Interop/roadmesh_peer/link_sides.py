@@ -57,7 +57,8 @@ class Initiator(Link):
     def _take_early_frame(self, frame: Frame) -> None:
         if frame.kind == Kind.SELF_INFO:
             self.their_hello = Hello.read(frame.body)
-            if self.their_hello.critical & ~self._critical:
+            # In a circuit nothing was advertised that this could be compared with.
+            if self.their_hello.critical & ~self._critical and not self.in_circuit:
                 raise Misbehaviour("strippedAdvertisement")
             self._connect()
             if self.why is None:

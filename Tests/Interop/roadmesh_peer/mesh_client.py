@@ -18,6 +18,7 @@ from .wire import (
     CIRCUITS_ONLY,
     LARGEST_SDU,
     NO_ROOM,
+    PROOF_WANTED,
     Hello,
     Kind,
     Malformed,
@@ -162,7 +163,11 @@ class Client:
 
     def fits(self, one: Candidate) -> bool:
         heard = one.heard
-        if heard.advertisement.critical & ~CIRCUITS_ONLY or self._held.get(heard.advertisement.head, 0) > self.now():
+        if heard.advertisement.critical & ~(CIRCUITS_ONLY | PROOF_WANTED):
+            return False
+        if heard.advertisement.critical & PROOF_WANTED and not self._is_known(heard.host_head or heard.head):
+            return False
+        if self._held.get(heard.advertisement.head, 0) > self.now():
             return False
         if heard.advertisement.head == self.key.identifier[:4]:
             return False
@@ -176,6 +181,10 @@ class Client:
         if heard.tail is None or not heard.tail.hops or heard.tail.ignorable & NO_ROOM:
             return False
         return not self.wanted or self.wanted.startswith(heard.tail.host_head)
+
+    def _is_known(self, host_head: bytes) -> bool:
+        """This client has nothing to prove, so a host that asks for something takes it only as one that it knows."""
+        return any(identifier(key).startswith(host_head) for key in self.known_hosts)
 
     def _dial(self, one: Candidate) -> None:
         head = one.heard.head

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections import deque
 from dataclasses import dataclass, field, replace
 
@@ -64,6 +65,8 @@ class Host:
         """The votes that have counted: who, and for what."""
         self.ends: list[str] = []
         self.circuits_asked = 0
+        self.critical = 0
+        """The critical flags that it advertises."""
         self._links: list[Link] = []
         self._carriers: dict[Link, Link] = {}
         """The link over which each link in a circuit has come."""
@@ -81,7 +84,8 @@ class Host:
 
     def tick(self) -> None:
         identifier = self.key.identifier
-        self.radio.advertise(Advertisement(PSM, identifier[:4]), cut(self.name, NAME_BYTES), Tail(identifier[4:9]))
+        advertisement = Advertisement(PSM, identifier[:4], critical=self.critical)
+        self.radio.advertise(advertisement, cut(self.name, NAME_BYTES), Tail(identifier[4:9]))
         for link in self._links:
             link.tick()
         self._links = [link for link in self._links if not link.is_over]
@@ -130,11 +134,12 @@ class Host:
             return Reason.FULL
         conversation = self.conversations.setdefault(them, Conversation())
         signs = link.in_circuit or link.their_hello.relays
-        return conversation.hello(
+        hello = conversation.hello(
             self.name,
             silence=SILENCE_IN_A_CIRCUIT if link.in_circuit else 2,
             signing_key=self.signing_key.public if signs else b"",
         )
+        return dataclasses.replace(hello, critical=self.critical)
 
     def connected(self, link: Link) -> None:
         assert link.their_hello

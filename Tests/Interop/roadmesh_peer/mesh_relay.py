@@ -25,6 +25,7 @@ from .wire import (
     CIRCUITS_ONLY,
     LARGEST_SDU,
     NO_ROOM,
+    PROOF_WANTED,
     RELAYS,
     Advertisement,
     Hello,
@@ -119,8 +120,9 @@ class Relay(Client):
         assert self.session and self.session.their_hello
         full = NO_ROOM if len(self.children) >= self.most_children else 0
         identifier, route = self.key.identifier, self.route_to_tell()
+        asks = self.session.their_hello.critical & PROOF_WANTED
         return (
-            Advertisement(PSM, identifier[:4], critical=CIRCUITS_ONLY),
+            Advertisement(PSM, identifier[:4], critical=CIRCUITS_ONLY | asks),
             cut(self.session.their_hello.name, RELAYED_NAME_BYTES),
             Tail(identifier[4:9], RELAYS | full, route.hops, route.host[:5]),
         )

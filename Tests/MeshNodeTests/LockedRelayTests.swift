@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DemocracyDJ
+import Testing
+
+@testable import MeshNode
+@testable import MeshProtocol
+
+@Suite("Guests who hear a host with a PIN through relays alone")
+struct LockedRelayTests {
+    private static let pin = JoiningSecret(pin: "314159")
+
+    /// A host with a PIN, two relays that know it, and a guest behind them that does not.
+    private static func convoy() throws -> ConvoyOfCores {
+        var convoy = ConvoyOfCores(relays: ["One", "Two"], guests: ["Ana"], pin: pin)
+        for relay in ["One", "Two"] { convoy.type(.pin(try #require(Self.pin)), at: relay) }
+        convoy.line("Car", "One", "Two")
+        convoy.pass(.seconds(3))
+        #expect(convoy.isLinked("One") && convoy.isLinked("Two"))
+        return convoy
+    }
+
+    private static func notices(_ convoy: ConvoyOfCores) -> [String] {
+        (convoy.nodes["Ana"]?.shown ?? []).compactMap { if case .notice(let notice) = $0 { notice.code } else { nil } }
+    }
+
+    @Test("are asked for it before there is a link to anybody, one relay away or two, and are in once it is typed")
+    func isAsked() throws {
+        var convoy = try Self.convoy()
+        #expect(convoy.nodes["One"]?.notice?.asksForPIN == true)
+        #expect(convoy.nodes["Two"]?.notice?.asksForPIN == true)
+        convoy.meet("Two", "Ana")
+        convoy.pass(.seconds(3))
+        #expect(Self.notices(convoy) == ["proofRequired"])
+        #expect(convoy.sent["Ana"] == nil, "nobody was dialled")
+        convoy.type(.pin(try #require(Self.pin)), at: "Ana")
+        convoy.pass(.seconds(3))
+        #expect(convoy.present() == ["Ana", "One", "Two"] && convoy.way(of: "Ana") == ["Two", "One"])
+    }
+
+    @Test("are not asked again when they come back, and not at all for a host that is open")
+    func isNotAsked() throws {
+        var convoy = try Self.convoy()
+        convoy.type(.pin(try #require(Self.pin)), at: "Ana")
+        convoy.meet("Two", "Ana")
+        convoy.pass(.seconds(3))
+        #expect(convoy.isLinked("Ana"))
+        convoy.change("Ana") { $0.context.mesh.secret = nil }
+        convoy.part("Two", "Ana")
+        convoy.pass(.seconds(1))
+        #expect(!convoy.isLinked("Ana"))
+        convoy.meet("Two", "Ana")
+        convoy.pass(.seconds(5))
+        #expect(!Self.notices(convoy).contains("proofRequired"))
+        #expect(convoy.isLinked("Ana") && convoy.way(of: "Ana") == ["Two", "One"])
+
+        var open = ConvoyOfCores(relays: ["One"], guests: ["Ana"])
+        open.line("Car", "One", "Ana")
+        open.pass(.seconds(3))
+        #expect(open.nodes["One"]?.notice?.asksForPIN == false)
+        #expect(open.isLinked("Ana") && Self.notices(open).isEmpty)
+    }
+
+    @Test("take the host's own word for it where they hear it themselves, and not a relay's")
+    func hostsOwnWord() {
+        var convoy = ConvoyOfCores(relays: ["One"], guests: ["Ana"])
+        convoy.line("Car", "One")
+        convoy.pass(.seconds(3))
+        convoy.lie("One")
+        convoy.meet("One", "Ana")
+        convoy.meet("Car", "Ana")
+        convoy.pass(.seconds(3))
+        #expect(convoy.way(of: "Ana") == [] && convoy.isLinked("Ana") && Self.notices(convoy).isEmpty)
+    }
+}
