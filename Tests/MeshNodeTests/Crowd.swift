@@ -34,6 +34,8 @@ struct Crowd {
     private(set) var host: NodeCore
     var guests: [Guest] = []
     var disk = Disk.takes
+    /// How long a disk takes that takes what it is given.
+    var writeTime = Duration.zero
     private(set) var now: MeshInstant = .zero
     private(set) var shown: [NodeEvent] = []
     private(set) var writes = 0
@@ -42,15 +44,16 @@ struct Crowd {
     /// How often the host was woken by its clock.
     private(set) var ticks = 0
     private var isWriting = false
+    private var writtenAt: MeshInstant?
     private var lastLink = 0
     private var lastSaid: UInt64 = 0
 
-    init(songs: Int = 5) throws {
+    init(songs: Int = 5, pin: JoiningSecret? = nil) throws {
         let list = (1...songs).map { Song(id: "s\($0)", title: "Song \($0)", artist: "A", duration: 3_600) }
         let car = try #require(Identity(stored: [UInt8](repeating: 1, count: Identity.storedBytes)))
         host = NodeCore(
             NodeCore.Configuration(
-                .host(Hosting(SongLibrary(list), wallClockSeconds: 1_000)),
+                .host(Hosting(SongLibrary(list), pin: pin, wallClockSeconds: 1_000)),
                 NodeDescription(
                     role: .host, peer: Peer(id: car.peerID, name: "Car"), radio: "none", service: .democracyDJ),
                 identity: car, contents: StoredNode(), origin: ContinuousClock().now, seed: 7))
@@ -59,26 +62,42 @@ struct Crowd {
 
     // MARK: Guests
 
-    /// Somebody joins with the identity of this seed. Returns its place.
+    /// Somebody joins with the identity of this seed, and proves what it was told. Returns its place.
     @discardableResult
-    mutating func join(_ seed: UInt8, name: String = "Eve") throws -> Int {
-        let identity = try #require(Identity(stored: [UInt8](repeating: seed, count: Identity.storedBytes)))
-        guests.append(Guest(core: MeshCore(identity: identity, name: name, service: .democracyDJ)))
+    mutating func join(_ seed: UInt8, name: String = "Eve", secret: JoiningSecret? = nil) throws -> Int {
+        try add(seed, name: name)
+        guests[guests.count - 1].core.secret = secret
         link(guests.count - 1)
         return guests.count - 1
     }
 
-    /// A guest's channel opens.
-    mutating func link(_ guest: Int) {
+    /// Somebody with the identity of this seed is there, without a link.
+    mutating func add(_ seed: UInt8, name: String) throws {
+        let identity = try #require(Identity(stored: [UInt8](repeating: seed, count: Identity.storedBytes)))
+        guests.append(Guest(core: MeshCore(identity: identity, name: name, service: .democracyDJ)))
+    }
+
+    /// A guest's channel opens, and the host reads it or waits.
+    mutating func link(_ guest: Int, isRead: Bool = true) {
         lastLink += 1
         let id = lastLink
         guests[guest].link = id
         feed(.opened(id, NodeCore.Opening(.responder, sendMTU: Limits.sduBytes, entropy: entropy())))
+        // The host may have closed it at once.
+        guard guests[guest].link != nil else { return }
         let actions = guests[guest].core.opened(
             id, as: .initiator, sendMTU: Limits.sduBytes, expected: host.context.mesh.local.id, entropy: entropy(),
             now: now)
         take(actions, of: guest)
-        settle()
+        if isRead { settle() }
+    }
+
+    /// The host reads one SDU of each guest in turn. False where there was none.
+    @discardableResult
+    mutating func readOnce() -> Bool {
+        let ready = guests.indices.filter { mayBeRead($0) }
+        for guest in ready where mayBeRead(guest) { read(guest) }
+        return !ready.isEmpty
     }
 
     /// A guest says something that is no part of the protocol's own.
@@ -150,10 +169,15 @@ struct Crowd {
     mutating func pass(_ time: Duration) {
         let end = now + time
         settle()
-        while let next = host.deadline, next <= end {
+        while let next = [host.deadline, writtenAt].compactMap(\.self).min(), next <= end {
             now = max(now, next)
-            ticks += 1
-            feed(.tick)
+            if let written = writtenAt, written <= now {
+                writtenAt = nil
+                feed(.written)
+            } else {
+                ticks += 1
+                feed(.tick)
+            }
             settle()
         }
         now = end
@@ -175,6 +199,7 @@ struct Crowd {
             case .write:
                 writes += 1
                 switch disk {
+                case .takes where writeTime > .zero: writtenAt = now + writeTime
                 case .takes: feed(.written)
                 case .refuses: feed(.writeFailed(NodeStoreError(.diskFull, cause: "a test")))
                 case .hangs: isWriting = true

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DemocracyDJ
+import Testing
+
+@testable import MeshNode
+@testable import MeshProtocol
+
+@Suite("Many who guess a host's PIN")
+struct GuessFloodTests {
+    private static let guessers = 100
+    private static let rounds = 100
+    private static let pause: Duration = .seconds(10)
+    /// What an SD card takes for a step.
+    private static let writeTime: Duration = .milliseconds(20)
+
+    /// What a drive with guessers, or without, has come to.
+    fileprivate struct Drive {
+        var car: Crowd
+        /// How long each of the joined guest's votes has taken until the host had it on its disk, in virtual time.
+        var votes: [Duration] = []
+        /// When the host's people were told of a wrong guess.
+        var guesses: [MeshInstant] = []
+        var mostLinks = 0
+    }
+
+    /// A guest that knows the PIN is in, and votes in each round, while all guessers are in the middle of their links.
+    private static func drive(guessers: Int) throws -> Drive {
+        let pin = try #require(JoiningSecret(pin: "314159"))
+        var drive = Drive(car: try Crowd(pin: pin))
+        let ana = try drive.car.join(2, name: "Ana", secret: pin)
+        drive.car.writeTime = Self.writeTime
+        for number in 0..<guessers { try drive.car.add(UInt8(number + 3), name: "Eve \(number)") }
+        for round in 0..<rounds {
+            for eve in drive.car.guests.indices where eve != ana {
+                let digits = String(100_000 + round * guessers + eve)
+                drive.car.guests[eve].core.secret = JoiningSecret(pin: digits)
+                drive.car.link(eve, isRead: false)
+            }
+            drive.mostLinks = max(drive.mostLinks, drive.car.host.context.mesh.links.count)
+            // One SDU of each in turn, and the vote among them.
+            drive.car.readOnce()
+            let (began, said) = (drive.car.now, drive.car.guests[ana].acknowledged)
+            drive.car.say(.intent(round.isMultiple(of: 2) ? .vote(songID: "s2") : .takeBackVote(songID: "s2")), ana)
+            while drive.car.readOnce() { drive.note() }
+            while drive.car.guests[ana].acknowledged == said, drive.car.now - began < .seconds(2) {
+                drive.car.pass(.milliseconds(1))
+            }
+            drive.votes.append(drive.car.now - began)
+            drive.note()
+            drive.car.pass(pause - (drive.car.now - began))
+            for eve in drive.car.guests.indices where eve != ana { drive.car.leave(eve) }
+        }
+        return drive
+    }
+
+    @Test(
+        "10,000 guesses of 100 identities at once: five a minute count, fewer as they go on, and who is in notices nothing"
+    )
+    func flood() throws {
+        let quiet = try Self.drive(guessers: 0)
+        let flood = try Self.drive(guessers: Self.guessers)
+        let (car, ana) = (flood.car, flood.car.guests[0])
+        let ends = car.guests.dropFirst().flatMap(\.ends)
+        let reasons = Dictionary(grouping: ends) { "\($0)" }.mapValues(\.count)
+
+        // Each period takes five guesses, and is twice as long as the one before.
+        var (begins, expected, length) = (MeshInstant.zero, 0, Limits.guessPeriod)
+        let last = Self.pause * Self.rounds
+        while begins < last {
+            let inPeriod = flood.guesses.count { $0 >= begins && $0 < begins + length }
+            #expect(inPeriod == Limits.guesses, "from \(begins) on, for \(length)")
+            (begins, expected) = (begins + length, expected + Limits.guesses)
+            length = min(length * 2, Limits.longestGuessPeriod)
+        }
+        #expect(flood.guesses.count == expected)
+        #expect(car.notices.allSatisfy { $0 == "pinGuessed" })
+        #expect(reasons["\(LinkEnd.refused(.wrongProof))"] == expected)
+
+        // Nobody is in, and nothing of them stays.
+        #expect(car.states.allSatisfy { $0.connectedPeers.allSatisfy { $0.name == "Ana" } })
+        #expect(car.host.context.mesh.knownPeers.count == 1)
+        #expect(car.host.context.mesh.links.count == 1)
+        #expect(flood.mostLinks <= Limits.halfOpenLinks + 1)
+
+        // The guest that is in has its votes as soon as ever, the same link as ever, and is told of nothing.
+        // The disk may have been at something else, such as the heartbeat's step.
+        #expect(flood.votes == quiet.votes && flood.votes.allSatisfy { $0 <= Self.writeTime * 2 })
+        #expect(ana.acknowledged == UInt64(Self.rounds) && ana.refusals.isEmpty && ana.ends.isEmpty)
+        #expect(ana.heard.count == quiet.car.guests[0].heard.count)
+        #expect(car.states.count == quiet.car.states.count)
+        print(
+            """
+            \(Self.guessers * Self.rounds) guesses of \(Self.guessers) identities in \(last): \(expected) counted, none right, \
+            \(ends.count - expected) refused, for the others there was no link; votes \(flood.votes.count), the slowest \
+            \(flood.votes.max() ?? .zero), without guesses \(quiet.votes.max() ?? .zero); at most \(flood.mostLinks) links, \
+            \(car.host.context.mesh.knownPeers.count) key known; \(car.writes) writes, without guesses \(quiet.car.writes)
+            """)
+    }
+}
+
+extension GuessFloodTests.Drive {
+    fileprivate mutating func note() {
+        let told = car.shown.count { if case .pinGuessed = $0 { true } else { false } }
+        while guesses.count < told { guesses.append(car.now) }
+    }
+}
