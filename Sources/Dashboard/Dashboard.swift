@@ -210,7 +210,11 @@ public actor Dashboard: Service {
 
     func take(_ event: NodeEvent) {
         show(view.handle(event, now: now))
-        if case .searchResults(let found, let query) = event { self.found(found, for: query) }
+        switch event {
+        case .searchResults(let found, let query): self.found(found, for: query)
+        case .bans(let bans, _): perform(webGuests.admit(allBut: Set(bans.map(\.peer.id))))
+        default: break
+        }
     }
 
     private func tick() {

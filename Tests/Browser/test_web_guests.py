@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 from urllib.parse import urljoin, urlsplit
 
+import pytest
 from conftest import Open, answer
 from playwright.sync_api import Page, expect
 from ride import Ride
@@ -55,7 +56,34 @@ def test_a_phone_joins_votes_and_is_kicked_like_anybody(ride: Ride, open_page: O
     expect(phone.get_by_text("The host has removed you from this session.")).to_be_visible()
     phone.get_by_role("button", name="Return to Start").click()
     expect(phone.get_by_label("Your name")).to_have_value("Mia")
+    expect(phone.get_by_role("alert")).to_contain_text("removed you")
     expect(bobs.locator("#lists")).not_to_contain_text("Mia")
+
+
+@pytest.mark.parametrize("way", ["tap", "reload"])
+def test_who_was_kicked_by_mistake_is_back_with_one_tap_or_a_reload_as_the_same_guest(
+    way: str, ride: Ride, open_page: Open
+) -> None:
+    host = ride.host("--web-guests")
+    driver = open_page(host)
+    phone = join(open_page, invitation(driver), "Mia")
+    phone.get_by_role("button", name="Vote for Headlights").click()
+    first = host.program.expect("intent", kind="vote")["peer"]["id"]
+    driver.get_by_role("tab", name="Guests").click()
+    driver.get_by_role("button", name="Kick Mia").click()
+    answer(driver, "Really kick Mia")
+    expect(phone.get_by_text("The host has removed you from this session.")).to_be_visible()
+    driver.get_by_role("button", name="Undo").click()
+    expect(driver.get_by_role("button", name="Undo")).to_have_count(0)
+    if way == "tap":
+        phone.get_by_role("button", name="Return to Start").click()
+    else:
+        phone.reload()
+    expect(phone.get_by_role("button", name="Vote for Headlights")).to_have_attribute("aria-pressed", "true")
+    expect(phone.locator(".banner")).to_have_count(0)
+    phone.get_by_role("button", name="Vote for Windows Down").click()
+    assert host.program.expect("intent", kind="vote", songID="s4")["peer"]["id"] == first
+    expect(driver.get_by_role("button", name="Kick Mia")).to_be_visible()
 
 
 def test_a_phone_can_read_the_code(ride: Ride, open_page: Open, tmp_path: Path) -> None:

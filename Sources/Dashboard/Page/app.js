@@ -104,11 +104,11 @@ function showNoView() {
     draw();
 }
 
-/** A passenger whose session is over joins again where all passengers do. */
+/** A passenger whose session is over joins again where all passengers do: by this tap, where the driver lets it in. */
 function returnToStart() {
     stream.stop();
     showNoView();
-    join.open();
+    join.again();
 }
 
 /** What the node has to tell. A button of it is a command, which a node that is away or has ended does not take. */

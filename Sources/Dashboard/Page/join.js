@@ -60,6 +60,15 @@ export class Join {
         this.#show("");
     }
 
+    /** Whose session is over wants to go on: one tap is enough where nothing has to be typed. */
+    again() {
+        const name = ownName();
+        if (!name) return this.open();
+        this.#open(t`Join the music`, t`Vote on what plays next. Your name is shown to the others in the car.`, true);
+        setText(this.#message, "");
+        this.#join(name);
+    }
+
     /** The browser's code is of an earlier session: no name helps. */
     #showCode(message) {
         this.#open(t`Scan the code again`, message, false);

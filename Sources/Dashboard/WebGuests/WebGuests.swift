@@ -155,6 +155,17 @@ struct WebGuests: Sendable {
         }
     }
 
+    /// Only these are kept out of the host. Who was sent away and is let in again gets a link as soon as its page asks.
+    mutating func admit(allBut banned: Set<Peer.ID>) -> [Action] {
+        let admitted = entries.filter { $0.value.guest.viewpoint.ended != nil && !banned.contains($0.key) }.keys
+            .sorted()
+        for id in admitted {
+            guard let peer = entries[id]?.guest.viewpoint.me else { continue }
+            entries[id]?.guest = WebGuest(peer, host: host)
+        }
+        return admitted.map(Action.changed)
+    }
+
     /// What a guest is told that was sent away: what every guest is told.
     static var banned: String {
         let notice = Notice(.kicked)
