@@ -157,6 +157,9 @@ def test_a_host_is_told_that_a_tap_did_nothing(make_server: MakeServer, open_pag
     assert server.commands.empty()
 
 
+SHELVES = {"artists", "albums", "newest", "heard"}
+
+
 def assert_usable(page: Page, usable: set[str], unusable: set[str]) -> None:
     """Whether a tap reaches anything on each button of each list, by the control that it is."""
     found: dict[bool, set[str]] = {True: set(), False: set()}
@@ -178,12 +181,12 @@ def test_a_session_that_is_over_says_so_and_has_no_button_that_looks_as_if_it_wo
     page = open_page(server)
     wishes = {"remove", "leave", "grip", "next", "clear"} if view is host_playing else {"vote"}
     driver = {"skip", "end", "play", "previous", "inviteOne", "inviteTwo"}
-    commands = driver if view is host_playing else {"skip", "leave"}
+    commands = (driver if view is host_playing else {"skip", "leave"}) | SHELVES
     assert_usable(page, wishes | commands, set())
     server.show(view(ended="The session has ended."))
     expect(page.locator(".banner")).to_contain_text("The session has ended.")
     # The way out has been gone.
-    assert_usable(page, set(), wishes | commands - {"end", "previous"} if view is host_playing else {"vote", "skip"})
+    assert_usable(page, set(), wishes | commands - {"end", "previous"} if view is host_playing else {"vote", "skip"} | SHELVES)
     # Its program is gone by then, and that is no matter of reach.
     with page.expect_event("requestfailed"):
         server.cut()
@@ -229,9 +232,9 @@ def test_out_of_reach_a_driver_can_do_nothing_and_a_guest_can_vote(make_server: 
         (
             host_playing,
             set(),
-            {"play", "skip", "remove", "leave", "end", "grip", "next", "clear", "previous", "inviteOne", "inviteTwo"},
+            {"play", "skip", "remove", "leave", "end", "grip", "next", "clear", "previous", "inviteOne", "inviteTwo"} | SHELVES,
         ),
-        (web_guest, {"vote"}, {"skip", "leave"}),
+        (web_guest, {"vote"}, {"skip", "leave"} | SHELVES),
     ):
         server = make_server(view())
         page = open_page(server)
