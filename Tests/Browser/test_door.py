@@ -7,6 +7,7 @@ import subprocess
 from pathlib import Path
 from urllib.parse import urlsplit
 
+import pytest
 from conftest import SCREENS, Open, answer
 from playwright.sync_api import Page, expect
 from ride import Ride
@@ -138,3 +139,38 @@ def test_the_pictures_fit_every_screen(ride: Ride, open_page: Open, tmp_path: Pa
         driver.screenshot(path=tmp_path / f"whole-{name}.png")
         assert read(tmp_path / f"whole-{name}.png").strip() == url
         driver.keyboard.press("Escape")
+
+
+def assert_whole(page: Page, code: str) -> None:
+    """The code is in its panel without scrolling, and nothing lies over its corners."""
+    shown, panel = page.locator(code).bounding_box(), page.locator("#panel-invitation").bounding_box()
+    assert shown and panel
+    assert panel["x"] <= shown["x"] and shown["x"] + shown["width"] <= panel["x"] + panel["width"], (shown, panel)
+    assert panel["y"] <= shown["y"] and shown["y"] + shown["height"] <= panel["y"] + panel["height"], (shown, panel)
+    # A camera reads it from the front seat to the back.
+    assert min(shown["width"], shown["height"]) >= 160, shown
+
+
+@pytest.mark.parametrize("screen", ["small", "headunit", "sideways", "desk"])
+@pytest.mark.parametrize("locale", ["en-GB", "de-DE"])
+def test_a_code_is_whole_in_its_panel_without_a_tap(
+    screen: str, locale: str, ride: Ride, open_page: Open, tmp_path: Path
+) -> None:
+    host = ride.host(*WEB)
+    driver = open_page(host, screen, locale=locale)
+    driver.locator("#tab-invitation").click()
+    assert_whole(driver, ".web-door > .picture .qr")
+    driver.screenshot(path=tmp_path / "door.png")
+    driver.locator("[data-control=inviteOne]").click()
+    url = host.program.expect("invitation")["url"]
+    expect(driver.locator(".given .qr")).to_be_visible()
+    driver.get_by_text(url).wait_for()
+    assert_whole(driver, ".given .qr")
+    driver.screenshot(path=tmp_path / "invitation.png")
+    read_codes = read(tmp_path / "invitation.png")
+    assert url in read_codes
+    # As somebody finds it who looks again.
+    driver.reload()
+    driver.locator("#tab-invitation").click()
+    expect(driver.locator(".given .qr")).to_be_visible()
+    assert_whole(driver, ".given .qr")

@@ -27,7 +27,8 @@ export class Invitation {
             "div", "invitation-words", {}, make("p", "label", {}, t`With RoadMesh, over Bluetooth`),
             make("p", "", {}, this.#name), make("p", "hint", {}, t`Guests in the car find it and join automatically.`),
             this.#pinLine, this.#given.element);
-        panel.append(make("div", "invitation", {}, radio, this.#web, this.#noWeb));
+        // Who has made an invitation is about to show it: its code is whole at the top, whatever else there is.
+        panel.append(this.#given.newest, make("div", "invitation", {}, radio, this.#web, this.#noWeb));
     }
 
     update(view) {
@@ -56,27 +57,36 @@ class Given {
     #code = picture(t`QR code of the invitation below`);
     #text = make("p", "address");
     #count = make("p", "hint");
-    #newest = make("div", "given", { hidden: true }, this.#words, this.#code.element, this.#text, this.#count, this.#back);
+    #isAwaited = false;
+    /** The newest invitation. */
+    newest = make("div", "given", { hidden: true }, this.#code.element,
+        make("div", "given-words", {}, this.#words, this.#count, this.#back, this.#text));
 
     constructor(node) {
         this.node = node;
-        this.element = make(
-            "div", "givings", {}, make("div", "give", {}, this.#one, this.#two), this.#newest);
+        this.element = make("div", "give", {}, this.#one, this.#two);
     }
 
     update({ pin, open }) {
         setShown(this.element, pin || open.length);
         const [newest] = open;
-        setShown(this.#newest, Boolean(newest));
+        setShown(this.newest, Boolean(newest));
         if (!newest) return;
+        const text = newest.url ?? newest.text;
+        const isNew = this.#text.textContent !== text;
         const end = shortDate(newest.until);
         setText(this.#words, newest.once ? t`For one guest, until ${end}` : t`For everybody who has it, until ${end}`);
-        setText(this.#text, newest.url ?? newest.text);
+        setText(this.#text, text);
         this.#code.update(newest.qr, newest.text);
         setText(this.#count, plural(open.length, "{1} invitation is open.", "{1} invitations are open."));
+        if (!isNew || !this.#isAwaited) return;
+        // The button that has made it may be further down.
+        this.#isAwaited = false;
+        this.newest.scrollIntoView({ block: "start" });
     }
 
     #make(span) {
+        this.#isAwaited = span !== "none";
         return this.node.command("invite", { span });
     }
 }
