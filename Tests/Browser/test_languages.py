@@ -118,3 +118,30 @@ def test_no_sentence_is_cut_off_at_any_size_in_any_language(
             )
             cut += [(name, "tabs", text) for text in wrapped]
     assert cut == []
+
+# How far the words of the big buttons are from their borders and their icons, at the least, in CSS pixels.
+ROOM = """() => {
+    const rooms = [...document.querySelectorAll('#playing .main')].filter(b => b.checkVisibility()).map((button) => {
+        const range = document.createRange();
+        range.selectNodeContents(button.lastChild);
+        const [words, all] = [range.getBoundingClientRect(), button.getBoundingClientRect()];
+        if (!words.width) return all.width;
+        const icon = button.querySelector('.icon').getBoundingClientRect();
+        return Math.min(words.left - icon.right, icon.left - all.left, all.right - words.right,
+            words.top - all.top, all.bottom - words.bottom);
+    });
+    return Math.min(...rooms);
+}"""
+
+
+@pytest.mark.parametrize("locale", ["en-GB", "de-DE", "fr-FR", "es-ES"])
+def test_the_words_of_the_big_buttons_have_room_in_every_language(
+    make_server: MakeServer, open_page: Open, locale: str
+) -> None:
+    for state in (host_playing(), host_playing(isPlaying=False)):
+        page = open_page(make_server(state), locale=locale)
+        rooms = {}
+        for screen, size in SCREENS.items():
+            page.set_viewport_size(size)
+            rooms[screen] = round(page.evaluate(ROOM), 1)
+        assert min(rooms.values()) >= 4, rooms
