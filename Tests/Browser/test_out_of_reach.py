@@ -179,7 +179,7 @@ def test_a_session_that_is_over_says_so_and_has_no_button_that_looks_as_if_it_wo
 ) -> None:
     server = make_server(view())
     page = open_page(server)
-    wishes = {"remove", "leave", "grip", "next", "clear"} if view is host_playing else {"vote"}
+    wishes = {"remove", "leave", "steers", "grip", "next", "clear"} if view is host_playing else {"vote"}
     driver = {"skip", "end", "play", "previous", "inviteOne", "inviteTwo"}
     commands = (driver if view is host_playing else {"skip", "leave"}) | SHELVES
     assert_usable(page, wishes | commands, set())
@@ -232,7 +232,8 @@ def test_out_of_reach_a_driver_can_do_nothing_and_a_guest_can_vote(make_server: 
         (
             host_playing,
             set(),
-            {"play", "skip", "remove", "leave", "end", "grip", "next", "clear", "previous", "inviteOne", "inviteTwo"} | SHELVES,
+            {"play", "skip", "remove", "leave", "steers", "end", "grip", "next", "clear", "previous", "inviteOne", "inviteTwo"}
+            | SHELVES,
         ),
         (web_guest, {"vote"}, {"skip", "leave"} | SHELVES),
     ):
