@@ -16,6 +16,7 @@ from views import STATES
 TABS = {
     "host-playing": ["search", "guests", "invitation"],
     "host-empty": ["search"],
+    "host-inviting": ["invitation"],
     "host-relays": ["guests"],
     "host-convoy": ["guests"],
     "web-guest-relays": ["guests"],

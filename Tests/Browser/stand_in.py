@@ -144,7 +144,7 @@ class StandIn:
             self._search(request, {name: values[0] for name, values in parse_qs(url.query).items()})
         elif url.path.startswith("/art/"):
             _answer(request, 200, TYPES[".svg"], COVER.encode())
-        elif url.path == "/invitation.svg":
+        elif url.path in ("/invitation.svg", "/wifi.svg"):
             _answer(request, 200, TYPES[".svg"], CODE.encode())
         elif file.parent in (PAGE, TEXTS) and file.is_file():
             kept = {"Cache-Control": "max-age=604800", "ETag": self.tag} if self.keeps_files else {}

@@ -11,7 +11,7 @@ from conftest import SCREENS, MakeServer, Open
 from playwright.sync_api import expect
 from test_showing import CUT_OFF
 from texts import LANGUAGES, all_literals, page_texts, places, program_texts, table
-from views import STATES, guest_connected, guest_reconnecting, host_playing
+from views import STATES, guest_choosing, guest_connected, guest_reconnecting, host_playing
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -145,3 +145,27 @@ def test_the_words_of_the_big_buttons_have_room_in_every_language(
             page.set_viewport_size(size)
             rooms[screen] = round(page.evaluate(ROOM), 1)
         assert min(rooms.values()) >= 4, rooms
+
+# Words of a row that lie under what stands beside them.
+UNDER = """() => [...document.querySelectorAll('#choosing .person-row')].flatMap((row) => {
+    const button = row.querySelector('button').getBoundingClientRect();
+    const walker = document.createTreeWalker(row.querySelector('.person'), NodeFilter.SHOW_TEXT);
+    const found = [];
+    while (walker.nextNode()) {
+        const range = document.createRange();
+        range.selectNodeContents(walker.currentNode);
+        const words = range.getBoundingClientRect();
+        if (words.width && words.right > button.left) found.push(walker.currentNode.data);
+    }
+    return found;
+})"""
+
+
+@pytest.mark.parametrize("locale", ["en-GB", "de-DE", "fr-FR", "es-ES"])
+def test_the_name_of_a_host_is_not_under_the_button_that_joins_it(
+    make_server: MakeServer, open_page: Open, locale: str
+) -> None:
+    page = open_page(make_server(guest_choosing()), locale=locale)
+    for screen, size in SCREENS.items():
+        page.set_viewport_size(size)
+        assert page.evaluate(UNDER) == [], screen

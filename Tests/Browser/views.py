@@ -401,6 +401,14 @@ def many(songs: int, first: int = 0, **more: Any) -> View:
     return guest_connected(**{"queue": queue, "elapsed": 20 + first * 0.05, **more})
 
 
+def inviting() -> View:
+    """A host with a PIN on the car's Wi-Fi, that has made invitations."""
+    text = "roadmesh:AfNeVhYWCjC_PG55-nPFdtQAAQIDBAUGBxAREhMUFRYXGBkaGxwdHh9kZW1vY3JhY3ktZGoGrRpL"
+    newest = {"text": text, "url": None, "until": 1_796_000_000, "once": True, "qr": "/invitation.svg"}
+    door: View = {**host()["invitation"], "wifi": {"name": "The Millers' Car", "qr": "/wifi.svg"}}
+    return host_playing(invitation={**door, "open": [newest, {**newest, "once": False}]})
+
+
 STOPPED = "The head unit has stopped. The next start goes on with the queue."
 KICKED = "The host has removed you from this session. You can join again when the driver lets you in."
 
@@ -408,6 +416,7 @@ STATES: dict[str, View | None] = {
     "host-playing": host_playing(),
     "host-paused": host_playing(isPlaying=False, skip={"allowed": False, "votes": 0, "needed": 0, "mine": False}),
     "host-empty": scanning(),
+    "host-inviting": inviting(),
     "host-trouble": radio_out(),
     "host-silent": host_playing(sound=False, canGoBack=False),
     "host-hostile": hostile("host"),
