@@ -5,6 +5,7 @@ import FoundationEssentials
 import HTTPTypes
 import Hummingbird
 import MeshNode
+import MeshProtocol
 import NIOCore
 
 /// What the dashboard answers, path by path, as `docs/dashboard.md` says it. The gate has let the request through.

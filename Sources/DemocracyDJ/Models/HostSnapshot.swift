@@ -98,15 +98,6 @@ public struct HostSnapshot: Hashable, Sendable, Codable {
         nowPlaying?.id == songID ? nowPlaying : queue.first { $0.id == songID }
     }
 
-    /// The linked guests that are meant by an identifier, its head or a name. An identifier goes before a name: a guest may call
-    /// itself anything.
-    public func guests(named name: String) -> [Peer] {
-        if let exact = connectedPeers.first(where: { $0.id == name }) { return [exact] }
-        let named = connectedPeers.filter { $0.name == name }
-        guard named.isEmpty, name.count >= Identity.headDigits else { return named }
-        return connectedPeers.filter { $0.id.hasPrefix(name) }
-    }
-
     /// What plays goes on, for as long as it lasts.
     public mutating func elapse(_ time: MeshInstant) {
         guard isPlaying, let nowPlaying else { return }
@@ -120,6 +111,16 @@ public struct HostSnapshot: Hashable, Sendable, Codable {
 
     /// Whether this is an earlier state of the same run of the host. Another run's is neither earlier nor later for sure.
     public func isBehind(_ other: HostSnapshot) -> Bool { epoch == other.epoch && revision < other.revision }
+}
+
+extension Array<Peer> {
+    /// Those that are meant by an identifier, its head or a name. An identifier goes before a name: a peer may call itself anything.
+    package func meant(by name: String) -> [Peer] {
+        if let exact = first(where: { $0.id == name }) { return [exact] }
+        let named = filter { $0.name == name }
+        guard named.isEmpty, name.count >= Identity.headDigits else { return named }
+        return filter { $0.id.hasPrefix(name) }
+    }
 }
 
 extension QueueItem: Codable {

@@ -54,7 +54,7 @@ public enum GuestIntent: Hashable, Sendable {
 
 /// What a driver's device can want beyond a passenger's.
 public enum SteeringWish: Hashable, Sendable {
-    /// On to the next song, whoever wants this one.
+    /// On to the next song at once.
     case skip(songID: Song.ID)
     /// Take a song out of the queue.
     case remove(songID: Song.ID)

@@ -46,7 +46,7 @@ extension NodeDecisions {
     mutating func ban(_ name: String, _ seconds: UInt32?, _ context: inout Context) -> [Act] {
         guard let host = app.host else { return [] }
         guard !context.isWithoutStore else { return [.tell(Notice(CommandProblem.notKept))] }
-        let meant = Self.meant(name, among: host.snapshot.connectedPeers)
+        let meant = host.state.connectedPeers.meant(by: name)
         guard let peer = meant.first else { return [.tell(Notice(.noSuchGuest(name)))] }
         guard meant.count == 1 else { return [.tell(Notice(.severalGuests(meant)))] }
         let until = seconds.map { context.mesh.door.wallClock(now: context.now) &+ $0 }
@@ -59,7 +59,7 @@ extension NodeDecisions {
     mutating func unban(_ name: String, _ context: inout Context) -> [Act] {
         guard app.host != nil else { return [] }
         guard !context.isWithoutStore else { return [.tell(Notice(CommandProblem.notKept))] }
-        let meant = Self.meant(name, among: shownBans.map(\.peer))
+        let meant = shownBans.map(\.peer).meant(by: name)
         guard let peer = meant.first else { return [.tell(Notice(.notKeptOut(name)))] }
         guard meant.count == 1 else { return [.tell(Notice(.severalGuests(meant)))] }
         bans.removeAll { $0.peer.id == peer.id }
@@ -79,13 +79,5 @@ extension NodeDecisions {
     private func noteBans(_ context: inout Context, isAnswer: Bool = true) -> [Act] {
         context.memory.note(bans)
         return [.show(.bans(shownBans, isAnswer: isAnswer))]
-    }
-
-    /// An identifier goes before a name: a guest may call itself anything.
-    static func meant(_ name: String, among peers: [Peer]) -> [Peer] {
-        if let exact = peers.first(where: { $0.id == name }) { return [exact] }
-        let named = peers.filter { $0.name == name }
-        guard named.isEmpty, name.count >= Identity.headDigits else { return named }
-        return peers.filter { $0.id.hasPrefix(name) }
     }
 }

@@ -7,7 +7,7 @@ extension NodeDecisions {
     /// A guest that is there becomes a driver, and stays one over every start until it is dismissed.
     mutating func appoint(_ name: String, _ context: inout Context) -> [Act] {
         guard let host = app.host else { return [] }
-        let meant = host.snapshot.guests(named: name)
+        let meant = host.state.connectedPeers.meant(by: name)
         guard let peer = meant.first else { return [.tell(Notice(.noSuchGuest(name)))] }
         guard meant.count == 1 else { return [.tell(Notice(.severalGuests(meant)))] }
         let others = drivers.filter { $0.id != peer.id }
@@ -18,7 +18,7 @@ extension NodeDecisions {
     /// It need not be there.
     mutating func dismiss(_ name: String, _ context: inout Context) -> [Act] {
         guard app.host != nil else { return [] }
-        let meant = Self.meant(name, among: drivers)
+        let meant = drivers.meant(by: name)
         guard let peer = meant.first else { return [.tell(Notice(CommandProblem.noDriver(name)))] }
         guard meant.count == 1 else { return [.tell(Notice(.severalGuests(meant)))] }
         return note(drivers.filter { $0.id != peer.id }, &context)

@@ -49,8 +49,8 @@ extension NodeDecisions {
     /// The person wants this host, by name or identifier, and leaves the one that this guest is linked to.
     mutating func join(_ text: String, _ context: inout Context) -> [Act] {
         guard let guest = app.guest else { return [] }
-        let wanted = Self.meant(text, among: policy.known.hosts)
-        if let host = guest.state.host, Self.meant(text, among: [host]).first != nil, wanted.count < 2 {
+        let wanted = policy.known.hosts.meant(by: text)
+        if let host = guest.state.host, [host].meant(by: text).first != nil, wanted.count < 2 {
             return [.tell(Notice(.joinedAlready(host.name)))]
         }
         changedKey = nil
@@ -71,7 +71,7 @@ extension NodeDecisions {
     mutating func forgetHost(_ text: String, _ context: inout Context) -> [Act] {
         guard let guest = app.guest else { return [] }
         guard !context.isWithoutStore else { return [.tell(Notice(CommandProblem.notKept))] }
-        let meant = Self.meant(text, among: policy.known.hosts)
+        let meant = policy.known.hosts.meant(by: text)
         guard let host = meant.first else { return [.tell(Notice(.noSuchHost(text)))] }
         guard meant.count == 1 else { return [.tell(Notice(.severalHosts(meant)))] }
         guard guest.state.host?.id == host.id else { return forget(host.id, &context) }

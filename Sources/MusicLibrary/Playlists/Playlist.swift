@@ -2,6 +2,7 @@
 
 import FoundationEssentials
 import Glibc
+import MeshProtocol
 
 /// The files that a playlist names, in its order: M3U, extended M3U, or PLS. No library of Debian or Swift reads both and is
 /// kept, and what there is to read is a line a file. Streams and other things that are no file of this device are passed over.
@@ -73,7 +74,7 @@ struct Playlist: Hashable, Sendable {
         var entry = String(entry)
         while entry.last?.isWhitespace == true { entry.removeLast() }
         if entry.lowercased().hasPrefix("file://") {
-            guard let path = decoded(entry.dropFirst(7)), path.hasPrefix("/") else { return nil }
+            guard let path = PercentCoding.decoded(entry.dropFirst(7)), path.hasPrefix("/") else { return nil }
             entry = path
         } else if entry.contains("://") {
             return nil
@@ -82,24 +83,6 @@ struct Playlist: Hashable, Sendable {
         if !entry.contains("/") { entry = entry.replacing("\\", with: "/") }
         guard !entry.utf8.contains(0), !entry.isEmpty else { return nil }
         return normalized(entry.hasPrefix("/") ? entry : folder + "/" + entry)
-    }
-
-    /// The text of a URL's path (RFC 3986, 2.1); nil of what is none.
-    private static func decoded(_ text: Substring) -> String? {
-        var bytes: [UInt8] = []
-        var rest = Array(text.utf8)[...]
-        while let byte = rest.popFirst() {
-            guard byte == UInt8(ascii: "%") else {
-                bytes.append(byte)
-                continue
-            }
-            guard rest.count >= 2, let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16) else {
-                return nil
-            }
-            bytes.append(value)
-            rest = rest.dropFirst(2)
-        }
-        return String(validating: bytes, as: UTF8.self)
     }
 
     /// Without `.` and `..`, which lead out of no root.

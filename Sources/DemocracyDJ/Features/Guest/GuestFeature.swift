@@ -239,7 +239,7 @@ public struct GuestFeature: Feature {
         guard isDriver else { return [.notice(Notice(.cannotAdd("", .driverOnly)))] }
         if let songID = wish.songID, snapshot.item(songID) == nil { return [.notice(Notice(.notInQueue(songID)))] }
         guard case .kick(let name) = wish else { return [.send(.steer(wish), to: host.id)] }
-        let meant = snapshot.guests(named: name)
+        let meant = snapshot.connectedPeers.meant(by: name)
         guard let guest = meant.first else { return [.notice(Notice(.noSuchGuest(name)))] }
         guard meant.count == 1 else { return [.notice(Notice(.severalGuests(meant)))] }
         return [.send(.steer(.kick(guest.id)), to: host.id)]

@@ -59,7 +59,7 @@ extension HostFeature {
     }
 
     mutating func kick(_ name: String, now: MeshInstant) -> [Effect] {
-        let meant = snapshot.guests(named: name)
+        let meant = state.connectedPeers.meant(by: name)
         guard let peer = meant.first else { return [.notice(Notice(.noSuchGuest(name)))] }
         guard meant.count == 1 else { return [.notice(Notice(.severalGuests(meant)))] }
         if !state.banned.contains(peer.id) { state.banned.append(peer.id) }

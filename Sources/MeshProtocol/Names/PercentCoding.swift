@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import MeshProtocol
-
 /// Any text in an address (RFC 3986, 2.1).
-enum PercentCoding {
+package enum PercentCoding {
     /// A text as it stands in a path.
-    static func encoded(_ text: String) -> String {
+    package static func encoded(_ text: String) -> String {
         text.utf8.map { plain.contains($0) ? String(UnicodeScalar($0)) : "%" + Hex.text([$0]) }.joined()
     }
 
@@ -13,7 +11,7 @@ enum PercentCoding {
     private static let plain = Set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_".utf8)
 
     /// The text of what stands in a path; nil where it is none.
-    static func decoded(_ text: some StringProtocol) -> String? {
+    package static func decoded(_ text: some StringProtocol) -> String? {
         var bytes: [UInt8] = []
         var rest = Array(text.utf8)[...]
         while let byte = rest.popFirst() {
@@ -30,7 +28,7 @@ enum PercentCoding {
     }
 
     /// A field of a query, as forms write it: a plus is a space.
-    static func field(_ name: String, of query: String?) -> String? {
+    package static func field(_ name: String, of query: String?) -> String? {
         for part in (query ?? "").split(separator: "&") where part.hasPrefix(name + "=") {
             return decoded(part.dropFirst(name.count + 1).map { $0 == "+" ? " " : String($0) }.joined())
         }
