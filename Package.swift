@@ -34,6 +34,7 @@ let package = Package(
         .library(name: "MeshProtocol", targets: ["MeshProtocol"]),
         .library(name: "BLETransport", targets: ["BLETransport"]),
         .library(name: "LANRadio", targets: ["LANRadio"]),
+        .library(name: "BrokerRadio", targets: ["BrokerRadio"]),
         .library(name: "MeshSession", targets: ["MeshSession"]),
         .library(name: "DemocracyDJ", targets: ["DemocracyDJ"]),
         .library(name: "DemocracyDJTesting", targets: ["DemocracyDJTesting"]),
@@ -90,6 +91,11 @@ let package = Package(
             name: "LANRadio",
             dependencies: ["CAvahi", "BLETransport", "MeshProtocol", locks, logging, networking, networkTypes],
             swiftSettings: strict),
+        // Cars out of each other's reach, through an MQTT broker, as one more radio.
+        .target(name: "CMosquitto", linkerSettings: [.linkedLibrary("mosquitto")]),
+        .target(
+            name: "BrokerRadio", dependencies: ["CMosquitto", "BLETransport", "MeshProtocol", locks, logging],
+            swiftSettings: strict),
         .target(name: "MeshSession", dependencies: ["MeshProtocol", logging], swiftSettings: strict),
         .target(
             name: "DemocracyDJ",
@@ -109,7 +115,7 @@ let package = Package(
         .target(
             name: "MeshNode",
             dependencies: [
-                "BLETransport", "CoverArt", "LANRadio", "MeshSession", "DemocracyDJ", "NodeStore", asyncAlgorithms,
+                "BLETransport", "BrokerRadio", "CoverArt", "LANRadio", "MeshSession", "DemocracyDJ", "NodeStore", asyncAlgorithms,
                 lifecycle, locks, logging,
             ],
             swiftSettings: strict),
@@ -215,7 +221,9 @@ let package = Package(
             name: "MeshProtocolTests", dependencies: ["MeshProtocol", "MeshSimulator"], swiftSettings: strict),
         .testTarget(
             name: "BLETransportTests",
-            dependencies: ["BLETransport", "LANRadio", "MeshProtocol", "TestSupport", locks, logging, networkTypes],
+            dependencies: [
+                "BLETransport", "BrokerRadio", "LANRadio", "MeshProtocol", "TestSupport", locks, logging, networkTypes,
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "MeshSessionTests", dependencies: ["MeshSession", "BLETransport", "TestSupport"],

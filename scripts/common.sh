@@ -12,13 +12,13 @@ scratch=$cache/build
 # player, what steers it, a browser, and a reader of codes; what packages are made with, and installed into.
 build_packages=(
     pkgconf libbluetooth-dev libdbus-1-dev libsqlite3-dev libstdc++-12-dev libtag1-dev libsystemd-dev libqrencode-dev
-    libcurl4-openssl-dev libreadline-dev libsodium-dev
+    libcurl4-openssl-dev libreadline-dev libsodium-dev libmosquitto-dev
 )
 test_packages=(
     bluez bluez-test-tools dbus build-essential flex bison bc libelf-dev libssl-dev xz-utils kmod linux-source-6.1
     python3 python3-venv mpv playerctl chromium zbar-tools
     binutils debootstrap dpkg-dev systemd systemd-container util-linux procps
-    avahi-daemon avahi-utils iproute2 strace
+    avahi-daemon avahi-utils iproute2 strace mosquitto nats-server
 )
 
 say() { printf '%s\n' "$*" >&2; }

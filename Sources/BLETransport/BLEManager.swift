@@ -30,6 +30,8 @@ public enum RadioCondition: Hashable, Sendable {
     case repaired(RadioRepair)
     /// What its adapter uses where nothing else is named.
     case timing(AdapterTiming)
+    /// How a broker beside it is.
+    case broker(BrokerCondition)
 }
 
 /// Lets a host be seen and dialled, and a guest hear hosts, over one radio; a relay does both. `AdvertisingPolicy` decides how
@@ -209,6 +211,7 @@ public actor BLEManager {
             linksChanged()
         case .repaired(let repair): await outlet.send(.radio(.repaired(repair)))
         case .timing(let timing): await outlet.send(.radio(.timing(timing)))
+        case .broker(let condition): await outlet.send(.radio(.broker(condition)))
         }
     }
 

@@ -95,6 +95,14 @@ public enum RadioLimits {
     /// How long the air waits for the network, where a peer is heard on both: a host in the same network answers within some
     /// milliseconds, and a dial on the air disturbs those who are linked.
     public static let networkFirst: Duration = .milliseconds(250)
+    /// The same of a network and the air before a broker is called, where the peer was ever heard on them: the air mostly links within
+    /// some 300 ms, and what goes over a broker costs money.
+    public static let brokerLast: Duration = .seconds(1)
+    /// While a peer is linked through a broker alone it is looked for on the air so often, and for so long: it may have come near, and
+    /// scanning takes the air from those who are linked.
+    public static let nearPause: Duration = .seconds(60)
+    /// See `nearPause`: a host that nobody is expected at advertises every 1.28 s at most.
+    public static let nearScan: Duration = .seconds(3)
     /// Pause between two attempts to go over to the network, and after a link there was lost. Who comes and goes more often
     /// is taken for two nodes with one identity (`Limits.replacements`: five in ten seconds).
     public static let betterPause: Duration = .seconds(5)

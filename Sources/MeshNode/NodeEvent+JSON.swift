@@ -32,6 +32,7 @@ public struct TimedEvent: Encodable, Sendable {
         case invitations, bans, hosts
         case shelf, from, total, groups, lookedFor
         case guest, position, drivers
+        case hour
     }
 
     private typealias Container = KeyedEncodingContainer<Key>
@@ -92,6 +93,7 @@ public struct TimedEvent: Encodable, Sendable {
         case .linkEnded(let peer): try container.encode(peer, forKey: .peer)
         case .contact(let contact): try encode(contact, &container)
         case .radio(let activity): try encode(activity, &container)
+        case .broker(let report): try encode(report, &container)
         case .mark(let text): try container.encode(text, forKey: .text)
         case .bye(let reason): try container.encode(reason, forKey: .reason)
         }
@@ -127,6 +129,14 @@ public struct TimedEvent: Encodable, Sendable {
         try container.encode(activity.isAdvertising, forKey: .advertising)
         try container.encode(activity.links, forKey: .links)
         if let adapter = activity.adapter { try encode(adapter, &container) }
+    }
+
+    private func encode(_ report: BrokerReport, _ container: inout Container) throws {
+        try container.encodeIfPresent(report.state, forKey: .state)
+        try container.encodeIfPresent(report.cause, forKey: .error)
+        try container.encodeIfPresent(report.sent, forKey: .sentBytes)
+        try container.encodeIfPresent(report.received, forKey: .receivedBytes)
+        if report.sent != nil { try container.encode(report.isHour, forKey: .hour) }
     }
 
     private func encode(_ adapter: AdapterTiming, _ container: inout Container) throws {
@@ -238,6 +248,7 @@ extension NodeEvent {
         case .linkEnded: "linkEnded"
         case .contact: "contact"
         case .radio: "radio"
+        case .broker: "broker"
         case .mark: "mark"
         case .bye: "bye"
         }

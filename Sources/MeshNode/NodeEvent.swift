@@ -59,6 +59,8 @@ public enum NodeEvent: Sendable {
     case contact(Contact)
     /// The radio is at something else.
     case radio(RadioActivity)
+    /// The broker beside the radio has another state, or this is what it has cost.
+    case broker(BrokerReport)
     /// Somebody has marked this moment of a recording.
     case mark(String)
     /// The node has stopped; nothing follows.

@@ -6,6 +6,8 @@ public enum Bearer: String, Hashable, Sendable, CaseIterable, Codable {
     case l2cap
     /// Wi-Fi or Ethernet.
     case lan
+    /// An MQTT broker, wherever it is.
+    case broker
     /// Sockets in a folder that stands for the air.
     case virtual
 }

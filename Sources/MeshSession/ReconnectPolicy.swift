@@ -113,6 +113,17 @@ public struct ReconnectPolicy: Sendable {
     /// The host that somebody is taken for who is another one; nil where this guest may join it by itself.
     public func host(copiedBy peer: Peer) -> Peer? { wanted.isKey(of: peer) ? nil : known.host(copiedBy: peer) }
 
+    /// Whether a host that is heard from afar may be joined by itself: it was named, was joined before, or is the one that is
+    /// returned to. Anybody's host is at a broker.
+    public func isMeant(_ peer: Peer) -> Bool {
+        switch state {
+        case .connected(let host), .joining(let host): Identity.head(of: host.id) == Identity.head(of: peer.id)
+        case .returning(let gap): Identity.head(of: gap.host.id) == Identity.head(of: peer.id)
+        case .idle, .choosing:
+            wanted.isAny ? known.contains(peer.id) : wanted.isPerhaps(peer)
+        }
+    }
+
     /// Whether a host that has proved its identifier is one that this guest joins. What it is not is to be told to nobody as
     /// the host: `linked` answers with the end of the link.
     public func accepts(_ proved: Peer) -> Bool {
@@ -336,6 +347,9 @@ private enum WantedHost: Sendable {
             self = .text(text, digits: isHex && range.contains(digits.count) ? digits : nil)
         }
     }
+
+    /// Whether nobody was named.
+    var isAny: Bool { if case .any = self { true } else { false } }
 
     /// The whole identifier, where that is what is wanted: to be proved by the handshake.
     var key: Peer.ID? { if case .key(let key) = self { key } else { nil } }

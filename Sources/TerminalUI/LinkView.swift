@@ -12,7 +12,12 @@ enum LinkView {
 
     /// Like `▂▄▆· -68 dBm 12 ms`; empty where nothing is known yet. `relay` is what the relay is called that it leads over.
     static func words(_ report: LinkReport, through relay: String? = nil, _ language: Language = .english) -> String {
-        let network = report.bearer == .lan ? language.text("in the network") : nil
+        let network: String? =
+            switch report.bearer {
+            case .lan: language.text("in the network")
+            case .broker: language.text("through the broker")
+            case .l2cap, .virtual, nil: nil
+            }
         let signal = report.rssi.map { "\(strength($0)) \($0) dBm" } ?? network
         return [signal, report.roundTrip.map(milliseconds), way(report.relays, relay).map(language.text)].compactMap(
             \.self

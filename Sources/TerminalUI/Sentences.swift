@@ -76,6 +76,7 @@ struct Sentences {
         case .mark(let text): [say("Marked: \(text)")]
         // A notice says it.
         case .pinGuessed: []
+        case .broker(let report): lines(report)
         case .steering(let steering): lines(steering)
         case .invitation(let invitation): lines(invitation)
         case .bans(let bans, isAnswer: true): lines(bans)
@@ -116,11 +117,29 @@ struct Sentences {
     }
 
     private func heard(_ peer: Peer, _ rssi: Int?, _ hops: Int, _ relay: HeardRelay?, _ bearer: Bearer?) -> String {
-        let heard = say("Heard \(quoted(peer))") + (bearer == .lan ? ", " + say("in the network") : "")
+        let heard = say("Heard \(quoted(peer))") + (wherefrom(bearer).map { ", " + $0 } ?? "")
         guard hops > 0 else { return heard + strength(rssi) + "." }
         let way = way(hops, hasRoom: relay?.hasRoom ?? true)
         return heard + ", " + say("through a relay (\(way))") + strength(rssi) + "."
     }
+
+    /// What is said of a bearer that is not the air.
+    private func wherefrom(_ bearer: Bearer?) -> String? {
+        switch bearer {
+        case .lan: say("in the network")
+        case .broker: say("through the broker")
+        case .l2cap, .virtual, nil: nil
+        }
+    }
+
+    private func lines(_ report: BrokerReport) -> [String] {
+        if report.state == .connected { return [say("Connected to the broker.")] }
+        // What it does not do is told by a notice.
+        guard report.isHour, let sent = report.sent, let received = report.received else { return [] }
+        return [say("In the last hour \(Self.kilobytes(sent + received)) KB went over the broker.")]
+    }
+
+    private static func kilobytes(_ bytes: UInt64) -> String { "\((bytes + 999) / 1_000)" }
 
     private func way(_ hops: Int, hasRoom: Bool) -> String {
         say(hops == 1 ? "1 hop" : "\(hops) hops") + (hasRoom ? "" : ", " + say("no room"))

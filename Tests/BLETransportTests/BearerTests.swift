@@ -12,6 +12,7 @@ struct BearerAccountTests {
     private let advertisement = Advertisement(
         service: ServiceType.democracyDJ.uuid, peer: Peer(id: "c0ffee00112233445566778899aabbcc", name: "Dad's Car"))
     private let onAir = RadioEndpoint(address: "00:11", psm: 0x80)
+    private let farAway = RadioEndpoint(address: "c0ffee0011223344", psm: 0x80, bearer: .broker)
     private let inNetwork = RadioEndpoint(address: "c0ffee", psm: 0x80, bearer: .lan)
 
     private func result(_ endpoint: RadioEndpoint) -> ScanResult {
@@ -66,6 +67,38 @@ struct BearerAccountTests {
         #expect(account.attempts(for: onAir).map(\.delay) == [.zero, .zero], "after a loss nothing is waited for")
         let other = RadioEndpoint(address: "22:33")
         #expect(account.attempts(for: other).map(\.endpoint) == [other])
+    }
+
+    @Test("a broker comes last: where the air knows the host too, it is told of on the air and dialled there first")
+    func brokerLast() {
+        var account = BearerAccount()
+        account.isScanning = true
+        #expect(heard(account.told(.heard(result(farAway)), by: .broker, now: .zero)) == farAway)
+        #expect(account.attempts(for: farAway).map(\.delay) == [.zero])
+        #expect(heard(account.told(.heard(result(onAir)), by: .air, now: .zero)) == onAir)
+        #expect(account.told(.heard(result(farAway)), by: .broker, now: .seconds(1)) == nil)
+        let attempts = account.attempts(for: onAir)
+        #expect(attempts.map(\.endpoint) == [onAir, farAway])
+        #expect(attempts.map(\.delay) == [.zero, RadioLimits.brokerLast])
+        #expect(heard(account.told(.lost(onAir), by: .air, now: .seconds(2))) == farAway)
+    }
+
+    @Test("while a broker carries the link, the air is told as better and dialled alone, and so is the network")
+    func comesNear() {
+        var account = BearerAccount()
+        account.isScanning = true
+        _ = account.told(.heard(result(farAway)), by: .broker, now: .zero)
+        #expect(!account.isFar)
+        account.opened(farAway)
+        account.isScanning = false
+        #expect(account.isFar)
+        #expect(better(account.told(.heard(result(onAir)), by: .air, now: .seconds(1))) == onAir)
+        #expect(account.attempts(for: farAway).map(\.side) == [.air])
+        account.opened(onAir)
+        account.closed(farAway, isLost: false, now: .seconds(2))
+        #expect(!account.isFar)
+        #expect(account.told(.heard(result(farAway)), by: .broker, now: .seconds(9)) == nil)
+        #expect(better(account.told(.heard(result(inNetwork)), by: .network, now: .seconds(9))) == inNetwork)
     }
 
     @Test("while the air carries the link, the network is told as better, dialled alone, and not too often")

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import BLETransport
 import DemocracyDJ
 import MeshProtocol
 import MeshSession
@@ -324,6 +325,14 @@ struct ProblemTableTests {
             pair.feed(.input(.guest(.vote("s2"))), to: .guest)
             _ = pair.swap(host: copy)
             return Told(pair: pair, side: .host)
+        case .broker(let problem):
+            let condition: BrokerCondition =
+                switch problem {
+                case .unreachable(let cause): .unreachable(cause)
+                case .refused(let cause): .refused(cause)
+                case .untrusted(let cause): .untrusted(cause)
+                }
+            return Told(pair: try fed(.broker(BrokerReport(condition)), to: .host), side: .host)
         case .cannotStart, .keepsEnding, .noSound, .songsFail, .driveNotRecorded:
             return Told(pair: try fed(.input(.notice(Notice(problem))), to: .host), side: .host)
         }

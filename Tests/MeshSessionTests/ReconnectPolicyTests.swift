@@ -38,6 +38,18 @@ struct ReconnectPolicyTests {
         #expect(guest.handle(.linked(Self.car)) == [.show(.connected)])
     }
 
+    @Test("from afar, only a host that was named, was joined before, or is returned to is joined")
+    func meant() {
+        #expect(!ReconnectPolicy().isMeant(Self.heardCar), "anybody's host is at a broker")
+        #expect(ReconnectPolicy(wanted: "Dad's Car").isMeant(Self.heardCar))
+        #expect(!ReconnectPolicy(wanted: "Dad's Car").isMeant(Self.bus))
+        #expect(ReconnectPolicy(known: KnownHosts([Self.car])).isMeant(Self.heardCar))
+        var guest = connected()
+        #expect(guest.policy.isMeant(Self.heardCar) && !guest.policy.isMeant(Self.bus))
+        _ = guest.handle(.linkLost)
+        #expect(guest.policy.isMeant(Self.heardCar) && !guest.policy.isMeant(Self.bus))
+    }
+
     @Test("a link that comes up while the person changes their mind is what is shown, or goes again")
     func secondThoughts() {
         var guest = Guest(policy: ReconnectPolicy())

@@ -162,7 +162,10 @@ extension HeadUnitProblem {
         case .advertisingAgain: .twins(Peer(id: "0a", name: "Ana"))
         case .twins: .copied(host: Peer(id: "0c", name: "Dad's Car"), guest: Peer(id: "0a", name: "Ana"))
         case .copied: .pinGuessed(by: Peer(id: "0a", name: "Ana"))
-        case .pinGuessed: nil
+        case .pinGuessed: .broker(.unreachable("the line is dead"))
+        case .broker(.unreachable): .broker(.refused("the line is dead"))
+        case .broker(.refused): .broker(.untrusted("the line is dead"))
+        case .broker(.untrusted): nil
         }
     }
 }

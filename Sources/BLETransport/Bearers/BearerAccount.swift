@@ -2,17 +2,20 @@
 
 import MeshProtocol
 
-/// Decides which of two radios carries a peer: the air, or a network beside it.
+/// Decides which of several radios carries a peer: the air, a network beside it, or a broker.
 ///
-/// The same peer that is heard on both is one peer, and it is told of as it is heard on the better one, which is the network: an
-/// answer takes a millisecond there, and leaves the air to others. Where a link goes is decided when it is dialled, by what
-/// answers; what was better all the time is told again while the lesser one carries the link (`RadioEvent.better`).
+/// The same peer that is heard on several is one peer, and it is told of as it is heard on the best one. That is the network: an
+/// answer takes a millisecond there, and leaves the air to others. A broker comes last: it is far, and its bytes cost money. Where
+/// a link goes is decided when it is dialled, by what answers; what was better all the time is told again while a lesser one carries the
+/// link (`RadioEvent.better`).
 struct BearerAccount: Sendable {
-    /// One of the two.
-    enum Side: Int, Hashable, Sendable, CaseIterable {
-        /// The better one.
+    /// One of them, the best first.
+    enum Side: Int, Hashable, Sendable, CaseIterable, Comparable {
         case network
         case air
+        case broker
+
+        static func < (one: Self, other: Self) -> Bool { one.rawValue < other.rawValue }
     }
 
     /// An attempt to dial: on which side, where, and after how much time.
@@ -34,6 +37,22 @@ struct BearerAccount: Sendable {
         var quietUntil = MeshInstant.zero
         /// Changed last, for a table that is full.
         var order = 0
+
+        /// The best side that it is heard on.
+        var best: Side? { heard.keys.min() }
+        /// The best side that carries a link to it.
+        var linked: Side? { links.keys.min() }
+
+        /// How long an attempt waits for better ones to lead to something.
+        func delay(of side: Side, beside sides: [Side]) -> Duration {
+            switch side {
+            case .network: .zero
+            case .air:
+                sides.contains(.network) && heard[.network] != nil && !isNetworkInDoubt
+                    ? RadioLimits.networkFirst : .zero
+            case .broker: sides == [.broker] ? .zero : RadioLimits.brokerLast
+            }
+        }
     }
 
     /// By the head of the identifier that is advertised.
@@ -45,17 +64,19 @@ struct BearerAccount: Sendable {
     var isScanning = false
     /// What is advertised, and heard by ourselves.
     var advertised: Advertisement?
+    /// A peer is linked through the broker alone: it may come near.
+    var isFar: Bool { peers.values.contains { $0.linked == .broker } }
 
     // MARK: What is heard
 
-    /// What is told when one of the two has told this.
+    /// What is told when one of them has told this.
     mutating func told(_ event: RadioEvent, by side: Side, now: MeshInstant) -> RadioEvent? {
         switch event {
         case .heard(let result): heard(result, side, now: now)
         case .lost(let endpoint): lost(endpoint, side)
         // What the network is like, is told by who is found there.
         case .failed, .recovered, .repaired, .timing: side == .air ? event : nil
-        case .better, .reached, .accepted: event
+        case .better, .reached, .accepted, .broker: event
         }
     }
 
@@ -68,22 +89,21 @@ struct BearerAccount: Sendable {
         peers[head]?.heard[side] = result
         peers[head]?.last[side] = result.endpoint
         guard let known = peers[head] else { return nil }
-        if side == .network, known.links[.network] == nil, known.links[.air] != nil {
+        if let linked = known.linked, side < linked {
             guard now >= known.quietUntil else { return nil }
             peers[head]?.quietUntil = now + RadioLimits.betterPause
             return .better(result)
         }
-        guard isScanning, side == .network || known.heard[.network] == nil else { return nil }
+        guard isScanning, known.best == side else { return nil }
         return .heard(result)
     }
 
     private mutating func lost(_ endpoint: RadioEndpoint, _ side: Side) -> RadioEvent? {
         guard let head = head(of: endpoint), peers[head]?.heard[side]?.endpoint == endpoint else { return nil }
         peers[head]?.heard[side] = nil
-        // It goes on being heard on the other side, or was told of as that.
-        if side == .air, peers[head]?.heard[.network] != nil { return nil }
-        if let other = peers[head]?.heard[.air] { return isScanning ? .heard(other) : nil }
-        return .lost(endpoint)
+        guard let best = peers[head]?.best, let other = peers[head]?.heard[best] else { return .lost(endpoint) }
+        // It was told of as that, or goes on being heard on a lesser side.
+        return best > side && isScanning ? .heard(other) : nil
     }
 
     private func head(of endpoint: RadioEndpoint) -> [UInt8]? {
@@ -105,15 +125,10 @@ struct BearerAccount: Sendable {
         guard let head = head(of: endpoint), let known = peers[head] else {
             return [Attempt(side: own, endpoint: endpoint, delay: .zero)]
         }
-        if known.links[.air] != nil, known.links[.network] == nil, let network = known.last[.network] {
-            return [Attempt(side: .network, endpoint: network, delay: .zero)]
-        }
-        let sides = Side.allCases.filter { known.last[$0] != nil }
-        let isSure = known.heard[.network] != nil && !known.isNetworkInDoubt
+        let better = Side.allCases.filter { side in known.last[side] != nil && known.linked.map { side < $0 } == true }
+        let sides = better.isEmpty ? Side.allCases.filter { known.last[$0] != nil } : better
         return sides.compactMap { side in
-            guard let place = known.last[side] else { return nil }
-            let waits = side == .air && isSure && sides.contains(.network)
-            return Attempt(side: side, endpoint: place, delay: waits ? RadioLimits.networkFirst : .zero)
+            known.last[side].map { Attempt(side: side, endpoint: $0, delay: known.delay(of: side, beside: sides)) }
         }
     }
 
@@ -139,13 +154,19 @@ struct BearerAccount: Sendable {
     mutating func closed(_ endpoint: RadioEndpoint, isLost: Bool, now: MeshInstant) {
         guard let head = head(of: endpoint), let count = peers[head]?.links[Side(endpoint)] else { return }
         peers[head]?.links[Side(endpoint)] = count > 1 ? count - 1 : nil
-        guard isLost, Side(endpoint) == .network else { return }
-        peers[head]?.isNetworkInDoubt = true
+        guard isLost, Side(endpoint) != .broker else { return }
+        if Side(endpoint) == .network { peers[head]?.isNetworkInDoubt = true }
         peers[head]?.quietUntil = now + RadioLimits.betterPause
     }
 }
 
 extension BearerAccount.Side {
     /// The side that an endpoint is of.
-    init(_ endpoint: RadioEndpoint) { self = endpoint.bearer == .lan ? .network : .air }
+    init(_ endpoint: RadioEndpoint) {
+        switch endpoint.bearer {
+        case .lan: self = .network
+        case .broker: self = .broker
+        case .l2cap, .virtual: self = .air
+        }
+    }
 }

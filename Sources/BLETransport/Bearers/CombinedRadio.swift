@@ -4,14 +4,14 @@ import Logging
 import MeshProtocol
 import NIOConcurrencyHelpers
 
-/// A radio of the air with a network beside it, as one: `BearerAccount` decides which of them carries a peer.
+/// A radio of the air with a network beside it, a broker, or both, as one: `BearerAccount` decides which of them carries a peer.
 ///
-/// The network is a help and no condition: what fails there is no failure of the node. It goes on being watched when nobody is
-/// looked for, so that a link can go over to it.
+/// What is beside the air is a help and no condition: what fails there is no failure of the node. It goes on being watched when nobody
+/// is looked for, so that a link can go over to it.
 public actor CombinedRadio: Radio {
     /// The air's: the network comes and goes.
     public nonisolated let name: String
-    /// What happens on both, for one listener.
+    /// What happens on all of them, for one listener.
     public nonisolated let events: AsyncStream<RadioEvent>
     /// As the air says.
     public nonisolated var dialsWhileDialled: Bool? { get async { await air.dialsWhileDialled } }
@@ -38,37 +38,50 @@ public actor CombinedRadio: Radio {
     }
 
     private nonisolated let air: any Radio
-    private nonisolated let network: any Radio
+    private nonisolated let beside: [BearerAccount.Side: any Radio]
     private let logger: Logger
     private let eventSink: AsyncStream<RadioEvent>.Continuation
     private var account = BearerAccount()
-    private var hasNetwork = false
+    /// Those beside the air that could be opened.
+    private var opened: [BearerAccount.Side] = []
+    private var service: ServiceUUID?
+    private var looking: Task<Void, Never>?
     private var isClosed = false
     private var listening: [Task<Void, Never>] = []
     private var dials: [Int: Dial] = [:]
     private var lastDial = 0
     private let origin = ContinuousClock.now
 
-    /// A radio of these two.
-    public init(air: any Radio, network: any Radio, logger: Logger = Logger(label: "roadmesh.bearers")) {
-        (self.air, self.network, self.logger) = (air, network, logger)
+    /// A radio of these.
+    public init(
+        air: any Radio, network: (any Radio)? = nil, broker: (any Radio)? = nil,
+        logger: Logger = Logger(label: "roadmesh.bearers")
+    ) {
+        (self.air, self.logger) = (air, logger)
+        beside = [BearerAccount.Side.network: network, .broker: broker].compactMapValues(\.self)
         name = air.name
         (events, eventSink) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(RadioLimits.radioEvents))
     }
 
     private var now: MeshInstant { ContinuousClock.now - origin }
 
-    /// Opens the air, and the network where there is one.
+    /// Opens the air, and what is beside it as far as it is there.
     public func open() async throws(RadioError) {
         try await air.open()
-        do throws(RadioError) {
-            try await network.open()
-            hasNetwork = true
-            listen(to: network, as: .network)
-        } catch {
-            logger.info("no network beside the air: \(error)")
+        for (side, radio) in beside {
+            do throws(RadioError) {
+                try await radio.open()
+                opened.append(side)
+                listen(to: radio, as: side)
+            } catch {
+                logger.info("no \(side) beside the air: \(error)")
+            }
         }
         listen(to: air, as: .air)
+    }
+
+    private func radio(_ side: BearerAccount.Side) -> (any Radio)? {
+        side == .air ? air : opened.contains(side) ? beside[side] : nil
     }
 
     private func listen(to radio: any Radio, as side: BearerAccount.Side) {
@@ -82,29 +95,32 @@ public actor CombinedRadio: Radio {
 
     // MARK: Being found, and finding
 
-    /// Has both do it. Throws where the air does not.
+    /// Has all of them do it. Throws where the air does not.
     public func advertise(_ advertisement: Advertisement, pace: AdvertisingPace) async throws(RadioError) {
         account.advertised = advertisement
-        if hasNetwork {
+        for side in opened {
+            // Who reaches the broker reaches the host, and needs nobody who passes it on.
+            if side == .broker, advertisement.flags.critical.contains(.circuitsOnly) { continue }
             do throws(RadioError) {
-                try await network.advertise(advertisement, pace: pace)
+                try await beside[side]?.advertise(advertisement, pace: pace)
             } catch {
-                logger.info("not told to the network: \(error)")
+                logger.info("not told to the \(side): \(error)")
             }
         }
         try await air.advertise(advertisement, pace: pace)
     }
 
-    /// Has both stop it.
+    /// Has all of them stop it.
     public func stopAdvertising() async {
-        if hasNetwork { await network.stopAdvertising() }
+        for side in opened { await beside[side]?.stopAdvertising() }
         await air.stopAdvertising()
     }
 
-    /// Has both do it.
+    /// Has all of them do it.
     public func scan(for service: ServiceUUID) async throws(RadioError) {
         account.isScanning = true
-        if hasNetwork { try? await network.scan(for: service) }
+        self.service = service
+        for side in opened { try? await beside[side]?.scan(for: service) }
         try await air.scan(for: service)
     }
 
@@ -112,6 +128,21 @@ public actor CombinedRadio: Radio {
     public func stopScanning() async {
         account.isScanning = false
         await air.stopScanning()
+    }
+
+    /// Looks now and then whether a peer has come near that is linked from afar.
+    private func lookNear() {
+        guard looking == nil, account.isFar, !isClosed else { return }
+        looking = Task {
+            while account.isFar, !Task.isCancelled {
+                try? await Task.sleep(for: RadioLimits.nearPause)
+                guard let service, account.isFar, !account.isScanning, !Task.isCancelled else { continue }
+                try? await air.scan(for: service)
+                try? await Task.sleep(for: RadioLimits.nearScan)
+                if !account.isScanning { await air.stopScanning() }
+            }
+            looking = nil
+        }
     }
 
     // MARK: Dialling
@@ -142,6 +173,7 @@ public actor CombinedRadio: Radio {
         }
         let opened = try outcome.get()
         account.opened(opened.endpoint)
+        lookNear()
         return BearerChannel(opened.channel) { isLost in
             Task { await self.closed(opened.endpoint, isLost: isLost) }
         }
@@ -151,8 +183,7 @@ public actor CombinedRadio: Radio {
     private func attempt(_ number: Int) {
         guard let dial = dials[number] else { return }
         for attempt in account.attempts(for: dial.endpoint) where !dial.sides.contains(attempt.side) {
-            let radio = attempt.side == .air ? air : network
-            guard attempt.side == .air || hasNetwork else { continue }
+            guard let radio = radio(attempt.side) else { continue }
             dials[number]?.sides.insert(attempt.side)
             dials[number]?.open += 1
             dials[number]?.tasks.append(
@@ -211,11 +242,12 @@ public actor CombinedRadio: Radio {
         for (number, dial) in dials where account.isSame(dial.endpoint, endpoint) { attempt(number) }
     }
 
-    /// Closes both.
+    /// Closes all of them.
     public func close() async {
         isClosed = true
+        looking?.cancel()
         for number in dials.keys { cancel(number) }
-        if hasNetwork { await network.close() }
+        for side in opened { await beside[side]?.close() }
         await air.close()
         for task in listening { await task.value }
         eventSink.finish()

@@ -151,11 +151,11 @@ final class WindowedChannel: RadioChannel {
 
 extension RadioChannel {
     /// The SDUs of the chunks that this channel carries.
-    var carryingChunks: any RadioChannel { FramedChannel(WindowedChannel(self), framing: ChunkPieces()) }
+    package var carryingChunks: any RadioChannel { FramedChannel(WindowedChannel(self), framing: ChunkPieces()) }
 }
 
 /// Wakes one who waits. It has rung where nobody waits, too: the next wait is over at once.
-final class Doorbell: Sendable {
+package final class Doorbell: Sendable {
     private struct State: Sendable {
         var hasRung = false
         var waiter: CheckedContinuation<Bool, Never>?
@@ -163,7 +163,10 @@ final class Doorbell: Sendable {
 
     private let state = NIOLockedValueBox(State())
 
-    func ring() {
+    /// One that has not rung.
+    package init() {}
+
+    package func ring() {
         let waiter = state.withLockedValue { state in
             state.hasRung = state.waiter == nil
             defer { state.waiter = nil }
@@ -172,7 +175,7 @@ final class Doorbell: Sendable {
         waiter?.resume(returning: true)
     }
 
-    func wait() async throws(RadioError) {
+    package func wait() async throws(RadioError) {
         let hasRung = await withTaskCancellationHandler {
             await withCheckedContinuation { waiter in
                 let answer: Bool? = state.withLockedValue { state in

@@ -19,7 +19,7 @@ extension PairingRun {
             caller = channel
             happened.yield(.called(device(channel.endpoint.address)))
         case .failed(let error): happened.yield(.radioFailed(error))
-        case .better, .lost, .reached, .recovered, .repaired, .timing: break
+        case .better, .lost, .reached, .recovered, .repaired, .timing, .broker: break
         }
     }
 

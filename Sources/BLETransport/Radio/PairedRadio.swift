@@ -102,7 +102,7 @@ struct PairedAccount: Sendable {
             timings[side] = timing
             return .timing(joined(with: timing))
         case .heard(let result) where result.advertisement.idPrefix == advertised?.idPrefix: return nil
-        case .heard, .better, .lost, .reached, .accepted, .repaired: return event
+        case .heard, .better, .lost, .reached, .accepted, .repaired, .broker: return event
         }
     }
 

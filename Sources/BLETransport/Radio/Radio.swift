@@ -142,6 +142,22 @@ public enum RadioEvent: Sendable {
     case repaired(RadioRepair)
     /// What the adapter uses where nothing else is named, when it is known first and whenever it changes.
     case timing(AdapterTiming)
+    /// How the connection to a broker beside the radio is, and what it costs.
+    case broker(BrokerCondition)
+}
+
+/// How a broker is, where a node uses one.
+public enum BrokerCondition: Hashable, Sendable {
+    /// It takes this node in (again).
+    case connected
+    /// It has not answered for a while, for this cause.
+    case unreachable(String)
+    /// It answers, and does not take this node in.
+    case refused(String)
+    /// It is not who it should be, as far as certificates tell.
+    case untrusted(String)
+    /// Bytes that have gone over the network to it and from it, with all headers, since the last hour ended; `isHour` when this hour does.
+    case carried(sent: UInt64, received: UInt64, isHour: Bool)
 }
 
 /// An advertiser, as it was heard.

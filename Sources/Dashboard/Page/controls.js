@@ -145,17 +145,23 @@ export function wishLine() {
     return { element, update };
 }
 
-/** A signal's strength, bars and dBm; or that there is a network instead. */
+/** What carries a guest whose signal nobody knows. */
+function instead(bearer) {
+    if (bearer === "lan") return t`in the network`;
+    return bearer === "broker" ? t`through the broker` : null;
+}
+
+/** A signal's strength, bars and dBm; or what there is instead. */
 export function signal() {
     const drawn = barsIcon();
     const words = make("span");
     const element = make("span", "signal", { hidden: true }, drawn, words);
     const update = (rssi, bearer) => {
         const isKnown = typeof rssi === "number";
-        const isNetwork = !isKnown && bearer === "lan";
-        setShown(element, isKnown || isNetwork);
+        const other = isKnown ? null : instead(bearer);
+        setShown(element, isKnown || other !== null);
         setShown(drawn, isKnown);
-        if (isNetwork) setText(words, t`in the network`);
+        if (other !== null) setText(words, other);
         if (!isKnown) return;
         setBars(drawn, bars(rssi));
         setText(words, decibels(rssi));

@@ -31,6 +31,8 @@ public enum HeadUnitProblem: Hashable, Sendable {
 
     /// Somebody has typed a wrong PIN. What it is called is its own word.
     case pinGuessed(by: Peer)
+    /// There is no connection to the broker.
+    case broker(BrokerProblem)
 
     /// What `driveNotRecorded` is told and cleared by, whatever its cause.
     public static let driveNotRecordedCode = "driveNotRecorded"
@@ -88,6 +90,7 @@ public enum HeadUnitProblem: Hashable, Sendable {
                 "pinGuessed", "\(peer.name) has tried to join with a wrong PIN.",
                 "After five wrong ones in a minute nobody new is asked for a while. Your guests notice nothing of it.",
                 raisedBy: .link)
+        case .broker(let problem): problem.problem
         case .copied(let host, let guest):
             .passes(
                 "mayBeCopied",

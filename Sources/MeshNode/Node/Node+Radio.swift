@@ -176,6 +176,7 @@ extension Node {
         case .radio(.working): take(.radioRecovered)
         case .radio(.repaired(let repair)): take(.radioRepaired(Notice(repair)))
         case .radio(.timing(let timing)): take(.adapterTimed(timing))
+        case .radio(.broker(let condition)): take(.broker(BrokerReport(condition)))
         }
     }
 }

@@ -103,7 +103,8 @@ extension NodeCore {
         apply(
             context.mesh.opened(
                 id, as: opening.role, sendMTU: opening.sendMTU, expected: opening.expected, refusal: opening.refusal,
-                advertised: opening.advertised, in: opening.place, entropy: opening.entropy, now: context.now))
+                advertised: opening.advertised, in: opening.place, metered: opening.bearer == .broker,
+                entropy: opening.entropy, now: context.now))
         if opening.role == .responder, opening.place == nil { emit(.linksChanged) }
     }
 

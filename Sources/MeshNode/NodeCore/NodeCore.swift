@@ -40,6 +40,8 @@ public struct NodeCore: Sendable {
         case radioRepaired(Notice)
         /// What the adapter uses where nothing else is named.
         case adapterTimed(AdapterTiming)
+        /// How the broker is that the node uses beside its radio.
+        case broker(BrokerReport)
         /// A channel has opened.
         case opened(MeshCore.LinkID, Opening)
         /// A dial has ended without a channel. `refusal` is why, where the radio knows it.
@@ -334,8 +336,8 @@ public struct NodeCore: Sendable {
             guard let invited = dials.pending else { break }
             let host = peer ?? Peer(id: invited, name: "")
             show(.contact(Contact(.heard, host, at: configuration.origin + context.now, by: .link)))
-        case .radioFailed, .radioRecovered, .radioRepaired, .input, .found, .cover, .coverFailed, .coverRecovered,
-            .asked:
+        case .radioFailed, .radioRecovered, .radioRepaired, .broker, .input, .found, .cover, .coverFailed,
+            .coverRecovered, .asked:
             waiting.append(.event(event))
         }
         step()

@@ -142,11 +142,13 @@ struct NodeDecisions: Sendable {
         case .heard(let peer, let rssi, let hops, _, let relay, _, let bearer):
             let way = WaysInRange.Way(host: peer, hops: hops, relay: relay, bearer: bearer)
             return heard(way, rssi: rssi, &context)
-                + ask(.multipeerEvent(.peerDiscovered(peer)), &context) + tellCopy(peer) + [.steer(.heard(peer))]
+                + ask(.multipeerEvent(.peerDiscovered(peer)), &context) + tellCopy(peer)
+                + (bearer != .broker || policy.isMeant(peer) ? [.steer(.heard(peer))] : [])
         case .unheard(let peer): return inRange.unheard(peer.id).map { lost($0, &context) } ?? []
         case .radioFailed(let error): return watch(.radioFailed(error), &context)
         case .radioRecovered: return watch(.radioRecovered, &context)
         case .radioRepaired(let notice): return [.tell(notice)]
+        case .broker(let report): return told(report)
         case .found(let results, let peer):
             guard let host = app.host, peer == host.local.id else { return [.share(.answered(results, for: peer))] }
             // Another search of the same person may have come after it.
@@ -170,6 +172,13 @@ struct NodeDecisions: Sendable {
             .joined, .claimed, .said, .left, .measured, .written, .writeFailed, .end:
             return []
         }
+    }
+
+    /// How the broker is: one notice takes the place of another, and its connection clears them.
+    private func told(_ report: BrokerReport) -> [Act] {
+        let problem = report.problem.map { Notice(HeadUnitProblem.broker($0)) }
+        let former = report.state == nil ? [] : BrokerProblem.codes.filter { $0 != problem?.code }
+        return [.show(.broker(report))] + former.map { .clear($0) } + (problem.map { [.tell($0)] } ?? [])
     }
 
     /// A way to a host is heard: people are told where they were not.

@@ -2,21 +2,21 @@
 
 import MeshProtocol
 
-/// The loss of a link over the network, which is told only where the air does not take its place at once: a guest that goes from one bearer
-/// to the other has nothing to be told.
+/// The loss of a link over the network or a broker, which is told only where another bearer does not take its place at once: a guest
+/// that goes from one to the other has nothing to be told.
 struct QuietLoss: Sendable {
-    private var wasNetwork = false
+    private var wasBeside = false
     private var held: (host: Peer, until: MeshInstant)?
 
     /// When `due` has something to tell.
     var deadline: MeshInstant? { held?.until }
 
     /// The link to the host is over, which went over this.
-    mutating func ended(over bearer: Bearer?) { wasNetwork = bearer == .lan }
+    mutating func ended(over bearer: Bearer?) { wasBeside = bearer == .lan || bearer == .broker }
 
     /// Whether a loss is kept back for a while.
     mutating func holds(_ host: Peer, now: MeshInstant) -> Bool {
-        guard wasNetwork else { return false }
+        guard wasBeside else { return false }
         held = (host, now + NodeLimits.quietLoss)
         return true
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BLETransport
+import BrokerRadio
 import LANRadio
 import Logging
 import MeshProtocol
@@ -33,22 +34,30 @@ public enum RadioChoice: String, Sendable, CaseIterable {
     /// Makes the radio. `adapter` is `hci0` and so on for BlueZ, and an address of its own for the virtual radio; or two of them,
     /// `hci0,hci1`: the first one dials, the second one is dialled. It
     /// advertises what this node `demands` of a node that dials. One that demands a bond takes bonded devices only, which neither
-    /// the virtual radio nor a network can. `lan` is nil where nobody has said anything: then it is used beside a real radio.
+    /// the virtual radio nor a network nor a broker can. `lan` is nil where nobody has said anything: then it is used beside a
+    /// real radio.
     public func make(
-        adapter: String?, air: String, peer: Peer, demands: AdvertisedFlags.Critical = [],
-        settings: AdapterSettingsPolicy = .leave, lan: LANChoice? = .off, logger: Logger
+        adapter: String?, air: String, peer: Peer, service: ServiceType = .democracyDJ,
+        demands: AdvertisedFlags.Critical = [], settings: AdapterSettingsPolicy = .leave, lan: LANChoice? = .off,
+        broker: BrokerChoice? = nil, logger: Logger
     ) throws(SetupProblem) -> Chosen {
         var chosen = try make(adapter: adapter, air: air, peer: peer, demands, settings, logger)
-        if demands.contains(.bond), lan == .on {
+        if demands.contains(.bond), lan == .on || broker != nil {
+            let (place, option) = lan == .on ? ("In a network", "--lan on") : ("At a broker", "--broker")
             throw SetupProblem(
                 .usage,
-                "In a network there is nothing to bond, so that --require-bond and --lan on cannot go together; leave one "
+                "\(place) there is nothing to bond, so that --require-bond and \(option) cannot go together; leave one "
                     + "of them out.")
         }
         let isReal = !(chosen.radio is VirtualRadio)
-        if lan == .on || lan == nil && isReal && !demands.contains(.bond) {
-            let network = LANRadio(demands: demands, logger: logger)
-            chosen.radio = CombinedRadio(air: chosen.radio, network: network, logger: logger)
+        let hasNetwork = lan == .on || lan == nil && isReal && !demands.contains(.bond)
+        let network = hasNetwork ? LANRadio(demands: demands, logger: logger) : nil
+        let far = broker.map {
+            BrokerRadio(
+                $0.address, files: $0.files, peer: peer, service: service.uuid, demands: demands, logger: logger)
+        }
+        if network != nil || far != nil {
+            chosen.radio = CombinedRadio(air: chosen.radio, network: network, broker: far, logger: logger)
         }
         guard demands.contains(.bond), !isReal else { return chosen }
         throw SetupProblem(

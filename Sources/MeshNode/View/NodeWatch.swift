@@ -149,7 +149,7 @@ package struct NodeWatch: Sendable {
             invitations = open
             return .now
         // The host's state has those that are linked.
-        case .ready, .invitation, .library, .contact, .radio, .mark, .pinGuessed, .drivers: return .none
+        case .ready, .invitation, .library, .contact, .radio, .broker, .mark, .pinGuessed, .drivers: return .none
         }
     }
 

@@ -54,7 +54,7 @@ extension MeshCore {
         links[id]?.told = resumption.delivered
         var hello = Hello(
             name: local.name, resumption: resumption,
-            silence: link.place == nil ? silence : max(silence, Limits.circuitSilence),
+            silence: max(silence, link.leastSilence),
             flags: isResponder ? link.advertised ?? ownFlags : AdvertisedFlags())
         if isResponder, link.carrier != nil {
             hello.route = .some(route)

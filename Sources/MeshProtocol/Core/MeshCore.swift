@@ -101,6 +101,14 @@ public struct MeshCore: Sendable {
         /// It is over for this side, which has gone over to a better way. Its circuit stays until the other side, which has not heard
         /// of that yet, closes it; at longest until then.
         var lingersUntil: MeshInstant?
+        /// Somebody is billed for its bytes.
+        var isMetered = false
+
+        /// How long this side may be silent on it at least.
+        var leastSilence: Duration {
+            if place != nil { return Limits.circuitSilence }
+            return isMetered ? Limits.meteredSilence : .zero
+        }
 
         /// Whether the peer takes circuits, and wants the state signed.
         var leadsToRelay: Bool { hello?.relays == true }
@@ -257,10 +265,11 @@ public struct MeshCore: Sendable {
 
     /// A channel has opened, or a link is to begin in a circuit, at this place. `expected` is the identifier, or the head of
     /// one, of the responder that was dialled; an initiator that its channel speaks against is told the `refusal` when it has
-    /// introduced itself.
+    /// introduced itself. What is said on a channel that is `metered` costs somebody money.
     public mutating func opened(
         _ id: LinkID, as role: LinkRole, sendMTU: Int, expected: Peer.ID? = nil, refusal: RefusalReason? = nil,
-        advertised: AdvertisedFlags? = nil, in place: CircuitPlace? = nil, entropy: Entropy, now: MeshInstant
+        advertised: AdvertisedFlags? = nil, in place: CircuitPlace? = nil, metered: Bool = false, entropy: Entropy,
+        now: MeshInstant
     ) -> [Action] {
         self.now = now
         let isCarrier =
@@ -280,7 +289,7 @@ public struct MeshCore: Sendable {
         links[id] = Link(
             machine: LinkMachine(role: role, keys: keys, answerTime: answerTime, now: now), entropy: entropy,
             expected: expected, refusal: refusal, advertised: advertised, sendMTU: sendMTU,
-            circuits: CircuitMux(role), carrier: isCarrier ? Carrier() : nil)
+            circuits: CircuitMux(role), carrier: isCarrier ? Carrier() : nil, isMetered: metered)
         if let place, !enter(place, id, role) {
             links[id]?.place = place
             return update(id) { $0.end(.circuit(.noRoom)) }

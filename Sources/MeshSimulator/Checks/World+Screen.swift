@@ -51,7 +51,7 @@ extension World {
         case .contact(let contact):
             if contact.phase == .lost, contact.silence == Limits.pongTimeout + Limits.pingInterval / 2 { silent = node }
         case .ready, .peerDiscovered, .peerLost, .searchResults, .artwork, .steering, .library, .link, .linkEnded,
-            .radio, .mark,
+            .radio, .broker, .mark,
             .pinGuessed, .invitation, .invitations, .bans, .drivers, .hosts, .bye:
             break
         }

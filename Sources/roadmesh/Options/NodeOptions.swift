@@ -34,6 +34,9 @@ struct NodeOptions: ParsableArguments {
                 + "beside a Bluetooth adapter."))
     var lan: LANChoice?
 
+    @OptionGroup(title: "The broker")
+    var broker: BrokerOptions
+
     @Option(
         help: ArgumentHelp(
             "Whether the node sets how fast its adapter advertises and links, where it has CAP_NET_ADMIN; it puts the former "
@@ -148,8 +151,8 @@ struct NodeOptions: ParsableArguments {
         let logger = self.logger(shown ?? StreamLogHandler.standardError(label: "roadmesh"))
         let settings = settingsPolicy(role == .scan ? .leave : adapterSettings, environment)
         let chosen = try radio.make(
-            adapter: adapter, air: airFolder, peer: peer, demands: demands, settings: settings, lan: lan, logger: logger
-        )
+            adapter: adapter, air: airFolder, peer: peer, service: service, demands: demands, settings: settings,
+            lan: lan, broker: try broker.choice(environment), logger: logger)
         return Node(
             description: NodeDescription(role: role, peer: peer, radio: chosen.radio.name, service: service),
             identity: identity, radio: chosen.radio, logger: logger, kept: nil, remark: chosen.remark, files: files,

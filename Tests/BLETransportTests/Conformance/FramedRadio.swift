@@ -31,7 +31,7 @@ final class FramedRadio: Radio {
     /// Streams in pieces that have nothing to do with SDUs, and chunks as of a usual phone.
     private static func framed(_ channel: any RadioChannel, _ carrying: Carrying) -> any RadioChannel {
         switch carrying {
-        case .packets, .lan, .both: channel
+        case .packets, .lan, .both, .broker, .airAndBroker: channel
         case .stream: FramedChannel(channel, framing: StreamPieces(), room: 300)
         case .chunks: FramedChannel(WindowedChannel(channel), framing: ChunkPieces(), room: 244)
         }

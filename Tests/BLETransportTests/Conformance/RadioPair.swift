@@ -6,6 +6,7 @@ import TestSupport
 import Testing
 
 @testable import BLETransport
+@testable import BrokerRadio
 @testable import LANRadio
 
 /// What carries the SDUs between two radios.
@@ -20,6 +21,10 @@ enum Carrying: String, CaseIterable, Sendable {
     case lan
     /// A network beside the air.
     case both
+    /// An MQTT broker.
+    case broker
+    /// The air with a broker beside it.
+    case airAndBroker
 
     /// All that these radios have. GATT of real ones is bluetoothd's at both ends, and nobody else can be a client on it.
     static var all: [Carrying] {
@@ -39,6 +44,12 @@ struct RadioPair {
     let relayed: Advertisement
 
     static let service = ServiceType.democracyDJ.uuid
+    private static let car = Peer(id: "c0ffee00112233445566778899aabbcc", name: "Dad's Car")
+    private static let ana = Peer(id: "f00df00d112233445566778899aabbcc", name: "Ana")
+
+    private static func far(_ address: BrokerAddress, _ peer: Peer) -> BrokerRadio {
+        BrokerRadio(address, peer: peer, service: service)
+    }
 
     /// The real adapters, where they are named.
     static var names: [String]? {
@@ -61,6 +72,16 @@ struct RadioPair {
             (host, guest) = (
                 LANRadio(directory: network.directory()), LANRadio(directory: network.directory())
             )
+        } else if carrying == .broker {
+            let address = try LocalBroker.shared.address()
+            (host, guest) = (Self.far(address, Self.car), Self.far(address, Self.ana))
+        } else if carrying == .airAndBroker {
+            let air = try VirtualAir(directory: newFolder())
+            let address = try LocalBroker.shared.address()
+            host = CombinedRadio(
+                air: try VirtualRadio(air: air, address: "host"), broker: Self.far(address, Self.car))
+            guest = CombinedRadio(
+                air: try VirtualRadio(air: air, address: "guest"), broker: Self.far(address, Self.ana))
         } else if carrying == .both {
             let air = try VirtualAir(directory: newFolder())
             let network = LoopbackNetwork()
@@ -76,11 +97,8 @@ struct RadioPair {
             host = carrying == .packets ? one : FramedRadio(one, carrying)
             guest = carrying == .packets ? other : FramedRadio(other, carrying)
         }
-        let car = Peer(id: "c0ffee00112233445566778899aabbcc", name: "Dad's Car")
-        var advertisement = Advertisement(service: Self.service, peer: car)
-        var relayed = Advertisement(
-            service: Self.service, relay: Peer(id: "f00df00d112233445566778899aabbcc", name: "Ana"), to: car, hops: 1,
-            hasRoom: true)
+        var advertisement = Advertisement(service: Self.service, peer: Self.car)
+        var relayed = Advertisement(service: Self.service, relay: Self.ana, to: Self.car, hops: 1, hasRoom: true)
         // Real radios have a GATT service for phones, and say so.
         if Self.names != nil {
             advertisement.flags.ignorable.insert(.gatt)

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BLETransport
+import MeshProtocol
+
+/// When a broker is tried again, what people are told of it, and what it costs.
+struct BrokerAccount: Sendable {
+    private var tries = 0
+    private var connectedSince: MeshInstant?
+    /// Since when there is no connection.
+    private var awaySince: MeshInstant
+    /// What was told last.
+    private var told: BrokerCondition?
+    private var fault: BrokerFault?
+    /// Of the connections that are over.
+    private var former = BrokerTraffic()
+    private var hourBegan: MeshInstant
+    private var atBeginOfHour = BrokerTraffic()
+    private var billTold: MeshInstant
+
+    init(now: MeshInstant) { (awaySince, hourBegan, billTold) = (now, now, now) }
+
+    /// This node can call, and be called.
+    mutating func connected(now: MeshInstant) -> [BrokerCondition] {
+        (connectedSince, fault) = (now, nil)
+        return tell(.connected)
+    }
+
+    /// The connection is over, or there was none.
+    mutating func ended(_ fault: BrokerFault, now: MeshInstant) -> [BrokerCondition] {
+        if let connectedSince {
+            if now - connectedSince >= BrokerLimits.settled { tries = 0 }
+            awaySince = now
+        }
+        connectedSince = nil
+        tries += 1
+        self.fault = fault
+        return judge(now: now)
+    }
+
+    /// How long the next try waits: all of it is chance, so that many do not come at once. `jitter` is from 0 to 1.
+    func pause(jitter: Double) -> Duration {
+        let longest = BrokerLimits.firstPause * (1 << min(max(tries - 1, 0), 6))
+        return min(longest, BrokerLimits.longestPause) * jitter
+    }
+
+    /// What a person has to do something about is told at once; that nothing answers only when it lasts.
+    private mutating func judge(now: MeshInstant) -> [BrokerCondition] {
+        guard let fault else { return [] }
+        switch fault.kind {
+        case .refused: return tell(.refused(fault.cause))
+        case .untrusted: return tell(.untrusted(fault.cause))
+        case .unreachable:
+            return now - awaySince < BrokerLimits.patience ? [] : tell(.unreachable(fault.cause))
+        }
+    }
+
+    private mutating func tell(_ condition: BrokerCondition) -> [BrokerCondition] {
+        guard condition != told else { return [] }
+        told = condition
+        return [condition]
+    }
+
+    // MARK: The bill
+
+    /// A connection that is over has carried this.
+    mutating func carried(_ traffic: BrokerTraffic) { former = former + traffic }
+
+    /// Time has passed; the connection has carried this so far.
+    mutating func tick(_ traffic: BrokerTraffic, now: MeshInstant) -> [BrokerCondition] {
+        let isHour = now - hourBegan >= BrokerLimits.bill
+        let isDue = isHour || now - billTold >= BrokerLimits.billTold
+        var conditions = judge(now: now)
+        guard isDue else { return conditions }
+        billTold = now
+        let all = former + traffic
+        let bill = all - atBeginOfHour
+        conditions.append(.carried(sent: bill.sent, received: bill.received, isHour: isHour))
+        if isHour { (hourBegan, atBeginOfHour) = (now, all) }
+        return conditions
+    }
+}

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BLETransport
+import MeshProtocol
+import NIOConcurrencyHelpers
+
+/// A pair of topics as a channel for values; `carryingChunks` makes SDUs of them.
+final class BrokerChannel: RadioChannel {
+    let endpoint: RadioEndpoint
+    let sendMTU = BrokerLimits.valueBytes
+
+    private struct State {
+        var arrived: [[UInt8]] = []
+        /// Why nothing follows; without an error where the other side is gone.
+        var end: RadioError??
+        /// Bytes that the broker has not acknowledged.
+        var underWay = 0
+    }
+
+    private let connection: MQTTConnection
+    /// Where the other side reads.
+    private let topic: String
+    private let state = NIOLockedValueBox(State())
+    private let arrival = Doorbell()
+    private let room = Doorbell()
+    private let closed: @Sendable () -> Void
+
+    init(
+        _ connection: MQTTConnection, topic: String, endpoint: RadioEndpoint, closed: @escaping @Sendable () -> Void
+    ) {
+        (self.connection, self.topic, self.endpoint, self.closed) = (connection, topic, endpoint, closed)
+    }
+
+    deinit { close() }
+
+    // MARK: Sending
+
+    func send(_ value: [UInt8]) async throws(RadioError) {
+        while try !sendAtOnce(value) { try await room.wait() }
+    }
+
+    func sendAtOnce(_ value: [UInt8]) throws(RadioError) -> Bool {
+        guard value.count <= sendMTU else { throw RadioError(.tooLarge, "\(value.count) bytes") }
+        let (hasRoom, end) = state.withLockedValue { state -> (Bool, RadioError??) in
+            guard state.end == nil, state.underWay < BrokerLimits.channelBytes else { return (false, state.end) }
+            state.underWay += value.count
+            return (true, nil)
+        }
+        if case .some(let error) = end { throw error ?? RadioError(.channelLost, "the other side has closed") }
+        guard hasRoom else { return false }
+        let (state, room) = (state, room)
+        let leaves = connection.publish(topic, value) {
+            state.withLockedValue { $0.underWay -= value.count }
+            room.ring()
+        }
+        guard leaves else {
+            let lost = RadioError(.channelLost, "the connection to the broker is gone")
+            finish(with: lost)
+            throw lost
+        }
+        return true
+    }
+
+    // MARK: Receiving
+
+    func receive() async throws(RadioError) -> [UInt8]? {
+        while true {
+            let (value, end) = state.withLockedValue { state -> ([UInt8]?, RadioError??) in
+                state.arrived.isEmpty ? (nil, state.end) : (state.arrived.removeFirst(), nil)
+            }
+            if let value { return value }
+            if case .some(let error) = end {
+                if let error { throw error }
+                return nil
+            }
+            try await arrival.wait()
+        }
+    }
+
+    /// A value has arrived. Whether there was room for it: the other side sends no more than `ChunkWindow` lets it.
+    func take(_ value: [UInt8]) -> Bool {
+        let fits = state.withLockedValue { state in
+            guard state.end == nil, state.arrived.count < BrokerLimits.valuesWaiting else { return false }
+            state.arrived.append(value)
+            return true
+        }
+        if fits { arrival.ring() }
+        return fits
+    }
+
+    /// Nothing follows; without an error where the other side is gone. What has arrived is still read.
+    func finish(with error: RadioError?) {
+        state.withLockedValue { state in
+            // What this side has closed tells no more.
+            if error?.code == .closed { state.arrived = [] }
+            if state.end == nil { state.end = .some(error) }
+        }
+        arrival.ring()
+        room.ring()
+    }
+
+    func close() {
+        finish(with: RadioError(.closed))
+        closed()
+    }
+
+    func signalStrength() async -> Int? { nil }
+}

@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BLETransport
+import MeshProtocol
+
+/// Decides what a node says to a broker, and what becomes of what it hears there: who is in range, who calls, which channels are open
+/// (`docs/protocol.md`, "Broker").
+///
+/// Anybody at the broker, and the broker itself, may say anything here. What is inside a channel is for who reads it.
+struct BrokerMachine: Sendable {
+    /// What happens.
+    enum Event: Sendable {
+        /// The broker has taken this node in; `run` stands for that connection.
+        case connected(run: [UInt8])
+        /// It sends what this filter lets through from now on.
+        case granted(String)
+        /// The connection is over.
+        case ended
+        case arrived(topic: String, [UInt8])
+        /// This is to be found from now on, or nothing is.
+        case advertise(Advertisement?)
+        /// Nodes of this service are told of from now on, or none are.
+        case scan(ServiceUUID?)
+        /// A channel to a node is wanted; it is `opened`, or waited for until `giveUp`.
+        case dial(Int, BrokerID)
+        case giveUp(Int)
+        /// This side has closed a channel.
+        case closed(BrokerID)
+        /// Time has passed: a second, about.
+        case tick
+    }
+
+    /// What is to be done.
+    enum Action: Hashable, Sendable {
+        case subscribe(String)
+        case publish(String, [UInt8], isRetained: Bool)
+        case heard(BrokerID, Advertisement)
+        case lost(BrokerID)
+        /// This node can call, and be called.
+        case ready
+        /// Somebody at this address has called.
+        case accept(BrokerID, from: BrokerID)
+        /// The dial has led to this channel.
+        case opened(Int, BrokerID, to: BrokerID)
+        case deliver([UInt8], in: BrokerID)
+        /// The other end of a channel is gone.
+        case end(BrokerID)
+    }
+
+    private struct Place: Sendable {
+        var presence: BrokerPresence
+        /// When it was told of; nil where it was not.
+        var told: MeshInstant?
+        /// Heard last, for a table that is full.
+        var order: Int
+    }
+
+    private struct Channel: Sendable {
+        var other: BrokerID
+        /// The dial that has no answer yet.
+        var dial: Int?
+        var isDialled = false
+        /// Since when a caller has not said anything after its call; nil for one that has.
+        var answered: MeshInstant?
+
+        var isOpen: Bool { dial == nil && answered == nil }
+    }
+
+    private struct Dial: Sendable {
+        var other: BrokerID
+        /// The channel that it has called with, and when.
+        var channel: BrokerID?
+        var called: MeshInstant?
+    }
+
+    let own: BrokerID
+    let topics: BrokerTopics
+    /// The connection works, and what is for this node arrives.
+    private(set) var isReady = false
+    private var isConnected = false
+    private var run: [UInt8] = []
+    private var advertisement: Advertisement?
+    private var scanned: ServiceUUID?
+    /// What is listened to: who was looked for once goes on being watched.
+    private var filters: Set<String> = []
+    private var places: [BrokerID: Place] = [:]
+    private var lastOrder = 0
+    private var channels: [BrokerID: Channel] = [:]
+    private var dials: [Int: Dial] = [:]
+    private var calls = RateLimit(
+        perSecond: BrokerLimits.callsPerSecond, burst: BrokerLimits.callBurst, now: .zero)
+    private var restores = RateLimit(
+        perSecond: BrokerLimits.restoresPerSecond, burst: BrokerLimits.restoreBurst, now: .zero)
+
+    /// A machine of the node at this address.
+    init(own: BrokerID, topics: BrokerTopics) { (self.own, self.topics) = (own, topics) }
+
+    /// Channels that are open, or called for.
+    var channelCount: Int { channels.count }
+    /// Nodes that are remembered.
+    var placeCount: Int { places.count }
+
+    /// Takes an event. `random` is a number that was never given before.
+    mutating func handle(_ event: Event, random: UInt64, now: MeshInstant) -> [Action] {
+        switch event {
+        case .connected(let run):
+            (isConnected, self.run) = (true, run)
+            return [.subscribe(topics.inbox(own))]
+        case .granted(let filter): return granted(filter, random, now)
+        case .ended: return ended()
+        case .arrived(let topic, let payload): return arrived(topics.subject(of: topic), payload, random, now)
+        case .advertise(let advertisement): return advertise(advertisement)
+        case .scan(let service): return scan(service, now)
+        case .dial(let number, let other):
+            dials[number] = Dial(other: other)
+            return call(number, random, now)
+        case .giveUp(let number): return dials.removeValue(forKey: number).map { hangUp($0) } ?? []
+        case .closed(let channel):
+            channels[channel] = nil
+            return []
+        case .tick: return tick(random, now)
+        }
+    }
+
+    // MARK: The connection
+
+    private mutating func granted(_ filter: String, _ random: UInt64, _ now: MeshInstant) -> [Action] {
+        guard filter == topics.inbox(own), isConnected, !isReady else { return [] }
+        isReady = true
+        let watched = filters.sorted().map { Action.subscribe($0) }
+        return [.ready] + watched + publish() + callAll(random, now)
+    }
+
+    private mutating func ended() -> [Action] {
+        (isConnected, isReady) = (false, false)
+        let gone = channels.filter { $0.value.isOpen }.keys.sorted().map { Action.end($0) }
+        let unheard = places.filter { $0.value.told != nil }.keys.sorted().map { Action.lost($0) }
+        (channels, places) = ([:], [:])
+        for number in dials.keys { forgetCall(number) }
+        return gone + unheard
+    }
+
+    /// What there is to be found, where it is not what others were told last.
+    private func publish() -> [Action] {
+        guard isReady, let advertisement else { return [] }
+        let payload = BrokerPresence(run: run, advertisement).payload
+        return [.publish(topics.presence(advertisement.service, own), payload, isRetained: true)]
+    }
+
+    private mutating func advertise(_ new: Advertisement?) -> [Action] {
+        let old = advertisement
+        advertisement = new
+        var actions: [Action] = []
+        if let old, old.service != new?.service, isReady {
+            actions.append(.publish(topics.presence(old.service, own), [], isRetained: true))
+        }
+        // That it is gone although it was not taken back is told by the broker itself.
+        if let new { actions += watch(topics.presence(new.service, own)) }
+        return old == new ? actions : actions + publish()
+    }
+
+    private mutating func watch(_ filter: String) -> [Action] {
+        guard filters.insert(filter).inserted, isReady else { return [] }
+        return [.subscribe(filter)]
+    }
+
+    // MARK: Who is there
+
+    private mutating func scan(_ service: ServiceUUID?, _ now: MeshInstant) -> [Action] {
+        scanned = service
+        for place in places.keys { places[place]?.told = nil }
+        return (service.map { watch(topics.presences($0)) } ?? []) + tell(now)
+    }
+
+    private mutating func tell(_ now: MeshInstant) -> [Action] {
+        places.keys.sorted().compactMap { tell($0, now) }
+    }
+
+    private mutating func tell(_ address: BrokerID, _ now: MeshInstant) -> Action? {
+        guard let place = places[address], place.presence.advertisement.service == scanned else { return nil }
+        if let told = place.told, now - told < RadioLimits.scanResultRepeat { return nil }
+        places[address]?.told = now
+        return .heard(address, place.presence.advertisement)
+    }
+
+    private mutating func present(
+        _ service: ServiceUUID, _ address: BrokerID, _ payload: [UInt8], _ random: UInt64, _ now: MeshInstant
+    ) -> [Action] {
+        guard address != own else { return restore(service, payload, now) }
+        guard let presence = BrokerPresence(payload, service: service, address: address) else {
+            return payload.isEmpty ? absent(address, service) : []
+        }
+        var actions: [Action] = []
+        let known = places[address]
+        if let known, known.presence.run != presence.run { actions += restarted(address) }
+        if known == nil, places.count >= BrokerLimits.places { forgetOldest() }
+        lastOrder += 1
+        let isNews = known?.presence.advertisement != presence.advertisement
+        places[address] = Place(presence: presence, told: isNews ? nil : known?.told, order: lastOrder)
+        if let told = tell(address, now) { actions.append(told) }
+        for number in dials.filter({ $0.value.other == address && $0.value.channel == nil }).keys.sorted() {
+            actions += call(number, random &+ UInt64(number), now)
+        }
+        return actions
+    }
+
+    /// This node's own advertisement, as others see it. Where it is not what this node says, it is said again.
+    private mutating func restore(_ service: ServiceUUID, _ payload: [UInt8], _ now: MeshInstant) -> [Action] {
+        guard isReady, let advertisement, advertisement.service == service,
+            payload != BrokerPresence(run: run, advertisement).payload, restores.allows(now: now)
+        else { return [] }
+        return publish()
+    }
+
+    private mutating func absent(_ address: BrokerID, _ service: ServiceUUID) -> [Action] {
+        guard let place = places[address], place.presence.advertisement.service == service else { return [] }
+        places[address] = nil
+        return place.told == nil ? [] : [.lost(address)]
+    }
+
+    /// The connection of a node that was called is another one: nothing of the former goes on.
+    private mutating func restarted(_ address: BrokerID) -> [Action] {
+        for (number, dial) in dials where dial.other == address {
+            if let channel = dial.channel { channels[channel] = nil }
+            forgetCall(number)
+        }
+        let gone = channels.filter { $0.value.isDialled && $0.value.other == address && $0.value.dial == nil }
+        for channel in gone.keys { channels[channel] = nil }
+        return gone.keys.sorted().map { .end($0) }
+    }
+
+    private mutating func forgetOldest() {
+        guard let oldest = places.min(by: { $0.value.order < $1.value.order })?.key else { return }
+        places[oldest] = nil
+    }
+
+    // MARK: Calling
+
+    private mutating func callAll(_ random: UInt64, _ now: MeshInstant) -> [Action] {
+        dials.keys.sorted().flatMap { call($0, random &+ UInt64($0), now) }
+    }
+
+    /// Calls, where the other side is known to be there, or nobody has looked.
+    private mutating func call(_ number: Int, _ random: UInt64, _ now: MeshInstant) -> [Action] {
+        guard isReady, let dial = dials[number], dial.channel == nil else { return [] }
+        let service = places[dial.other]?.presence.advertisement.service ?? scanned
+        guard let service, places[dial.other] != nil else { return [] }
+        let channel = BrokerID(channel: random)
+        guard channels[channel] == nil else { return [] }
+        channels[channel] = Channel(other: dial.other, dial: number, isDialled: true)
+        dials[number]?.channel = channel
+        dials[number]?.called = now
+        let call = BrokerCall(service, by: own, channel: channel)
+        return [.publish(topics.call(dial.other), call.payload, isRetained: false)]
+    }
+
+    private mutating func forgetCall(_ number: Int) {
+        dials[number]?.channel = nil
+        dials[number]?.called = nil
+    }
+
+    private mutating func hangUp(_ dial: Dial) -> [Action] {
+        guard let channel = dial.channel, channels.removeValue(forKey: channel) != nil else { return [] }
+        return [.publish(topics.value(dial.other, channel), BrokerValue.end, isRetained: false)]
+    }
+
+    private mutating func tick(_ random: UInt64, _ now: MeshInstant) -> [Action] {
+        var actions = tell(now)
+        // Callers that were never there, or are there no more.
+        channels = channels.filter { $0.value.answered.map { now - $0 < BrokerLimits.answer } ?? true }
+        for (number, dial) in dials.sorted(by: { $0.key < $1.key }) {
+            if let called = dial.called, now - called < BrokerLimits.answer { continue }
+            actions += hangUp(dial)
+            forgetCall(number)
+            actions += call(number, random &+ UInt64(number), now)
+        }
+        return actions
+    }
+
+    // MARK: What arrives
+
+    private mutating func arrived(
+        _ subject: BrokerTopics.Subject?, _ payload: [UInt8], _ random: UInt64, _ now: MeshInstant
+    ) -> [Action] {
+        switch subject {
+        case .presence(let service, let address): present(service, address, payload, random, now)
+        case .call(own): BrokerCall(payload).map { called($0, now) } ?? []
+        case .value(own, let channel): value(payload, channel)
+        case .call, .value, nil: []
+        }
+    }
+
+    private mutating func called(_ call: BrokerCall, _ now: MeshInstant) -> [Action] {
+        guard channels[call.channel] == nil, call.caller != own, isReady else { return [] }
+        let answer = topics.value(call.caller, call.channel)
+        let accepted = channels.values.filter { !$0.isDialled }
+        guard advertisement?.service == call.service, accepted.count < BrokerLimits.accepted,
+            accepted.count(where: { $0.other == call.caller }) < BrokerLimits.acceptedOfAddress, calls.allows(now: now)
+        else { return [.publish(answer, BrokerValue.end, isRetained: false)] }
+        channels[call.channel] = Channel(other: call.caller, answered: now)
+        return [.publish(answer, BrokerValue.answer, isRetained: false)]
+    }
+
+    private mutating func value(_ value: [UInt8], _ id: BrokerID) -> [Action] {
+        guard let channel = channels[id], value.count <= BrokerLimits.valueBytes else { return [] }
+        if channel.isOpen { return [.deliver(value, in: id)] }
+        guard !BrokerValue.isEnd(value) else {
+            // No room there: it is called again when an answer would be late.
+            channels[id] = nil
+            if let number = channel.dial { dials[number]?.channel = nil }
+            return []
+        }
+        channels[id]?.dial = nil
+        channels[id]?.answered = nil
+        // Whoever has called reads what is sent to its address: that much is sure now.
+        guard let number = channel.dial else { return [.accept(id, from: channel.other), .deliver(value, in: id)] }
+        dials[number] = nil
+        let heard = topics.value(channel.other, id)
+        return [
+            .publish(heard, BrokerValue.answer, isRetained: false), .opened(number, id, to: channel.other),
+            .deliver(value, in: id),
+        ]
+    }
+}

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BLETransport
+import Logging
+import MeshProtocol
+import NIOConcurrencyHelpers
+
+/// An MQTT broker as a radio: whoever uses the same one is in range (`docs/protocol.md`, "Broker").
+///
+/// It is a help and no condition. What it says of itself is told as `RadioEvent.broker`, and it is tried again for as long as this
+/// runs.
+public actor BrokerRadio: Radio {
+    /// `broker`.
+    public nonisolated let name = "broker"
+    /// What happens, for one listener.
+    public nonisolated let events: AsyncStream<RadioEvent>
+    /// Channels are independent of one another.
+    public nonisolated let dialsWhileDialled: Bool? = true
+    /// What every advertisement of this radio has.
+    public nonisolated let advertisedFlags: AdvertisedFlags
+
+    private let options: MQTTConnection.Options
+    private let logger: Logger
+    private let eventSink: AsyncStream<RadioEvent>.Continuation
+    private var machine: BrokerMachine
+    private var connection: MQTTConnection?
+    private var channels: [BrokerID: Open] = [:]
+    private var dials: [Int: CheckedContinuation<(any RadioChannel)?, Never>] = [:]
+    private var lastDial = 0
+    private var isClosed = false
+    private var running: Task<Void, Never>?
+    private var telling: Task<Void, Never>?
+    private var account: BrokerAccount
+    private let origin = ContinuousClock.now
+    /// Has rung when this is closed: a pause is over.
+    private let closing = Doorbell()
+
+    private struct Open {
+        weak var channel: BrokerChannel?
+    }
+
+    /// A radio of the node of this identifier at a broker. `demands` is what this node asks of who dials; `service` is what it speaks.
+    public init(
+        _ broker: BrokerAddress, files: BrokerFiles = BrokerFiles(), peer: Peer, service: ServiceUUID,
+        demands: AdvertisedFlags.Critical = [], logger: Logger = Logger(label: "roadmesh.broker")
+    ) {
+        guard let own = BrokerID(of: peer) else { preconditionFailure("an identifier has 32 digits") }
+        let topics = BrokerTopics(prefix: broker.prefix)
+        options = MQTTConnection.Options(
+            broker: broker, files: files, client: "rm" + own.text, lastWill: topics.presence(service, own))
+        self.logger = logger
+        advertisedFlags = AdvertisedFlags(critical: demands)
+        machine = BrokerMachine(own: own, topics: topics)
+        account = BrokerAccount(now: .zero)
+        (events, eventSink) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(RadioLimits.radioEvents))
+    }
+
+    private var now: MeshInstant { ContinuousClock.now - origin }
+
+    /// Begins to connect, and goes on with that until `close`.
+    public func open() async throws(RadioError) {
+        guard running == nil, !isClosed else { return }
+        running = Task { await self.run() }
+        telling = Task {
+            while !Task.isCancelled {
+                try? await Task.sleep(for: RadioLimits.scanResultRepeat)
+                self.tick()
+            }
+        }
+    }
+
+    /// Gives everything back, after what was said.
+    public func close() async {
+        guard !isClosed else { return }
+        await stopAdvertising()
+        isClosed = true
+        telling?.cancel()
+        for (_, open) in channels {
+            _ = try? open.channel?.sendAtOnce(BrokerValue.end)
+            open.channel?.finish(with: RadioError(.channelLost, "the radio is closed"))
+        }
+        for number in dials.keys { finish(number, nil) }
+        connection?.close()
+        closing.ring()
+        await running?.value
+        eventSink.finish()
+    }
+
+    // MARK: The connection
+
+    private func run() async {
+        while !isClosed {
+            let connection = MQTTConnection(options)
+            self.connection = connection
+            for await event in connection.events { received(event, connection) }
+            account.carried(connection.traffic)
+            self.connection = nil
+            guard !isClosed else { continue }
+            let pause = account.pause(jitter: .random(in: 0...1))
+            let alarm = Task { [closing] in
+                try? await Task.sleep(for: pause)
+                closing.ring()
+            }
+            try? await closing.wait()
+            alarm.cancel()
+        }
+    }
+
+    private func received(_ event: MQTTEvent, _ connection: MQTTConnection) {
+        switch event {
+        case .connected: handle(.connected(run: (0..<BrokerPresence.runBytes).map { _ in .random(in: 0...255) }))
+        case .granted(let filter): handle(.granted(filter))
+        case .arrived(let topic, let payload): handle(.arrived(topic: topic, payload))
+        case .ended(let fault):
+            if !isClosed { logger.info("broker: \(fault.cause)") }
+            handle(.ended)
+            tell(account.ended(fault, now: now))
+        }
+    }
+
+    private func tick() {
+        handle(.tick)
+        let traffic = connection?.traffic ?? BrokerTraffic()
+        tell(account.tick(traffic, now: now))
+    }
+
+    private func tell(_ conditions: [BrokerCondition]) {
+        guard !isClosed else { return }
+        for condition in conditions { eventSink.yield(.broker(condition)) }
+    }
+
+    private func handle(_ event: BrokerMachine.Event) {
+        let actions = machine.handle(event, random: .random(in: .min ... .max), now: now)
+        for action in actions { perform(action) }
+    }
+
+    private func perform(_ action: BrokerMachine.Action) {
+        switch action {
+        case .subscribe(let filter): connection?.subscribe(filter)
+        case .publish(let topic, let payload, let isRetained):
+            connection?.publish(topic, payload, isRetained: isRetained)
+        case .heard(let address, let advertisement):
+            eventSink.yield(
+                .heard(ScanResult(endpoint: endpoint(address), advertisement: advertisement, rssi: nil)))
+        case .lost(let address): eventSink.yield(.lost(endpoint(address)))
+        case .ready: tell(account.connected(now: now))
+        case .accept(let id, let other):
+            guard let channel = open(id, to: other) else { return }
+            eventSink.yield(.accepted(channel))
+        case .opened(let number, let id, let other): finish(number, open(id, to: other))
+        case .deliver(let value, let id):
+            guard let channel = channels[id]?.channel, !channel.take(value) else { return }
+            channel.finish(with: RadioError(.channelLost, "values beyond the window"))
+            handle(.closed(id))
+        case .end(let id): channels.removeValue(forKey: id)?.channel?.finish(with: nil)
+        }
+    }
+
+    private func endpoint(_ address: BrokerID) -> RadioEndpoint {
+        RadioEndpoint(address: address.text, psm: BrokerPresence.psm, bearer: .broker)
+    }
+
+    private func open(_ id: BrokerID, to other: BrokerID) -> (any RadioChannel)? {
+        guard let connection, !isClosed else { return nil }
+        let topic = machine.topics.value(other, id)
+        let channel = BrokerChannel(connection, topic: topic, endpoint: endpoint(other)) {
+            Task { await self.closed(id) }
+        }
+        channels[id] = Open(channel: channel)
+        return channel.carryingChunks
+    }
+
+    private func closed(_ id: BrokerID) {
+        guard channels.removeValue(forKey: id) != nil else { return }
+        handle(.closed(id))
+    }
+
+    // MARK: Being found, and finding
+
+    /// Has this told to all who use the broker, as long as there is a connection to it, and takes callers.
+    public func advertise(_ advertisement: Advertisement, pace: AdvertisingPace) async throws(RadioError) {
+        guard !isClosed else { throw RadioError(.closed) }
+        var advertisement = advertisement
+        advertisement.flags = advertisement.flags.union(advertisedFlags)
+        handle(.advertise(advertisement))
+    }
+
+    /// Takes that back. Links stay.
+    public func stopAdvertising() async { handle(.advertise(nil)) }
+
+    /// Tells of others at the broker.
+    public func scan(for service: ServiceUUID) async throws(RadioError) {
+        guard !isClosed else { throw RadioError(.closed) }
+        handle(.scan(service))
+    }
+
+    /// Tells of nobody. Whether those who were found are still there goes on being watched.
+    public func stopScanning() async { handle(.scan(nil)) }
+
+    // MARK: Dialling
+
+    /// Calls a node that was found, again and again until it answers, or until `RadioLimits.dialLimit`.
+    public func dial(_ endpoint: RadioEndpoint) async throws(RadioError) -> any RadioChannel {
+        guard !isClosed else { throw RadioError(.closed) }
+        guard let other = BrokerID(endpoint.address) else { throw RadioError(.dialFailed, "no address of a broker's") }
+        lastDial += 1
+        let number = lastDial
+        let limit = Task {
+            try? await Task.sleep(for: RadioLimits.dialLimit)
+            if !Task.isCancelled { self.giveUp(number) }
+        }
+        defer { limit.cancel() }
+        let channel: (any RadioChannel)? = await withTaskCancellationHandler {
+            await withCheckedContinuation { waiter in
+                guard !Task.isCancelled, !isClosed else { return waiter.resume(returning: nil) }
+                dials[number] = waiter
+                handle(.dial(number, other))
+            }
+        } onCancel: {
+            Task { await self.giveUp(number) }
+        }
+        guard let channel else {
+            if Task.isCancelled { throw RadioError(.cancelled) }
+            throw isClosed ? RadioError(.closed) : RadioError(.dialFailed, "nobody answers")
+        }
+        guard !Task.isCancelled else {
+            channel.close()
+            throw RadioError(.cancelled)
+        }
+        return channel
+    }
+
+    private func giveUp(_ number: Int) {
+        handle(.giveUp(number))
+        finish(number, nil)
+    }
+
+    private func finish(_ number: Int, _ channel: (any RadioChannel)?) {
+        guard let waiter = dials.removeValue(forKey: number) else {
+            channel?.close()
+            return
+        }
+        waiter.resume(returning: channel)
+    }
+}

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BLETransport
+import CMosquitto
+import Dispatch
+import MeshProtocol
+import NIOConcurrencyHelpers
+
+/// What happens on a connection to a broker.
+enum MQTTEvent: Sendable {
+    case connected
+    case granted(String)
+    case arrived(topic: String, [UInt8])
+    /// It is over, and this was the last.
+    case ended(BrokerFault)
+}
+
+/// One connection to a broker, from its beginning to its end, by libmosquitto on a thread of its own.
+///
+/// Nothing is carried over into the next one: what libmosquitto and the broker still have of this one goes with it.
+final class MQTTConnection: Sendable {
+    /// What it is made of.
+    struct Options: Sendable {
+        var broker: BrokerAddress
+        var files: BrokerFiles
+        var client: String
+        /// Retained, and empty: what the broker publishes when this connection is gone.
+        var lastWill: String?
+    }
+
+    /// What happens, for one listener.
+    let events: AsyncStream<MQTTEvent>
+
+    private struct State: Sendable {
+        /// Nil when it is over, or was never there. libmosquitto takes calls from any thread.
+        nonisolated(unsafe) var handle: OpaquePointer?
+        var isClosing = false
+        var isConnected = false
+        /// Subscriptions and messages that the broker has not acknowledged.
+        var asked: [Int32: String] = [:]
+        var underWay: [Int32: @Sendable () -> Void] = [:]
+        /// libmosquitto's last complaint.
+        var complaint: String?
+        var refusal: Int32 = 0
+        var traffic = BrokerTraffic()
+    }
+
+    private let state = NIOLockedValueBox(State())
+    private let sink: AsyncStream<MQTTEvent>.Continuation
+    private let options: Options
+    private static let library: Void = { mosquitto_lib_init() }()
+
+    /// Begins it.
+    init(_ options: Options) {
+        self.options = options
+        (events, sink) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(BrokerLimits.events))
+        Self.library
+        DispatchQueue(label: "roadmesh.broker").async { self.run() }
+    }
+
+    /// Bytes that it has carried.
+    var traffic: BrokerTraffic { state.withLockedValue { $0.traffic } }
+
+    // MARK: For its owner, on any thread
+
+    func subscribe(_ filter: String) {
+        state.withLockedValue { state in
+            var number: Int32 = 0
+            guard let handle = state.handle, state.isConnected, mosquitto_subscribe(handle, &number, filter, 1) == 0
+            else { return }
+            state.asked[number] = filter
+        }
+    }
+
+    /// Publishes with QoS 1. Whether it will leave; `taken` is called when the broker has acknowledged it, or the connection is over.
+    @discardableResult
+    func publish(
+        _ topic: String, _ payload: [UInt8], isRetained: Bool = false, taken: @escaping @Sendable () -> Void = {}
+    ) -> Bool {
+        state.withLockedValue { state in
+            var number: Int32 = 0
+            guard let handle = state.handle, state.isConnected, !state.isClosing,
+                mosquitto_publish(handle, &number, topic, Int32(payload.count), payload, 1, isRetained) == 0
+            else { return false }
+            state.underWay[number] = taken
+            return true
+        }
+    }
+
+    /// Ends it, after what was published.
+    func close() {
+        state.withLockedValue { state in
+            guard !state.isClosing else { return }
+            state.isClosing = true
+            Self.leave(state)
+        }
+    }
+
+    /// Says goodbye when the broker has everything: once that is said, libmosquitto takes the next packet that arrives for a fault
+    /// and drops what has not left.
+    private static func leave(_ state: State) {
+        guard let handle = state.handle, state.isClosing, state.isConnected, state.underWay.isEmpty else { return }
+        // It wakes the thread.
+        mosquitto_disconnect(handle)
+    }
+
+    // MARK: The thread
+
+    private func run() {
+        let fault = converse()
+        let (handle, waiting, complaint) = state.withLockedValue { state in
+            defer { (state.handle, state.isConnected, state.underWay) = (nil, false, [:]) }
+            return (state.handle, Array(state.underWay.values), state.complaint)
+        }
+        if let handle { mosquitto_destroy(handle) }
+        for taken in waiting { taken() }
+        sink.yield(.ended(fault.explained(by: complaint)))
+        sink.finish()
+    }
+
+    private func converse() -> BrokerFault {
+        guard let handle = mosquitto_new(options.client, true, Unmanaged.passUnretained(self).toOpaque()) else {
+            return BrokerFault(.unreachable, "no memory")
+        }
+        state.withLockedValue { $0.handle = handle }
+        if let fault = prepare(handle) { return fault }
+        let broker = options.broker
+        let begun = mosquitto_connect_async(
+            handle, broker.host, Int32(broker.port), Int32(BrokerLimits.keepAlive.components.seconds))
+        guard begun == 0 || begun == MOSQ_ERR_CONN_PENDING.rawValue else { return BrokerFault(code: begun, refusal: 0) }
+        let started = ContinuousClock.now
+        var closing: ContinuousClock.Instant?
+        while true {
+            let code = mosquitto_loop(handle, 1_000, 1)
+            let (isConnected, isClosing, refusal) = state.withLockedValue { state in
+                state.traffic.note(mosquitto_socket(handle))
+                return (state.isConnected, state.isClosing, state.refusal)
+            }
+            if code != 0 || refusal != 0 { return BrokerFault(code: code, refusal: refusal) }
+            if isClosing, !isConnected { return BrokerFault(.unreachable, "closed") }
+            if isClosing, closing == nil { closing = .now + BrokerLimits.farewell }
+            if let closing, ContinuousClock.now > closing { return BrokerFault(.unreachable, "closed") }
+            if !isConnected, ContinuousClock.now - started > BrokerLimits.connect {
+                return BrokerFault(.unreachable, "no answer")
+            }
+        }
+    }
+
+    /// What has to be said before the connection. Why it cannot be.
+    private func prepare(_ handle: OpaquePointer) -> BrokerFault? {
+        mosquitto_threaded_set(handle, true)
+        mosquitto_int_option(handle, MOSQ_OPT_PROTOCOL_VERSION, Int32(MQTT_PROTOCOL_V311))
+        mosquitto_int_option(handle, MOSQ_OPT_TCP_NODELAY, 1)
+        mosquitto_max_inflight_messages_set(handle, UInt32(BrokerLimits.underWay))
+        if let topic = options.lastWill { mosquitto_will_set(handle, topic, 0, nil, 1, true) }
+        if let user = options.broker.user { mosquitto_username_pw_set(handle, user, options.broker.password) }
+        setCallbacks(handle)
+        guard options.broker.isSecure else { return nil }
+        let files = options.files
+        let code = mosquitto_tls_set(
+            handle, files.authorities, files.authorities == nil ? "/etc/ssl/certs" : nil, files.certificate, files.key,
+            nil)
+        return code == 0 ? nil : BrokerFault(.untrusted, "a certificate or key cannot be read")
+    }
+
+    private func setCallbacks(_ handle: OpaquePointer) {
+        mosquitto_connect_callback_set(handle) { _, owner, code in MQTTConnection.at(owner).connected(code) }
+        mosquitto_subscribe_callback_set(handle) { _, owner, number, count, granted in
+            MQTTConnection.at(owner).granted(number, count > 0 && granted.map { $0[0] <= 2 } == true)
+        }
+        mosquitto_publish_callback_set(handle) { _, owner, number in MQTTConnection.at(owner).published(number) }
+        mosquitto_message_callback_set(handle) { _, owner, message in
+            if let message { MQTTConnection.at(owner).arrived(message.pointee) }
+        }
+        mosquitto_log_callback_set(handle) { _, owner, level, text in
+            guard level == MOSQ_LOG_ERR, let text else { return }
+            MQTTConnection.at(owner).complained(String(cString: text))
+        }
+    }
+
+    private static func at(_ owner: UnsafeMutableRawPointer?) -> MQTTConnection {
+        guard let owner else { preconditionFailure("the owner was given with the handle") }
+        return Unmanaged<MQTTConnection>.fromOpaque(owner).takeUnretainedValue()
+    }
+
+    // MARK: What libmosquitto tells, on the thread
+
+    private func connected(_ code: Int32) {
+        state.withLockedValue { state in
+            guard code == 0 else { return state.refusal = code }
+            state.isConnected = true
+            // It was closed meanwhile.
+            Self.leave(state)
+        }
+        if code == 0 { tell(.connected) }
+    }
+
+    private func granted(_ number: Int32, _ isGranted: Bool) {
+        let filter = state.withLockedValue { $0.asked.removeValue(forKey: number) }
+        guard let filter else { return }
+        if isGranted { tell(.granted(filter)) } else { complained("the broker does not let this node read \(filter)") }
+    }
+
+    private func published(_ number: Int32) {
+        let taken = state.withLockedValue { state in
+            defer { Self.leave(state) }
+            return state.underWay.removeValue(forKey: number)
+        }
+        taken?()
+    }
+
+    private func arrived(_ message: mosquitto_message) {
+        guard let topic = message.topic, message.payloadlen <= BrokerLimits.messageBytes else { return }
+        let payload = UnsafeRawBufferPointer(start: message.payload, count: Int(message.payloadlen))
+        tell(.arrived(topic: String(cString: topic), Array(payload)))
+    }
+
+    private func complained(_ text: String) { state.withLockedValue { $0.complaint = text } }
+
+    private func tell(_ event: MQTTEvent) {
+        guard case .dropped = sink.yield(event) else { return }
+        complained("it says more than is read")
+        state.withLockedValue { $0.isClosing = true }
+    }
+}

@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import MeshProtocol
+import Testing
+
+@testable import BLETransport
+@testable import BrokerRadio
+
+/// What is at a broker belongs to anybody: nothing of it may be believed, and none of it may grow.
+@Suite("What a node makes of a broker")
+struct BrokerMachineTests {
+    private let service = ServiceType.democracyDJ.uuid
+    private let topics = BrokerTopics(prefix: "roadmesh")
+    private let car = Peer(id: "f35e5616160a30bf3c6e79fa73c576d4", name: "Dad's Car")
+    private let ana = Peer(id: "300c9c9603b92a4b39ed3958bf924011", name: "Ana")
+
+    private func id(_ peer: Peer) throws -> BrokerID { try #require(BrokerID(of: peer)) }
+
+    /// A machine that is connected.
+    private func machine(of peer: Peer, run: [UInt8] = [1, 2, 3, 4]) throws -> BrokerMachine {
+        var machine = BrokerMachine(own: try id(peer), topics: topics)
+        let subscribed = machine.handle(.connected(run: run), random: 1, now: .zero)
+        #expect(subscribed == [.subscribe(topics.inbox(try id(peer)))])
+        #expect(machine.handle(.granted(topics.inbox(try id(peer))), random: 2, now: .zero) == [.ready])
+        return machine
+    }
+
+    private func presence(of peer: Peer, run: [UInt8]) throws -> (String, [UInt8]) {
+        let advertisement = Advertisement(service: service, peer: peer)
+        return (topics.presence(service, try id(peer)), BrokerPresence(run: run, advertisement).payload)
+    }
+
+    private func answer(to call: BrokerCall) -> BrokerMachine.Action {
+        .publish(topics.value(call.caller, call.channel), BrokerValue.answer, isRetained: false)
+    }
+
+    /// A guest that has a channel to the host: its machine, and the channel.
+    private func linked() throws -> (BrokerMachine, BrokerID) {
+        var guest = try machine(of: ana)
+        _ = guest.handle(.scan(service), random: 3, now: .zero)
+        let (topic, payload) = try presence(of: car, run: [9, 9, 9, 9])
+        _ = guest.handle(.arrived(topic: topic, payload), random: 4, now: .zero)
+        let called = guest.handle(.dial(1, try id(car)), random: 0x0102_0304_0506_0708, now: .zero)
+        let channel = BrokerID(channel: 0x0102_0304_0506_0708)
+        #expect(
+            called == [
+                .publish(
+                    topics.call(try id(car)), BrokerCall(service, by: try id(ana), channel: channel).payload,
+                    isRetained: false)
+            ])
+        let answered = guest.handle(
+            .arrived(topic: topics.value(try id(ana), channel), BrokerValue.answer), random: 5, now: .zero)
+        let heard = topics.value(try id(car), channel)
+        #expect(
+            answered == [
+                .publish(heard, BrokerValue.answer, isRetained: false), .opened(1, channel, to: try id(car)),
+                .deliver(BrokerValue.answer, in: channel),
+            ])
+        return (guest, channel)
+    }
+
+    @Test("the examples of the specification are what is written")
+    func examples() throws {
+        let (topic, payload) = try presence(of: car, run: [10, 11, 12, 13])
+        #expect(topic == "roadmesh/here/8d62c5f7572b5d3e8633732afc4236cc/f35e5616160a30bf")
+        #expect(
+            Hex.text(payload) == "0a0b0c0d" + "06" + "2080f35e5616" + Hex.text(Array("Dad's Car\u{1F}ABYKML88".utf8)))
+        let call = BrokerCall(
+            service, by: try id(ana), channel: BrokerID(channel: 0x0102_0304_0506_0708))
+        #expect(topics.call(try id(car)) == "roadmesh/to/f35e5616160a30bf/call")
+        #expect(Hex.text(call.payload) == "018d62c5f7572b5d3e8633732afc4236cc300c9c9603b92a4b0102030405060708")
+        #expect(BrokerCall(call.payload) == call)
+    }
+
+    @Test("a host is found, called and linked; when its connection is another one, the channel is over")
+    func restart() throws {
+        var (guest, channel) = try linked()
+        let (topic, payload) = try presence(of: car, run: [8, 8, 8, 8])
+        let actions = guest.handle(.arrived(topic: topic, payload), random: 6, now: .seconds(1))
+        #expect(actions.contains(.end(channel)))
+        #expect(guest.channelCount == 0)
+    }
+
+    @Test("when the connection to the broker is gone, every channel and everybody who was heard is")
+    func ended() throws {
+        var (guest, channel) = try linked()
+        #expect(guest.handle(.ended, random: 7, now: .seconds(1)) == [.end(channel), .lost(try id(car))])
+        #expect(guest.channelCount == 0 && guest.placeCount == 0)
+    }
+
+    @Test("a call that nobody answers is made again, with another channel, and the old one is ended")
+    func unanswered() throws {
+        var guest = try machine(of: ana)
+        _ = guest.handle(.scan(service), random: 3, now: .zero)
+        let (topic, payload) = try presence(of: car, run: [9, 9, 9, 9])
+        _ = guest.handle(.arrived(topic: topic, payload), random: 4, now: .zero)
+        _ = guest.handle(.dial(1, try id(car)), random: 10, now: .zero)
+        let early = guest.handle(.tick, random: 11, now: BrokerLimits.answer - .milliseconds(1))
+        #expect(!early.contains { if case .publish = $0 { true } else { false } })
+        let late = guest.handle(.tick, random: 20, now: BrokerLimits.answer)
+        let first = BrokerID(channel: 10)
+        #expect(
+            late.contains(.publish(topics.value(try id(car), first), BrokerValue.end, isRetained: false)))
+        #expect(guest.channelCount == 1)
+        // The answer to the first one comes late.
+        let answer = guest.handle(
+            .arrived(topic: topics.value(try id(ana), first), BrokerValue.answer), random: 21, now: .seconds(5))
+        #expect(answer == [])
+    }
+
+    @Test("an advertisement that a late last will takes away is published again, at a bounded rate")
+    func restored() throws {
+        var host = try machine(of: car)
+        let advertisement = Advertisement(service: service, peer: car)
+        let topic = topics.presence(service, try id(car))
+        let payload = BrokerPresence(run: [1, 2, 3, 4], advertisement).payload
+        let published = BrokerMachine.Action.publish(topic, payload, isRetained: true)
+        #expect(host.handle(.advertise(advertisement), random: 3, now: .zero) == [.subscribe(topic), published])
+        #expect(host.handle(.arrived(topic: topic, payload), random: 4, now: .zero) == [])
+        #expect(host.handle(.arrived(topic: topic, []), random: 5, now: .zero) == [published])
+        let flood = (0..<1_000).filter { _ in
+            host.handle(.arrived(topic: topic, [0]), random: 6, now: .zero) == [published]
+        }
+        #expect(flood.count < BrokerLimits.restoreBurst + 1)
+    }
+
+    @Test("who calls in another's name, and reads no answer, has no channel, and its place is free again")
+    func falseCaller() throws {
+        var host = try machine(of: car)
+        _ = host.handle(.advertise(Advertisement(service: service, peer: car)), random: 3, now: .zero)
+        let channel = BrokerID(channel: 7)
+        let call = BrokerCall(service, by: try id(ana), channel: channel)
+        let topic = topics.call(try id(car))
+        let answer = BrokerMachine.Action.publish(
+            topics.value(try id(ana), channel), BrokerValue.answer, isRetained: false)
+        #expect(host.handle(.arrived(topic: topic, call.payload), random: 4, now: .zero) == [answer])
+        #expect(host.handle(.tick, random: 5, now: BrokerLimits.answer) == [])
+        #expect(host.channelCount == 0)
+        _ = host.handle(.arrived(topic: topic, call.payload), random: 6, now: .seconds(9))
+        let value = topics.value(try id(car), channel)
+        let opened = host.handle(.arrived(topic: value, BrokerValue.answer), random: 7, now: .seconds(9))
+        #expect(opened == [.accept(channel, from: try id(ana)), .deliver(BrokerValue.answer, in: channel)])
+        #expect(host.handle(.arrived(topic: value, [0xC0, 0, 1, 9]), random: 8, now: .seconds(9)).count == 1)
+    }
+
+    @Test("twenty thousand calls, and as many false advertisements, leave nothing behind but what has room")
+    func floods() throws {
+        var host = try machine(of: car)
+        _ = host.handle(.advertise(Advertisement(service: service, peer: car)), random: 3, now: .zero)
+        _ = host.handle(.scan(service), random: 3, now: .zero)
+        var accepted = 0
+        for number in 0..<20_000 {
+            let now = MeshInstant.milliseconds(number)
+            let caller = BrokerID(channel: UInt64(number % 1_000))
+            let call = BrokerCall(service, by: caller, channel: BrokerID(channel: UInt64(number)))
+            let actions = host.handle(
+                .arrived(topic: topics.call(try id(car)), call.payload), random: UInt64(number), now: now)
+            if actions.contains(where: { $0 == answer(to: call) }) {
+                let value = topics.value(try id(car), call.channel)
+                let opened = host.handle(.arrived(topic: value, BrokerValue.answer), random: UInt64(number), now: now)
+                accepted += opened.count { if case .accept = $0 { true } else { false } }
+            }
+            let liar = Peer(id: Hex.text((0..<16).map { UInt8(truncatingIfNeeded: number >> ($0 % 4 * 8)) }), name: "x")
+            let (topic, payload) = try presence(of: liar, run: [0, 0, 0, 0])
+            _ = host.handle(.arrived(topic: topic, payload), random: UInt64(number), now: now)
+        }
+        #expect(accepted == BrokerLimits.accepted)
+        #expect(host.channelCount == BrokerLimits.accepted)
+        #expect(host.placeCount == BrokerLimits.places)
+    }
+
+    @Test("one address opens so many channels and no more, and one channel twice is one")
+    func oneCaller() throws {
+        var host = try machine(of: car)
+        _ = host.handle(.advertise(Advertisement(service: service, peer: car)), random: 3, now: .zero)
+        for number in [0, 0] + Array(1..<100) {
+            let call = BrokerCall(service, by: try id(ana), channel: BrokerID(channel: UInt64(number)))
+            _ = host.handle(.arrived(topic: topics.call(try id(car)), call.payload), random: 9, now: .zero)
+        }
+        #expect(host.channelCount == BrokerLimits.acceptedOfAddress)
+    }
+
+    @Test("an advertisement under somebody else's address is nobody's, and neither is a broken one")
+    func falsePlace() throws {
+        var guest = try machine(of: ana)
+        _ = guest.handle(.scan(service), random: 3, now: .zero)
+        let (topic, payload) = try presence(of: car, run: [9, 9, 9, 9])
+        let other = topics.presence(service, BrokerID(channel: 1))
+        #expect(guest.handle(.arrived(topic: other, payload), random: 4, now: .zero) == [])
+        for length in 0..<payload.count where length != payload.count - 8 {
+            _ = guest.handle(.arrived(topic: topic, Array(payload.prefix(length))), random: 5, now: .zero)
+            #expect(guest.placeCount == 0, "\(length) bytes of it")
+        }
+        #expect(guest.handle(.arrived(topic: topic, payload), random: 6, now: .zero).count == 1)
+    }
+
+    @Test("rubbish in any topic does nothing", arguments: 0..<20)
+    func rubbish(seed: UInt64) throws {
+        var host = try machine(of: car)
+        _ = host.handle(.advertise(Advertisement(service: service, peer: car)), random: 3, now: .zero)
+        var random = seed &* 0x9E37_79B9_7F4A_7C15 &+ 1
+        func next() -> UInt64 {
+            random ^= random << 13
+            random ^= random >> 7
+            random ^= random << 17
+            return random
+        }
+        let heads = ["roadmesh/here/", "roadmesh/to/", "roadmesh/", "", "other/here/"]
+        let parts = ["f35e5616160a30bf", "call", "8d62c5f7572b5d3e8633732afc4236cc", "+", "", "F35E5616160A30BF", "#"]
+        for _ in 0..<2_000 {
+            let topic = heads[Int(next() % 5)] + parts[Int(next() % 7)] + "/" + parts[Int(next() % 7)]
+            let payload = (0..<Int(next() % 80)).map { _ in UInt8(truncatingIfNeeded: next()) }
+            let actions = host.handle(.arrived(topic: topic, payload), random: next(), now: .zero)
+            #expect(!actions.contains { if case .heard = $0 { true } else { false } })
+        }
+        #expect(host.placeCount == 0)
+    }
+}
+
+@Suite("The address of a broker")
+struct BrokerAddressTests {
+    @Test("what people write is understood, and what is wrong with the rest is said")
+    func reads() throws {
+        let whole = try BrokerAddress("mqtts://ana%40home:se%3Acret@broker.example.org:8884/fleet/7")
+        #expect(whole.host == "broker.example.org" && whole.port == 8884 && whole.isSecure)
+        #expect(whole.user == "ana@home" && whole.password == "se:cret" && whole.prefix == "fleet/7")
+        #expect(whole.text == "mqtts://broker.example.org:8884", "a secret is shown to nobody")
+        let plain = try BrokerAddress("MQTT://[::1]")
+        #expect(plain.host == "::1" && plain.port == 1883 && !plain.isSecure && plain.prefix == "roadmesh")
+        #expect(plain.isLocal && !whole.isLocal)
+        for wrong in [
+            "", "broker.example.org", "http://x", "mqtts://", "mqtts://@x", "mqtts://x:0", "mqtts://x:70000",
+            "mqtts://x:y", "mqtts://x/a//b", "mqtts://x/a/+", "mqtts://x/#", "mqtts://x/$SYS", "mqtts://a b",
+            "mqtts://x/" + String(repeating: "p", count: 65), "mqtts://%zz@x",
+        ] {
+            #expect(throws: BrokerAddress.Fault.self, "\(wrong)") { try BrokerAddress(wrong) }
+        }
+    }
+}
+
+@Suite("When a broker is tried again")
+struct BrokerAccountTests {
+    private let lost = BrokerFault(.unreachable, "no answer")
+
+    @Test("a tunnel is told to nobody, a broker that stays away is told once, and its return clears it")
+    func patience() {
+        var account = BrokerAccount(now: .zero)
+        #expect(account.connected(now: .seconds(1)) == [.connected])
+        #expect(account.ended(lost, now: .seconds(30)) == [])
+        #expect(account.tick(BrokerTraffic(), now: .seconds(39)) == [])
+        #expect(account.tick(BrokerTraffic(), now: .seconds(40)) == [.unreachable("no answer")])
+        #expect(account.ended(lost, now: .seconds(42)) == [])
+        #expect(account.connected(now: .seconds(43)) == [.connected])
+    }
+
+    @Test("what a person has to mend is told at once")
+    func refused() {
+        var account = BrokerAccount(now: .zero)
+        #expect(account.ended(BrokerFault(.refused, "not authorised"), now: .zero) == [.refused("not authorised")])
+        #expect(account.ended(BrokerFault(.untrusted, "expired"), now: .seconds(1)) == [.untrusted("expired")])
+    }
+
+    @Test("pauses grow, are never longer than fifteen seconds, and begin anew after a connection that has worked")
+    func pauses() throws {
+        var account = BrokerAccount(now: .zero)
+        let pauses = (0..<20).map { number in
+            _ = account.ended(lost, now: .seconds(number))
+            return account.pause(jitter: 1)
+        }
+        #expect(pauses.first == BrokerLimits.firstPause && pauses.last == BrokerLimits.longestPause)
+        #expect(pauses == pauses.sorted())
+        #expect(account.pause(jitter: 0) == .zero)
+        _ = account.connected(now: .seconds(30))
+        _ = account.ended(lost, now: .seconds(50))
+        #expect(account.pause(jitter: 1) == BrokerLimits.firstPause)
+    }
+
+    @Test("the bill of an hour has what all its connections have carried, and begins anew after it")
+    func bill() {
+        var account = BrokerAccount(now: .zero)
+        var traffic = BrokerTraffic()
+        (traffic.sent, traffic.received) = (700, 300)
+        account.carried(traffic)
+        (traffic.sent, traffic.received) = (10, 20)
+        #expect(
+            account.tick(traffic, now: .seconds(60)) == [.carried(sent: 710, received: 320, isHour: false)])
+        #expect(account.tick(traffic, now: .seconds(61)) == [])
+        #expect(
+            account.tick(traffic, now: .seconds(3_600)) == [.carried(sent: 710, received: 320, isHour: true)])
+        #expect(
+            account.tick(traffic, now: .seconds(3_660)) == [.carried(sent: 0, received: 0, isHour: false)])
+    }
+}
