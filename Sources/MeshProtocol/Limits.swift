@@ -77,9 +77,9 @@ public enum Limits {
     /// Silence after an unanswered ping that makes a link dead although the link layer says nothing. With the ping's
     /// interval a peer that has stopped is noticed within three seconds.
     public static let pongTimeout: Duration = .seconds(2)
-    /// The silence that a node asks for on a link of which somebody is billed for each byte: a ping each five seconds, and not each
-    /// second. That the other side's connection is gone is told sooner.
-    public static let meteredSilence: Duration = .seconds(10)
+    /// The silence that a node asks for on a link of which somebody is billed for each byte: a ping each ten seconds, and not each
+    /// second. A message that waits for its acknowledgement asks sooner (`circuitPatience`).
+    public static let meteredSilence: Duration = .seconds(20)
     /// The longest silence that a peer may ask for: a phone that sleeps wakes for its links within a minute.
     public static let longestSilence: Duration = .seconds(60)
     /// Pings that may be answered late: a round trip of this many seconds is still measured.

@@ -96,13 +96,16 @@ public struct MeshCore: Sendable {
         var carrier: Carrier?
         /// How the peer has introduced itself.
         var hello: Hello?
-        /// Since when a reliable message waits to be acknowledged, in a circuit.
+        /// Since when a reliable message waits to be acknowledged, where silence alone would tell late that nobody is there.
         var waitsSince: MeshInstant?
         /// It is over for this side, which has gone over to a better way. Its circuit stays until the other side, which has not heard
         /// of that yet, closes it; at longest until then.
         var lingersUntil: MeshInstant?
         /// Somebody is billed for its bytes.
         var isMetered = false
+
+        /// Both sides are silent for longer than on a link of the air.
+        var isQuiet: Bool { place != nil || isMetered }
 
         /// How long this side may be silent on it at least.
         var leastSilence: Duration {
@@ -383,7 +386,7 @@ public struct MeshCore: Sendable {
             link.carrier == nil ? conversation?.nextLatest() : link.carrier?.next(of: log)
         }
         if let key = link.conversation { conversations[key] = conversation }
-        if link.place != nil, link.waitsSince == nil, conversation?.isUnanswered == true { link.waitsSince = now }
+        if link.isQuiet, link.waitsSince == nil, conversation?.isUnanswered == true { link.waitsSince = now }
         links[id] = link
         guard let outgoing else { return nil }
         if outgoing.latestHasLeft, link.carrier == nil { actions.append(.tell(id, .latestHasLeft)) }
