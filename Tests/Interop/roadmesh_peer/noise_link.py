@@ -10,6 +10,7 @@ from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
 from noise.connection import Keypair, NoiseConnection
+from noise.exceptions import NoiseValueError
 
 from .wire import MAJOR_VERSION, SERVICE, Malformed, identifier, service_uuid
 
@@ -114,8 +115,8 @@ class Handshake:
         message = sdu[2:] if packet in (Packet.XX_1, Packet.IK_1) else sdu[1:]
         try:
             return bytes(self._noise.read_message(message))
-        except (InvalidTag, ValueError) as error:
-            # A ValueError is the agreement with a point of low order.
+        except (InvalidTag, ValueError, NoiseValueError) as error:
+            # A ValueError is the agreement with a point of low order, the library's own a key that is cut off.
             raise Forged(packet.name) from error
 
     @property
