@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""SDUs over streams and in GATT's chunks (docs/protocol.md, "Other ways to a host")."""
+"""SDUs over streams and in chunks, of GATT and of brokers (docs/protocol.md, "Other ways to a host")."""
 
 from __future__ import annotations
 
@@ -52,6 +52,11 @@ class Chunks:
         self._length = 0
         self.has_ended = False
         """The other side has said that it has closed the link."""
+
+    @property
+    def is_within_sdu(self) -> bool:
+        """The rest of an SDU is due."""
+        return self._length > 0
 
     # Sending
 

@@ -9,7 +9,7 @@ from .circuits import Circuit
 from .conversation import Conversation, new_epoch
 from .link import SILENCE_IN_A_CIRCUIT, Link
 from .link_sides import Initiator
-from .net import Net, NetRadio
+from .net import Bearer, Net
 from .noise_link import Key
 from .signed_state import ForgedState, Waiting, checked
 from .virtual_air import Heard
@@ -45,7 +45,7 @@ class Client:
     relays = False
 
     def __init__(
-        self, net: Net, radio: NetRadio, name: str, *, host_name: str | None = None, key: Key | None = None
+        self, net: Net, radio: Bearer, name: str, *, host_name: str | None = None, key: Key | None = None
     ) -> None:
         self.net = net
         self.radio = radio
@@ -216,7 +216,7 @@ class Client:
         conversation = self.conversations.setdefault(identifier(host_key), Conversation())
         if in_circuit:
             return conversation.hello(self.name, silence=SILENCE_IN_A_CIRCUIT)
-        return conversation.hello(self.name, relays=self.relays)
+        return conversation.hello(self.name, silence=self.radio.silence, relays=self.relays)
 
     def _await_route(self) -> None:
         """On a carrier without a circuit: its relay has no way at present, and may find one."""

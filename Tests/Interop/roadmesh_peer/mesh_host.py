@@ -15,7 +15,7 @@ from .conversation import Conversation
 from .democracy_dj import QueueItem, Rejection, Song, State, Why
 from .link import SILENCE_IN_A_CIRCUIT, Link
 from .link_sides import Responder
-from .net import Net, NetRadio
+from .net import Bearer, Net
 from .noise_link import ClearReason, Key, Packet
 from .signed_state import SigningKey
 from .ways import NAME_BYTES, InnerEnd, cut
@@ -53,7 +53,7 @@ class HostGuest:
 
 
 class Host:
-    def __init__(self, net: Net, radio: NetRadio, name: str, songs: int = 8, key: Key | None = None) -> None:
+    def __init__(self, net: Net, radio: Bearer, name: str, songs: int = 8, key: Key | None = None) -> None:
         self.net = net
         self.radio = radio
         self.name = name
@@ -136,7 +136,7 @@ class Host:
         signs = link.in_circuit or link.their_hello.relays
         hello = conversation.hello(
             self.name,
-            silence=SILENCE_IN_A_CIRCUIT if link.in_circuit else 2,
+            silence=SILENCE_IN_A_CIRCUIT if link.in_circuit else self.radio.silence,
             signing_key=self.signing_key.public if signs else b"",
         )
         return dataclasses.replace(hello, critical=self.critical)

@@ -24,6 +24,7 @@ from .wire import LARGEST_SDU, SERVICE, Advertisement, Tail, service_uuid, text
 Done = TypeVar("Done")
 
 STEP = 0.01
+SILENCE = 2
 PATIENCE, REAL_PATIENCE = 10.0, 30.0
 
 
@@ -33,6 +34,9 @@ class Speaker(Protocol):
     @property
     def owner(self) -> object:
         """Whose it is. What one of its channels brings is passed on over its others."""
+
+    begun_at: float
+    """When its channel has opened: an answer is due some time after that."""
 
     @property
     def is_over(self) -> bool:
@@ -46,6 +50,39 @@ class Speaker(Protocol):
         """The other side has closed the channel, or it is lost."""
 
 
+class Carrier(Protocol):
+    """A channel of any bearer, and who speaks over it."""
+
+    speaker: Speaker
+
+    def flush(self) -> None:
+        """Sends what is to be said, as far as there is room for it."""
+
+    def close(self) -> None: ...
+
+
+class Bearer(Protocol):
+    """What a node hears others by, and dials and is dialled on."""
+
+    address: str
+    silence: int
+    """For how many seconds a node asks to be allowed to be silent on it."""
+
+    def listen(self, heard: Callable[[Heard], None]) -> None: ...
+
+    def stop_listening(self) -> None: ...
+
+    def dial(self, heard: Heard, speaker: Speaker) -> Carrier | None:
+        """Nothing where nobody is there any more."""
+
+    def accept(self, answer: Callable[[], Speaker]) -> None:
+        """Lets others dial, and has somebody speak with each who does."""
+
+    def advertise(self, advertisement: Advertisement, name: str, tail: Tail) -> None: ...
+
+    def close(self) -> None: ...
+
+
 class Living(Protocol):
     def tick(self) -> None:
         """Does what is due by now."""
@@ -57,7 +94,7 @@ class Net:
         self._real = real
         self.now = monotonic() if real else 0.0
         self.nodes: list[Living] = []
-        self.channels: list[NetChannel] = []
+        self.channels: list[Carrier] = []
         self.touched: set[object] = set()
         """Nodes to which something has come in this step."""
         self._ticked = 0.0
@@ -219,6 +256,7 @@ class NetRadio:
     """One radio: it hears and dials, advertises and is dialled. Its folder may have its neighbours' files only."""
 
     INTERVAL = 0.025
+    silence = SILENCE
 
     def __init__(self, net: Net, air: Path, address: str, service: str = SERVICE) -> None:
         self._net = net
