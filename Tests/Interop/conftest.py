@@ -25,7 +25,7 @@ SONGS = 20
 
 addresses = (f"radio{number}" for number in itertools.count(1))
 
-pytest_plugins = ["roadmesh_program.measuring"]
+pytest_plugins = ["roadmesh_program.measuring", "roadmesh_program.brokers"]
 
 
 @pytest.fixture

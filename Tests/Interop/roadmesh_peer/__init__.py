@@ -10,5 +10,9 @@ virtual radio. `guest` and `hosting` put them together, one step after another a
 `mesh_client`, `mesh_relay` and `mesh_host` are nodes that live by themselves: `link` and `circuits` are what they
 speak, `net` is their radio and their time, `roads` who hears whom. `hostile_relays` do what a relay must not.
 
+`broker` takes the place of their radio where they meet at an MQTT broker: `broker_wire` has what is published there,
+`broker_connection` the library's connection, `broker_nodes` who is there. `hostile_broker` is a broker itself, out of
+the packets of `mqtt`, and `broker_faults` what it does wrong.
+
 `document` reads the examples of docs/protocol.md, and `exchange` writes the one that it shows byte by byte.
 """

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a hostile broker does with messages: each is made of chance with a seed, and of the topics that it is for."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from dataclasses import replace
+
+from .hostile_broker import Fault
+from .mqtt import Publish, matches
+
+Passed = list[tuple[float, Publish]]
+
+EVERYTHING = "#"
+REORDERED_WITHIN = 0.2
+"""A message that waits for the next one, to come after it, waits for so many seconds at most."""
+
+
+def sometimes(share: float, what: Callable[[Publish], Passed], topics: str = EVERYTHING, seed: int = 1) -> Fault:
+    """Does something to this share of the messages of some topics, and passes the others on."""
+    chance = random.Random(seed)
+
+    def fault(message: Publish) -> Passed:
+        if matches(topics, message.topic) and chance.random() < share:
+            return what(message)
+        return [(0.0, message)]
+
+    return fault
+
+
+def dropped(message: Publish) -> Passed:
+    return []
+
+
+def doubled(message: Publish) -> Passed:
+    return [(0.0, message), (0.0, message)]
+
+
+def late(message: Publish) -> Passed:
+    """Behind those that come in the meantime."""
+    return [(REORDERED_WITHIN, message)]
+
+
+def delayed(seconds: float) -> Callable[[Publish], Passed]:
+    return lambda message: [(seconds, message)]
+
+
+def altered(message: Publish) -> Passed:
+    """One bit of the last byte is another one."""
+    payload = message.payload
+    changed = payload[:-1] + bytes((payload[-1] ^ 1,)) if payload else payload
+    return [(0.0, replace(message, payload=changed))]

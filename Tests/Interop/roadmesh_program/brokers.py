@@ -1,0 +1,226 @@
+# SPDX-License-Identifier: Apache-2.0
+"""MQTT brokers beside a test: Debian's mosquitto, and a cluster of three nats-servers. A pytest plugin."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import shutil
+import signal
+import socket
+import subprocess
+import urllib.request
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from time import monotonic, sleep
+
+import pytest
+from paho.mqtt.client import Client, MQTTv311
+from paho.mqtt.enums import CallbackAPIVersion
+from roadmesh_peer.broker_nodes import BrokerNodes
+from roadmesh_peer.hostile_broker import HostileBroker
+from roadmesh_peer.net import Net
+
+# A cluster agrees on its leaders in some seconds, on a busy machine in some ten.
+READY = 60.0
+LOOK_AGAIN = 0.05
+# Below those that the kernel gives to whoever dials.
+PORTS = range(12_000, 32_000)
+
+MOSQUITTO = """listener {port} 127.0.0.1
+allow_anonymous true
+persistence false
+log_dest stderr
+"""
+
+NATS = """server_name: n{number}
+listen: 127.0.0.1:{client}
+http: 127.0.0.1:{http}
+jetstream {{ store_dir: "{folder}/n{number}" }}
+mqtt {{ listen: 127.0.0.1:{mqtt} }}
+cluster {{
+  name: test
+  listen: 127.0.0.1:{route}
+  routes: [{routes}]
+}}
+"""
+
+
+def installed(name: str) -> str:
+    """Where a broker is. A daemon's folder is in nobody's search path but root's."""
+    if path := shutil.which(name, path=f"{os.environ.get('PATH', '')}:/usr/sbin"):
+        return path
+    if os.environ.get("ROADMESH_LAB") == "required":
+        pytest.fail(f"this takes the package {name}", pytrace=False)
+    pytest.skip(f"this takes the package {name}")
+
+
+def free_ports(count: int) -> list[int]:
+    """Ports that nobody has at present."""
+    found: list[int] = []
+    while len(found) < count:
+        port = random.choice(PORTS)
+        with socket.socket() as probe, suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            if port not in found:
+                found.append(port)
+    return found
+
+
+def wait(holds: Callable[[], bool], what: str, timeout: float = READY) -> None:
+    deadline = monotonic() + timeout
+    while not holds():
+        assert monotonic() < deadline, f"{what} has not come up within {timeout:g} s"
+        sleep(LOOK_AGAIN)
+
+
+def takes_clients(port: int) -> bool:
+    """Whether a client gets a connection, and a subscription of the kind that nodes have."""
+    granted: list[object] = []
+
+    def subscribe(*_: object) -> None:
+        client.subscribe("probe/+", 1)
+
+    client = Client(CallbackAPIVersion.VERSION2, client_id=f"probe{port}", protocol=MQTTv311)
+    client.on_connect = subscribe
+    client.on_subscribe = lambda *about: granted.extend(one for one in about[3] if not one.is_failure)
+    try:
+        client.connect("127.0.0.1", port)
+    except OSError:
+        return False
+    deadline = monotonic() + 5
+    while not granted and monotonic() < deadline and client.loop(0.1) == 0:
+        pass
+    client.disconnect()
+    return bool(granted)
+
+
+class Broker:
+    """A broker that is a process, at the same port whenever it runs."""
+
+    def __init__(self, command: list[str], port: int, log: Path) -> None:
+        self._command = command
+        self._log = log
+        self.port = port
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def url(self) -> str:
+        return f"mqtt://127.0.0.1:{self.port}"
+
+    def begin(self) -> None:
+        with self._log.open("ab") as log:
+            self._process = subprocess.Popen(self._command, stdout=log, stderr=log)
+
+    def start(self) -> None:
+        self.begin()
+        wait(self._is_up, self._command[0])
+
+    def _is_up(self) -> bool:
+        assert self._process and self._process.poll() is None, self._log.read_text()
+        return takes_clients(self.port)
+
+    def kill(self) -> None:
+        """As power that goes: it says nothing to anybody."""
+        if self._process:
+            self._process.kill()
+            self._process.wait()
+            self._process = None
+
+    def restart(self) -> None:
+        self.kill()
+        self.start()
+
+    @contextmanager
+    def frozen(self) -> Iterator[None]:
+        """It keeps its connections and does nothing."""
+        assert self._process
+        self._process.send_signal(signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            self._process.send_signal(signal.SIGCONT)
+
+
+class Cluster:
+    """Three nats-servers that store what they are told together. Nodes may be at any of them."""
+
+    def __init__(self, folder: Path) -> None:
+        ports = [free_ports(4) for _ in range(3)]
+        routes = ", ".join(f"nats://127.0.0.1:{route}" for *_, route in ports)
+        program = installed("nats-server")
+        self._http = [http for _, http, _, _ in ports]
+        self.brokers: list[Broker] = []
+        for number, (client, http, mqtt, route) in enumerate(ports, 1):
+            config = folder / f"n{number}.conf"
+            named = dict(number=number, client=client, http=http, mqtt=mqtt, route=route)
+            config.write_text(NATS.format(**named, routes=routes, folder=folder))
+            self.brokers.append(Broker([program, "-c", str(config)], mqtt, folder / f"n{number}.log"))
+
+    def start(self) -> None:
+        for broker in self.brokers:
+            broker.begin()
+        wait(self._has_leader, "the cluster")
+        for broker in self.brokers:
+            wait(lambda port=broker.port: takes_clients(port), f"the broker at {broker.url}")  # type: ignore[misc]
+
+    def _has_leader(self) -> bool:
+        with suppress(OSError, ValueError):
+            return all(self._asked(http, "jsz").get("meta_cluster", {}).get("leader") for http in self._http)
+        return False
+
+    @staticmethod
+    def _asked(port: int, what: str) -> dict[str, dict[str, str]]:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/{what}", timeout=5) as answer:
+            told: dict[str, dict[str, str]] = json.load(answer)
+            return told
+
+    def close(self) -> None:
+        for broker in self.brokers:
+            broker.kill()
+
+
+@pytest.fixture
+def mosquitto(tmp_path: Path) -> Iterator[Broker]:
+    [port] = free_ports(1)
+    config = tmp_path / "mosquitto.conf"
+    config.write_text(MOSQUITTO.format(port=port))
+    broker = Broker([installed("mosquitto"), "-c", str(config)], port, tmp_path / "mosquitto.log")
+    broker.start()
+    yield broker
+    broker.kill()
+
+
+@pytest.fixture
+def cluster(tmp_path: Path) -> Iterator[Cluster]:
+    made = Cluster(tmp_path)
+    try:
+        made.start()
+        yield made
+    finally:
+        made.close()
+
+
+@pytest.fixture
+def hostile() -> Iterator[HostileBroker]:
+    """Correct, as long as it is not told to do wrong."""
+    made = HostileBroker()
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def nodes() -> Iterator[BrokerNodes]:
+    """Nodes of Python's. They live while the test waits for one of them."""
+    made = BrokerNodes(Net(real=True))
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def nodes_beside(nodes: BrokerNodes) -> Iterator[BrokerNodes]:
+    """Nodes of Python's that live on by themselves."""
+    with nodes.net.beside():
+        yield nodes
