@@ -106,6 +106,25 @@ def cast(guest: Program, song: str, seen_by: Iterable[Program], timeout: float =
     return max(first["_received"] for first in firsts) - started
 
 
+# Between a vote and the next: a host follows only so many wishes of one guest (`DJLimits.wishesPerSecond`).
+BETWEEN_VOTES = 0.25
+
+
+def votes(lab: Lab, voter: Program, song: str, seen_by: Sequence[Program], count: int) -> list[float]:
+    """Votes and takes it back, again and again. The seconds that each vote took until the last one showed it."""
+    shown = shows_vote(song, identity(voter))
+    seconds = []
+    for _ in range(count):
+        started = time.monotonic()
+        voter.say(f"vote {song}")
+        seconds.append(max(one.expect("snapshot", shown, timeout=START)["_received"] for one in seen_by) - started)
+        voter.say(f"unvote {song}")
+        for one in {voter, *seen_by}:
+            one.expect("snapshot", lambda snapshot: not shown(snapshot), timeout=START)
+        hold(lab, BETWEEN_VOTES)
+    return seconds
+
+
 def hold(lab: Lab, seconds: float) -> None:
     """Lets time pass, where time itself is what a test is about. Ends early only where a box dies."""
     deadline = time.monotonic() + seconds

@@ -19,10 +19,10 @@ from helpers import (
     identity,
     last_snapshot,
     links_of,
-    shows_vote,
     song_list,
     start_host,
     voters,
+    votes,
 )
 from lab import Box, Lab, Program
 
@@ -31,9 +31,6 @@ THREE_HOPS, SIX_HOPS = 0.120, 0.190
 # Of each hop behind the first.
 FURTHER_HOP = 0.033
 VOTES = int(os.environ.get("VOTES", "20"))
-# Between a vote and the next: a host follows only so many wishes of one guest (`DJLimits.wishesPerSecond`).
-BETWEEN_VOTES = 0.25
-
 # From the death of a relay until what the host has changed since is on the screens behind it. RIOT's RPL takes up to five
 # minutes to see that a parent is gone.
 REPAIRED = 1.5
@@ -96,21 +93,6 @@ def parent(lab: Lab, node: Program) -> str:
     raise AssertionError(f"{node} says nothing to anybody: {links_of(lab, controller)}")
 
 
-def votes(lab: Lab, voter: Program, seen_by: Sequence[Program], count: int = VOTES) -> list[float]:
-    """Votes and takes it back, again and again. The seconds that each vote took until the last one showed it."""
-    shown = shows_vote(SONG, identity(voter))
-    seconds = []
-    for _ in range(count):
-        started = time.monotonic()
-        voter.say(f"vote {SONG}")
-        seconds.append(max(one.expect("snapshot", shown, timeout=START)["_received"] for one in seen_by) - started)
-        voter.say(f"unvote {SONG}")
-        for one in {voter, *seen_by}:
-            one.expect("snapshot", lambda snapshot: not shown(snapshot), timeout=START)
-        hold(lab, BETWEEN_VOTES)
-    return seconds
-
-
 # How fast
 
 
@@ -119,8 +101,8 @@ def test_a_vote_over_three_hops_is_counted_and_seen_by_all(road: Lab, boxes: lis
     medians = []
     for hop, voter in enumerate(nodes[1:], 1):
         # Warm: intervals are tuned, and have gone to those for data.
-        votes(road, voter, nodes, 5)
-        seconds = votes(road, voter, nodes)
+        votes(road, voter, SONG, nodes, 5)
+        seconds = votes(road, voter, SONG, nodes, VOTES)
         medians.append(figures.times(f"a vote over {hop} hops, seen by all", seconds))
     further = [later - earlier for earlier, later in itertools.pairwise(medians)]
     figures.note("each further hop: " + ", ".join(f"{one * 1e3:.0f} ms" for one in further))
@@ -130,8 +112,8 @@ def test_a_vote_over_three_hops_is_counted_and_seen_by_all(road: Lab, boxes: lis
 
 def test_a_vote_over_six_hops_is_seen_by_all(road: Lab, boxes: list[Box], figures: Figures) -> None:
     nodes = start_chain(road, boxes)
-    votes(road, nodes[-1], nodes, 5)
-    assert figures.times("a vote over 6 hops, seen by all", votes(road, nodes[-1], nodes), SIX_HOPS) <= SIX_HOPS
+    votes(road, nodes[-1], SONG, nodes, 5)
+    assert figures.times("a vote over 6 hops, seen by all", votes(road, nodes[-1], SONG, nodes, VOTES), SIX_HOPS) <= SIX_HOPS
 
 
 # Relays that die

@@ -23,6 +23,7 @@ from typing import Any
 from bluetooth import Management, Unplug, attach
 from loop import turn
 from programs import Program
+from tunnels import Tunnels
 from wire import FROM_BOX_WINDOW, Wire
 
 AGENT_LINE = "/dev/ttyS0"
@@ -54,6 +55,7 @@ class Agent:
         self._awaited_controllers: int | None = None
         self._wire = Wire(FROM_BOX_WINDOW)
         self._requests: list[dict[str, Any]] = []
+        self._tunnels = Tunnels(self._selector, self.emit)
         # Opened twice, since reading must not block and writing should.
         self._line_in = os.open(AGENT_LINE, os.O_RDONLY | os.O_NOCTTY | os.O_CLOEXEC | os.O_NONBLOCK)
         self._line_out = os.open(AGENT_LINE, os.O_WRONLY | os.O_NOCTTY | os.O_CLOEXEC)
@@ -198,6 +200,12 @@ class Agent:
     def do_loopback(self) -> None:
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as control:
             fcntl.ioctl(control, SIOCSIFFLAGS, struct.pack("16sH14s", b"lo", IFF_UP_RUNNING, b""))
+
+    def do_listen(self, port: int) -> None:
+        self._tunnels.listen(port)
+
+    def do_tunnel(self, number: int, data: str) -> None:
+        self._tunnels.write(number, data)
 
     def do_power_off(self) -> None:
         os.sync()

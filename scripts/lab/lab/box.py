@@ -18,6 +18,7 @@ from .errors import BoxDied, LabError
 from .folder import slug
 from .hub import JSONLines
 from .program import DEFAULT_TIMEOUT, Program
+from .tunnels import Tunnels
 
 if TYPE_CHECKING:
     from .lab import Lab
@@ -95,6 +96,7 @@ class Box:
         self.main_conf = main_conf
         self.memory = memory
         self.programs: dict[str, Program] = {}
+        self.tunnels = Tunnels(self)
         self.boot_seconds: float | None = None
         """How long the last boot took, from the start of its kernel to all controllers up."""
         self.controllers = [self._add_controller(*one, profile) for one in enumerate(drivers)]
@@ -222,6 +224,7 @@ class Box:
         os.close(self._death)
         self._channel.close()
         self._line.close()
+        self.tunnels.close()
         for program in self.programs.values():
             if program.exit_code is None and self._expected_death:
                 program.on_exit(-9)
@@ -254,6 +257,8 @@ class Box:
         elif kind == "ready":
             self._ready = True
             self.boot_seconds = time.monotonic() - self._started
+        elif kind == "tunnel":
+            self.tunnels.on_event(event)
         elif kind == "controller":
             self._controller_changed(event["change"], event["index"])
 

@@ -1,0 +1,67 @@
+"""The machine's ends of the TCP connections that come out of a box (box/tunnels.py)."""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import socket
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .box import Box
+
+# Of one read: with base64 around it, it fits into what a line may have on its way.
+READ_SIZE = 1024
+
+
+class Tunnels:
+    """Those of one box. All but `open` runs in the hub's thread."""
+
+    def __init__(self, box: Box) -> None:
+        self._box = box
+        self._connections: dict[int, socket.socket] = {}
+
+    def open(self, port: int) -> None:
+        """From now on this port of the box's loopback is that of the machine's."""
+        self._box.await_ready()
+        self._box.ask("loopback")
+        self._box.ask("listen", port=port)
+
+    def on_event(self, event: dict[str, Any]) -> None:
+        number = event["connection"]
+        if "port" in event:
+            return self._connect(number, event["port"])
+        data = base64.b64decode(event["data"])
+        if not data:
+            return self._drop(number)
+        if connection := self._connections.get(number):
+            with contextlib.suppress(OSError):
+                connection.sendall(data)
+
+    def _connect(self, number: int, port: int) -> None:
+        try:
+            connection = socket.create_connection(("127.0.0.1", port), timeout=1)
+        except OSError:
+            return self._box.ask("tunnel", check=False, number=number, data="")
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._connections[number] = connection
+        self._box.lab.hub.watch(connection.fileno(), lambda: self._read(number))
+
+    def _read(self, number: int) -> None:
+        try:
+            data = self._connections[number].recv(READ_SIZE)
+        except OSError:
+            data = b""
+        self._box.ask("tunnel", check=False, number=number, data=base64.b64encode(data).decode())
+        if not data:
+            self._drop(number)
+
+    def _drop(self, number: int) -> None:
+        if connection := self._connections.pop(number, None):
+            self._box.lab.hub.unwatch(connection.fileno())
+            connection.close()
+
+    def close(self) -> None:
+        """The box is gone, and what it was connected to is told."""
+        for number in list(self._connections):
+            self._drop(number)
