@@ -47,11 +47,12 @@ struct BrokerAccount: Sendable {
     /// What a person has to do something about is told at once; that nothing answers only when it lasts.
     private mutating func judge(now: MeshInstant) -> [BrokerCondition] {
         guard let fault else { return [] }
+        let mayPass = fault.kind == .unreachable || fault.isPassing
+        if mayPass, now - awaySince < BrokerLimits.patience { return [] }
         switch fault.kind {
         case .refused: return tell(.refused(fault.cause))
         case .untrusted: return tell(.untrusted(fault.cause))
-        case .unreachable:
-            return now - awaySince < BrokerLimits.patience ? [] : tell(.unreachable(fault.cause))
+        case .unreachable: return tell(.unreachable(fault.cause))
         }
     }
 
@@ -66,6 +67,9 @@ struct BrokerAccount: Sendable {
     /// A connection that is over has carried this.
     mutating func carried(_ traffic: BrokerTraffic) { former = former + traffic }
 
+    /// Everything, with what the connection has carried so far.
+    func all(with traffic: BrokerTraffic) -> BrokerTraffic { former + traffic }
+
     /// Time has passed; the connection has carried this so far.
     mutating func tick(_ traffic: BrokerTraffic, now: MeshInstant) -> [BrokerCondition] {
         let isHour = now - hourBegan >= BrokerLimits.bill
@@ -73,7 +77,7 @@ struct BrokerAccount: Sendable {
         var conditions = judge(now: now)
         guard isDue else { return conditions }
         billTold = now
-        let all = former + traffic
+        let all = all(with: traffic)
         let bill = all - atBeginOfHour
         conditions.append(.carried(sent: bill.sent, received: bill.received, isHour: isHour))
         if isHour { (hourBegan, atBeginOfHour) = (now, all) }

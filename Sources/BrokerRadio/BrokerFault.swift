@@ -20,7 +20,12 @@ public struct BrokerFault: Error, Hashable, Sendable {
     /// The end of a sentence, in the system's words.
     public var cause: String
 
-    init(_ kind: Kind, _ cause: String) { (self.kind, self.cause) = (kind, cause) }
+    /// It may be over with the next try.
+    var isPassing = false
+
+    init(_ kind: Kind, _ cause: String, isPassing: Bool = false) {
+        (self.kind, self.cause, self.isPassing) = (kind, cause, isPassing)
+    }
 
     /// What libmosquitto has returned, and the broker's own answer (MQTT 3.1.1, 3.2.2.3).
     init(code: Int32, refusal: Int32) {

@@ -28,6 +28,12 @@ public enum BrokerLimits {
     /// Events of a connection that wait to be dealt with: what all channels may have under way, and as much again.
     static let events = 2 * 32 * accepted
 
+    /// Where nothing has arrived for so long, this node sends something to itself: each ten seconds somebody says something in a channel,
+    /// and a host without guests sends 20 kilobytes an hour like that.
+    static let quiet: Duration = .seconds(40)
+    /// Where that does not arrive either for so long, the broker has forgotten what this node listens to, and is connected to again.
+    static let echo: Duration = .seconds(10)
+
     // MARK: Channels
 
     /// Channels that others have opened, in all: every guest twice, as when all move from one link to another, and as many whose

@@ -45,6 +45,8 @@ struct BrokerMachine: Sendable {
         case deliver([UInt8], in: BrokerID)
         /// The other end of a channel is gone.
         case end(BrokerID)
+        /// Nothing arrives at this connection any more.
+        case reconnect
     }
 
     private struct Place: Sendable {
@@ -77,6 +79,9 @@ struct BrokerMachine: Sendable {
     let topics: BrokerTopics
     /// The connection works, and what is for this node arrives.
     private(set) var isReady = false
+    /// When something arrived last, and when this node has sent something to itself after that.
+    private var heard = MeshInstant.zero
+    private var probed: MeshInstant?
     private var isConnected = false
     private var run: [UInt8] = []
     private var advertisement: Advertisement?
@@ -108,7 +113,9 @@ struct BrokerMachine: Sendable {
             return [.subscribe(topics.inbox(own))]
         case .granted(let filter): return granted(filter, random, now)
         case .ended: return ended()
-        case .arrived(let topic, let payload): return arrived(topics.subject(of: topic), payload, random, now)
+        case .arrived(let topic, let payload):
+            (heard, probed) = (now, nil)
+            return arrived(topics.subject(of: topic), payload, random, now)
         case .advertise(let advertisement): return advertise(advertisement)
         case .scan(let service): return scan(service, now)
         case .dial(let number, let other):
@@ -126,7 +133,7 @@ struct BrokerMachine: Sendable {
 
     private mutating func granted(_ filter: String, _ random: UInt64, _ now: MeshInstant) -> [Action] {
         guard filter == topics.inbox(own), isConnected, !isReady else { return [] }
-        isReady = true
+        (isReady, heard, probed) = (true, now, nil)
         let watched = filters.sorted().map { Action.subscribe($0) }
         return [.ready] + watched + publish() + callAll(random, now)
     }
@@ -265,7 +272,7 @@ struct BrokerMachine: Sendable {
     }
 
     private mutating func tick(_ random: UInt64, _ now: MeshInstant) -> [Action] {
-        var actions = tell(now)
+        var actions = tell(now) + listen(random, now)
         // Callers that were never there, or are there no more.
         channels = channels.filter { $0.value.answered.map { now - $0 < BrokerLimits.answer } ?? true }
         for (number, dial) in dials.sorted(by: { $0.key < $1.key }) {
@@ -275,6 +282,17 @@ struct BrokerMachine: Sendable {
             actions += call(number, random &+ UInt64(number), now)
         }
         return actions
+    }
+
+    /// Whether what is for this node still arrives. The answer is a value in a channel that nobody knows.
+    private mutating func listen(_ random: UInt64, _ now: MeshInstant) -> [Action] {
+        guard isReady, now - heard >= BrokerLimits.quiet else { return [] }
+        guard let probed else {
+            probed = now
+            let echo = topics.value(own, BrokerID(channel: random))
+            return [.publish(echo, BrokerValue.answer, isRetained: false)]
+        }
+        return now - probed >= BrokerLimits.echo ? [.reconnect] : []
     }
 
     // MARK: What arrives

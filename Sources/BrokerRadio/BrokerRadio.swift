@@ -86,6 +86,12 @@ public actor BrokerRadio: Radio {
         eventSink.finish()
     }
 
+    /// Bytes that have gone over the network, both ways, with all headers, since this was opened.
+    package var carried: UInt64 {
+        let traffic = account.all(with: connection?.traffic ?? BrokerTraffic())
+        return traffic.sent + traffic.received
+    }
+
     // MARK: The connection
 
     private func run() async {
@@ -152,6 +158,7 @@ public actor BrokerRadio: Radio {
             guard let channel = channels[id]?.channel, !channel.take(value) else { return }
             channel.finish(with: RadioError(.channelLost, "values beyond the window"))
             handle(.closed(id))
+        case .reconnect: connection?.fail(BrokerFault(.unreachable, "it sends nothing any more"))
         case .end(let id): channels.removeValue(forKey: id)?.channel?.finish(with: nil)
         }
     }

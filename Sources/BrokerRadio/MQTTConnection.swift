@@ -42,6 +42,8 @@ final class MQTTConnection: Sendable {
         /// libmosquitto's last complaint.
         var complaint: String?
         var refusal: Int32 = 0
+        /// Why the connection is of no use.
+        var fault: BrokerFault?
         var traffic = BrokerTraffic()
     }
 
@@ -87,6 +89,9 @@ final class MQTTConnection: Sendable {
         }
     }
 
+    /// Ends it, since it is of no use.
+    func fail(_ fault: BrokerFault) { state.withLockedValue { $0.fault = $0.fault ?? fault } }
+
     /// Ends it, after what was published.
     func close() {
         state.withLockedValue { state in
@@ -128,21 +133,24 @@ final class MQTTConnection: Sendable {
         let begun = mosquitto_connect_async(
             handle, broker.host, Int32(broker.port), Int32(BrokerLimits.keepAlive.components.seconds))
         guard begun == 0 || begun == MOSQ_ERR_CONN_PENDING.rawValue else { return BrokerFault(code: begun, refusal: 0) }
-        let started = ContinuousClock.now
+        var waitsSince = ContinuousClock.now
         var closing: ContinuousClock.Instant?
         while true {
             let code = mosquitto_loop(handle, 1_000, 1)
-            let (isConnected, isClosing, refusal) = state.withLockedValue { state in
+            let (isConnected, isClosing, refusal, fault, isWaiting) = state.withLockedValue { state in
                 state.traffic.note(mosquitto_socket(handle))
-                return (state.isConnected, state.isClosing, state.refusal)
+                return (
+                    state.isConnected, state.isClosing, state.refusal, state.fault,
+                    !state.isConnected || !state.asked.isEmpty
+                )
             }
+            if let fault { return fault }
             if code != 0 || refusal != 0 { return BrokerFault(code: code, refusal: refusal) }
             if isClosing, !isConnected { return BrokerFault(.unreachable, "closed") }
             if isClosing, closing == nil { closing = .now + BrokerLimits.farewell }
             if let closing, ContinuousClock.now > closing { return BrokerFault(.unreachable, "closed") }
-            if !isConnected, ContinuousClock.now - started > BrokerLimits.connect {
-                return BrokerFault(.unreachable, "no answer")
-            }
+            if !isWaiting { waitsSince = .now }
+            if ContinuousClock.now - waitsSince > BrokerLimits.connect { return BrokerFault(.unreachable, "no answer") }
         }
     }
 
@@ -198,7 +206,11 @@ final class MQTTConnection: Sendable {
     private func granted(_ number: Int32, _ isGranted: Bool) {
         let filter = state.withLockedValue { $0.asked.removeValue(forKey: number) }
         guard let filter else { return }
-        if isGranted { tell(.granted(filter)) } else { complained("the broker does not let this node read \(filter)") }
+        guard !isGranted else { return tell(.granted(filter)) }
+        // A server that is about to change its leader says so too: another connection may be granted it.
+        state.withLockedValue {
+            $0.fault = BrokerFault(.refused, "it does not let this device read \(filter)", isPassing: true)
+        }
     }
 
     private func published(_ number: Int32) {

@@ -124,6 +124,22 @@ struct BrokerMachineTests {
         #expect(flood.count < BrokerLimits.restoreBurst + 1)
     }
 
+    @Test("a broker that has forgotten what a node listens to is found out, and left; one that is only quiet is not")
+    func deaf() throws {
+        var host = try machine(of: car)
+        #expect(host.handle(.tick, random: 3, now: BrokerLimits.quiet - .milliseconds(1)) == [])
+        let echo = topics.value(try id(car), BrokerID(channel: 4))
+        let probe = BrokerMachine.Action.publish(echo, BrokerValue.answer, isRetained: false)
+        #expect(host.handle(.tick, random: 4, now: BrokerLimits.quiet) == [probe])
+        #expect(host.handle(.tick, random: 5, now: BrokerLimits.quiet + .seconds(1)) == [])
+        #expect(
+            host.handle(.arrived(topic: echo, BrokerValue.answer), random: 6, now: BrokerLimits.quiet + .seconds(2))
+                == [])
+        let later = BrokerLimits.quiet * 2 + .seconds(2)
+        #expect(host.handle(.tick, random: 7, now: later).count == 1)
+        #expect(host.handle(.tick, random: 8, now: later + BrokerLimits.echo) == [.reconnect])
+    }
+
     @Test("who calls in another's name, and reads no answer, has no channel, and its place is free again")
     func falseCaller() throws {
         var host = try machine(of: car)
@@ -258,6 +274,15 @@ struct BrokerAccountTests {
         var account = BrokerAccount(now: .zero)
         #expect(account.ended(BrokerFault(.refused, "not authorised"), now: .zero) == [.refused("not authorised")])
         #expect(account.ended(BrokerFault(.untrusted, "expired"), now: .seconds(1)) == [.untrusted("expired")])
+    }
+
+    @Test("a server that does not grant what is listened to, as while a cluster has no leader, is told when that lasts")
+    func passing() {
+        var account = BrokerAccount(now: .zero)
+        _ = account.connected(now: .zero)
+        let fault = BrokerFault(.refused, "it does not let this device read", isPassing: true)
+        #expect(account.ended(fault, now: .seconds(1)) == [])
+        #expect(account.ended(fault, now: .seconds(11)) == [.refused("it does not let this device read")])
     }
 
     @Test("pauses grow, are never longer than fifteen seconds, and begin anew after a connection that has worked")

@@ -60,6 +60,7 @@ extension NodeCore {
                 show(.contact(lost))
             }
             if context.mesh.host == nil { quietLoss.ended(over: links.bearer(of: id)) }
+            if links.isBesideRadio(id) { decisions.besideRadio.insert(id) }
             wayEnded(id, end)
             if circuits.place(of: id) == nil { emit(.linksChanged) }
             // At once: a link that takes its place is told nothing before the step in which its guest is there.

@@ -55,6 +55,8 @@ struct NodeDecisions: Sendable {
     private(set) var inRange = WaysInRange()
     /// Hosts of a known name and another key that people were told of, by their heads.
     var toldCopies = RecentTable<Peer.ID, Bool>(limit: NodeLimits.shownHosts)
+    /// Links whose end is to be dealt with, and that went over something beside the radio.
+    var besideRadio: Set<MeshCore.LinkID> = []
     /// Why covers cannot be had at present.
     private(set) var failingCovers: Set<NetworkError> = []
     /// Whom a host keeps out beyond its session, the oldest first.
@@ -304,7 +306,8 @@ struct NodeDecisions: Sendable {
     ) -> [Act] {
         guard let isLast = presence.unlinked(peer.id, by: id) else { return [] }
         let reason = DisconnectReason(end)
-        let watched = watch(reason == .linkLost ? .linkLost(peer.id) : .unlinked(peer.id), &context)
+        let isRadios = besideRadio.remove(id) == nil
+        let watched = watch(reason == .linkLost && isRadios ? .linkLost(peer.id) : .unlinked(peer.id), &context)
         // A host that is stopped keeps its session: its guests wait for it, as they do in a tunnel.
         let isStopped = end == .goodbye(.stopped)
         let ending = MultipeerEvent.peerDisconnected(peer, reason: isStopped && app.guest != nil ? .linkLost : reason)

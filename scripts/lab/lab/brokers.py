@@ -30,7 +30,7 @@ NATS = """server_name: n{number}
 listen: 127.0.0.1:{client}
 http: 127.0.0.1:{http}
 jetstream {{ store_dir: "{folder}/n{number}" }}
-mqtt {{ listen: 127.0.0.1:{mqtt}, stream_replicas: 3, consumer_replicas: 3 }}
+mqtt {{ listen: 127.0.0.1:{mqtt}, consumer_replicas: 3 }}
 cluster {{
   name: cars
   listen: 127.0.0.1:{route}
