@@ -49,6 +49,7 @@ let package = Package(
         .library(name: "MeshSimulator", targets: ["MeshSimulator"]),
         .executable(name: "roadmesh", targets: ["roadmesh"]),
         .executable(name: "mesh-simulator", targets: ["mesh-simulator"]),
+        .executable(name: "broker-load", targets: ["broker-load"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
@@ -208,6 +209,12 @@ let package = Package(
                 "MeshSimulator",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
+            swiftSettings: strict),
+
+        // Thousands of nodes at one broker, for scripts/bench.
+        .executableTarget(
+            name: "broker-load",
+            dependencies: ["BLETransport", "BrokerRadio", "DemocracyDJ", "MeshNode", "MeshProtocol", "NodeStore", logging],
             swiftSettings: strict),
 
         // For tests of features: a store that holds a test to every change and every effect.
