@@ -7,6 +7,7 @@ import secrets
 from collections.abc import Callable
 
 import pytest
+from roadmesh_peer import broker
 from roadmesh_peer.broker_faults import Passed, altered, delayed, doubled, dropped, late, sometimes
 from roadmesh_peer.broker_nodes import CAR, PATIENCE, BrokerNodes
 from roadmesh_peer.broker_wire import ANSWER, Call, Presence, Topics, address_of, client_id
@@ -296,6 +297,28 @@ def test_a_broker_that_answers_nothing_is_left_and_come_back_to(
     hostile.is_mute = False
     nodes.until_counted(ana, *SONGS)
     assert votes(car, ana) == sorted(SONGS)
+
+
+@pytest.mark.parametrize("side", ["host", "guest"])
+def test_who_is_forgotten_by_the_broker_connects_anew(
+    side: str, car: Host, ana: Client, hostile: HostileBroker, nodes: BrokerNodes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(broker, "QUIET", 2.0)
+    connections = hostile.connections
+    hostile.forget(client_id(address_of((car if side == "host" else ana).key.identifier)))
+    nodes.vote(ana, *SONGS[1:])
+    assert votes(car, ana) == sorted(SONGS) and hostile.connections == connections + 1
+
+
+def test_who_is_only_quiet_stays_connected(
+    car: Host, ana: Client, hostile: HostileBroker, nodes: BrokerNodes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(broker, "QUIET", 0.2)
+    connections = hostile.connections
+    own = TOPICS.to(address_of(car.key.identifier))
+    to_itself = client_id(address_of(car.key.identifier))
+    nodes.net.until(lambda: [seen.client for seen in hostile.published(own)].count(to_itself) >= 5, "it asks itself")
+    assert hostile.connections == connections and not ana.ends
 
 
 # What a broker sees

@@ -349,3 +349,11 @@ def test_a_broker_that_answers_no_new_connection_is_left_and_come_back_to(pair: 
     pair.broker.is_mute = False
     pair.counted()
     assert pair.broker.connections > connections
+
+
+@pytest.mark.parametrize("side", ["host", "guest"])
+def test_who_is_forgotten_by_the_broker_connects_anew(side: str, pair: Pair) -> None:
+    connections = pair.broker.connections
+    pair.broker.forget(client_id(address(pair.car if side == "host" else pair.bob)))
+    pair.vote(*SONGS[1:])
+    assert pair.broker.connections == connections + 1

@@ -41,6 +41,8 @@ UNFINISHED = 10.0
 """So is a channel on which an SDU is not whole so many seconds after its first chunk."""
 FIRST_REST, LONGEST_REST = 0.1, 2.0
 """Between two connections that fail."""
+QUIET, UNHEARD = 40.0, 5.0
+"""Who has heard nothing for so many seconds says something to itself, which comes back in so many."""
 CHANNELS_OF_OTHERS, CALLS_OF_OTHERS = 40, 256
 HOSTS = 256
 AGAIN = 1.0
@@ -158,6 +160,9 @@ class BrokerRadio:
         """Of this connection; nothing where there is none."""
         self._connection: Connection | None = None
         self._is_granted = False
+        self._heard_at = 0.0
+        self._asked_at: float | None = None
+        """When it has said something to itself of which nothing has been heard."""
         self._rest, self._connect_at = FIRST_REST, 0.0
         self._listener: Callable[[Heard], None] | None = None
         self._is_looking = False
@@ -196,6 +201,8 @@ class BrokerRadio:
                 self._listener(heard)
         self._forget_calls()
         self._tell()
+        if self._is_granted:
+            self._ask()
 
     # The connection
 
@@ -214,8 +221,8 @@ class BrokerRadio:
 
     def granted(self, topic: str) -> None:
         if topic == self.topics.to(self.address):
-            self._is_granted = True
-            self._rest = FIRST_REST
+            self._is_granted, self._rest = True, FIRST_REST
+            self._heard_at, self._asked_at = self.net.now, None
             self._tell()
 
     def disconnected(self, why: str) -> None:
@@ -234,7 +241,18 @@ class BrokerRadio:
         if self._connection:
             self._connection.publish(topic, payload, retain=retain)
 
+    def _ask(self) -> None:
+        """A broker may have forgotten what this node listens to."""
+        if self._asked_at is not None and self.net.now >= self._asked_at + UNHEARD:
+            assert self._connection
+            self._connection.close()
+            self.disconnected("it has forgotten this node")
+        elif self._asked_at is None and self.net.now >= self._heard_at + QUIET:
+            self._asked_at = self.net.now
+            self.publish(self.topics.to(self.address, secrets.token_hex(CHANNEL_BYTES)), ANSWER)
+
     def came(self, topic: str, payload: bytes) -> None:
+        self._heard_at, self._asked_at = self.net.now, None
         place = topic.rpartition("/")[2]
         if topic == self.topics.here(place):
             self._take_presence(place, payload)

@@ -125,6 +125,16 @@ class HostileBroker:
 
         self._do(forge)
 
+    def forget(self, client: str | None = None) -> None:
+        """Passes nothing on any more to a client, or to all, until it is connected anew."""
+
+        def forget() -> None:
+            for session in list(self._sessions.values()):
+                if client in (None, session.client):
+                    session.subscriptions.clear()
+
+        self._do(forget)
+
     def cut(self, client: str | None = None) -> None:
         """Ends the connection of a client, or of all, without a word."""
 
