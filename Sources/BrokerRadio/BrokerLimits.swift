@@ -67,6 +67,10 @@ public enum BrokerLimits {
     static let restoresPerSecond = 1
     static let restoreBurst = 4
 
+    /// How often a node's own advertisement is published again, whether it is there or not: clusters lose retained messages, or keep them
+    /// from who subscribes at the wrong moment. 12 kilobytes an hour for each who hears it.
+    static let published: Duration = .seconds(60)
+
     // MARK: The bill
 
     /// How often the bytes are told.

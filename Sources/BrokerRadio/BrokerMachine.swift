@@ -62,6 +62,8 @@ struct BrokerMachine: Sendable {
         /// The dial that has no answer yet.
         var dial: Int?
         var isDialled = false
+        /// The called node's run at the time of the call: its advertisement may be gone for a while before it has another.
+        var run: [UInt8] = []
         /// Since when a caller has not said anything after its call; nil for one that has.
         var answered: MeshInstant?
 
@@ -85,6 +87,8 @@ struct BrokerMachine: Sendable {
     private var isConnected = false
     private var run: [UInt8] = []
     private var advertisement: Advertisement?
+    /// When that was published last.
+    private var published: MeshInstant?
     private var scanned: ServiceUUID?
     /// What is listened to: who was looked for once goes on being watched.
     private var filters: Set<String> = []
@@ -116,7 +120,7 @@ struct BrokerMachine: Sendable {
         case .arrived(let topic, let payload):
             (heard, probed) = (now, nil)
             return arrived(topics.subject(of: topic), payload, random, now)
-        case .advertise(let advertisement): return advertise(advertisement)
+        case .advertise(let advertisement): return advertise(advertisement, now)
         case .scan(let service): return scan(service, now)
         case .dial(let number, let other):
             dials[number] = Dial(other: other)
@@ -135,7 +139,7 @@ struct BrokerMachine: Sendable {
         guard filter == topics.inbox(own), isConnected, !isReady else { return [] }
         (isReady, heard, probed) = (true, now, nil)
         let watched = filters.sorted().map { Action.subscribe($0) }
-        return [.ready] + watched + publish() + callAll(random, now)
+        return [.ready] + watched + publish(now) + callAll(random, now)
     }
 
     private mutating func ended() -> [Action] {
@@ -148,13 +152,14 @@ struct BrokerMachine: Sendable {
     }
 
     /// What there is to be found, where it is not what others were told last.
-    private func publish() -> [Action] {
+    private mutating func publish(_ now: MeshInstant) -> [Action] {
         guard isReady, let advertisement else { return [] }
+        published = now
         let payload = BrokerPresence(run: run, advertisement).payload
         return [.publish(topics.presence(advertisement.service, own), payload, isRetained: true)]
     }
 
-    private mutating func advertise(_ new: Advertisement?) -> [Action] {
+    private mutating func advertise(_ new: Advertisement?, _ now: MeshInstant) -> [Action] {
         let old = advertisement
         advertisement = new
         var actions: [Action] = []
@@ -163,7 +168,7 @@ struct BrokerMachine: Sendable {
         }
         // That it is gone although it was not taken back is told by the broker itself.
         if let new { actions += watch(topics.presence(new.service, own)) }
-        return old == new ? actions : actions + publish()
+        return old == new ? actions : actions + publish(now)
     }
 
     private mutating func watch(_ filter: String) -> [Action] {
@@ -199,7 +204,7 @@ struct BrokerMachine: Sendable {
         }
         var actions: [Action] = []
         let known = places[address]
-        if let known, known.presence.run != presence.run { actions += restarted(address) }
+        actions += restarted(address, run: presence.run)
         if known == nil, places.count >= BrokerLimits.places { forgetOldest() }
         lastOrder += 1
         let isNews = known?.presence.advertisement != presence.advertisement
@@ -216,7 +221,7 @@ struct BrokerMachine: Sendable {
         guard isReady, let advertisement, advertisement.service == service,
             payload != BrokerPresence(run: run, advertisement).payload, restores.allows(now: now)
         else { return [] }
-        return publish()
+        return publish(now)
     }
 
     private mutating func absent(_ address: BrokerID, _ service: ServiceUUID) -> [Action] {
@@ -226,14 +231,13 @@ struct BrokerMachine: Sendable {
     }
 
     /// The connection of a node that was called is another one: nothing of the former goes on.
-    private mutating func restarted(_ address: BrokerID) -> [Action] {
-        for (number, dial) in dials where dial.other == address {
-            if let channel = dial.channel { channels[channel] = nil }
-            forgetCall(number)
+    private mutating func restarted(_ address: BrokerID, run: [UInt8]) -> [Action] {
+        let gone = channels.filter { $0.value.isDialled && $0.value.other == address && $0.value.run != run }
+        for (id, channel) in gone {
+            if let number = channel.dial { forgetCall(number) }
+            channels[id] = nil
         }
-        let gone = channels.filter { $0.value.isDialled && $0.value.other == address && $0.value.dial == nil }
-        for channel in gone.keys { channels[channel] = nil }
-        return gone.keys.sorted().map { .end($0) }
+        return gone.filter { $0.value.isOpen }.keys.sorted().map { .end($0) }
     }
 
     private mutating func forgetOldest() {
@@ -251,10 +255,10 @@ struct BrokerMachine: Sendable {
     private mutating func call(_ number: Int, _ random: UInt64, _ now: MeshInstant) -> [Action] {
         guard isReady, let dial = dials[number], dial.channel == nil else { return [] }
         let service = places[dial.other]?.presence.advertisement.service ?? scanned
-        guard let service, places[dial.other] != nil else { return [] }
+        guard let service, let run = places[dial.other]?.presence.run else { return [] }
         let channel = BrokerID(channel: random)
         guard channels[channel] == nil else { return [] }
-        channels[channel] = Channel(other: dial.other, dial: number, isDialled: true)
+        channels[channel] = Channel(other: dial.other, dial: number, isDialled: true, run: run)
         dials[number]?.channel = channel
         dials[number]?.called = now
         let call = BrokerCall(service, by: own, channel: channel)
@@ -273,6 +277,7 @@ struct BrokerMachine: Sendable {
 
     private mutating func tick(_ random: UInt64, _ now: MeshInstant) -> [Action] {
         var actions = tell(now) + listen(random, now)
+        if let at = published, now - at >= BrokerLimits.published { actions += publish(now) }
         // Callers that were never there, or are there no more.
         channels = channels.filter { $0.value.answered.map { now - $0 < BrokerLimits.answer } ?? true }
         for (number, dial) in dials.sorted(by: { $0.key < $1.key }) {

@@ -81,6 +81,26 @@ struct BrokerMachineTests {
         #expect(guest.channelCount == 0)
     }
 
+    @Test("the same where its advertisement was gone meanwhile, as the last will of the former connection has it")
+    func restartAfterWill() throws {
+        var (guest, channel) = try linked()
+        let (topic, payload) = try presence(of: car, run: [8, 8, 8, 8])
+        #expect(guest.handle(.arrived(topic: topic, []), random: 6, now: .seconds(1)) == [.lost(try id(car))])
+        let same = try presence(of: car, run: [9, 9, 9, 9]).1
+        #expect(!guest.handle(.arrived(topic: topic, same), random: 7, now: .seconds(2)).contains(.end(channel)))
+        _ = guest.handle(.arrived(topic: topic, []), random: 8, now: .seconds(3))
+        #expect(guest.handle(.arrived(topic: topic, payload), random: 9, now: .seconds(4)).contains(.end(channel)))
+    }
+
+    @Test("a host publishes its advertisement each minute, as brokers lose them")
+    func published() throws {
+        var host = try machine(of: car)
+        _ = host.handle(.advertise(Advertisement(service: service, peer: car)), random: 3, now: .zero)
+        let actions = host.handle(.tick, random: 4, now: BrokerLimits.published)
+        #expect(actions.contains { if case .publish(_, _, isRetained: true) = $0 { true } else { false } })
+        #expect(host.handle(.tick, random: 5, now: BrokerLimits.published + .seconds(1)) == [])
+    }
+
     @Test("when the connection to the broker is gone, every channel and everybody who was heard is")
     func ended() throws {
         var (guest, channel) = try linked()

@@ -282,14 +282,16 @@ def load(program: Path, sessions: int, folder: Path) -> Load:
     processes = []
     try:
         before = broker.resident()
+        joined = []
         count = -(-sessions // (HOSTS * GUESTS))
         began = time.monotonic()
         for number in range(count):
             arguments = [f"{broker.url}/p{number}", str(HOSTS), str(GUESTS), str(IDLE), str(folder / f"load{number}")]
-            processes.append(
-                subprocess.Popen([program, *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-            )
-        joined = [json.loads(process.stdout.readline()) for process in processes if process.stdout]
+            process = subprocess.Popen([program, *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+            processes.append(process)
+            # One group after the other: ten thousand that start at one moment are a test of this machine.
+            assert process.stdout
+            joined.append(json.loads(process.stdout.readline()))
         seconds = time.monotonic() - began
         per_session = (broker.resident() - before) / (count * HOSTS * GUESTS)
         busy, at = broker.processor(), time.monotonic()
@@ -350,16 +352,21 @@ def table(rows: list[list[str]]) -> str:
     return "\n".join("| " + " | ".join(row) + " |" for row in rows)
 
 
+def both(folder: Path) -> list[tuple[str, Broker]]:
+    return [("mosquitto", Mosquitto(folder)), ("NATS, three", NatsCluster(folder))]
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(prog="scripts/bench broker", description=__doc__)
     parser.add_argument("--sessions", type=int, nargs="*", default=[100, 1_000, 10_000])
     parser.add_argument("--load", type=Path, help="the program broker-load, built for release")
+    parser.add_argument("--only-load", action="store_true", help="sessions alone")
     parser.add_argument("-o", "--output", type=Path)
     chosen = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="broker", dir="/dev/shm") as name:
         folder = Path(name)
         rows: list[Row] = []
-        for title, broker in (("mosquitto", Mosquitto(folder)), ("NATS, three", NatsCluster(folder))):
+        for title, broker in () if chosen.only_load else both(folder):
             broker.start()
             try:
                 rows += measure_votes(title, broker, folder)
