@@ -34,7 +34,7 @@ from .noise_link import Key
 from .virtual_air import Heard
 from .wire import LARGEST_SDU, SERVICE, Advertisement, Malformed, Tail, service_uuid
 
-SILENCE = 10
+SILENCE = 20
 UNANSWERED = 4.0
 """A call that nobody answers in so many seconds is over, and so is one after which nothing comes."""
 UNFINISHED = 10.0
@@ -176,12 +176,18 @@ class BrokerRadio:
         self._published = b""
         """The advertisement that is at the broker, as far as is known here."""
         self._published_at = -math.inf
+        self._is_echoed = False
         self._is_closed = False
         net.nodes.append(self)
 
     @property
     def is_connected(self) -> bool:
         return self._is_granted
+
+    @property
+    def is_advertised(self) -> bool:
+        """The broker has passed its advertisement on, to itself as well."""
+        return self._is_echoed
 
     @property
     def present(self) -> list[Heard]:
@@ -228,7 +234,7 @@ class BrokerRadio:
     def disconnected(self, why: str) -> None:
         """Nothing is carried over into the next connection."""
         self._connection, self._run = None, b""
-        self._is_granted = self._is_looking = False
+        self._is_granted = self._is_looking = self._is_echoed = False
         self._published, self._published_at = b"", -math.inf
         self._present.clear()
         self._calls.clear()
@@ -278,7 +284,7 @@ class BrokerRadio:
 
     def _take_presence(self, address: str, payload: bytes) -> None:
         if address == self.address:
-            self._published = payload
+            self._published, self._is_echoed = payload, bool(payload)
             return
         was_present = self._present.pop(address, None) is not None
         try:

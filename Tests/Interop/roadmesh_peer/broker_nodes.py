@@ -11,7 +11,7 @@ from .noise_link import Key
 
 CAR = "Dad's Car"
 PATIENCE = 60.0
-"""Until a link is back, in seconds: its silence is found out after 15 s, and a cluster takes as long for a leader."""
+"""Until a link is back, in seconds: its silence is found out after 30 s, and a cluster takes as long for a leader."""
 
 
 class BrokerNodes:

@@ -84,6 +84,7 @@ class HostileBroker:
         """Who has subscribed to what, and with which quality of service."""
         self.retained: dict[str, Publish] = {}
         self._sessions: dict[str, Session] = {}
+        self._writers: set[asyncio.StreamWriter] = set()
         self._changed = threading.Condition()
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
@@ -148,10 +149,9 @@ class HostileBroker:
     def close(self) -> None:
         async def close() -> None:
             self._server.close()
-            others = asyncio.all_tasks() - {asyncio.current_task()}
-            for task in others:
-                task.cancel()
-            await asyncio.gather(*others, return_exceptions=True)
+            for writer in self._writers:
+                writer.transport.abort()
+            await asyncio.gather(*(asyncio.all_tasks() - {asyncio.current_task()}), return_exceptions=True)
 
         self._run_async(close())
         self._loop.call_soon_threadsafe(self._loop.stop)
@@ -172,6 +172,7 @@ class HostileBroker:
     # What every broker does
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._writers.add(writer)
         session = None
         try:
             session = await self._admit(reader, writer)
@@ -180,6 +181,7 @@ class HostileBroker:
         except (asyncio.IncompleteReadError, TimeoutError, Malformed, OSError):
             pass
         finally:
+            self._writers.discard(writer)
             writer.close()
             if session:
                 self._end(session)

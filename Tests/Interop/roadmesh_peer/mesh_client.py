@@ -9,7 +9,7 @@ from .circuits import Circuit
 from .conversation import Conversation, new_epoch
 from .link import SILENCE_IN_A_CIRCUIT, Link
 from .link_sides import Initiator
-from .net import Bearer, Net
+from .net import SILENCE, Bearer, Net
 from .noise_link import Key
 from .signed_state import ForgedState, Waiting, checked
 from .virtual_air import Heard
@@ -418,9 +418,12 @@ class Client:
             self._say(self.view.ask())
 
     def _keep_alive(self) -> None:
-        """In a circuit nobody is pinged for long. What is not acknowledged makes it ask, and only an answer counts."""
+        """In a circuit and over a broker nobody is pinged for long. What is not acknowledged makes it ask, and only an
+        answer counts."""
         session = self.session
-        if session is None or not session.in_circuit or self._unacknowledged_since is None:
+        if session is None or not session.is_connected or self._unacknowledged_since is None:
+            return
+        if not session.in_circuit and self.radio.silence == SILENCE:
             return
         if self._probed_at is None:
             if self.now() >= self._unacknowledged_since + UNACKNOWLEDGED:
