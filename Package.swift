@@ -221,7 +221,9 @@ let package = Package(
         .target(name: "DemocracyDJTesting", dependencies: ["DemocracyDJ", differences], swiftSettings: strict),
 
         // What tests of several modules have in common.
-        .target(name: "TestSupport", dependencies: ["DemocracyDJ"], path: "Tests/Support", swiftSettings: strict),
+        .target(
+            name: "TestSupport", dependencies: ["BrokerRadio", "DemocracyDJ", "MeshProtocol"], path: "Tests/Support",
+            swiftSettings: strict),
         // Rules that the sources keep, read as text.
         .testTarget(name: "ArchitectureTests", swiftSettings: strict),
         .testTarget(

@@ -26,6 +26,8 @@ final class MQTTConnection: Sendable {
         var client: String
         /// Retained, and empty: what the broker publishes when this connection is gone.
         var lastWill: String?
+        /// Longer messages are dropped.
+        var messageBytes = BrokerLimits.messageBytes
     }
 
     /// What happens, for one listener.
@@ -222,7 +224,7 @@ final class MQTTConnection: Sendable {
     }
 
     private func arrived(_ message: mosquitto_message) {
-        guard let topic = message.topic, message.payloadlen <= BrokerLimits.messageBytes else { return }
+        guard let topic = message.topic, message.payloadlen <= options.messageBytes else { return }
         let payload = UnsafeRawBufferPointer(start: message.payload, count: Int(message.payloadlen))
         tell(.arrived(topic: String(cString: topic), Array(payload)))
     }

@@ -4,8 +4,10 @@ import BrokerRadio
 
 /// The broker that a node uses beside its radio, as a person has named it.
 public struct BrokerChoice: Hashable, Sendable {
-    var address: BrokerAddress
-    var files: BrokerFiles
+    /// Where it is.
+    public private(set) var address: BrokerAddress
+    /// What TLS takes.
+    public private(set) var files: BrokerFiles
 
     /// Reads what was typed. `password` is one that is kept elsewhere than in the URL, where everybody on the device can see it.
     public init(

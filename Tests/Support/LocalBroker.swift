@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import BrokerRadio
 import FoundationEssentials
 import Glibc
 import MeshProtocol
-import TestSupport
-
-@testable import BrokerRadio
 
 /// Debian's mosquitto on a port of this machine, for the tests of this process. Each test has a prefix of its own.
-final class LocalBroker: Sendable {
+package final class LocalBroker: Sendable {
     /// One for all tests that only need some broker.
-    static let shared = LocalBroker()
+    package static let shared = LocalBroker()
 
-    let port: Int
+    /// Where it listens.
+    package let port: Int
     private let process: pid_t
     /// The process ends when nobody holds this any more, however this one ends.
     private let leash: Int32
 
-    init(port: Int = LocalBroker.freePort()) {
+    /// Starts one.
+    package init(port: Int = LocalBroker.freePort()) {
         self.port = port
         let folder = newFolder()
         try? FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
@@ -36,12 +36,12 @@ final class LocalBroker: Sendable {
     }
 
     /// An address at it whose topics are nobody else's.
-    func address() throws -> BrokerAddress {
+    package func address() throws -> BrokerAddress {
         try BrokerAddress("mqtt://127.0.0.1:\(port)/test\(UInt64.random(in: 0 ... .max))")
     }
 
     /// Ends it at once, as a power cut does.
-    func kill() {
+    package func kill() {
         Glibc.kill(-process, SIGKILL)
         waitpid(process, nil, 0)
         close(leash)
@@ -68,7 +68,8 @@ final class LocalBroker: Sendable {
         return (process, pipe[1])
     }
 
-    static func freePort() -> Int {
+    /// A port that nobody has.
+    package static func freePort() -> Int {
         let socket = boundSocket(0)
         defer { close(socket) }
         var address = sockaddr_in()
