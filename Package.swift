@@ -171,8 +171,8 @@ let package = Package(
         .target(
             name: "FieldTest",
             dependencies: [
-                "BLETransport", "DemocracyDJ", "MeshNode", "MeshProtocol", "MeshSimulator", "NodeStore", lifecycle,
-                logging,
+                "BLETransport", "BrokerRadio", "DemocracyDJ", "MeshNode", "MeshProtocol", "MeshSimulator", "NodeStore",
+                crypto, lifecycle, logging,
             ],
             swiftSettings: strict),
         .target(name: "CReadline", linkerSettings: [.linkedLibrary("readline")]),
@@ -281,7 +281,10 @@ let package = Package(
             sources: ["Targets", "Tests"],
             swiftSettings: strict),
         .testTarget(
-            name: "FieldTestTests", dependencies: ["FieldTest", "MeshNode", "NodeStore", "MeshSimulator"],
+            name: "FieldTestTests",
+            dependencies: [
+                "FieldTest", "BrokerRadio", "MeshNode", "NodeStore", "MeshSimulator", "TestSupport", logging,
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "TerminalUITests", dependencies: ["TerminalUI", "BLETransport", "MeshNode"], swiftSettings: strict),

@@ -39,4 +39,44 @@ public enum FieldTestLimits {
     public static let replaySeeds = 1_000
     /// What a replay back to back leaves of the time between two gaps: the guest is in, and has been measured.
     public static let backToBack: Duration = .seconds(2)
+
+    // MARK: A fleet
+
+    /// Bytes of rows, or of a header, in one message to a broker: with a number and a topic they fit into 4,096, the
+    /// `message_size_limit` that is recommended for brokers.
+    public static let batchBytes = 3_900
+    /// Bytes of a message that is read: a batch and its number.
+    public static let messageBytes = 4_096
+    /// Rows that are read for one batch: none is shorter than some 25 bytes.
+    public static let batchRows = 160
+    /// Rows that are sent without waiting for more: they most often fill a batch.
+    public static let fullBatchRows = 25
+    /// The shortest time between two batches, so that at most some 4 KB a second leave: the queue and its votes go first on
+    /// the same mobile network, and an hour's drive is caught up with within minutes.
+    public static let uplinkPace: Duration = .seconds(1)
+    /// How long rows of a drive that goes on wait to fill a batch: each costs some 300 bytes of headers and acknowledgements.
+    public static let uplinkInterval: Duration = .seconds(15)
+    /// How long the collector's word on a batch is waited for at first, and twice as long each time: two mobile networks and
+    /// a disk take a second or two.
+    public static let uplinkPatience: Duration = .seconds(10)
+    /// Nobody is told before this that nobody collects: one who was restarted is back by then.
+    public static let uplinkQuiet: Duration = .seconds(60)
+    /// How often a car asks the broker again whether somebody collects: its word was lost.
+    public static let uplinkLook: Duration = .seconds(300)
+    /// How long what remains may take to leave at the end, within `NodeLimits.shutdown`.
+    public static let uplinkFarewell: Duration = .milliseconds(1_200)
+    /// Former drives whose headers are published at a time: the next follow when these are collected.
+    public static let announcedDrives = 16
+    /// Drives that were collected last, whose headers are withdrawn once more at the start of a run.
+    public static let withdrawnDrives = 32
+    /// Cars of a collection: a large fleet.
+    public static let collectedCars = 2_000
+    /// Drives of one car in a collection, each day for a year and more: somebody who passes for one car leaves room for others.
+    public static let collectedDrivesOfCar = 500
+    /// Drives of a collection, in all.
+    public static let collectedDrives = 50_000
+    /// Bytes of a collection's database: some 10,000 hours of driving.
+    public static let collectedBytes = 8 << 30
+    /// How often people are told that a drive goes on.
+    public static let collectTold: Duration = .seconds(60)
 }

@@ -333,7 +333,7 @@ struct ProblemTableTests {
                 case .untrusted(let cause): .untrusted(cause)
                 }
             return Told(pair: try fed(.broker(BrokerReport(condition)), to: .host), side: .host)
-        case .cannotStart, .keepsEnding, .noSound, .songsFail, .driveNotRecorded:
+        case .cannotStart, .keepsEnding, .noSound, .songsFail, .driveNotRecorded, .driveNotCollected:
             return Told(pair: try fed(.input(.notice(Notice(problem))), to: .host), side: .host)
         }
     }

@@ -30,6 +30,41 @@ extension StoreTests {
             #expect(try reader.drives().first?.isEnded == true)
         }
 
+        @Test("whether a drive is shared is kept, and any part of its lines is read")
+        func shared() async throws {
+            let shelf = try Shelf()
+            defer { shelf.clear() }
+            let store = try DriveStore.record(in: shelf.folder, now: Shelf.now)
+            let drives = [try store.begin(header: "own"), try store.begin(header: "shared", sharing: .shared)]
+            for drive in drives { try await store.append((0..<5).map { "\($0) of \(drive)" }, to: drive) }
+            #expect(try store.drives().map(\.sharing) == [.none, .shared])
+            #expect(try store.lines(of: drives[1], from: 2, atMost: 2) == ["2 of 2", "3 of 2"])
+            #expect(try store.lines(of: drives[1], from: 5, atMost: 2).isEmpty)
+            // By another user of the same database, as a car's uplink is.
+            let other = try #require(try DriveStore.read(in: shelf.folder))
+            try other.mark(drives[1], .collected)
+            #expect(try store.drives().map(\.sharing) == [.none, .collected])
+            #expect(try store.bytes > 0)
+        }
+
+        @Test("drives of a version that knew nothing of sharing are nobody else's")
+        func older() async throws {
+            let shelf = try Shelf()
+            defer { shelf.clear() }
+            do {
+                let store = try DriveStore.record(in: shelf.folder, now: Shelf.now)
+                try await store.database.write { db in
+                    try db.execute(sql: "ALTER TABLE drive DROP COLUMN sharing")
+                    try db.execute(sql: "DELETE FROM grdb_migrations WHERE identifier LIKE '2:%'")
+                    try db.execute(sql: "INSERT INTO drive (header, isEnded) VALUES ('old', 1)")
+                }
+                store.close()
+            }
+            let store = try DriveStore.record(in: shelf.folder, now: Shelf.now)
+            #expect(store.setAside == nil)
+            #expect(try store.drives().map(\.sharing) == [.none])
+        }
+
         @Test("two processes do not record in one folder")
         func locked() throws {
             let shelf = try Shelf()

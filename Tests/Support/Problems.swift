@@ -157,7 +157,8 @@ extension HeadUnitProblem {
         case .songsFail: .songFailed(title: "Song 1")
         case .songFailed: .songsMissing(3)
         case .songsMissing: .driveNotRecorded("the line is dead")
-        case .driveNotRecorded: .otherAdapter("hci1", insteadOf: "hci0")
+        case .driveNotRecorded: .driveNotCollected("the line is dead")
+        case .driveNotCollected: .otherAdapter("hci1", insteadOf: "hci0")
         case .otherAdapter: .advertisingAgain
         case .advertisingAgain: .twins(Peer(id: "0a", name: "Ana"))
         case .twins: .copied(host: Peer(id: "0c", name: "Dad's Car"), guest: Peer(id: "0a", name: "Ana"))

@@ -19,6 +19,8 @@ public enum HeadUnitProblem: Hashable, Sendable {
     case songsMissing(Int)
     /// The disk takes nothing of the drive that is recorded, and why.
     case driveNotRecorded(String)
+    /// The drive is recorded, and nobody takes it who should, and why.
+    case driveNotCollected(String)
     /// The radio has taken another adapter by itself.
     case otherAdapter(String, insteadOf: String)
     /// The radio had stopped advertising, and does so again.
@@ -36,6 +38,8 @@ public enum HeadUnitProblem: Hashable, Sendable {
 
     /// What `driveNotRecorded` is told and cleared by, whatever its cause.
     public static let driveNotRecordedCode = "driveNotRecorded"
+    /// The same of `driveNotCollected`.
+    public static let driveNotCollectedCode = "driveNotCollected"
 
     /// The row of this problem. One problem of the player takes the place of another.
     public var problem: Problem {
@@ -72,6 +76,10 @@ public enum HeadUnitProblem: Hashable, Sendable {
             .stays(
                 Self.driveNotRecordedCode, "The drive is not recorded: \(cause).",
                 "Make room on its disk, or make it writable.")
+        case .driveNotCollected(let cause):
+            .stays(
+                Self.driveNotCollectedCode, "The drive is recorded, and not collected: \(cause).",
+                "It is kept here, and sent when roadmesh fieldtest collect runs at that broker.")
         case .otherAdapter(let new, let old):
             .passes(
                 "radioRecovered", "\(old) is gone or does not answer; \(new) is used now.",

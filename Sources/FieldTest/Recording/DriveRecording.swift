@@ -24,6 +24,9 @@ public actor DriveRecording: Service {
 
     /// The drive's number in the store.
     public nonisolated let number: Int64
+    /// How much of it is on the disk, for one listener: the latest, until all of it is.
+    public nonisolated let progress: AsyncStream<DriveUplink.Progress>
+    private let progressSink: AsyncStream<DriveUplink.Progress>.Continuation
     private let store: DriveStore
     private let node: Node
     private let events: AsyncStream<NodeEvent>
@@ -39,12 +42,12 @@ public actor DriveRecording: Service {
     private var isFailing = false
 
     /// Begins a recording of a node that does not run yet: its header is on the disk when this returns. `origin` is the
-    /// same moment as the header's `began`.
+    /// same moment as the header's `began`. One that `isShared` is for who collects drives as well.
     public init(
         _ node: Node, _ header: DriveHeader, in store: DriveStore, origin: ContinuousClock.Instant,
-        marks: [TimedMark],
-        logger: Logger
+        marks: [TimedMark], isShared: Bool = false, logger: Logger
     ) throws(NodeStoreError) {
+        (progress, progressSink) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
         self.node = node
         self.store = store
         self.marks = marks
@@ -52,7 +55,7 @@ public actor DriveRecording: Service {
         self.origin = origin
         recorder = Recorder(header.role, origin: origin)
         events = node.events()
-        number = try store.begin(header: JSONLine.text(header))
+        number = try store.begin(header: JSONLine.text(header), sharing: isShared ? .shared : .none)
     }
 
     /// Records until the node has stopped.
@@ -64,6 +67,8 @@ public actor DriveRecording: Service {
         writer.cancel()
         await writer.value
         await write()
+        progressSink.yield(DriveUplink.Progress(number: number, rows: written, isOver: true))
+        progressSink.finish()
         store.close()
     }
 
@@ -101,6 +106,7 @@ public actor DriveRecording: Service {
         do throws(NodeStoreError) {
             try await store.append(batch, to: number, isEnd: isEnd)
             written += batch.count
+            progressSink.yield(DriveUplink.Progress(number: number, rows: written, isOver: false))
             if isFailing { await node.send(.cleared(code: HeadUnitProblem.driveNotRecordedCode)) }
             isFailing = false
         } catch {

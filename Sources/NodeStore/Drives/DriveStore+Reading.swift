@@ -15,6 +15,20 @@ public struct StoredDrive: Hashable, Sendable {
     public var lines: Int
     /// Its last line, where it has one.
     public var lastLine: String?
+    /// What it has to do with who collects drives.
+    public var sharing = DriveSharing.none
+}
+
+/// What a drive has to do with who collects drives at a broker.
+public enum DriveSharing: Int, Hashable, Sendable {
+    /// Nothing, or nothing any more.
+    case none
+    /// It was recorded here to be collected, and is not yet.
+    case shared
+    /// It was recorded here, and somebody else has all of it.
+    case collected
+    /// It is another node's, and not all of it is here.
+    case arriving
 }
 
 extension DriveStore {
@@ -25,13 +39,38 @@ extension DriveStore {
                 db,
                 sql: """
                     SELECT d.number, header, isEnded, (SELECT count(*) FROM line WHERE drive = d.number),
-                        (SELECT body FROM line WHERE drive = d.number ORDER BY line.number DESC LIMIT 1)
+                        (SELECT body FROM line WHERE drive = d.number ORDER BY line.number DESC LIMIT 1),
+                        sharing
                     FROM drive AS d ORDER BY d.number
                     """
             ).map { row in
                 StoredDrive(
                     number: try row.value(0), header: try row.value(1), isEnded: try row.value(2, as: Int.self) != 0,
-                    lines: try row.value(3), lastLine: try row.optional(4))
+                    lines: try row.value(3), lastLine: try row.optional(4), sharing: try sharing(row.value(5)))
+            }
+        }
+    }
+
+    private func sharing(_ number: Int) throws -> DriveSharing {
+        guard let sharing = DriveSharing(rawValue: number) else { throw ForeignValue(description: "sharing \(number)") }
+        return sharing
+    }
+
+    /// Some lines of a drive: so many of them, from one on, counted from 0.
+    public func lines(of drive: Int64, from first: Int, atMost count: Int) throws(NodeStoreError) -> [String] {
+        try read { db in
+            try String.fetchAll(
+                db, sql: "SELECT body FROM line WHERE drive = ? ORDER BY number LIMIT ? OFFSET ?",
+                arguments: [drive, count, first])
+        }
+    }
+
+    /// Bytes that the database has.
+    public var bytes: Int {
+        get throws(NodeStoreError) {
+            try read { db in
+                let pages = try Int.fetchOne(db, sql: "PRAGMA page_count") ?? 0
+                return pages * (try Int.fetchOne(db, sql: "PRAGMA page_size") ?? 0)
             }
         }
     }
@@ -85,6 +124,10 @@ enum DriveSchema {
                     ) STRICT;
                     CREATE INDEX lineOfDrive ON line (drive, number);
                     """)
+        }
+        migrator.registerMigration("2: drives that are shared, and those of others") { db in
+            try db.execute(
+                sql: "ALTER TABLE drive ADD COLUMN sharing INTEGER NOT NULL DEFAULT 0 CHECK (sharing BETWEEN 0 AND 3)")
         }
         return migrator
     }()

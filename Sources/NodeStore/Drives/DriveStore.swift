@@ -61,7 +61,7 @@ public final class DriveStore: Sendable {
         do {
             return try FileLock(lockFile(folder))
         } catch .isHeld {
-            throw NodeStoreError(.busy, cause: "another roadmesh records in \(folder)")
+            throw NodeStoreError(.busy, cause: "another roadmesh records or collects in \(folder)")
         } catch .system(let code) {
             throw SystemProblem("make \(lockFile(folder))", code)
         }
@@ -72,11 +72,16 @@ public final class DriveStore: Sendable {
     // MARK: Writing
 
     /// Begins a drive. Returns its number.
-    public func begin(header: String) throws(NodeStoreError) -> Int64 {
+    public func begin(header: String, sharing: DriveSharing = .none) throws(NodeStoreError) -> Int64 {
         try write { db in
-            try db.run("INSERT INTO drive (header, isEnded) VALUES (?, 0)", [header])
+            try db.run("INSERT INTO drive (header, isEnded, sharing) VALUES (?, 0, ?)", [header, sharing.rawValue])
             return db.lastInsertedRowID
         }
+    }
+
+    /// Notes what a drive has to do with who collects drives.
+    public func mark(_ drive: Int64, _ sharing: DriveSharing) throws(NodeStoreError) {
+        try write { db in try db.run("UPDATE drive SET sharing = ? WHERE number = ?", [sharing.rawValue, drive]) }
     }
 
     /// Adds lines to a drive, which outlast a power cut when this returns. With the last of them it has ended.

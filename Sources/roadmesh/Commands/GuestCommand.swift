@@ -39,9 +39,9 @@ struct GuestCommand: AsyncParsableCommand {
         var parts = try options.node(.guest, name: name, page: address)
         if let recording { parts.record(recording) }
         try await options.run(parts, as: part, endOfInput: .quit(.endOfInput)) { [parts, page] node in
-            let recorder = try recording?.begin(node, parts)
+            let recorders = try recording?.begin(node, parts) ?? []
             let heard = HeardHosts(parts.kept?.path).map { Listener(events: node.events(), heard: $0) }
-            let others: [(any Service)?] = [recorder, heard]
+            let others: [(any Service)?] = recorders + [heard]
             return (try await Page(node, parts, page, at: address).dashboard, others.compactMap(\.self))
         }
     }

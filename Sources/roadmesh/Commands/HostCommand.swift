@@ -53,11 +53,11 @@ struct HostCommand: AsyncParsableCommand {
             dashboard.search = { await node.find($0) }
             dashboard.art = music.art
             let page = try await Page(node, parts, self.page, at: address, dashboard)
-            let recorder = try recording?.begin(node, parts)
+            let recorders = try recording?.begin(node, parts) ?? []
             let others: [(any Service)?] = [
-                music.headUnit(around: node) { await page.dashboard.show($0) }, Supervision(node: node), recorder,
+                music.headUnit(around: node) { await page.dashboard.show($0) }, Supervision(node: node),
             ]
-            return (page.dashboard, others.compactMap(\.self))
+            return (page.dashboard, others.compactMap(\.self) + recorders)
         }
         music.close()
     }

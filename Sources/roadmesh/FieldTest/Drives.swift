@@ -59,7 +59,8 @@ struct DriveOptions: ParsableArguments {
         do {
             return try Drive(
                 lines: [stored.drive.header] + stored.store.lines(of: stored.drive.number),
-                isUnderWay: !stored.drive.isEnded && stored.isLast && stored.store.isRecording)
+                isUnderWay: !stored.drive.isEnded
+                    && (stored.drive.sharing == .arriving || stored.isLast && stored.store.isRecording))
         } catch {
             throw Self.unreadable("Drive \(name)", "\(error)")
         }

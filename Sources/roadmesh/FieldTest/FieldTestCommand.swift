@@ -10,7 +10,7 @@ struct FieldTestCommand: AsyncParsableCommand {
         commandName: "fieldtest", abstract: "Record a drive, look at it, and drive it again.",
         subcommands: [
             RecordCommand.self, ListCommand.self, ReportCommand.self, ExportCommand.self, ReplayCommand.self,
-            ForgetCommand.self,
+            ForgetCommand.self, CollectCommand.self,
         ])
 }
 
@@ -30,7 +30,7 @@ struct RecordHostCommand: AsyncParsableCommand {
     @OptionGroup(title: "The recording") var recording: RecordingOptions
     @OptionGroup var host: HostCommand
 
-    func run() async throws { try await host.run(recorded: recording.checked()) }
+    func run() async throws { try await host.run(recorded: recording.checked(host.options.broker)) }
 }
 
 /// `roadmesh fieldtest record guest NAME`
@@ -42,5 +42,5 @@ struct RecordGuestCommand: AsyncParsableCommand {
     @OptionGroup(title: "The recording") var recording: RecordingOptions
     @OptionGroup var guest: GuestCommand
 
-    func run() async throws { try await guest.run(recorded: recording.checked()) }
+    func run() async throws { try await guest.run(recorded: recording.checked(guest.options.broker)) }
 }

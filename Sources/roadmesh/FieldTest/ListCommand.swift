@@ -21,10 +21,13 @@ struct ListCommand: AsyncParsableCommand {
     func run() async throws {
         let (store, drives) = try options.list()
         let isRecording = store?.isRecording ?? false
-        for stored in drives {
+        let entries = drives.compactMap { stored in
             let isLast = stored.number == drives.last?.number
-            guard let entry = Entry(stored, isUnderWay: isRecording && isLast) else { continue }
-            StandardOutput.write(json ? JSONLine.text(entry) : "\(entry.drive)  \(entry.sentence)")
+            return Entry(stored, isUnderWay: stored.sharing == .arriving || isRecording && isLast)
+        }
+        let isFleet = Set(entries.map(\.node)).count > 1
+        for entry in entries {
+            StandardOutput.write(json ? JSONLine.text(entry) : "\(entry.drive)  \(entry.sentence(isFleet: isFleet))")
         }
         if drives.isEmpty, !json {
             StandardOutput.write("No drive has been recorded here. Begin with: roadmesh fieldtest record guest Ana")
@@ -40,6 +43,16 @@ private struct Entry: Encodable {
     var began: Double
     var seconds: Double
     var ending: Drive.Ending
+    var car: String
+    var version: String
+    /// The node's identifier.
+    var node: String
+    /// It comes from another node, and not all of it is here.
+    var isArriving: Bool
+
+    private enum CodingKeys: String, CodingKey {
+        case drive, name, role, began, seconds, ending, car, node, version
+    }
 
     /// Nil where its header is none. `isUnderWay` where it is being recorded, unless it has its end.
     init?(_ stored: StoredDrive, isUnderWay: Bool) {
@@ -49,18 +62,22 @@ private struct Entry: Encodable {
         name = drive.header.name
         role = drive.header.role.rawValue
         began = drive.header.began
+        (car, node, version) = (drive.header.peer.name, drive.header.peer.id, drive.header.version)
+        isArriving = stored.sharing == .arriving && !stored.isEnded
         seconds = drive.seconds
         ending = stored.isEnded ? .complete : isUnderWay ? .underWay : .cutOff
     }
 
-    var sentence: String {
+    /// `isFleet` where not all drives are of one node.
+    func sentence(isFleet: Bool) -> String {
         let end =
             switch ending {
             case .complete: ""
             case .cutOff: "; cut off"
-            case .underWay: "; being recorded"
+            case .underWay: isArriving ? "; not all of it is here yet" : "; being recorded"
             }
-        return "\(name)  (\(role), \(Format.minute(began)) UTC, \(Format.time(seconds))\(end))"
+        return
+            "\(name)  (\(isFleet ? "\(car), " : "")\(role), \(Format.minute(began)) UTC, \(Format.time(seconds))\(end))"
     }
 }
 
@@ -100,6 +117,9 @@ struct ForgetCommand: AsyncParsableCommand {
         guard !(isLast && !found.isEnded && store.isRecording) else {
             throw SetupProblem(.usage, "Drive \(found.number) is being recorded; stop that first.")
         }
+        guard !(found.sharing == .arriving && !found.isEnded && store.isRecording) else {
+            throw SetupProblem(.usage, "Drive \(found.number) is being collected; stop that first.")
+        }
         guard try yes || isMeant(found) else { return StandardOutput.write("Kept.") }
         try options.remove(found, from: store)
         if !yes { StandardOutput.write("Deleted.") }
@@ -112,7 +132,7 @@ struct ForgetCommand: AsyncParsableCommand {
                 .usage, "Drive \(stored.number) is deleted at a terminal, after a question, or with --yes without one.")
         }
         let entry = Entry(stored, isUnderWay: false)
-        StandardOutput.write("Delete drive \(stored.number)?\(entry.map { "  \($0.sentence)" } ?? "")")
+        StandardOutput.write("Delete drive \(stored.number)?\(entry.map { "  \($0.sentence(isFleet: false))" } ?? "")")
         StandardOutput.write(unfinished: "Type yes or no: ")
         return ["y", "yes"].contains((readLine() ?? "").lowercased())
     }

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import DemocracyDJ
 import FieldTest
 import FoundationEssentials
 import MeshNode
 import MeshProtocol
 import NodeStore
+import ServiceLifecycle
 import TerminalUI
 
 /// What is said of a recording when it begins.
@@ -21,16 +23,28 @@ struct RecordingOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Where the drive comes from, where it is not from a road.", valueName: "words"))
     var origin: String?
 
+    @Flag(help: "Send the recording to who collects drives at the --broker, now or in a later run with --share.")
+    var share = false
+
     /// The options, checked.
     struct Checked {
         var name: String
         var marks: [DriveRecording.TimedMark]
         var origin: String?
+        /// Where it is shared; nil where it is not.
+        var broker: BrokerChoice?
 
-        var remark: String { "This drive is recorded as \"\(name)\". Type mark and a word or two to mark a moment." }
+        var remark: String {
+            let shared = broker.map { " It goes to who collects drives at \($0.address.text)." } ?? ""
+            return "This drive is recorded as \"\(name)\".\(shared) Type mark and a word or two to mark a moment."
+        }
     }
 
-    func checked() throws(SetupProblem) -> Checked {
+    func checked(_ broker: BrokerOptions? = nil) throws(SetupProblem) -> Checked {
+        let choice = share ? try broker?.choice(ProcessInfo.processInfo.environment) : nil
+        guard !share || choice != nil else {
+            throw SetupProblem(.usage, "--share needs the broker that drives are collected at: name it with --broker.")
+        }
         guard marks.count <= FieldTestLimits.timedMarks else {
             throw SetupProblem(
                 .usage, "--mark is given \(marks.count) times; use it at most \(FieldTestLimits.timedMarks) times.")
@@ -40,7 +54,7 @@ struct RecordingOptions: ParsableArguments {
         let name = drive.map { UntrustedText.shown($0, atMost: NodeLimits.markCharacters) }
         return Checked(
             name: name.flatMap { $0.isEmpty ? nil : $0 } ?? Self.defaultName, marks: timed,
-            origin: origin.map { UntrustedText.shown($0, atMost: FieldTestLimits.originCharacters) })
+            origin: origin.map { UntrustedText.shown($0, atMost: FieldTestLimits.originCharacters) }, broker: choice)
     }
 
     private static var defaultName: String { Format.minute(Date().timeIntervalSince1970) }
@@ -68,8 +82,8 @@ extension NodeOptions.Node {
 }
 
 extension RecordingOptions.Checked {
-    /// Begins the recording of a node that does not run yet.
-    func begin(_ node: MeshNode.Node, _ parts: NodeOptions.Node) throws(SetupProblem) -> DriveRecording {
+    /// Begins the recording of a node that does not run yet, and what sends it where it is shared.
+    func begin(_ node: MeshNode.Node, _ parts: NodeOptions.Node) throws(SetupProblem) -> [any Service] {
         guard let kept = parts.kept else { preconditionFailure("a scan records nothing") }
         let start = ContinuousClock.now
         let header = DriveHeader(
@@ -81,12 +95,33 @@ extension RecordingOptions.Checked {
                     "roadmesh: The drives recorded before are damaged, or of a newer roadmesh. They are kept as \(path); a "
                         + "new list begins.")
             }
-            return try DriveRecording(node, header, in: store, origin: start, marks: marks, logger: parts.logger)
+            let recording = try DriveRecording(
+                node, header, in: store, origin: start, marks: marks, isShared: broker != nil, logger: parts.logger)
+            guard let broker else { return [recording] }
+            let uplink = DriveUplink(
+                recording, in: kept.path, peer: parts.description.peer, broker: broker.address, files: broker.files,
+                logger: parts.logger
+            ) { cause in
+                await node.send(
+                    cause.map { .notice(Notice(.driveNotCollected($0.text))) }
+                        ?? .cleared(code: HeadUnitProblem.driveNotCollectedCode))
+            }
+            return [recording, uplink]
         } catch {
             throw SetupProblem(
                 .cannotCreate,
                 "The drive cannot be recorded in \(kept.path) (\(error.cause)); make room and make it writable, or name "
                     + "another folder with --state.")
+        }
+    }
+}
+
+extension UplinkMachine.Cause {
+    /// The end of a sentence.
+    fileprivate var text: String {
+        switch self {
+        case .nobody: "nobody collects drives at the broker"
+        case .silence: "who collects drives at the broker does not confirm them"
         }
     }
 }
