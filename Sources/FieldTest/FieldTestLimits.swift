@@ -79,4 +79,10 @@ public enum FieldTestLimits {
     public static let collectedBytes = 8 << 30
     /// How often people are told that a drive goes on.
     public static let collectTold: Duration = .seconds(60)
+    /// Slowest times back that a report on a fleet names.
+    public static let slowestShown = 12
+    /// Drives in a fleet report's table; all are in its other forms.
+    public static let fleetDrivesShown = 200
+    /// Cars, and versions, with a row of their own in a fleet report.
+    public static let fleetRows = 200
 }

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Drives of several cars, collected through a real broker by the real program."""
+"""Drives of several cars, collected through a real broker by the real program, and the report across them."""
 
 from __future__ import annotations
 
 import json
+import re
 import signal
 import socket
 import subprocess
@@ -125,6 +126,28 @@ def test_every_row_of_every_car_is_there_once_whatever_is_killed(fleet: Fleet, b
         )
 
 
+def test_the_report_of_a_fleet_is_one_page_without_anything_from_elsewhere(fleet: Fleet) -> None:
+    office = fleet.collector()
+    car = fleet.car("host", "Car", drive="Day")
+    ana = fleet.car("guest", "Ana", drive="Day with <b>Ana</b>")
+    ana.expect("connection", state="connected", timeout=START)
+    for program in (ana, car):
+        program.say("quit")
+        program.ended()
+    subprocess_sees(lambda: len(listed(fleet, "office")) == 2)
+    office.end()
+    page = fleet.folder / "fleet.html"
+    said = fleet.fieldtest("fleet", "-o", str(page), of="office")
+    assert said.startswith("2 drives of 2 cars")
+    text = page.read_text()
+    assert "By version" in text and "&lt;b&gt;Ana&lt;/b&gt;" in text and "<b>Ana</b>" not in text
+    assert not re.search(r"<script|https?:|url\(|<img", text)
+    figures = json.loads(fleet.fieldtest("fleet", "--json", "-", of="office"))
+    assert {one["of"] for one in figures["byVersion"]} == {figures["drives"][0]["header"]["version"]}
+    assert len(figures["byCar"]) == 2 and figures["all"]["drives"] == 2
+    assert fleet.fieldtest("fleet", "--csv", "-", of="office").startswith("drive,name,car,id,version,role,at,gap,")
+
+
 def test_what_is_missing_is_told_before_anything_starts(binary: Path, tmp_path: Path) -> None:
     def run(*arguments: str) -> subprocess.CompletedProcess[str]:
         line = [binary, "fieldtest", *arguments, "--state", tmp_path / "state"]
@@ -134,6 +157,8 @@ def test_what_is_missing_is_told_before_anything_starts(binary: Path, tmp_path: 
     assert done.returncode == USAGE and "--share needs the broker" in done.stderr
     done = run("collect")
     assert done.returncode == USAGE and "name it with --broker" in done.stderr
+    done = run("fleet", "-o", "-")
+    assert done.returncode and "There are no drives here" in done.stderr
 
 
 def listed(fleet: Fleet, of: str) -> dict[str, str]:

@@ -131,17 +131,22 @@ struct Plots {
 
     var reconnects: String {
         guard !metrics.reconnects.isEmpty else { return "<p class=\"note\">There was no way back to measure.</p>" }
-        let counts = Self.counts(metrics.reconnects)
+        return Self.distribution(metrics.reconnects, most: mostReconnects) + phases
+    }
+
+    /// How often the way back took how long. `most` is the most that a bar stands for.
+    static func distribution(_ times: [Double], most: Int) -> String {
+        let counts = counts(times)
         let last = counts.lastIndex { $0 > 0 } ?? 0
         let rows = (0...max(last, 3)).map { index in
             let word =
                 index == 0
-                ? "below \(Format.time(Self.bounds[0]))"
-                : index == Self.bounds.count
-                    ? "over \(Format.time(Self.bounds[index - 1]))" : "to \(Format.time(Self.bounds[index]))"
-            return (word, Double(counts[index]) / Double(max(mostReconnects, 1)), "\(counts[index])")
+                ? "below \(Format.time(bounds[0]))"
+                : index == bounds.count
+                    ? "over \(Format.time(bounds[index - 1]))" : "to \(Format.time(bounds[index]))"
+            return (word, Double(counts[index]) / Double(max(most, 1)), "\(counts[index])")
         }
-        return bars(rows, "How long the way back took") + phases
+        return bars(rows, "How long the way back took")
     }
 
     /// What the way back consists of, each step by its median.
@@ -159,7 +164,8 @@ struct Plots {
         let known = steps.compactMap { word, time in time.map { (word, $0) } }
         guard let longest = known.map(\.1).max(), longest > 0 else { return "" }
         return "<h4>Where the time goes</h4>"
-            + bars(known.map { ($0, $1 / longest, Format.time($1)) }, "The steps of the way back, each by its median")
+            + Self.bars(
+                known.map { ($0, $1 / longest, Format.time($1)) }, "The steps of the way back, each by its median")
     }
 
     // MARK: Relays
@@ -174,9 +180,10 @@ struct Plots {
             (word, seconds / longest, Format.time(seconds))
         }
         return "<h3>Over how many relays</h3>"
-            + bars(ways.map { row(Format.way($0.hops), $0.seconds) }, "For how long it was linked over how many relays")
+            + Self.bars(
+                ways.map { row(Format.way($0.hops), $0.seconds) }, "For how long it was linked over how many relays")
             + (role == .guest ? hopsOverTime : "") + "<h4>Joined through</h4>"
-            + bars(
+            + Self.bars(
                 relays.map { row(metrics.name(ofRelay: $0.relay), $0.seconds) },
                 "For how long it was joined through which relay") + "\n"
     }
@@ -200,7 +207,7 @@ struct Plots {
         return plot.svg("Relays on the way over time, with gaps shaded")
     }
 
-    private func bars(_ rows: [(word: String, share: Double, value: String)], _ title: String) -> String {
+    private static func bars(_ rows: [(word: String, share: Double, value: String)], _ title: String) -> String {
         let height = Double(rows.count) * 22 + 4
         var plot = Plot(seconds: 1, height: height)
         for (index, row) in rows.enumerated() {

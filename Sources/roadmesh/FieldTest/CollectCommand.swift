@@ -14,7 +14,7 @@ struct CollectCommand: AsyncParsableCommand {
         commandName: "collect", abstract: "Keep the drives of a fleet, from a broker, until it is stopped.",
         discussion: """
             Cars send what they record with fieldtest record … --broker URL --share. Each row is confirmed when it is on the disk, \
-            and is there once. The drives are in the list, as those that were recorded here.
+            and is there once. The drives are in the list, and fieldtest fleet makes a page of all of them.
             """)
 
     @Flag(help: "One JSON object a line.")

@@ -10,7 +10,7 @@ struct FieldTestCommand: AsyncParsableCommand {
         commandName: "fieldtest", abstract: "Record a drive, look at it, and drive it again.",
         subcommands: [
             RecordCommand.self, ListCommand.self, ReportCommand.self, ExportCommand.self, ReplayCommand.self,
-            ForgetCommand.self, CollectCommand.self,
+            ForgetCommand.self, CollectCommand.self, FleetCommand.self,
         ])
 }
 
