@@ -305,6 +305,25 @@ struct SharedStateTests {
         for end in ends { #expect((convoy.sent[end]?.count ?? 0) - (before[end]?.count ?? 0) == 1) }
     }
 
+    @Test("reaches a relay whose circuits are never done with what they have to say")
+    func busyCircuits() throws {
+        let guests = ["Ana", "Ben", "Cem", "Dan"]
+        var convoy = Convoy(relays: ["One"], guests: guests)
+        convoy.dial("One", "Car")
+        for guest in guests { convoy.join(guest, through: "One") }
+        convoy.isHeldUp = true
+        for guest in guests {
+            for _ in 0..<4 { convoy.say(String(repeating: "x", count: 2_000), from: "Car", to: guest) }
+        }
+        convoy.share("everything", with: "One", as: .whole)
+        let end = Convoy.End(node: "Car", link: try #require(convoy.link("Car", to: "One")))
+        for _ in 0..<3 {
+            let next = convoy.nodes["Car"]?.core.nextSDU(for: end.link, limit: Limits.sduBytes)
+            convoy.give(try #require(next).sdu, from: end)
+        }
+        #expect(convoy.texts(at: "One") == ["everything"])
+    }
+
     @Test("is there for who comes later, without the host; and a checkpoint tells those who have everything nothing")
     func newcomer() {
         var convoy = tree()

@@ -77,7 +77,9 @@ extension LinkMachine {
 
     /// The next SDU, of at most this many bytes: a handshake packet, or a record with as much in it as fits, since
     /// every SDU costs a credit and airtime of its own. The link's own frames come first, then what is reliable, then what
-    /// passes through circuits, so that a vote never waits behind a snapshot. `circuits` gives frames of at most so many bytes.
+    /// passes through circuits, so that a vote never waits behind a snapshot. But where circuits have left no room for the state in one
+    /// record, it goes before them in the next: it is for all who ask in circuits for what it would tell them. `circuits` gives frames
+    /// of at most so many bytes.
     mutating func nextSDU(
         limit: Int, reliable: () -> MessageUnit? = { nil }, circuits: (Int) -> Frame? = { _ in nil },
         latest: () -> MessageUnit? = { nil }
@@ -91,8 +93,11 @@ extension LinkMachine {
         // Nothing goes before the answer.
         if connectedPeer != nil, control.answer == nil {
             fill(&plaintext, to: room, lane: .reliable, next: reliable)
+            if latestGoesFirst { latestHasLeft = fill(&plaintext, to: room, lane: .latest, next: latest) }
             while let frame = circuits(room - plaintext.bytes.count) { frame.write(into: &plaintext) }
-            latestHasLeft = fill(&plaintext, to: room, lane: .latest, next: latest)
+            let hadNoRoom = !latestGoesFirst && room - plaintext.bytes.count < Self.worthBeginning
+            if !latestGoesFirst { latestHasLeft = fill(&plaintext, to: room, lane: .latest, next: latest) }
+            latestGoesFirst = hadNoRoom
         } else if case .confirming = phase, earlyRecords < Limits.earlyRecords {
             if fill(&plaintext, to: room, lane: .latest, next: { nil }) { hasWelcomeLeft = true }
             if !plaintext.bytes.isEmpty { earlyRecords += 1 }

@@ -71,6 +71,8 @@ struct LinkMachine: Sendable {
     var packets: [[UInt8]] = []
     var control = ControlFrames()
     var lanes: [MessageClass: Fragmenter] = [:]
+    /// Circuits have filled the last record: what is of class latest goes before them in the next.
+    var latestGoesFirst = false
     /// Records that have left behind the answer to a hello that may be a replay.
     var earlyRecords = 0
     /// The state that went with the answer has left, before the link was up.
