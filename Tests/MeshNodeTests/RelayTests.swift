@@ -55,6 +55,22 @@ struct RelayTests {
         #expect(convoy.wishes(at: "Ana").last == .confirmed)
     }
 
+    @Test("ask the host for nothing that they have, however long a disk takes")
+    func asksForNothing() {
+        var convoy = ConvoyOfCores(relays: ["One"], guests: ["Ana"])
+        convoy.line("Car", "One", "Ana")
+        convoy.pass(.seconds(1))
+        #expect(convoy.state(at: "Ana") != nil)
+        convoy.slow.insert("Ana")
+        convoy.type(.guest(.vote("s2")), at: "Ana")
+        convoy.pass(NodeLimits.relayedState * 2)
+        #expect(convoy.nodes["Ana"]?.core.circuits.wantsState?.asked == 0)
+        convoy.finishWrite("Ana")
+        convoy.pass(NodeLimits.relayedState)
+        #expect(convoy.nodes["Ana"]?.core.circuits.wantsState == nil)
+        #expect(convoy.votes(for: "s2", at: "Ana") == 1)
+    }
+
     @Test("see nothing older than they have seen when their next relay is behind, and are soon told what is new")
     func relayIsBehind() {
         var convoy = ConvoyOfCores(relays: ["One", "Two"], guests: ["Ana"])
@@ -73,7 +89,7 @@ struct RelayTests {
         #expect(convoy.isLinked("Ana") && convoy.way(of: "Ana") == ["Two"])
         #expect(convoy.votes(for: "s2", at: "Ana") == 1)
         #expect((convoy.state(at: "Ana")?.revision ?? 0) >= seen?.revision ?? .max)
-        convoy.pass(.milliseconds(1_100))
+        convoy.pass(NodeLimits.relayedState)
         #expect(convoy.state(at: "Ana")?.revision == convoy.state(at: "Car")?.revision)
         let revisions = (convoy.nodes["Ana"]?.shown ?? []).compactMap { event in
             if case .snapshot(let state, isStale: false) = event { state.revision } else { nil }

@@ -275,8 +275,11 @@ extension NodeCore {
 
     /// No relay has brought it, or one that is behind: the host is asked.
     private mutating func askForState(on link: MeshCore.LinkID, again asked: Int) {
-        // What a relay has brought, or what has caught up.
-        if isSettled, decisions.app.guest?.state.isCurrent == true { return circuits.wantsState = nil }
+        // What a relay has brought, or what has caught up. What no disk has taken yet may be taken back.
+        if decisions.app.guest?.state.isCurrent == true {
+            let later = context.now + NodeLimits.relayedState
+            return circuits.wantsState = isSettled ? nil : (link, later, later, asked)
+        }
         let next = context.now + NodeLimits.relayedStateAgain * (1 << min(asked, 3))
         circuits.wantsState = (link, next, next, asked + 1)
         guard let key = context.mesh.key(on: link) else { return circuits.wantsState = nil }

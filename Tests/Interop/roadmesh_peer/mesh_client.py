@@ -34,7 +34,7 @@ LOOKING = 0.1
 FRESH = 0.5
 HOLD = 5.0
 """For so long whoever has failed or refused is left alone."""
-NO_STATE = 1.0
+NO_STATE = 5.0
 WAITS_FOR_ROUTE = 1.0
 TOO_OFTEN, OFTEN = 2, 10.0
 """A relay through which more circuits than this end in so many seconds is left: one that alters records ends them."""
