@@ -188,6 +188,7 @@ public enum Limits {
     /// Bytes that wait for all peers together. Identities cost nothing, so what one may cause to wait is not the limit of
     /// what many may.
     public static let allOutboxBytes = 8 << 20
-    /// Peers whose conversations are remembered, linked or not: a bus a day for a season. The longest unused goes first.
-    public static let conversations = 256
+    /// Peers whose conversations are remembered, linked or not: the largest crowd that a host can have, so that none of it is forgotten
+    /// when a relay takes many of them along, and a bus a day for some weeks. The longest unused goes first.
+    public static let conversations = circuitGuests + 256
 }

@@ -326,7 +326,7 @@ struct MeshCoreTests {
         road.cut(id)
         for number in 0..<Limits.conversations {
             road.advance(by: .seconds(1))
-            let key = (0..<32).map { $0 == 1 ? UInt8(number & 255) : 9 }
+            let key = [9, UInt8(number & 255), UInt8(number >> 8)] + [UInt8](repeating: 9, count: 29)
             road.nodes["Nobody"] = Road.Node(
                 core: MeshCore(identity: Identity(stored: key) ?? .make(), name: "Nobody", service: .democracyDJ))
             let id = road.dial("Nobody")

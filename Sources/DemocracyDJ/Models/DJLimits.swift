@@ -24,8 +24,9 @@ public enum DJLimits {
     /// Votes for one song: a train's worth, and as many peers as a node remembers. It bounds what strangers with ever new
     /// identifiers can make everybody carry.
     public static let votes = 256
-    /// Guests that a snapshot tells of: more than any host's links, and still few.
-    public static let connectedPeers = 256
+    /// Guests that a snapshot tells of: all that a host can have, itself and behind relays. With names of twenty bytes they take 50 KB
+    /// of the 64 that a message has.
+    public static let connectedPeers = Limits.circuitGuests + Limits.guests + Limits.vouchedGuests
     /// Largest message, in bytes: what the transport carries.
     public static let messageBytes = Limits.messageBytes
     /// Votes of one guest that wait for their confirmation.
@@ -52,8 +53,8 @@ public enum DJLimits {
     public static let wishesPerSecond = 10
     /// Wishes that may come at once before that counts: what somebody taps in a long tunnel.
     public static let wishBurst = 50
-    /// Guests whose wishes are counted: more than are linked at a time. Those that are gone are forgotten beyond it.
-    public static let countedGuests = 256
+    /// Guests whose wishes are counted: all that can be linked at a time. Those that are gone are forgotten beyond it.
+    public static let countedGuests = connectedPeers
     /// Guests that are kept out of a session: more than any session sends away.
     public static let bannedPeers = 256
     /// Changes that a guest keeps while it waits for the whole state: the writes of some seconds under a crowd.

@@ -81,7 +81,7 @@ extension HostSnapshot {
             && connectedPeers.count <= DJLimits.connectedPeers
             && connectedPeers.allSatisfy { DJLimits.isPeerID($0.id) && $0.name.utf8.count <= Limits.nameBytes }
             && areDistinct(connectedPeers.map(\.id))
-            && skipVoters.count <= DJLimits.votes && skipVoters.allSatisfy(DJLimits.isPeerID)
+            && skipVoters.count <= DJLimits.connectedPeers && skipVoters.allSatisfy(DJLimits.isPeerID)
             && areDistinct(skipVoters)
             && drivers.count <= DJLimits.connectedPeers && drivers.allSatisfy(DJLimits.isPeerID) && areDistinct(drivers)
     }

@@ -105,6 +105,28 @@ struct MessageCodingTests {
         #expect(arrived.queue == Array(large.queue.prefix(arrived.queue.count)))
     }
 
+    @Test("a crowd of a thousand guests who all want to skip is told to everybody, whole and as a change")
+    func crowd() throws {
+        var state = HostSnapshot(
+            epoch: 1, revision: 1, nowPlaying: nil, isPlaying: false, queue: FullCar.host().snapshot.queue,
+            connectedPeers: [])
+        let before = state
+        state.connectedPeers = (0..<DJLimits.connectedPeers).map {
+            Peer(id: RandomState.identifier($0), name: "Guest number \($0)")
+        }
+        state.skipVoters = state.connectedPeers.map(\.id)
+        state.revision = 2
+        let whole = MeshMessage.stateUpdate(state).encoded
+        #expect(whole.count <= DJLimits.messageBytes)
+        #expect(MeshMessage(encoded: whole) == .stateUpdate(state))
+        let change = MeshMessage.stateChange(try #require(HostChange(from: before, to: state)))
+        guard case .stateChange(let arrived) = try #require(MeshMessage(encoded: change.encoded)) else {
+            Issue.record("no change")
+            return
+        }
+        #expect(before.applying(arrived) == state)
+    }
+
     @Test(
         "a song's length arrives to the millisecond, and one that is no number is none",
         arguments: [(214.1234, 214.123), (.nan, 0), (-1, 0), (.infinity, DJLimits.songSeconds)] as [(Double, Double)])
