@@ -121,8 +121,11 @@ public enum Limits {
     /// Guests of one host on circuits: a crowd. They cost its adapter nothing.
     public static let circuitGuests = 1_024
     /// Handshakes on circuits that are not finished: a circuit's end is told, so that a quiet one costs little more than its
-    /// place.
-    public static let halfOpenCircuits = 64
+    /// place. In a crowd of some hundred a handshake takes seconds, and all come at once.
+    public static let halfOpenCircuits = 512
+    /// Of these, those over one link: seven relays leave a place to each other, and each takes in twenty guests a second whose
+    /// handshakes take three.
+    public static let halfOpenCircuitsOfRelay = 64
     /// Handshakes a second that others may begin on circuits: when a relay is gone, all behind it come back at once. A tenth of
     /// a slow device's time.
     public static let circuitHandshakesPerSecond = 100
@@ -137,9 +140,11 @@ public enum Limits {
     static let lingeringCircuit: Duration = .milliseconds(1_500)
     /// Silence after that which makes a circuit dead: a relay that takes and drops is left within six seconds.
     static let circuitDoubt: Duration = .seconds(4)
-    /// What is added to the time for an answer for each hop: a handshake passes it four times, with an event of a slow link each
-    /// time.
-    static let hopTime: Duration = .milliseconds(500)
+    /// What is added to the time for a handshake for each hop: it passes that up to four times, and waits each time for what the
+    /// controllers on the way already have to send, a third of a second where a crowd joins. One that is given up has to begin again.
+    static let hopTime: Duration = .milliseconds(1_500)
+    /// The most of that: a relay that lies about its hops keeps nobody longer.
+    static let longestHopTime: Duration = .seconds(15)
     /// Nodes that a relay takes: what a dongle holds.
     public static let relayChildren = 7
     /// What a relay keeps of the host's state: the largest there is, and as much again in changes, signed, twice over.

@@ -51,6 +51,22 @@ struct CircuitTests {
         #expect((convoy.sent[end]?.count ?? 0) - (before[end]?.count ?? 0) <= 3)
     }
 
+    @Test("joins over slow links, which take a second for each hop and packet")
+    func slowLinks() {
+        var convoy = line(["One", "Two", "Three"], guests: ["Ana"])
+        let id = convoy.link("Ana", to: "Three")
+        convoy.act("Ana") { core in core.host.flatMap { core.link(to: $0.id) }.map { core.leave($0) } ?? [] }
+        convoy.settle()
+        #expect(id != nil && !convoy.isConnected("Ana"))
+        convoy.isHeldUp = true
+        convoy.openCircuit("Ana", through: "Three", hops: 3)
+        for _ in 0..<8 {
+            convoy.move()
+            convoy.advance(by: .milliseconds(900))
+        }
+        #expect(convoy.isConnected("Ana") && convoy.isConnected("Car", to: "Ana"))
+    }
+
     @Test("loses and doubles nothing when its relay goes and it takes another, or comes into the host's own reach")
     func moves() {
         var convoy = Convoy(relays: ["One", "Two"], guests: ["Ana"])

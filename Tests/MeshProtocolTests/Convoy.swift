@@ -87,10 +87,12 @@ struct Convoy {
 
     /// A node opens a circuit to a host through a relay that it is linked with.
     @discardableResult
-    mutating func openCircuit(_ name: String, to host: String = "Car", through relay: String) -> MeshCore.LinkID {
+    mutating func openCircuit(
+        _ name: String, to host: String = "Car", through relay: String, hops: Int = 1
+    ) -> MeshCore.LinkID {
         let id = newLink(name)
         guard let carrier = link(name, to: relay) else { return id }
-        let place = CircuitPlace(to: self.id(host), over: carrier, hops: 1)
+        let place = CircuitPlace(to: self.id(host), over: carrier, hops: hops)
         let (entropy, expected) = (entropy(), self.id(host))
         act(name) { [now] in
             $0.opened(

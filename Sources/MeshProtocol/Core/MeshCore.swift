@@ -260,7 +260,8 @@ public struct MeshCore: Sendable {
         let halfOpen = halfOpenLinks(inCircuits: place != nil)
         guard let place else { return halfOpen >= Limits.halfOpenLinks || !handshakes.allows(now: now) }
         // Nobody's relay takes the places of those who come through another.
-        return halfOpen >= Limits.halfOpenCircuits || links.halfOpen(over: place.carrier) >= Limits.halfOpenLinks
+        return halfOpen >= Limits.halfOpenCircuits
+            || links.halfOpen(over: place.carrier) >= Limits.halfOpenCircuitsOfRelay
             || !circuitHandshakes.allows(now: now)
     }
 
@@ -288,9 +289,10 @@ public struct MeshCore: Sendable {
             secret: isCarrier ? nil : secret(for: expected),
             proved: isCarrier ? [] : expected.map { joined(withHead: $0) }?.filter { isProved($0) } ?? [])
         let isCrowded = role == .responder && isCrowded(in: place)
-        let answerTime = Limits.answerTimeout + Limits.hopTime * (place?.hops ?? 0)
+        let time = role == .responder ? Limits.handshakeTimeout : Limits.answerTimeout
+        let hopTime = min(Limits.hopTime * (place?.hops ?? 0), Limits.longestHopTime)
         links[id] = Link(
-            machine: LinkMachine(role: role, keys: keys, answerTime: answerTime, now: now), entropy: entropy,
+            machine: LinkMachine(role: role, keys: keys, handshakeTime: time + hopTime, now: now), entropy: entropy,
             expected: expected, refusal: refusal, advertised: advertised, sendMTU: sendMTU,
             circuits: CircuitMux(role), carrier: isCarrier ? Carrier() : nil, isMetered: metered)
         if let place, !enter(place, id, role) {

@@ -84,11 +84,11 @@ struct LinkMachine: Sendable {
     var framesBeforeAnswer = 0
 
     /// A link whose channel has just opened.
-    init(role: LinkRole, keys: Keys, answerTime: Duration = Limits.answerTimeout, now: MeshInstant) {
+    init(role: LinkRole, keys: Keys, handshakeTime: Duration = Limits.answerTimeout, now: MeshInstant) {
         self.role = role
         self.keys = keys
         phase = role == .responder ? .listening : .ended
-        handshakeDeadline = now + (role == .responder ? Limits.handshakeTimeout : answerTime)
+        handshakeDeadline = now + handshakeTime
         liveness = Liveness(role, now: now)
         rate = RateLimit(perSecond: Limits.framesPerSecond, burst: Limits.frameBurst, now: now)
     }
