@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+@testable import MeshProtocol
+
+@Suite("The state behind relays")
+struct SharedStateTests {
+    private func tree() -> Convoy {
+        var convoy = Convoy(relays: ["One", "Two"], guests: ["Ana", "Ben", "Cem"])
+        convoy.dial("One", "Car")
+        convoy.join("Two", through: "One")
+        convoy.join("Ana", through: "One")
+        convoy.join("Ben", through: "Two", hops: 2)
+        return convoy
+    }
+
+    @Test("goes over each link once, however many stand behind it, and reaches everybody unchanged")
+    func once() {
+        var convoy = tree()
+        convoy.share("everything", with: "One", as: .whole)
+        convoy.settle()
+        let ends = [("Car", "One"), ("One", "Two"), ("One", "Ana"), ("Two", "Ben")].map { from, to in
+            Convoy.End(node: from, link: convoy.link(from, to: to)!)
+        }
+        let before = convoy.sent
+        convoy.share("a change", with: "One", as: .change)
+        convoy.settle()
+        for name in ["One", "Two", "Ana", "Ben"] { #expect(convoy.texts(at: name) == ["everything", "a change"]) }
+        for end in ends { #expect((convoy.sent[end]?.count ?? 0) - (before[end]?.count ?? 0) == 1) }
+    }
+
+    @Test("reaches a relay whose circuits are never done with what they have to say")
+    func busyCircuits() throws {
+        let guests = ["Ana", "Ben", "Cem", "Dan"]
+        var convoy = Convoy(relays: ["One"], guests: guests)
+        convoy.dial("One", "Car")
+        for guest in guests { convoy.join(guest, through: "One") }
+        convoy.isHeldUp = true
+        for guest in guests {
+            for _ in 0..<4 { convoy.say(String(repeating: "x", count: 2_000), from: "Car", to: guest) }
+        }
+        convoy.share("everything", with: "One", as: .whole)
+        let end = Convoy.End(node: "Car", link: try #require(convoy.link("Car", to: "One")))
+        for _ in 0..<3 {
+            let next = convoy.nodes["Car"]?.core.nextSDU(for: end.link, limit: Limits.sduBytes)
+            convoy.give(try #require(next).sdu, from: end)
+        }
+        #expect(convoy.texts(at: "One") == ["everything"])
+    }
+
+    @Test("is there for who comes later, without the host; and a checkpoint tells those who have everything nothing")
+    func newcomer() {
+        var convoy = tree()
+        convoy.share("everything", with: "One", as: .whole)
+        convoy.settle()
+        convoy.share("change 1", with: "One", as: .change)
+        convoy.settle()
+        convoy.share("change 2", with: "One", as: .change)
+        convoy.settle()
+        let toOne = Convoy.End(node: "Car", link: convoy.link("Car", to: "One")!)
+        let bytes = convoy.sent[toOne]?.joined().count ?? 0
+        convoy.join("Cem", through: "Two", hops: 2)
+        #expect(convoy.texts(at: "Cem").last == "change 2")
+        #expect((convoy.sent[toOne]?.joined().count ?? 0) - bytes < 400, "the answer alone")
+        convoy.share("everything again", with: "One", as: .checkpoint)
+        convoy.settle()
+        #expect(convoy.texts(at: "Ben").last == "change 2")
+        #expect(convoy.texts(at: "Two").last == "everything again", "it keeps it for others")
+        convoy.cut("Cem", from: "Two")
+        convoy.join("Cem", through: "Two", hops: 2)
+        #expect(convoy.texts(at: "Cem").last == "everything again")
+        #expect(convoy.texts(at: "Ben").count == 3)
+    }
+
+    @Test("that a relay has altered or made up is believed by nobody, and its link ends")
+    func forged() {
+        var convoy = tree()
+        convoy.share("everything", with: "One", as: .whole)
+        convoy.settle()
+        var entry = convoy.nodes["One"]!.core.log.next(after: nil)!.entry
+        entry.signed[entry.signed.count - 1] ^= 1
+        entry.sharing = .change
+        let forged = entry
+        convoy.act("One") { core in
+            core.log.append(forged)
+            return []
+        }
+        convoy.settle()
+        #expect(convoy.texts(at: "Ana") == ["everything"])
+        #expect(convoy.ends(at: "Ana").contains(.misbehaved(.forgedState)))
+        #expect(!convoy.isConnected("Ana"))
+    }
+
+    @Test("that a relay has kept is given to nobody when its own way is another one, before it has heard what is new")
+    func relayThatIsBehind() {
+        var convoy = Convoy(relays: ["One"], guests: ["Ana"])
+        convoy.dial("One", "Car")
+        convoy.join("Ana", through: "One")
+        convoy.share("everything", with: "One", as: .whole)
+        convoy.settle()
+        convoy.cut("One", from: "Car")
+        convoy.dial("One", "Car")
+        convoy.openCircuit("Ana", through: "One")
+        #expect(convoy.isConnected("Ana"))
+        #expect(convoy.texts(at: "Ana") == ["everything"], "it may have seen something newer meanwhile")
+        // As another relay begins.
+        convoy.share("everything new", with: "One", as: .checkpoint)
+        convoy.settle()
+        convoy.share("a change", with: "One", as: .change)
+        convoy.settle()
+        #expect(convoy.texts(at: "Ana") == ["everything", "everything new", "a change"])
+    }
+
+    @Test("costs a guest in the host's own reach not a byte more: nothing is signed for it")
+    func plainGuest() {
+        var convoy = Convoy(guests: ["Ana"])
+        convoy.dial("Ana", "Car")
+        let end = Convoy.End(node: "Car", link: convoy.link("Car", to: "Ana")!)
+        let before = convoy.sent[end]?.joined().count ?? 0
+        convoy.share("everything", with: "Ana", as: .whole)
+        convoy.settle()
+        #expect((convoy.sent[end]?.joined().count ?? 0) - before == 10 + 2 + 2 + 16)
+        #expect(convoy.texts(at: "Ana") == ["everything"])
+    }
+
+    @Test("kept by a relay has a bound, and what it lacks then comes with the next whole")
+    func bound() {
+        var log = SharedLog()
+        log.append(SharedLog.Entry(sharing: .whole, signed: [UInt8](repeating: 0, count: 60_000)))
+        for _ in 0..<10_000 { log.append(SharedLog.Entry(sharing: .change, signed: [UInt8](repeating: 0, count: 100))) }
+        #expect(log.byteCount <= Limits.sharedLogBytes)
+        #expect(log.next(after: nil) == nil)
+        log.append(SharedLog.Entry(sharing: .change, signed: [1]))
+        #expect(log.next(after: nil) == nil, "a change builds on something")
+        log.append(SharedLog.Entry(sharing: .whole, signed: [2]))
+        #expect(log.next(after: nil)?.entry.signed == [2])
+        #expect(log.next(after: 5)?.entry.signed == [2], "who is far behind begins again")
+    }
+}
