@@ -81,12 +81,12 @@ public enum NodeLimits {
     /// no older than what is on view, and for what the host has told of. A word of the host's in a circuit overtakes the state, which a
     /// relay checks before it passes it on: in crowds of some hundred by seconds. And whoever asks makes it later for all: the host
     /// answers each through the same links.
-    static let relayedState: Duration = .seconds(5)
+    static let relayedState: Duration = .seconds(10)
     /// How long it waits as long as some of it comes: a snapshot of a thousand people over six relays, each of which takes some seconds
     /// to pass it on. A relay that keeps the state back and has others trickle through gets no further.
-    static let longestRelayedState: Duration = .seconds(30)
+    static let longestRelayedState: Duration = .seconds(60)
     /// How long a guest asks no more after it has asked. It doubles with each time, up to eight times that.
-    static let relayedStateAgain: Duration = .seconds(10)
+    static let relayedStateAgain: Duration = .seconds(20)
     /// How long after a write that has failed the disk is asked again. A person who deletes something sees at once that it helps.
     static let storeRetry: Duration = .seconds(1)
     /// Longest words of a mark, in characters: they stand beside a plot on a phone.

@@ -209,7 +209,7 @@ def test_the_real_guest_asks_for_the_state_where_its_relay_brings_none(town: Tow
     relay = town.relay("relay", "car")
     relay.next_latest = lambda link: None  # type: ignore[method-assign]
     bob = town.real_guest("Bob", "bob", "relay")
-    assert bob.expect("snapshot")["revision"] <= car.state.revision
+    assert bob.expect("snapshot", timeout=30)["revision"] <= car.state.revision
 
 
 def test_the_real_guest_passes_over_a_relay_without_room(town: Town) -> None:

@@ -161,7 +161,7 @@ def test_a_newcomer_gets_the_state_from_the_relay_and_the_host_is_not_asked(
     assert bob.view.state == car.state
 
 
-def test_a_guest_behind_a_relay_that_has_nothing_asks_the_host_after_five_seconds(
+def test_a_guest_behind_a_relay_that_has_nothing_asks_the_host_after_ten_seconds(
     net: Net, roads: Roads, car: Host, relay: Relay
 ) -> None:
     relay.log.empty()
@@ -169,8 +169,8 @@ def test_a_guest_behind_a_relay_that_has_nothing_asks_the_host_after_five_second
     ana = Client(net, roads.radio("ana", "relay"), "Ana")
     net.until(lambda: ana.is_connected)
     begun = net.now
-    joined(ana)
-    assert 5.0 <= net.now - begun < 5.1
+    net.until(lambda: ana.view.state is not None, timeout=11)
+    assert 10.0 <= net.now - begun < 10.1
     assert ana.view.state == car.state
 
 
@@ -180,12 +180,14 @@ def test_a_relay_that_is_behind_is_found_out_by_the_heartbeat_after_the_answer(
     kept = relay.log.units[0]
     relay.keep_shared = lambda unit: None  # type: ignore[method-assign]
     ana.vote("n1")
-    net.until(lambda: ana.shows_vote("n1"), timeout=11)
+    net.until(lambda: ana.shows_vote("n1"), timeout=16)
     assert relay.log.units[0] == kept
     begun = net.now
     bob = Client(net, roads.radio("bob", "relay"), "Bob")
-    net.until(lambda: bob.view.state is not None and bob.view.state.revision == car.state.revision)
-    assert net.now - begun < 5.5
+    net.until(
+        lambda: bob.view.state is not None and bob.view.state.revision == car.state.revision, timeout=11
+    )
+    assert net.now - begun < 10.5
 
 
 def test_what_a_relay_keeps_back_is_found_out_by_the_next_heartbeat(
@@ -194,8 +196,8 @@ def test_what_a_relay_keeps_back_is_found_out_by_the_next_heartbeat(
     relay.followers.clear()
     ana.vote("n4")
     begun = net.now
-    net.until(lambda: ana.shows_vote("n4"), timeout=11)
-    assert 5.0 < net.now - begun < 10.1
+    net.until(lambda: ana.shows_vote("n4"), timeout=16)
+    assert 10.0 < net.now - begun < 15.1
     assert ana.view.state == car.state
 
 

@@ -34,7 +34,7 @@ LOOKING = 0.1
 FRESH = 0.5
 HOLD = 5.0
 """For so long whoever has failed or refused is left alone."""
-NO_STATE = 5.0
+NO_STATE = 10.0
 WAITS_FOR_ROUTE = 1.0
 TOO_OFTEN, OFTEN = 2, 10.0
 """A relay through which more circuits than this end in so many seconds is left: one that alters records ends them."""
@@ -376,7 +376,9 @@ class Client:
             if beat:
                 self.view.heartbeats += 1
                 self._lacked = beat if self.view.lacks(*beat) else None
-                self._ask_at = self.now() + NO_STATE if self._lacked else self._ask_at
+                # The first heartbeat of a state that is not there counts: further ones come before its time is over.
+                if self._lacked and self._ask_at is None:
+                    self._ask_at = self.now() + NO_STATE
             else:
                 self._say(self.view.hear(unit.body))
         except Malformed:
@@ -410,7 +412,7 @@ class Client:
         return Unit(body, 1, latest=True)
 
     def _keep_state(self) -> None:
-        """In a circuit: asks the host for the state where a second has brought none, or not the one of a heartbeat."""
+        """In a circuit: asks the host for the state where ten seconds have brought none, or not the one of a heartbeat."""
         if self._ask_at is None or self.now() < self._ask_at or not self.is_connected:
             return
         self._ask_at = None
