@@ -32,7 +32,11 @@ package final class LocalBroker: Sendable {
             """
         precondition(FileManager.default.createFile(atPath: settings, contents: Data(text.utf8)), "a folder for tests")
         (process, leash) = Self.start(settings)
-        while !Self.listens(port) { sched_yield() }
+        let limit = ContinuousClock.now + .seconds(30)
+        while !Self.listens(port) {
+            precondition(ContinuousClock.now < limit, "mosquitto does not start: is the package installed?")
+            poll(nil, 0, 5)
+        }
     }
 
     /// An address at it whose topics are nobody else's.
@@ -57,13 +61,15 @@ package final class LocalBroker: Sendable {
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETPGROUP))
-        let script = "mosquitto -c \(settings) & read _; kill -9 $!"
-        let arguments = ["sh", "-c", script].map { (text: String) in strdup(text) } + [nil]
+        // What it inherits are connections, ports and locks of other tests, which it would hold.
+        let inherited = "for one in /proc/$$/fd/*; do n=${one##*/}; [ $n -gt 2 ] && eval \"exec $n>&-\"; done"
+        let script = "\(inherited); mosquitto -c \(settings) & read _; kill -9 $!"
+        let arguments = ["bash", "-c", script].map { (text: String) in strdup(text) } + [nil]
         let environment = [strdup("PATH=/usr/sbin:/usr/bin:/bin"), nil]
         defer { for text in arguments + environment { free(text) } }
         var process: pid_t = 0
         precondition(
-            posix_spawn(&process, "/bin/sh", &actions, &attributes, arguments, environment) == 0, "a shell")
+            posix_spawn(&process, "/bin/bash", &actions, &attributes, arguments, environment) == 0, "a shell")
         close(pipe[0])
         return (process, pipe[1])
     }
