@@ -116,7 +116,8 @@ let package = Package(
         .target(
             name: "MeshNode",
             dependencies: [
-                "BLETransport", "BrokerRadio", "CoverArt", "LANRadio", "MeshSession", "DemocracyDJ", "NodeStore", asyncAlgorithms,
+                "BLETransport", "BrokerRadio", "CoverArt", "LANRadio", "MeshSession", "DemocracyDJ", "NodeStore",
+                asyncAlgorithms,
                 lifecycle, locks, logging,
             ],
             swiftSettings: strict),
@@ -214,7 +215,9 @@ let package = Package(
         // Thousands of nodes at one broker, for scripts/bench.
         .executableTarget(
             name: "broker-load",
-            dependencies: ["BLETransport", "BrokerRadio", "DemocracyDJ", "MeshNode", "MeshProtocol", "NodeStore", logging],
+            dependencies: [
+                "BLETransport", "BrokerRadio", "DemocracyDJ", "MeshNode", "MeshProtocol", "NodeStore", logging,
+            ],
             swiftSettings: strict),
 
         // For tests of features: a store that holds a test to every change and every effect.
