@@ -84,3 +84,15 @@ struct BrokerAccount: Sendable {
         return conditions
     }
 }
+
+extension Doorbell {
+    /// Waits until it rings, or until this has passed: the pause before the next try.
+    func wait(atMost pause: Duration) async {
+        let alarm = Task {
+            try? await Task.sleep(for: pause)
+            if !Task.isCancelled { ring() }
+        }
+        try? await wait()
+        alarm.cancel()
+    }
+}

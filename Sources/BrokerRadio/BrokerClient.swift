@@ -74,13 +74,7 @@ public actor BrokerClient {
             for await event in connection.events { received(event, connection) }
             self.connection = nil
             guard !isClosed else { return }
-            let pause = account.pause(jitter: .random(in: 0...1))
-            let alarm = Task { [closing] in
-                try? await Task.sleep(for: pause)
-                closing.ring()
-            }
-            try? await closing.wait()
-            alarm.cancel()
+            await closing.wait(atMost: account.pause(jitter: .random(in: 0...1)))
         }
     }
 

@@ -55,7 +55,7 @@ public struct BrokerFault: Error, Hashable, Sendable {
     }
 }
 
-/// Bytes to a broker and from it, with all headers but the network's own.
+/// Bytes to a broker and from it, with the headers of TLS, TCP and IP.
 struct BrokerTraffic: Hashable, Sendable {
     var sent: UInt64 = 0
     var received: UInt64 = 0

@@ -102,13 +102,7 @@ public actor BrokerRadio: Radio {
             account.carried(connection.traffic)
             self.connection = nil
             guard !isClosed else { continue }
-            let pause = account.pause(jitter: .random(in: 0...1))
-            let alarm = Task { [closing] in
-                try? await Task.sleep(for: pause)
-                closing.ring()
-            }
-            try? await closing.wait()
-            alarm.cancel()
+            await closing.wait(atMost: account.pause(jitter: .random(in: 0...1)))
         }
     }
 
