@@ -74,6 +74,16 @@ extension StoreTests {
             withExtendedLifetime(store) {}
         }
 
+        @Test("a folder whose drives were closed is free at once, whoever still has them")
+        func unlocked() throws {
+            let shelf = try Shelf()
+            defer { shelf.clear() }
+            let store = try DriveStore.record(in: shelf.folder, now: Shelf.now)
+            store.close()
+            #expect(throws: Never.self) { try DriveStore.record(in: shelf.folder, now: Shelf.now) }
+            withExtendedLifetime(store) {}
+        }
+
         @Test("a drive that is forgotten is gone with its lines, and its number is not given again")
         func forgotten() async throws {
             let shelf = try Shelf()

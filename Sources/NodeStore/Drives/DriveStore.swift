@@ -3,6 +3,7 @@
 import FoundationEssentials
 import GRDB
 import Glibc
+import NIOConcurrencyHelpers
 
 /// Recorded drives: each a header and lines, which mean nothing here.
 ///
@@ -15,8 +16,8 @@ public final class DriveStore: Sendable {
 
     let database: DatabaseQueue
     let folder: String
-    /// Held while this process records. Nil for a reader.
-    private let lock: FileLock?
+    /// Held while this records. Nil for a reader, and after its end.
+    private let lock: NIOLockedValueBox<FileLock?>
 
     /// Where the drives are now that were there and could not be used; nil where there were none.
     public let setAside: String?
@@ -25,7 +26,7 @@ public final class DriveStore: Sendable {
         self.setAside = setAside
         self.database = database
         self.folder = folder
-        self.lock = lock
+        self.lock = NIOLockedValueBox(lock)
     }
 
     // MARK: Opening
@@ -111,6 +112,9 @@ public final class DriveStore: Sendable {
         try NodeStoreError.wrapping(folder) { try database.write(body) }
     }
 
-    /// Ends the use of the database.
-    public func close() { try? database.close() }
+    /// Ends the use of the database. Another may record in the folder then, whoever still has this.
+    public func close() {
+        try? database.close()
+        lock.withLockedValue { $0 = nil }
+    }
 }
