@@ -3,6 +3,7 @@
 #include "CLibCurl.h"
 
 #include <dlfcn.h>
+#include <sys/socket.h>
 
 // The functions of libcurl that are used. `curl_easy_header` is of 7.84, CURLOPT_PROTOCOLS_STR of 7.85.
 #define FUNCTIONS(EACH)                                                                                                \
@@ -45,7 +46,18 @@ const char *clibcurl_error_text(CURLcode code) {
 
 CURLM *clibcurl_multi_init(void) { return lib.curl_multi_init(); }
 void clibcurl_multi_cleanup(CURLM *multi) { lib.curl_multi_cleanup(multi); }
-CURL *clibcurl_easy_init(void) { return lib.curl_easy_init(); }
+
+// libcurl of Debian 12 lets programs that are started meanwhile have its connections, which then stay open as long as they run.
+static curl_socket_t open_socket(void *context, curlsocktype purpose, struct curl_sockaddr *address) {
+    (void)context, (void)purpose;
+    return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+}
+
+CURL *clibcurl_easy_init(void) {
+    CURL *easy = lib.curl_easy_init();
+    if (easy) lib.curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, open_socket);
+    return easy;
+}
 void clibcurl_easy_cleanup(CURL *easy) { lib.curl_easy_cleanup(easy); }
 
 struct curl_slist *clibcurl_list(const char *line) { return lib.curl_slist_append(NULL, line); }

@@ -2,6 +2,7 @@
 
 import DemocracyDJ
 import FoundationEssentials
+import Glibc
 import TestSupport
 import Testing
 
@@ -125,6 +126,29 @@ struct ArtworkLoaderTests {
             await #expect { try await patient.value } throws: { $0.isRequestFailed && !$0.isCancellation }
         }
         try await server.close()
+    }
+
+    @Test("programs that are started meanwhile get nothing of a connection")
+    func closedOnExec() async throws {
+        let server = try await PictureServer(["/a": .silence])
+        try await withLoader { loader in
+            let task = Task { try await loader.artwork(at: server.url("/a")) }
+            try await server.request("/a")
+            let connections = (3..<1_024).map { Int32($0) }.filter { Self.peerPort(of: $0) == server.port }
+            #expect(!connections.isEmpty && connections.allSatisfy { fcntl($0, F_GETFD) & FD_CLOEXEC != 0 })
+            task.cancel()
+            _ = await task.result
+        }
+        try await server.close()
+    }
+
+    private static func peerPort(of descriptor: Int32) -> Int? {
+        var (address, length) = (sockaddr_in(), socklen_t(MemoryLayout<sockaddr_in>.size))
+        let isConnected = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getpeername(descriptor, $0, &length) == 0 }
+        }
+        return isConnected && address.sin_family == sa_family_t(AF_INET)
+            ? Int(UInt16(bigEndian: address.sin_port)) : nil
     }
 
     @Test("a load that is cancelled leaves no file and no connection behind")
