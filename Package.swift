@@ -20,6 +20,7 @@ let lifecycle: Target.Dependency = .product(name: "ServiceLifecycle", package: "
 let http: Target.Dependency = .product(name: "NIOHTTP1", package: "swift-nio")
 let hummingbird: Target.Dependency = .product(name: "Hummingbird", package: "hummingbird")
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
+let subprocess: Target.Dependency = .product(name: "Subprocess", package: "swift-subprocess")
 let networking: Target.Dependency = .product(name: "NIOPosix", package: "swift-nio")
 /// A lock that the thread sanitizer knows.
 let locks: Target.Dependency = .product(name: "NIOConcurrencyHelpers", package: "swift-nio")
@@ -83,7 +84,7 @@ let package = Package(
             name: "BLETransport",
             dependencies: [
                 "MeshProtocol", "CBlueZ", asyncAlgorithms, locks, logging,
-                .product(name: "Subprocess", package: "swift-subprocess"),
+                subprocess,
             ],
             swiftSettings: strict),
         // Wi-Fi and Ethernet as one more radio. Who is there, avahi-daemon tells.
@@ -111,7 +112,9 @@ let package = Package(
         .target(name: "CLibCurl"),
         .target(
             name: "CoverArt",
-            dependencies: ["CLibCurl", "DemocracyDJ", "MeshProtocol", crypto, locks, logging, networking],
+            dependencies: [
+                "CLibCurl", "DemocracyDJ", "MeshProtocol", crypto, locks, logging, networking, subprocess,
+            ],
             swiftSettings: strict),
         .target(
             name: "MeshNode",

@@ -42,6 +42,14 @@ struct ArtworkLimits: Sendable {
     /// Pictures and failures that nobody has taken yet: some drives' worth. The oldest go first.
     var waitingOutput = 4_096
 
+    /// Longer side of a picture that goes over the air, in pixels: what the page shows of what plays, on most screens.
+    var smallSide = 160
+    /// Qualities of its JPEG that are tried, in percent, until it is small enough (`DJLimits.coverBytes`): the second is for noise.
+    var smallQualities = [75, 40]
+    /// Address space of the process that makes it, in bytes: its libraries take half of it, and a square of 6,000 pixels fits.
+    var scalerBytes = 1 << 30
+    /// Processor time of that process, in seconds: it takes 0.3, ten times as much on a slow head unit.
+    var scalerSeconds = 10
     /// Those of a running node.
     static let standard = ArtworkLimits()
 }

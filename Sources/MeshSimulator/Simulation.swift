@@ -79,6 +79,8 @@ public struct Figures: Hashable, Sendable {
     public var wishes = 0
     /// Those of them whose people were told that they are fulfilled.
     public var confirmed = 0
+    /// Covers that guests have got over the air.
+    public var covers = 0
     /// Those of them whose people were told that they are not.
     public var rejected = 0
     /// Writes that a disk has refused.
@@ -100,6 +102,7 @@ public struct Figures: Hashable, Sendable {
         sum.sdus += more.sdus
         sum.wishes += more.wishes
         sum.confirmed += more.confirmed
+        sum.covers += more.covers
         sum.rejected += more.rejected
         sum.refusedWrites += more.refusedWrites
         sum.faults.merge(more.faults, uniquingKeysWith: +)

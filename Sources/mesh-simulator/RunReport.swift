@@ -79,7 +79,7 @@ struct RunReport {
             \((total.connections / 2).grouped) links came up and carried \(total.sdus.grouped) SDUs; \
             browsers were let in \(total.visits.grouped) times. \
             \(total.wishes.grouped) wishes were made, \(total.confirmed.grouped) were confirmed, \(total.rejected.grouped) rejected, \
-            and disks refused \(total.refusedWrites.grouped) writes.
+            disks refused \(total.refusedWrites.grouped) writes, and \(total.covers.grouped) covers went over the air.
             What went wrong: \(faults.isEmpty ? "nothing" : faults.joined(separator: ", ")).
             """)
         if slowest.recovery > .zero {

@@ -73,6 +73,9 @@ struct PairOfCores {
         for side in Side.allCases { feed(.started, to: side) }
     }
 
+    /// A node has a page.
+    mutating func showPage(of side: Side) { cores[side.rawValue].isShown(at: "http://127.0.0.1:1/", door: nil) }
+
     /// The host makes an invitation for one guest, of bytes like this one.
     mutating func invite(_ byte: UInt8) {
         var wish = InvitationWish(.once)

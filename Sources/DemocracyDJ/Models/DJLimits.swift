@@ -48,6 +48,27 @@ public enum DJLimits {
     public static let searchesPerSecond = 4
     /// Searches that may come at once before that counts: somebody who looks for several songs from a list.
     public static let searchBurst = 8
+    /// Largest cover that goes over the air, in bytes: a square of 160 pixels in JPEG has 4 to 9 KB.
+    public static let coverBytes = 12 << 10
+    /// Largest piece of it, in bytes: it leaves in one record, and a change of the queue waits for no more than that.
+    public static let coverPieceBytes = 1_024
+    /// Pieces a second that a host sends, to all guests together: 20 KB, a tenth of what a radio can do.
+    public static let coverPiecesPerSecond = 20
+    /// Pieces that may leave at once before that counts: one for each link of a dongle.
+    public static let coverPieceBurst = 7
+    /// Covers that a host has ready: of what plays, of what comes next, and of what came before.
+    public static let readyCovers = 12
+    /// Songs whose covers guests get, the one that plays first: what a page shows without scrolling.
+    public static let coveredSongs = 6
+    /// Covers that a guest has: some screens' worth, 400 KB on its disk at most.
+    public static let keptCovers = 32
+    /// How often a host may begin again with another picture of a song while one is on its way: a person who changes a file does it
+    /// once.
+    public static let coverRestarts = 2
+    /// How long a guest waits for a piece before it asks again. It doubles each time, up to `longestCoverPause`.
+    public static let coverPause: MeshInstant = .seconds(5)
+    /// The longest such pause: a song or two.
+    public static let longestCoverPause: MeshInstant = .seconds(320)
     /// Wishes of one guest a second that are followed: quick thumbs make some five. Each is a change of the state for
     /// everybody.
     public static let wishesPerSecond = 10

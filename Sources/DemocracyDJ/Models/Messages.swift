@@ -21,6 +21,10 @@ public enum MeshMessage: Hashable, Sendable {
     case search(SearchRequest)
     /// The host's answer to a search.
     case searchResults(SearchResults)
+    /// A guest that shows pictures asks for a piece of a song's cover.
+    case coverRequest(CoverRequest)
+    /// That piece.
+    case coverPiece(CoverPiece)
 }
 
 /// A guest's search in the host's library.

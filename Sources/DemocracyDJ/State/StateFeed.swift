@@ -24,6 +24,8 @@ public struct StateFeed: Sendable {
         case heartbeat
         /// A guest's search has an answer.
         case answered(SearchResults, for: Peer.ID)
+        /// A guest has asked for this piece of a cover: it leaves when there is nothing else for it.
+        case covered(CoverPiece, for: Peer.ID)
         /// A guest cannot use changes and asks for the whole (`MeshMessage.stateRequest`).
         case wholeRequested(Peer.ID)
     }
@@ -64,6 +66,8 @@ public struct StateFeed: Sendable {
         var underWay = UnderWay.nothing
         /// What its last search has found, until it leaves.
         var answer: SearchResults?
+        /// What it is shown of a cover, until it leaves.
+        var cover: CoverPiece?
         var service = Delivery.byHost
         /// What it is to be sent as well.
         var due: Due?
@@ -117,6 +121,10 @@ public struct StateFeed: Sendable {
             guard let index = places[id] else { return [] }
             guests[index].answer = results
             return catchUp(index)
+        case .covered(let piece, let id):
+            guard let index = places[id] else { return [] }
+            guests[index].cover = piece
+            return catchUp(index)
         case .wholeRequested(let id):
             // A whole that is under way already is the answer.
             guard let index = places[id], guests[index].underWay != .whole else {
@@ -164,10 +172,13 @@ public struct StateFeed: Sendable {
             guests[index].underWay = .whole
             return [.checkpoint(.stateUpdate(state), to: guest.id)]
         }
-        guard let answer = guest.answer else { return [] }
+        guard let rest = guest.answer.map(MeshMessage.searchResults) ?? guest.cover.map(MeshMessage.coverPiece) else {
+            return []
+        }
+        if guest.answer == nil { guests[index].cover = nil }
         guests[index].answer = nil
         guests[index].underWay = .other
-        return [.send(.searchResults(answer), to: guest.id)]
+        return [.send(rest, to: guest.id)]
     }
 
     /// Whether what a relay keeps of changes has become more than the whole.

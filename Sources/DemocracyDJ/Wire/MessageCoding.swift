@@ -3,6 +3,12 @@
 import MeshProtocol
 internal import SwiftProtobuf
 
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
 // Messages as bytes: `democracy_dj.proto`, and `docs/protocol.md`, "Messages". Nothing above this sees bytes, nothing
 // below sees messages.
 
@@ -63,6 +69,16 @@ extension MeshMessage {
                 number: wire.number, found: FoundSongs(wire), refused: RejectionReason(wire.refused))
             guard results.isWithinLimits else { return nil }
             self = .searchResults(results)
+        case .coverRequest(let wire):
+            let request = CoverRequest(songID: wire.song, version: wire.version, from: Int(wire.from))
+            guard request.isWithinLimits else { return nil }
+            self = .coverRequest(request)
+        case .cover(let wire):
+            let piece = CoverPiece(
+                songID: wire.song, version: wire.version, from: Int(wire.from), total: Int(wire.total),
+                bytes: Array(wire.data))
+            guard piece.isWithinLimits else { return nil }
+            self = .coverPiece(piece)
         case nil: return nil
         }
     }
@@ -155,6 +171,16 @@ extension WireEnvelope {
             searchResults.number = results.number
             searchResults.take(results.found)
             if let refused = results.refused { searchResults.refused = WireReason(refused) }
+        case .coverRequest(let request):
+            coverRequest.song = request.songID
+            coverRequest.version = request.version
+            coverRequest.from = UInt32(clamping: request.from)
+        case .coverPiece(let piece):
+            cover.song = piece.songID
+            cover.version = piece.version
+            cover.from = UInt32(clamping: piece.from)
+            cover.total = UInt32(clamping: piece.total)
+            cover.data = Data(piece.bytes)
         }
     }
 }

@@ -249,6 +249,22 @@ nonisolated struct WireEnvelope: Sendable {
     set {content = .heartbeat(newValue)}
   }
 
+  var coverRequest: WireCoverRequest {
+    get {
+      if case .coverRequest(let v)? = content {return v}
+      return WireCoverRequest()
+    }
+    set {content = .coverRequest(newValue)}
+  }
+
+  var cover: WireCoverPiece {
+    get {
+      if case .cover(let v)? = content {return v}
+      return WireCoverPiece()
+    }
+    set {content = .cover(newValue)}
+  }
+
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   nonisolated enum OneOf_Content: Equatable, Sendable {
@@ -260,6 +276,8 @@ nonisolated struct WireEnvelope: Sendable {
     case search(WireSearch)
     case searchResults(WireSearchResults)
     case heartbeat(WireHeartbeat)
+    case coverRequest(WireCoverRequest)
+    case cover(WireCoverPiece)
 
   }
 
@@ -427,6 +445,48 @@ nonisolated struct WireSearch: Sendable {
 
   /// The first of what is there that is wanted, counted from 0.
   var from: UInt32 = 0
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+}
+
+/// From a guest that shows pictures and has nothing else to say: a piece of a song's small cover.
+nonisolated struct WireCoverRequest: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  var song: String = String()
+
+  /// What the first piece said; 0 with the request for that.
+  var version: UInt32 = 0
+
+  /// The first byte that is wanted, counted from 0.
+  var from: UInt32 = 0
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+}
+
+/// From a host that has nothing else to send: that piece.
+nonisolated struct WireCoverPiece: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  var song: String = String()
+
+  /// Which picture it is: another one of the song has another.
+  var version: UInt32 = 0
+
+  var from: UInt32 = 0
+
+  /// The bytes of the whole picture, a JPEG; 0 where the song has none.
+  var total: UInt32 = 0
+
+  var data: Data = Data()
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -946,7 +1006,7 @@ nonisolated extension WireShelf: SwiftProtobuf._ProtoNameProviding {
 
 nonisolated extension WireEnvelope: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".Envelope"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}intent\0\u{1}snapshot\0\u{1}change\0\u{1}rejection\0\u{3}snapshot_request\0\u{1}search\0\u{3}search_results\0\u{1}heartbeat\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}intent\0\u{1}snapshot\0\u{1}change\0\u{1}rejection\0\u{3}snapshot_request\0\u{1}search\0\u{3}search_results\0\u{1}heartbeat\0\u{3}cover_request\0\u{1}cover\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1058,6 +1118,32 @@ nonisolated extension WireEnvelope: SwiftProtobuf.Message, SwiftProtobuf._Messag
           self.content = .heartbeat(v)
         }
       }()
+      case 9: try {
+        var v: WireCoverRequest?
+        var hadOneofValue = false
+        if let current = self.content {
+          hadOneofValue = true
+          if case .coverRequest(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.content = .coverRequest(v)
+        }
+      }()
+      case 10: try {
+        var v: WireCoverPiece?
+        var hadOneofValue = false
+        if let current = self.content {
+          hadOneofValue = true
+          if case .cover(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.content = .cover(v)
+        }
+      }()
       default: break
       }
     }
@@ -1100,6 +1186,14 @@ nonisolated extension WireEnvelope: SwiftProtobuf.Message, SwiftProtobuf._Messag
     case .heartbeat?: try {
       guard case .heartbeat(let v)? = self.content else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 8)
+    }()
+    case .coverRequest?: try {
+      guard case .coverRequest(let v)? = self.content else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 9)
+    }()
+    case .cover?: try {
+      guard case .cover(let v)? = self.content else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 10)
     }()
     case nil: break
     }
@@ -1385,6 +1479,96 @@ nonisolated extension WireSearch: SwiftProtobuf.Message, SwiftProtobuf._MessageI
     if lhs.snapshot != rhs.snapshot {return false}
     if lhs.shelf != rhs.shelf {return false}
     if lhs.from != rhs.from {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireCoverRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".CoverRequest"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}song\0\u{1}version\0\u{1}from\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.song) }()
+      case 2: try { try decoder.decodeSingularFixed32Field(value: &self.version) }()
+      case 3: try { try decoder.decodeSingularUInt32Field(value: &self.from) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.song.isEmpty {
+      try visitor.visitSingularStringField(value: self.song, fieldNumber: 1)
+    }
+    if self.version != 0 {
+      try visitor.visitSingularFixed32Field(value: self.version, fieldNumber: 2)
+    }
+    if self.from != 0 {
+      try visitor.visitSingularUInt32Field(value: self.from, fieldNumber: 3)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: WireCoverRequest, rhs: WireCoverRequest) -> Bool {
+    if lhs.song != rhs.song {return false}
+    if lhs.version != rhs.version {return false}
+    if lhs.from != rhs.from {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireCoverPiece: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".CoverPiece"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}song\0\u{1}version\0\u{1}from\0\u{1}total\0\u{1}data\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.song) }()
+      case 2: try { try decoder.decodeSingularFixed32Field(value: &self.version) }()
+      case 3: try { try decoder.decodeSingularUInt32Field(value: &self.from) }()
+      case 4: try { try decoder.decodeSingularUInt32Field(value: &self.total) }()
+      case 5: try { try decoder.decodeSingularBytesField(value: &self.data) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.song.isEmpty {
+      try visitor.visitSingularStringField(value: self.song, fieldNumber: 1)
+    }
+    if self.version != 0 {
+      try visitor.visitSingularFixed32Field(value: self.version, fieldNumber: 2)
+    }
+    if self.from != 0 {
+      try visitor.visitSingularUInt32Field(value: self.from, fieldNumber: 3)
+    }
+    if self.total != 0 {
+      try visitor.visitSingularUInt32Field(value: self.total, fieldNumber: 4)
+    }
+    if !self.data.isEmpty {
+      try visitor.visitSingularBytesField(value: self.data, fieldNumber: 5)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: WireCoverPiece, rhs: WireCoverPiece) -> Bool {
+    if lhs.song != rhs.song {return false}
+    if lhs.version != rhs.version {return false}
+    if lhs.from != rhs.from {return false}
+    if lhs.total != rhs.total {return false}
+    if lhs.data != rhs.data {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

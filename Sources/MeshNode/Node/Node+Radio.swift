@@ -65,7 +65,9 @@ extension Node {
         case .write(let batch): write(batch)
         case .search(let request, let peer): find(request, for: peer)
         case .fetchCovers(let songs): covers.yield(songs)
-        case .retryCovers: if let artwork { Task { await artwork.retry() } }
+        case .retryCovers: if let prefetcher = pictures.prefetcher { Task { await prefetcher.retry() } }
+        case .makeCover(let songID): makeCover(songID)
+        case .keepCover(let songID, let bytes): keepCover(songID, bytes)
         case .show(let event): sink.yield(event)
         // Each kind once as a warning: who misbehaves does it often.
         case .misbehaved(let how, let who, let count):

@@ -21,7 +21,9 @@ public actor Node: Service, LinkCarrying {
     let manager: BLEManager
     let store: NodeStore
     private let search: (any SongSearch)?
-    let artwork: ArtworkPrefetcher?
+    let pictures: NodeCovers
+    /// Where the covers are that were loaded for what is on view.
+    private var pictureFiles: [(songID: Song.ID, path: String)] = []
     var clock: NodeClock
 
     /// The hosts that were heard, by the head of their identifier: how they are dialled is the radio's secret.
@@ -50,15 +52,15 @@ public actor Node: Service, LinkCarrying {
     private let quits: AsyncStream<ByeReason>
     private(set) var hasEnded = false
 
-    /// A node that goes on where an earlier run with this store has ended. Without a prefetcher there are no covers.
+    /// A node that goes on where an earlier run with this store has ended. `covers` is where it has them from.
     public init(
         _ part: NodeCore.Part, _ description: NodeDescription, identity: Identity, radio: any Radio,
-        store: NodeStore.Opened, contents: StoredNode, artwork: ArtworkPrefetcher? = nil, logger: Logger
+        store: NodeStore.Opened, contents: StoredNode, covers pictures: NodeCovers = NodeCovers(), logger: Logger
     ) {
         let clock = NodeClock()
         self.clock = clock
         self.logger = logger
-        self.artwork = artwork
+        self.pictures = pictures
         self.store = store.store
         search = part.search
         manager = BLEManager(radio: radio, local: description.peer, service: description.service, logger: logger)
@@ -118,10 +120,10 @@ public actor Node: Service, LinkCarrying {
             Task { await self.listen() },
             Task { for await _ in clock.ticks { self.take(.tick) } },
             Task { for await work in radioWorks { await self.perform(work) } },
-            Task { for await songs in coverLists { await artwork?.show(songs) } },
+            Task { for await songs in coverLists { await pictures.prefetcher?.show(songs) } },
             Task {
-                guard let artwork else { return }
-                for await cover in artwork.output { await self.take(cover) }
+                guard let prefetcher = pictures.prefetcher else { return }
+                for await cover in prefetcher.output { await self.take(cover) }
             },
         ]
         defer { for feeder in feeders { feeder.cancel() } }
@@ -146,7 +148,7 @@ public actor Node: Service, LinkCarrying {
         flushWoken()
         resumeWaiting()
         // Beside one another, so that nobody goes without a goodbye for a disk that hangs.
-        await withDeadline(NodeLimits.farewell) { [final, manager, artwork, store, sink, logger] in
+        await withDeadline(NodeLimits.farewell) { [final, manager, pictures, store, sink, logger] in
             async let goodbye: Void = self.sayGoodbye()
             do throws(NodeStoreError) {
                 try await store.write(final)
@@ -156,7 +158,7 @@ public actor Node: Service, LinkCarrying {
             }
             await goodbye
             await manager.close()
-            await artwork?.shutdown()
+            await pictures.prefetcher?.shutdown()
             store.close()
         }
     }
@@ -188,7 +190,10 @@ public actor Node: Service, LinkCarrying {
 
     private func take(_ cover: ArtworkPrefetcher.Output) async {
         switch cover {
-        case .artwork(let songID, let path): take(.cover(songID, path: path))
+        case .artwork(let songID, let path):
+            pictureFiles.removeAll { $0.songID == songID }
+            pictureFiles = pictureFiles.suffix(DJLimits.keptCovers - 1) + [(songID, path)]
+            take(.cover(songID, path: path))
         case .failed(let error, let isExpected): take(.coverFailed(error, isExpected: isExpected))
         case .recovered(let error): take(.coverRecovered(error))
         }
@@ -242,6 +247,20 @@ public actor Node: Service, LinkCarrying {
         let resumed = waiting
         waiting = []
         for continuation in resumed { continuation.resume() }
+    }
+
+    /// Beside the node, as a search: reading and scaling take their time.
+    func makeCover(_ songID: Song.ID) {
+        let file = pictureFiles.last { $0.songID == songID }?.path
+        Task { take(.coverMade(songID, await pictures.small(songID, file: file))) }
+    }
+
+    /// What has come over the air is a cover as any other.
+    func keepCover(_ songID: Song.ID, _ bytes: [UInt8]) {
+        guard let shelf = pictures.shelf else { return }
+        Task {
+            if let path = await shelf.keep(bytes, of: songID) { take(.cover(songID, path: path)) }
+        }
     }
 
     /// Beside the node: a large library takes its time, and the votes do not wait for it.

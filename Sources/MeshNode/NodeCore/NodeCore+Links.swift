@@ -65,8 +65,11 @@ extension NodeCore {
             if circuits.place(of: id) == nil { emit(.linksChanged) }
             // At once: a link that takes its place is told nothing before the step in which its guest is there.
             share(.guestGone(peer.id))
+            perform(CoverServer.Event.guestGone(peer.id))
         case .received(let message):
-            if let readable = message.readable(byHost: isHost), !waitsForRelay(readable, on: id) {
+            let content = MeshMessage(encoded: message.body)
+            if message.messageClass == .latest, let content, takeCovers(content, from: message.peer) { return }
+            if let readable = message.readable(content, byHost: isHost), !waitsForRelay(readable, on: id) {
                 waiting.append(.link(id, .received(readable)))
             }
             return
@@ -272,8 +275,8 @@ extension NodeCore {
 
 extension ReceivedMessage {
     /// The message without what nobody here can read: of a reliable one its number is left, to be acknowledged in its turn.
-    fileprivate func readable(byHost: Bool) -> ReceivedMessage? {
-        if MeshMessage(encoded: body)?.isGuests == byHost { return self }
+    fileprivate func readable(_ content: MeshMessage?, byHost: Bool) -> ReceivedMessage? {
+        if content?.isGuests == byHost { return self }
         guard messageClass == .reliable else { return nil }
         var number = self
         number.body = []
@@ -285,8 +288,8 @@ extension MeshMessage {
     /// Whether guests say it, and not hosts.
     fileprivate var isGuests: Bool {
         switch self {
-        case .intent, .stateRequest, .search: true
-        case .stateUpdate, .stateChange, .rejection, .stateHeartbeat, .searchResults: false
+        case .intent, .stateRequest, .search, .coverRequest: true
+        case .stateUpdate, .stateChange, .rejection, .stateHeartbeat, .searchResults, .coverPiece: false
         }
     }
 }

@@ -74,6 +74,8 @@ public struct NodeCore: Sendable {
         case coverFailed(NetworkError, isExpected: Bool = false)
         /// None fails for this cause any more.
         case coverRecovered(NetworkError)
+        /// A song's cover is small enough for the air, or it has none: the answer to `makeCover`.
+        case coverMade(Song.ID, SmallCover?)
         /// Time has passed: see `deadline`.
         case tick
         /// Somebody asks whether the node still steps: `answered` comes when everything before is dealt with.
@@ -168,6 +170,10 @@ public struct NodeCore: Sendable {
         case search(SearchRequest, for: Peer.ID)
         /// These songs are on view, the one that plays first: have their covers at hand.
         case fetchCovers([Song])
+        /// Make a song's cover small enough for the air: `coverMade`. One at a time is asked for.
+        case makeCover(Song.ID)
+        /// A song's cover has come over the air: it belongs into a file, which `cover` names.
+        case keepCover(Song.ID, [UInt8])
         /// Tell those who show the node.
         case show(NodeEvent)
         /// A peer broke the protocol: which way, who, and how often somebody did so far. For the log.
@@ -247,6 +253,9 @@ public struct NodeCore: Sendable {
     var activity = RadioActivity()
     /// A host's.
     var stateFeed: StateFeed?
+    var coverServer = CoverServer()
+    /// A guest's.
+    var coverClient = CoverClient()
     /// Spreads dials: nothing else depends on it.
     private var jitter: SeededGenerator
 
@@ -336,11 +345,16 @@ public struct NodeCore: Sendable {
             guard let invited = dials.pending else { break }
             let host = peer ?? Peer(id: invited, name: "")
             show(.contact(Contact(.heard, host, at: configuration.origin + context.now, by: .link)))
-        case .radioFailed, .radioRecovered, .radioRepaired, .broker, .input, .found, .cover, .coverFailed,
-            .coverRecovered, .asked:
+        case .coverMade(let songID, let cover): perform(CoverServer.Event.made(songID, cover))
+        case .cover(let songID, _):
+            if isHost { perform(CoverServer.Event.changed(songID)) }
+            waiting.append(.event(event))
+        case .radioFailed, .radioRecovered, .radioRepaired, .broker, .input, .found, .coverFailed, .coverRecovered,
+            .asked:
             waiting.append(.event(event))
         }
         step()
+        lookAtCovers()
         holdCircuits()
         defer { actions = [] }
         return actions
@@ -360,7 +374,8 @@ public struct NodeCore: Sendable {
 
     /// When `tick` is due. What is decided in steps waits while the disk is busy, however late it is.
     public var deadline: MeshInstant? {
-        earliest(earliest(links.deadline(context.mesh), screen.deadline), earliest(stepDeadline, waysDeadline))
+        let links = earliest(links.deadline(context.mesh), earliest(waysDeadline, coversDeadline))
+        return earliest(earliest(links, screen.deadline), stepDeadline)
     }
 
     /// When a step is due: what has gathered meanwhile, or something although nothing has happened.
@@ -412,6 +427,7 @@ public struct NodeCore: Sendable {
         }
         for event in screen.tick(now: context.now) { show(event) }
         tickWays()
+        tickCovers()
         if let stepDeadline, stepDeadline <= context.now, let timeIsUp, timeIsUp <= context.now {
             waiting.append(.event(.tick))
         }

@@ -171,7 +171,7 @@ struct NodeDecisions: Sendable {
         case .started: return [.begin]
         // The links' own, and what is dealt with elsewhere.
         case .input, .heardRelay, .better, .reached, .adapterTimed, .opened, .dialFailed, .received, .channelClosed,
-            .joined, .claimed, .said, .left, .measured, .written, .writeFailed, .end:
+            .joined, .claimed, .said, .left, .measured, .written, .writeFailed, .coverMade, .end:
             return []
         }
     }

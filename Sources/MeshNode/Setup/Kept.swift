@@ -16,6 +16,12 @@ public final class Kept: Sendable {
     /// Where cover art is kept.
     public var artworkFolder: String { folder.path + "/artwork" }
 
+    /// Where the covers are kept that a guest has got over the air.
+    public var coversFolder: String { folder.path + "/covers" }
+
+    /// Where covers are while they are made small.
+    public var draftsFolder: String { folder.path + "/drafts" }
+
     /// Where the folder is.
     public var path: String { folder.path }
 

@@ -39,6 +39,8 @@ public enum Invariant: String, Hashable, Sendable, CaseIterable {
     case epochReused
     /// Somebody who was sent away is back in the session.
     case banForgotten
+    /// A guest shows a cover that the host does not have.
+    case wrongCover
     // People
     /// A guest was told what became of its wish, and the host's state says otherwise.
     case falseAnswer
@@ -67,6 +69,7 @@ public enum Invariant: String, Hashable, Sendable, CaseIterable {
         case .wrongQueue: "the queue or what plays has changed, and nobody has wanted it."
         case .epochReused: "a run of the host, or a numbering of messages, has the epoch of an earlier one."
         case .banForgotten: "somebody who was sent away is back in the session."
+        case .wrongCover: "a guest shows a cover that the host does not have."
         case .falseAnswer: "a guest was told what became of its wish, and the host's state says otherwise."
         case .wrongNotice: "a notice is on view and its cause is over, or the other way round."
         case .notSettled: "a minute after the last fault not everything has arrived, or somebody is not connected."

@@ -108,7 +108,7 @@ extension Field {
             tally.misbehaviours += 1
             broken(node, "\(who) is said to break the protocol: \(how)")
         // Nobody searches, and covers come by themselves.
-        case .search, .fetchCovers, .retryCovers, .answered, .heed: break
+        case .search, .fetchCovers, .retryCovers, .makeCover, .keepCover, .answered, .heed: break
         case .deliver, .acknowledge, .end, .storeFailed, .quit: broken(node, "\(action)")
         }
     }

@@ -22,7 +22,10 @@ extension World {
                 role: node == 0 ? .host : .guest, peer: Peer(id: nodes[node].peer, name: nodes[node].name),
                 radio: "simulated", service: .democracyDJ),
             identity: nodes[node].identity, contents: nodes[node].disk, origin: Self.origin, seed: random.next())
-        nodes[node].core = RunningCore(NodeCore(configuration))
+        var core = NodeCore(configuration)
+        // Half of the guests have a page, which shows covers.
+        if node % 2 == 1 { core.isShown(at: "http://simulated", door: nil) }
+        nodes[node].core = RunningCore(core)
         trace(node, "starts")
         let wishes = nodes[node].disk.guest?.wishes.map(\.songID) ?? []
         node == 0 ? story.hostStarts() : story.guestStarts(nodes[node].peer, wishing: wishes)
@@ -201,6 +204,10 @@ extension World {
             guard let song = songs.first, random.chance(20) else { break }
             let isThere = isQuiet || random.chance(50)
             tell(isThere ? .cover(song.id, path: "cover") : .coverFailed(.rateLimited), node, after: 10...500)
+        case .makeCover(let songID): tell(.coverMade(songID, cover(of: songID)), node, after: 10...2_000)
+        case .keepCover(let songID, let bytes):
+            checkCover(node, songID, bytes)
+            tell(.cover(songID, path: "cover"), node, after: 1...50)
         case .show(let event): shows(event, node)
         case .misbehaved(let how, _, _):
             if let place = link.flatMap({ nodes[node].links[$0] }) { checkAccusation(node, how, place.channel) }

@@ -42,6 +42,7 @@ struct HostCommand: AsyncParsableCommand {
         if let recording { parts.record(recording) }
         if webGuests, address.isLoopback { parts.add(remark: Self.nobodyCanJoin) }
         let music = try await source.open(parts, showsProgress: !options.json)
+        parts.art = music.art
         try await options.run(
             parts, as: .host(music.hosting(fairness, shuffles: self.music.shuffle, pin: pin)), library: music.songs,
             endOfInput: nil

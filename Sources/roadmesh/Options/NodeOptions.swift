@@ -3,6 +3,7 @@
 import ArgumentParser
 import BLETransport
 import CoverArt
+import DemocracyDJ
 import Dashboard
 import FoundationEssentials
 import Glibc
@@ -77,6 +78,8 @@ struct NodeOptions: ParsableArguments {
         var logger: Logger
         /// What outlives this run, locked as long as the node runs. A scan has none: it is nobody.
         var kept: Kept?
+        /// The covers that the music's files have.
+        var art: (@Sendable (Song.ID) async -> [UInt8]?)?
         var remark: String?
         var files: OpenFiles
         /// What of the log is to be shown above the prompt of a terminal; nil where there is no prompt.
@@ -94,15 +97,19 @@ struct NodeOptions: ParsableArguments {
         /// The node itself, going on where its last run ended.
         func makeNode(_ part: NodeCore.Part) throws(SetupProblem) -> MeshNode.Node {
             guard let kept else { preconditionFailure("a scan is no node") }
-            var artwork: ArtworkPrefetcher?
+            var covers = NodeCovers()
             if case .host = part {
-                artwork = ArtworkPrefetcher(
+                covers.prefetcher = ArtworkPrefetcher(
                     loader: ArtworkLoader(
                         cache: kept.artworkFolder, userAgent: "RoadMesh/\(RoadMeshVersion.text)", logger: logger))
+                covers.own = art
+                covers.scaler = CoverScaler(drafts: kept.draftsFolder, logger: logger)
+            } else {
+                covers.shelf = CoverShelf(folder: kept.coversFolder, logger: logger)
             }
             return MeshNode.Node(
                 part, description, identity: identity, radio: radio, store: kept.store, contents: kept.contents,
-                artwork: artwork, logger: logger)
+                covers: covers, logger: logger)
         }
     }
 

@@ -233,6 +233,10 @@ struct StrangeMessageTests {
             let messages: [MeshMessage] = [
                 .stateUpdate(next), .stateChange(change), .intent(.vote(songID: "s1")), .searchResults(results),
                 .search(SearchRequest(number: 1, words: "song")), .stateHeartbeat(epoch: 1, revision: 1),
+                .coverRequest(CoverRequest(songID: "s1", version: 7, from: 1_024)),
+                .coverPiece(
+                    CoverPiece(songID: "s1", version: 7, from: 1_024, total: 1_030, bytes: [1, 2, 3, 4, 5, 6])),
+                .coverPiece(.none("s1")),
             ]
             for message in messages {
                 var bytes = message.encoded
@@ -256,6 +260,8 @@ struct StrangeMessageTests {
         case .stateChange(let change): #expect(state.applying(change)?.isWithinLimits != false)
         case .search(let request): #expect(request.isWithinLimits)
         case .searchResults(let results): #expect(results.isWithinLimits)
+        case .coverRequest(let request): #expect(request.isWithinLimits)
+        case .coverPiece(let piece): #expect(piece.isWithinLimits)
         case .intent, .rejection, .stateRequest, .stateHeartbeat: break
         }
         #expect(MeshMessage(encoded: message.encoded) == message)

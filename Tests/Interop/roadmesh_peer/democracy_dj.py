@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from . import protobuf as pb
 from .protobuf import Fields
@@ -87,6 +87,52 @@ class Shelf(IntEnum):
 def search(number: int, words: str, *, snapshot: bool = False, shelf: Shelf = Shelf.WORDS, start: int = 0) -> bytes:
     where = pb.number(4, shelf) + pb.number(5, start)
     return pb.message(6, pb.number(1, number) + pb.data(2, words) + pb.number(3, snapshot) + where)
+
+
+# The longest cover, and the longest piece of it.
+COVER_BYTES, COVER_PIECE = 12_288, 1_024
+
+
+def cover_request(song: str, version: int = 0, start: int = 0) -> bytes:
+    return pb.message(9, pb.data(1, song) + (pb.fixed32(2, version) if version else b"") + pb.number(3, start))
+
+
+class CoverRequest(NamedTuple):
+    song: str
+    version: int
+    start: int
+
+
+def read_cover_request(body: bytes) -> CoverRequest | None:
+    """What is asked for; nothing where a message is another."""
+    envelope = Fields(body)
+    if 9 not in envelope:
+        return None
+    fields = Fields(envelope.data(9))
+    return CoverRequest(fields.text(1), fields.number(2), fields.number(3))
+
+
+@dataclass(frozen=True)
+class CoverPiece:
+    song: str
+    version: int
+    start: int
+    total: int
+    data: bytes
+
+    @classmethod
+    def read(cls, body: bytes) -> CoverPiece:
+        fields = Fields(body)
+        data = fields.data(5) if 5 in fields else b""
+        piece = cls(fields.text(1), fields.number(2), fields.number(3), fields.number(4), data)
+        fits = len(data) <= COVER_PIECE and piece.start + len(data) <= piece.total <= COVER_BYTES
+        if not fits or bool(piece.total) != bool(data):
+            raise Malformed("a piece of no cover")
+        return piece
+
+    def __bytes__(self) -> bytes:
+        where = pb.number(3, self.start) + pb.number(4, self.total)
+        return pb.message(10, pb.data(1, self.song) + pb.fixed32(2, self.version) + where + pb.data(5, self.data))
 
 
 def read_heartbeat(body: bytes) -> tuple[int, int] | None:
@@ -391,6 +437,7 @@ class View:
         # By number of the search: the artists or albums, and how many there are in all.
         self.groups: dict[int, list[Group]] = {}
         self.totals: dict[int, int] = {}
+        self.pieces: list[CoverPiece] = []
         self._fresh = True
         self._asked = False
 
@@ -415,6 +462,8 @@ class View:
             self.totals[results.number(1)] = results.number(3)
         elif 8 in envelope:
             return self._heartbeat(Fields(envelope.data(8)))
+        elif 10 in envelope:
+            self.pieces.append(CoverPiece.read(envelope.data(10)))
         return None
 
     # Behind a relay the state comes apart from what the host says to this guest alone

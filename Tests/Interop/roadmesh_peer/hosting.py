@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from . import proof
+from . import democracy_dj, proof
 from .guest import PATIENCE, Talk
 from .noise_link import ClearReason, Handshake, Key, Packet
 from .virtual_air import Channel
@@ -78,13 +78,23 @@ class HostTalk(Talk):
     # After that
 
     def hear_message(self, latest: bool = False, timeout: float = PATIENCE) -> Unit:
-        """The next message of a class. Pings are answered meanwhile."""
+        """The next message of a class but for requests for covers, which come when nothing else does. Pings are answered meanwhile."""
+        while True:
+            unit = self._hear_unit(timeout)
+            if unit.latest == latest and democracy_dj.read_cover_request(unit.body) is None:
+                return unit
+
+    def hear_cover_request(self, timeout: float = PATIENCE) -> democracy_dj.CoverRequest:
+        while True:
+            if (asked := democracy_dj.read_cover_request(self._hear_unit(timeout).body)) is not None:
+                return asked
+
+    def _hear_unit(self, timeout: float) -> Unit:
         while True:
             frame = self.hear_any(Kind.MESSAGE, Kind.PING, timeout=timeout)
-            if frame.kind == Kind.PING:
-                self.say(pong(frame.number()))
-            elif (unit := Unit.read(frame.body)).latest == latest:
-                return unit
+            if frame.kind == Kind.MESSAGE:
+                return Unit.read(frame.body)
+            self.say(pong(frame.number()))
 
 
 @dataclass

@@ -329,7 +329,7 @@ public struct GuestFeature: Feature {
             state.search?.found = results.found.songs
             return [.showResults(results.found, for: search.query)]
         // A guest's own kinds of message, sent by a host, mean nothing here.
-        case .intent, .stateRequest, .search: return []
+        case .intent, .stateRequest, .search, .coverRequest, .coverPiece: return []
         }
     }
 

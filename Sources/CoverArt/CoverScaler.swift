@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Crypto
+import DemocracyDJ
+import FoundationEssentials
+import Logging
+import Subprocess
+
+/// Makes covers small enough for the air (`DJLimits.coverBytes`).
+///
+/// Pictures come from strangers' servers and sticks, so that they are decoded in a process of its own, mpv, which plays the music
+/// anyway: it has some memory and some seconds, and whatever a picture does to it is over with it. Where there is no mpv, only pictures
+/// that are small already go over the air.
+public actor CoverScaler {
+    private let folder: String
+    private let executable: String
+    private let logger: Logger
+    private var hasFailed = false
+
+    /// One that has a folder for drafts to itself, which need not be there.
+    public init(
+        drafts folder: String, mpv executable: String = "mpv", logger: Logger = Logger(label: "roadmesh.covers")
+    ) {
+        self.folder = folder
+        self.executable = executable
+        self.logger = logger
+    }
+
+    /// The picture, or one that shows the same. Nil where it is no picture, or none that can be read.
+    public func small(_ picture: [UInt8]) async -> SmallCover? {
+        guard let kind = ArtworkKind(head: picture) else { return nil }
+        if kind == .jpeg, let cover = Self.cover(picture) { return cover }
+        for quality in ArtworkLimits.standard.smallQualities {
+            guard let scaled = await scaled(picture, kind, quality: quality) else { return nil }
+            if ArtworkKind(head: scaled) == .jpeg, let cover = Self.cover(scaled) { return cover }
+        }
+        return nil
+    }
+
+    /// The picture in a file.
+    public func small(file: String) async -> SmallCover? {
+        let read = await ArtworkLoader.offActor { try? Data(contentsOf: URL(filePath: file)) }
+        return if let picture = read.flatMap(\.self) { await small(Array(picture)) } else { nil }
+    }
+
+    private static func cover(_ bytes: [UInt8]) -> SmallCover? {
+        let hash = SHA256.hash(data: bytes).prefix(4).reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
+        // 0 is what a guest says that has nothing.
+        return SmallCover(bytes, version: max(hash, 1))
+    }
+
+    private func scaled(_ picture: [UInt8], _ kind: ArtworkKind, quality: Int) async -> [UInt8]? {
+        let folder = folder
+        let draft = folder + "/picture"
+        let isWritten = await ArtworkLoader.offActor {
+            try? FileManager.default.createDirectory(
+                atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+            return (try? Data(picture).write(to: URL(filePath: draft))) != nil
+        }
+        guard isWritten == true else { return fails("its draft is not written") }
+        var problem: String?
+        do {
+            let arguments = Self.arguments(executable, draft, kind, quality: quality, into: folder)
+            let result = try await Subprocess.run(
+                .name("prlimit"), arguments: Arguments(arguments), output: .discarded, error: .discarded)
+            if !result.terminationStatus.isSuccess { problem = "\(executable) ends with \(result.terminationStatus)" }
+        } catch {
+            problem = "\(error)"
+        }
+        let made = await ArtworkLoader.offActor { () -> Data? in
+            defer { try? FileManager.default.removeItem(atPath: folder) }
+            return try? Data(contentsOf: URL(filePath: folder + "/00000001.jpg"))
+        }
+        return made.flatMap { $0.map { Array($0) } } ?? fails(problem ?? "\(executable) has made nothing")
+    }
+
+    /// Its processor time bounds how long it takes: it waits for nothing.
+    private static func arguments(
+        _ executable: String, _ file: String, _ kind: ArtworkKind, quality: Int, into folder: String
+    ) -> [String] {
+        let limits = ArtworkLimits.standard
+        let side = limits.smallSide
+        return [
+            "--as=\(limits.scalerBytes)", "--cpu=\(limits.scalerSeconds)", "nice", "-n", "10", executable,
+            "--no-config",
+            "--really-quiet", "--load-scripts=no", "--ytdl=no", "--no-audio", "--no-sub", "--demuxer=lavf",
+            // What the bytes begin with is what they are: a list of addresses that calls itself a picture is none.
+            "--demuxer-lavf-format=\(kind == .gif ? "gif" : "\(kind.rawValue)_pipe")", "--frames=1",
+            "--image-display-duration=0",
+            "--vf=lavfi=[scale=\(side):\(side):force_original_aspect_ratio=decrease:flags=area]", "--vo=image",
+            "--vo-image-format=jpg", "--vo-image-jpeg-quality=\(quality)", "--vo-image-outdir=\(folder)", "--", file,
+        ]
+    }
+
+    /// Once as a warning: what fails once fails for each song.
+    private func fails(_ why: String) -> [UInt8]? {
+        logger.log(level: hasFailed ? .debug : .warning, "a cover could not be made small: \(why)")
+        hasFailed = true
+        return nil
+    }
+}
