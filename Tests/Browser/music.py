@@ -17,13 +17,22 @@ def _text(text: str) -> bytes:
     return text.encode() + b"\0"
 
 
-def wav(path: Path, seconds: float, title: str = "", artist: str = "", album: str = "") -> None:
-    """A WAV of silence with the tags of RIFF's INFO list."""
+def _id3(title: str, artist: str, picture: bytes) -> bytes:
+    """ID3 2.3."""
+    bodies = {b"TIT2": b"\0" + title.encode(), b"TPE1": b"\0" + artist.encode(), b"APIC": b"\0image/png\0\3\0" + picture}
+    frames = b"".join(name + struct.pack(">IH", len(body), 0) + body for name, body in bodies.items())
+    size = bytes(len(frames) >> shift & 127 for shift in (21, 14, 7, 0))
+    return b"ID3\3\0\0" + size + frames
+
+
+def wav(path: Path, seconds: float, title: str = "", artist: str = "", album: str = "", picture: bytes = b"") -> None:
+    """A WAV of silence with the tags of RIFF's INFO list, and a cover where one is given."""
     tags = [(b"INAM", title), (b"IART", artist), (b"IPRD", album)]
     info = b"".join(_chunk(name, _text(text)) for name, text in tags if text)
     audio = bytes(2 * int(RATE * seconds))
     chunks = _chunk(b"fmt ", struct.pack("<HHIIHH", 1, 1, RATE, 2 * RATE, 2, 16))
     chunks += (_chunk(b"LIST", b"INFO" + info) if info else b"") + _chunk(b"data", audio)
+    chunks += _chunk(b"id3 ", _id3(title, artist, picture)) if picture else b""
     path.write_bytes(_chunk(b"RIFF", b"WAVE" + chunks))
 
 

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A guest's page has covers, without any network."""
+
+from __future__ import annotations
+
+import json
+import struct
+import zlib
+from pathlib import Path
+
+import music
+from conftest import Open
+from playwright.sync_api import expect
+from ride import Ride
+
+# Scaling on a busy machine, and its way through the air.
+MADE = 60_000
+
+
+def png(side: int, hue: int) -> bytes:
+    """A picture with a gradient."""
+    rows = b"".join(
+        b"\0" + b"".join(bytes((hue, x * 255 // side, y * 255 // side)) for x in range(side)) for y in range(side)
+    )
+
+    def chunk(kind: bytes, data: bytes) -> bytes:
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+    head = struct.pack(">IIBBBBB", side, side, 8, 2, 0, 0, 0)
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
+
+
+def test_a_guests_page_shows_what_plays_and_what_comes_next(ride: Ride, open_page: Open, tmp_path: Path) -> None:
+    folder = tmp_path / "music"
+    folder.mkdir()
+    for number in range(8):
+        music.wav(folder / f"{number}.wav", 600.0, f"Song {number}", "The Milestones", picture=png(400, 30 * number))
+    host = ride.host("--library", str(folder), "--audio-device", "null/", "--no-shuffle")
+    guest = ride.guest("Ana")
+    page = open_page(guest)
+    cover = page.locator("#playing .cover img")
+    expect(cover).to_be_visible(timeout=MADE)
+    assert cover.evaluate("image => image.decode().then(() => [image.naturalWidth, image.naturalHeight])") == [160, 160]
+    guest.program.say("search song")
+    found = [song["id"] for song in guest.program.expect("searchResults")["songs"]]
+    for song in found[1:6]:
+        guest.program.say(f"suggest {song}")
+    # Of what comes next there are five.
+    expect(page.locator(".songs .cover.small img:visible")).to_have_count(5, timeout=MADE)
+    # What plays next has its cover at once: it was here before.
+    host.program.say("skip")
+    expect(page.locator(".songs .vote")).to_have_count(4, timeout=MADE)
+    expect(cover).to_be_visible()
+    expect(page.locator(".songs .cover.small img:visible")).to_have_count(4)
+    # Without a page nobody asks, and it is no notice that there is none.
+    bob = ride.start("guest", "Bob", "--http", "none")
+    bob.program.expect("snapshot")
+    for song in bob.program.seen("snapshot")[-1]["queue"][:2]:
+        bob.program.say(f"vote {song['id']}")
+        bob.program.expect("vote", songID=song["id"], state="confirmed")
+    assert not bob.program.seen("artwork") and not bob.program.seen("notice")
