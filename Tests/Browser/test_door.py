@@ -8,10 +8,11 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from conftest import SCREENS, Open, answer
-from playwright.sync_api import Page, expect
+from conftest import SCREENS, MakeServer, Open, answer
+from playwright.sync_api import FloatRect, Page, expect
 from ride import Ride
 from test_web_guests import Door, join
+from views import host_playing
 
 PIN = "314159"
 WEB = ("--web-guests", "--http", "0.0.0.0:0", "--pin", PIN)
@@ -141,14 +142,36 @@ def test_the_pictures_fit_every_screen(ride: Ride, open_page: Open, tmp_path: Pa
         driver.keyboard.press("Escape")
 
 
-def assert_whole(page: Page, code: str) -> None:
-    """The code is in its panel without scrolling, and nothing lies over its corners."""
-    shown, panel = page.locator(code).bounding_box(), page.locator("#panel-invitation").bounding_box()
+def assert_in_panel(page: Page, what: str) -> FloatRect:
+    """It is in its panel without scrolling."""
+    shown, panel = page.locator(what).bounding_box(), page.locator("#panel-invitation").bounding_box()
     assert shown and panel
     assert panel["x"] <= shown["x"] and shown["x"] + shown["width"] <= panel["x"] + panel["width"], (shown, panel)
     assert panel["y"] <= shown["y"] and shown["y"] + shown["height"] <= panel["y"] + panel["height"], (shown, panel)
+    return shown
+
+
+def assert_whole(page: Page, code: str) -> None:
+    """The code is in its panel without scrolling, and large enough."""
+    shown = assert_in_panel(page, code)
     # A camera reads it from the front seat to the back.
     assert min(shown["width"], shown["height"]) >= 160, shown
+
+
+@pytest.mark.parametrize("screen", ["small", "headunit", "sideways", "desk"])
+@pytest.mark.parametrize("locale", ["en-GB", "de-DE"])
+@pytest.mark.parametrize("wifi", [None, {"name": "The Millers' Car", "qr": "/wifi.svg"}])
+def test_codes_pin_and_buttons_are_there_without_scrolling(
+    screen: str, locale: str, wifi: dict[str, str] | None, make_server: MakeServer, open_page: Open
+) -> None:
+    door = {**host_playing()["invitation"], "pin": "482116", "open": [], "wifi": wifi}
+    driver = open_page(make_server(host_playing(invitation=door)), screen, locale=locale)
+    driver.locator("#tab-invitation").click()
+    assert_whole(driver, ".door .qr")
+    if wifi:
+        assert_whole(driver, ".wifi .qr")
+    for control in (".pin", "[data-control=inviteOne]", "[data-control=inviteTwo]"):
+        assert_in_panel(driver, control)
 
 
 @pytest.mark.parametrize("screen", ["small", "headunit", "sideways", "desk"])
@@ -159,7 +182,7 @@ def test_a_code_is_whole_in_its_panel_without_a_tap(
     host = ride.host(*WEB)
     driver = open_page(host, screen, locale=locale)
     driver.locator("#tab-invitation").click()
-    assert_whole(driver, ".web-door > .picture .qr")
+    assert_whole(driver, ".door .qr")
     driver.screenshot(path=tmp_path / "door.png")
     driver.locator("[data-control=inviteOne]").click()
     url = host.program.expect("invitation")["url"]

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import { button } from "/controls.js";
-import { foreign, make, setAttribute, setShown, setText } from "/dom.js";
+import { foreign, make, setAttribute, setClass, setShown, setText } from "/dom.js";
 import { plural, t } from "/language.js";
 import { shortDate, shown } from "/text.js";
 
@@ -16,8 +16,8 @@ export class Invitation {
     #wifiCode = picture(t`QR code that joins the Wi-Fi`);
     #wifi = make("div", "wifi", { hidden: true },
         make("p", "label", {}, t`First join the Wi-Fi`, " ", this.#wifiName), this.#wifiCode.element);
-    #web = make("div", "web-door", {}, this.#wifi, make("p", "label", {}, t`With a phone, without an app`),
-        this.#code.element, this.#address);
+    #web = make("div", "web-door", {}, this.#wifi,
+        make("div", "door", {}, make("p", "label", {}, t`With a phone, without an app`), this.#code.element, this.#address));
     #noWeb = make("p", "hint", {}, t`Guests cannot join with a browser. To let them, start the host with --web-guests.`);
     #given;
 
@@ -42,6 +42,8 @@ export class Invitation {
         setText(this.#address, invitation.url ?? "");
         this.#code.update(invitation.qr, invitation.url);
         setShown(this.#wifi, invitation.wifi);
+        // Who joins scans one after the other: they are beside each other, and both whole.
+        setClass(this.#web.parentElement, "two-codes", invitation.url && invitation.wifi);
         setText(this.#wifiName, shown(invitation.wifi?.name ?? "", ""));
         this.#wifiCode.update(invitation.wifi?.qr, invitation.wifi?.name);
         this.#given.update(invitation);
