@@ -48,7 +48,10 @@ def launched(playwright: Playwright) -> Iterator[Browser]:
 def settled(page: Page) -> None:
     """Waits until the page shows a view or a form, and has drawn it."""
     page.locator("#dashboard:visible, #join:visible").first.wait_for()
-    page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    # With the page's patience: evaluating something alone waits for ever in a page that loads itself again meanwhile.
+    page.wait_for_function(
+        "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))"
+    )
 
 
 @pytest.fixture(scope="session")

@@ -83,7 +83,7 @@ def test_a_phone_that_opens_the_page_again_while_the_node_is_away_sees_the_last_
     first = carried(url)
     assert not first.evaluate("isSecureContext")
     shows(first, server)
-    first.wait_for_function("localStorage.getItem('roadmesh.view')")
+    first.wait_for_function("() => localStorage.getItem('roadmesh.view')")
     server.cut()
     page = carried(url, first.context)
     first.close()
@@ -101,19 +101,19 @@ def test_another_program_with_another_page_is_noticed(make_server: MakeServer, c
     server.keeps_files = True
     url = server.url.replace("127.0.0.1", CAR)
     first = carried(url)
-    first.wait_for_function("localStorage.getItem('roadmesh.page') === '\"1\"'")
+    first.wait_for_function("() => localStorage.getItem('roadmesh.page') === '\"1\"'")
     server.tag = '"2"'
     page = carried(url, first.context, stays=False)
-    page.wait_for_function("localStorage.getItem('roadmesh.page') === '\"2\"'")
+    page.wait_for_function("() => localStorage.getItem('roadmesh.page') === '\"2\"'")
     # It has loaded itself again, once, with the other page's files.
-    page.wait_for_function("performance.getEntriesByType('navigation')[0].type === 'reload'")
-    settled(page)
+    page.wait_for_function("() => performance.getEntriesByType('navigation')[0]?.type === 'reload'")
+    page.locator("#dashboard:visible").wait_for()
 
 
 def test_who_is_not_let_in_any_more_sees_nothing_of_what_was(make_server: MakeServer, open_page: Open) -> None:
     server = make_server(guest_connected())
     page = open_page(server)
-    page.wait_for_function("localStorage.getItem('roadmesh.view')")
+    page.wait_for_function("() => localStorage.getItem('roadmesh.view')")
     server.show(None)
     page.reload()
     page.locator("#join:visible").wait_for()
