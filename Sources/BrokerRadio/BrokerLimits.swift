@@ -13,6 +13,11 @@ public enum BrokerLimits {
     /// Silence after which a ping is sent to the broker, and after one and a half of which the broker takes this node for gone (MQTT
     /// 3.1.1, 3.1.2.10). A ping costs some 170 bytes with all headers: 40 kilobytes an hour.
     static let keepAlive: Duration = .seconds(15)
+    /// How long a connection that waits for nothing sleeps: its thread would wake a sleeping machine else. What arrives or is said wakes
+    /// it, and libmosquitto's pings are on time; only what this side finds wrong with a connection waits for so long.
+    static let sleep: Duration = .seconds(5)
+    /// The same while the broker owes an answer.
+    static let look: Duration = .seconds(1)
     /// The longest pause before the first try after a connection that worked: a thousand cars do not come back at one moment.
     static let firstPause: Duration = .milliseconds(500)
     /// The longest pause between two tries: a broker that is back is not kept waiting longer.

@@ -47,6 +47,8 @@ final class MQTTConnection: Sendable {
         /// Why the connection is of no use.
         var fault: BrokerFault?
         var traffic = BrokerTraffic()
+        /// Whether it is there, and the broker owes it nothing.
+        var isSettled: Bool { isConnected && !isClosing && asked.isEmpty && underWay.isEmpty }
     }
 
     private let state = NIOLockedValueBox(State())
@@ -138,7 +140,8 @@ final class MQTTConnection: Sendable {
         var waitsSince = ContinuousClock.now
         var closing: ContinuousClock.Instant?
         while true {
-            let code = mosquitto_loop(handle, 1_000, 1)
+            let patience = state.withLockedValue { $0.isSettled } ? BrokerLimits.sleep : BrokerLimits.look
+            let code = mosquitto_loop(handle, Int32(patience.components.seconds * 1_000), 1)
             let (isConnected, isClosing, refusal, fault, isWaiting) = state.withLockedValue { state in
                 state.traffic.note(mosquitto_socket(handle))
                 return (

@@ -93,6 +93,9 @@ public enum DJLimits {
     /// How often a host tells guests which state is the present one: a guest that has missed something without knowing it
     /// shows the wrong queue this long at most.
     public static let stateHeartbeat: MeshInstant = .seconds(5)
+    /// Of so many such words a guest whose bytes cost money gets one: half a minute. What a broker carries does not go missing without
+    /// notice.
+    public static let meteredHeartbeats = 6
     /// How many seconds a song's place may be off before it is shown again: the round trip of a slow link, and less than
     /// anybody sees on a bar.
     public static let noticedSeconds = 0.5

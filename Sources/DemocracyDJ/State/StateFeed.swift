@@ -13,7 +13,8 @@ public struct StateFeed: Sendable {
         /// A link to a guest is up, maybe in the place of an older one. A guest that comes with a change of the state is told
         /// after it (`stateChanged` first), so that the guest's first update has it. `has` is the state that has left with
         /// the answer to the guest (`present`), if one has.
-        case guestConnected(Peer.ID, has: HostSnapshot? = nil, served: Delivery = .byHost)
+        case guestConnected(
+            Peer.ID, has: HostSnapshot? = nil, served: Delivery = .byHost, isMetered: Bool = false)
         /// A guest's link is gone.
         case guestGone(Peer.ID)
         /// The host's state is another one.
@@ -69,6 +70,8 @@ public struct StateFeed: Sendable {
         /// What it is shown of a cover, until it leaves.
         var cover: CoverPiece?
         var service = Delivery.byHost
+        /// Its bytes cost money.
+        var isMetered = false
         /// What it is to be sent as well.
         var due: Due?
         /// Bytes of the changes that it was sent since the last whole.
@@ -84,6 +87,7 @@ public struct StateFeed: Sendable {
     /// Updates to the present state, by the revision that they build on: most guests need the same one.
     private var updates: [UInt64: MeshMessage] = [:]
     private var wholeBytes: Int?
+    private var heartbeats = 0
 
     /// A feed without guests. `now` is when the state was made.
     public init(_ state: HostSnapshot, now: MeshInstant = .zero) {
@@ -95,12 +99,14 @@ public struct StateFeed: Sendable {
     public mutating func handle(_ event: Event, now: MeshInstant = .zero) -> [Action] {
         goOn(until: now)
         switch event {
-        case .guestConnected(let id, let welcome, let service):
+        case .guestConnected(let id, let welcome, let service, let isMetered):
             remove(id)
             places[id] = guests.count
             // That it has left is told as for any other update.
             guests.append(
-                Guest(id: id, sent: welcome, underWay: welcome == nil ? .nothing : .whole, service: service))
+                Guest(
+                    id: id, sent: welcome, underWay: welcome == nil ? .nothing : .whole, service: service,
+                    isMetered: isMetered))
             // A relay that is behind is found out at once.
             return service == .byRelay ? sendHeartbeat(guests.count - 1) : catchUp(guests.count - 1)
         case .guestGone(let id):
@@ -116,7 +122,10 @@ public struct StateFeed: Sendable {
             guard let index = places[id] else { return [] }
             guests[index].underWay = .nothing
             return catchUp(index)
-        case .heartbeat: return guests.indices.flatMap { sendHeartbeat($0) }
+        case .heartbeat:
+            heartbeats += 1
+            let isRare = heartbeats % DJLimits.meteredHeartbeats == 0
+            return guests.indices.flatMap { isRare || !guests[$0].isMetered ? sendHeartbeat($0) : [] }
         case .answered(let results, let id):
             guard let index = places[id] else { return [] }
             guests[index].answer = results

@@ -41,7 +41,10 @@ extension NodeCore {
         case .guestConnected(let peer, let id):
             if links.vouched(on: id) != nil { deliverState(on: id) }
             if context.mesh.link(to: peer) == id {
-                share(.guestConnected(peer, has: links.takeWelcome(id), served: service(of: id)))
+                let isMetered = links.bearer(of: circuits.place(of: id)?.carrier ?? id) == .broker
+                share(
+                    .guestConnected(
+                        peer, has: links.takeWelcome(id), served: service(of: id), isMetered: isMetered))
             }
         case .accept(let message): apply(context.mesh.accept(upTo: message))
         case .acknowledge(let number, let id):

@@ -49,6 +49,23 @@ struct StateFeedTests {
         #expect(feed.handle(.updateHasLeft(ana)) == [])
     }
 
+    @Test(
+        "a guest whose bytes cost money is told twice a minute that nothing has changed, and the others every five seconds"
+    )
+    mutating func metered() {
+        _ = feed.handle(.guestConnected(ana, isMetered: true))
+        _ = feed.handle(.guestConnected(bob))
+        for guest in [ana, bob] { _ = feed.handle(.updateHasLeft(guest)) }
+        var beats: [Peer.ID: Int] = [:]
+        for _ in 0..<12 {
+            for case .send(.stateHeartbeat, let guest) in feed.handle(.heartbeat) {
+                beats[guest, default: 0] += 1
+                _ = feed.handle(.updateHasLeft(guest))
+            }
+        }
+        #expect(beats == [ana: 2, bob: 12])
+    }
+
     @Test("a slow guest does not hold up a fast one")
     mutating func twoSpeeds() throws {
         for guest in [ana, bob] { _ = feed.handle(.guestConnected(guest)) }
