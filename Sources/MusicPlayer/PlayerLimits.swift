@@ -49,6 +49,14 @@ struct PlayerLimits: Sendable {
     /// Reports that wait for the host: a minute's worth. The oldest go first, since newer ones say more.
     var waitingReports = 64
 
+    /// mpv's volume below which nothing is heard of 16 bits, in percent: its gain is the third power of it, in 256 steps.
+    static let leastHeard = 16.0
+
+    /// mpv's volume for one that a driver has set, both in percent: silence is 0, and all else is heard.
+    static func playersVolume(_ percent: Int) -> Double {
+        percent == 0 ? 0 : leastHeard + (100 - leastHeard) * Double(percent) / 100
+    }
+
     /// Those of a running head unit.
     static let standard = PlayerLimits()
 }

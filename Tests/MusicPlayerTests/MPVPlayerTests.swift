@@ -54,6 +54,27 @@ struct MPVPlayerTests {
         #expect(samples.suffix(from: second).allSatisfy { $0 == 2_000 })
     }
 
+    @Test("what is heard is as loud as the driver has set it", arguments: [100, 50, 10, 1, 0])
+    func loudness(percent: Int) async throws {
+        let heard = newFolder()
+        defer { unlink(heard) }
+        try await PlayerRig.with(["--ao=pcm", "--ao-pcm-waveheader=no", "--ao-pcm-file=\(heard)"]) { rig in
+            try rig.folder.write("a", seconds: 0.5, sample: 20_000)
+            await rig.want("a", volume: percent)
+            try await rig.report(.ended("a"))
+        }
+        let samples = try Data(contentsOf: URL(filePath: heard)).withUnsafeBytes {
+            Array($0.bindMemory(to: Int16.self))
+        }
+        // mpv's gain, which follows the ear: the third power of its percents, in 256 steps where it plays 16 bits.
+        let share = PlayerLimits.playersVolume(percent) / 100
+        let wanted = 20_000 * share * share * share
+        #expect(samples.count == 2 * 22_050)
+        #expect(samples.allSatisfy { abs(Double($0) - wanted) <= 20_000 / 512 + 1 })
+        #expect(samples.allSatisfy { ($0 == 0) == (percent == 0) }, "what is not 0 is heard")
+        print("loudness: \(percent) % is \(samples.first ?? 0) of 20000")
+    }
+
     @Test("the second song begins when the first one ends, by mpv's own account of where it is")
     func gaplessInTime() async throws {
         var limits = PlayerLimits()

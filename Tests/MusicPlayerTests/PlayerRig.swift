@@ -58,8 +58,13 @@ struct PlayerRig: Sendable {
         try await running.value
     }
 
-    func want(_ song: Song.ID?, next: Song.ID? = nil, plays: Bool = true, at elapsed: MeshInstant = .zero) async {
-        await player.want(playback(song, next: next, plays: plays, at: elapsed))
+    func want(
+        _ song: Song.ID?, next: Song.ID? = nil, plays: Bool = true, at elapsed: MeshInstant = .zero,
+        volume: Int? = nil
+    ) async {
+        var wanted = playback(song, next: next, plays: plays, at: elapsed)
+        wanted.volume = volume
+        await player.want(wanted)
     }
 
     /// Waits until a song is heard, and says where it was then.

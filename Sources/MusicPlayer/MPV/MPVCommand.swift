@@ -47,7 +47,7 @@ extension MPVCommand {
         case named([String: String])
         case words([String], Bool? = nil)
         /// Set a property to a number.
-        case set(String, to: Int)
+        case set(String, to: Double)
         /// Tell of a property, under this number.
         case observe(String, as: Int)
 
@@ -82,7 +82,7 @@ extension MPVCommand {
         case .append(let path): .named(["name": "loadfile", "url": path, "flags": "append-play"])
         case .dropAppended: .words(["playlist-clear"])
         case .pause(let pauses): .words(["set_property", "pause"], pauses)
-        case .volume(let percent): .set("volume", to: percent)
+        case .volume(let percent): .set("volume", to: PlayerLimits.playersVolume(percent))
         case .position: .words(["get_property", "time-pos"])
         case .stop: .words(["stop"])
         case .sayErrors: .words(["request_log_messages", "error"])
