@@ -176,6 +176,7 @@ struct ProblemTableTests {
         case .noQueueYet: (.guest, "vote 1")
         case .emptyQueue: (.guest, "vote")
         case .nothingFoundYet: (.guest, "suggest")
+        case .nothingListedYet: (.guest, "open")
         case .nobodyHere, .noSuchGuest: (.host, "kick")
         case .noSpan(let text): (.host, "invite \(text)")
         default: nil
@@ -192,7 +193,7 @@ struct ProblemTableTests {
                 epoch: 1, revision: 1, nowPlaying: nil, isPlaying: false, queue: isEmpty ? [] : songs,
                 connectedPeers: problem == .nobodyHere ? [] : [stranger])
             var view = SongChoice(shown: problem == .noQueueYet ? nil : shown)
-            view.groups = [SongGroup(id: "s1", name: "Ana", songs: 1)]
+            view.groups = problem == .nothingListedYet ? [] : [SongGroup(id: "s1", name: "Ana", songs: 1)]
             guard case .input(let input)? = CommandReader(user).meaning(ofTyped: line, view) else {
                 Issue.record("\(line) is not answered")
                 return Told(pair: try PairOfCores(), side: .guest)

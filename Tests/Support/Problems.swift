@@ -113,7 +113,8 @@ extension CommandProblem {
         case .noSuchLine: .noQueueYet
         case .noQueueYet: .emptyQueue
         case .emptyQueue: .nothingFoundYet
-        case .nothingFoundYet: .nobodyHere
+        case .nothingFoundYet: .nothingListedYet
+        case .nothingListedYet: .nobodyHere
         case .nobodyHere: .noSuchGuest("Ana")
         case .noSuchGuest: .severalGuests([Peer(id: "0a0a0a0a", name: "Ana"), Peer(id: "b1b1b1b1", name: "Ana")])
         case .severalGuests: .notInQueue("s9")

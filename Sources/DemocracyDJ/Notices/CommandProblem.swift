@@ -23,6 +23,8 @@ public enum CommandProblem: Hashable, Sendable {
     case emptyQueue
     /// Nothing was looked for that a number could count in.
     case nothingFoundYet
+    /// No artists or albums were listed.
+    case nothingListedYet
     /// There are no guests.
     case nobodyHere
     /// The guest to send away is not there.
@@ -103,6 +105,8 @@ public enum CommandProblem: Hashable, Sendable {
             row("emptyList", "The queue is empty.", "Look for a song first: search and a word of its title.")
         case .nothingFoundYet:
             row("emptyList", "Nothing is found yet.", "Look for a song first: search and a word of its title.")
+        case .nothingListedYet:
+            row("emptyList", "No artist or album is listed yet.", "List them first: artists, or albums.")
         case .nobodyHere: row("emptyList", "There are no guests.", nil)
         case .noSuchGuest(let name):
             row("noSuchGuest", "No guest is called \"\(shown(name))\".", "Use a guest's name or id.")

@@ -220,7 +220,7 @@ extension SongChoice {
         case .song(.queued), .placedSong: shown?.queue.isEmpty == true ? .emptyQueue : nil
         case .song: found.isEmpty ? .nothingFoundYet : nil
         case .guest, .guestAndSpan, .appointee: shown?.connectedPeers.isEmpty == true ? .nobodyHere : nil
-        case .group: groups.isEmpty ? .nothingFoundYet : nil
+        case .group: groups.isEmpty ? .nothingListedYet : nil
         case .outcast, .driver, .host, .percent, .words, .digits, .span, .command, nil: nil
         }
     }
