@@ -8,7 +8,7 @@ import struct
 import zlib
 from pathlib import Path
 
-import music
+from roadmesh_program import music
 from conftest import Open
 from playwright.sync_api import expect
 from ride import Ride

@@ -12,7 +12,7 @@ from pathlib import Path
 from time import monotonic
 from urllib.parse import quote, urlparse
 
-import music
+from roadmesh_program import music
 import pytest
 from conftest import Open
 from playwright.sync_api import expect

@@ -15,6 +15,8 @@ public struct CoverServer: Sendable {
         case made(Song.ID, SmallCover?)
         /// A song may have another cover than it had, or one at last.
         case changed(Song.ID)
+        /// The state has changed, which everybody is told.
+        case stateChanged
         /// A guest's link is gone.
         case guestGone(Peer.ID)
         /// Time has passed: see `deadline`.
@@ -47,6 +49,8 @@ public struct CoverServer: Sendable {
     /// One for each guest at most, the oldest first.
     private var waiting: [Asked] = []
     private var pace: RateLimit
+    /// When the last change is over.
+    private var restUntil: MeshInstant = .zero
 
     /// One that has sent nothing yet.
     public init(now: MeshInstant = .zero) {
@@ -55,7 +59,7 @@ public struct CoverServer: Sendable {
 
     /// When `tick` is due.
     public func deadline(now: MeshInstant) -> MeshInstant? {
-        waiting.contains { place(of: $0.request.songID) != nil } ? pace.opens(now: now) : nil
+        waiting.contains { place(of: $0.request.songID) != nil } ? max(pace.opens(now: now), restUntil) : nil
     }
 
     /// Takes an event.
@@ -73,6 +77,7 @@ public struct CoverServer: Sendable {
         case .changed(let songID):
             ready.removeAll { $0.songID == songID }
             if making == songID { isOutdated = true }
+        case .stateChanged: restUntil = now + DJLimits.coverRest
         case .guestGone(let guest): waiting.removeAll { $0.guest == guest }
         case .tick: break
         }
@@ -94,6 +99,7 @@ public struct CoverServer: Sendable {
 
     private mutating func sendNext(now: MeshInstant) -> [Action] {
         var actions: [Action] = []
+        guard now >= restUntil else { return [] }
         while let index = waiting.firstIndex(where: { place(of: $0.request.songID) != nil }), pace.allows(now: now) {
             let asked = waiting.remove(at: index)
             guard let place = place(of: asked.request.songID) else { break }

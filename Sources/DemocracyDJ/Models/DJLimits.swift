@@ -56,6 +56,8 @@ public enum DJLimits {
     public static let coverPiecesPerSecond = 20
     /// Pieces that may leave at once before that counts: one for each link of a dongle.
     public static let coverPieceBurst = 7
+    /// How long a host sends none after a change of its state: one vote is often followed by others.
+    public static let coverRest: MeshInstant = .milliseconds(500)
     /// Covers that a host has ready: of what plays, of what comes next, and of what came before.
     public static let readyCovers = 12
     /// Songs whose covers guests get, the one that plays first: what a page shows without scrolling.

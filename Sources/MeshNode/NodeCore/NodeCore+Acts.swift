@@ -84,6 +84,7 @@ extension NodeCore {
             deliver(.stateUpdate(snapshot))
             show(.snapshot(snapshot, isStale: false))
             emit(.fetchCovers(snapshot.items.map(\.song)))
+            perform(CoverServer.Event.stateChanged)
         case .send(_, let peer):
             share(.wholeRequested(peer))
             deliverState(to: peer)

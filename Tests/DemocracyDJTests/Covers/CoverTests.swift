@@ -178,6 +178,20 @@ struct CoverTests {
         #expect(served.count == 16 && (served.values.max() ?? 0) - (served.values.min() ?? 0) <= 1)
     }
 
+    @Test("while the queue changes nobody gets a piece")
+    func changes() throws {
+        var server = CoverServer()
+        let asked = CoverServer.Event.asked(CoverRequest(songID: "a"), by: "ana", isOnView: true)
+        _ = server.handle(asked, now: .zero)
+        for tenth in 0..<20 {
+            #expect(server.handle(.stateChanged, now: .milliseconds(100 * tenth)).isEmpty)
+            if tenth == 3 { #expect(server.handle(.made("a", try Self.cover()), now: .milliseconds(300)).isEmpty) }
+        }
+        let due = try #require(server.deadline(now: .milliseconds(1_900)))
+        #expect(due == .milliseconds(1_900) + DJLimits.coverRest)
+        #expect(server.handle(.tick, now: due).count == 1)
+    }
+
     @Test("who asks for songs that are not on view makes a host no work")
     func notOnView() {
         var server = CoverServer()
