@@ -33,6 +33,25 @@ extension Field {
     /// Whether a node has a way to its host, and knows what its host knows.
     func isJoined(_ node: Int) -> Bool { isCurrent(node) && hops(of: node) != nil }
 
+    /// Those of some nodes that have not joined. Of a thousand the way of each is followed once, and not once for all behind it.
+    func missing(of guests: [Int]) -> [Int] {
+        var leads: [Bool?] = nodes.map { $0.isHost ? true : nil }
+        return guests.filter { guest in
+            guard isCurrent(guest) else { return true }
+            var (way, place) = ([Int](), guest)
+            while leads[place] == nil {
+                way.append(place)
+                // What comes back to itself leads nowhere.
+                leads[place] = false
+                guard let next = parent(of: place) else { break }
+                place = next
+            }
+            let isUp = leads[place] == true
+            for node in way { leads[node] = isUp }
+            return !isUp
+        }
+    }
+
     /// Guests that are not gone.
     var guests: [Int] { nodes.indices.filter { !nodes[$0].isHost && !nodes[$0].isGone } }
 

@@ -59,8 +59,8 @@ struct FieldPhases {
         var joined: [Int: Int] = [:]
         while field.now < limit {
             field.run(until: field.now + Self.look)
-            let missing = guests.filter { !field.isJoined($0) }
-            for guest in guests where joined[guest] == nil && field.isJoined(guest) { joined[guest] = field.now }
+            let missing = Set(field.missing(of: guests))
+            for guest in guests where joined[guest] == nil && !missing.contains(guest) { joined[guest] = field.now }
             if missing.isEmpty { break }
         }
         return joined
