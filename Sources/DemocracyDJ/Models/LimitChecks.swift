@@ -74,16 +74,33 @@ extension QueueItem {
 
 extension HostSnapshot {
     /// Whether a host can have this state.
-    var isWithinLimits: Bool {
-        nowPlaying?.isWithinLimits != false
-            && queue.count <= DJLimits.queuedSongs && queue.allSatisfy(\.isWithinLimits)
-            && areDistinct(queue.map(\.id))
-            && connectedPeers.count <= DJLimits.connectedPeers
+    var isWithinLimits: Bool { isWithinLimits(after: nil) }
+
+    /// The same of one that follows on a state that a host can have: what has not changed is not looked at again, since a vote changes one
+    /// song, and a thousand guests stand behind it.
+    func isWithinLimits(after before: HostSnapshot?) -> Bool {
+        (nowPlaying == before?.nowPlaying || nowPlaying?.isWithinLimits != false)
+            && (queue == before?.queue || isQueueWithinLimits(after: before?.queue ?? []))
+            && (connectedPeers == before?.connectedPeers || areGuestsWithinLimits)
+            && (skipVoters == before?.skipVoters || areWithinLimits(skipVoters))
+            && (drivers == before?.drivers || areWithinLimits(drivers))
+    }
+
+    private func isQueueWithinLimits(after old: [QueueItem]) -> Bool {
+        queue.count <= DJLimits.queuedSongs && areDistinct(queue.map(\.id))
+            && queue.enumerated().allSatisfy { place, item in
+                old.indices.contains(place) && old[place] == item || item.isWithinLimits
+            }
+    }
+
+    private var areGuestsWithinLimits: Bool {
+        connectedPeers.count <= DJLimits.connectedPeers
             && connectedPeers.allSatisfy { DJLimits.isPeerID($0.id) && $0.name.utf8.count <= Limits.nameBytes }
             && areDistinct(connectedPeers.map(\.id))
-            && skipVoters.count <= DJLimits.connectedPeers && skipVoters.allSatisfy(DJLimits.isPeerID)
-            && areDistinct(skipVoters)
-            && drivers.count <= DJLimits.connectedPeers && drivers.allSatisfy(DJLimits.isPeerID) && areDistinct(drivers)
+    }
+
+    private func areWithinLimits(_ some: [Peer.ID]) -> Bool {
+        some.count <= DJLimits.connectedPeers && some.allSatisfy(DJLimits.isPeerID) && areDistinct(some)
     }
 }
 

@@ -133,7 +133,7 @@ extension HostSnapshot {
         next.drivers = change.drivers ?? drivers
         next.queue = queue
         next.connectedPeers = guests
-        return next.isWithinLimits ? next : nil
+        return next.isWithinLimits(after: self) ? next : nil
     }
 }
 

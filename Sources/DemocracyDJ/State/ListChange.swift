@@ -54,6 +54,7 @@ struct ListChange<Element: Hashable & Sendable>: Hashable, Sendable {
 
     /// The new list, or nil where this is no change of that old one.
     func applied(to old: [Element]) -> [Element]? {
+        guard !removed.isEmpty || !inserted.isEmpty else { return old }
         var taken = Set(removed)
         for case .moved(let place) in inserted.map(\.source) { taken.insert(place) }
         guard taken.allSatisfy(old.indices.contains) else { return nil }
