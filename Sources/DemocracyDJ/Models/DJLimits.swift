@@ -27,6 +27,19 @@ public enum DJLimits {
     /// Guests that a snapshot tells of: all that a host can have, itself and behind relays. With names of twenty bytes they take 50 KB
     /// of the 64 that a message has.
     public static let connectedPeers = Limits.circuitGuests + Limits.guests + Limits.vouchedGuests
+    /// Guests of a host that tells everybody of each at once: as many as it can have without relays. Of more it tells some at a time,
+    /// since every change goes over every link of a crowd.
+    public static let guestsToldAtOnce = Limits.guests + Limits.vouchedGuests
+    /// How long a host of more gathers who comes, and who says goodbye, before it tells the others: nobody looks for a name in a list of
+    /// fifty sooner.
+    public static let gatheredArrivals: MeshInstant = .seconds(1)
+    /// The same for who is lost: with a relay many are, and back by other ways within some seconds.
+    public static let gatheredDepartures: MeshInstant = .seconds(5)
+    /// Guests behind relays that are sent the whole state at once because they have asked: one for every other link of an adapter.
+    public static let answeredAtOnce = 4
+    /// Guests behind relays that are sent a heartbeat at once: 3 KB for the links next to the host, where a crowd's would be 45. Of a
+    /// thousand each has one in eighty seconds.
+    public static let heartbeatsAtOnce = 64
     /// Largest message, in bytes: what the transport carries.
     public static let messageBytes = Limits.messageBytes
     /// Votes of one guest that wait for their confirmation.

@@ -9,15 +9,8 @@ extension HostFeature {
         switch event {
         case .peerConnected(let peer):
             guard !state.banned.contains(peer.id) else { return [.disconnect(peer.id)] }
-            state.connectedPeers.remove(id: peer.id)
-            state.connectedPeers.append(peer)
-            return changed(now: now)
-        case .peerDisconnected(let peer):
-            guard state.connectedPeers.remove(id: peer.id) != nil else { return [] }
-            state.searches[peer.id] = nil
-            state.skipVoters.removeAll { $0 == peer.id }
-            // Of those that are left, more than half may have wanted it already.
-            return skipIfWanted(now: now) ?? changed(now: now)
+            return came(peer, now: now)
+        case .peerDisconnected(let gone): return left(gone, now: now)
         case .messageReceived(.intent(let intent), from: let peer): return handle(intent, from: peer, now: now)
         case .messageReceived(.stateRequest, from: let peer): return [.send(snapshot, to: peer.id)]
         case .messageReceived(.search(let request), from: let peer): return answer(request, from: peer, now: now)
@@ -120,7 +113,7 @@ extension HostFeature {
     }
 
     /// Nil where too few want it. A pause is the driver's: guests choose what plays after it, and do not end it.
-    private mutating func skipIfWanted(now: MeshInstant) -> [Effect]? {
+    mutating func skipIfWanted(now: MeshInstant) -> [Effect]? {
         guard fairness.majoritySkip, !state.skipVoters.isEmpty,
             2 * state.skipVoters.count > state.connectedPeers.count
         else { return nil }

@@ -100,6 +100,8 @@ public struct HostFeature: Feature {
         public var queue: [QueuedSong]
         /// The guests that are linked.
         public var connectedPeers: [Peer]
+        /// Some of these have come or gone, and the others are not told yet.
+        public var untold: UntoldGuests?
         /// The guests that want the present song skipped.
         public var skipVoters: [Peer.ID]
         /// What has been played, each song once, the longest ago first.
@@ -138,6 +140,14 @@ public struct HostFeature: Feature {
         public func elapsed(_ now: MeshInstant) -> MeshInstant {
             playedBefore + (waitsForSound ? .zero : playingSince.map { now - $0 } ?? .zero)
         }
+    }
+
+    /// What the others are not told yet of who is there.
+    public struct UntoldGuests: Hashable, Sendable {
+        /// The guests that they were told of last.
+        public var told: [Peer]
+        /// When they are told, if nothing else is before.
+        public var due: MeshInstant
     }
 
     /// Who hosts.
@@ -224,7 +234,7 @@ public struct HostFeature: Feature {
             epoch: state.epoch, revision: state.revision, nowPlaying: state.nowPlaying,
             isPlaying: state.isPlaying && !state.waitsForSound, hasSound: !state.waitsForSound,
             elapsed: state.elapsed(state.changedAt) / .seconds(1), queue: state.queue.map(\.item),
-            connectedPeers: state.connectedPeers, skipVoters: state.skipVoters,
+            connectedPeers: state.untold?.told ?? state.connectedPeers, skipVoters: state.skipVoters,
             drivers: linkedDrivers)
     }
 
@@ -236,7 +246,8 @@ public struct HostFeature: Feature {
 
     /// When `tick` is due.
     public var deadline: MeshInstant {
-        ([state.nextHeartbeat, songEnds] + state.undoable.map(\.until)).compactMap(\.self).min() ?? state.nextHeartbeat
+        ([state.nextHeartbeat, songEnds, state.untold?.due] + state.undoable.map(\.until)).compactMap(\.self).min()
+            ?? state.nextHeartbeat
     }
 
     /// Takes an event.
@@ -256,6 +267,7 @@ public struct HostFeature: Feature {
         var effects: [Effect] = []
         forgetOldSteps(now)
         if let songEnds, songEnds <= now { effects += playNext(now: now) }
+        if let untold = state.untold, untold.due <= now { effects += tellGathered(now: now) }
         if state.nextHeartbeat <= now {
             state.nextHeartbeat = now + DJLimits.stateHeartbeat
             effects.append(.heartbeat)
@@ -266,6 +278,7 @@ public struct HostFeature: Feature {
     /// The state is another one: the queue is put in order, and everybody is told.
     mutating func changed(now: MeshInstant) -> [Effect] {
         arrangeQueue()
+        settleGuests()
         state.revision += 1
         state.changedAt = now
         return [.broadcast(snapshot)]

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DemocracyDJ
+import MeshProtocol
+import Testing
+
+@Suite("Who is there: told at once, and in a crowd several at a time")
+struct PresenceTests {
+    var host = HostFeature(local: Example.host, library: Example.library, epoch: 7, now: .zero)
+
+    private static func guest(_ number: Int) -> Peer { Peer(id: "g\(number)", name: "Guest \(number)") }
+
+    /// So many guests are there, and everybody knows of them.
+    private mutating func fill(_ guests: Int) {
+        for number in 0..<guests { _ = come(number) }
+        _ = host.handle(.tick, now: DJLimits.gatheredArrivals)
+        #expect(host.snapshot.connectedPeers == (0..<guests).map(Self.guest))
+    }
+
+    private mutating func come(_ number: Int, at now: MeshInstant = .zero) -> [HostFeature.Effect] {
+        host.handle(.multipeerEvent(.peerConnected(Self.guest(number))), now: now)
+    }
+
+    private mutating func go(
+        _ number: Int, at now: MeshInstant, _ reason: DisconnectReason = .linkLost
+    ) -> [HostFeature.Effect] {
+        host.handle(.multipeerEvent(.peerDisconnected(Self.guest(number), reason: reason)), now: now)
+    }
+
+    @Test("as many guests as a radio has links are each told of at once")
+    mutating func few() {
+        for number in 0...DJLimits.guestsToldAtOnce { #expect(come(number) == [.broadcast(host.snapshot)]) }
+        #expect(host.snapshot.connectedPeers.count == DJLimits.guestsToldAtOnce + 1)
+    }
+
+    @Test("those of a crowd who come within a second are one change")
+    mutating func arrivals() {
+        fill(60)
+        let before = host.snapshot
+        for number in 60..<100 { #expect(come(number, at: .seconds(2)).isEmpty) }
+        #expect(host.snapshot == before && host.deadline == .seconds(3))
+        #expect(host.state.connectedPeers.count == 100)
+        #expect(host.handle(.tick, now: .seconds(3)) == [.broadcast(host.snapshot)])
+        #expect(host.snapshot.revision == before.revision + 1 && host.snapshot.connectedPeers.count == 100)
+        #expect(host.handle(.tick, now: .milliseconds(3_500)).isEmpty)
+    }
+
+    @Test("what else changes takes them along at once")
+    mutating func votes() {
+        fill(60)
+        _ = come(60, at: .seconds(2))
+        let vote = Example.intent(.vote(songID: "s4"), from: Self.guest(60))
+        #expect(host.handle(vote, now: .seconds(2)).last == .broadcast(host.snapshot))
+        #expect(host.snapshot.connectedPeers.last == Self.guest(60))
+        #expect(host.handle(.tick, now: .seconds(3)).isEmpty)
+    }
+
+    @Test("who is lost and back within some seconds is no change, and keeps the place")
+    mutating func flicker() {
+        fill(60)
+        let before = host.snapshot
+        for number in 3..<9 { #expect(go(number, at: .seconds(2)).isEmpty) }
+        #expect(host.state.connectedPeers.count == 54)
+        for number in 3..<9 { #expect(come(number, at: .seconds(4)).isEmpty) }
+        #expect(host.handle(.tick, now: .seconds(7)) == [.heartbeat])
+        #expect(host.snapshot == before && host.state.connectedPeers == before.connectedPeers)
+    }
+
+    @Test("who stays away is told of after that time, who says goodbye sooner")
+    mutating func departures() {
+        fill(60)
+        _ = go(3, at: .seconds(2))
+        #expect(host.deadline == .seconds(5) && host.handle(.tick, now: .seconds(5)) == [.heartbeat])
+        #expect(host.handle(.tick, now: .seconds(7)) == [.broadcast(host.snapshot)])
+        #expect(!host.snapshot.connectedPeers.contains(Self.guest(3)) && host.snapshot.connectedPeers.count == 59)
+        _ = go(4, at: .seconds(8), .goodbye)
+        #expect(host.handle(.tick, now: .seconds(9)) == [.broadcast(host.snapshot)])
+    }
+
+    @Test("who has gone and would have skipped the song, and whose device steers, is told of at once")
+    mutating func important() {
+        host = HostFeature(
+            local: Example.host, library: Example.library, fairness: Fairness(majoritySkip: true), epoch: 7, now: .zero)
+        _ = host.handle(.drivers([Self.guest(80).id]), now: .zero)
+        fill(60)
+        #expect(come(80, at: .seconds(2)) == [.broadcast(host.snapshot)])
+        #expect(host.snapshot.drivers == [Self.guest(80).id])
+        _ = host.handle(Example.intent(.skip(songID: "s1"), from: Self.guest(5)), now: .seconds(2))
+        #expect(go(5, at: .seconds(2)) == [.broadcast(host.snapshot)])
+        #expect(host.snapshot.skipVoters.isEmpty && !host.snapshot.connectedPeers.contains(Self.guest(5)))
+        #expect(go(80, at: .seconds(2)) == [.broadcast(host.snapshot)])
+    }
+}
