@@ -88,6 +88,11 @@ public struct StateFeed: Sendable {
     private var updates: [UInt64: MeshMessage] = [:]
     private var wholeBytes: Int?
     private var heartbeats = 0
+    /// Those behind relays that have asked for the whole, the first first, and those of them that are being sent it.
+    private var asking: [Peer.ID] = []
+    private var answered: Set<Peer.ID> = []
+    /// How many turns those behind relays have had.
+    private var turns = 0
 
     /// A feed without guests. `now` is when the state was made.
     public init(_ state: HostSnapshot, now: MeshInstant = .zero) {
@@ -111,7 +116,7 @@ public struct StateFeed: Sendable {
             return service == .byRelay ? sendHeartbeat(guests.count - 1) : catchUp(guests.count - 1)
         case .guestGone(let id):
             remove(id)
-            return []
+            return answerNext()
         case .stateChanged(let state):
             // A guest must have what the next change builds on, so what no message has room for is left out here.
             self.state = state.fitted
@@ -120,12 +125,14 @@ public struct StateFeed: Sendable {
             return guests.indices.flatMap { catchUp($0) }
         case .updateHasLeft(let id):
             guard let index = places[id] else { return [] }
+            let wasWhole = guests[index].underWay == .whole
             guests[index].underWay = .nothing
-            return catchUp(index)
+            if wasWhole { answered.remove(id) }
+            return catchUp(index) + answerNext()
         case .heartbeat:
             heartbeats += 1
             let isRare = heartbeats % DJLimits.meteredHeartbeats == 0
-            return guests.indices.flatMap { isRare || !guests[$0].isMetered ? sendHeartbeat($0) : [] }
+            return heartbeatTurn().flatMap { isRare || !guests[$0].isMetered ? sendHeartbeat($0) : [] }
         case .answered(let results, let id):
             guard let index = places[id] else { return [] }
             guests[index].answer = results
@@ -141,7 +148,9 @@ public struct StateFeed: Sendable {
             }
             guests[index].sent = nil
             guests[index].due = .whole
-            return catchUp(index)
+            guard guests[index].service == .byRelay else { return catchUp(index) }
+            if !asking.contains(id) { asking.append(id) }
+            return answerNext()
         }
     }
 
@@ -153,6 +162,8 @@ public struct StateFeed: Sendable {
 
     private mutating func remove(_ id: Peer.ID) {
         guard let place = places.removeValue(forKey: id) else { return }
+        asking.removeAll { $0 == id }
+        answered.remove(id)
         guests.remove(at: place)
         for next in place..<guests.count { places[guests[next].id] = next }
     }
@@ -163,11 +174,25 @@ public struct StateFeed: Sendable {
         madeAt = now
     }
 
+    /// Sends the whole to those who have asked first: what goes to one guest alone takes the air of all on its way, and a crowd that asks
+    /// at once would get nothing, nor what the relays bring meanwhile.
+    private mutating func answerNext() -> [Action] {
+        var actions: [Action] = []
+        while answered.count < DJLimits.answeredAtOnce,
+            let next = asking.firstIndex(where: { places[$0].map { guests[$0].underWay == .nothing } == true })
+        {
+            let id = asking.remove(at: next)
+            answered.insert(id)
+            if let place = places[id] { actions += catchUp(place) }
+        }
+        return actions
+    }
+
     /// Sends a guest what it lacks, where nothing is under way to it: the transport keeps one at a time.
     private mutating func catchUp(_ index: Int) -> [Action] {
         let guest = guests[index]
         guard guest.underWay == .nothing else { return [] }
-        if guest.service == .byRelay ? guest.due == .whole : !isCurrent(guest.sent) {
+        if guest.service == .byRelay ? answered.contains(guest.id) : !isCurrent(guest.sent) {
             let update = update(from: guest.sent)
             guests[index].sent = state
             guests[index].due = nil
@@ -199,6 +224,17 @@ public struct StateFeed: Sendable {
         guests[index].changeBytes += update.encoded.count
         wholeBytes = wholeBytes ?? MeshMessage.stateUpdate(state).encoded.count
         return guests[index].changeBytes > wholeBytes ?? 0
+    }
+
+    /// Who is told which state is the present one. Behind relays each has a heartbeat of its own, and those of a crowd pass the same few
+    /// links: some of them are told at a time.
+    private mutating func heartbeatTurn() -> [Int] {
+        let far = guests.indices.filter { guests[$0].service == .byRelay }
+        let groups = (far.count + DJLimits.heartbeatsAtOnce - 1) / DJLimits.heartbeatsAtOnce
+        guard groups > 1 else { return Array(guests.indices) }
+        turns += 1
+        let due = Set(far.enumerated().filter { ($0.offset + turns).isMultiple(of: groups) }.map(\.element))
+        return guests.indices.filter { guests[$0].service != .byRelay || due.contains($0) }
     }
 
     /// A guest that has an update under way learns more from that.

@@ -149,6 +149,17 @@ struct GuestChangeTests {
         }
     }
 
+    @Test("a change that fits is applied although the whole is waited for: what was missed was only late")
+    mutating func lateAndFits() throws {
+        join()
+        let change = try vote("s3", by: Example.ana)
+        let (epoch, revision) = (host.snapshot.epoch, host.snapshot.revision)
+        let beat = MeshMessage.stateHeartbeat(epoch: epoch, revision: revision, elapsed: nil)
+        #expect(receive(beat) == [.request(.stateRequest, from: Example.host.id)])
+        #expect(receive(.stateChange(change)) == [.show(host.snapshot)])
+        #expect(!guest.state.isWaitingForWhole)
+    }
+
     @Test("a change that comes again changes nothing, and nothing is asked for")
     mutating func replay() throws {
         join()

@@ -37,6 +37,41 @@ struct StateFeedTests {
         }
     }
 
+    @Test("of those behind relays who ask for the whole some are answered at a time, the first first")
+    mutating func crowdThatAsks() {
+        let crowd = (0..<10).map { "guest \($0)" }
+        for guest in crowd {
+            _ = feed.handle(.guestConnected(guest, served: .byRelay))
+            _ = feed.handle(.updateHasLeft(guest))
+        }
+        for (place, guest) in crowd.enumerated() {
+            let isAnswered = place < DJLimits.answeredAtOnce
+            #expect(feed.handle(.wholeRequested(guest)) == (isAnswered ? [.send(whole, to: guest)] : []))
+            #expect(feed.handle(.wholeRequested(guest)) == [])
+        }
+        #expect(feed.handle(.updateHasLeft(crowd[2])) == [.send(whole, to: crowd[4])])
+        #expect(feed.handle(.guestGone(crowd[5])) == [])
+        #expect(feed.handle(.guestGone(crowd[0])) == [.send(whole, to: crowd[6])])
+        change()
+        #expect(feed.handle(.stateChanged(host.snapshot)) == [])
+        #expect(feed.handle(.updateHasLeft(crowd[6])) == [.send(whole, to: crowd[7])])
+    }
+
+    @Test("of many behind relays some have a heartbeat at a time, each in its turn; who is near has each")
+    mutating func crowdIsTold() {
+        let crowd = (0..<3 * DJLimits.heartbeatsAtOnce - 5).map { "guest \($0)" }
+        _ = feed.handle(.guestConnected(ana))
+        for guest in crowd { _ = feed.handle(.guestConnected(guest, served: .byRelay)) }
+        var told: [Peer.ID: Int] = [:]
+        for _ in 0..<6 {
+            for guest in [ana] + crowd { _ = feed.handle(.updateHasLeft(guest)) }
+            let beats = feed.handle(.heartbeat)
+            #expect(beats.count <= DJLimits.heartbeatsAtOnce + 1)
+            for case .send(.stateHeartbeat, to: let guest) in beats { told[guest, default: 0] += 1 }
+        }
+        #expect(told[ana] == 6 && crowd.allSatisfy { told[$0] == 2 })
+    }
+
     @Test("while an update waits to leave, changes add up to one")
     mutating func slowLink() throws {
         _ = feed.handle(.guestConnected(ana))

@@ -335,14 +335,19 @@ public struct GuestFeature: Feature {
 
     // MARK: The host's state
 
-    /// A change makes the next state of the one it builds on. A guest that has another asks for the whole, once.
+    /// A change makes the next state of the one it builds on. A guest that has another asks for the whole, once. One that fits was only
+    /// late, and the whole is waited for no longer.
     private mutating func take(_ change: HostChange, from host: Peer) -> [Effect] {
+        let snapshot = state.isCurrent ? state.hostSnapshot : state.base
+        if let next = snapshot?.applying(change) {
+            state.isWaitingForWhole = false
+            return take(next)
+        }
         guard !state.isWaitingForWhole else {
             state.held.hold(change)
             return []
         }
-        if let snapshot = state.isCurrent ? state.hostSnapshot : state.base {
-            if let next = snapshot.applying(change) { return take(next) }
+        if let snapshot {
             // An old one that comes late tells nothing new.
             if (change.epoch, change.revision) <= (snapshot.epoch, snapshot.revision) { return [] }
         }
