@@ -7,7 +7,7 @@ import Testing
 @Suite("The state behind relays")
 struct SharedStateTests {
     private func tree() -> Convoy {
-        var convoy = Convoy(relays: ["One", "Two"], guests: ["Ana", "Ben", "Cem"])
+        var convoy = Convoy(relays: ["One", "Two"], guests: ["Ana", "Ben", "Cem", "Dan"])
         convoy.dial("One", "Car")
         convoy.join("Two", through: "One")
         convoy.join("Ana", through: "One")
@@ -67,10 +67,70 @@ struct SharedStateTests {
         convoy.settle()
         #expect(convoy.texts(at: "Ben").last == "change 2")
         #expect(convoy.texts(at: "Two").last == "everything again", "it keeps it for others")
-        convoy.cut("Cem", from: "Two")
-        convoy.join("Cem", through: "Two", hops: 2)
-        #expect(convoy.texts(at: "Cem").last == "everything again")
+        convoy.join("Dan", through: "Two", hops: 2)
+        #expect(convoy.texts(at: "Dan") == ["everything again"])
         #expect(convoy.texts(at: "Ben").count == 3)
+    }
+
+    @Test("does not come again to who comes back to where the same is known: only what has followed")
+    func comesBack() {
+        var convoy = tree()
+        convoy.share("everything", with: "One", as: .whole)
+        convoy.settle()
+        convoy.share("change 1", with: "One", as: .change)
+        convoy.settle()
+        convoy.cut("Ben", from: "Two")
+        convoy.share("change 2", with: "One", as: .change)
+        convoy.settle()
+        convoy.share("everything again", with: "One", as: .checkpoint)
+        convoy.settle()
+        // Through another relay than before.
+        convoy.join("Ben", through: "One")
+        #expect(convoy.texts(at: "Ben") == ["everything", "change 1", "change 2"])
+        convoy.share("change 3", with: "One", as: .change)
+        convoy.settle()
+        #expect(convoy.texts(at: "Ben").last == "change 3")
+    }
+
+    @Test("is kept by a relay that comes back to where the same is known, and those behind it get what has followed")
+    func relayComesBack() {
+        var convoy = Convoy(relays: ["One", "Two", "Three"], guests: ["Ana", "Ben"])
+        convoy.dial("One", "Car")
+        for relay in ["Two", "Three"] { convoy.join(relay, through: "One") }
+        convoy.join("Ana", through: "Three", hops: 2)
+        convoy.share("everything", with: "One", as: .whole)
+        convoy.settle()
+        convoy.cut("Three", from: "One")
+        convoy.act("Three") { $0.lead(nil) }
+        convoy.settle()
+        convoy.share("change 1", with: "One", as: .change)
+        convoy.settle()
+        convoy.join("Three", through: "Two", hops: 2)
+        #expect(convoy.texts(at: "Three") == ["everything", "change 1"])
+        convoy.lead("Three", hops: 3)
+        convoy.openCircuit("Ana", through: "Three")
+        #expect(convoy.texts(at: "Ana") == ["everything", "change 1"])
+        convoy.join("Ben", through: "Three", hops: 3)
+        #expect(convoy.texts(at: "Ben") == ["everything", "change 1"], "for newcomers all of it is there")
+    }
+
+    @Test("begins anew where a relay knows nothing of what somebody has: what was missed may be more than what follows")
+    func beginsAnew() {
+        var convoy = Convoy(relays: ["One", "Two", "Three"], guests: ["Ana"])
+        for relay in ["One", "Three"] { convoy.dial(relay, "Car") }
+        convoy.join("Two", through: "One")
+        convoy.join("Ana", through: "Two", hops: 2)
+        convoy.share("everything", with: "One", as: .whole)
+        convoy.share("everything later", with: "Three", as: .whole)
+        convoy.settle()
+        convoy.cut("Two", from: "One")
+        convoy.act("Two") { $0.lead(nil) }
+        convoy.settle()
+        convoy.join("Two", through: "Three")
+        convoy.lead("Two", hops: 2)
+        #expect(convoy.texts(at: "Two") == ["everything", "everything later"])
+        convoy.openCircuit("Ana", through: "Two")
+        #expect(convoy.texts(at: "Ana") == ["everything", "everything later"])
     }
 
     @Test("that a relay has altered or made up is believed by nobody, and its link ends")

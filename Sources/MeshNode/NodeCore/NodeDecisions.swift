@@ -254,7 +254,8 @@ struct NodeDecisions: Sendable {
         return (isNews ? [.show(.peerConnected(peer))] : []) + hosts + [.steer(.linked(peer))]
             + watch(.linked(peer.id), &context) + [.cleared(by: .linked)]
             + (isNews ? ask(.multipeerEvent(.peerConnected(peer)), &context) : [])
-            + (context.mesh.place(of: id) != nil && app.guest != nil ? ask(.guest(.isServedByRelay), &context) : [])
+            + (context.mesh.place(of: id) != nil && app.guest != nil
+                ? ask(.guest(.isServedByRelay(continues: context.mesh.continuesState(on: id))), &context) : [])
             + [.guestConnected(peer.id, on: id)] + copiedHost(met: peer, context)
     }
 

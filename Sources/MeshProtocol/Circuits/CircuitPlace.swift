@@ -48,7 +48,28 @@ struct Carrier: Sendable {
     var takesCheckpoints = false
     /// How far that has got in the log.
     var place: UInt64?
+    /// The last update that the node behind has, as it says; on the side that has dialled: the relay goes on behind this one.
+    var known: StateTag?
+    /// SDUs of its handshake that the node behind has still to send on the circuit that it has opened last while it had no other, and the
+    /// first one after the host has let it in.
+    private var awaited = Self.ofUnknownHost
+    /// XX: two packets, and a ping behind the answer. In IK, of who knows the host, it is one packet less.
+    private static let (ofUnknownHost, ofKnownHost) = (3, 2)
     private var lastSent: UInt64 = 0
+
+    /// Whether the host has let the node behind in. A handshake that comes to nothing is not worth the whole state.
+    var isLetIn: Bool { awaited == 0 }
+
+    /// The node behind has opened its only circuit.
+    mutating func begins() { awaited = Self.ofUnknownHost }
+
+    /// The node behind has sent something in a circuit. Whether it is let in now, and was not before.
+    mutating func passes(_ sdu: [UInt8]) -> Bool {
+        guard awaited > 0 else { return false }
+        if awaited == Self.ofUnknownHost, case .knownHello = HandshakePacket(sdu[...]) { awaited = Self.ofKnownHost }
+        awaited -= 1
+        return awaited == 0
+    }
 
     /// Whether an update is newer than all before it.
     mutating func isNew(_ unit: MessageUnit) -> Bool {
@@ -72,7 +93,9 @@ struct Carrier: Sendable {
 
     /// The update that leaves next.
     mutating func next(of log: SharedLog) -> MessageUnit? {
-        guard isServed, let (entry, place) = log.next(after: place, withCheckpoints: takesCheckpoints) else {
+        guard isServed, place != nil || isLetIn,
+            let (entry, place) = log.next(after: place, withCheckpoints: takesCheckpoints)
+        else {
             return nil
         }
         self.place = place

@@ -19,6 +19,7 @@ extension MeshCore {
             return false
         }
         guard let circuit = place.circuit else { return false }
+        if role == .initiator { tellKnownState(over: circuit.link, to: place.host) }
         links[id]?.place = place
         innerLinks[circuit] = id
         return true
@@ -128,6 +129,7 @@ extension MeshCore {
             CircuitPlace.Circuit(link: id, number: open.circuit), CircuitPlace.Circuit(link: uplink, number: number)
         )
         (relayed[down], relayed[up]) = (up, down)
+        if links[id]?.circuits.count == 1 { links[id]?.carrier?.begins() }
         return [.wake(uplink), .wake(id)]
     }
 
@@ -143,7 +145,8 @@ extension MeshCore {
     private mutating func received(_ sdu: [UInt8], in circuit: CircuitPlace.Circuit) -> [Action] {
         if let other = relayed[circuit] {
             links[other.link]?.circuits.enqueue(sdu, on: other.number)
-            return [.wake(other.link)]
+            let isLetIn = links[circuit.link]?.carrier?.passes(sdu) == true
+            return [.wake(other.link)] + (isLetIn ? [.wake(circuit.link)] : [])
         }
         guard let inner = innerLinks[circuit] else {
             // It has come right behind the offer, which the owner has not answered yet.

@@ -85,15 +85,38 @@ extension MeshCore {
         return entry
     }
 
-    /// A node behind this one is sent the host's state from now on, from the log's beginning.
+    /// A node behind this one is sent the host's state from now on: what follows the last update that it has, where that is here, or the
+    /// log from its beginning.
     mutating func serve(_ id: LinkID) {
-        guard let link = links[id], link.carrier != nil, link.circuits.count == 1 || link.carrier?.isServed == false
-        else {
-            return
-        }
+        guard let link = links[id], let carrier = link.carrier else { return }
+        let known = links[id]?.carrier?.known.take()
+        let isServed = carrier.isServed && link.circuits.count > 1
+        // All has been sent on this link that has come meanwhile.
+        let place = isServed ? carrier.place : known.flatMap { log.place(of: $0) }
+        guard !isServed || known != nil else { return }
         links[id]?.carrier?.isServed = true
         links[id]?.carrier?.takesCheckpoints = link.leadsToRelay
-        links[id]?.carrier?.place = nil
+        links[id]?.carrier?.place = place
+        if let known, place != nil { _ = links[id]?.machine.tell(known) }
+    }
+
+    /// Somebody at a carrier's other end says which update it has, or that it goes on behind the one that this side has.
+    mutating func knows(_ tag: StateTag, on id: LinkID) { links[id]?.carrier?.known = tag }
+
+    /// Says on a carrier which update of a host's state is the last that is here, with the circuit that is about to be asked for: of a
+    /// relay the last one that it has for others.
+    mutating func tellKnownState(over carrier: LinkID, to host: Peer.ID?) {
+        links[carrier]?.carrier?.known = nil
+        guard let lastShared, lastShared.host == host, let tag = relays ? log.tag : lastShared.tag else { return }
+        _ = links[carrier]?.machine.tell(tag)
+    }
+
+    /// Whether what a relay brings follows what this node has of the host's state: nothing of it comes again.
+    public func continuesState(on id: LinkID) -> Bool {
+        guard let link = links[id], link.machine.role == .initiator, let carrier = link.place?.carrier else {
+            return false
+        }
+        return links[carrier]?.carrier?.known != nil
     }
 
     mutating func receivedOnCarrier(_ unit: MessageUnit, on id: LinkID) -> [Action] {
@@ -133,14 +156,16 @@ extension MeshCore {
         let message = ReceivedMessage(
             conversation: conversation, messageClass: .latest, number: unit.number,
             epoch: conversations[conversation]?.peerEpoch ?? 0, body: Array(body))
-        return keep(SharedLog.Entry(sharing: sharing, signed: Array(unit.body))) + [.tell(host, .received(message))]
+        let entry = SharedLog.Entry(sharing: sharing, signed: Array(unit.body))
+        lastShared = (conversation.peer, entry.tag)
+        return keep(entry) + [.tell(host, .received(message))]
     }
 
-    /// The way to the host is another one: what is on it may leave something out that was under way on the last one, and what is
-    /// kept may be older than what those behind this node have seen since. So nobody is given anything of it any more.
-    mutating func beginLog() {
-        guard relays, let uplink, uplink != logSource else { return }
-        logSource = uplink
+    /// The way to the host is another one. Where what is on it does not follow what is kept, it may leave something out that was under
+    /// way on the last one, and what is kept may be older than what those behind this node have seen since: nobody is given anything
+    /// of it any more.
+    mutating func beginLog(on id: LinkID) {
+        guard relays, !continuesState(on: id) else { return }
         log.beginAgain()
     }
 

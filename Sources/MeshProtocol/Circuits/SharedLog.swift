@@ -2,6 +2,17 @@
 
 import DequeModule
 
+/// Names an update of a host's state: the beginning of its signature.
+public struct StateTag: Hashable, Sendable {
+    /// Eight bytes.
+    let value: UInt64
+
+    init(value: UInt64) { self.value = value }
+
+    /// The name of a signed update.
+    init(of signed: [UInt8]) { value = signed.prefix(8).reduce(0) { $0 << 8 | UInt64($1) } }
+}
+
 /// What a relay keeps of the host's state, signed as it came: for the nodes behind it, and for who comes later
 /// (`docs/protocol.md`, "The state, once for each link").
 struct SharedLog: Sendable {
@@ -10,6 +21,9 @@ struct SharedLog: Sendable {
         var sharing: MessageUnit.Sharing
         /// The signature, and what it signs.
         var signed: [UInt8]
+
+        /// Its name.
+        var tag: StateTag { StateTag(of: signed) }
     }
 
     private var entries: Deque<Entry> = []
@@ -39,6 +53,19 @@ struct SharedLog: Sendable {
     mutating func beginAgain() {
         removeAll()
         first += 1
+    }
+
+    /// The last update that changes something for who has all before it: checkpoints stand at other places in other logs. Nil where a
+    /// newcomer would get nothing.
+    var tag: StateTag? {
+        guard start != nil else { return nil }
+        return (entries.last { $0.sharing != .checkpoint } ?? entries.last)?.tag
+    }
+
+    /// The place of the update with this name; nil where it is not kept.
+    func place(of tag: StateTag) -> UInt64? {
+        guard start != nil else { return nil }
+        return entries.lastIndex { $0.tag == tag }.map { first + UInt64($0) }
     }
 
     private mutating func removeFirst() {

@@ -91,6 +91,9 @@ extension MeshCore {
         case .heed(let note): return [.heed(id, note)]
         case .circuit(let frame): return circuit(frame, on: id)
         case .route(let route): return links[id]?.carrier == nil ? [] : [.tell(id, .route(route))]
+        case .state(let tag):
+            knows(tag, on: id)
+            return []
         case .holdReading(let until): return [.holdReading(id, until: until)]
         case .close(let end, let afterFinalFrame): return ended(id, end, afterFinalFrame: afterFinalFrame)
         }
@@ -156,7 +159,7 @@ extension MeshCore {
         linkOfPeer[peer.id] = id
         if link.machine.role == .initiator {
             hostLink = id
-            beginLog()
+            beginLog(on: id)
         }
         let acknowledged = conversations[key]?.begin(with: resumption) == true
         if link.isWelcomed { conversations[key]?.countWelcome() }

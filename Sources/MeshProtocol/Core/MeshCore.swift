@@ -171,8 +171,8 @@ public struct MeshCore: Sendable {
     public internal(set) var route: Route?
     /// The host's state, as it was signed.
     var log = SharedLog()
-    /// The link that it has come over.
-    var logSource: LinkID?
+    /// The last update of the host's state that has come, and whose it was.
+    var lastShared: (host: Peer.ID, tag: StateTag)?
     var signature: StateSignature
     /// What was signed last: most relays are sent the same.
     var lastSigned: (entry: SharedLog.Entry, body: [UInt8])?

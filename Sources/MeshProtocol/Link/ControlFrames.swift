@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A link's own frames that wait to leave. A peer can provoke pongs and acknowledgements without end, so of these only the
-/// newest waits; of notes on the air and of routes only the newest counts; of the others there are a handful in a link's life.
+/// newest waits; of notes on the air, of routes and of what is known of the state only the newest counts; of the others there are a handful in a link's life.
 struct ControlFrames: Sendable {
     /// The answer to an initiator: the first frame of a link's first record.
     private var answers: [Frame] = []
@@ -11,6 +11,7 @@ struct ControlFrames: Sendable {
     private var acknowledgement: UInt64?
     private var note: AirNote?
     private var route: Route??
+    private var state: StateTag?
 
     /// The answer, where it waits.
     var answer: Frame? { answers.first }
@@ -18,7 +19,7 @@ struct ControlFrames: Sendable {
     /// How many wait.
     var count: Int {
         answers.count + finalFrames.count + [ping, pong, acknowledgement].count { $0 != nil }
-            + (note == nil ? 0 : 1) + (route == nil ? 0 : 1)
+            + (note == nil ? 0 : 1) + (route == nil ? 0 : 1) + (state == nil ? 0 : 1)
     }
 
     mutating func enqueue(_ frame: Frame) {
@@ -28,6 +29,7 @@ struct ControlFrames: Sendable {
         case .acknowledgement(let number): acknowledgement = max(number, acknowledgement ?? 0)
         case .air(let newest): note = newest
         case .route(let newest): route = .some(newest)
+        case .state(let newest): state = newest
         case .goodbye, .refusal: finalFrames.append(frame)
         default: answers.append(frame)
         }
@@ -41,6 +43,7 @@ struct ControlFrames: Sendable {
         if let number = ping { return take(.ping(number), room) { $0.ping = nil } }
         if let note { return take(.air(note), room) { $0.note = nil } }
         if let route { return take(.route(route), room) { $0.route = nil } }
+        if let state { return take(.state(state), room) { $0.state = nil } }
         return finalFrames.first.flatMap { take($0, room) { $0.finalFrames.removeFirst() } }
     }
 

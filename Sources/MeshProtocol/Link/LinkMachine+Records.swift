@@ -46,6 +46,7 @@ extension LinkMachine {
         case .air(let note): return [.heed(note)]
         case .circuitOpen, .circuitData, .circuitCredit, .circuitClose: return [.circuit(frame)]
         case .route(let route) where role == .initiator: return [.route(route)]
+        case .state(let tag): return [.state(tag)]
         case .goodbye(let reason): return end(.goodbye(reason))
         case .appStart, .selfInfo, .refusal, .challenge, .proof, .route: return end(.misbehaved(.unexpectedFrame))
         }

@@ -44,6 +44,8 @@ struct LinkMachine: Sendable {
         case circuit(Frame)
         /// Where circuits through the responder lead has changed.
         case route(Route?)
+        /// What the peer knows of the state.
+        case state(StateTag)
         /// Read no more before this time.
         case holdReading(until: MeshInstant)
         /// Close the channel, after what `nextSDU` still has where `afterFinalFrame` says so. Nothing follows.
@@ -216,6 +218,13 @@ struct LinkMachine: Sendable {
     mutating func tell(_ route: Route?) -> [Action] {
         guard case .connected = phase else { return [] }
         control.enqueue(.route(route))
+        return [.wake]
+    }
+
+    /// Tells the peer which update of the state is the last that this side has, or from which one on it gets all.
+    mutating func tell(_ tag: StateTag) -> [Action] {
+        guard case .connected = phase else { return [] }
+        control.enqueue(.state(tag))
         return [.wake]
     }
 

@@ -37,6 +37,8 @@ public enum Frame: Hashable, Sendable {
     case air(AirNote)
     /// Where circuits through the sender lead; nil for nowhere at present.
     case route(Route?)
+    /// The last update of the host's that the sender has; or, of the node behind which it stands: what follows that one is sent.
+    case state(StateTag)
 
     private enum Kind: UInt8 {
         case appStart = 1
@@ -56,6 +58,7 @@ public enum Frame: Hashable, Sendable {
         case circuitClose = 15
         case air = 16
         case route = 17
+        case state = 18
     }
 }
 
@@ -177,6 +180,9 @@ extension Frame {
         case .route(let route):
             body.route(route)
             return .route
+        case .state(let tag):
+            body.integer(tag.value)
+            return .state
         case .message, .fragment: preconditionFailure("these are written without a copy")
         }
     }
@@ -276,6 +282,7 @@ extension Frame {
             return .circuitClose(circuit: circuit, CircuitEnd(rawValue: end) ?? .unspecified)
         case .air: return body.airNote().map { .air($0) }
         case .route: return body.route().map { .route($0) }
+        case .state: return body.integer(UInt64.self).map { .state(StateTag(value: $0)) }
         }
     }
 }

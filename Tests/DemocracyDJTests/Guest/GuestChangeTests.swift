@@ -119,7 +119,7 @@ struct GuestChangeTests {
         let present = host.snapshot
         let second = try vote("s4")
         _ = guest.handle(.multipeerEvent(.peerConnected(Example.host)))
-        _ = guest.handle(.isServedByRelay)
+        _ = guest.handle(.isServedByRelay())
         _ = guest.handle(.takeBackVote("s3"))
         #expect(receive(.stateUpdate(old)) == [])
         #expect(receive(.stateHeartbeat(epoch: present.epoch, revision: present.revision, elapsed: nil)) == [])
@@ -128,10 +128,54 @@ struct GuestChangeTests {
         #expect(receive(.stateChange(second)) == [.show(host.snapshot)])
         // The other way round.
         _ = guest.handle(.multipeerEvent(.peerConnected(Example.host)))
-        _ = guest.handle(.isServedByRelay)
+        _ = guest.handle(.isServedByRelay())
         let beat = MeshMessage.stateHeartbeat(epoch: present.epoch, revision: host.snapshot.revision, elapsed: nil)
         #expect(receive(.stateUpdate(host.snapshot)) == [])
         #expect(receive(beat).contains(.show(host.snapshot)))
+    }
+
+    @Test("a guest whose relay goes on where the last one has ended shows that again, or what has followed on it")
+    mutating func continuesBehindARelay() throws {
+        join()
+        let (epoch, revision) = (host.snapshot.epoch, host.snapshot.revision)
+        for isBehind in [false, true] {
+            _ = guest.handle(.multipeerEvent(.peerDisconnected(Example.host)))
+            let change = isBehind ? try vote("s3", by: Example.ana) : nil
+            _ = guest.handle(.multipeerEvent(.peerConnected(Example.host)))
+            _ = guest.handle(.isServedByRelay(continues: true))
+            let told = isBehind ? revision + 1 : revision
+            let beat = receive(.stateHeartbeat(epoch: epoch, revision: told, elapsed: nil))
+            if let change {
+                #expect(beat == [] && guest.isStale)
+                #expect(receive(.stateChange(change)) == [.show(host.snapshot)])
+            } else {
+                #expect(beat == [.show(host.snapshot)])
+            }
+            #expect(!guest.isStale)
+        }
+    }
+
+    @Test("what was not shown when a link ended is what the next one goes on with; another run begins anew")
+    mutating func continuesUnshown() throws {
+        let old = host.snapshot
+        let first = try vote("s3", by: Example.ana)
+        let second = try vote("s4")
+        _ = guest.handle(.multipeerEvent(.peerConnected(Example.host)))
+        _ = guest.handle(.isServedByRelay())
+        #expect(receive(.stateUpdate(old)) == [] && receive(.stateChange(first)) == [])
+        _ = guest.handle(.multipeerEvent(.peerDisconnected(Example.host)))
+        _ = guest.handle(.multipeerEvent(.peerConnected(Example.host)))
+        _ = guest.handle(.isServedByRelay(continues: true))
+        let now = host.snapshot
+        _ = receive(.stateHeartbeat(epoch: now.epoch, revision: now.revision, elapsed: nil))
+        #expect(receive(.stateChange(second)) == [.show(now)])
+        _ = guest.handle(.multipeerEvent(.peerDisconnected(Example.host)))
+        _ = guest.handle(.multipeerEvent(.peerConnected(Example.host)))
+        _ = guest.handle(.isServedByRelay(continues: true))
+        var whole = now
+        (whole.epoch, whole.revision) = (6, 1)
+        _ = receive(.stateUpdate(whole))
+        #expect(receive(.stateHeartbeat(epoch: 6, revision: 1, elapsed: nil)) == [.show(whole)])
     }
 
     @Test("what is behind makes way for the whole, and for another run of the host")

@@ -24,8 +24,9 @@ public struct GuestFeature: Feature {
         case more
         /// The host that was lost is not waited for any longer.
         case gaveUp
-        /// Over the link that has just come up a relay brings the state, and that may be behind.
-        case isServedByRelay
+        /// Over the link that has just come up a relay brings the state, and that may be behind; or, where it continues what came over
+        /// earlier links, what follows on that.
+        case isServedByRelay(continues: Bool = false)
         /// The key of the host that was joined, which begins like this, is forgotten: another one may be the same host's.
         case forgotHost(Peer.ID)
     }
@@ -105,6 +106,8 @@ public struct GuestFeature: Feature {
         /// What came first over the present link where that is older than what is on view, or than the host says: a relay is
         /// behind. What follows builds on it, and it is not shown before it has caught up.
         public var base: HostSnapshot?
+        /// What the last link had brought when it ended, where that was not shown.
+        public var left: HostSnapshot?
         /// Nothing older is shown. Nil where the host itself brings the state.
         public var present: Present?
         /// When its `elapsed` was right.
@@ -166,7 +169,7 @@ public struct GuestFeature: Feature {
         case .search(let query): search(query)
         case .more: more()
         case .gaveUp: gaveUp()
-        case .isServedByRelay: isServedByRelay()
+        case .isServedByRelay(let continues): isServedByRelay(continues)
         case .forgotHost(let head): forgotHost(head)
         }
     }
@@ -194,7 +197,7 @@ public struct GuestFeature: Feature {
         let (left, old) = (state.wishes.filter { $0.host != nil && $0.host != id }, state.wishes)
         let back = state.elsewhere.filter { $0.host == id }
         state.known = host
-        state.hostSnapshot = nil
+        (state.hostSnapshot, state.left) = (nil, nil)
         state.overtaken = [:]
         state.elsewhere = Array((state.elsewhere.filter { $0.host != id } + left).suffix(DJLimits.pendingVotes))
         let new = old.filter { $0.host == nil || $0.host == id }.map { old in
@@ -212,8 +215,10 @@ public struct GuestFeature: Feature {
         return []
     }
 
-    private mutating func isServedByRelay() -> [Effect] {
-        if !state.isCurrent { state.present = .awaited }
+    private mutating func isServedByRelay(_ continues: Bool) -> [Effect] {
+        guard !state.isCurrent else { return [] }
+        state.present = .awaited
+        if continues { state.base = state.left ?? state.hostSnapshot }
         return []
     }
 
@@ -282,7 +287,7 @@ public struct GuestFeature: Feature {
         state.connectionStatus = .connected
         // The first snapshot on a link counts whatever its epoch is: another host's epochs, or those of a device whose clock was
         // set back, say nothing.
-        (state.isCurrent, state.base, state.present) = (false, nil, nil)
+        forgetStream()
         (state.isWaitingForWhole, state.held) = (false, HeldChanges())
         state.search?.isOpen = false
         return state.wishes.indices.flatMap { index -> [Effect] in
@@ -294,11 +299,17 @@ public struct GuestFeature: Feature {
         }
     }
 
+    /// Another link begins anew, but where a relay has what follows.
+    private mutating func forgetStream() {
+        state.left = state.isCurrent ? nil : state.base ?? state.left
+        (state.isCurrent, state.base, state.present) = (false, nil, nil)
+    }
+
     private mutating func disconnected(from peer: Peer, _ reason: DisconnectReason) -> [Effect] {
         // Another guest left: the next snapshot shows it.
         guard state.host?.id == peer.id else { return [] }
         state.host = nil
-        (state.isCurrent, state.base, state.present) = (false, nil, nil)
+        forgetStream()
         let waiting = state.wishes.indices.filter { state.wishes[$0].progress == .sent }.map { index -> Effect in
             state.wishes[index].progress = .handedOver
             return .wishChanged(songID: state.wishes[index].songID, state.wishes[index].kind, .queued)
@@ -361,7 +372,9 @@ public struct GuestFeature: Feature {
         if !state.isCurrent, state.present != nil {
             state.present = .told(epoch: epoch, revision: revision)
             // What does not catch up is asked for when the relay has had its time.
-            return state.base.map { take($0) } ?? []
+            guard var base = state.base else { return [] }
+            if (base.epoch, base.revision) == (epoch, revision) { base.elapsed = elapsed ?? base.elapsed }
+            return take(base)
         }
         guard let snapshot = state.isCurrent ? state.hostSnapshot : state.base else { return [] }
         if state.isCurrent, (snapshot.epoch, snapshot.revision) == (epoch, revision) {
@@ -395,7 +408,7 @@ public struct GuestFeature: Feature {
         if state.isCurrent, let snapshot = state.hostSnapshot, !update.supersedes(snapshot) { return [] }
         let isBehind = state.hostSnapshot.map { update.isBehind($0) } == true
         guard !state.isCurrent, isBehind || state.present?.isReached(by: update) == false else { return show(update) }
-        if state.base.map({ update.supersedes($0) }) != false { state.base = update }
+        if state.base.map({ update.supersedes($0) || update.epoch != $0.epoch }) != false { state.base = update }
         return []
     }
 
