@@ -103,12 +103,13 @@ public enum Limits {
     public static let circuitHops: UInt8 = 64
     /// Circuits that a node opens which relays nothing: it needs one, and a second while it changes its way.
     public static let circuitsOfGuest = 8
-    /// Circuits that pass a relay, and so those of the link to its parent: half of those of the largest crowd there is.
-    public static let relayedCircuits = 512
+    /// Circuits that pass a relay, and so those of the link to its parent: those of the largest crowd there is. Of the few whom the
+    /// host's radio takes a single one may relay, and all others are behind it then.
+    public static let relayedCircuits = 1_024
     /// What a circuit's number is less than: seven bytes of a varint.
     static let circuitNumbers: UInt64 = 1 << 49
     /// SDUs that wait for a circuit: a vote, its answer and what two more people tap. Each may have `innerSDUBytes`, so a relay
-    /// with all its circuits full keeps 11 MB, and a tenth of a percent of that as long as people vote.
+    /// with all its circuits full keeps 22 MB, and a tenth of a percent of that as long as people vote.
     static let circuitCredits: UInt64 = 4
     /// Records that leave before a goodbye of a link with circuits: some goodbyes in each of them.
     static let lastRecords = 64
@@ -121,11 +122,11 @@ public enum Limits {
     /// Guests of one host on circuits: a crowd. They cost its adapter nothing.
     public static let circuitGuests = 1_024
     /// Handshakes on circuits that are not finished: a circuit's end is told, so that a quiet one costs little more than its
-    /// place. In a crowd of some hundred a handshake takes seconds, and all come at once.
-    public static let halfOpenCircuits = 512
-    /// Of these, those over one link: seven relays leave a place to each other, and each takes in twenty guests a second whose
-    /// handshakes take three.
-    public static let halfOpenCircuitsOfRelay = 64
+    /// place. In a crowd a handshake takes seconds, and all come at once.
+    public static let halfOpenCircuits = 7 * halfOpenCircuitsOfRelay
+    /// Of these, those over one link: seven relays leave a place to each other, and one that has the crowd behind it takes in fifty guests
+    /// a second whose handshakes take five. Those who are turned away come again at once, and take the air from the others.
+    public static let halfOpenCircuitsOfRelay = 256
     /// Handshakes a second that others may begin on circuits: when a relay is gone, all behind it come back at once. A tenth of
     /// a slow device's time.
     public static let circuitHandshakesPerSecond = 100
@@ -133,6 +134,11 @@ public enum Limits {
     public static let circuitHandshakeBurst = 200
     /// How long the ends of a circuit may be silent: each link on the way notices its own end.
     public static let circuitSilence: Duration = .seconds(20)
+    /// The same in a crowd: asking each of a thousand every ten seconds whether it is there would be a third of what the links next to the
+    /// host carry.
+    static let crowdedSilence = longestSilence
+    /// Circuits of a host beyond which it is a crowd.
+    static let fewCircuits = 64
     /// How long a message in a circuit may wait for its acknowledgement before the other end is asked whether it is there.
     static let circuitPatience: Duration = .seconds(2)
     /// How long the circuit of a guest that has gone over to a better way stays, until the host has closed it: some round trips over a
@@ -142,9 +148,9 @@ public enum Limits {
     static let circuitDoubt: Duration = .seconds(4)
     /// What is added to the time for a handshake for each hop: it passes that up to four times, and waits each time for what the
     /// controllers on the way already have to send, a third of a second where a crowd joins. One that is given up has to begin again.
-    static let hopTime: Duration = .milliseconds(1_500)
+    static let hopTime: Duration = .seconds(2)
     /// The most of that: a relay that lies about its hops keeps nobody longer.
-    static let longestHopTime: Duration = .seconds(15)
+    static let longestHopTime: Duration = .seconds(30)
     /// Nodes that a relay takes: what a dongle holds.
     public static let relayChildren = 7
     /// What a relay keeps of the host's state: the largest there is, and as much again in changes, signed, twice over.

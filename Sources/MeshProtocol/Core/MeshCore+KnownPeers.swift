@@ -54,7 +54,7 @@ extension MeshCore {
         links[id]?.told = resumption.delivered
         var hello = Hello(
             name: local.name, resumption: resumption,
-            silence: max(silence, link.leastSilence),
+            silence: max(silence, isCrowded(link) ? Limits.crowdedSilence : link.leastSilence),
             flags: isResponder ? link.advertised ?? ownFlags : AdvertisedFlags())
         if isResponder, link.carrier != nil {
             hello.route = .some(route)
@@ -66,6 +66,9 @@ extension MeshCore {
         }
         return hello
     }
+
+    /// Whether a link is one of many in circuits: they ask one another more seldom.
+    func isCrowded(_ link: Link) -> Bool { link.place != nil && innerLinks.count > Limits.fewCircuits }
 
     /// What this node says of itself in a circuit, where no radio of its own is heard.
     private var ownFlags: AdvertisedFlags { AdvertisedFlags(critical: door.isLocked ? .proof : []) }

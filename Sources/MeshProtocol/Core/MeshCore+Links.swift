@@ -155,6 +155,7 @@ extension MeshCore {
         let key = key(peer.id, as: link.machine.role)
         if let forgotten = meet(key, publicKey: publicKey, link.entropy) { actions.append(.forgot(forgotten)) }
         if link.machine.isProved { knownPeers[key]?.isProved = true }
+        if isCrowded(link) { links[id]?.machine.liveness.bear(silence: Limits.crowdedSilence) }
         links[id]?.conversation = key
         linkOfPeer[peer.id] = id
         if link.machine.role == .initiator {

@@ -18,7 +18,7 @@ from .circuit_frames import (
 )
 from .wire import Frame, Kind, Malformed, Reader
 
-CIRCUITS_OF_A_GUEST, CIRCUITS_OF_A_RELAY = 8, 512
+CIRCUITS_OF_A_GUEST, CIRCUITS_OF_A_RELAY = 8, 1_024
 """How many there may be on a link whose other end opens them."""
 REFUSALS_THAT_WAIT = 8
 MOST_CREDITS = 65_536

@@ -32,7 +32,7 @@ from .wire import (
 
 PSM = 0x80
 GUESTS, GUESTS_ON_CIRCUITS = 16, 1_024
-HALF_OPEN_ON_CIRCUITS, HALF_OPEN_OF_A_LINK = 512, 64
+HALF_OPEN_ON_CIRCUITS, HALF_OPEN_OF_A_LINK = 1_792, 256
 """So many circuits may be half open: in all, and behind one link, so that nobody takes all places."""
 HEARTBEAT = 5.0
 

@@ -37,7 +37,7 @@ from .wire import (
 
 PSM = 0x80
 CHILDREN = 7
-CIRCUITS_THAT_PASS = 512
+CIRCUITS_THAT_PASS = 1_024
 WITHOUT_PARENT = 0.5
 """For so long a relay looks for another parent before it tells its children."""
 
