@@ -43,6 +43,9 @@ public enum NodeLimits {
     /// How long a dial may pend before it is looked for another way: a dial that is answered takes 20 to 500 ms over BlueZ, and one
     /// to a controller without room for a link is not answered at all.
     static let dialPatience: Duration = .milliseconds(1_500)
+    /// How long a dial to a relay may pend where another relay is known: what a dial that is answered takes. In a crowd most of those that
+    /// were heard are full or gone by the time that they are dialled.
+    static let dialPatienceBesideOthers: Duration = .milliseconds(600)
     /// How long a relay that was heard is good for a dial: a scan reports who is in range every ten seconds at the latest.
     static let freshWay: Duration = .seconds(12)
     /// How long a circuit has to stand before its end is the way's, and not the relay's: a relay that alters what passes it breaks

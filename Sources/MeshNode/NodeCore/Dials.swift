@@ -126,7 +126,7 @@ struct Dials: Sendable {
         _ peer: Peer.ID, through relay: Peer.ID? = nil, blindly isBlind: Bool = false, now: MeshInstant? = nil
     ) -> Int {
         lastNumber += 1
-        let patience = now.map { $0 + NodeLimits.dialPatience }
+        let patience = now.map { $0 + (relay == nil ? NodeLimits.dialPatience : NodeLimits.dialPatienceBesideOthers) }
         dials[peer] = Dial(number: lastNumber, relay: relay, patience: patience, isBlind: isBlind)
         return lastNumber
     }
@@ -140,7 +140,9 @@ struct Dials: Sendable {
     mutating func overdue(now: MeshInstant) -> [Overdue] {
         let due = dials.filter { $0.value.link == nil && $0.value.patience.map { $0 <= now } == true }
         for host in due.keys {
-            dials[host]?.patience = now + NodeLimits.dialPatience
+            let isFirst = dials[host]?.relay != nil && dials[host]?.looks == 0
+            let spent = isFirst ? NodeLimits.dialPatienceBesideOthers : .zero
+            dials[host]?.patience = now + NodeLimits.dialPatience - spent
             dials[host]?.looks += 1
         }
         return due.map { host, dial in

@@ -245,7 +245,9 @@ extension NodeCore {
     /// says so by not being heard any more. One that is gone without a word is best waited for with a dial, in a tunnel: but not
     /// where relays are known to be about.
     private func mayHaveOtherWay(_ dial: Dials.Overdue) -> Bool {
-        if dial.relay != nil || ways.hasHeardRelays { return true }
+        // A relay is looked after early, in case that another one is known.
+        if dial.relay != nil { return dial.looks > 0 }
+        if ways.hasHeardRelays { return true }
         return !dial.isBlind && dial.looks > 0
     }
 
