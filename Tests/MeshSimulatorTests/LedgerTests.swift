@@ -134,7 +134,7 @@ struct StoryTests {
         func safe(_ isRejected: Bool = false, count: Int, _ disk: HostRecord, _ story: inout Story) -> Invariant? {
             story.acknowledged(
                 .takeBackVote(songID: "s2"), of: "mia", at: .seconds(2), count: count, isRejected: isRejected, disk,
-                now: .seconds(3))?.0
+                turns: 0, now: .seconds(3))?.0
         }
         #expect(safe(count: count, host, &story) == .acknowledgedButLost)
         #expect(safe(true, count: count, host, &story) == nil)

@@ -207,14 +207,16 @@ struct Story {
         return spoken.add(intent, by: guest)
     }
 
-    /// A browser is told that what it has said is safe. Where nothing has come in between, the host's disk shows it.
+    /// A browser is told that what it has said is safe. Where nothing has come in between, the host's disk shows it. A song that
+    /// was voted for, skipped and begun again in one step leaves nothing to write: `turns` tells that.
     mutating func acknowledged(
         _ intent: GuestIntent, of guest: Peer.ID, at said: Duration, count: Int, isRejected: Bool, _ disk: HostRecord?,
-        now: Duration
+        turns: Int?, now: Duration
     ) -> Finding? {
         let isLast = spoken.remove(intent, by: guest, count: count)
         heardAt[Wisher(guest: guest, song: intent.songID ?? "", bearer: .browser)] = now
-        guard !isRejected, isLast, !kicked.contains(guest), !shared.contains(guest), let makesVote = intent.makesVote,
+        guard !isRejected, isLast, turns == self.turns, !kicked.contains(guest), !shared.contains(guest),
+            let makesVote = intent.makesVote,
             let songID = intent.songID, let since = queuedSince[songID], since <= said,
             let item = disk?.queue.first(where: { $0.songID == songID }),
             item.voters.contains(guest) != makesVote,

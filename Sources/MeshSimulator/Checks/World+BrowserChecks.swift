@@ -39,7 +39,8 @@ extension World {
         guard let said = entry.said[number] else { return }
         let finding = story.acknowledged(
             said.intent, of: browser.peer.id, at: said.at, count: said.count,
-            isRejected: entry.rejected.contains(said.intent), nodes[0].disk.host, now: now)
+            isRejected: entry.rejected.contains(said.intent), nodes[0].disk.host,
+            turns: nodes[0].core?({ $0.app.host?.state.turns }), now: now)
         if let (invariant, what) = finding { broken(invariant, browser.name, what) }
     }
 
