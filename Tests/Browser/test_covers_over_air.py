@@ -3,38 +3,23 @@
 
 from __future__ import annotations
 
-import json
-import struct
-import zlib
 from pathlib import Path
 
-from roadmesh_program import music
 from conftest import Open
 from playwright.sync_api import expect
 from ride import Ride
+from roadmesh_program import music
+from roadmesh_program.covers import gradient
 
 # Scaling on a busy machine, and its way through the air.
 MADE = 60_000
-
-
-def png(side: int, hue: int) -> bytes:
-    """A picture with a gradient."""
-    rows = b"".join(
-        b"\0" + b"".join(bytes((hue, x * 255 // side, y * 255 // side)) for x in range(side)) for y in range(side)
-    )
-
-    def chunk(kind: bytes, data: bytes) -> bytes:
-        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
-
-    head = struct.pack(">IIBBBBB", side, side, 8, 2, 0, 0, 0)
-    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
 
 
 def test_a_guests_page_shows_what_plays_and_what_comes_next(ride: Ride, open_page: Open, tmp_path: Path) -> None:
     folder = tmp_path / "music"
     folder.mkdir()
     for number in range(8):
-        music.wav(folder / f"{number}.wav", 600.0, f"Song {number}", "The Milestones", picture=png(400, 30 * number))
+        music.wav(folder / f"{number}.wav", 600.0, f"Song {number}", "The Milestones", picture=gradient(400, 30 * number))
     host = ride.host("--library", str(folder), "--audio-device", "null/", "--no-shuffle")
     guest = ride.guest("Ana")
     page = open_page(guest)

@@ -5,10 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import random
-import struct
 import threading
-import zlib
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -22,6 +19,7 @@ from roadmesh_peer.hosting import HostTalk, Updates
 from roadmesh_peer.virtual_air import HostRadio
 from roadmesh_peer.noise_link import Key
 from roadmesh_peer.wire import Hello
+from roadmesh_program.covers import noise
 from roadmesh_program.fixtures import MakeGuest, Start
 from roadmesh_program.program import Program
 
@@ -29,22 +27,10 @@ from roadmesh_program.program import Program
 MADE = 60.0
 
 
-def png(side: int) -> bytes:
-    """A picture of noise: nothing is harder to make small."""
-    dice = random.Random(side)
-    rows = b"".join(b"\0" + dice.randbytes(3 * side) for _ in range(side))
-
-    def chunk(kind: bytes, data: bytes) -> bytes:
-        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
-
-    head = struct.pack(">IIBBBBB", side, side, 8, 2, 0, 0, 0)
-    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
-
-
 @pytest.fixture
 def pictures() -> Iterator[str]:
     """A server of covers on this machine: /large.png is one, and nothing else is there."""
-    large = png(600)
+    large = noise(600)
 
     class Shelf(BaseHTTPRequestHandler):
         def do_GET(self) -> None:

@@ -2,31 +2,17 @@
 
 from __future__ import annotations
 
-import random
 import statistics
-import struct
-import zlib
 
 from helpers import START, Figures, await_joined, cast
 from lab import Box, Lab, Program
 from roadmesh_program import music
+from roadmesh_program.covers import noise
 
 NAMES = ("Ana", "Bob", "Cy")
 SONGS = 12
 # A vote that somebody casts while covers come, to what one takes without: within the noise of a connection interval.
 ALLOWED = 0.030
-
-
-def noise(side: int, seed: int) -> bytes:
-    """A PNG that nothing makes small: its JPEG has some 9 KB."""
-    dice = random.Random(seed)
-    rows = b"".join(b"\0" + dice.randbytes(3 * side) for _ in range(side))
-
-    def chunk(kind: bytes, data: bytes) -> bytes:
-        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
-
-    head = struct.pack(">IIBBBBB", side, side, 8, 2, 0, 0, 0)
-    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
 
 
 def party(car: Box, family: Box, folder: str, *options: str) -> tuple[Program, list[Program], list[str]]:
