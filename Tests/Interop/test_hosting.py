@@ -141,10 +141,27 @@ def test_a_change_that_does_not_fit_is_answered_with_one_request(bob: Program, b
     ahead = dataclasses.replace(STATE, revision=9)
     updates.send(democracy_dj.new_voter(ahead, 0, identifier(caller.key)))
     assert talk.hear_message(latest=True).body == democracy_dj.snapshot_request()
-    # Passed over until the snapshot is there.
-    updates.send(democracy_dj.new_voter(STATE, 0, identifier(caller.key)))
+    # Another one is passed over until the snapshot is there.
+    updates.send(democracy_dj.new_voter(dataclasses.replace(STATE, revision=15), 0, identifier(caller.key)))
     updates.send(democracy_dj.snapshot(dataclasses.replace(STATE, revision=11, is_playing=False)))
     assert bob.expect("snapshot")["revision"] == 11
+    # That one does not fit the snapshot either, and only now the guest asks again.
+    assert talk.hear_message(latest=True).body == democracy_dj.snapshot_request()
+
+
+def test_a_change_that_was_only_late_is_shown_and_what_was_asked_for_is_waited_for_no_longer(
+    bob: Program, bob_in: In
+) -> None:
+    talk, caller, updates = bob_in
+    ahead = dataclasses.replace(STATE, revision=9)
+    updates.send(democracy_dj.new_voter(ahead, 0, identifier(caller.key)))
+    assert talk.hear_message(latest=True).body == democracy_dj.snapshot_request()
+    updates.send(democracy_dj.new_voter(STATE, 0, identifier(caller.key)))
+    shown = bob.expect("snapshot")
+    assert shown["revision"] == STATE.revision + 1 and shown["queue"][0]["votes"] == 1
+    # Another one that does not fit is asked about.
+    updates.send(democracy_dj.new_voter(ahead, 0, identifier(caller.key)))
+    assert talk.hear_message(latest=True).body == democracy_dj.snapshot_request()
 
 
 def test_a_known_host_is_joined_in_one_round_trip_and_what_waits_comes_with_the_first_record(
