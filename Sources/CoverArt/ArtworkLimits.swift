@@ -41,7 +41,6 @@ struct ArtworkLimits: Sendable {
     var toldFailures = 512
     /// Pictures and failures that nobody has taken yet: some drives' worth. The oldest go first.
     var waitingOutput = 4_096
-
     /// Longer side of a picture that goes over the air, in pixels: what the page shows of what plays, on most screens.
     var smallSide = 160
     /// Qualities of its JPEG that are tried, in percent, until it is small enough (`DJLimits.coverBytes`): the second is for noise.
@@ -50,6 +49,7 @@ struct ArtworkLimits: Sendable {
     var scalerBytes = 1 << 30
     /// Processor time of that process, in seconds: it takes 0.3, ten times as much on a slow head unit.
     var scalerSeconds = 10
+
     /// Those of a running node.
     static let standard = ArtworkLimits()
 }

@@ -8,7 +8,7 @@ import Subprocess
 
 /// Makes covers small enough for the air (`DJLimits.coverBytes`).
 ///
-/// Pictures come from strangers' servers and sticks, so that they are decoded in a process of its own, mpv, which plays the music
+/// Pictures come from servers and sticks that nobody vouches for, so that they are decoded in a process of its own, mpv, which plays the music
 /// anyway: it has some memory and some seconds, and whatever a picture does to it is over with it. Where there is no mpv, only pictures
 /// that are small already go over the air.
 public actor CoverScaler {
@@ -82,8 +82,8 @@ public actor CoverScaler {
         let side = limits.smallSide
         return [
             "--as=\(limits.scalerBytes)", "--cpu=\(limits.scalerSeconds)", "nice", "-n", "10", executable,
-            "--no-config",
-            "--really-quiet", "--load-scripts=no", "--ytdl=no", "--no-audio", "--no-sub", "--demuxer=lavf",
+            "--no-config", "--really-quiet", "--load-scripts=no", "--ytdl=no", "--no-audio", "--no-sub",
+            "--demuxer=lavf",
             // What the bytes begin with is what they are: a list of addresses that calls itself a picture is none.
             "--demuxer-lavf-format=\(kind == .gif ? "gif" : "\(kind.rawValue)_pipe")", "--frames=1",
             "--image-display-duration=0",

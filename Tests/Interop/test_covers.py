@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from roadmesh_peer import democracy_dj
-from roadmesh_peer.democracy_dj import COVER_BYTES, COVER_PIECE, CoverPiece, CoverRequest, cover_request
+from roadmesh_peer.covers import COVER_BYTES, COVER_PIECE, CoverPiece, CoverRequest, cover_request
 from roadmesh_peer.document import STATE
 from roadmesh_peer.guest import Guest
 from roadmesh_peer.hosting import HostTalk, Updates

@@ -74,7 +74,7 @@ extension StoreTests {
             withExtendedLifetime(store) {}
         }
 
-        @Test("a folder whose drives were closed is free at once, whoever still has them")
+        @Test("a folder whose drives were closed is free at once, also while somebody still has them")
         func unlocked() throws {
             let shelf = try Shelf()
             defer { shelf.clear() }

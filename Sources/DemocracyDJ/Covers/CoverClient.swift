@@ -64,15 +64,14 @@ public struct CoverClient: Sendable {
 
     /// Takes an event.
     public mutating func handle(_ event: Event, now: MeshInstant) -> [Action] {
+        var whole: [Action] = []
         switch event {
         case .shows(let songs, let host, let isIdle): show(songs, of: host, isIdle)
-        case .arrived(let piece):
-            let whole = take(piece, now: now)
-            return whole + askNext(now: now)
+        case .arrived(let piece): whole = take(piece, now: now)
         case .linkLost: (open, isIdle) = (nil, false)
         case .tick: if let open, open.until <= now { rest(open.request.songID, now: now) }
         }
-        return askNext(now: now)
+        return whole + askNext(now: now)
     }
 
     private mutating func show(_ songs: [Song.ID], of host: Peer.ID?, _ isIdle: Bool) {

@@ -93,6 +93,12 @@ public struct HostSnapshot: Hashable, Sendable, Codable {
     /// What plays, and what plays next.
     public var items: [QueueItem] { (nowPlaying.map { [$0] } ?? []) + queue }
 
+    /// The first of these, without a look at the others.
+    public func items(first count: Int) -> some Sequence<QueueItem> {
+        let playing = nowPlaying.map { [$0] } ?? []
+        return playing + queue.prefix(max(count - playing.count, 0))
+    }
+
     /// The song of an identifier, in the queue or playing.
     public func item(_ songID: Song.ID) -> QueueItem? {
         nowPlaying?.id == songID ? nowPlaying : queue.first { $0.id == songID }

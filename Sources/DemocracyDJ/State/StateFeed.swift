@@ -53,13 +53,6 @@ public struct StateFeed: Sendable {
         case nothing, change, whole, other
     }
 
-    private enum Due: Hashable {
-        /// The guest has asked for the whole.
-        case whole
-        /// Those behind it would need more for the changes than for the whole.
-        case checkpoint
-    }
-
     private struct Guest {
         let id: Peer.ID
         /// The state that the guest has once everything sent has arrived; nil where it needs the whole.
@@ -72,8 +65,8 @@ public struct StateFeed: Sendable {
         var service = Delivery.byHost
         /// Its bytes cost money.
         var isMetered = false
-        /// What it is to be sent as well.
-        var due: Due?
+        /// Those behind it would need more for the changes than for the whole, which it is to be sent as well.
+        var owesCheckpoint = false
         /// Bytes of the changes that it was sent since the last whole.
         var changeBytes = 0
     }
@@ -147,7 +140,7 @@ public struct StateFeed: Sendable {
                 return []
             }
             guests[index].sent = nil
-            guests[index].due = .whole
+            guests[index].owesCheckpoint = false
             guard guests[index].service == .byRelay else { return catchUp(index) }
             if !asking.contains(id) { asking.append(id) }
             return answerNext()
@@ -195,13 +188,12 @@ public struct StateFeed: Sendable {
         if guest.service == .byRelay ? answered.contains(guest.id) : !isCurrent(guest.sent) {
             let update = update(from: guest.sent)
             guests[index].sent = state
-            guests[index].due = nil
             guests[index].underWay = if case .stateChange = update { .change } else { .whole }
-            if guest.service == .forOthers, isCheckpointDue(after: update, index) { guests[index].due = .checkpoint }
+            guests[index].owesCheckpoint = guest.service == .forOthers && isCheckpointDue(after: update, index)
             return [.send(update, to: guest.id)]
         }
-        if guest.due == .checkpoint {
-            guests[index].due = nil
+        if guest.owesCheckpoint {
+            guests[index].owesCheckpoint = false
             guests[index].changeBytes = 0
             guests[index].underWay = .whole
             return [.checkpoint(.stateUpdate(state), to: guest.id)]

@@ -138,7 +138,8 @@ extension NodeCore {
         }
     }
 
-    private mutating func send(_ bytes: [UInt8], to peer: Peer.ID, sharing: MessageUnit.Sharing? = nil) {
+    /// What counts on this link alone.
+    mutating func send(_ bytes: [UInt8], to peer: Peer.ID, sharing: MessageUnit.Sharing? = nil) {
         apply(context.mesh.send(bytes, as: .latest, to: context.key(of: peer), sharing: sharing).1)
     }
 

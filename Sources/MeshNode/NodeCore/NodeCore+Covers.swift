@@ -12,8 +12,7 @@ extension NodeCore {
         switch message {
         case .coverRequest(let request):
             guard let host = decisions.app.host else { return true }
-            let onView = host.snapshot.items.prefix(DJLimits.coveredSongs)
-            perform(.asked(request, by: peer, isOnView: onView.contains { $0.id == request.songID }))
+            perform(.asked(request, by: peer, isOnView: host.covers(request.songID)))
         case .coverPiece(let piece): if peer == context.mesh.host?.id { perform(.arrived(piece)) }
         default: return false
         }
@@ -35,10 +34,7 @@ extension NodeCore {
             switch action {
             case .ask(let request):
                 guard let host = context.mesh.host else { break }
-                apply(
-                    context.mesh.send(
-                        MeshMessage.coverRequest(request).encoded, as: .latest, to: context.key(of: host.id)
-                    ).1)
+                send(MeshMessage.coverRequest(request).encoded, to: host.id)
             case .keep(let songID, let bytes): emit(.keepCover(songID, bytes))
             }
         }
@@ -55,10 +51,10 @@ extension NodeCore {
         }
         let isBehindRelay = circuits.place(of: link) != nil
         // What crosses several links costs each of them: there it is the cover of what plays, and no more.
-        let songs = guest.state.hostSnapshot?.items.prefix(isBehindRelay ? 1 : DJLimits.coveredSongs) ?? []
+        let songs = guest.state.hostSnapshot?.items(first: isBehindRelay ? 1 : DJLimits.coveredSongs).map(\.id) ?? []
         // Who pays by the megabyte pays for no pictures.
         let isIdle = guest.isSettled && links.bearer(of: link) != .broker
-        perform(.shows(songs.map(\.id), of: host.id, isIdle: isIdle))
+        perform(.shows(songs, of: host.id, isIdle: isIdle))
     }
 
     /// When covers are due.
@@ -69,6 +65,14 @@ extension NodeCore {
     mutating func tickCovers() {
         guard let due = coversDeadline, due <= context.now else { return }
         isHost ? perform(CoverServer.Event.tick) : perform(CoverClient.Event.tick)
+    }
+}
+
+extension HostFeature {
+    /// Whether guests get the cover of a song: it is one of those that they see first.
+    fileprivate func covers(_ songID: Song.ID) -> Bool {
+        let next = state.queue.prefix(DJLimits.coveredSongs - (state.nowPlaying == nil ? 0 : 1))
+        return state.nowPlaying?.id == songID || next.contains { $0.item.id == songID }
     }
 }
 

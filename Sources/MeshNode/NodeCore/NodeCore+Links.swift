@@ -69,7 +69,7 @@ extension NodeCore {
         case .received(let message):
             let content = MeshMessage(encoded: message.body)
             if message.messageClass == .latest, let content, takeCovers(content, from: message.peer) { return }
-            if let readable = message.readable(content, byHost: isHost), !waitsForRelay(readable, on: id) {
+            if let readable = message.readable(content, byHost: isHost), !waitsForRelay(readable, content, on: id) {
                 waiting.append(.link(id, .received(readable)))
             }
             return

@@ -212,9 +212,9 @@ extension NodeCore {
     // MARK: The state
 
     /// Whether something that the host has said waits for the state that it is about, which comes by another way.
-    mutating func waitsForRelay(_ message: ReceivedMessage, on id: MeshCore.LinkID) -> Bool {
+    mutating func waitsForRelay(_ message: ReceivedMessage, _ content: MeshMessage?, on id: MeshCore.LinkID) -> Bool {
         guard circuits.place(of: id) != nil, let guest = decisions.app.guest else { return false }
-        switch MeshMessage(encoded: message.body) {
+        switch content {
         case .stateHeartbeat(let epoch, let revision, _):
             // Until there is a state, it says how new that has to be.
             guard let state = guest.state.hostSnapshot, guest.state.isCurrent else { return false }

@@ -6,11 +6,13 @@ import DemocracyDJ
 extension World {
     /// A song's cover.
     func cover(of songID: Song.ID) -> SmallCover? {
-        var hash: UInt32 = 2_166_136_261
-        for byte in songID.utf8 { hash = (hash ^ UInt32(byte)) &* 16_777_619 }
-        guard hash % 4 > 0 else { return nil }
-        let count = 1 + Int(hash % UInt32(DJLimits.coverBytes))
-        return SmallCover((0..<count).map { UInt8(truncatingIfNeeded: hash >> 8 &+ UInt32($0) &* 31) }, version: hash)
+        var hash = TraceHash()
+        hash.add(songID)
+        let version = UInt32(truncatingIfNeeded: hash.value)
+        guard version % 4 > 0 else { return nil }
+        let count = 1 + Int(version % UInt32(DJLimits.coverBytes))
+        let bytes = (0..<count).map { UInt8(truncatingIfNeeded: version >> 8 &+ UInt32($0) &* 31) }
+        return SmallCover(bytes, version: version)
     }
 
     /// What a guest has put together is what its host has sent.

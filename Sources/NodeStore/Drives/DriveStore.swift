@@ -112,7 +112,7 @@ public final class DriveStore: Sendable {
         try NodeStoreError.wrapping(folder) { try database.write(body) }
     }
 
-    /// Ends the use of the database. Another may record in the folder then, whoever still has this.
+    /// Ends the use of the database. Another may record in the folder then, also while somebody still has this.
     public func close() {
         try? database.close()
         lock.withLockedValue { $0 = nil }

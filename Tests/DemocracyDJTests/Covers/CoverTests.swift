@@ -203,7 +203,7 @@ struct CoverTests {
         #expect(server.deadline(now: .zero) == nil)
     }
 
-    @Test("a cover that comes late, or is another one, is made anew")
+    @Test("a cover that comes late, or is another one, is made again")
     func changed() throws {
         var server = CoverServer()
         let asked = CoverServer.Event.asked(CoverRequest(songID: "a"), by: "ana", isOnView: true)

@@ -6,9 +6,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 from . import protobuf as pb
+from .covers import CoverPiece
 from .protobuf import Fields
 from .wire import Malformed
 
@@ -87,52 +88,6 @@ class Shelf(IntEnum):
 def search(number: int, words: str, *, snapshot: bool = False, shelf: Shelf = Shelf.WORDS, start: int = 0) -> bytes:
     where = pb.number(4, shelf) + pb.number(5, start)
     return pb.message(6, pb.number(1, number) + pb.data(2, words) + pb.number(3, snapshot) + where)
-
-
-# The longest cover, and the longest piece of it.
-COVER_BYTES, COVER_PIECE = 12_288, 1_024
-
-
-def cover_request(song: str, version: int = 0, start: int = 0) -> bytes:
-    return pb.message(9, pb.data(1, song) + (pb.fixed32(2, version) if version else b"") + pb.number(3, start))
-
-
-class CoverRequest(NamedTuple):
-    song: str
-    version: int
-    start: int
-
-
-def read_cover_request(body: bytes) -> CoverRequest | None:
-    """What is asked for; nothing where a message is another."""
-    envelope = Fields(body)
-    if 9 not in envelope:
-        return None
-    fields = Fields(envelope.data(9))
-    return CoverRequest(fields.text(1), fields.number(2), fields.number(3))
-
-
-@dataclass(frozen=True)
-class CoverPiece:
-    song: str
-    version: int
-    start: int
-    total: int
-    data: bytes
-
-    @classmethod
-    def read(cls, body: bytes) -> CoverPiece:
-        fields = Fields(body)
-        data = fields.data(5) if 5 in fields else b""
-        piece = cls(fields.text(1), fields.number(2), fields.number(3), fields.number(4), data)
-        fits = len(data) <= COVER_PIECE and piece.start + len(data) <= piece.total <= COVER_BYTES
-        if not fits or bool(piece.total) != bool(data):
-            raise Malformed("a piece of no cover")
-        return piece
-
-    def __bytes__(self) -> bytes:
-        where = pb.number(3, self.start) + pb.number(4, self.total)
-        return pb.message(10, pb.data(1, self.song) + pb.fixed32(2, self.version) + where + pb.data(5, self.data))
 
 
 def read_heartbeat(body: bytes) -> tuple[int, int] | None:
@@ -512,8 +467,6 @@ class View:
         self._fresh = False
 
     def _change(self, change: Change) -> bytes | None:
-        if self._asked:
-            return None
         if self.state is not None:
             on_view = (self.state.epoch, self.state.revision)
             if (change.epoch, change.base) != on_view and (change.epoch, change.revision) <= on_view:
@@ -521,8 +474,12 @@ class View:
             try:
                 self.state = change.applied(self.state)
                 self.changes += 1
+                # What was missed was only late.
+                self._asked = False
                 return None
             except DoesNotFit:
                 pass
+        if self._asked:
+            return None
         self._asked = True
         return snapshot_request()

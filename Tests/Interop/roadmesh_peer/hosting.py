@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from . import democracy_dj, proof
+from . import covers, proof
 from .guest import PATIENCE, Talk
 from .noise_link import ClearReason, Handshake, Key, Packet
 from .virtual_air import Channel
@@ -81,12 +81,12 @@ class HostTalk(Talk):
         """The next message of a class but for requests for covers, which come when nothing else does. Pings are answered meanwhile."""
         while True:
             unit = self._hear_unit(timeout)
-            if unit.latest == latest and democracy_dj.read_cover_request(unit.body) is None:
+            if unit.latest == latest and covers.read_cover_request(unit.body) is None:
                 return unit
 
-    def hear_cover_request(self, timeout: float = PATIENCE) -> democracy_dj.CoverRequest:
+    def hear_cover_request(self, timeout: float = PATIENCE) -> covers.CoverRequest:
         while True:
-            if (asked := democracy_dj.read_cover_request(self._hear_unit(timeout).body)) is not None:
+            if (asked := covers.read_cover_request(self._hear_unit(timeout).body)) is not None:
                 return asked
 
     def _hear_unit(self, timeout: float) -> Unit:

@@ -299,7 +299,7 @@ public struct GuestFeature: Feature {
         }
     }
 
-    /// Another link begins anew, but where a relay has what follows.
+    /// Another link begins from nothing, unless a relay has what follows.
     private mutating func forgetStream() {
         state.left = state.isCurrent ? nil : state.base ?? state.left
         (state.isCurrent, state.base, state.present) = (false, nil, nil)
