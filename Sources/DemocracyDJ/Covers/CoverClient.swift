@@ -105,7 +105,7 @@ public struct CoverClient: Sendable {
         guard let asked = open?.request, asked.songID == piece.songID else { return [] }
         open = nil
         guard piece.total > 0 else {
-            rest(piece.songID, now: now)
+            rest(piece.songID, atLeast: DJLimits.noCoverPause, now: now)
             return []
         }
         if piece.from == 0 {
@@ -134,10 +134,10 @@ public struct CoverClient: Sendable {
     }
 
     /// A song that has no cover may get one; what does not come is not asked for again and again.
-    private mutating func rest(_ songID: Song.ID, now: MeshInstant) {
+    private mutating func rest(_ songID: Song.ID, atLeast shortest: MeshInstant = DJLimits.coverPause, now: MeshInstant) {
         open = nil
         if part?.songID == songID, (part?.restarts ?? 0) >= DJLimits.coverRestarts { part = nil }
-        let length = min((pauses[songID]?.length ?? DJLimits.coverPause / 2) * 2, DJLimits.longestCoverPause)
+        let length = min(max(shortest, (pauses[songID]?.length ?? .zero) * 2), DJLimits.longestCoverPause)
         if songs.contains(songID) { pauses[songID] = Pause(until: now + length, length: length) }
     }
 }

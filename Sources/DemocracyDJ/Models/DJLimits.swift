@@ -82,6 +82,9 @@ public enum DJLimits {
     public static let coverRestarts = 2
     /// How long a guest waits for a piece before it asks again. It doubles each time, up to `longestCoverPause`.
     public static let coverPause: MeshInstant = .seconds(5)
+    /// The shortest such pause where the host has said that there is no cover. A guest that asks makes its link fast for five seconds,
+    /// which a library without covers would do at every pause.
+    public static let noCoverPause: MeshInstant = .seconds(60)
     /// The longest such pause: a song or two.
     public static let longestCoverPause: MeshInstant = .seconds(320)
     /// Wishes of one guest a second that are followed: quick thumbs make some five. Each is a change of the state for

@@ -117,8 +117,19 @@ struct CoverTests {
         var pair = Pair()
         pair.shows(["a"])
         pair.pass(.seconds(1_000))
-        #expect(pair.asked.count == 9, "after 0, 5, 15, 35, 75, 155, 315, 635 and 955 s")
+        #expect(pair.asked.count == 5, "after 0, 60, 180, 420 and 740 s")
         #expect(pair.kept.isEmpty)
+    }
+
+    @Test("songs without covers let a calm link be calm")
+    func calm() {
+        var pair = Pair()
+        pair.shows(["a", "b", "c", "d", "e", "f"])
+        #expect(pair.asked.count == 6)
+        pair.pass(.seconds(59))
+        #expect(pair.asked.count == 6)
+        pair.pass(.seconds(2))
+        #expect(pair.asked.count == 12)
     }
 
     @Test("a host that says nothing, or something else, is not asked on and on")
