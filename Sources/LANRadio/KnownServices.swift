@@ -23,8 +23,14 @@ struct KnownServices: Sendable {
     var own: [UInt8]?
     /// The service that is looked for; nil where nothing is told.
     private var scanned: ServiceUUID?
-    /// Where the services were that are gone: a host that is dialled after a gap may be there again before it is found.
-    private var former: [String: [ServicePlace: SocketAddress]] = [:]
+    /// The services that are gone: a host that is dialled after a gap may be there again before it is found.
+    private var former: [String: Former] = [:]
+
+    /// Whose service it was, and where.
+    private struct Former: Sendable {
+        var head: [UInt8]
+        var places: [ServicePlace: SocketAddress] = [:]
+    }
 
     // MARK: What is looked for
 
@@ -67,7 +73,7 @@ struct KnownServices: Sendable {
     /// It is there no more.
     mutating func gone(_ place: ServicePlace) -> [RadioEvent] {
         guard var known = services[place.name] else { return [] }
-        remember(place, known.places.removeValue(forKey: place))
+        remember(place, known.places.removeValue(forKey: place), of: known.advertisement.idPrefix)
         guard known.places.isEmpty else {
             services[place.name] = known
             return []
@@ -78,12 +84,25 @@ struct KnownServices: Sendable {
 
     // MARK: Dialling
 
-    /// Where a service is dialled, link-local IPv6 last; where it was where it is not known any more.
+    /// Where a service is dialled, link-local IPv6 last; where it was where it is not known any more. A host that starts again within a
+    /// second finds its name taken by itself and gets another one: there it is dialled as soon as the old name is gone.
     func addresses(of name: String) -> [(place: ServicePlace, address: SocketAddress)] {
-        (services[name]?.places ?? former[name] ?? [:]).map { ($0.key, $0.value) }.sorted {
+        let places = services[name]?.places ?? successor(of: name)?.value.places ?? former[name]?.places ?? [:]
+        return places.map { ($0.key, $0.value) }.sorted {
             Self.rank($0.1) != Self.rank($1.1)
                 ? Self.rank($0.1) < Self.rank($1.1) : ($0.0.interface, "\($0.1)") < ($1.0.interface, "\($1.1)")
         }
+    }
+
+    /// Whether what is found by this name is worth another try for who dials that one.
+    func found(_ name: String, helps dialled: String) -> Bool {
+        name == dialled || services[dialled] == nil && successor(of: dialled)?.key == name
+    }
+
+    /// The newest service of who had a name that is gone.
+    private func successor(of name: String) -> (key: String, value: Service)? {
+        guard let head = former[name]?.head else { return nil }
+        return services.filter { $0.value.advertisement.idPrefix == head }.max { $0.value.order < $1.value.order }
     }
 
     /// Nobody has answered there: what is known of it may be old.
@@ -119,14 +138,16 @@ struct KnownServices: Sendable {
             ScanResult(endpoint: Self.endpoint(name), advertisement: known.advertisement, rssi: nil))
     }
 
-    private mutating func remember(_ place: ServicePlace, _ address: SocketAddress?) {
+    private mutating func remember(_ place: ServicePlace, _ address: SocketAddress?, of head: [UInt8]) {
         guard let address else { return }
         // It does not matter which one goes: few are dialled again after a gap.
         if former.count >= LANLimits.services, former[place.name] == nil, let any = former.keys.first {
             former[any] = nil
         }
-        if former[place.name, default: [:]].count >= LANLimits.addresses { former[place.name] = nil }
-        former[place.name, default: [:]][place] = address
+        var gone = former[place.name] ?? Former(head: head)
+        if gone.head != head || gone.places.count >= LANLimits.addresses { gone = Former(head: head) }
+        gone.places[place] = address
+        former[place.name] = gone
     }
 
     private mutating func forgetOldest() {

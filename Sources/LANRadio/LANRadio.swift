@@ -120,7 +120,9 @@ public actor LANRadio: Radio {
         switch event {
         case .found(let service):
             tell(services.found(service, now: now))
-            for (number, dial) in dials where dial.name == service.place.name { wake(number, isNews: true) }
+            for (number, dial) in dials where services.found(service.place.name, helps: dial.name) {
+                wake(number, isNews: true)
+            }
         case .gone(let place):
             tell(services.gone(place))
             checkInterface(place.interface)

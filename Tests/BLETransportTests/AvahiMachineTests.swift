@@ -146,6 +146,18 @@ struct KnownServicesTests {
         #expect(count(services.scan(for: nil, now: .seconds(2))) == 0)
     }
 
+    @Test("a host that has got another name is dialled there when its old name is gone, and not before")
+    func renamed() {
+        var services = KnownServices()
+        _ = services.found(found("a-2"), now: .zero)
+        _ = services.found(found("a", at: "10.0.0.2"), now: .zero)
+        #expect(services.addresses(of: "a-2").map(\.address.ipAddress) == ["10.0.0.1"])
+        #expect(!services.found("a", helps: "a-2"))
+        _ = services.gone(found("a-2").place)
+        #expect(services.addresses(of: "a-2").map(\.address.ipAddress) == ["10.0.0.2"])
+        #expect(services.found("a", helps: "a-2") && !services.found("b", helps: "a-2"))
+    }
+
     @Test("what this node registers itself is not told of")
     func own() {
         var services = KnownServices()

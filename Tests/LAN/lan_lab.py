@@ -113,13 +113,13 @@ class Device:
     def _avahi_runs(self) -> bool:
         call = ["dbus-send", "--system", "--print-reply", "--dest=org.freedesktop.Avahi", "/"]
         done = subprocess.run(
-            [*self._inside, *call, "org.freedesktop.Avahi.Server.GetState"], capture_output=True, text=True, check=False
+            [*self.inside, *call, "org.freedesktop.Avahi.Server.GetState"], capture_output=True, text=True, check=False
         )
         return "int32 2" in done.stdout
 
     def _begin(self, *command: str) -> subprocess.Popen[bytes]:
         log = (self._folder / f"{command[0]}.log").open("ab")
-        self._daemons.append(subprocess.Popen([*self._inside, *command], stdout=log, stderr=log))
+        self._daemons.append(subprocess.Popen([*self.inside, *command], stdout=log, stderr=log))
         return self._daemons[-1]
 
     @staticmethod
@@ -130,18 +130,18 @@ class Device:
             sleep(0.02)
 
     @property
-    def _inside(self) -> list[str]:
+    def inside(self) -> list[str]:
         return [*self._space.inside, "env", f"DBUS_SYSTEM_BUS_ADDRESS={self.bus}"]
 
     def command(self, binary: Path) -> Path:
         """A program that runs the binary on this device."""
         path = self._folder / binary.name
-        path.write_text(f'#!/bin/sh\nexec {" ".join(self._inside)} {binary} "$@"\n')
+        path.write_text(f'#!/bin/sh\nexec {" ".join(self.inside)} {binary} "$@"\n')
         path.chmod(0o755)
         return path
 
     def run(self, *command: str) -> str:
-        return run(*self._inside, *command)
+        return run(*self.inside, *command)
 
     # What happens to a network.
 

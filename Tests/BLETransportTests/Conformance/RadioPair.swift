@@ -97,8 +97,11 @@ struct RadioPair {
             host = carrying == .packets ? one : FramedRadio(one, carrying)
             guest = carrying == .packets ? other : FramedRadio(other, carrying)
         }
-        var advertisement = Advertisement(service: Self.service, peer: Self.car)
-        var relayed = Advertisement(service: Self.service, relay: Self.ana, to: Self.car, hops: 1, hasRoom: true)
+        // A network knows those who are gone for a second more: each pair are others.
+        let car = Self.usesAvahi ? Self.other(Self.car) : Self.car
+        let ana = Self.usesAvahi ? Self.other(Self.ana) : Self.ana
+        var advertisement = Advertisement(service: Self.service, peer: car)
+        var relayed = Advertisement(service: Self.service, relay: ana, to: car, hops: 1, hasRoom: true)
         // Real radios have a GATT service for phones, and say so.
         if Self.names != nil {
             advertisement.flags.ignorable.insert(.gatt)
@@ -109,6 +112,10 @@ struct RadioPair {
         guestEvents = EventQueue(guest.events)
         try await host.open()
         try await guest.open()
+    }
+
+    private static func other(_ peer: Peer) -> Peer {
+        Peer(id: Peer.ID(Hex.text((0..<16).map { _ in UInt8.random(in: 0...255) })), name: peer.name)
     }
 
     func close() async {
@@ -127,13 +134,17 @@ struct RadioPair {
 
     /// What is heard next, with its name; on a better bearer, where it is linked on a lesser one.
     func heard(by events: EventQueue<RadioEvent>) async throws -> ScanResult {
-        try await events.first { event -> ScanResult? in
+        let heads = [advertisement.idPrefix, relayed.idPrefix]
+        return try await events.first { event -> ScanResult? in
             let heard: ScanResult? =
                 switch event {
                 case .heard(let result), .better(let result): result
                 default: nil
                 }
-            return heard?.advertisement.name.isEmpty == false ? heard : nil
+            guard let heard, heads.contains(heard.advertisement.idPrefix), !heard.advertisement.name.isEmpty else {
+                return nil
+            }
+            return heard
         }
     }
 
