@@ -65,6 +65,8 @@ public actor BLEManager {
     }
 
     private var offer: Offer?
+    /// What a host says of its last places.
+    private var placesForRelays = false
     private var policy = AdvertisingPolicy(now: .zero)
     /// Has what is offered advertised again: requests that wait are one request.
     private let renew: AsyncStream<Void>.Continuation
@@ -108,6 +110,13 @@ public actor BLEManager {
         if let new, offer == nil { begin(new) }
         offer = new
         renew.yield()
+    }
+
+    /// Says, where this node hosts, that its last places are for nodes that relay; or no longer.
+    public func keepPlaces(forRelays areKept: Bool) {
+        guard placesForRelays != areKept else { return }
+        placesForRelays = areKept
+        if offer == .host { renew.yield() }
     }
 
     /// The first registration is waited for: where it fails, a host must be told so, not be unseen.
@@ -246,11 +255,16 @@ public actor BLEManager {
 
     private func advertisement(of offer: Offer) -> Advertisement {
         switch offer {
-        case .host: Advertisement(service: service.uuid, peer: local)
+        case .host:
+            var advertisement = Advertisement(service: service.uuid, peer: local)
+            if placesForRelays { advertisement.flags.ignorable.insert(.placesForRelays) }
+            return advertisement
         case .relay(let notice):
-            Advertisement(
+            var advertisement = Advertisement(
                 service: service.uuid, relay: local, to: notice.host, hops: notice.hops, hasRoom: notice.hasRoom,
                 asksForPIN: notice.asksForPIN)
+            if notice.placesForRelays { advertisement.flags.ignorable.insert(.placesForRelays) }
+            return advertisement
         }
     }
 

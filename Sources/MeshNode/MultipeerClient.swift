@@ -148,7 +148,7 @@ public actor MultipeerClient {
             await outlet.send(.peerDisconnected(Peer(id: expected, name: ""), reason: DisconnectReason(end)))
         case .failed: await manager?.linksChanged()
         case .admitted, .guessedWrong, .invitationUsed, .roundTrip, .latestHasLeft, .acknowledged, .carrier, .route,
-            .carrierEnded:
+            .carrierEnded, .askedForRoom:
             break
         }
     }

@@ -66,6 +66,14 @@ public enum NodeLimits {
     static let longestRest: Duration = .seconds(120)
     /// How long a look takes: a host advertises every 1.28 s as Debian installs it.
     static let look: Duration = .seconds(3)
+    /// How long a guest that is asked to make room listens for a relay to go behind: a relay whose links change advertises every
+    /// 20 ms, and the place is wanted.
+    static let lookAside: Duration = .milliseconds(1_500)
+    /// How long a guest that was asked to make room has to go, before another one is asked: `lookAside`, a dial and two handshakes.
+    static let makingRoom: Duration = .seconds(4)
+    /// A guest that did not go heard no relay to go behind: it is asked again after this long, doubled with each time, and up to
+    /// eight times that. Listening takes time on the air.
+    static let makeRoomAgain: Duration = .seconds(30)
     /// What was found is looked for once more after this long: two cars that meet are in each other's reach for less.
     static let secondLook: Duration = .seconds(5)
     /// How long a better way is dialled while the one that is up goes on: some connection attempts.

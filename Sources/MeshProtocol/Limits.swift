@@ -151,6 +151,11 @@ public enum Limits {
     static let hopTime: Duration = .seconds(2)
     /// The most of that: a relay that lies about its hops keeps nobody longer.
     static let longestHopTime: Duration = .seconds(30)
+    /// Links that the radio of a dongle holds, its own among them.
+    public static let radioLinks = 7
+    /// Of the places that a radio has for others, the last ones, which are for nodes that relay: each of those brings six more along, and
+    /// who relays nothing gets on behind it. Two, since relays come together, and a guest that is asked to go takes a second or two.
+    public static let placesForRelays = 2
     /// Nodes that a relay takes: what a dongle holds.
     public static let relayChildren = 7
     /// What a relay keeps of the host's state: the largest there is, and as much again in changes, signed, twice over.

@@ -227,7 +227,7 @@ public actor MeshCoreSession {
         case .link(_, .acknowledged(let number, _)): tell(.acknowledged(upTo: number))
         case .link(_, .ended(_, let end)), .link(_, .failed(_, _, let end)): await ended(end)
         // A session is with the node at the other end of its transport: no relay, and nobody behind one.
-        case .link(_, .carrier), .link(_, .route), .link(_, .carrierEnded): break
+        case .link(_, .carrier), .link(_, .route), .link(_, .carrierEnded), .link(_, .askedForRoom): break
         case .link(_, .admitted), .link(_, .guessedWrong), .link(_, .invitationUsed), .link(_, .latestHasLeft),
             .link(_, .roundTrip), .forgot:
             break

@@ -155,6 +155,7 @@ BROKEN_FRAMES = {
     "a refusal": bytes(refusal(1)),
     "a proof of nothing": bytes(Frame(Kind.PROOF, b"\x01\x01")),
     "a challenge": bytes(Frame(Kind.CHALLENGE, b"\x01\x01")),
+    "a guest that wants room made": bytes(Frame(Kind.MAKE_ROOM)),
     "a message while one before it is missing": bytes(message(Unit(democracy_dj.vote("n9"), 2))),
     "an ack of what was never sent": bytes(ack(1)),
 }

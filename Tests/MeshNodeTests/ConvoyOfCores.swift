@@ -22,6 +22,8 @@ struct ConvoyOfCores {
         var lastLink = 0
         /// What it advertises as a relay.
         var notice: NodeCore.RelayNotice?
+        /// What the host says of its last places.
+        var placesForRelays = false
         var isOn = true
     }
 
@@ -222,7 +224,9 @@ struct ConvoyOfCores {
         if name == "Car" {
             let asksForPIN = node.core.context.mesh.door.isLocked
             feed(
-                .heard(Peer(id: head, name: "Car"), rssi: rssi, hops: 0, isUnderstood: true, asksForPIN: asksForPIN),
+                .heard(
+                    Peer(id: head, name: "Car"), rssi: rssi, hops: 0, isUnderstood: true, asksForPIN: asksForPIN,
+                    placesForRelays: node.placesForRelays),
                 to: other)
         } else if let notice = node.notice {
             feed(
@@ -230,7 +234,8 @@ struct ConvoyOfCores {
                     RelayScanResult(
                         Peer(id: head, name: notice.host.name),
                         host: Peer(id: String(notice.host.id.prefix(10)), name: notice.host.name), hops: notice.hops,
-                        rssi: rssi, hasRoom: notice.hasRoom, asksForPIN: notice.asksForPIN)),
+                        rssi: rssi, hasRoom: notice.hasRoom, placesForRelays: notice.placesForRelays,
+                        asksForPIN: notice.asksForPIN)),
                 to: other)
         }
     }
@@ -252,6 +257,9 @@ struct ConvoyOfCores {
         case .stopScanning: nodes[name]?.isScanning = false
         case .relay(let notice):
             nodes[name]?.notice = notice
+            for other in nodes.keys.sorted() where other != name { announce(name, to: other) }
+        case .placesForRelays(let areKept):
+            nodes[name]?.placesForRelays = areKept
             for other in nodes.keys.sorted() where other != name { announce(name, to: other) }
         case .dial(let number, let head, let expecting): dial(number, head, expecting, from: name)
         case .openCircuit(let place, let dial, let expected):

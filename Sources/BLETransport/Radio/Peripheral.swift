@@ -49,6 +49,14 @@ public struct Peripheral: Hashable, Sendable {
     /// It says that something has to be proved there, such as a PIN; a relay says so of its host.
     public var asksForPIN: Bool { scanResult.advertisement.flags.critical.contains(.proof) }
 
+    /// It says that the last places of its radio are for nodes that relay. A link beside the radio takes none of them.
+    public var placesForRelays: Bool {
+        switch bearer {
+        case .l2cap, .virtual: scanResult.advertisement.flags.ignorable.contains(.placesForRelays)
+        case .lan, .broker: false
+        }
+    }
+
     let scanResult: ScanResult
     let radio: any Radio
 

@@ -17,6 +17,7 @@ extension Node {
         case linksChanged
         case dial(Int, expecting: Peer.ID)
         case relay(NodeCore.RelayNotice?)
+        case placesForRelays(Bool)
     }
 
     func perform(_ actions: [NodeCore.Action]) {
@@ -53,6 +54,7 @@ extension Node {
         case .openCircuit(let place, let dial, let expected):
             take(.opened(newLink(), NodeCore.Opening(in: place, dial: dial, expected: expected, entropy: .random())))
         case .relay(let notice): radioWork.yield(.relay(notice))
+        case .placesForRelays(let areKept): radioWork.yield(.placesForRelays(areKept))
         case .wake(let id): woken.insert(id)
         case .close(let id, let afterFinalFrame): close(id, afterFinalFrame: afterFinalFrame)
         case .deliver(let message, let id): tell(.message(message), on: id)
@@ -121,8 +123,10 @@ extension Node {
             await manager.relay(
                 notice.map {
                     RelayNotice(
-                        host: $0.host, hops: UInt8(clamping: $0.hops), hasRoom: $0.hasRoom, asksForPIN: $0.asksForPIN)
+                        host: $0.host, hops: UInt8(clamping: $0.hops), hasRoom: $0.hasRoom,
+                        placesForRelays: $0.placesForRelays, asksForPIN: $0.asksForPIN)
                 })
+        case .placesForRelays(let areKept): await manager.keepPlaces(forRelays: areKept)
         case .dial(let number, let expecting):
             guard let peripheral = dialled.removeValue(forKey: number) else { return }
             dials[number] = Task { await self.dial(number, peripheral, expecting) }
@@ -159,13 +163,14 @@ extension Node {
                 .heardRelay(
                     RelayScanResult(
                         relay.peer, host: relayed.host, hops: relayed.hops, rssi: relay.rssi, hasRoom: relayed.hasRoom,
-                        isUnderstood: relay.isUnderstood, asksForPIN: relay.asksForPIN)))
+                        placesForRelays: relay.placesForRelays, isUnderstood: relay.isUnderstood,
+                        asksForPIN: relay.asksForPIN)))
         case .discovered(let host):
             peripherals[host.peer.id] = host
             take(
                 .heard(
                     host.peer, rssi: host.rssi, hops: host.hops, isUnderstood: host.isUnderstood,
-                    asksForPIN: host.asksForPIN, bearer: host.bearer))
+                    asksForPIN: host.asksForPIN, placesForRelays: host.placesForRelays, bearer: host.bearer))
         case .better(let peer):
             peripherals[peer.peer.id] = peer
             take(.better(peer.peer))

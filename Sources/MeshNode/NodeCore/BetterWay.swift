@@ -13,6 +13,10 @@ struct BetterWay: Sendable {
         case down
         /// Going over has led to nothing.
         case failed
+        /// Who this node hangs on, over so many relays, needs its place for a node that relays.
+        case asked(relays: Int)
+        /// This relay is heard and takes it.
+        case heardAside(Dials.Way)
         /// Time has passed, and this is the best way that is heard, where it is better than the one that is up; and whether others
         /// hang on this node.
         case tick(better: Dials.Way?, carriesOthers: Bool = false)
@@ -47,6 +51,13 @@ struct BetterWay: Sendable {
     /// What the last look has found.
     private var found: Dials.Way?
     private var rest = NodeLimits.firstLook
+    /// The way that is up leads to the host itself.
+    private var isDirect = false
+    /// Until then it is looked for a place behind a relay, and not for a better way.
+    private var askedUntil: MeshInstant?
+
+    /// Whether a place behind a relay is listened for.
+    var looksAside: Bool { askedUntil != nil && state.isLooking }
 
     /// When `tick` is due.
     var deadline: MeshInstant? {
@@ -56,23 +67,35 @@ struct BetterWay: Sendable {
         }
     }
 
-    /// Whether an event is anything to it: a guest in the host's own reach looks for nothing.
+    /// Whether an event is anything to it: a guest in the host's own reach looks for nothing, unless it is asked to.
     func heeds(_ event: Event) -> Bool {
-        if case .up(let relays) = event, relays > 0 { true } else { state != .idle }
+        switch event {
+        case .asked: true
+        case .up(let relays) where relays > 0: true
+        default: state != .idle
+        }
     }
 
     /// Takes an event. `jitter` is a random number from 0 to 1.
     mutating func handle(_ event: Event, now: MeshInstant, jitter: Double) -> [Action] {
         switch (state, event) {
         case (let before, .up(let relays)):
-            found = nil
+            (found, askedUntil, isDirect) = (nil, nil, relays == 0)
             rest = NodeLimits.firstLook
             if relays == 0 { state = .idle } else { wait(now: now, jitter: jitter) }
             return before.isLooking ? [.stopLooking] : []
         case (let before, .down):
-            state = .idle
+            (state, askedUntil) = (.idle, nil)
             return before.isLooking ? [.stopLooking] : []
+        case (.idle, .asked(let relays)), (.resting, .asked(let relays)):
+            isDirect = relays == 0
+            return lookAside(until: now + NodeLimits.makingRoom, now: now)
+        case (.looking, .heardAside(let way)) where askedUntil != nil:
+            state = .goingOver(until: now + NodeLimits.goingOver)
+            return [.stopLooking, .goOver(way)]
         case (.goingOver, .failed):
+            // In a crowd what was heard is full a moment later.
+            if let askedUntil, now < askedUntil { return lookAside(until: askedUntil, now: now) }
             restLonger(now: now, jitter: jitter)
             return []
         case (.resting(let until), .tick(_, carriesOthers: true)) where now >= until && rest < NodeLimits.longestRest:
@@ -91,6 +114,13 @@ struct BetterWay: Sendable {
         }
     }
 
+    /// The place is wanted: whatever is near is gone to as soon as it is heard.
+    private mutating func lookAside(until end: MeshInstant, now: MeshInstant) -> [Action] {
+        askedUntil = end
+        state = .looking(until: min(now + NodeLimits.lookAside, end))
+        return [.look]
+    }
+
     private mutating func looked(_ better: Dials.Way?, now: MeshInstant, jitter: Double) -> [Action] {
         guard let better else {
             restLonger(now: now, jitter: jitter)
@@ -106,7 +136,8 @@ struct BetterWay: Sendable {
     }
 
     private mutating func restLonger(now: MeshInstant, jitter: Double) {
-        found = nil
+        (found, askedUntil) = (nil, nil)
+        guard !isDirect else { return state = .idle }
         wait(now: now, jitter: jitter)
         rest = min(rest * 2, NodeLimits.longestRest)
     }

@@ -71,6 +71,8 @@ struct Dials: Sendable {
         var isUnderstood: Bool
         /// It says that it asks for a PIN.
         var asksForPIN: Bool
+        /// Its last places are for nodes that relay.
+        var placesForRelays: Bool
     }
 
     /// The hosts that were heard, by the head of their identifier. The radio's own table bounds it.
@@ -80,8 +82,12 @@ struct Dials: Sendable {
     private var lastNumber = 0
 
     /// A host was heard.
-    mutating func heard(_ peer: Peer, rssi: Int? = nil, isUnderstood: Bool, asksForPIN: Bool = false) {
-        hosts[peer.id] = Host(peer: peer, rssi: rssi, isUnderstood: isUnderstood, asksForPIN: asksForPIN)
+    mutating func heard(
+        _ peer: Peer, rssi: Int? = nil, isUnderstood: Bool, asksForPIN: Bool = false, placesForRelays: Bool = false
+    ) {
+        hosts[peer.id] = Host(
+            peer: peer, rssi: rssi, isUnderstood: isUnderstood, asksForPIN: asksForPIN, placesForRelays: placesForRelays
+        )
     }
 
     /// A host is not heard any more.
@@ -95,6 +101,9 @@ struct Dials: Sendable {
 
     /// Whether a host that was heard says that it asks for a PIN.
     func asksForPIN(_ id: Peer.ID) -> Bool { hosts[Identity.head(of: id)]?.asksForPIN == true }
+
+    /// Whether what a host that was heard has left is for nodes that relay.
+    func keepsPlaces(_ id: Peer.ID) -> Bool { hosts[Identity.head(of: id)]?.placesForRelays == true }
 
     /// Whether a host is heard well enough to leave another way for it.
     func isNear(_ id: Peer.ID) -> Bool {

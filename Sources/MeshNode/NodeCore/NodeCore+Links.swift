@@ -41,6 +41,7 @@ extension NodeCore {
         case .connected(let peer):
             _ = dials.ended(id)
             isOnItsWay(id)
+            if circuits.place(of: id) == nil { neighboursChanged() }
             show(.contact(Contact(.resumed, peer, at: configuration.origin + context.now)))
         case .failed(_, _, let end) where circuits.place(of: id) == nil && dials.invited(on: id) != nil:
             return carrierFailed(end, on: id)
@@ -62,7 +63,10 @@ extension NodeCore {
             if context.mesh.host == nil { quietLoss.ended(over: links.bearer(of: id)) }
             if links.isBesideRadio(id) { decisions.besideRadio.insert(id) }
             wayEnded(id, end)
-            if circuits.place(of: id) == nil { emit(.linksChanged) }
+            if circuits.place(of: id) == nil {
+                emit(.linksChanged)
+                neighboursChanged()
+            }
             // At once: a link that takes its place is told nothing before the step in which its guest is there.
             share(.guestGone(peer.id))
             perform(CoverServer.Event.guestGone(peer.id))
@@ -75,6 +79,7 @@ extension NodeCore {
             return
         case .carrier(let peer, let route): return carrierUp(peer, route, on: id)
         case .route(let route): return routeChanged(route, on: id)
+        case .askedForRoom: return askedForRoom(on: id)
         case .carrierEnded(let peer, let end): return carrierEnded(peer, end, on: id)
         case .acknowledged, .latestHasLeft, .guessedWrong, .invitationUsed: break
         }

@@ -15,6 +15,8 @@ extension NodeCore {
         public var hops: Int
         /// It takes another node.
         public var hasRoom: Bool
+        /// Its last places are for nodes that relay.
+        public var placesForRelays: Bool
         /// The host asks for a PIN.
         public var asksForPIN: Bool
     }
@@ -28,6 +30,7 @@ extension NodeCore {
         case .tell: waiting.append(.way(relay))
         case .wait: break
         }
+        if betterWay.looksAside, let aside { look(.heardAside(aside)) }
     }
 
     private mutating func steer(to relay: RelayScanResult) {
@@ -55,7 +58,8 @@ extension NodeCore {
         }
         guard let best = ways.best(to: host, below: duty.ceiling, now: context.now) else { return .host }
         // What has not answered is left alone for a while, where there is something else.
-        let isHost = dials.heard(host) != nil && !ways.isLeftAlone(host, now: context.now)
+        let isKept = dials.keepsPlaces(host) && !relays && !best.placesForRelays
+        let isHost = dials.heard(host) != nil && !ways.isLeftAlone(host, now: context.now) && !isKept
         return isHost ? .host : .relay(best.relay.id)
     }
 
@@ -68,6 +72,7 @@ extension NodeCore {
                 return apply(context.mesh.leave(id))
             }
             perform(duty.handle(.children(context.mesh.children.count), now: context.now))
+            neighboursChanged()
             return
         }
         circuits.linked(peer, route, on: id, now: context.now)
@@ -118,6 +123,7 @@ extension NodeCore {
         default: break
         }
         if relays { perform(duty.handle(.children(context.mesh.children.count), now: context.now)) }
+        neighboursChanged()
         emit(.linksChanged)
     }
 
@@ -177,7 +183,7 @@ extension NodeCore {
         }
     }
 
-    private mutating func perform(_ actions: [RelayDuty.Action]) {
+    mutating func perform(_ actions: [RelayDuty.Action]) {
         for action in actions {
             switch action {
             case .advertise(let notice): emit(.relay(notice))
@@ -205,8 +211,16 @@ extension NodeCore {
     private var better: Dials.Way? {
         guard let host = context.mesh.host, let parent = context.mesh.parent.flatMap({ circuits.relays[$0.link] })
         else { return nil }
-        if dials.isNear(host.id) { return .host }
+        if dials.isNear(host.id), relays || !dials.keepsPlaces(host.id) { return .host }
         return ways.better(than: parent, to: host.id, now: context.now).map { .relay($0.relay.id) }
+    }
+
+    /// A relay behind which this node makes room for others.
+    private var aside: Dials.Way? {
+        guard let host = context.mesh.host else { return nil }
+        let parent = context.mesh.parent.flatMap { circuits.relays[$0.link] }
+        let hops = parent?.route.map { Int($0.hops) } ?? 0
+        return ways.aside(of: parent?.peer.id, hops: hops, to: host.id, now: context.now).map { .relay($0.relay.id) }
     }
 
     // MARK: The state
@@ -239,6 +253,7 @@ extension NodeCore {
         guard !isQuitting else { return nil }
         let deadlines = [
             ways.deadline, dials.deadline, duty.deadline, circuits.deadline, betterWay.deadline, quietLoss.deadline,
+            places.deadline,
         ]
         return deadlines.compactMap(\.self).min()
     }
@@ -252,8 +267,9 @@ extension NodeCore {
         }
         perform(duty.handle(.tick, now: context.now))
         if let deadline = betterWay.deadline, deadline <= context.now {
-            look(.tick(better: better, carriesOthers: duty.children > 0))
+            look(.tick(better: betterWay.looksAside ? nil : better, carriesOthers: duty.children > 0))
         }
+        tickPlaces()
         tickDials()
         if let host = quietLoss.due(now: context.now) { tell(Notice(.connectionLost(host: host))) }
         for id in circuits.idle(now: context.now) {

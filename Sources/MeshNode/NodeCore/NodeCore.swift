@@ -20,10 +20,11 @@ public struct NodeCore: Sendable {
         /// The radio hosts or scans for the first time: the node is ready.
         case started
         /// A host is in range, or is heard again, itself or through this relay: signal strength in dBm where the radio knows it,
-        /// hops to it, whether this node speaks its version and knows what it asks for, whether that is a PIN, and the bearer.
+        /// hops to it, whether this node speaks its version and knows what it asks for, whether that is a PIN, whether its last places are for relays,
+        /// and the bearer.
         case heard(
             Peer, rssi: Int?, hops: Int, isUnderstood: Bool, via: HeardRelay? = nil, asksForPIN: Bool = false,
-            bearer: Bearer? = nil)
+            placesForRelays: Bool = false, bearer: Bearer? = nil)
         /// A relay is in range, or is heard again.
         case heardRelay(RelayScanResult)
         /// A host that this node is linked to is heard on a better bearer than the link's.
@@ -148,6 +149,8 @@ public struct NodeCore: Sendable {
         case openCircuit(CircuitPlace, dial: Int?, expecting: Peer.ID?)
         /// Let others find this relay, with what it advertises now; nil: no longer.
         case relay(RelayNotice?)
+        /// Say in what this host advertises that its last places are for nodes that relay, or no longer.
+        case placesForRelays(Bool)
         /// A link has something to send: ask `nextSDU` until there is nothing more.
         case wake(MeshCore.LinkID)
         /// Close a channel; after what `nextSDU` still has, where it has a final frame.
@@ -246,6 +249,8 @@ public struct NodeCore: Sendable {
     var circuits = CircuitTable()
     /// What a relay tells others.
     var duty = RelayDuty()
+    /// Keeps places at this node for those that relay.
+    var places: Places
     /// What is decided in steps: as it was before a step, where the disk does not take it.
     var decisions: NodeDecisions
     var screen = NodeScreen()
@@ -280,7 +285,8 @@ public struct NodeCore: Sendable {
     /// A node that goes on where an earlier run has ended.
     public init(_ configuration: Configuration) {
         self.configuration = configuration
-        ways = Ways(local: configuration.description.peer.id)
+        ways = Ways(local: configuration.description.peer.id, takesOthers: configuration.part.relays)
+        places = Places(isHost: configuration.part.role == .responder)
         var mesh = MeshCore(
             identity: configuration.identity, name: configuration.description.peer.name,
             service: configuration.description.service, remembered: configuration.contents.remembered,
@@ -333,8 +339,9 @@ public struct NodeCore: Sendable {
         case .tick: tick()
         case .end: end()
         case .heardRelay(let relay): heard(relay)
-        case .heard(let peer, let rssi, _, let isUnderstood, _, let asksForPIN, _):
-            dials.heard(peer, rssi: rssi, isUnderstood: isUnderstood, asksForPIN: asksForPIN)
+        case .heard(let peer, let rssi, _, let isUnderstood, _, let asksForPIN, let placesForRelays, _):
+            dials.heard(
+                peer, rssi: rssi, isUnderstood: isUnderstood, asksForPIN: asksForPIN, placesForRelays: placesForRelays)
             ways.heardHost(peer.id)
             waiting.append(.event(event))
             show(.contact(Contact(.heard, peer, at: configuration.origin + context.now, by: .sighting, rssi: rssi)))

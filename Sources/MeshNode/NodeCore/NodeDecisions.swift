@@ -141,7 +141,7 @@ struct NodeDecisions: Sendable {
 
     private mutating func decide(_ event: NodeCore.Event, _ context: inout Context) -> [Act] {
         switch event {
-        case .heard(let peer, let rssi, let hops, _, let relay, _, let bearer):
+        case .heard(let peer, let rssi, let hops, _, let relay, _, _, let bearer):
             let way = WaysInRange.Way(host: peer, hops: hops, relay: relay, bearer: bearer)
             return heard(way, rssi: rssi, &context)
                 + ask(.multipeerEvent(.peerDiscovered(peer)), &context) + tellCopy(peer)
@@ -217,7 +217,9 @@ struct NodeDecisions: Sendable {
             return context.memory.delivered(upTo: number, in: key).flatMap {
                 ask(.multipeerEvent(.messageDelivered(.intent($0), to: key.peer)), &context)
             }
-        case .admitted, .connected, .received, .latestHasLeft, .roundTrip, .carrier, .route, .carrierEnded: return []
+        case .admitted, .connected, .received, .latestHasLeft, .roundTrip, .carrier, .route, .carrierEnded,
+            .askedForRoom:
+            return []
         case .invitationUsed: return noteInvitations(&context)
         case .guessedWrong(let peer): return [.show(.pinGuessed(peer)), .tell(Notice(.pinGuessed(by: peer)))]
         case .ended(let peer, let end):

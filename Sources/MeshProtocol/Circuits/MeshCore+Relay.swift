@@ -28,6 +28,30 @@ extension MeshCore {
         linkOfChild.values.sorted().compactMap { links[$0]?.machine.connectedPeer }
     }
 
+    /// A node that has dialled this one, on a channel of its own.
+    public struct Neighbour: Hashable, Sendable {
+        /// The link to it.
+        public var link: LinkID
+        /// Whether it takes others along.
+        public var relays: Bool
+
+        /// A neighbour on this link.
+        public init(link: LinkID, relays: Bool) { (self.link, self.relays) = (link, relays) }
+    }
+
+    /// The nodes that have dialled this one and are linked, in the order in which they came.
+    public var neighbours: [Neighbour] {
+        (Array(linkOfPeer.values) + Array(linkOfChild.values)).sorted().compactMap { id in
+            guard let link = links[id], link.place == nil, link.machine.role == .responder,
+                link.machine.connectedPeer != nil
+            else { return nil }
+            return Neighbour(link: id, relays: link.leadsToRelay)
+        }
+    }
+
+    /// Asks who relays nothing to go behind a relay, where it hears one.
+    public mutating func askForRoom(on id: LinkID) -> [Action] { update(id) { $0.askForRoom() } }
+
     /// Whether the peer of a link takes circuits, and gets the state signed.
     public func leadsToRelay(_ id: LinkID) -> Bool { links[id].map { $0.leadsToRelay && $0.place == nil } == true }
 

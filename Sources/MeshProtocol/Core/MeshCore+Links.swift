@@ -21,6 +21,8 @@ public enum LinkEvent: Hashable, Sendable {
     case carrier(Peer, Route?)
     /// Where circuits through a relay lead has changed.
     case route(Route?)
+    /// Who was dialled has no place left but for nodes that relay, and asks this node to go behind one of these.
+    case askedForRoom
     /// Such a link was up, and is over.
     case carrierEnded(Peer, LinkEnd)
     /// Somebody has claimed to know the PIN, and does not. Told to responders.
@@ -94,6 +96,7 @@ extension MeshCore {
         case .state(let tag):
             knows(tag, on: id)
             return []
+        case .askedForRoom: return links[id]?.place == nil ? [.tell(id, .askedForRoom)] : []
         case .holdReading(let until): return [.holdReading(id, until: until)]
         case .close(let end, let afterFinalFrame): return ended(id, end, afterFinalFrame: afterFinalFrame)
         }

@@ -12,6 +12,7 @@ struct ControlFrames: Sendable {
     private var note: AirNote?
     private var route: Route??
     private var state: StateTag?
+    private var makeRoom = false
 
     /// The answer, where it waits.
     var answer: Frame? { answers.first }
@@ -19,7 +20,7 @@ struct ControlFrames: Sendable {
     /// How many wait.
     var count: Int {
         answers.count + finalFrames.count + [ping, pong, acknowledgement].count { $0 != nil }
-            + (note == nil ? 0 : 1) + (route == nil ? 0 : 1) + (state == nil ? 0 : 1)
+            + (note == nil ? 0 : 1) + (route == nil ? 0 : 1) + (state == nil ? 0 : 1) + (makeRoom ? 1 : 0)
     }
 
     mutating func enqueue(_ frame: Frame) {
@@ -30,6 +31,7 @@ struct ControlFrames: Sendable {
         case .air(let newest): note = newest
         case .route(let newest): route = .some(newest)
         case .state(let newest): state = newest
+        case .makeRoom: makeRoom = true
         case .goodbye, .refusal: finalFrames.append(frame)
         default: answers.append(frame)
         }
@@ -44,6 +46,7 @@ struct ControlFrames: Sendable {
         if let note { return take(.air(note), room) { $0.note = nil } }
         if let route { return take(.route(route), room) { $0.route = nil } }
         if let state { return take(.state(state), room) { $0.state = nil } }
+        if makeRoom { return take(.makeRoom, room) { $0.makeRoom = false } }
         return finalFrames.first.flatMap { take($0, room) { $0.finalFrames.removeFirst() } }
     }
 

@@ -47,8 +47,10 @@ extension LinkMachine {
         case .circuitOpen, .circuitData, .circuitCredit, .circuitClose: return [.circuit(frame)]
         case .route(let route) where role == .initiator: return [.route(route)]
         case .state(let tag): return [.state(tag)]
+        case .makeRoom where role == .initiator: return [.askedForRoom]
         case .goodbye(let reason): return end(.goodbye(reason))
-        case .appStart, .selfInfo, .refusal, .challenge, .proof, .route: return end(.misbehaved(.unexpectedFrame))
+        case .appStart, .selfInfo, .refusal, .challenge, .proof, .route, .makeRoom:
+            return end(.misbehaved(.unexpectedFrame))
         }
     }
 

@@ -46,6 +46,8 @@ struct LinkMachine: Sendable {
         case route(Route?)
         /// What the peer knows of the state.
         case state(StateTag)
+        /// The responder asks this side to go behind a relay.
+        case askedForRoom
         /// Read no more before this time.
         case holdReading(until: MeshInstant)
         /// Close the channel, after what `nextSDU` still has where `afterFinalFrame` says so. Nothing follows.
@@ -225,6 +227,13 @@ struct LinkMachine: Sendable {
     mutating func tell(_ tag: StateTag) -> [Action] {
         guard case .connected = phase else { return [] }
         control.enqueue(.state(tag))
+        return [.wake]
+    }
+
+    /// Asks an initiator that relays nothing to go behind a relay, where it hears one.
+    mutating func askForRoom() -> [Action] {
+        guard case .connected = phase else { return [] }
+        control.enqueue(.makeRoom)
         return [.wake]
     }
 

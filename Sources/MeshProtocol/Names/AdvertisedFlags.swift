@@ -44,6 +44,8 @@ public struct AdvertisedFlags: Hashable, Sendable {
         public static let gatt = Self(rawValue: 2)
         /// It has no room at present.
         public static let noRoom = Self(rawValue: 4)
+        /// Its last places are for nodes that relay. Who relays nothing, and hears another way to the same host, takes that.
+        public static let placesForRelays = Self(rawValue: 8)
     }
 
     /// These, and those that somebody else adds.

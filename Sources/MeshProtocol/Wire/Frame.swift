@@ -39,6 +39,9 @@ public enum Frame: Hashable, Sendable {
     case route(Route?)
     /// The last update of the host's that the sender has; or, of the node behind which it stands: what follows that one is sent.
     case state(StateTag)
+    /// The sender's last places are for nodes that relay, and it has none left: the receiver, which relays nothing, is to go behind
+    /// a relay where it hears one, and stays otherwise.
+    case makeRoom
 
     private enum Kind: UInt8 {
         case appStart = 1
@@ -59,6 +62,7 @@ public enum Frame: Hashable, Sendable {
         case air = 16
         case route = 17
         case state = 18
+        case makeRoom = 19
     }
 }
 
@@ -183,6 +187,7 @@ extension Frame {
         case .state(let tag):
             body.integer(tag.value)
             return .state
+        case .makeRoom: return .makeRoom
         case .message, .fragment: preconditionFailure("these are written without a copy")
         }
     }
@@ -283,6 +288,7 @@ extension Frame {
         case .air: return body.airNote().map { .air($0) }
         case .route: return body.route().map { .route($0) }
         case .state: return body.integer(UInt64.self).map { .state(StateTag(value: $0)) }
+        case .makeRoom: return .makeRoom
         }
     }
 }

@@ -92,6 +92,9 @@ extension Field {
                 node, "relays: \(notice.map { "\($0.hops) hops, \($0.hasRoom ? "room" : "no room")" } ?? "no longer")")
             nodes[node].notice = notice
             notice == nil ? (nodes[node].isAdvertising = false) : startAdvertising(node)
+        case .placesForRelays(let areKept):
+            trace(node, "places are \(areKept ? "for relays" : "for all")")
+            nodes[node].placesForRelays = areKept
         case .wake(let id): if let (link, end) = place(of: id, node) { wants(link, end) }
         case .close(let id, let afterFinalFrame):
             guard let (link, end) = place(of: id, node) else { break }
@@ -131,13 +134,16 @@ extension Field {
     /// What somebody hears of a node that advertises.
     func advertisement(of node: Int, _ signal: Int) -> NodeCore.Event? {
         let peer = Peer(id: nodes[node].head, name: nodes[node].name)
-        if nodes[node].isHost { return .heard(peer, rssi: signal, hops: 0, isUnderstood: true) }
+        if nodes[node].isHost {
+            return .heard(
+                peer, rssi: signal, hops: 0, isUnderstood: true, placesForRelays: nodes[node].placesForRelays)
+        }
         return nodes[node].notice.map { notice in
             let host = Peer(id: String(notice.host.id.prefix(Self.hostDigits)), name: notice.host.name)
             return .heardRelay(
                 RelayScanResult(
                     peer, host: host, hops: notice.hops, rssi: signal, hasRoom: notice.hasRoom,
-                    asksForPIN: notice.asksForPIN))
+                    placesForRelays: notice.placesForRelays, asksForPIN: notice.asksForPIN))
         }
     }
 

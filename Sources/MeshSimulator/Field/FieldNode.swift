@@ -57,6 +57,8 @@ struct FieldNode {
     var isAdvertising = false
     /// What it advertises where it relays.
     var notice: NodeCore.RelayNotice?
+    /// What it says of its last places where it hosts.
+    var placesForRelays = false
     /// When a link came or went last: it advertises eagerly for a while.
     var changedAt = 0
     var dials: [Dial] = []

@@ -63,6 +63,10 @@ struct FieldPhases {
             for guest in guests where joined[guest] == nil && !missing.contains(guest) { joined[guest] = field.now }
             if missing.isEmpty { break }
         }
+        for guest in field.missing(of: guests) {
+            let way = field.hops(of: guest).map { "\($0) hops" } ?? "no way"
+            field.trace(guest, "is missing: \(way), shows state \(field.nodes[guest].revision)")
+        }
         return joined
     }
 

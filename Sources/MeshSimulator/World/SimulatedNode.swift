@@ -51,6 +51,8 @@ struct SimulatedNode {
     var isScanning = false
     /// What it advertises where it relays.
     var notice: NodeCore.RelayNotice?
+    /// What it says of its last places where it hosts.
+    var placesForRelays = false
     /// Circuits that its core wants to have, or was offered: their links are to be begun.
     var circuits: [NodeCore.Opening] = []
     /// The host's state when a link in a circuit was asked for.

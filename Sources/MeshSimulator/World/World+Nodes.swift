@@ -186,6 +186,7 @@ extension World {
         case .relay(let notice):
             trace(node, "relays: \(notice.map { "\($0.hops) hops" } ?? "no longer")")
             nodes[node].notice = notice
+        case .placesForRelays(let areKept): nodes[node].placesForRelays = areKept
         case .dial(let number, _, let expecting): dial(node, number, expecting)
         case .cancelDial(let dial): nodes[node].dials[dial] = nil
         case .wake(let id):

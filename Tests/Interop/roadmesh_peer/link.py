@@ -291,6 +291,8 @@ class Link:
             self.circuits.take(frame)
         elif kind == Kind.ROUTE and self.is_initiator:
             self._owner.routed(self, Route.read(frame.body))
+        elif kind == Kind.MAKE_ROOM and self.is_initiator:
+            pass  # Who is asked to make room may stay; it stands in `heard`.
         elif kind == Kind.GOODBYE:
             self.close("goodbye")
         elif kind == Kind.REFUSAL and self.is_initiator:

@@ -18,6 +18,7 @@ from .wire import (
     CIRCUITS_ONLY,
     LARGEST_SDU,
     NO_ROOM,
+    PLACES_FOR_RELAYS,
     PROOF_WANTED,
     Hello,
     Kind,
@@ -152,7 +153,11 @@ class Client:
             return
         there = [one for one in self._candidates.values() if one.at > self.now() - FRESH and self.fits(one)]
         if there:
-            self._dial(min(there, key=lambda one: one.hops))
+            self._dial(min(there, key=lambda one: (self._is_for_others(one), one.hops)))
+
+    def _is_for_others(self, one: Candidate) -> bool:
+        """What it has left is for nodes that relay, and this one does not."""
+        return not self.relays and bool(one.heard.tail and one.heard.tail.ignorable & PLACES_FOR_RELAYS)
 
     @property
     def looks_for(self) -> float:

@@ -50,6 +50,7 @@ class Kind(IntEnum):
     CIRCUIT_CLOSE = 15
     AIR = 16
     ROUTE = 17
+    MAKE_ROOM = 19
 
 
 class Reason(IntEnum):
@@ -433,7 +434,7 @@ class Assembly:
 HEAD_BYTES = 4
 MORE_HEAD_BYTES = 5
 BONDED_ONLY, PROOF_WANTED, CIRCUITS_ONLY = 1, 2, 4
-RELAYS, GATT, NO_ROOM = 1, 2, 4
+RELAYS, GATT, NO_ROOM, PLACES_FOR_RELAYS = 1, 2, 4, 8
 TAIL_MARK = "\x1f"
 
 
