@@ -112,6 +112,21 @@ struct GuestChangeTests {
         #expect(receive(.stateChange(third)) == [.show(host.snapshot)])
     }
 
+    @Test("that waits for the whole asks again where the host tells twice of what does not come")
+    mutating func asksAgain() throws {
+        let asked = GuestFeature.Effect.request(.stateRequest, from: Example.host.id)
+        join()
+        _ = try vote("s3")
+        #expect(receive(.stateChange(try vote("s4"))) == [asked])
+        let present = host.snapshot
+        let beat = MeshMessage.stateHeartbeat(epoch: present.epoch, revision: present.revision, elapsed: nil)
+        #expect(receive(beat) == [])
+        #expect(receive(beat) == [asked])
+        #expect(receive(beat) == [])
+        #expect(receive(.stateUpdate(present)).contains(.show(present)))
+        #expect(receive(beat) == [])
+    }
+
     @Test("a guest behind a relay is shown nothing, and told of no wish, by states from before it came")
     mutating func historyOfARelay() throws {
         let old = host.snapshot

@@ -118,6 +118,8 @@ public struct GuestFeature: Feature {
         public var elsewhere: [Wish] = []
         /// The host was asked for its whole state.
         public var isWaitingForWhole = false
+        /// The host has told of a state that is not here since it was asked for the whole.
+        public var isToldInVain = false
         /// What has come since it was asked.
         public var held = HeldChanges()
         /// The words that were looked for last, and the number of that search.
@@ -382,7 +384,13 @@ public struct GuestFeature: Feature {
         }
         // It has been under way for longer than a state that a relay has brought.
         if state.isCurrent, snapshot.epoch == epoch, revision < snapshot.revision { return [] }
-        return state.isWaitingForWhole ? [] : [askForWhole(host)]
+        guard state.isWaitingForWhole else { return [askForWhole(host)] }
+        // While the whole comes a host says nothing of it. Where it does twice, what was asked for is not on its way.
+        guard state.isToldInVain else {
+            state.isToldInVain = true
+            return []
+        }
+        return [askForWhole(host)]
     }
 
     /// The host's clock is the one that counts. What nobody would notice is not shown again.
@@ -396,7 +404,7 @@ public struct GuestFeature: Feature {
     }
 
     private mutating func askForWhole(_ host: Peer) -> Effect {
-        state.isWaitingForWhole = true
+        (state.isWaitingForWhole, state.isToldInVain) = (true, false)
         guard let search = state.search, search.isOpen else { return .request(.stateRequest, from: host.id) }
         // One request takes the place of another that has not left.
         return .request(
