@@ -229,11 +229,13 @@ def test_no_vote_is_lost_or_doubled_whatever_happens_to_the_broker(
     kind: str, mosquitto: Broker, nodes_beside: BrokerNodes, start_host: StartHost, join_far: JoinFar
 ) -> None:
     chance = random.Random(kind)
-    car = at_broker(start_host, mosquitto.url)
+    # At least one vote of each guest for each time.
+    number_of_songs = max(SONGS, SHAKES)
+    car = at_broker(start_host, mosquitto.url, number_of_songs)
     bob, eve = join_far("Bob", mosquitto.url), join_far("Eve", mosquitto.url)
     ana = nodes_beside.guest("Ana", mosquitto.url)
-    songs = [f"n{number}" for number in range(1, SONGS + 1)]
-    each = SONGS // SHAKES
+    songs = [f"n{number}" for number in range(1, number_of_songs + 1)]
+    each = number_of_songs // SHAKES
     for number in range(SHAKES):
         for song in songs[number * each : number * each + each]:
             bob.say(f"vote {song}")
