@@ -134,7 +134,8 @@ public struct CoverClient: Sendable {
     }
 
     /// A song that has no cover may get one; what does not come is not asked for again and again.
-    private mutating func rest(_ songID: Song.ID, atLeast shortest: MeshInstant = DJLimits.coverPause, now: MeshInstant) {
+    private mutating func rest(_ songID: Song.ID, atLeast shortest: MeshInstant = DJLimits.coverPause, now: MeshInstant)
+    {
         open = nil
         if part?.songID == songID, (part?.restarts ?? 0) >= DJLimits.coverRestarts { part = nil }
         let length = min(max(shortest, (pauses[songID]?.length ?? .zero) * 2), DJLimits.longestCoverPause)
