@@ -111,6 +111,41 @@ def test_a_guest_behind_relays_is_asked_for_the_hosts_pin_before_it_dials_any_of
     assert car.expect("peerConnected", lambda one: one["peer"]["name"] == "Bob")
 
 
+def test_the_real_host_keeps_its_last_places_for_relays(town: Town) -> None:
+    town.real_host()
+    town.relay("relay", "car")
+    guests = [town.guest(f"guest{number}", "car") for number in range(4)]
+    # Seven places: two are left, and one of the five who have the others relays.
+    cleo = town.guest("cleo", "car", "relay")
+    assert cleo.hops == 2
+    second = town.relay("second", "car", "relay")
+    assert second.hops == 1, "it relays"
+    # One of the two is gone: those who do not relay are asked to go behind a relay, and Python's guests need not.
+    town.net.until(lambda: any(guest.up and guest.up.heard_of(Kind.MAKE_ROOM) for guest in guests), "somebody is asked")
+    assert not second.up or not second.up.heard_of(Kind.MAKE_ROOM)
+    ana = town.guest("ana", "car")
+    assert ana.hops == 1, "it hears nothing else"
+    for guest in (guests[0], cleo, ana):
+        town.vote(guest, "n1" if guest is cleo else "n2")
+
+
+def test_the_real_guest_makes_room_for_relays_and_its_votes_count_once(town: Town) -> None:
+    car = town.real_host()
+    town.relay("relay", "car")
+    bob = town.real_guest("Bob", "bob", "car", "relay")
+    bob.expect("connection", state="connected")
+    bob.say("vote n1")
+    bob.expect("vote", songID="n1", state="confirmed")
+    for number in range(4):
+        town.guest(f"guest{number}", "car")
+    bob.expect("link", hops=1)
+    bob.say("vote n2")
+    bob.expect("vote", songID="n2", state="confirmed")
+    assert not bob.seen("peerDisconnected")
+    for song in ("n1", "n2"):
+        counts_once(car, song)
+
+
 class Eve(Client):
     """Opens no circuit by itself."""
 
