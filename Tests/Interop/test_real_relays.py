@@ -132,13 +132,16 @@ def test_the_real_host_keeps_its_last_places_for_relays(town: Town) -> None:
 def test_the_real_guest_makes_room_for_relays_and_its_votes_count_once(town: Town) -> None:
     car = town.real_host()
     town.relay("relay", "car")
+    for number in range(3):
+        town.guest(f"guest{number}", "car")
     bob = town.real_guest("Bob", "bob", "car", "relay")
     bob.expect("connection", state="connected")
     bob.say("vote n1")
     bob.expect("vote", songID="n1", state="confirmed")
-    for number in range(4):
-        town.guest(f"guest{number}", "car")
-    bob.expect("link", hops=1)
+    bob.expect("link", hops=0)
+    # Who comes last is asked first, and stays, since it hears no relay: after four seconds Bob is asked.
+    town.guest("last", "car")
+    bob.expect("link", hops=1, timeout=20)
     bob.say("vote n2")
     bob.expect("vote", songID="n2", state="confirmed")
     assert not bob.seen("peerDisconnected")
