@@ -260,9 +260,11 @@ public actor BLEManager {
             if placesForRelays { advertisement.flags.ignorable.insert(.placesForRelays) }
             return advertisement
         case .relay(let notice):
-            return Advertisement(
+            var advertisement = Advertisement(
                 service: service.uuid, relay: local, to: notice.host, hops: notice.hops, hasRoom: notice.hasRoom,
                 asksForPIN: notice.asksForPIN)
+            if notice.placesForRelays { advertisement.flags.ignorable.insert(.placesForRelays) }
+            return advertisement
         }
     }
 

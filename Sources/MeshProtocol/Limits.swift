@@ -153,7 +153,7 @@ public enum Limits {
     static let longestHopTime: Duration = .seconds(30)
     /// Links that the radio of a dongle holds, its own among them.
     public static let radioLinks = 7
-    /// Of the places of a host's radio the last ones, which are for nodes that relay: each of those brings six more along, and
+    /// Of the places that a radio has for others, the last ones, which are for nodes that relay: each of those brings six more along, and
     /// who relays nothing gets on behind it. Two, since relays come together, and a guest that is asked to go takes a second or two.
     public static let placesForRelays = 2
     /// Nodes that a relay takes: what a dongle holds.

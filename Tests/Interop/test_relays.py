@@ -14,7 +14,7 @@ from roadmesh_peer.net import Net
 from roadmesh_peer.noise_link import Packet
 from roadmesh_peer.roads import Roads
 from roadmesh_peer.signed_state import LARGEST_LOG
-from roadmesh_peer.wire import CHECKPOINT, CIRCUITS_ONLY, NO_ROOM, PROOF_WANTED, SHARED, Kind, Unit
+from roadmesh_peer.wire import CHECKPOINT, CIRCUITS_ONLY, NO_ROOM, PLACES_FOR_RELAYS, PROOF_WANTED, SHARED, Kind, Unit
 
 CAR = "Dad's Car"
 
@@ -442,3 +442,19 @@ def test_a_rejection_comes_through_the_circuit(net: Net, ana: Client) -> None:
 def test_a_relay_keeps_no_conversation_with_its_children(net: Net, relay: Relay, ana: Client) -> None:
     assert list(relay.conversations) == [relay.wanted]
     assert list(ana.conversations) == [ana.wanted] and isinstance(ana.conversation, Conversation)
+
+
+def test_a_guest_leaves_a_relays_last_places_to_relays_where_it_hears_another_way(
+    net: Net, roads: Roads, relay: Relay
+) -> None:
+    for number in range(4):
+        joined(Client(net, roads.radio(f"g{number}", "relay"), f"Guest {number}"))
+    net.pass_time(0.1)
+    assert relay.advertised()[2].ignorable & PLACES_FOR_RELAYS
+    second = Relay(net, roads.radio("second", "relay"), "Rolf")
+    net.until(lambda: second.is_connected)
+    assert second.hops == 2, "it relays"
+    bob = joined(Client(net, roads.radio("bob", "relay", "second"), "Bob"))
+    assert bob.hops == 3
+    cleo = joined(Client(net, roads.radio("cleo", "relay"), "Cleo"))
+    assert cleo.hops == 2, "it hears no other"

@@ -234,7 +234,8 @@ struct ConvoyOfCores {
                     RelayScanResult(
                         Peer(id: head, name: notice.host.name),
                         host: Peer(id: String(notice.host.id.prefix(10)), name: notice.host.name), hops: notice.hops,
-                        rssi: rssi, hasRoom: notice.hasRoom, asksForPIN: notice.asksForPIN)),
+                        rssi: rssi, hasRoom: notice.hasRoom, placesForRelays: notice.placesForRelays,
+                        asksForPIN: notice.asksForPIN)),
                 to: other)
         }
     }

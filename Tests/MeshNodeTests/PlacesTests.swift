@@ -15,14 +15,14 @@ struct PlacesTests {
 
     @Test("are kept by nobody where nobody relays", arguments: 0...7)
     func nobodyRelays(guests: Int) {
-        var places = Places()
+        var places = Places(isHost: true)
         #expect(places.handle(Self.neighbours(0, guests), now: .zero) == [])
         #expect(places.deadline == nil)
     }
 
     @Test("are asked for where fewer are left than are kept, of as many as are missing")
     func asks() {
-        var places = Places()
+        var places = Places(isHost: true)
         #expect(places.handle(Self.neighbours(1, 3), now: .zero) == [])
         #expect(places.handle(Self.neighbours(1, 4), now: .zero) == [.advertise(true)])
         #expect(places.handle(Self.neighbours(1, 5), now: .zero) == [.ask(5)], "who came last has told least")
@@ -33,7 +33,7 @@ struct PlacesTests {
 
     @Test("are asked of others where one does not go, and of the same one more and more seldom")
     func asksAgain() {
-        var places = Places()
+        var places = Places(isHost: true)
         #expect(places.handle(Self.neighbours(4, 2), now: .zero) == [.advertise(true), .ask(5)])
         var asked: [Int: [MeshInstant]] = [5: [.zero]]
         var now = MeshInstant.zero
@@ -43,6 +43,15 @@ struct PlacesTests {
         }
         #expect(asked[4]?.first == NodeLimits.makingRoom)
         #expect(asked.values.allSatisfy { (3...6).contains($0.count) }, "\(asked)")
+    }
+
+    @Test("are a relay's as well, of which its own way takes one")
+    func ofRelay() {
+        var places = Places(isHost: false)
+        #expect(places.handle(Self.neighbours(0, 3), now: .zero) == [])
+        #expect(places.handle(Self.neighbours(0, 4), now: .zero) == [.advertise(true)])
+        #expect(places.handle(Self.neighbours(1, 5), now: .zero) == [], "it asks nobody")
+        #expect(places.handle(Self.neighbours(1, 2), now: .zero) == [.advertise(false)])
     }
 
     private static let names = (1...5).map { "Guest \($0)" }
@@ -101,19 +110,21 @@ struct PlacesTests {
         #expect(car.isLinked("Guest 5") && car.way(of: "Guest 5").isEmpty, "it hears nothing else")
     }
 
-    @Test("are left for a relay that is near, and further from the host than the place itself")
-    func aside() {
+    @Test("leave a guest that hears nothing else in place of one that relays")
+    func hears() {
         var ways = Ways(local: "ana")
         let host = Peer(id: "c0ffee00", name: "Car")
-        func hear(_ relay: String, hops: Int, rssi: Int) {
+        func hear(_ relay: String, hops: Int, kept: Bool) {
             _ = ways.heard(
-                RelayScanResult(Peer(id: relay, name: ""), host: host, hops: hops, rssi: rssi), now: .zero)
+                RelayScanResult(
+                    Peer(id: relay, name: ""), host: host, hops: hops, rssi: -60, placesForRelays: kept), now: .zero)
         }
-        func aside(hops: Int) -> String? { ways.aside(of: nil, hops: hops, to: host.id, now: .zero)?.relay.id }
-        hear("beef0001", hops: 2, rssi: -60)
-        hear("beef0002", hops: 1, rssi: NodeLimits.nearSignal - 1)
-        #expect(aside(hops: 0) == "beef0001" && aside(hops: 1) == "beef0001" && aside(hops: 2) == nil)
-        hear("beef0002", hops: 1, rssi: NodeLimits.nearSignal)
-        #expect(aside(hops: 0) == "beef0002" && aside(hops: 1) == "beef0001")
+        hear("beef0001", hops: 1, kept: true)
+        #expect(ways.best(to: host.id, below: nil, now: .zero)?.relay.id == "beef0001")
+        #expect(ways.aside(of: nil, hops: 0, to: host.id, now: .zero)?.relay.id == "beef0001")
+        #expect(ways.aside(of: nil, hops: 1, to: host.id, now: .zero) == nil, "it is no further away")
+        hear("beef0002", hops: 2, kept: false)
+        #expect(ways.best(to: host.id, below: nil, now: .zero)?.relay.id == "beef0002")
+        #expect(ways.aside(of: nil, hops: 0, to: host.id, now: .zero)?.relay.id == "beef0002")
     }
 }

@@ -10,11 +10,16 @@ public struct RelayNotice: Hashable, Sendable {
     public var hops: UInt8
     /// Whether it takes further guests.
     public var hasRoom: Bool
+    /// Whether its last places are for nodes that relay.
+    public var placesForRelays: Bool
     /// Whether the host asks for a PIN, or something else that has to be proved.
     public var asksForPIN: Bool
 
     /// A notice.
-    public init(host: Peer, hops: UInt8, hasRoom: Bool, asksForPIN: Bool = false) {
-        (self.host, self.hops, self.hasRoom, self.asksForPIN) = (host, hops, hasRoom, asksForPIN)
+    public init(
+        host: Peer, hops: UInt8, hasRoom: Bool, placesForRelays: Bool = false, asksForPIN: Bool = false
+    ) {
+        (self.host, self.hops, self.hasRoom) = (host, hops, hasRoom)
+        (self.placesForRelays, self.asksForPIN) = (placesForRelays, asksForPIN)
     }
 }

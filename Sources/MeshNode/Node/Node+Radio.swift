@@ -123,7 +123,8 @@ extension Node {
             await manager.relay(
                 notice.map {
                     RelayNotice(
-                        host: $0.host, hops: UInt8(clamping: $0.hops), hasRoom: $0.hasRoom, asksForPIN: $0.asksForPIN)
+                        host: $0.host, hops: UInt8(clamping: $0.hops), hasRoom: $0.hasRoom,
+                        placesForRelays: $0.placesForRelays, asksForPIN: $0.asksForPIN)
                 })
         case .placesForRelays(let areKept): await manager.keepPlaces(forRelays: areKept)
         case .dial(let number, let expecting):
@@ -162,7 +163,8 @@ extension Node {
                 .heardRelay(
                     RelayScanResult(
                         relay.peer, host: relayed.host, hops: relayed.hops, rssi: relay.rssi, hasRoom: relayed.hasRoom,
-                        isUnderstood: relay.isUnderstood, asksForPIN: relay.asksForPIN)))
+                        placesForRelays: relay.placesForRelays, isUnderstood: relay.isUnderstood,
+                        asksForPIN: relay.asksForPIN)))
         case .discovered(let host):
             peripherals[host.peer.id] = host
             take(

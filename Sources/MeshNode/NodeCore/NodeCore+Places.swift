@@ -2,12 +2,12 @@
 
 import MeshProtocol
 
-// Places for relays: at this host, or at the one that a guest hangs on.
+// Places for relays: at this node, and at the one that it hangs on.
 
 extension NodeCore {
     /// Who has dialled this node and is linked is not the same any more.
     mutating func neighboursChanged() {
-        guard isHost else { return }
+        guard isHost || configuration.part.relays else { return }
         // What comes over a network takes nothing of the radio.
         let here = context.mesh.neighbours.filter { !links.isBesideRadio($0.link) }
         perform(places.handle(.neighbours(here), now: context.now))
@@ -21,7 +21,8 @@ extension NodeCore {
     private mutating func perform(_ actions: [Places.Action]) {
         for action in actions {
             switch action {
-            case .advertise(let areKept): emit(.placesForRelays(areKept))
+            case .advertise(let areKept) where isHost: emit(.placesForRelays(areKept))
+            case .advertise(let areKept): perform(duty.handle(.placesForRelays(areKept), now: context.now))
             case .ask(let link): apply(context.mesh.askForRoom(on: link))
             }
         }

@@ -15,6 +15,8 @@ extension NodeCore {
         public var hops: Int
         /// It takes another node.
         public var hasRoom: Bool
+        /// Its last places are for nodes that relay.
+        public var placesForRelays: Bool
         /// The host asks for a PIN.
         public var asksForPIN: Bool
     }
@@ -56,7 +58,7 @@ extension NodeCore {
         }
         guard let best = ways.best(to: host, below: duty.ceiling, now: context.now) else { return .host }
         // What has not answered is left alone for a while, where there is something else.
-        let isKept = dials.keepsPlaces(host) && !relays
+        let isKept = dials.keepsPlaces(host) && !relays && !best.placesForRelays
         let isHost = dials.heard(host) != nil && !ways.isLeftAlone(host, now: context.now) && !isKept
         return isHost ? .host : .relay(best.relay.id)
     }
@@ -181,7 +183,7 @@ extension NodeCore {
         }
     }
 
-    private mutating func perform(_ actions: [RelayDuty.Action]) {
+    mutating func perform(_ actions: [RelayDuty.Action]) {
         for action in actions {
             switch action {
             case .advertise(let notice): emit(.relay(notice))

@@ -249,8 +249,8 @@ public struct NodeCore: Sendable {
     var circuits = CircuitTable()
     /// What a relay tells others.
     var duty = RelayDuty()
-    /// Keeps places at a host for those that relay.
-    var places = Places()
+    /// Keeps places at this node for those that relay.
+    var places: Places
     /// What is decided in steps: as it was before a step, where the disk does not take it.
     var decisions: NodeDecisions
     var screen = NodeScreen()
@@ -285,7 +285,8 @@ public struct NodeCore: Sendable {
     /// A node that goes on where an earlier run has ended.
     public init(_ configuration: Configuration) {
         self.configuration = configuration
-        ways = Ways(local: configuration.description.peer.id)
+        ways = Ways(local: configuration.description.peer.id, takesOthers: configuration.part.relays)
+        places = Places(isHost: configuration.part.role == .responder)
         var mesh = MeshCore(
             identity: configuration.identity, name: configuration.description.peer.name,
             service: configuration.description.service, remembered: configuration.contents.remembered,

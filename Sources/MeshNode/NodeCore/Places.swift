@@ -2,7 +2,7 @@
 
 import MeshProtocol
 
-/// Keeps the last places of a host's radio for nodes that relay, and has others make room for them
+/// Keeps the last places of a node's radio for nodes that relay, and at a host has others make room for them
 /// (`docs/protocol.md`, "Places for relays").
 ///
 /// A host whose radio holds seven links that relay nothing has seven guests; with seven relays it has as many as there are. A host
@@ -33,9 +33,12 @@ struct Places: Sendable {
         var again = MeshInstant.zero
     }
 
+    private let isHost: Bool
     private var neighbours: [MeshCore.Neighbour] = []
     private var asked: [MeshCore.LinkID: Asked] = [:]
     private var areKept = false
+
+    init(isHost: Bool) { self.isHost = isHost }
 
     /// When `tick` is due.
     private(set) var deadline: MeshInstant?
@@ -50,13 +53,13 @@ struct Places: Sendable {
         return advertise() + ask(now: now)
     }
 
-    /// Places that nobody has.
-    private var free: Int { Limits.radioLinks - neighbours.count }
+    /// Places that nobody has. A relay's own way to the host takes one.
+    private var free: Int { Limits.radioLinks - (isHost ? 0 : 1) - neighbours.count }
 
     private var hasRelay: Bool { neighbours.contains { $0.relays } }
 
     private mutating func advertise() -> [Action] {
-        let keeps = free <= Limits.placesForRelays && hasRelay
+        let keeps = free <= Limits.placesForRelays && (hasRelay || !isHost)
         guard keeps != areKept else { return [] }
         areKept = keeps
         return [.advertise(keeps)]
@@ -65,7 +68,8 @@ struct Places: Sendable {
     /// One is asked for each place that is missing. What it does not do, because it hears no relay, another one may.
     private mutating func ask(now: MeshInstant) -> [Action] {
         deadline = nil
-        let missing = hasRelay ? Limits.placesForRelays - free : 0
+        // At a relay as many come and go as at all others: who is moved there is moved again and again.
+        let missing = isHost && hasRelay ? Limits.placesForRelays - free : 0
         guard missing > 0 else { return [] }
         let others = neighbours.filter { !$0.relays }.map(\.link)
         let underWay = asked.values.count { $0.goesUntil > now }

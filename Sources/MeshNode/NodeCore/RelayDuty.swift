@@ -13,6 +13,8 @@ struct RelayDuty: Sendable {
         case down
         /// So many nodes stand behind this one.
         case children(Int)
+        /// The last places of this node are for nodes that relay, or no longer.
+        case placesForRelays(Bool)
         /// Time has passed: see `deadline`.
         case tick
     }
@@ -43,6 +45,7 @@ struct RelayDuty: Sendable {
 
     private var state = State.idle
     private(set) var children = 0
+    private var placesForRelays = false
     private var advertised: NodeCore.RelayNotice?
 
     /// When `tick` is due.
@@ -68,6 +71,9 @@ struct RelayDuty: Sendable {
         case (_, .children(let count)):
             children = count
             return advertise()
+        case (_, .placesForRelays(let areKept)):
+            placesForRelays = areKept
+            return advertise()
         default: return []
         }
     }
@@ -79,7 +85,7 @@ struct RelayDuty: Sendable {
             case .leading(let goal), .searching(let goal, _):
                 NodeCore.RelayNotice(
                     host: goal.host, hops: goal.hops, hasRoom: children < Limits.relayChildren,
-                    asksForPIN: goal.asksForPIN)
+                    placesForRelays: placesForRelays, asksForPIN: goal.asksForPIN)
             }
         guard notice != advertised else { return [] }
         advertised = notice

@@ -14,6 +14,8 @@ public struct RelayScanResult: Hashable, Sendable {
     public var rssi: Int?
     /// It takes another node.
     public var hasRoom: Bool
+    /// Its last places are for nodes that relay.
+    public var placesForRelays: Bool
     /// Whether this node speaks its version and knows what it asks for.
     public var isUnderstood: Bool
     /// It says that the host asks for a PIN.
@@ -21,14 +23,15 @@ public struct RelayScanResult: Hashable, Sendable {
 
     /// A relay that was heard.
     public init(
-        _ relay: Peer, host: Peer, hops: Int, rssi: Int? = nil, hasRoom: Bool = true, isUnderstood: Bool = true,
-        asksForPIN: Bool = false
+        _ relay: Peer, host: Peer, hops: Int, rssi: Int? = nil, hasRoom: Bool = true, placesForRelays: Bool = false,
+        isUnderstood: Bool = true, asksForPIN: Bool = false
     ) {
         self.relay = relay
         self.host = host
         self.hops = hops
         self.rssi = rssi
         self.hasRoom = hasRoom
+        self.placesForRelays = placesForRelays
         self.isUnderstood = isUnderstood
         self.asksForPIN = asksForPIN
     }
@@ -66,8 +69,9 @@ struct Ways: Sendable {
         case wait
     }
 
-    /// Who chooses.
+    /// Who chooses, and whether that takes others along.
     private let local: Peer.ID
+    private let takesOthers: Bool
     /// By the head of the relay. The radio's own table bounds it.
     private var relays: [Peer.ID: Relay] = [:]
     /// Relays have been heard since this node has started: there may be some where none is heard at present.
@@ -76,7 +80,7 @@ struct Ways: Sendable {
     /// Hosts that were heard through relays alone, by their heads: a relay with fewer hops may follow.
     private var settling: [Peer.ID: Settling] = [:]
 
-    init(local: Peer.ID) { self.local = local }
+    init(local: Peer.ID, takesOthers: Bool = false) { (self.local, self.takesOthers) = (local, takesOthers) }
 
     /// When `tick` is due.
     var deadline: MeshInstant? { settling.values.map(\.until).min() }
@@ -153,20 +157,24 @@ struct Ways: Sendable {
         let (hops, signal) = (Int(route.hops), parent.rssi ?? 0)
         return candidates(to: host, now: now).filter { relay in
             let heard = relay.heard.rssi ?? 0
+            guard !isForOthers(relay) else { return false }
             if relay.heard.hops < hops { return heard >= NodeLimits.nearSignal }
             return relay.heard.hops == hops && relay.heard.relay.id != Identity.head(of: parent.peer.id)
                 && signal < NodeLimits.nearSignal && heard >= signal + NodeLimits.betterSignal
         }.min { rank($0) < rank($1) }?.heard
     }
 
-    /// The relay behind which this node makes room where it hangs on another one: near. The place that it leaves is nearer to the host
-    /// than the one that it takes. Nil where there is none.
+    /// The relay behind which this node makes room where it hangs on another one: near, and rather one whose last places are for anybody.
+    /// The place that it leaves is nearer to the host than the one that it takes. Nil where there is none.
     func aside(of parent: Peer.ID?, hops: Int, to host: Peer.ID, now: MeshInstant) -> RelayScanResult? {
         candidates(to: host, now: now).filter { relay in
             relay.heard.relay.id != parent.map { Identity.head(of: $0) } && relay.heard.hops > hops
                 && relay.heard.rssi ?? 0 >= NodeLimits.nearSignal
         }.min { rank($0) < rank($1) }?.heard
     }
+
+    /// Whether what a relay has left is for nodes that relay, and this one does not.
+    private func isForOthers(_ relay: Relay) -> Bool { relay.heard.placesForRelays && !takesOthers }
 
     /// The relays that may be dialled on the way to a host.
     private func candidates(to host: Peer.ID, now: MeshInstant) -> [Relay] {
@@ -176,10 +184,13 @@ struct Ways: Sendable {
         }
     }
 
-    /// Fewer hops first, then the signal by steps of 10 dB. Of two of the same worth always the same one, so that nobody goes to and
+    /// What has places for this node goes before what keeps them for relays. Fewer hops first, then the signal by steps of 10 dB. Of two of the same worth always the same one, so that nobody goes to and
     /// fro between them; and not the same one for everybody, since a relay has room for a few, and a crowd comes at once.
-    private func rank(_ relay: Relay) -> (Int, Int, UInt64) {
-        (relay.heard.hops, -((relay.heard.rssi ?? -100) / 10), Self.mixed(local, relay.heard.relay.id))
+    private func rank(_ relay: Relay) -> (Int, Int, Int, UInt64) {
+        (
+            isForOthers(relay) ? 1 : 0, relay.heard.hops, -((relay.heard.rssi ?? -100) / 10),
+            Self.mixed(local, relay.heard.relay.id)
+        )
     }
 
     /// A number that looks random, and is always the same for two identifiers (FNV-1a).

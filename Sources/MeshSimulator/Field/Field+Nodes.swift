@@ -143,7 +143,7 @@ extension Field {
             return .heardRelay(
                 RelayScanResult(
                     peer, host: host, hops: notice.hops, rssi: signal, hasRoom: notice.hasRoom,
-                    asksForPIN: notice.asksForPIN))
+                    placesForRelays: notice.placesForRelays, asksForPIN: notice.asksForPIN))
         }
     }
 

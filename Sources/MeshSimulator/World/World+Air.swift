@@ -29,7 +29,7 @@ extension World {
             return .heardRelay(
                 RelayScanResult(
                     peer, host: host, hops: notice.hops, rssi: -60 - node, hasRoom: notice.hasRoom,
-                    asksForPIN: notice.asksForPIN))
+                    placesForRelays: notice.placesForRelays, asksForPIN: notice.asksForPIN))
         }
     }
 

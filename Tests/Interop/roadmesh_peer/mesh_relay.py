@@ -25,6 +25,7 @@ from .wire import (
     CIRCUITS_ONLY,
     LARGEST_SDU,
     NO_ROOM,
+    PLACES_FOR_RELAYS,
     PROOF_WANTED,
     RELAYS,
     Advertisement,
@@ -37,6 +38,8 @@ from .wire import (
 
 PSM = 0x80
 CHILDREN = 7
+PLACES, PLACES_KEPT = 6, 2
+"""Of the links that a radio holds, those that a relay has for others, and the last of them, which are for relays."""
 CIRCUITS_THAT_PASS = 1_024
 WITHOUT_PARENT = 0.5
 """For so long a relay looks for another parent before it tells its children."""
@@ -119,6 +122,8 @@ class Relay(Client):
         """The host's name, since that is what people look for."""
         assert self.session and self.session.their_hello
         full = NO_ROOM if len(self.children) >= self.most_children else 0
+        if PLACES - len(self.children) <= PLACES_KEPT:
+            full |= PLACES_FOR_RELAYS
         identifier, route = self.key.identifier, self.route_to_tell()
         asks = self.session.their_hello.critical & PROOF_WANTED
         return (
