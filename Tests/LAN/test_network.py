@@ -75,6 +75,8 @@ def test_the_network_is_told_of_a_host_as_long_as_it_hosts_and_of_no_guest(
     guest = start(seat, "guest", "Ana")
     host = start(car, "host", "Car", *songs)
     guest.expect("connection", state="connected", timeout=20)
+    # The air may be faster than the network, which is asked for a second whether the name is taken.
+    until_host_is_told(car)
     assert "Car" in names(car) and "Ana" not in names(car) + names(seat)
     host.end()
     until_nobody_is_told(car)
