@@ -20,8 +20,8 @@ public struct NodeCore: Sendable {
         /// The radio hosts or scans for the first time: the node is ready.
         case started
         /// A host is in range, or is heard again, itself or through this relay: signal strength in dBm where the radio knows it,
-        /// hops to it, whether this node speaks its version and knows what it asks for, whether that is a PIN, whether its last places are for relays,
-        /// and the bearer.
+        /// hops to it, whether this node speaks its version and knows what it asks for, whether that is a PIN, whether its last
+        /// places are for relays, and the bearer.
         case heard(
             Peer, rssi: Int?, hops: Int, isUnderstood: Bool, via: HeardRelay? = nil, asksForPIN: Bool = false,
             placesForRelays: Bool = false, bearer: Bearer? = nil)

@@ -164,8 +164,8 @@ struct Ways: Sendable {
         }.min { rank($0) < rank($1) }?.heard
     }
 
-    /// The relay behind which this node makes room where it hangs on another one: near, and rather one whose last places are for anybody.
-    /// The place that it leaves is nearer to the host than the one that it takes. Nil where there is none.
+    /// The relay behind which this node makes room where it hangs on another one: near, and rather one whose last places are for
+    /// anybody. The place that it leaves is nearer to the host than the one that it takes. Nil where there is none.
     func aside(of parent: Peer.ID?, hops: Int, to host: Peer.ID, now: MeshInstant) -> RelayScanResult? {
         candidates(to: host, now: now).filter { relay in
             relay.heard.relay.id != parent.map { Identity.head(of: $0) } && relay.heard.hops > hops
@@ -184,8 +184,9 @@ struct Ways: Sendable {
         }
     }
 
-    /// What has places for this node goes before what keeps them for relays. Fewer hops first, then the signal by steps of 10 dB. Of two of the same worth always the same one, so that nobody goes to and
-    /// fro between them; and not the same one for everybody, since a relay has room for a few, and a crowd comes at once.
+    /// What has places for this node goes before what keeps them for relays, then fewer hops, then the signal by steps of 10 dB. Of
+    /// two of the same worth always the same one, so that nobody goes to and fro between them; and not the same one for everybody,
+    /// since a relay has room for a few, and a crowd comes at once.
     private func rank(_ relay: Relay) -> (Int, Int, Int, UInt64) {
         (
             isForOthers(relay) ? 1 : 0, relay.heard.hops, -((relay.heard.rssi ?? -100) / 10),
