@@ -10,4 +10,12 @@ public enum Bearer: String, Hashable, Sendable, CaseIterable, Codable {
     case broker
     /// Sockets in a folder that stands for the air.
     case virtual
+
+    /// Whether it is a network or a broker: its links take nothing of a node's radio, and their loss says nothing about that.
+    public var isBesideRadio: Bool {
+        switch self {
+        case .lan, .broker: true
+        case .l2cap, .virtual: false
+        }
+    }
 }

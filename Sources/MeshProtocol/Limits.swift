@@ -157,7 +157,7 @@ public enum Limits {
     /// who relays nothing gets on behind it. Two, since relays come together, and a guest that is asked to go takes a second or two.
     public static let placesForRelays = 2
     /// Nodes that a relay takes: what a dongle holds.
-    public static let relayChildren = 7
+    public static let relayChildren = radioLinks
     /// What a relay keeps of the host's state: the largest there is, and as much again in changes, signed, twice over.
     static let sharedLogBytes = 4 * (messageBytes + 1)
     /// State that has come before the key that it is signed with: the largest there is, and what comes behind it.

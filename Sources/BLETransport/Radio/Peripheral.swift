@@ -51,10 +51,7 @@ public struct Peripheral: Hashable, Sendable {
 
     /// It says that the last places of its radio are for nodes that relay. A link beside the radio takes none of them.
     public var placesForRelays: Bool {
-        switch bearer {
-        case .l2cap, .virtual: scanResult.advertisement.flags.ignorable.contains(.placesForRelays)
-        case .lan, .broker: false
-        }
+        !bearer.isBesideRadio && scanResult.advertisement.flags.ignorable.contains(.placesForRelays)
     }
 
     let scanResult: ScanResult

@@ -38,12 +38,7 @@ struct LinkTable: Sendable {
     func bearer(of id: MeshCore.LinkID) -> Bearer? { entries[id]?.report.bearer }
 
     /// Whether it goes over a network or a broker: its loss says nothing about the radio.
-    func isBesideRadio(_ id: MeshCore.LinkID) -> Bool {
-        switch bearer(of: id) {
-        case .lan, .broker: true
-        case .l2cap, .virtual, nil: false
-        }
-    }
+    func isBesideRadio(_ id: MeshCore.LinkID) -> Bool { bearer(of: id)?.isBesideRadio == true }
 
     /// Who is at the other end of a link that a bearer vouches for.
     func vouched(on id: MeshCore.LinkID) -> Peer? { entries[id]?.vouched }
