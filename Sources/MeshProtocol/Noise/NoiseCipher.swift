@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CSodium
 import Crypto
 
 /// One direction of a secured link: ChaCha20-Poly1305 with a key and a counter that is never sent (the Noise Protocol
@@ -8,7 +9,7 @@ import Crypto
 /// Both sides count, so what was sealed opens once and in its order: a replay, a gap and a change all fail alike.
 public struct NoiseCipher: Sendable {
     /// Bytes that sealing adds at the end.
-    public static let tagBytes = 16
+    public static let tagBytes = Int(CSODIUM_TAG_BYTES)
 
     /// After this many messages the key becomes another one, on both sides (11.3, "Rekey"): who gets hold of a key
     /// cannot read what came before.
@@ -18,29 +19,65 @@ public struct NoiseCipher: Sendable {
     private var counter: UInt64 = 0
 
     init(key: SymmetricKey) {
+        precondition(key.bitCount == 8 * CSODIUM_KEY_BYTES, "a key of ChaCha20-Poly1305 has 32 bytes")
+        precondition(Self.hasStarted, "this system gives no random numbers")
         self.key = key
     }
+
+    /// libsodium has looked at the processor, once.
+    private static let hasStarted = csodium_start() == 0
 
     /// Encrypts the plaintext and appends the tag, which vouches for the `authenticating` bytes too. They do not
     /// travel.
     public mutating func seal(_ plaintext: [UInt8], authenticating: [UInt8] = []) -> [UInt8] {
-        guard let nonce = nonce(),
-            let box = try? ChaChaPoly.seal(plaintext, using: key, nonce: nonce, authenticating: authenticating)
-        else { preconditionFailure("a link ends long before its counter does") }
+        // Noise keeps the last value of the counter for itself.
+        precondition(counter < .max, "a link ends long before its counter does")
+        let sealed = sealed(plaintext, authenticating: authenticating, counter: counter)
         count()
-        // As one block of memory, and not element by element.
-        return box.combined.withUnsafeBytes { Array($0.dropFirst(Self.nonceBytes)) }
+        return sealed
     }
 
     /// The plaintext, or nil where the bytes are not what the other side sealed next. Nothing has changed then: what
     /// it did seal next still opens.
     public mutating func open(_ sealed: ArraySlice<UInt8>, authenticating: [UInt8] = []) -> [UInt8]? {
-        guard sealed.count >= Self.tagBytes, counter < .max,
-            let box = try? ChaChaPoly.SealedBox(combined: nonceBytes + sealed),
-            let plaintext = try? ChaChaPoly.open(box, using: key, authenticating: authenticating)
-        else { return nil }
+        guard sealed.count >= Self.tagBytes, counter < .max else { return nil }
+        var isAuthentic = false
+        let plaintext = [UInt8](unsafeUninitializedCapacity: sealed.count - Self.tagBytes) { plaintext, count in
+            isAuthentic = withBytes(of: sealed) { sealed, key in
+                csodium_open(
+                    plaintext.baseAddress, sealed.baseAddress, UInt(sealed.count), authenticating,
+                    UInt(authenticating.count), counter, key) == 0
+            }
+            count = isAuthentic ? sealed.count - Self.tagBytes : 0
+        }
+        guard isAuthentic else { return nil }
         count()
-        return plaintext.withUnsafeBytes { Array($0) }
+        return plaintext
+    }
+
+    private func sealed(_ plaintext: [UInt8], authenticating: [UInt8], counter: UInt64) -> [UInt8] {
+        [UInt8](unsafeUninitializedCapacity: plaintext.count + Self.tagBytes) { sealed, count in
+            withBytes(of: plaintext[...]) { plaintext, key in
+                csodium_seal(
+                    sealed.baseAddress, plaintext.baseAddress, UInt(plaintext.count), authenticating,
+                    UInt(authenticating.count), counter, key)
+            }
+            count = plaintext.count + Self.tagBytes
+        }
+    }
+
+    /// What is sealed or opened, and the key, where they are.
+    private func withBytes<Result>(
+        of bytes: ArraySlice<UInt8>, _ body: (UnsafeBufferPointer<UInt8>, UnsafePointer<UInt8>) -> Result
+    ) -> Result {
+        bytes.withUnsafeBufferPointer { bytes in
+            key.withUnsafeBytes { key in
+                guard let key = key.assumingMemoryBound(to: UInt8.self).baseAddress else {
+                    preconditionFailure("a key has bytes")
+                }
+                return body(bytes, key)
+            }
+        }
     }
 
     private mutating func count() {
@@ -50,23 +87,7 @@ public struct NoiseCipher: Sendable {
 
     /// Noise's REKEY (4.2): the first 32 bytes that the key makes of 32 zeros with the last nonce there is.
     mutating func rekey() {
-        guard let last = try? ChaChaPoly.Nonce(data: [0, 0, 0, 0] + [UInt8](repeating: 0xFF, count: 8)),
-            let box = try? ChaChaPoly.seal([UInt8](repeating: 0, count: 32), using: key, nonce: last)
-        else { preconditionFailure("32 zeros can be sealed with any key") }
-        key = SymmetricKey(data: box.ciphertext)
+        let zeros = [UInt8](repeating: 0, count: Int(CSODIUM_KEY_BYTES))
+        key = SymmetricKey(data: sealed(zeros, authenticating: [], counter: .max).prefix(zeros.count))
     }
-
-    private static let nonceBytes = 12
-
-    /// Four zero bytes, then the counter with its low byte first.
-    private var nonceBytes: [UInt8] {
-        [UInt8](unsafeUninitializedCapacity: Self.nonceBytes) { bytes, count in
-            bytes.initialize(repeating: 0)
-            UnsafeMutableRawBufferPointer(bytes).storeBytes(of: counter.littleEndian, toByteOffset: 4, as: UInt64.self)
-            count = Self.nonceBytes
-        }
-    }
-
-    /// Noise keeps the last value of the counter for itself.
-    private func nonce() -> ChaChaPoly.Nonce? { counter < .max ? try? ChaChaPoly.Nonce(data: nonceBytes) : nil }
 }
