@@ -30,12 +30,42 @@ final class Poller: Sendable {
     typealias Waiter = CheckedContinuation<Result<Void, Interruption>, Never>
 
     private struct Entry {
-        var waiters: [Interest: Waiter] = [:]
+        var reader: Waiter?
+        var writer: Waiter?
         var isAdded = false
         /// Tells this owner of the descriptor's number from the ones before it.
         let owner: UInt32
 
-        var events: UInt32 { waiters.keys.reduce(EPOLLONESHOT.rawValue) { $0 | $1.events } }
+        var isWaitedFor: Bool { reader != nil || writer != nil }
+
+        var events: UInt32 {
+            EPOLLONESHOT.rawValue | (reader == nil ? 0 : Interest.readable.events)
+                | (writer == nil ? 0 : Interest.writable.events)
+        }
+
+        subscript(interest: Interest) -> Waiter? {
+            get { interest == .readable ? reader : writer }
+            set { if interest == .readable { reader = newValue } else { writer = newValue } }
+        }
+
+        /// Who waits for one of these events, and no longer does.
+        mutating func take(_ events: UInt32) -> Waiters {
+            var taken = Waiters()
+            if events & Interest.readable.events != 0 { swap(&taken.reader, &reader) }
+            if events & Interest.writable.events != 0 { swap(&taken.writer, &writer) }
+            return taken
+        }
+    }
+
+    /// Those who are told, once the lock is let go.
+    private struct Waiters {
+        var reader: Waiter?
+        var writer: Waiter?
+
+        func resume(_ outcome: Result<Void, Interruption>) {
+            reader?.resume(returning: outcome)
+            writer?.resume(returning: outcome)
+        }
     }
 
     private struct State {
@@ -81,8 +111,8 @@ final class Poller: Sendable {
             if Task.isCancelled { return .cancelled }
             if state.isClosed { return .forgotten }
             var entry = state.entry(descriptor)
-            precondition(entry.waiters[interest] == nil, "one reader and one writer at a time")
-            entry.waiters[interest] = waiter
+            precondition(entry[interest] == nil, "one reader and one writer at a time")
+            entry[interest] = waiter
             if let failure = arm(&entry, descriptor) { return .failed(errno: failure) }
             state.entries[descriptor] = entry
             return nil
@@ -92,23 +122,23 @@ final class Poller: Sendable {
 
     /// Ends one wait early, since its task was cancelled.
     func cancel(_ interest: Interest, on descriptor: Int32) {
-        let waiter = state.withLockedValue { $0.entries[descriptor]?.waiters.removeValue(forKey: interest) }
-        waiter?.resume(returning: .failure(.cancelled))
+        let waiters = state.withLockedValue { $0.entries[descriptor]?.take(interest.events) }
+        waiters?.resume(.failure(.cancelled))
     }
 
     /// Ends every wait on a descriptor that is about to be closed.
     func forget(_ descriptor: Int32) {
-        let entry = state.withLockedValue { state in
-            let entry = state.entries.removeValue(forKey: descriptor)
+        let waiters = state.withLockedValue { state in
+            var entry = state.entries.removeValue(forKey: descriptor)
             if entry?.isAdded == true { epoll_ctl(epoll, EPOLL_CTL_DEL, descriptor, nil) }
-            return entry
+            return entry?.take(.max)
         }
-        for waiter in (entry?.waiters ?? [:]).values { waiter.resume(returning: .failure(.forgotten)) }
+        waiters?.resume(.failure(.forgotten))
     }
 
     /// Ends every wait, and the thread.
     func close() {
-        let entries = state.withLockedValue { state -> [Entry] in
+        let waiters = state.withLockedValue { state -> [Waiters] in
             // Once: afterwards the descriptor's number may be another file's.
             guard !state.isClosed else { return [] }
             state.isClosed = true
@@ -116,9 +146,9 @@ final class Poller: Sendable {
             // Under the lock: the thread closes the descriptor once it has seen that all is over, not before.
             var one: UInt64 = 1
             write(wake, &one, 8)
-            return Array(state.entries.values)
+            return state.entries.values.map { Waiters(reader: $0.reader, writer: $0.writer) }
         }
-        for waiter in entries.flatMap(\.waiters.values) { waiter.resume(returning: .failure(.forgotten)) }
+        for waiter in waiters { waiter.resume(.failure(.forgotten)) }
     }
 
     /// Tells epoll what the entry waits for now. Returns an errno where it cannot.
@@ -145,25 +175,29 @@ final class Poller: Sendable {
 
     /// Whether somebody waits to read from a descriptor.
     func isWaiting(for descriptor: Int32) -> Bool {
-        state.withLockedValue { $0.entries[descriptor]?.waiters[.readable] != nil }
+        state.withLockedValue { $0.entries[descriptor]?.reader != nil }
     }
 
     /// What epoll has told of the owner of a descriptor (`token`).
     func ready(_ token: UInt64, _ events: UInt32) {
         let descriptor = Int32(truncatingIfNeeded: token)
-        let isBroken = events & (EPOLLERR.rawValue | EPOLLHUP.rawValue) != 0
-        let (ready, outcome) = state.withLockedValue { state -> ([Interest: Waiter], Result<Void, Interruption>) in
-            guard var entry = state.entries[descriptor], Self.token(descriptor, entry.owner) == token else {
-                return ([:], .success(()))
+        // Who waits for a descriptor that is broken is told by the next call on it.
+        let happened = events & (EPOLLERR.rawValue | EPOLLHUP.rawValue) != 0 ? .max : events
+        let (ready, outcome) = state.withLockedValue { state -> (Waiters, Result<Void, Interruption>) in
+            let place = state.entries.index(forKey: descriptor)
+            guard let place, Self.token(descriptor, state.entries.values[place].owner) == token else {
+                return (Waiters(), .success(()))
             }
-            defer { state.entries[descriptor] = entry }
-            let ready = entry.waiters.filter { isBroken || events & $0.key.events != 0 }
-            entry.waiters = entry.waiters.filter { ready[$0.key] == nil }
+            let ready = state.entries.values[place].take(happened)
             // One shot has disarmed the descriptor for both: the one that still waits is armed again.
-            guard !entry.waiters.isEmpty, let failure = arm(&entry, descriptor) else { return (ready, .success(())) }
-            defer { entry.waiters = [:] }
-            return (ready.merging(entry.waiters) { ready, _ in ready }, .failure(.failed(errno: failure)))
+            guard state.entries.values[place].isWaitedFor, let failure = arm(&state.entries.values[place], descriptor)
+            else { return (ready, .success(())) }
+            let rest = state.entries.values[place].take(.max)
+            return (
+                Waiters(reader: ready.reader ?? rest.reader, writer: ready.writer ?? rest.writer),
+                .failure(.failed(errno: failure))
+            )
         }
-        for waiter in ready.values { waiter.resume(returning: outcome) }
+        ready.resume(outcome)
     }
 }
