@@ -3,6 +3,7 @@
 import AsyncAlgorithms
 import DemocracyDJ
 import MeshNode
+import MeshProtocol
 
 /// A person at a running node: shows the screen, and carries out what is typed. On a terminal there is a prompt with a
 /// panel; elsewhere lines come in and go out.
@@ -49,7 +50,11 @@ package actor PeopleSession {
         let feeders = feeders()
         defer { for feeder in feeders { feeder.cancel() } }
         begin()
-        for await event in node.output { take(event) }
+        for await event in node.output {
+            take(event)
+            if let deadline = screen.deadline { remind(at: deadline) }
+        }
+        reminder?.cancel()
         for feeder in feeders { feeder.cancel() }
         hasEnded = true
         if let display, Terminal.isOurs() {
@@ -61,6 +66,17 @@ package actor PeopleSession {
         }
     }
 
+    /// Says what is due later, where nothing happens until then.
+    private func remind(at deadline: MeshInstant) {
+        guard reminder == nil else { return }
+        reminder = Task {
+            try? await Task.sleep(until: start + deadline, clock: .continuous)
+            reminder = nil
+            if !Task.isCancelled { say(screen.overdue(now: now)) }
+        }
+    }
+
+    private var reminder: Task<Void, Never>?
     private var farewell: [String] = []
     /// The node has told everything: the terminal is somebody else's.
     private var hasEnded = false

@@ -55,6 +55,12 @@ struct Screen {
         return sentences.lines(event, now: now)
     }
 
+    /// When something is to be said though nothing has happened (`overdue`).
+    var deadline: MeshInstant? { sentences.deadline }
+
+    /// What is said because time has passed.
+    mutating func overdue(now: MeshInstant) -> [String] { sentences.overdue(now: now) }
+
     /// What a guest is told when its device begins to steer, or may not any more.
     private func steeringNews(_ snapshot: HostSnapshot) -> [String] {
         let me = watch.node.peer.id

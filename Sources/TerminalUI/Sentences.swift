@@ -10,7 +10,7 @@ import MeshSession
 struct Sentences {
     /// Where they are read.
     enum Place {
-        /// In a stream of lines: the queue is told whenever it changes.
+        /// In a stream of lines: the queue is told when it changes, as often as anybody reads it.
         case lines
         /// Above a panel that shows the present state by itself.
         case abovePanel
@@ -22,7 +22,12 @@ struct Sentences {
     let language: Language
     /// What the node is like.
     private(set) var watch: NodeWatch
+    /// The queue that was told last.
     private var last: HostSnapshot?
+    private var queues = RateLimit(
+        perSecond: TerminalLimits.queuesPerSecond, burst: TerminalLimits.queuesAtOnce, now: .zero)
+    /// The queue that is told as soon as the one before it has been read, and whether it is one from before a gap.
+    private var waiting: (snapshot: HostSnapshot, isStale: Bool)?
     /// How many steps of the driver were told of.
     private var toldSteps = 0
     private let picture: (@Sendable (String) -> [String]?)?
@@ -86,6 +91,7 @@ struct Sentences {
             .radio:
             []
         case .bye where role == .scan: tree(watch.hosts)
+        case .bye where waiting != nil: theLastQueue(now) + lines(event, now: now)
         case .bye(.ended): [say("The session has ended. The next start begins a new one. Bye.")]
         case .bye: [say("Bye.")]
         }
@@ -262,15 +268,38 @@ struct Sentences {
 
     // MARK: The host's state
 
+    /// When a queue is told that a crowd's votes have held back (`overdue`).
+    var deadline: MeshInstant? { waiting == nil ? nil : queues.opens(now: .zero) }
+
+    /// The queue that was held back, once it is time.
+    mutating func overdue(now: MeshInstant) -> [String] {
+        guard let waiting, queues.allows(now: now) else { return [] }
+        return tell(waiting.snapshot, isStale: waiting.isStale, now: now)
+    }
+
     private mutating func lines(_ snapshot: HostSnapshot, isStale: Bool, now: MeshInstant) -> [String] {
-        defer { last = snapshot }
-        guard place == .lines else { return [] }
+        guard place == .lines else {
+            last = snapshot
+            return []
+        }
+        waiting = nil
         // Who has come and gone was said already.
         if let last, last.queue == snapshot.queue, last.nowPlaying == snapshot.nowPlaying,
             last.isPlaying == snapshot.isPlaying
         {
             return []
         }
+        waiting = (snapshot, isStale)
+        return overdue(now: now)
+    }
+
+    /// What nothing can follow is told at once.
+    private mutating func theLastQueue(_ now: MeshInstant) -> [String] {
+        waiting.map { tell($0.snapshot, isStale: $0.isStale, now: now) } ?? []
+    }
+
+    private mutating func tell(_ snapshot: HostSnapshot, isStale: Bool, now: MeshInstant) -> [String] {
+        (last, waiting) = (snapshot, nil)
         let text = ViewText(view: watch.view(songs: TerminalLimits.shownSongs, now: now), language: language)
         let hidden = snapshot.queue.count - TerminalLimits.shownSongs
         return (isStale ? [say("What you saw last:")] : []) + ["", text.playing, text.guests]

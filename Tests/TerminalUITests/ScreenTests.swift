@@ -30,6 +30,33 @@ struct ScreenTests {
             ])
     }
 
+    @Test("a stream of lines has the queue once a second while a crowd votes, the newest, and the last one in the end")
+    func crowd() {
+        func voted(_ count: Int) -> NodeEvent {
+            .snapshot(Car.snapshot { $0.queue[0].voters = (0..<count).map { "voter \($0)" } }, isStale: false)
+        }
+        func votes(_ lines: [String]) -> [String] { lines.filter { $0.contains("[s2]") } }
+        var screen = Screen(Car.description(.host, Car.dad), .lines)
+        for count in 1...TerminalLimits.queuesAtOnce {
+            #expect(votes(screen.show(voted(count), now: .zero)).count == 1, "a few taps are answered one by one")
+        }
+        #expect(screen.deadline == nil)
+        for count in 11...30 { #expect(screen.show(voted(count), now: .milliseconds(count)) == []) }
+        #expect(screen.deadline == .seconds(1))
+        #expect(screen.overdue(now: .milliseconds(999)) == [])
+        let later = votes(screen.overdue(now: .seconds(1)))
+        #expect(later.count == 1 && later[0].contains("30 votes"))
+        #expect(screen.deadline == nil)
+
+        #expect(screen.show(voted(31), now: .seconds(1)) == [])
+        #expect(screen.show(voted(30), now: .seconds(1)) == [], "it is again as it was told")
+        #expect(screen.deadline == nil)
+        #expect(screen.show(voted(32), now: .seconds(1)) == [])
+        let last = screen.show(.bye(.terminated), now: .seconds(1))
+        #expect(votes(last).first?.contains("32 votes") == true)
+        #expect(last.last == "Bye.")
+    }
+
     @Test("a person who reads German is spoken to in German, above the panel and in it")
     func german() {
         var screen = Screen(Car.description(.guest, Car.ana), .abovePanel, language: .german)
