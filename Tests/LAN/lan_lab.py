@@ -15,6 +15,8 @@ from roadmesh_program.program import Program
 
 # Songs of a host, besides the one that plays.
 SONGS = 20
+# What a command may take, in seconds: each ends within one or two, and none may keep a test waiting for ever.
+LONGEST = 60.0
 
 BUS = """<busconfig>
   <type>system</type>
@@ -41,7 +43,7 @@ publish-workstation=no
 
 
 def run(*command: str) -> str:
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=LONGEST, check=False)
     assert done.returncode == 0, f"{' '.join(command)}: {done.stdout}{done.stderr}"
     return done.stdout
 
@@ -95,13 +97,13 @@ class Device:
     def _start_bus(self) -> None:
         config = self._folder / "bus.conf"
         config.write_text(BUS.format(socket=self._folder / "bus"))
-        self._begin("dbus-daemon", "--nofork", "--nopidfile", f"--config-file={config}")
+        self.begin("dbus-daemon", "--nofork", "--nopidfile", f"--config-file={config}")
         self._wait(lambda: (self._folder / "bus").exists())
 
     def start_avahi(self) -> None:
         config = self._folder / "avahi.conf"
         config.write_text(AVAHI.format(name=self._name))
-        self._avahi = self._begin(
+        self._avahi = self.begin(
             "avahi-daemon", "--no-drop-root", "--no-chroot", "--no-rlimits", "--no-proc-title", "-f", str(config)
         )
         self._wait(self._avahi_runs)
@@ -117,7 +119,8 @@ class Device:
         )
         return "int32 2" in done.stdout
 
-    def _begin(self, *command: str) -> subprocess.Popen[bytes]:
+    def begin(self, *command: str) -> subprocess.Popen[bytes]:
+        """A process that runs until the device is switched off."""
         log = (self._folder / f"{command[0]}.log").open("ab")
         self._daemons.append(subprocess.Popen([*self.inside, *command], stdout=log, stderr=log))
         return self._daemons[-1]
@@ -142,6 +145,13 @@ class Device:
 
     def run(self, *command: str) -> str:
         return run(*self.inside, *command)
+
+    def told_within(self, seconds: float, *command: str) -> str:
+        """What a command says, for as long as this: it may end before, and is ended then."""
+        try:
+            return subprocess.run([*self.inside, *command], capture_output=True, timeout=seconds).stdout.decode()
+        except subprocess.TimeoutExpired as late:
+            return (late.stdout or b"").decode()
 
     # What happens to a network.
 
