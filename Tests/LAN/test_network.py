@@ -35,11 +35,20 @@ def names(device: Device) -> str:
     return " ".join(row[-1] for row in browse(device))
 
 
+def forget(*devices: Device) -> None:
+    """Who was there before is known to nobody. A daemon does not forget everybody who has said goodbye: of hosts that are there for
+    a moment, one in a hundred stays in Avahi 0.8's cache on a busy machine, with its place."""
+    for device in devices:
+        device.stop_avahi()
+    for device in devices:
+        device.start_avahi()
+
+
 def until_nobody_is_told(device: Device) -> None:
     """A goodbye takes a second to be one (RFC 6762, 10.1)."""
     deadline = monotonic() + TOLD
-    while browse(device):
-        assert monotonic() < deadline
+    while told := browse(device):
+        assert monotonic() < deadline, told
 
 
 def until_host_is_told(device: Device) -> None:
@@ -71,7 +80,7 @@ def voted(host: Program, song: str) -> None:
 
 
 def test_looking_for_hosts_ends_although_one_goes_before_its_place_is_known(car: Device, seat: Device) -> None:
-    until_nobody_is_told(car)
+    forget(car, seat)
     # Whoever listens has Avahi remember what it hears.
     watcher = car.begin("avahi-browse", "--parsable", "_roadmesh._tcp")
     try:
@@ -109,8 +118,7 @@ def test_a_scan_names_the_bearer(
 def test_the_network_is_told_of_a_host_as_long_as_it_hosts_and_of_no_guest(
     car: Device, seat: Device, start: Start, songs: list[str]
 ) -> None:
-    until_nobody_is_told(car)
-    until_nobody_is_told(seat)
+    forget(car, seat)
     guest = start(seat, "guest", "Ana")
     host = start(car, "host", "Car", *songs)
     guest.expect("connection", state="connected", timeout=20)
@@ -125,6 +133,7 @@ def test_the_network_is_told_of_a_host_as_long_as_it_hosts_and_of_no_guest(
 def test_a_host_that_is_told_to_leave_the_network_alone_is_not_found_there(
     car: Device, seat: Device, start: Start, songs: list[str]
 ) -> None:
+    forget(car, seat)
     start(car, "host", "Car", *songs, lan="off")
     guest = start(seat, "guest", "Ana")
     guest.expect("connection", state="connected", timeout=20)
@@ -157,7 +166,7 @@ def test_a_node_written_from_the_document_joins_and_votes_over_the_network(
 
 
 def test_who_is_not_in_the_network_is_not_let_in(car: Device, seat: Device, start: Start, songs: list[str]) -> None:
-    until_nobody_is_told(seat)
+    forget(car, seat)
     start(car, "host", "Car", *songs)
     until_host_is_told(seat)
     port = browse(seat)[0][-2]
