@@ -6,6 +6,12 @@ import MeshProtocol
 /// When a broker is tried again, what people are told of it, and what it costs.
 struct BrokerAccount: Sendable {
     private var tries = 0
+    /// The server that was tried last, of how many.
+    private var server: Int?
+    private var servers = 1
+    /// When the last try began, and how long one took that has led to a connection.
+    private var began: MeshInstant
+    private var took: Duration?
     private var connectedSince: MeshInstant?
     /// Since when there is no connection.
     private var awaySince: MeshInstant
@@ -18,11 +24,26 @@ struct BrokerAccount: Sendable {
     private var atBeginOfHour = BrokerTraffic()
     private var billTold: MeshInstant
 
-    init(now: MeshInstant) { (awaySince, hourBegan, billTold) = (now, now, now) }
+    init(now: MeshInstant) { (began, awaySince, hourBegan, billTold) = (now, now, now, now) }
+
+    /// A try begins: with which of the broker's servers, and how long it may take. They are tried in turn, from one on that `chance`
+    /// decides, so that not all nodes are at the first.
+    mutating func begin(
+        _ options: MQTTConnection.Options, chance: Int, now: MeshInstant
+    ) -> MQTTConnection.Options {
+        var options = options
+        servers = options.broker.servers.count
+        options.server = (server.map { $0 + 1 } ?? chance) % servers
+        (server, began) = (options.server, now)
+        if servers > 1, let took, now - awaySince < BrokerLimits.hurry {
+            options.patience = min(max(took * 4, BrokerLimits.leastPatience), BrokerLimits.connect)
+        }
+        return options
+    }
 
     /// This node can call, and be called.
     mutating func connected(now: MeshInstant) -> [BrokerCondition] {
-        (connectedSince, fault) = (now, nil)
+        (connectedSince, fault, took) = (now, nil, now - began)
         return tell(.connected)
     }
 
@@ -38,9 +59,11 @@ struct BrokerAccount: Sendable {
         return judge(now: now)
     }
 
-    /// How long the next try waits: all of it is chance, so that many do not come at once. `jitter` is from 0 to 1.
+    /// How long the next try waits: all of it is chance, so that many do not come at once. `jitter` is from 0 to 1. It grows when all
+    /// servers have been tried, and is shorter where there are more of them, each of which fewer come to.
     func pause(jitter: Double) -> Duration {
-        let longest = BrokerLimits.firstPause * (1 << min(max(tries - 1, 0), 6))
+        let rounds = max(tries - 1, 0) / servers
+        let longest = BrokerLimits.firstPause * (1 << min(rounds, 8)) / servers
         return min(longest, BrokerLimits.longestPause) * jitter
     }
 

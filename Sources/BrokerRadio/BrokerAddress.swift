@@ -2,12 +2,22 @@
 
 import MeshProtocol
 
-/// Where a broker is and how it is spoken to: `mqtts://user@host:port/prefix`.
+/// Where a broker is and how it is spoken to: `mqtts://user@host:port/prefix`, or `mqtts://user@host:port,host:port/prefix` for one
+/// of several servers that pass on to one another what they are told.
 public struct BrokerAddress: Hashable, Sendable {
-    /// The host's name or numeric address.
-    public var host: String
-    /// The TCP port: 8883 for TLS, else 1883, where nothing else is said (IANA).
-    public var port: Int
+    /// One server of a broker's.
+    public struct Server: Hashable, Sendable {
+        /// The host's name or numeric address.
+        public var host: String
+        /// The TCP port: 8883 for TLS, else 1883, where nothing else is said (IANA).
+        public var port: Int
+
+        /// For people and logs.
+        public var text: String { "\(host.contains(":") ? "[\(host)]" : host):\(port)" }
+    }
+
+    /// The broker's servers, one at least.
+    public private(set) var servers: [Server]
     /// Whether TLS protects what goes to the broker.
     public var isSecure: Bool
     /// Who this node is to the broker.
@@ -42,7 +52,13 @@ public struct BrokerAddress: Hashable, Sendable {
             (user, password) = try Self.user(rest[..<at])
             rest = rest[rest.index(after: at)...]
         }
-        (host, port) = try Self.place(rest, isSecure ? 8883 : 1883)
+        servers = []
+        for text in rest.split(separator: ",", omittingEmptySubsequences: false) {
+            servers.append(try Self.server(text, isSecure ? 8883 : 1883))
+        }
+        guard servers.count <= BrokerLimits.servers else {
+            throw Fault(text: "it has more than \(BrokerLimits.servers) servers")
+        }
     }
 
     private static func user(_ text: Substring) throws(Fault) -> (String?, String?) {
@@ -54,7 +70,7 @@ public struct BrokerAddress: Hashable, Sendable {
         return (decoded[0], decoded.count > 1 ? decoded[1] : nil)
     }
 
-    private static func place(_ text: Substring, _ standard: Int) throws(Fault) -> (String, Int) {
+    private static func server(_ text: Substring, _ standard: Int) throws(Fault) -> Server {
         var (host, rest) = (text, Substring())
         if text.hasPrefix("["), let end = text.firstIndex(of: "]") {
             host = text[text.index(after: text.startIndex)..<end]
@@ -65,11 +81,11 @@ public struct BrokerAddress: Hashable, Sendable {
         guard !host.isEmpty, host.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
             throw Fault(text: "it has no host")
         }
-        if rest.isEmpty { return (String(host), standard) }
+        if rest.isEmpty { return Server(host: String(host), port: standard) }
         guard rest.hasPrefix(":"), let port = Int(rest.dropFirst()), (1...65_535).contains(port) else {
             throw Fault(text: "a port is a number from 1 to 65535")
         }
-        return (String(host), port)
+        return Server(host: String(host), port: port)
     }
 
     private static func prefix(_ path: String) throws(Fault) -> String {
@@ -89,10 +105,12 @@ public struct BrokerAddress: Hashable, Sendable {
     }
 
     /// Whether what goes to it stays on this device.
-    public var isLocal: Bool { host == "localhost" || host == "::1" || host.hasPrefix("127.") }
+    public var isLocal: Bool {
+        servers.allSatisfy { $0.host == "localhost" || $0.host == "::1" || $0.host.hasPrefix("127.") }
+    }
 
     /// For people and logs: without what is a secret.
-    public var text: String { "\(isSecure ? "mqtts" : "mqtt")://\(host.contains(":") ? "[\(host)]" : host):\(port)" }
+    public var text: String { "\(isSecure ? "mqtts" : "mqtt")://\(servers.map(\.text).joined(separator: ","))" }
 }
 
 /// The files that a TLS connection takes, in PEM.

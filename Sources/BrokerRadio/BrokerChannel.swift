@@ -13,7 +13,7 @@ final class BrokerChannel: RadioChannel {
         var arrived: [[UInt8]] = []
         /// Why nothing follows; without an error where the other side is gone.
         var end: RadioError??
-        /// Bytes that the broker has not acknowledged.
+        /// Bytes that have not left.
         var underWay = 0
     }
 

@@ -69,7 +69,8 @@ public actor BrokerClient {
 
     private func run() async {
         while !isClosed {
-            let connection = MQTTConnection(options)
+            let connection = MQTTConnection(
+                account.begin(options, chance: .random(in: 0..<BrokerLimits.servers), now: now))
             self.connection = connection
             for await event in connection.events { received(event, connection) }
             self.connection = nil
@@ -78,8 +79,9 @@ public actor BrokerClient {
         }
     }
 
+    private var now: MeshInstant { ContinuousClock.now - origin }
+
     private func received(_ event: MQTTEvent, _ connection: MQTTConnection) {
-        let now = ContinuousClock.now - origin
         switch event {
         case .connected:
             _ = account.connected(now: now)

@@ -10,6 +10,14 @@ public enum BrokerLimits {
 
     /// Time for a connection to be taken by the broker: name, TCP, TLS and MQTT, over a slow mobile network.
     static let connect: Duration = .seconds(10)
+    /// Where there is another server, and a connection was lost a moment ago, it may take four times as long as that one took, but so
+    /// long at least: a server of a cluster that has no leader says nothing for four seconds and then closes (NATS 2.9), and forgets
+    /// what it was asked meanwhile.
+    static let leastPatience: Duration = .seconds(2)
+    /// How long that holds: a cluster has new leaders in some ten seconds. After that the network may be another one, and slower.
+    static let hurry: Duration = .seconds(20)
+    /// Servers of one broker.
+    static let servers = 8
     /// Silence after which a ping is sent to the broker, and after one and a half of which the broker takes this node for gone (MQTT
     /// 3.1.1, 3.1.2.10). A ping costs some 170 bytes with all headers: 40 kilobytes an hour.
     static let keepAlive: Duration = .seconds(15)
@@ -26,7 +34,7 @@ public enum BrokerLimits {
     static let settled: Duration = .seconds(10)
     /// Nobody is told that the broker is out of reach before this has passed: a tunnel is none of its faults.
     static let patience: Duration = .seconds(10)
-    /// Messages that may wait in libmosquitto for their acknowledgement at a time; others wait for these.
+    /// Messages of a recording that may wait in libmosquitto for their acknowledgement at a time; others wait for these.
     static let underWay = 64
     /// What was said before the end may take so long to leave.
     static let farewell: Duration = .seconds(2)
@@ -53,7 +61,7 @@ public enum BrokerLimits {
     static let valueBytes = Limits.sduBytes + 3
     /// Values that wait to be read in a channel: `ChunkWindow` ends those that bring more.
     static let valuesWaiting = 64
-    /// Bytes of a channel that the broker has not acknowledged: twice those of the air, as an acknowledgement takes a round trip.
+    /// Bytes of a channel that have not left: twice those of the air.
     static let channelBytes = 2 * RadioLimits.channelBufferBytes
     /// Who was called answers within this time, or is called again: a round trip over two mobile networks takes a second at worst.
     static let answer: Duration = .seconds(4)
@@ -72,6 +80,9 @@ public enum BrokerLimits {
     static let restoresPerSecond = 1
     static let restoreBurst = 4
 
+    /// How long after a lost connection to a cluster an advertisement is not published for it to keep: without a leader, NATS holds up
+    /// for four seconds all that a client says after that, and has a leader some ten seconds after the loss of a server.
+    static let election: Duration = .seconds(12)
     /// How often a node's own advertisement is published again, whether it is there or not: clusters lose retained messages, or keep them
     /// from who subscribes at the wrong moment. 12 kilobytes an hour for each who hears it.
     static let published: Duration = .seconds(60)

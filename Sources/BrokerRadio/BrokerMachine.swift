@@ -89,6 +89,9 @@ struct BrokerMachine: Sendable {
     private var advertisement: Advertisement?
     /// When that was published last.
     private var published: MeshInstant?
+    /// When it is published for the broker to keep; nil where it was.
+    private var keptFrom: MeshInstant?
+    private let isCluster: Bool
     private var scanned: ServiceUUID?
     /// What is listened to: who was looked for once goes on being watched.
     private var filters: Set<String> = []
@@ -101,8 +104,10 @@ struct BrokerMachine: Sendable {
     private var restores = RateLimit(
         perSecond: BrokerLimits.restoresPerSecond, burst: BrokerLimits.restoreBurst, now: .zero)
 
-    /// A machine of the node at this address.
-    init(own: BrokerID, topics: BrokerTopics) { (self.own, self.topics) = (own, topics) }
+    /// A machine of the node at this address. `isCluster`: the broker has several servers.
+    init(own: BrokerID, topics: BrokerTopics, isCluster: Bool = false) {
+        (self.own, self.topics, self.isCluster) = (own, topics, isCluster)
+    }
 
     /// Channels that are open, or called for.
     var channelCount: Int { channels.count }
@@ -138,6 +143,9 @@ struct BrokerMachine: Sendable {
     private mutating func granted(_ filter: String, _ random: UInt64, _ now: MeshInstant) -> [Action] {
         guard filter == topics.inbox(own), isConnected, !isReady else { return [] }
         (isReady, heard, probed) = (true, now, nil)
+        // A cluster that has lost a server keeps nothing before it has a leader, and passes on nothing that is said after that: who is
+        // linked to this node has to hear of its new run at once.
+        if isCluster, published != nil { keptFrom = now + BrokerLimits.election }
         let watched = filters.sorted().map { Action.subscribe($0) }
         return [.ready] + watched + publish(now) + callAll(random, now)
     }
@@ -155,8 +163,10 @@ struct BrokerMachine: Sendable {
     private mutating func publish(_ now: MeshInstant) -> [Action] {
         guard isReady, let advertisement else { return [] }
         published = now
+        let isKept = keptFrom.map { now >= $0 } ?? true
+        if isKept { keptFrom = nil }
         let payload = BrokerPresence(run: run, advertisement).payload
-        return [.publish(topics.presence(advertisement.service, own), payload, isRetained: true)]
+        return [.publish(topics.presence(advertisement.service, own), payload, isRetained: isKept)]
     }
 
     private mutating func advertise(_ new: Advertisement?, _ now: MeshInstant) -> [Action] {
@@ -277,7 +287,8 @@ struct BrokerMachine: Sendable {
 
     private mutating func tick(_ random: UInt64, _ now: MeshInstant) -> [Action] {
         var actions = tell(now) + listen(random, now)
-        if let at = published, now - at >= BrokerLimits.published { actions += publish(now) }
+        let isDue = keptFrom.map { now >= $0 } ?? published.map { now - $0 >= BrokerLimits.published } ?? false
+        if isDue { actions += publish(now) }
         // Callers that were never there, or are there no more.
         channels = channels.filter { $0.value.answered.map { now - $0 < BrokerLimits.answer } ?? true }
         for (number, dial) in dials.sorted(by: { $0.key < $1.key }) {

@@ -47,10 +47,11 @@ public actor BrokerRadio: Radio {
         guard let own = BrokerID(of: peer) else { preconditionFailure("an identifier has 32 digits") }
         let topics = BrokerTopics(prefix: broker.prefix)
         options = MQTTConnection.Options(
-            broker: broker, files: files, client: "rm" + own.text, lastWill: topics.presence(service, own))
+            broker: broker, files: files, client: "rm" + own.text, lastWill: topics.presence(service, own),
+            quality: .unacknowledged)
         self.logger = logger
         advertisedFlags = AdvertisedFlags(critical: demands)
-        machine = BrokerMachine(own: own, topics: topics)
+        machine = BrokerMachine(own: own, topics: topics, isCluster: broker.servers.count > 1)
         account = BrokerAccount(now: .zero)
         (events, eventSink) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(RadioLimits.radioEvents))
     }
@@ -96,7 +97,8 @@ public actor BrokerRadio: Radio {
 
     private func run() async {
         while !isClosed {
-            let connection = MQTTConnection(options)
+            let connection = MQTTConnection(
+                account.begin(options, chance: .random(in: 0..<BrokerLimits.servers), now: now))
             self.connection = connection
             for await event in connection.events { received(event, connection) }
             account.carried(connection.traffic)

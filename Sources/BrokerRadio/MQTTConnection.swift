@@ -22,12 +22,24 @@ final class MQTTConnection: Sendable {
     /// What it is made of.
     struct Options: Sendable {
         var broker: BrokerAddress
+        /// Which of the broker's servers it goes to.
+        var server = 0
         var files: BrokerFiles
         var client: String
         /// Retained, and empty: what the broker publishes when this connection is gone.
         var lastWill: String?
         /// Longer messages are dropped.
         var messageBytes = BrokerLimits.messageBytes
+        var quality = Quality.acknowledged
+        /// How long the broker may take to take it, and to grant a subscription.
+        var patience = BrokerLimits.connect
+    }
+
+    /// What is published and subscribed to with (MQTT 3.1.1, 4.3).
+    enum Quality: Int32, Sendable {
+        /// For who finds out by itself what is missing. A cluster passes it on without asking its leader.
+        case unacknowledged = 0
+        case acknowledged = 1
     }
 
     /// What happens, for one listener.
@@ -38,7 +50,7 @@ final class MQTTConnection: Sendable {
         nonisolated(unsafe) var handle: OpaquePointer?
         var isClosing = false
         var isConnected = false
-        /// Subscriptions and messages that the broker has not acknowledged.
+        /// Subscriptions that the broker has not acknowledged, and messages that it has not, or that have not left where it does not do that.
         var asked: [Int32: String] = [:]
         var underWay: [Int32: @Sendable () -> Void] = [:]
         /// libmosquitto's last complaint.
@@ -72,13 +84,15 @@ final class MQTTConnection: Sendable {
     func subscribe(_ filter: String) {
         state.withLockedValue { state in
             var number: Int32 = 0
-            guard let handle = state.handle, state.isConnected, mosquitto_subscribe(handle, &number, filter, 1) == 0
+            guard let handle = state.handle, state.isConnected,
+                mosquitto_subscribe(handle, &number, filter, options.quality.rawValue) == 0
             else { return }
             state.asked[number] = filter
         }
     }
 
-    /// Publishes with QoS 1. Whether it will leave; `taken` is called when the broker has acknowledged it, or the connection is over.
+    /// Publishes. Whether it will leave; `taken` is called when the broker has acknowledged it, or when it has left where the broker does
+    /// not do that, or the connection is over.
     @discardableResult
     func publish(
         _ topic: String, _ payload: [UInt8], isRetained: Bool = false, taken: @escaping @Sendable () -> Void = {}
@@ -86,7 +100,8 @@ final class MQTTConnection: Sendable {
         state.withLockedValue { state in
             var number: Int32 = 0
             guard let handle = state.handle, state.isConnected, !state.isClosing,
-                mosquitto_publish(handle, &number, topic, Int32(payload.count), payload, 1, isRetained) == 0
+                mosquitto_publish(
+                    handle, &number, topic, Int32(payload.count), payload, options.quality.rawValue, isRetained) == 0
             else { return false }
             state.underWay[number] = taken
             return true
@@ -133,9 +148,9 @@ final class MQTTConnection: Sendable {
         }
         state.withLockedValue { $0.handle = handle }
         if let fault = prepare(handle) { return fault }
-        let broker = options.broker
+        let server = options.broker.servers[options.server]
         let begun = mosquitto_connect_async(
-            handle, broker.host, Int32(broker.port), Int32(BrokerLimits.keepAlive.components.seconds))
+            handle, server.host, Int32(server.port), Int32(BrokerLimits.keepAlive.components.seconds))
         guard begun == 0 || begun == MOSQ_ERR_CONN_PENDING.rawValue else { return BrokerFault(code: begun, refusal: 0) }
         var waitsSince = ContinuousClock.now
         var closing: ContinuousClock.Instant?
@@ -155,7 +170,7 @@ final class MQTTConnection: Sendable {
             if isClosing, closing == nil { closing = .now + BrokerLimits.farewell }
             if let closing, ContinuousClock.now > closing { return BrokerFault(.unreachable, "closed") }
             if !isWaiting { waitsSince = .now }
-            if ContinuousClock.now - waitsSince > BrokerLimits.connect { return BrokerFault(.unreachable, "no answer") }
+            if ContinuousClock.now - waitsSince > options.patience { return BrokerFault(.unreachable, "no answer") }
         }
     }
 
@@ -165,7 +180,7 @@ final class MQTTConnection: Sendable {
         mosquitto_int_option(handle, MOSQ_OPT_PROTOCOL_VERSION, Int32(MQTT_PROTOCOL_V311))
         mosquitto_int_option(handle, MOSQ_OPT_TCP_NODELAY, 1)
         mosquitto_max_inflight_messages_set(handle, UInt32(BrokerLimits.underWay))
-        if let topic = options.lastWill { mosquitto_will_set(handle, topic, 0, nil, 1, true) }
+        if let topic = options.lastWill { mosquitto_will_set(handle, topic, 0, nil, options.quality.rawValue, true) }
         if let user = options.broker.user { mosquitto_username_pw_set(handle, user, options.broker.password) }
         setCallbacks(handle)
         guard options.broker.isSecure else { return nil }

@@ -101,6 +101,31 @@ struct BrokerMachineTests {
         #expect(host.handle(.tick, random: 5, now: BrokerLimits.published + .seconds(1)) == [])
     }
 
+    @Test(
+        "whose connection was lost is told of at once, by a cluster without its having to keep that, which may have no leader",
+        arguments: [false, true])
+    func lostServer(isCluster: Bool) throws {
+        var host = BrokerMachine(own: try id(car), topics: topics, isCluster: isCluster)
+        let inbox = topics.inbox(try id(car))
+        let advertisement = Advertisement(service: service, peer: car)
+        func told(_ actions: [BrokerMachine.Action]) -> [Bool] {
+            actions.compactMap { if case .publish(_, _, let isRetained) = $0 { isRetained } else { nil } }
+        }
+        _ = host.handle(.advertise(advertisement), random: 1, now: .zero)
+        _ = host.handle(.connected(run: [1, 1, 1, 1]), random: 2, now: .zero)
+        #expect(
+            told(host.handle(.granted(inbox), random: 3, now: .zero)) == [true], "a first connection has lost nothing")
+        _ = host.handle(.ended, random: 4, now: .seconds(30))
+        _ = host.handle(.connected(run: [2, 2, 2, 2]), random: 5, now: .seconds(31))
+        #expect(told(host.handle(.granted(inbox), random: 6, now: .seconds(31))) == [!isCluster])
+        // What the cluster has kept of the former connection comes back.
+        let (topic, former) = try presence(of: car, run: [1, 1, 1, 1])
+        #expect(told(host.handle(.arrived(topic: topic, former), random: 7, now: .seconds(32))) == [!isCluster])
+        #expect(told(host.handle(.tick, random: 8, now: .seconds(42))) == [])
+        #expect(told(host.handle(.tick, random: 9, now: .seconds(43))) == (isCluster ? [true] : []))
+        #expect(told(host.handle(.tick, random: 10, now: .seconds(44))) == [])
+    }
+
     @Test("when the connection to the broker is gone, every channel and everybody who was heard is")
     func ended() throws {
         var (guest, channel) = try linked()
@@ -258,19 +283,30 @@ struct BrokerAddressTests {
     @Test("what people write is understood, and what is wrong with the rest is said")
     func reads() throws {
         let whole = try BrokerAddress("mqtts://ana%40home:se%3Acret@broker.example.org:8884/fleet/7")
-        #expect(whole.host == "broker.example.org" && whole.port == 8884 && whole.isSecure)
+        #expect(whole.servers == [.init(host: "broker.example.org", port: 8884)] && whole.isSecure)
         #expect(whole.user == "ana@home" && whole.password == "se:cret" && whole.prefix == "fleet/7")
         #expect(whole.text == "mqtts://broker.example.org:8884", "a secret is shown to nobody")
         let plain = try BrokerAddress("MQTT://[::1]")
-        #expect(plain.host == "::1" && plain.port == 1883 && !plain.isSecure && plain.prefix == "roadmesh")
+        #expect(plain.servers == [.init(host: "::1", port: 1883)] && !plain.isSecure && plain.prefix == "roadmesh")
         #expect(plain.isLocal && !whole.isLocal)
         for wrong in [
             "", "broker.example.org", "http://x", "mqtts://", "mqtts://@x", "mqtts://x:0", "mqtts://x:70000",
             "mqtts://x:y", "mqtts://x/a//b", "mqtts://x/a/+", "mqtts://x/#", "mqtts://x/$SYS", "mqtts://a b",
-            "mqtts://x/" + String(repeating: "p", count: 65), "mqtts://%zz@x",
+            "mqtts://x/" + String(repeating: "p", count: 65), "mqtts://%zz@x", "mqtts://a,", "mqtts://a,,b",
+            "mqtts://" + Array(repeating: "a", count: 9).joined(separator: ","),
         ] {
             #expect(throws: BrokerAddress.Fault.self, "\(wrong)") { try BrokerAddress(wrong) }
         }
+    }
+
+    @Test("a broker has several servers, each with a port of its own or the standard one")
+    func servers() throws {
+        let cluster = try BrokerAddress("mqtt://ana@127.0.0.1:1884,[::1],localhost:1885/fleet")
+        #expect(cluster.servers.map(\.host) == ["127.0.0.1", "::1", "localhost"])
+        #expect(cluster.servers.map(\.port) == [1884, 1883, 1885])
+        #expect(cluster.user == "ana" && cluster.prefix == "fleet" && cluster.isLocal)
+        #expect(cluster.text == "mqtt://127.0.0.1:1884,[::1]:1883,localhost:1885")
+        #expect(try !BrokerAddress("mqtt://localhost,example.org").isLocal, "a password would leave the device")
     }
 }
 
@@ -318,6 +354,46 @@ struct BrokerAccountTests {
         _ = account.connected(now: .seconds(30))
         _ = account.ended(lost, now: .seconds(50))
         #expect(account.pause(jitter: 1) == BrokerLimits.firstPause)
+    }
+
+    private func options(servers: Int) throws -> MQTTConnection.Options {
+        let hosts = (0..<servers).map { "s\($0)" }.joined(separator: ",")
+        return MQTTConnection.Options(broker: try BrokerAddress("mqtt://\(hosts)"), files: BrokerFiles(), client: "c")
+    }
+
+    @Test("a broker's servers are tried in turn, from any on, and pauses grow when all have been tried")
+    func turns() throws {
+        let three = try options(servers: 3)
+        var account = BrokerAccount(now: .zero)
+        var tried: [Int] = []
+        var pauses: [Double] = []
+        for number in 0..<6 {
+            tried.append(account.begin(three, chance: 7, now: .seconds(number)).server)
+            _ = account.ended(lost, now: .seconds(number))
+            pauses.append((account.pause(jitter: 1) / .milliseconds(1)).rounded())
+        }
+        #expect(tried == [1, 2, 0, 1, 2, 0])
+        #expect(pauses == [167, 167, 167, 333, 333, 333], "milliseconds")
+    }
+
+    @Test(
+        "after a connection another server has not much longer than that one took, for a while; the only one has its time",
+        arguments: [1, 3])
+    func patience(of servers: Int) throws {
+        let options = try options(servers: servers)
+        var account = BrokerAccount(now: .zero)
+        func patience(at second: Double) -> Duration {
+            account.begin(options, chance: 0, now: .seconds(second)).patience
+        }
+        #expect(patience(at: 0) == BrokerLimits.connect, "nobody knows how slow the network is")
+        _ = account.connected(now: .seconds(1))
+        _ = account.ended(lost, now: .seconds(60))
+        #expect(patience(at: 60) == (servers > 1 ? .seconds(4) : BrokerLimits.connect))
+        _ = account.connected(now: .seconds(60.1))
+        _ = account.ended(lost, now: .seconds(90))
+        #expect(patience(at: 90) == (servers > 1 ? BrokerLimits.leastPatience : BrokerLimits.connect))
+        _ = account.ended(lost, now: .seconds(95))
+        #expect(patience(at: 111) == BrokerLimits.connect, "the network may be a slower one by now")
     }
 
     @Test("the bill of an hour has what all its connections have carried, and begins anew after it")

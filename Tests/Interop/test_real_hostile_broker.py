@@ -106,8 +106,8 @@ def test_all_that_is_said_is_what_the_document_says(pair: Pair) -> None:
     assert {connect.client for connect in broker.connects} == {client_id(car), client_id(bob)}
     assert all(connect.is_clean for connect in broker.connects)
     wills = {connect.client: connect.will for connect in broker.connects}
-    assert wills[client_id(car)] == Publish(TOPICS.here(car), b"", 1, retain=True)
-    assert broker.subscribed and all(qos == 1 for _, _, qos in broker.subscribed)
+    assert wills[client_id(car)] == Publish(TOPICS.here(car), b"", 0, retain=True)
+    assert broker.subscribed and all(qos == 0 for _, _, qos in broker.subscribed)
     for who in (car, bob):
         assert next(topic for client, topic, _ in broker.subscribed if client == client_id(who)) == TOPICS.to(who)
     # Who may say what to whom.
@@ -119,7 +119,7 @@ def test_all_that_is_said_is_what_the_document_says(pair: Pair) -> None:
     assert {seen.message.topic for seen in broker.published(CALLS)} == {TOPICS.call(car)}
     assert {call.channel for call in calls} == pair.channels and len(calls) == len(pair.channels)
     for seen in broker.seen:
-        assert seen.message.qos == 1 and seen.message.retain == (seen in heres), seen
+        assert seen.message.qos == 0 and seen.message.retain == (seen in heres), seen
         assert len(seen.message.payload) <= LARGEST_VALUE
     runs = [Presence.read(seen.message.payload).run for seen in heres if seen.message.payload]
     assert len(set(runs)) == 2

@@ -32,7 +32,9 @@ public struct BrokerChoice: Hashable, Sendable {
         }
         if address.password != nil, !address.isLocal {
             throw SetupProblem(
-                .usage, "mqtt:// would show the password to everybody on the way to \(address.host); use mqtts://.")
+                .usage,
+                "mqtt:// would show the password to everybody on the way to \(address.servers.map(\.host).joined(separator: ", ")); "
+                    + "use mqtts://.")
         }
         if [authorities, certificate, key].contains(where: { $0 != nil }) {
             throw SetupProblem(.usage, "Certificates are for mqtts://, and this broker is \(address.text).")

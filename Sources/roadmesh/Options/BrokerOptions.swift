@@ -8,8 +8,8 @@ import MeshNode
 struct BrokerOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "An MQTT broker that links cars out of radio range; the password is in $ROADMESH_BROKER_PASSWORD, or in the file "
-                + "of --broker-password.", valueName: "mqtts://user@host"))
+            "An MQTT broker that links cars out of radio range, its servers separated by commas; the password is in "
+                + "$ROADMESH_BROKER_PASSWORD, or in the file of --broker-password.", valueName: "mqtts://user@host"))
     var broker: String?
 
     @Option(help: ArgumentHelp("A file with the broker's password.", valueName: "file"), completion: .file())

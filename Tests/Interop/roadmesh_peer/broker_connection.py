@@ -13,7 +13,8 @@ from paho.mqtt.enums import CallbackAPIVersion
 
 from .net import Net
 
-QOS = 1
+QOS = 0
+"""Nobody acknowledges a message but who it is for."""
 KEEP_ALIVE = 10
 """A broker that says nothing for so many seconds is asked, and after as many again it is lost."""
 

@@ -204,13 +204,25 @@ class Cluster:
             broker.kill()
 
 
+def made_mosquitto(folder: Path, name: str) -> Broker:
+    [port] = free_ports(1)
+    config = folder / f"{name}.conf"
+    config.write_text(MOSQUITTO.format(port=port))
+    return Broker([installed("mosquitto"), "-c", str(config)], port, folder / f"{name}.log")
+
+
 @pytest.fixture
 def mosquitto(tmp_path: Path) -> Iterator[Broker]:
-    [port] = free_ports(1)
-    config = tmp_path / "mosquitto.conf"
-    config.write_text(MOSQUITTO.format(port=port))
-    broker = Broker([installed("mosquitto"), "-c", str(config)], port, tmp_path / "mosquitto.log")
+    broker = made_mosquitto(tmp_path, "mosquitto")
     broker.start()
+    yield broker
+    broker.kill()
+
+
+@pytest.fixture
+def spare_mosquitto(tmp_path: Path) -> Iterator[Broker]:
+    """Another one, that does not run yet."""
+    broker = made_mosquitto(tmp_path, "spare")
     yield broker
     broker.kill()
 

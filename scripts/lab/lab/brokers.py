@@ -147,6 +147,14 @@ class NatsCluster:
             server.start()
         wait(self._has_leader, "the cluster")
 
+    def leads_sessions(self, number: int) -> bool:
+        """Whether a server leads the group that keeps MQTT's sessions."""
+        url = f"http://127.0.0.1:{self._http[number]}/jsz?accounts=1&streams=1"
+        with urllib.request.urlopen(url, timeout=5) as answer:
+            told = json.load(answer)
+        streams = [one for account in told.get("account_details", []) for one in account.get("stream_detail", [])]
+        return any(one["name"] == "$MQTT_sess" and one.get("cluster", {}).get("leader") == f"n{number}" for one in streams)
+
     def _has_leader(self) -> bool:
         with suppress(OSError, ValueError):
             for port in self._http:
