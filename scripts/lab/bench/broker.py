@@ -53,7 +53,7 @@ def echoes(port: int) -> list[float]:
     came = threading.Event()
     ready = threading.Event()
     client = Client(CallbackAPIVersion.VERSION2, client_id="echo", protocol=MQTTv311)
-    client.on_connect = lambda *_: client.subscribe("echo/one", 1)
+    client.on_connect = lambda *_: client.subscribe("echo/one", 0)
     client.on_subscribe = lambda *_: ready.set()
     # Its own pauses would count as the broker's.
     client.on_socket_open = lambda _, __, opened: opened.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -65,7 +65,7 @@ def echoes(port: int) -> list[float]:
     for _ in range(ECHOES):
         came.clear()
         began = time.monotonic()
-        client.publish("echo/one", bytes(40), 1)
+        client.publish("echo/one", bytes(40), 0)
         assert came.wait(JOINED)
         seconds.append(time.monotonic() - began)
     client.loop_stop()

@@ -32,13 +32,15 @@ class Road:
         threading.Thread(target=self._loop.run_forever, daemon=True).start()
 
     async def _carry(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        for _ in self._ports:
-            port = self._ports[self._next % len(self._ports)]
-            self._next += 1
-            with suppress(OSError):
-                there = await asyncio.open_connection("127.0.0.1", port)
-                await asyncio.gather(self._one_way(reader, there[1]), self._one_way(there[0], writer))
-                return
+        # One of asyncio's streams that is cancelled is complained of: this one ends.
+        with suppress(asyncio.CancelledError):
+            for _ in self._ports:
+                port = self._ports[self._next % len(self._ports)]
+                self._next += 1
+                with suppress(OSError):
+                    there = await asyncio.open_connection("127.0.0.1", port)
+                    await asyncio.gather(self._one_way(reader, there[1]), self._one_way(there[0], writer))
+                    return
         writer.close()
 
     async def _one_way(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
