@@ -116,7 +116,8 @@ enum FramingTarget {
                 try invariant(isForged, "a link on which both keep to the window ends")
                 return false
             }
-            try invariant(waiting[end].count <= Limits.chunkWindow, "\(waiting[end].count) chunks wait")
+            // The end waits beside the others.
+            try invariant(waiting[end].count <= Limits.chunkWindow + 1, "\(waiting[end].count) chunks wait")
             return true
         }
         while !script.isAtEnd {

@@ -46,6 +46,16 @@ struct ChunkWindowTests {
         #expect(window.arrived(chunk) == .broken)
     }
 
+    @Test(
+        "what comes behind the end ends the link: else it would wait without a limit",
+        arguments: [[0x03], [0xC3], [0x80, 0, 1]])
+    func behindTheEnd(_ value: [UInt8]) {
+        var window = ChunkWindow()
+        #expect(window.arrived([0x03]) == .chunk)
+        #expect(window.arrived(value) == .broken)
+        #expect(window.arrived([0x40]) == .broken, "an acknowledgement is looked at as before")
+    }
+
     @Test("an acknowledgement of what was not sent ends the link, one that comes twice does not")
     func forged() {
         var window = ChunkWindow()

@@ -9,7 +9,7 @@ public struct ChunkWindow: Sendable {
         case chunk
         /// Some of this side's chunks have been taken.
         case acknowledgement
-        /// More than may be under way, or an acknowledgement of what was not sent: the link ends.
+        /// More than may be under way, anything behind the end, or an acknowledgement of what was not sent: the link ends.
         case broken
     }
 
@@ -23,6 +23,8 @@ public struct ChunkWindow: Sendable {
     private var nextTaken: UInt8 = 0
     private var waiting = 0
     private var unacknowledged = 0
+    /// The other side has said that it is over.
+    private var hasEnded = false
 
     /// A window at the beginning of a link.
     public init() {}
@@ -45,8 +47,11 @@ public struct ChunkWindow: Sendable {
     /// A value has arrived.
     public mutating func arrived(_ value: [UInt8]) -> Arrival {
         guard value.count == 1, let header = value.first, header & Self.kind == Self.acknowledgement else {
+            // Else who ends a link again and again could fill the memory of who does not read.
+            guard !hasEnded else { return .broken }
             // The end is told beside the others. What it means is for who reads.
-            guard value.count != 1 else { return .chunk }
+            hasEnded = value.count == 1
+            guard !hasEnded else { return .chunk }
             waiting += 1
             return waiting + unacknowledged <= Limits.chunkWindow ? .chunk : .broken
         }
