@@ -69,8 +69,14 @@ public struct AppFeature: Feature {
     /// The guest's decisions, where it joins.
     public var guest: GuestFeature? { if case .joining(let guest) = mode { guest } else { nil } }
 
+    /// Whether it hosts. A look at the whole feature copies it, and this is asked after each event.
+    public var isHosting: Bool { if case .hosting = mode { true } else { false } }
+
+    /// Whether it is a guest.
+    public var isJoining: Bool { if case .joining = mode { true } else { false } }
+
     /// When the host's `tick` is due.
-    public var deadline: MeshInstant? { host?.deadline }
+    public var deadline: MeshInstant? { if case .hosting(let host) = mode { host.deadline } else { nil } }
 
     /// Takes an event. What does not fit what the application is doing changes nothing.
     public mutating func handle(_ event: Event, now: MeshInstant) -> [Effect] {

@@ -100,6 +100,9 @@ public enum DJLimits {
     public static let heldChanges = 64
     /// Bytes of these: as much as the whole may have.
     public static let heldChangeBytes = messageBytes
+    /// Songs or guests of a list that are new or elsewhere and compared with each of the others, to see that none is there twice. With
+    /// more a set of all is cheaper.
+    static let comparedItems = 8
     /// Steps of the driver that can be undone: what one remembers, and not a history of the drive.
     public static let undoSteps = 5
     /// How long each can be: who drives gets to it at the next red light, and nobody is surprised by a song of long ago.

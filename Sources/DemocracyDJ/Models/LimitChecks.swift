@@ -81,22 +81,25 @@ extension HostSnapshot {
     func isWithinLimits(after before: HostSnapshot?) -> Bool {
         (nowPlaying == before?.nowPlaying || nowPlaying?.isWithinLimits != false)
             && (queue == before?.queue || isQueueWithinLimits(after: before?.queue ?? []))
-            && (connectedPeers == before?.connectedPeers || areGuestsWithinLimits)
+            && (connectedPeers == before?.connectedPeers || areGuestsWithinLimits(after: before?.connectedPeers ?? []))
             && (skipVoters == before?.skipVoters || areWithinLimits(skipVoters))
             && (drivers == before?.drivers || areWithinLimits(drivers))
     }
 
     private func isQueueWithinLimits(after old: [QueueItem]) -> Bool {
-        queue.count <= DJLimits.queuedSongs && areDistinct(queue.map(\.id))
+        queue.count <= DJLimits.queuedSongs && areDistinct(queue, after: old, by: \.song.id)
             && queue.enumerated().allSatisfy { place, item in
                 old.indices.contains(place) && old[place] == item || item.isWithinLimits
             }
     }
 
-    private var areGuestsWithinLimits: Bool {
-        connectedPeers.count <= DJLimits.connectedPeers
-            && connectedPeers.allSatisfy { DJLimits.isPeerID($0.id) && $0.name.utf8.count <= Limits.nameBytes }
-            && areDistinct(connectedPeers.map(\.id))
+    private func areGuestsWithinLimits(after old: [Peer]) -> Bool {
+        let (start, end) = old.commonEnds(with: connectedPeers, by: ==)
+        return connectedPeers.count <= DJLimits.connectedPeers
+            && connectedPeers[start..<connectedPeers.count - end].allSatisfy {
+                DJLimits.isPeerID($0.id) && $0.name.utf8.count <= Limits.nameBytes
+            }
+            && areDistinct(connectedPeers, after: old, by: \.id)
     }
 
     private func areWithinLimits(_ some: [Peer.ID]) -> Bool {
@@ -105,3 +108,14 @@ extension HostSnapshot {
 }
 
 private func areDistinct(_ texts: [String]) -> Bool { Set(texts).count == texts.count }
+
+/// The same of a list that follows on one in which they are. What stands at the ends of both is distinct, and a little between them is
+/// compared with all: one guest who comes is not worth a set of a thousand.
+private func areDistinct<Element>(_ new: [Element], after old: [Element], by id: (Element) -> String) -> Bool {
+    let (start, end) = old.commonEnds(with: new) { id($0) == id($1) }
+    let between = start..<new.count - end
+    guard between.count <= DJLimits.comparedItems else { return areDistinct(new.map(id)) }
+    return between.allSatisfy { place in
+        new.indices.allSatisfy { $0 == place || id(new[$0]) != id(new[place]) }
+    }
+}

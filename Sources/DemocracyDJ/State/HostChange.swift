@@ -24,9 +24,7 @@ public struct HostChange: Hashable, Sendable {
 
         /// The new voters, or nil where this is no change of those old ones.
         func applied(to old: [Peer.ID]) -> [Peer.ID]? {
-            let gone = Set(removed)
-            guard gone.allSatisfy(old.indices.contains) else { return nil }
-            return old.indices.filter { !gone.contains($0) }.map { old[$0] } + added
+            old.without(removed).map { $0 + added }
         }
     }
 

@@ -55,10 +55,9 @@ struct ListChange<Element: Hashable & Sendable>: Hashable, Sendable {
     /// The new list, or nil where this is no change of that old one.
     func applied(to old: [Element]) -> [Element]? {
         guard !removed.isEmpty || !inserted.isEmpty else { return old }
-        var taken = Set(removed)
-        for case .moved(let place) in inserted.map(\.source) { taken.insert(place) }
-        guard taken.allSatisfy(old.indices.contains) else { return nil }
-        var list = old.indices.filter { !taken.contains($0) }.map { old[$0] }
+        var taken = removed
+        for case .moved(let place) in inserted.lazy.map(\.source) { taken.append(place) }
+        guard var list = old.without(taken) else { return nil }
         for insertion in inserted {
             guard (0...list.count).contains(insertion.at) else { return nil }
             switch insertion.source {
@@ -67,5 +66,22 @@ struct ListChange<Element: Hashable & Sendable>: Hashable, Sendable {
             }
         }
         return list
+    }
+}
+
+extension Array {
+    /// What is left when some places are taken out, each of them named once or more; nil where one is not there. What stands between
+    /// them is copied as it is: of a thousand guests nobody is looked at by himself.
+    func without(_ places: [Int]) -> [Element]? {
+        guard places.allSatisfy(indices.contains) else { return nil }
+        var left: [Element] = []
+        left.reserveCapacity(count)
+        var start = 0
+        for place in places.sorted() where place >= start {
+            left += self[start..<place]
+            start = place + 1
+        }
+        left += self[start...]
+        return left
     }
 }

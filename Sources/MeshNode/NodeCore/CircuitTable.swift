@@ -99,8 +99,11 @@ struct CircuitTable: Sendable {
 
     /// When something is due.
     var deadline: MeshInstant? {
-        (relays.values.map { $0.idleSince.map { $0 + NodeLimits.idleCarrier } } + [wantsState?.at, heartbeat?.until])
-            .compactMap(\.self).min()
+        var first = earliest(wantsState?.at, heartbeat?.until)
+        for relay in relays.values where relay.idleSince != nil {
+            first = earliest(first, relay.idleSince.map { $0 + NodeLimits.idleCarrier })
+        }
+        return first
     }
 
     /// The links to relays that were of no use for long enough.

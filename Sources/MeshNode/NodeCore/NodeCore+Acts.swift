@@ -68,7 +68,7 @@ extension NodeCore {
             // What stands is told again to who looks for something to do about it.
             for notice in screen.standing { show(.notice(notice)) }
             if screen.standing.isEmpty { tell(Notice(.nothingToRetry)) }
-        case .retryRadio: decisions.app.host != nil ? emit(.retryRadio) : scan()
+        case .retryRadio: decisions.app.isHosting ? emit(.retryRadio) : scan()
         case .answer(let number): emit(.answered(number))
         case .quit(let reason):
             isQuitting = true
@@ -190,7 +190,7 @@ extension NodeCore {
     }
 
     mutating func steer(_ event: ReconnectPolicy.Event) {
-        guard decisions.app.guest != nil else { return }
+        guard decisions.app.isJoining else { return }
         if event == .dialFailed { activity.isDialling = false }
         for action in decisions.policy.handle(event, now: context.now, jitter: nextJitter()) {
             switch action {
@@ -245,9 +245,9 @@ extension NodeCore {
         if let heard = decisions.app.host?.playback(now: context.now), let event = screen.hears(heard) { show(event) }
         if let offered = decisions.app.host?.steering, let event = screen.offers(offered) { show(event) }
         activity.links = decisions.presence.overRadio
-        activity.isAdvertising = decisions.app.host != nil
+        activity.isAdvertising = decisions.app.isHosting
         // A dial that has become a link is none any more.
-        if decisions.app.guest != nil, activity.links > 0 { activity.isDialling = false }
+        if decisions.app.isJoining, activity.links > 0 { activity.isDialling = false }
         if let event = screen.radioDoes(activity) { show(event) }
     }
 }

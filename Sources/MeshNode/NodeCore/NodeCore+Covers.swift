@@ -41,7 +41,7 @@ extension NodeCore {
     }
 
     /// A guest asks for covers where it has a page that shows them.
-    private var showsCovers: Bool { decisions.app.guest != nil && configuration.description.http != nil }
+    private var showsCovers: Bool { configuration.description.http != nil && decisions.app.isJoining }
 
     /// After each event: what is on view may be something else, and there may be nothing better to say any more.
     mutating func lookAtCovers() {

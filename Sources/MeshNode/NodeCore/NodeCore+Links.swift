@@ -51,7 +51,7 @@ extension NodeCore {
             wayEnded(id, end)
             if circuits.place(of: id) == nil { emit(.linksChanged) }
             // It was for a better way than the one that is up.
-            if decisions.app.guest != nil, context.mesh.host != nil { return wasDialled ? look(.failed) : () }
+            if decisions.app.isJoining, context.mesh.host != nil { return wasDialled ? look(.failed) : () }
         case .ended(let peer, let end):
             log(end, "\(peer)")
             // Who has gone over to another link, or another way, is not lost.
@@ -181,7 +181,7 @@ extension NodeCore {
 
     /// The host is heard on a better bearer than the link to it: that link stays until the other is up.
     mutating func better(_ peer: Peer) {
-        guard decisions.app.guest != nil, !hasEnded, let host = context.mesh.host,
+        guard decisions.app.isJoining, !hasEnded, let host = context.mesh.host,
             Identity.head(of: host.id) == Identity.head(of: peer.id), let link = context.mesh.link(to: host.id),
             circuits.place(of: link) == nil
         else { return }

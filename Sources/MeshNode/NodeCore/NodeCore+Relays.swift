@@ -24,7 +24,7 @@ extension NodeCore {
     // MARK: What is heard
 
     mutating func heard(_ relay: RelayScanResult) {
-        guard decisions.app.guest != nil else { return }
+        guard decisions.app.isJoining else { return }
         switch ways.heard(relay, now: context.now) {
         case .steer: steer(to: relay)
         case .tell: waiting.append(.way(relay))
@@ -133,7 +133,7 @@ extension NodeCore {
 
     /// A link to the host is up: what else was a way there is needed no more.
     mutating func isOnItsWay(_ id: MeshCore.LinkID) {
-        guard decisions.app.guest != nil else { return }
+        guard decisions.app.isJoining else { return }
         quietLoss.isOver()
         let place = circuits.place(of: id)
         for link in circuits.relays.keys.sorted() where link != place?.carrier {
@@ -163,7 +163,7 @@ extension NodeCore {
 
     /// A link to the host is over, or has never been up.
     mutating func wayEnded(_ id: MeshCore.LinkID, _ end: LinkEnd) {
-        guard decisions.app.guest != nil else { return }
+        guard decisions.app.isJoining else { return }
         if context.mesh.host == nil {
             look(.down)
             perform(duty.handle(.down, now: context.now))
@@ -251,11 +251,10 @@ extension NodeCore {
 
     var waysDeadline: MeshInstant? {
         guard !isQuitting else { return nil }
-        let deadlines = [
-            ways.deadline, dials.deadline, duty.deadline, circuits.deadline, betterWay.deadline, quietLoss.deadline,
-            places.deadline,
-        ]
-        return deadlines.compactMap(\.self).min()
+        // Asked after each event: no array is made for it.
+        let wayDeadline = earliest(earliest(ways.deadline, dials.deadline), earliest(duty.deadline, circuits.deadline))
+        return earliest(
+            earliest(wayDeadline, betterWay.deadline), earliest(quietLoss.deadline, places.deadline))
     }
 
     mutating func tickWays() {

@@ -396,7 +396,7 @@ public struct NodeCore: Sendable {
     private var timeIsUp: MeshInstant? { earliest(decisions.deadline, storeOutage?.retryAt) }
 
     /// Whether the node hosts.
-    public var isHost: Bool { decisions.app.host != nil }
+    public var isHost: Bool { decisions.app.isHosting }
 
     /// Says where the node's page is, before it starts.
     public mutating func isShown(at http: String, door: String?) {
@@ -413,7 +413,8 @@ public struct NodeCore: Sendable {
     /// Whether the next SDU of a link may be read.
     public func mayRead(_ id: MeshCore.LinkID, now: MeshInstant) -> Bool {
         isQuitting
-            || !links.isHeld(id, now: now) && context.mesh.peer(on: id).map { waiting.hasRoom(for: $0.id) } != false
+            || !links.isHeld(id, now: now)
+                && (waiting.full.isEmpty || context.mesh.peer(on: id).map { waiting.hasRoom(for: $0.id) } != false)
     }
 
     mutating func emit(_ action: Action) { actions.append(action) }
@@ -481,6 +482,6 @@ public struct NodeCore: Sendable {
         guard case .host = configuration.part else { return .unspecified }
         // An end that the disk does not have yet is none.
         let known = writing?.before.decisions ?? decisions
-        return known.app.host != nil ? .stopped : .ended
+        return known.app.isHosting ? .stopped : .ended
     }
 }

@@ -57,7 +57,7 @@ extension NodeDecisions {
     }
 
     mutating func unban(_ name: String, _ context: inout Context) -> [Act] {
-        guard app.host != nil else { return [] }
+        guard app.isHosting else { return [] }
         guard !context.isWithoutStore else { return [.tell(Notice(CommandProblem.notKept))] }
         let meant = shownBans.map(\.peer).meant(by: name)
         guard let peer = meant.first else { return [.tell(Notice(.notKeptOut(name)))] }

@@ -42,7 +42,7 @@ public struct InvitationWish: Hashable, Sendable {
 
 extension NodeDecisions {
     mutating func decide(_ wish: InvitationWish, _ context: inout Context) -> [Act] {
-        guard app.host != nil else { return [] }
+        guard app.isHosting else { return [] }
         guard wish.span != .none else {
             let count = context.mesh.door.takeBackInvitations()
             return [.tell(Notice(.invitationsTakenBack(count)))] + noteInvitations(&context)

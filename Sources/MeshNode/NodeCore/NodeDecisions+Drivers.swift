@@ -17,7 +17,7 @@ extension NodeDecisions {
 
     /// It need not be there.
     mutating func dismiss(_ name: String, _ context: inout Context) -> [Act] {
-        guard app.host != nil else { return [] }
+        guard app.isHosting else { return [] }
         let meant = drivers.meant(by: name)
         guard let peer = meant.first else { return [.tell(Notice(CommandProblem.noDriver(name)))] }
         guard meant.count == 1 else { return [.tell(Notice(.severalGuests(meant)))] }

@@ -194,7 +194,7 @@ struct NodeDecisions: Sendable {
 
     /// A host is heard that has the name of one that was joined, and another key.
     private mutating func tellCopy(_ peer: Peer) -> [Act] {
-        guard app.guest != nil, app.guest?.state.host == nil, let host = policy.host(copiedBy: peer),
+        guard app.isJoining, app.guest?.state.host == nil, let host = policy.host(copiedBy: peer),
             toldCopies[peer.id] == nil
         else { return [] }
         toldCopies[peer.id] = true
@@ -223,9 +223,9 @@ struct NodeDecisions: Sendable {
         case .invitationUsed: return noteInvitations(&context)
         case .guessedWrong(let peer): return [.show(.pinGuessed(peer)), .tell(Notice(.pinGuessed(by: peer)))]
         case .ended(let peer, let end):
-            let twin = app.host != nil && end == .refused(.twin) ? [Act.tell(Notice(.twins(peer)))] : []
+            let twin = app.isHosting && end == .refused(.twin) ? [Act.tell(Notice(.twins(peer)))] : []
             return ended(peer, on: id, end, &context) + twin
-        case .failed(_, let proved?, .refused(.twin)) where app.host != nil && proved == context.mesh.local.id:
+        case .failed(_, let proved?, .refused(.twin)) where app.isHosting && proved == context.mesh.local.id:
             return [.tell(Notice(.twins(context.mesh.local)))]
         case .failed(let expected, let proved, let end):
             // Somebody else's dial, or one of ours that was taken back.
@@ -245,25 +245,25 @@ struct NodeDecisions: Sendable {
     private mutating func connected(_ peer: Peer, on id: MeshCore.LinkID, _ context: inout Context) -> [Act] {
         // Somebody else than the host that this guest wants is nobody's host here, and the link ends. Nor is it one that was
         // joined, whose key would keep the host out that it passes for.
-        if app.guest != nil, !policy.accepts(peer) {
+        if app.isJoining, !policy.accepts(peer) {
             let isNew = context.mesh.conversation(context.key(of: peer.id))?.isBlank == true
             return tellCopy(peer) + [.steer(.linked(peer))] + (isNew ? [.forgetHost(peer.id)] : [])
         }
         changedKey = nil
-        let hosts: [Act] = app.guest == nil ? [] : noteJoined(peer, &context)
+        let hosts: [Act] = !app.isJoining ? [] : noteJoined(peer, &context)
         let isNews = presence.linked(peer, by: id, isVouched: false)
         context.memory.met(context.key(of: peer.id), context.mesh)
         return (isNews ? [.show(.peerConnected(peer))] : []) + hosts + [.steer(.linked(peer))]
             + watch(.linked(peer.id), &context) + [.cleared(by: .linked)]
             + (isNews ? ask(.multipeerEvent(.peerConnected(peer)), &context) : [])
-            + (context.mesh.place(of: id) != nil && app.guest != nil
+            + (context.mesh.place(of: id) != nil && app.isJoining
                 ? ask(.guest(.isServedByRelay(continues: context.mesh.continuesState(on: id))), &context) : [])
             + [.guestConnected(peer.id, on: id)] + copiedHost(met: peer, context)
     }
 
     /// Of two hosts with one identity neither hears the other; whom a guest goes over to knows less than it has told.
     private func copiedHost(met peer: Peer, _ context: Context) -> [Act] {
-        let (local, isHost) = (context.mesh.local, app.host != nil)
+        let (local, isHost) = (context.mesh.local, app.isHosting)
         let outdated = context.mesh.conversation(context.key(of: peer.id))?.outdated
         guard outdated == (isHost ? .ours : .theirs) else { return [] }
         return [.tell(Notice(.copied(host: isHost ? local : peer, guest: isHost ? peer : local)))]
@@ -313,7 +313,7 @@ struct NodeDecisions: Sendable {
         let watched = watch(reason == .linkLost && isRadios ? .linkLost(peer.id) : .unlinked(peer.id), &context)
         // A host that is stopped keeps its session: its guests wait for it, as they do in a tunnel.
         let isStopped = end == .goodbye(.stopped)
-        let ending = MultipeerEvent.peerDisconnected(peer, reason: isStopped && app.guest != nil ? .linkLost : reason)
+        let ending = MultipeerEvent.peerDisconnected(peer, reason: isStopped && app.isJoining ? .linkLost : reason)
         let told = isLast ? ask(.multipeerEvent(ending), &context) : []
         let gone: [Act] = if case .goodbye = end { unheard(peer) } else { [] }
         return (isLast ? [.show(.peerDisconnected(peer, reason))] : []) + gone

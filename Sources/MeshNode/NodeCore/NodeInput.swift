@@ -81,7 +81,7 @@ extension NodeDecisions {
         case .drivers: return [.show(.drivers(drivers))]
         case .retry:
             toldCopies = RecentTable(limit: NodeLimits.shownHosts)
-            let isLinked = app.host != nil || app.guest?.state.host != nil
+            let isLinked = app.isHosting || app.guest?.state.host != nil
             let isWell = monitor.refusal == nil && failingCovers.isEmpty && isLinked
             return [.retried(isWell: isWell)] + watch(.retry, &context) + forgetChangedKey(&context)
                 + [.steer(.start)]

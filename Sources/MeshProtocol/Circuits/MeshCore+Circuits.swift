@@ -113,7 +113,7 @@ extension MeshCore {
     }
 
     /// The link on which circuits lead on to the host.
-    var uplink: LinkID? { hostLink.map { links[$0]?.place?.carrier ?? $0 } }
+    var uplink: LinkID? { hostLink.map { links.carrier(of: $0) ?? $0 } }
 
     private mutating func passOn(_ open: CircuitOpen, from id: LinkID) -> [Action] {
         guard let uplink else { return [] }

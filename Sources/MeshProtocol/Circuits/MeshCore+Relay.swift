@@ -25,7 +25,7 @@ extension MeshCore {
 
     /// The nodes behind this one.
     public var children: [Peer] {
-        linkOfChild.values.sorted().compactMap { links[$0]?.machine.connectedPeer }
+        linkOfChild.values.sorted().compactMap { links.peer(on: $0) }
     }
 
     /// A node that has dialled this one, on a channel of its own.
@@ -64,12 +64,12 @@ extension MeshCore {
     public var relayedCircuits: Int { relayed.count / 2 }
 
     /// The host that this node is linked to.
-    public var host: Peer? { hostLink.flatMap { links[$0]?.machine.connectedPeer } }
+    public var host: Peer? { hostLink.flatMap { links.peer(on: $0) } }
 
     /// The relay that the link to the host goes through first; nil where it has a channel of its own, or there is none.
     public var parent: (link: LinkID, peer: Peer)? {
-        guard let hostLink, let carrier = links[hostLink]?.place?.carrier else { return nil }
-        return links[carrier]?.machine.connectedPeer.map { (carrier, $0) }
+        guard let hostLink, let carrier = links.carrier(of: hostLink) else { return nil }
+        return links.peer(on: carrier).map { (carrier, $0) }
     }
 
     /// Tells those behind this node where circuits lead from now on, also where it is the same as before: the way was lost

@@ -15,6 +15,10 @@ struct LinkSlots: Sendable {
         var isResponder = false
         /// The link that its circuit is on.
         var carrier: LinkID?
+        /// Who is at its other end, once messages flow.
+        var peer: Peer?
+        /// The conversation that it carries.
+        var conversation: ConversationKey?
     }
 
     /// Nil for what is free, and for a link that is taken out for a moment.
@@ -72,6 +76,15 @@ struct LinkSlots: Sendable {
         slotOf[id] = nil
         free.append(slot)
     }
+
+    /// Who is at the other end of a link, once messages flow.
+    func peer(on id: LinkID) -> Peer? { slotOf[id].flatMap { summaries[$0].peer } }
+
+    /// The conversation that a link carries.
+    func conversation(on id: LinkID) -> ConversationKey? { slotOf[id].flatMap { summaries[$0].conversation } }
+
+    /// The link that the circuit of a link is on.
+    func carrier(of id: LinkID) -> LinkID? { slotOf[id].flatMap { summaries[$0].carrier } }
 
     // MARK: Handshakes
 

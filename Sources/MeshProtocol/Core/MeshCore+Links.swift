@@ -129,7 +129,7 @@ extension MeshCore {
                 peer, local: local.id, connected: linkOfChild.keys, limit: Limits.relayChildren, now: now)
         }
         let inCircuits = link.place != nil
-        let connected = linkOfPeer.filter { (links[$0.value]?.place != nil) == inCircuits }.map(\.key)
+        let connected = linkOfPeer.filter { (links.carrier(of: $0.value) != nil) == inCircuits }.map(\.key)
         return admission.answer(
             peer, local: local.id, connected: connected, limit: inCircuits ? Limits.circuitGuests : Limits.guests,
             now: now)

@@ -126,7 +126,8 @@ public struct MeshCore: Sendable {
         mutating func read(_ summary: inout LinkSlots.Summary) {
             summary = LinkSlots.Summary(
                 isThere: true, deadline: deadline, isHalfOpen: machine.isHalfOpen,
-                isResponder: machine.role == .responder, carrier: place?.carrier)
+                isResponder: machine.role == .responder, carrier: place?.carrier,
+                peer: machine.connectedPeer, conversation: conversation)
         }
     }
 
@@ -234,13 +235,13 @@ public struct MeshCore: Sendable {
     public func conversation(on id: LinkID) -> Conversation? { key(on: id).flatMap { conversations[$0] } }
 
     /// Which one that is.
-    public func key(on id: LinkID) -> ConversationKey? { links[id]?.conversation }
+    public func key(on id: LinkID) -> ConversationKey? { links.conversation(on: id) }
 
     /// The peers that are linked.
     public var connectedPeers: [Peer.ID] { Array(linkOfPeer.keys) }
 
     /// The peer of a link that is up.
-    public func peer(on id: LinkID) -> Peer? { links[id]?.machine.connectedPeer }
+    public func peer(on id: LinkID) -> Peer? { links.peer(on: id) }
 
     /// All links, whatever their state.
     public var allLinks: [LinkID] { links.keys.sorted() }
@@ -250,7 +251,7 @@ public struct MeshCore: Sendable {
 
     /// The link that carries a conversation: a peer has one at most, in whichever role.
     private func link(of key: ConversationKey) -> LinkID? {
-        linkOfPeer[key.peer].flatMap { links[$0]?.conversation == key ? $0 : nil }
+        linkOfPeer[key.peer].flatMap { links.conversation(on: $0) == key ? $0 : nil }
     }
 
     /// Links whose handshake is not finished, on the side that accepted them: those with channels, or those in circuits.
@@ -375,23 +376,24 @@ public struct MeshCore: Sendable {
 
     /// The next SDU that leaves on a link, of at most this many bytes, and what its leaving means.
     public mutating func nextSDU(for id: LinkID, limit: Int) -> (sdu: [UInt8], actions: [Action])? {
-        // Taken out and put back, so that what waits in them is not copied.
+        // Taken out and put back, so that what waits in it is not copied: nothing looks at it after that.
         guard var link = links.take(id) else { return nil }
-        var conversation = link.conversation.flatMap { conversations.removeValue(forKey: $0) }
+        let (key, isCarrier) = (link.conversation, link.carrier != nil)
         var actions: [Action] = []
         let outgoing = link.machine.nextSDU(limit: limit) {
-            conversation?.nextReliable()
+            key.flatMap { conversations[$0]?.nextReliable() }
         } circuits: { room in
             link.circuits.isEmpty
                 ? nil : nextFrame(&link.circuits, of: id, room, &actions)
         } latest: {
-            link.carrier == nil ? conversation?.nextLatest() : link.carrier?.next(of: log)
+            isCarrier ? link.carrier?.next(of: log) : key.flatMap { conversations[$0]?.nextLatest() }
         }
-        if let key = link.conversation { conversations[key] = conversation }
-        if link.isQuiet, link.waitsSince == nil, conversation?.isUnanswered == true { link.waitsSince = now }
-        links[id] = link
+        if link.isQuiet, link.waitsSince == nil, key.map({ conversations[$0]?.isUnanswered == true }) == true {
+            link.waitsSince = now
+        }
+        links[id] = consume link
         guard let outgoing else { return nil }
-        if outgoing.latestHasLeft, link.carrier == nil { actions.append(.tell(id, .latestHasLeft)) }
+        if outgoing.latestHasLeft, !isCarrier { actions.append(.tell(id, .latestHasLeft)) }
         return (outgoing.sdu, actions)
     }
 

@@ -80,6 +80,30 @@ struct HostChangeTests {
         #expect(empty.applying(try #require(HostChange(from: empty, to: full))) == full)
     }
 
+    @Test("a change that puts in a guest or a song that is there already leads nowhere", arguments: [0, 1, 20])
+    func twice(others: Int) throws {
+        var state = HostSnapshot(
+            epoch: 1, revision: 1, nowPlaying: nil, isPlaying: false, queue: [], connectedPeers: [])
+        for number in 0..<others + 3 {
+            state.queue.append(
+                QueueItem(song: Song(id: "s\(number)", title: "", artist: "", duration: 1), addedBy: "x"))
+            state.connectedPeers.append(Peer(id: "p\(number)", name: ""))
+        }
+        for place in [0, others + 3] {
+            var guests = state
+            guests.revision = 2
+            guests.connectedPeers.insert(Peer(id: "p1", name: "again"), at: place)
+            #expect(state.applying(try #require(HostChange(from: state, to: guests))) == nil)
+            guests.connectedPeers[place].id = "new"
+            #expect(state.applying(try #require(HostChange(from: state, to: guests))) == guests)
+            var songs = state
+            songs.revision = 2
+            songs.queue.insert(
+                QueueItem(song: Song(id: "s1", title: "again", artist: "", duration: 1), addedBy: "y"), at: place)
+            #expect(state.applying(try #require(HostChange(from: state, to: songs))) == nil)
+        }
+    }
+
     // MARK: Sizes
 
     private func size(of event: HostFeature.Event) throws -> Int {
