@@ -44,11 +44,16 @@ struct FieldCommand: AsyncParsableCommand {
     @Flag(help: "Print the latency of votes at each distance from the host.")
     var distances = false
 
+    @Flag(help: "Print how the field comes together: who is there when, and how long each level of the tree takes.")
+    var timeline = false
+
     @Option(help: ArgumentHelp("Draw the last of them into this file when all have joined, as SVG.", valueName: "file"))
     var picture: String?
 
     @Flag(help: "Print who hears, dials and loses whom.")
     var trace = false
+
+    @Sendable private static func tell(_ line: String) { print(line) }
 
     func run() async throws {
         var drawn: String?
@@ -59,10 +64,11 @@ struct FieldCommand: AsyncParsableCommand {
             (scenario.relays, scenario.movers, scenario.party, scenario.seed) = (relays, movers, party, seed)
             let clock = ContinuousClock()
             let start = clock.now
-            let run = trace ? FieldRun(scenario) { print($0) } : FieldRun(scenario)
+            let run = FieldRun(scenario, timeline: timeline, log: trace ? Self.tell : nil)
             let metrics = minutes.map { run.hour($0, votes: votes) } ?? run.run { drawn = $0 }
             print(table.row(metrics, wall: clock.now - start))
             if distances { print(table.distances(metrics)) }
+            if timeline { print(table.timeline(metrics.timeline)) }
         }
         if let picture, let drawn { try drawn.write(toFile: picture, atomically: true, encoding: .utf8) }
         if table.failures > 0 { throw ExitCode(1) }

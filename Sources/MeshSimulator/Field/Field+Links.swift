@@ -35,6 +35,7 @@ extension Field {
             links[link].ends[end].sdus += 1
             tally.sdus += 1
             tally.bytes += sdu.count
+            if nodes[node].isHost { tally.hostBytes += sdu.count }
             if FieldLink.isData(sdu.count, from: end) { isUsed(link) }
             perform(actions, node)
         }

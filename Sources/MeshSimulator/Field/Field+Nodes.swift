@@ -85,12 +85,14 @@ extension Field {
         case .openCircuit(let place, let dial, let expecting):
             nodes[node].lastLink += 1
             trace(node, "circuit on link \(place.carrier)")
+            if place.host != nil { reaches(.circuit, node) }
             let opening = NodeCore.Opening(in: place, dial: dial, expected: expecting, entropy: entropy())
             take(.opened(nodes[node].lastLink, opening), node)
         case .relay(let notice):
             trace(
                 node, "relays: \(notice.map { "\($0.hops) hops, \($0.hasRoom ? "room" : "no room")" } ?? "no longer")")
             nodes[node].notice = notice
+            if notice != nil { reaches(.relays, node) }
             notice == nil ? (nodes[node].isAdvertising = false) : startAdvertising(node)
         case .placesForRelays(let areKept):
             trace(node, "places are \(areKept ? "for relays" : "for all")")

@@ -13,6 +13,7 @@ extension Field {
             trace(node, "connection: \(state)")
             let was = nodes[node].isConnected
             nodes[node].isConnected = state == .connected
+            if state == .connected { reaches(.connected, node) }
             if was, !nodes[node].isConnected { nodes[node].losses += 1 }
         case .snapshot(let snapshot, let isStale): if !isStale { shows(snapshot, node) }
         case .wish(_, _, .confirmed): nodes[node].confirmedAt = nodes[node].confirmedAt ?? now
@@ -35,6 +36,8 @@ extension Field {
         nodes[node].epoch = snapshot.epoch
         nodes[node].revision = snapshot.revision
         let host = scenario.host(of: node)
+        reaches(.shown, node)
+        if snapshot.revision == nodes[host].revision { reaches(.current, node) }
         if node == host {
             while nodes[host].states.count <= Int(snapshot.revision) {
                 nodes[host].states.append(FieldNode.Shown(at: now))

@@ -7,9 +7,11 @@ import MeshProtocol
 // Advertising, scanning and dialling.
 
 extension Field {
-    /// Whether a node's advertisement is on the air. A controller that holds all its links has no place for another.
+    /// Whether a node's advertisement is on the air. A controller that holds all its links has no place for another, and who relays
+    /// keeps one for its own way to the host.
     func advertises(_ node: Int) -> Bool {
-        nodes[node].core != nil && nodes[node].isAdvertising && nodes[node].links.count < nodes[node].mostLinks
+        let most = nodes[node].isHost ? FieldScenario.links : FieldScenario.links - 1
+        return nodes[node].core != nil && nodes[node].isAdvertising && nodes[node].links.count < most
     }
 
     // MARK: Scanning
@@ -43,6 +45,7 @@ extension Field {
             let event = advertisement(of: other, signal)
         else { return }
         nodes[node].heard[other] = now
+        reaches(.heard, node)
         trace(node, "hears \(nodes[other].name)")
         feed(event, node)
         pull()
@@ -68,7 +71,7 @@ extension Field {
         // How much of the time each fills, and all before it.
         var shares = [0.0]
         for other in others {
-            let interval = nodes[other.node].advertisingInterval(now: now) + FieldAir.advertisingDelay / 2
+            let interval = advertisingInterval(of: other.node) + FieldAir.advertisingDelay / 2
             shares.append(shares[shares.count - 1] + Double(FieldAir.advertisement) / Double(interval))
         }
         let own = pow(FieldAir.advertisedBesideLink, Double(nodes[node].links.count))
@@ -81,10 +84,15 @@ extension Field {
         }
     }
 
+    /// How often a node advertises. Here, since a method of a node would copy it.
+    private func advertisingInterval(of node: Int) -> Int {
+        now - nodes[node].changedAt < FieldAir.eagerTime ? FieldAir.fastAdvertising : FieldAir.slowAdvertising
+    }
+
     /// How long it takes until one of a node's advertisements gets through.
     private mutating func wait(for other: Int, _ chance: Double) -> Int {
         guard chance > 0 else { return .max / 4 }
-        let interval = nodes[other].advertisingInterval(now: now) + FieldAir.advertisingDelay / 2
+        let interval = advertisingInterval(of: other) + FieldAir.advertisingDelay / 2
         let misses = chance < 1 ? log(1 - random.fraction()) / log(1 - chance) : 0
         return random.below(interval) + Int(min(misses, 1e6)) * interval
     }
@@ -92,6 +100,7 @@ extension Field {
     // MARK: Dialling
 
     mutating func dial(_ node: Int, _ number: Int, _ head: Peer.ID, _ expecting: Peer.ID) {
+        reaches(.dialled, node)
         nodes[node].dials.append(FieldNode.Dial(number: number, target: heads[head], expecting: expecting))
         schedule(.reaches(node: node, dial: number), at: now + dialling(node, heads[head]))
         schedule(.dialEnds(node: node, dial: number), at: now + FieldAir.dialAttempt)
@@ -135,6 +144,7 @@ extension Field {
         }
         let dial = nodes[node].dials.remove(at: place)
         trace(node, "link to \(nodes[links[link].ends[1].node].name)")
+        reaches(.linked, node)
         schedule(.retunes(link: link), at: now + FieldAir.tuningDelay)
         nodes[links[link].ends[1].node].plan.opened(Self.handle(link))
         nodes[node].plan.dialled(Self.handle(link), intervals: nil)
@@ -159,6 +169,7 @@ extension Field {
     }
 
     mutating func cancelDial(_ node: Int, _ number: Int) {
+        tally.dialsGivenUp += nodes[node].dials.count { $0.number == number }
         nodes[node].dials.removeAll { $0.number == number }
     }
 

@@ -114,11 +114,14 @@ struct FieldTally: Hashable {
     var events = 0
     var sdus = 0
     var bytes = 0
+    /// Those that hosts have sent.
+    var hostBytes = 0
     /// Connection events in which something was to be sent and a radio was at something else.
     var skipped = 0
     var linksMade = 0
     var faded = 0
     var dialsFailed = 0
+    var dialsGivenUp = 0
     var misbehaviours = 0
     /// How many guests each host has that are not gone.
     var audience: [Int: Int] = [:]

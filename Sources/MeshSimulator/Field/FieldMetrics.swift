@@ -60,6 +60,8 @@ public struct FieldMetrics: Hashable, Sendable {
     public var sdus = 0
     /// A hash of the run.
     public var hash: UInt64 = 0
+    /// How it came together, and after a loss again; empty where it was not asked for.
+    public var timeline = FieldTimeline()
     /// What must not have been so. The first few, and how many.
     public var violations: [String] = []
     /// How many.

@@ -65,6 +65,9 @@ struct FieldNode {
     /// Whom it has heard, and when last.
     var heard: [Int: Int] = [:]
 
+    /// When it first got to each stage of its way.
+    var stages = [Int?](repeating: nil, count: FieldStage.allCases.count)
+
     // What its person was shown
     var isConnected = false
     var epoch: UInt32 = 0
@@ -91,11 +94,4 @@ struct FieldNode {
         (self.name, self.isHost, self.isRelay, self.place) = (name, isHost, isRelay, place)
     }
 
-    /// Links that the radio takes of others. Who relays keeps one for its own way to the host.
-    var mostLinks: Int { isHost ? FieldScenario.links : FieldScenario.links - 1 }
-
-    /// How often it advertises.
-    func advertisingInterval(now: Int) -> Int {
-        now - changedAt < FieldAir.eagerTime ? FieldAir.fastAdvertising : FieldAir.slowAdvertising
-    }
 }

@@ -8,17 +8,19 @@ public struct FieldRun: Sendable {
     /// What is there.
     public let scenario: FieldScenario
     private let log: (@Sendable (String) -> Void)?
+    private let timeline: Bool
 
-    /// A run. `log` gets a line for what happens.
-    public init(_ scenario: FieldScenario, log: (@Sendable (String) -> Void)? = nil) {
+    /// A run. `log` gets a line for what happens. With a `timeline` it is noted how the field comes together, where all have one host.
+    public init(_ scenario: FieldScenario, timeline: Bool = false, log: (@Sendable (String) -> Void)? = nil) {
         self.scenario = scenario
+        self.timeline = timeline
         self.log = log
     }
 
     /// Everybody joins, everybody votes, and then a tenth of the guests go at once. `draw` is given a picture, as SVG, of who
     /// hangs on whom when all have joined.
     public func run(draw: ((String) -> Void)? = nil) -> FieldMetrics {
-        var run = FieldPhases(scenario, log: log)
+        var run = FieldPhases(scenario, timeline: timeline, log: log)
         run.join()
         draw?(FieldPicture(run.field).svg)
         run.vote()
@@ -28,7 +30,7 @@ public struct FieldRun: Sendable {
 
     /// Everybody joins, and then people vote now and then for some time, each of them `votes` times an hour on average.
     public func hour(_ minutes: Int = 60, votes: Int = 4) -> FieldMetrics {
-        var run = FieldPhases(scenario, log: log)
+        var run = FieldPhases(scenario, timeline: timeline, log: log)
         run.join()
         run.pass(minutes: minutes, votes: votes)
         return run.finish()
@@ -46,7 +48,11 @@ struct FieldPhases {
     /// How often it is looked whether all have.
     private static let look = second / 50
 
-    init(_ scenario: FieldScenario, log: ((String) -> Void)? = nil) {
+    /// Whether it is noted how the field comes together.
+    private let keepsTimeline: Bool
+
+    init(_ scenario: FieldScenario, timeline: Bool = false, log: ((String) -> Void)? = nil) {
+        keepsTimeline = timeline && scenario.party == nil
         field = Field(scenario, log: log)
         metrics.nodes = scenario.nodes
         metrics.guests = field.guests.count
@@ -57,8 +63,13 @@ struct FieldPhases {
     private mutating func wait(for guests: [Int]) -> [Int: Int] {
         let limit = field.now + Self.patience
         var joined: [Int: Int] = [:]
+        var (tally, due) = (field.tally, field.now)
         while field.now < limit {
             field.run(until: field.now + Self.look)
+            if keepsTimeline, field.now >= due {
+                metrics.timeline.moments.append(field.moment(after: tally))
+                (tally, due) = (field.tally, due + FieldTimeline.step)
+            }
             let missing = Set(field.missing(of: guests))
             for guest in guests where joined[guest] == nil && !missing.contains(guest) { joined[guest] = field.now }
             if missing.isEmpty { break }
@@ -76,6 +87,7 @@ struct FieldPhases {
         let guests = field.inReach()
         metrics.cutOff = field.guests.count - guests.count
         let joined = wait(for: guests)
+        if keepsTimeline { metrics.timeline.paths = field.paths }
         metrics.joined = joined.count
         metrics.joinTime = joined.count == guests.count ? joined.values.max().map { .microseconds($0) } : nil
         metrics.joinMedian = Array(joined.values).median.map { .microseconds($0) }
