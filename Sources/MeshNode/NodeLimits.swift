@@ -71,9 +71,11 @@ public enum NodeLimits {
     static let lookAside: Duration = .milliseconds(1_500)
     /// How long a guest that was asked to make room has to go, before another one is asked: `lookAside`, a dial and two handshakes.
     static let makingRoom: Duration = .seconds(4)
-    /// A guest that did not go heard no relay to go behind: it is asked again after this long, doubled with each time, and up to
-    /// eight times that. Listening takes time on the air.
-    static let makeRoomAgain: Duration = .seconds(30)
+    /// A guest that did not go heard no relay to go behind, or one whose last place was gone: it is asked again after this long, doubled
+    /// with each time. While a crowd comes, relays with room come up every second.
+    static let makeRoomAgain: Duration = .seconds(5)
+    /// How often that is doubled: up to 160 s. Listening takes time on the air.
+    static let makeRoomDoublings = 5
     /// What was found is looked for once more after this long: two cars that meet are in each other's reach for less.
     static let secondLook: Duration = .seconds(5)
     /// How long a better way is dialled while the one that is up goes on: some connection attempts.

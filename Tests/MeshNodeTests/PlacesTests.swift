@@ -42,7 +42,8 @@ struct PlacesTests {
             for case .ask(let link) in places.handle(.tick, now: now) { asked[link, default: []].append(now) }
         }
         #expect(asked[4]?.first == NodeLimits.makingRoom)
-        #expect(asked.values.allSatisfy { (3...6).contains($0.count) }, "\(asked)")
+        #expect(asked.values.allSatisfy { $0[1] - $0[0] <= .seconds(10) }, "relays come up all the time: \(asked)")
+        #expect(asked.values.allSatisfy { (7...9).contains($0.count) }, "\(asked)")
     }
 
     @Test("are a relay's as well, of which its own way takes one")

@@ -79,7 +79,7 @@ struct Places: Sendable {
         for link in due {
             var what = asked[link] ?? Asked()
             what.goesUntil = now + NodeLimits.makingRoom
-            what.again = now + NodeLimits.makeRoomAgain * (1 << min(what.count, 3))
+            what.again = now + NodeLimits.makeRoomAgain * (1 << min(what.count, NodeLimits.makeRoomDoublings))
             what.count += 1
             asked[link] = what
         }
