@@ -193,6 +193,43 @@ struct GuestChangeTests {
         #expect(receive(.stateHeartbeat(epoch: 6, revision: 1, elapsed: nil)) == [.show(whole)])
     }
 
+    /// The host's state now, and after one vote and after another.
+    private mutating func states() throws -> [HostSnapshot] {
+        let first = host.snapshot
+        _ = try vote("s3")
+        let second = host.snapshot
+        _ = try vote("s4")
+        return [first, second, host.snapshot]
+    }
+
+    @Test(
+        "a relay's change leads past what the host has sent meanwhile, and builds on what the relay has brought before")
+    mutating func between() throws {
+        let states = try states()
+        _ = guest.handle(.multipeerEvent(.peerConnected(Example.host)))
+        _ = guest.handle(.isServedByRelay())
+        _ = receive(.stateHeartbeat(epoch: 7, revision: states[0].revision, elapsed: nil))
+        #expect(receive(.stateUpdate(states[0])) == [.show(states[0])])
+        #expect(receive(.stateUpdate(states[1])) == [.show(states[1])])
+        let change = try #require(HostChange(from: states[0], to: states[2]))
+        #expect(receive(.stateChange(change)) == [.show(states[2])], "and nothing is asked for")
+        #expect(receive(.stateChange(try vote("s5"))) == [.show(host.snapshot)])
+    }
+
+    @Test("what the host itself has sent first is followed by what a slow relay brings, once that leads past it")
+    mutating func slowRelay() throws {
+        let states = try states()
+        _ = guest.handle(.multipeerEvent(.peerConnected(Example.host)))
+        _ = guest.handle(.isServedByRelay())
+        _ = receive(.stateHeartbeat(epoch: 7, revision: states[1].revision, elapsed: nil))
+        #expect(receive(.stateUpdate(states[1])) == [.show(states[1])])
+        #expect(receive(.stateUpdate(states[0])) == [], "it is older")
+        let change = try #require(HostChange(from: states[0], to: states[2]))
+        #expect(receive(.stateChange(change)) == [.show(states[2])], "and nothing is asked for")
+        // With the link that ends what the relay has brought is what goes on.
+        #expect(guest.state.base == nil)
+    }
+
     @Test("what is behind makes way for the whole, and for another run of the host")
     mutating func behindAndWhole() throws {
         let old = host.snapshot
