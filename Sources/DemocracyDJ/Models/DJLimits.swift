@@ -37,6 +37,10 @@ public enum DJLimits {
     public static let gatheredDepartures: MeshInstant = .seconds(5)
     /// Guests behind relays that are sent the whole state at once because they have asked: one for every other link of an adapter.
     public static let answeredAtOnce = 4
+    /// How long a guest behind relays that has asked waits for its turn before it is forgotten: as long as it waits itself before it asks
+    /// again (`NodeLimits.relayedStateAgain`). Of a thousand who come at once hundreds ask, and have it from their relays some seconds
+    /// later; 40 KB for each of them would take the host's links for minutes.
+    public static let askedForWhole: MeshInstant = .seconds(20)
     /// Guests behind relays that are sent a heartbeat at once: 3 KB for the links next to the host, where a crowd's would be 45. Of a
     /// thousand each has one in eighty seconds.
     public static let heartbeatsAtOnce = 64
@@ -96,13 +100,13 @@ public enum DJLimits {
     public static let countedGuests = connectedPeers
     /// Guests that are kept out of a session: more than any session sends away.
     public static let bannedPeers = 256
+    /// Songs or guests of a list that are new or elsewhere and compared with each of the others, to see that none is there twice. With
+    /// more a set of all is cheaper.
+    static let comparedItems = 8
     /// Changes that a guest keeps while it waits for the whole state: the writes of some seconds under a crowd.
     public static let heldChanges = 64
     /// Bytes of these: as much as the whole may have.
     public static let heldChangeBytes = messageBytes
-    /// Songs or guests of a list that are new or elsewhere and compared with each of the others, to see that none is there twice. With
-    /// more a set of all is cheaper.
-    static let comparedItems = 8
     /// Steps of the driver that can be undone: what one remembers, and not a history of the drive.
     public static let undoSteps = 5
     /// How long each can be: who drives gets to it at the next red light, and nobody is surprised by a song of long ago.

@@ -82,7 +82,7 @@ public struct StateFeed: Sendable {
     private var wholeBytes: Int?
     private var heartbeats = 0
     /// Those behind relays that have asked for the whole, the first first, and those of them that are being sent it.
-    private var asking: [Peer.ID] = []
+    private var asking: [(id: Peer.ID, since: MeshInstant)] = []
     private var answered: Set<Peer.ID> = []
     /// How many turns those behind relays have had.
     private var turns = 0
@@ -142,7 +142,11 @@ public struct StateFeed: Sendable {
             guests[index].sent = nil
             guests[index].owesCheckpoint = false
             guard guests[index].service == .byRelay else { return catchUp(index) }
-            if !asking.contains(id) { asking.append(id) }
+            if let place = asking.firstIndex(where: { $0.id == id }) {
+                asking[place].since = now
+            } else {
+                asking.append((id, since: now))
+            }
             return answerNext()
         }
     }
@@ -155,7 +159,7 @@ public struct StateFeed: Sendable {
 
     private mutating func remove(_ id: Peer.ID) {
         guard let place = places.removeValue(forKey: id) else { return }
-        asking.removeAll { $0 == id }
+        asking.removeAll { $0.id == id }
         answered.remove(id)
         guests.remove(at: place)
         for next in place..<guests.count { places[guests[next].id] = next }
@@ -171,10 +175,12 @@ public struct StateFeed: Sendable {
     /// at once would get nothing, nor what the relays bring meanwhile.
     private mutating func answerNext() -> [Action] {
         var actions: [Action] = []
+        // Most of those who have waited for long have it from their relay meanwhile.
+        asking.removeAll { madeAt - $0.since >= DJLimits.askedForWhole }
         while answered.count < DJLimits.answeredAtOnce,
-            let next = asking.firstIndex(where: { places[$0].map { guests[$0].underWay == .nothing } == true })
+            let next = asking.firstIndex(where: { places[$0.id].map { guests[$0].underWay == .nothing } == true })
         {
-            let id = asking.remove(at: next)
+            let id = asking.remove(at: next).id
             answered.insert(id)
             if let place = places[id] { actions += catchUp(place) }
         }
