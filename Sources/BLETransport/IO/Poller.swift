@@ -30,13 +30,18 @@ final class Poller: Sendable {
     typealias Waiter = CheckedContinuation<Result<Void, Interruption>, Never>
 
     private struct Entry {
-        var reader: Waiter?
-        var writer: Waiter?
+        var waiters = Waiters()
         var isAdded = false
         /// Tells this owner of the descriptor's number from the ones before it.
         let owner: UInt32
+    }
 
-        var isWaitedFor: Bool { reader != nil || writer != nil }
+    /// Those who wait for a descriptor, or have waited and are told once the lock is let go.
+    private struct Waiters {
+        var reader: Waiter?
+        var writer: Waiter?
+
+        var isEmpty: Bool { reader == nil && writer == nil }
 
         var events: UInt32 {
             EPOLLONESHOT.rawValue | (reader == nil ? 0 : Interest.readable.events)
@@ -55,12 +60,6 @@ final class Poller: Sendable {
             if events & Interest.writable.events != 0 { swap(&taken.writer, &writer) }
             return taken
         }
-    }
-
-    /// Those who are told, once the lock is let go.
-    private struct Waiters {
-        var reader: Waiter?
-        var writer: Waiter?
 
         func resume(_ outcome: Result<Void, Interruption>) {
             reader?.resume(returning: outcome)
@@ -111,8 +110,8 @@ final class Poller: Sendable {
             if Task.isCancelled { return .cancelled }
             if state.isClosed { return .forgotten }
             var entry = state.entry(descriptor)
-            precondition(entry[interest] == nil, "one reader and one writer at a time")
-            entry[interest] = waiter
+            precondition(entry.waiters[interest] == nil, "one reader and one writer at a time")
+            entry.waiters[interest] = waiter
             if let failure = arm(&entry, descriptor) { return .failed(errno: failure) }
             state.entries[descriptor] = entry
             return nil
@@ -122,16 +121,16 @@ final class Poller: Sendable {
 
     /// Ends one wait early, since its task was cancelled.
     func cancel(_ interest: Interest, on descriptor: Int32) {
-        let waiters = state.withLockedValue { $0.entries[descriptor]?.take(interest.events) }
+        let waiters = state.withLockedValue { $0.entries[descriptor]?.waiters.take(interest.events) }
         waiters?.resume(.failure(.cancelled))
     }
 
     /// Ends every wait on a descriptor that is about to be closed.
     func forget(_ descriptor: Int32) {
         let waiters = state.withLockedValue { state in
-            var entry = state.entries.removeValue(forKey: descriptor)
+            let entry = state.entries.removeValue(forKey: descriptor)
             if entry?.isAdded == true { epoll_ctl(epoll, EPOLL_CTL_DEL, descriptor, nil) }
-            return entry?.take(.max)
+            return entry?.waiters
         }
         waiters?.resume(.failure(.forgotten))
     }
@@ -146,14 +145,15 @@ final class Poller: Sendable {
             // Under the lock: the thread closes the descriptor once it has seen that all is over, not before.
             var one: UInt64 = 1
             write(wake, &one, 8)
-            return state.entries.values.map { Waiters(reader: $0.reader, writer: $0.writer) }
+            return state.entries.values.map(\.waiters)
         }
         for waiter in waiters { waiter.resume(.failure(.forgotten)) }
     }
 
     /// Tells epoll what the entry waits for now. Returns an errno where it cannot.
     private func arm(_ entry: inout Entry, _ descriptor: Int32) -> Int32? {
-        var event = epoll_event(events: entry.events, data: epoll_data_t(u64: Self.token(descriptor, entry.owner)))
+        var event = epoll_event(
+            events: entry.waiters.events, data: epoll_data_t(u64: Self.token(descriptor, entry.owner)))
         let operation = entry.isAdded ? EPOLL_CTL_MOD : EPOLL_CTL_ADD
         guard epoll_ctl(epoll, operation, descriptor, &event) == 0 else { return errno }
         entry.isAdded = true
@@ -175,7 +175,7 @@ final class Poller: Sendable {
 
     /// Whether somebody waits to read from a descriptor.
     func isWaiting(for descriptor: Int32) -> Bool {
-        state.withLockedValue { $0.entries[descriptor]?.reader != nil }
+        state.withLockedValue { $0.entries[descriptor]?.waiters.reader != nil }
     }
 
     /// What epoll has told of the owner of a descriptor (`token`).
@@ -188,15 +188,14 @@ final class Poller: Sendable {
             guard let place, Self.token(descriptor, state.entries.values[place].owner) == token else {
                 return (Waiters(), .success(()))
             }
-            let ready = state.entries.values[place].take(happened)
+            let both = state.entries.values[place].waiters
+            let ready = state.entries.values[place].waiters.take(happened)
             // One shot has disarmed the descriptor for both: the one that still waits is armed again.
-            guard state.entries.values[place].isWaitedFor, let failure = arm(&state.entries.values[place], descriptor)
+            guard !state.entries.values[place].waiters.isEmpty,
+                let failure = arm(&state.entries.values[place], descriptor)
             else { return (ready, .success(())) }
-            let rest = state.entries.values[place].take(.max)
-            return (
-                Waiters(reader: ready.reader ?? rest.reader, writer: ready.writer ?? rest.writer),
-                .failure(.failed(errno: failure))
-            )
+            state.entries.values[place].waiters = Waiters()
+            return (both, .failure(.failed(errno: failure)))
         }
         ready.resume(outcome)
     }
