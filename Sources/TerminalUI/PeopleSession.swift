@@ -3,7 +3,6 @@
 import AsyncAlgorithms
 import DemocracyDJ
 import MeshNode
-import MeshProtocol
 
 /// A person at a running node: shows the screen, and carries out what is typed. On a terminal there is a prompt with a
 /// panel; elsewhere lines come in and go out.
@@ -52,7 +51,7 @@ package actor PeopleSession {
         begin()
         for await event in node.output {
             take(event)
-            if let deadline = screen.deadline { remind(at: deadline) }
+            if screen.deadline != nil { remind() }
         }
         reminder?.cancel()
         for feeder in feeders { feeder.cancel() }
@@ -66,13 +65,15 @@ package actor PeopleSession {
         }
     }
 
-    /// Says what is due later, where nothing happens until then.
-    private func remind(at deadline: MeshInstant) {
+    /// Says what is due later, where nothing happens until then. An event that says it first may make something else due.
+    private func remind() {
         guard reminder == nil else { return }
         reminder = Task {
-            try? await Task.sleep(until: start + deadline, clock: .continuous)
-            reminder = nil
-            if !Task.isCancelled { say(screen.overdue(now: now)) }
+            defer { reminder = nil }
+            while let deadline = screen.deadline {
+                guard (try? await Task.sleep(until: start + deadline, clock: .continuous)) != nil else { return }
+                say(screen.overdue(now: now))
+            }
         }
     }
 

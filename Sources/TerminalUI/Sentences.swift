@@ -26,8 +26,8 @@ struct Sentences {
     private var last: HostSnapshot?
     private var queues = RateLimit(
         perSecond: TerminalLimits.queuesPerSecond, burst: TerminalLimits.queuesAtOnce, now: .zero)
-    /// The queue that is told as soon as the one before it has been read, and whether it is one from before a gap.
-    private var waiting: (snapshot: HostSnapshot, isStale: Bool)?
+    /// The queue has changed, and is told as soon as the one before it has been read.
+    private var owesQueue = false
     /// How many steps of the driver were told of.
     private var toldSteps = 0
     private let picture: (@Sendable (String) -> [String]?)?
@@ -67,7 +67,7 @@ struct Sentences {
         // A guest is told by a notice, which says what to do as well.
         case .peerDisconnected(let peer, let reason): role == .host ? [farewell(peer, reason)] : []
         case .connection(let state): lines(state)
-        case .snapshot(let snapshot, let isStale): lines(snapshot, isStale: isStale, now: now)
+        case .snapshot(let snapshot, _): lines(snapshot, now)
         // Linked, it is on its way in the same instant.
         case .wish(_, _, .queued) where watch.own.connection == .connected: []
         // A panel marks it in the queue.
@@ -91,7 +91,7 @@ struct Sentences {
             .radio:
             []
         case .bye where role == .scan: tree(watch.hosts)
-        case .bye where waiting != nil: theLastQueue(now) + lines(event, now: now)
+        case .bye where owesQueue: queue(now) + lines(event, now: now)
         case .bye(.ended): [say("The session has ended. The next start begins a new one. Bye.")]
         case .bye: [say("Bye.")]
         }
@@ -269,40 +269,30 @@ struct Sentences {
     // MARK: The host's state
 
     /// When a queue is told that a crowd's votes have held back (`overdue`).
-    var deadline: MeshInstant? { waiting == nil ? nil : queues.opens(now: .zero) }
+    var deadline: MeshInstant? { owesQueue ? queues.opens(now: .zero) : nil }
 
     /// The queue that was held back, once it is time.
-    mutating func overdue(now: MeshInstant) -> [String] {
-        guard let waiting, queues.allows(now: now) else { return [] }
-        return tell(waiting.snapshot, isStale: waiting.isStale, now: now)
-    }
+    mutating func overdue(now: MeshInstant) -> [String] { owesQueue && queues.allows(now: now) ? queue(now) : [] }
 
-    private mutating func lines(_ snapshot: HostSnapshot, isStale: Bool, now: MeshInstant) -> [String] {
+    private mutating func lines(_ snapshot: HostSnapshot, _ now: MeshInstant) -> [String] {
         guard place == .lines else {
             last = snapshot
             return []
         }
-        waiting = nil
         // Who has come and gone was said already.
-        if let last, last.queue == snapshot.queue, last.nowPlaying == snapshot.nowPlaying,
-            last.isPlaying == snapshot.isPlaying
-        {
-            return []
-        }
-        waiting = (snapshot, isStale)
+        owesQueue =
+            last?.queue != snapshot.queue || last?.nowPlaying != snapshot.nowPlaying
+            || last?.isPlaying != snapshot.isPlaying
         return overdue(now: now)
     }
 
-    /// What nothing can follow is told at once.
-    private mutating func theLastQueue(_ now: MeshInstant) -> [String] {
-        waiting.map { tell($0.snapshot, isStale: $0.isStale, now: now) } ?? []
-    }
-
-    private mutating func tell(_ snapshot: HostSnapshot, isStale: Bool, now: MeshInstant) -> [String] {
-        (last, waiting) = (snapshot, nil)
+    /// The queue as it is on view.
+    private mutating func queue(_ now: MeshInstant) -> [String] {
+        guard let snapshot = watch.snapshot else { return [] }
+        (last, owesQueue) = (snapshot, false)
         let text = ViewText(view: watch.view(songs: TerminalLimits.shownSongs, now: now), language: language)
         let hidden = snapshot.queue.count - TerminalLimits.shownSongs
-        return (isStale ? [say("What you saw last:")] : []) + ["", text.playing, text.guests]
+        return (watch.isStale ? [say("What you saw last:")] : []) + ["", text.playing, text.guests]
             + (snapshot.queue.isEmpty ? [text.emptyQueue] : [])
             + text.rows(atMost: TerminalLimits.shownSongs).map {
                 "  \($0.number). [\($0.id)] \($0.song.whole)\($0.votes.map { "  \($0)" } ?? "")"
