@@ -202,14 +202,19 @@ struct GuestChangeTests {
         return [first, second, host.snapshot]
     }
 
+    /// The guest is linked through a relay to a host that has this state, which it is sent.
+    private mutating func joinBehindRelay(_ state: HostSnapshot) -> [GuestFeature.Effect] {
+        _ = guest.handle(.multipeerEvent(.peerConnected(Example.host)))
+        _ = guest.handle(.isServedByRelay())
+        _ = receive(.stateHeartbeat(epoch: state.epoch, revision: state.revision, elapsed: nil))
+        return receive(.stateUpdate(state))
+    }
+
     @Test(
         "a relay's change leads past what the host has sent meanwhile, and builds on what the relay has brought before")
     mutating func between() throws {
         let states = try states()
-        _ = guest.handle(.multipeerEvent(.peerConnected(Example.host)))
-        _ = guest.handle(.isServedByRelay())
-        _ = receive(.stateHeartbeat(epoch: 7, revision: states[0].revision, elapsed: nil))
-        #expect(receive(.stateUpdate(states[0])) == [.show(states[0])])
+        #expect(joinBehindRelay(states[0]) == [.show(states[0])])
         #expect(receive(.stateUpdate(states[1])) == [.show(states[1])])
         let change = try #require(HostChange(from: states[0], to: states[2]))
         #expect(receive(.stateChange(change)) == [.show(states[2])], "and nothing is asked for")
@@ -219,10 +224,7 @@ struct GuestChangeTests {
     @Test("what the host itself has sent first is followed by what a slow relay brings, once that leads past it")
     mutating func slowRelay() throws {
         let states = try states()
-        _ = guest.handle(.multipeerEvent(.peerConnected(Example.host)))
-        _ = guest.handle(.isServedByRelay())
-        _ = receive(.stateHeartbeat(epoch: 7, revision: states[1].revision, elapsed: nil))
-        #expect(receive(.stateUpdate(states[1])) == [.show(states[1])])
+        #expect(joinBehindRelay(states[1]) == [.show(states[1])])
         #expect(receive(.stateUpdate(states[0])) == [], "it is older")
         let change = try #require(HostChange(from: states[0], to: states[2]))
         #expect(receive(.stateChange(change)) == [.show(states[2])], "and nothing is asked for")
