@@ -98,8 +98,9 @@ public enum NodeLimits {
     /// How long it waits as long as some of it comes: a snapshot of a thousand people over six relays, each of which takes some seconds
     /// to pass it on. A relay that keeps the state back and has others trickle through gets no further.
     static let longestRelayedState: Duration = .seconds(60)
-    /// How long a guest asks no more after it has asked. It doubles with each time, up to eight times that.
-    static let relayedStateAgain: Duration = .seconds(20)
+    /// How long a guest asks no more after it has asked: the host has forgotten it by then. It doubles with each time, up to eight times
+    /// that.
+    static let relayedStateAgain: Duration = DJLimits.askedForWhole
     /// How long after a write that has failed the disk is asked again. A person who deletes something sees at once that it helps.
     static let storeRetry: Duration = .seconds(1)
     /// Longest words of a mark, in characters: they stand beside a plot on a phone.

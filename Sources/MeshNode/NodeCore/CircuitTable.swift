@@ -100,7 +100,7 @@ struct CircuitTable: Sendable {
     /// When something is due.
     var deadline: MeshInstant? {
         var first = earliest(wantsState?.at, heartbeat?.until)
-        for relay in relays.values where relay.idleSince != nil {
+        for relay in relays.values {
             first = earliest(first, relay.idleSince.map { $0 + NodeLimits.idleCarrier })
         }
         return first

@@ -250,7 +250,7 @@ struct NodeDecisions: Sendable {
             return tellCopy(peer) + [.steer(.linked(peer))] + (isNew ? [.forgetHost(peer.id)] : [])
         }
         changedKey = nil
-        let hosts: [Act] = !app.isJoining ? [] : noteJoined(peer, &context)
+        let hosts: [Act] = app.isJoining ? noteJoined(peer, &context) : []
         let isNews = presence.linked(peer, by: id, isVouched: false)
         context.memory.met(context.key(of: peer.id), context.mesh)
         return (isNews ? [.show(.peerConnected(peer))] : []) + hosts + [.steer(.linked(peer))]

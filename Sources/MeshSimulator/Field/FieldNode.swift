@@ -93,5 +93,4 @@ struct FieldNode {
         head = Identity.head(of: identity.peerID)
         (self.name, self.isHost, self.isRelay, self.place) = (name, isHost, isRelay, place)
     }
-
 }
