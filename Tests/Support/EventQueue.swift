@@ -16,7 +16,10 @@ public actor EventQueue<Event: Sendable> {
     private var waiting: [Event] = []
     private var hasEnded = false
     private var asking: CheckedContinuation<Void, Never>?
+    private var isLate = false
     private let patience: Duration
+
+    private static var parts: Int { 60 }
 
     /// The stream has ended before what was asked for came.
     public struct Ended: Error {}
@@ -29,7 +32,7 @@ public actor EventQueue<Event: Sendable> {
         public var description: String { "It did not come in time. What came instead: \(passed)" }
     }
 
-    /// Reads a stream from now on. `patience` is how long one call waits: so long that no busy machine needs it.
+    /// Reads a stream from now on. `patience` is how long one call waits on an idle machine.
     public init(_ stream: AsyncStream<Event>, patience: Duration = .seconds(60)) {
         self.patience = patience
         Task { await self.read(stream) }
@@ -37,7 +40,8 @@ public actor EventQueue<Event: Sendable> {
 
     /// The first event, from the last one taken on, that the closure makes something of.
     public func first<Result>(_ pick: (Event) -> Result?) async throws -> Result {
-        let deadline = ContinuousClock.now + patience
+        let alarm = alarm()
+        defer { alarm.cancel() }
         var passed: [Event] = []
         while true {
             while !waiting.isEmpty {
@@ -47,30 +51,41 @@ public actor EventQueue<Event: Sendable> {
             }
             if hasEnded { throw Ended() }
             try Task.checkCancellation()
-            guard ContinuousClock.now < deadline else { throw Late(passed: passed) }
-            await more(until: deadline)
+            guard !isLate else { throw Late(passed: passed) }
+            await more()
         }
     }
 
     /// Waits for the end. It is an issue of the test where that does not come in time.
     public func end() async {
-        let deadline = ContinuousClock.now + patience
+        let alarm = alarm()
+        defer { alarm.cancel() }
         while !hasEnded {
             waiting = []
-            guard !Task.isCancelled, ContinuousClock.now < deadline else {
+            guard !Task.isCancelled, !isLate else {
                 Issue.record("The stream has not ended in time.")
                 return
             }
-            await more(until: deadline)
+            await more()
         }
     }
 
-    /// Waits for an event, the end of the stream, the end of the task or a time.
-    private func more(until deadline: ContinuousClock.Instant) async {
-        let alarm = Task {
-            try? await Task.sleep(until: deadline, clock: .continuous)
-            if !Task.isCancelled { wake() }
+    /// Ends the patience of one call.
+    ///
+    /// Its parts are waited for one by one, and each counts when there was a thread for this task again: where hundreds
+    /// of tests wait for two threads, what is waited for gets as many turns as on an idle machine.
+    private func alarm() -> Task<Void, Never> {
+        isLate = false
+        return Task {
+            for _ in 0..<Self.parts where !Task.isCancelled { try? await Task.sleep(for: patience / Self.parts) }
+            guard !Task.isCancelled else { return }
+            isLate = true
+            wake()
         }
+    }
+
+    /// Waits for an event, the end of the stream, the end of the task or of the patience.
+    private func more() async {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 asking = continuation
@@ -79,7 +94,6 @@ public actor EventQueue<Event: Sendable> {
         } onCancel: {
             Task { await self.wake() }
         }
-        alarm.cancel()
     }
 
     private func read(_ stream: AsyncStream<Event>) async {

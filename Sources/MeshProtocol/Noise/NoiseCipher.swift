@@ -42,7 +42,9 @@ public struct NoiseCipher: Sendable {
     public mutating func open(_ sealed: ArraySlice<UInt8>, authenticating: [UInt8] = []) -> [UInt8]? {
         guard sealed.count >= Self.tagBytes, counter < .max else { return nil }
         var isAuthentic = false
-        let plaintext = [UInt8](unsafeUninitializedCapacity: sealed.count - Self.tagBytes) { plaintext, count in
+        // Room for one byte at least: an array of none is one that all threads share, and this initializer writes to it.
+        let capacity = max(1, sealed.count - Self.tagBytes)
+        let plaintext = [UInt8](unsafeUninitializedCapacity: capacity) { plaintext, count in
             isAuthentic = withBytes(of: sealed) { sealed, key in
                 csodium_open(
                     plaintext.baseAddress, sealed.baseAddress, UInt(sealed.count), authenticating,
