@@ -88,7 +88,9 @@ struct ViewText {
     /// Who is there.
     var guests: String {
         let guests = view.guests.map(\.name).joined(separator: ", ")
-        return guests.isEmpty ? say("No guests yet.") : say("Guests: \(guests)")
+        if guests.isEmpty { return say("No guests yet.") }
+        return view.moreGuests == 0
+            ? say("Guests: \(guests)") : say("Guests: \(guests) and \(view.moreGuests) more")
     }
 
     /// At a host with relays: who hangs on whom, how each is heard, and what each relay carries.

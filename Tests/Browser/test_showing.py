@@ -49,6 +49,19 @@ def test_a_host_sees_what_plays_what_is_next_and_who_is_there(make_server: MakeS
     expect(page.locator(".person-row").nth(2)).to_contain_text("Web")
 
 
+def test_of_a_crowd_some_are_named_and_the_others_counted(make_server: MakeServer, open_page: Open) -> None:
+    server = make_server(guest_connected(moreGuests=211))
+    page = open_page(server)
+    tab = page.get_by_role("tab", name="Guests")
+    expect(tab).to_contain_text("214")
+    tab.click()
+    panel = page.locator("#panel-guests")
+    expect(panel.locator(".person-row")).to_have_count(3)
+    expect(panel).to_contain_text("and 211 more")
+    server.show(guest_connected())
+    expect(panel).not_to_contain_text("more", use_inner_text=True)
+
+
 def test_an_invitation_shows_name_pin_and_code_where_there_are_such(make_server: MakeServer, open_page: Open) -> None:
     server = make_server(host_playing())
     page = open_page(server)

@@ -128,6 +128,7 @@ def base(**more: Any) -> View:
         "queue": [],
         "wishes": [],
         "guests": [],
+        "moreGuests": 0,
         "hosts": [],
         "skip": {"allowed": False, "votes": 0, "needed": 0, "mine": False},
         "notices": [],

@@ -188,6 +188,22 @@ struct DashboardViewTests {
         #expect(self.page(view).guests[1].rssi == nil)
     }
 
+    @Test("of a crowd a guest sees itself, those that the host names, and how many more there are")
+    func crowd() {
+        var (guest, host) = (node(.guest), node(.host))
+        var state = snapshot(peers: [Self.bob], skipVoters: ["b"])
+        state.unnamedGuests = 212
+        _ = guest.handle(.snapshot(state, isStale: false), now: .zero)
+        #expect(page(guest).guests.map(\.name) == ["Bob", "Ana"] && page(guest).guests[1].isMe)
+        #expect(page(guest).moreGuests == 211)
+        #expect(page(guest).skip.needed == 107)
+        _ = host.handle(.snapshot(state, isStale: false), now: .zero)
+        #expect(page(host).guests.map(\.name) == ["Bob"] && page(host).moreGuests == 212)
+        state.unnamedGuests = 0
+        _ = guest.handle(.snapshot(state, isStale: false), now: .zero)
+        #expect(page(guest).guests.map(\.name) == ["Bob"] && page(guest).moreGuests == 0)
+    }
+
     @Test("a guest that was told that guests do not skip is not offered it again, until it has another host")
     func skipping() {
         var view = node(.guest)

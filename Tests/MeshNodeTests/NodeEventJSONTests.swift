@@ -90,7 +90,8 @@ struct NodeEventJSONTests {
                 .snapshot(snapshot, isStale: false),
                 #"{"at":1.5,"connectedPeers":[{"id":"a1","name":"Ana"}],"drivers":[],"elapsed":0.5,"epoch":7,"#
                     + #""event":"snapshot","isPlaying":false,"nowPlaying":null,"queue":[{"addedBy":"c0","artist":"A","duration":2,"#
-                    + #""id":"s1","title":"T","voters":["a1"],"votes":1}],"revision":3,"skipVoters":[],"sound":true,"stale":false}"#
+                    + #""id":"s1","title":"T","voters":["a1"],"votes":1}],"revision":3,"skipVoters":[],"sound":true,"#
+                    + #""stale":false,"unnamedGuests":0}"#
             ),
             (
                 .playback(Playback(song: song, isPlaying: true, elapsed: .seconds(1), next: nil)),

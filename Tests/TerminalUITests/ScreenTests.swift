@@ -30,6 +30,12 @@ struct ScreenTests {
             ])
     }
 
+    @Test("of a crowd a guest sees some names, and how many more there are")
+    func namesOfACrowd() {
+        let snapshot = Car.snapshot(guests: [Car.ana, Car.bob]) { $0.unnamedGuests = 211 }
+        #expect(Car.anasScreen(.snapshot(snapshot, isStale: false)).panel()[2] == "Guests: Ana, Bob and 211 more")
+    }
+
     @Test("a stream of lines has the queue once a second while a crowd votes, the newest, and the last one in the end")
     func crowd() {
         func voted(_ count: Int) -> NodeEvent {

@@ -46,7 +46,7 @@ export class Dashboard {
         this.guests.update(view, isStale, isOver);
         this.invitation?.update(view);
         this.tabs.setCount("queue", view.queue.length);
-        this.tabs.setCount("guests", view.guests.length);
+        this.tabs.setCount("guests", view.guests.length + view.moreGuests);
         this.#setUsable(isReachable, isOver);
     }
 

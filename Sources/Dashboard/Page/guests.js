@@ -17,12 +17,13 @@ export class Guests {
     #stale = make("p", "label", {}, icon("clock"), make("span", "", {}, t`Last known guests`));
     #list = make("ul", "people");
     #empty = make("p", "hint");
+    #more = make("p", "hint");
     #outLabel = make("p", "label", { hidden: true }, t`Kept out`);
     #out = make("ul", "people");
 
     constructor(panel, node, isHost) {
         this.isHost = isHost;
-        panel.append(this.#stale, this.#list, this.#empty, this.#outLabel, this.#out);
+        panel.append(this.#stale, this.#list, this.#more, this.#empty, this.#outLabel, this.#out);
         this.outcasts = new KeyedList(this.#out, (ban) => ban.id, () => outcastRow(node));
         this.guests = new KeyedList(this.#list, (guest) => guest.id, () => guestRow(node, isHost));
     }
@@ -38,6 +39,8 @@ export class Guests {
         )));
         setShown(this.#list, view.guests.length);
         setShown(this.#empty, !view.guests.length);
+        setShown(this.#more, view.moreGuests);
+        setText(this.#more, t`and ${view.moreGuests} more`);
         const words = this.isHost ? t`Nobody is here yet. Guests in the car join automatically.` : t`No guests are here.`;
         const bans = view.bans ?? [];
         this.outcasts.update(bans);

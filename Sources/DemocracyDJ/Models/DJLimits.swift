@@ -24,9 +24,11 @@ public enum DJLimits {
     /// Votes for one song: a train's worth, and as many peers as a node remembers. It bounds what strangers with ever new
     /// identifiers can make everybody carry.
     public static let votes = 256
-    /// Guests that a snapshot tells of: all that a host can have, itself and behind relays. With names of twenty bytes they take 50 KB
-    /// of the 64 that a message has.
+    /// Guests that a host can have, itself and behind relays.
     public static let connectedPeers = Limits.circuitGuests + Limits.guests + Limits.vouchedGuests
+    /// Guests that a state names, where there are more: a list that somebody still reads. A thousand take 40 KB of each whole state,
+    /// which a relay sends to each of its guests.
+    public static let namedGuests = 100
     /// Guests of a host that tells everybody of each at once: as many as it can have without relays. Of more it tells some at a time,
     /// since every change goes over every link of a crowd.
     public static let guestsToldAtOnce = Limits.guests + Limits.vouchedGuests

@@ -44,8 +44,10 @@ public struct HostSnapshot: Hashable, Sendable, Codable {
     public var elapsed: Double
     /// What plays next, first to last.
     public var queue: [QueueItem]
-    /// The guests that are linked.
+    /// The guests that are linked; in a crowd some of them.
     public var connectedPeers: [Peer]
+    /// How many more there are.
+    public var unnamedGuests: Int
     /// The guests that want the present song skipped, where the host counts that (`Fairness.majoritySkip`).
     public var skipVoters: [Peer.ID]
     /// Those of the linked guests that steer as the driver does.
@@ -54,8 +56,8 @@ public struct HostSnapshot: Hashable, Sendable, Codable {
     /// A snapshot.
     public init(
         epoch: UInt32, revision: UInt64, nowPlaying: QueueItem?, isPlaying: Bool, hasSound: Bool = true,
-        elapsed: Double = 0, queue: [QueueItem], connectedPeers: [Peer], skipVoters: [Peer.ID] = [],
-        drivers: [Peer.ID] = []
+        elapsed: Double = 0, queue: [QueueItem], connectedPeers: [Peer], unnamedGuests: Int = 0,
+        skipVoters: [Peer.ID] = [], drivers: [Peer.ID] = []
     ) {
         self.epoch = epoch
         self.revision = revision
@@ -65,6 +67,7 @@ public struct HostSnapshot: Hashable, Sendable, Codable {
         self.elapsed = elapsed
         self.queue = queue
         self.connectedPeers = connectedPeers
+        self.unnamedGuests = unnamedGuests
         self.skipVoters = skipVoters
         self.drivers = drivers
     }
@@ -72,7 +75,7 @@ public struct HostSnapshot: Hashable, Sendable, Codable {
     private enum CodingKeys: String, CodingKey {
         case epoch, revision, nowPlaying, isPlaying
         case hasSound = "sound"
-        case elapsed, queue, connectedPeers, skipVoters, drivers
+        case elapsed, queue, connectedPeers, unnamedGuests, skipVoters, drivers
     }
 
     /// Writes the form of `docs/using.md`: silence is a null, not a missing field.
@@ -86,9 +89,13 @@ public struct HostSnapshot: Hashable, Sendable, Codable {
         try container.encode(elapsed, forKey: .elapsed)
         try container.encode(queue, forKey: .queue)
         try container.encode(connectedPeers, forKey: .connectedPeers)
+        try container.encode(unnamedGuests, forKey: .unnamedGuests)
         try container.encode(skipVoters, forKey: .skipVoters)
         try container.encode(drivers, forKey: .drivers)
     }
+
+    /// How many guests are linked.
+    public var guestCount: Int { connectedPeers.count + unnamedGuests }
 
     /// What plays, and what plays next.
     public var items: [QueueItem] { (nowPlaying.map { [$0] } ?? []) + queue }

@@ -82,6 +82,7 @@ extension HostSnapshot {
         (nowPlaying == before?.nowPlaying || nowPlaying?.isWithinLimits != false)
             && (queue == before?.queue || isQueueWithinLimits(after: before?.queue ?? []))
             && (connectedPeers == before?.connectedPeers || areGuestsWithinLimits(after: before?.connectedPeers ?? []))
+            && (0...DJLimits.connectedPeers).contains(unnamedGuests)
             && (skipVoters == before?.skipVoters || areWithinLimits(skipVoters))
             && (drivers == before?.drivers || areWithinLimits(drivers))
     }

@@ -50,6 +50,8 @@ public struct HostChange: Hashable, Sendable {
     /// The votes of what plays now, after `nowPlaying`. Nil where they are as before.
     var playingVoters: VoterChange?
     var guests = ListChange<Peer>()
+    /// Nil where they are as many as before.
+    var unnamedGuests: Int?
     /// Nil where they are as before.
     var skipVoters: [Peer.ID]?
     /// Nil where they are as before.
@@ -80,6 +82,7 @@ public struct HostChange: Hashable, Sendable {
         if base.drivers != target.drivers { drivers = target.drivers }
         queue = ListChange(
             from: base.queue, to: target.queue, key: \.song.id, isSame: { $0.isSameSong(as: $1) }, of: \.withoutVoters)
+        if base.unnamedGuests != target.unnamedGuests { unnamedGuests = target.unnamedGuests }
         guests = ListChange(from: base.connectedPeers, to: target.connectedPeers)
         let moved = queue.applied(to: base.queue) ?? []
         voters = zip(moved, target.queue).enumerated().compactMap { place, items in
@@ -131,6 +134,7 @@ extension HostSnapshot {
         next.drivers = change.drivers ?? drivers
         next.queue = queue
         next.connectedPeers = guests
+        next.unnamedGuests = change.unnamedGuests ?? unnamedGuests
         return next.isWithinLimits(after: self) ? next : nil
     }
 }

@@ -31,6 +31,7 @@ extension WireChange {
         removed = change.queue.removed.map(UInt32.init(clamping:))
         inserted = change.queue.inserted.map { WireQueueInsertion($0, table) }
         voters = change.voters.map { WireVoterChange($0, table) }
+        if let unnamedGuests = change.unnamedGuests { self.unnamedGuests = UInt32(clamping: unnamedGuests) }
         guestsRemoved = change.guests.removed.map(UInt32.init(clamping:))
         guestsInserted = change.guests.inserted.map { WireGuestInsertion($0, table) }
         peers = table.bytes
@@ -48,6 +49,7 @@ extension HostChange {
         self.init(epoch: wire.epoch, base: wire.base, revision: previous + 1)
         isPlaying = wire.hasIsPlaying ? wire.isPlaying : nil
         hasSound = wire.hasNoSound ? !wire.noSound : nil
+        unnamedGuests = wire.hasUnnamedGuests ? Int(wire.unnamedGuests) : nil
         elapsed = wire.hasElapsed ? DJLimits.seconds(wire.elapsed) : nil
         switch wire.nowPlaying {
         case nil: break

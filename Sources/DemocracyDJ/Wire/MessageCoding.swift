@@ -88,18 +88,37 @@ extension HostSnapshot {
     /// This state, or as much of it as one message has room for. Only a full queue of the longest titles, or of very
     /// many votes, gets there: what is far down the queue is missed least.
     var fitted: HostSnapshot {
-        guard roughBytes > DJLimits.messageBytes, mostBytes > DJLimits.messageBytes else { return self }
         var snapshot = self
+        snapshot.nameFewer()
+        guard snapshot.roughBytes > DJLimits.messageBytes, snapshot.mostBytes > DJLimits.messageBytes else {
+            return snapshot
+        }
         while MeshMessage.stateUpdate(snapshot).bytes.count > DJLimits.messageBytes {
             if !snapshot.queue.isEmpty {
                 snapshot.queue.removeLast((snapshot.queue.count + 3) / 4)
             } else if !snapshot.connectedPeers.isEmpty {
-                snapshot.connectedPeers.removeLast((snapshot.connectedPeers.count + 3) / 4)
+                let unnamed = (snapshot.connectedPeers.count + 3) / 4
+                snapshot.connectedPeers.removeLast(unnamed)
+                snapshot.unnamedGuests += unnamed
             } else {
                 break
             }
         }
         return snapshot
+    }
+
+    /// Of a crowd it names those who steer and who have asked for a song, and of the others those who came first.
+    private mutating func nameFewer() {
+        guard connectedPeers.count > DJLimits.namedGuests else { return }
+        let meant = Set(drivers).union(items.map(\.addedBy))
+        var others = DJLimits.namedGuests - connectedPeers.count { meant.contains($0.id) }
+        let all = guestCount
+        connectedPeers = connectedPeers.filter { guest in
+            if meant.contains(guest.id) { return true }
+            others -= 1
+            return others >= 0
+        }
+        unnamedGuests = all - connectedPeers.count
     }
 }
 

@@ -26,6 +26,7 @@ extension WireSnapshot {
         elapsed = DJLimits.milliseconds(snapshot.elapsed)
         queue = snapshot.queue.map { WireQueueItem($0, table) }
         guests = snapshot.connectedPeers.map { WireGuest($0, table) }
+        unnamedGuests = UInt32(clamping: snapshot.unnamedGuests)
         peers = table.bytes
         otherPeers = table.texts
     }
@@ -47,7 +48,7 @@ extension HostSnapshot {
         self.init(
             epoch: wire.epoch, revision: wire.revision, nowPlaying: nowPlaying, isPlaying: wire.isPlaying,
             hasSound: !wire.noSound, elapsed: DJLimits.seconds(wire.elapsed), queue: queue, connectedPeers: guests,
-            skipVoters: skipVoters, drivers: drivers)
+            unnamedGuests: Int(wire.unnamedGuests), skipVoters: skipVoters, drivers: drivers)
         guard isWithinLimits else { return nil }
     }
 }

@@ -715,6 +715,12 @@ nonisolated struct WireSnapshot: @unchecked Sendable {
     set {_uniqueStorage()._drivers = newValue}
   }
 
+  /// How many guests are linked that `guests` does not name.
+  var unnamedGuests: UInt32 {
+    get {_storage._unnamedGuests}
+    set {_uniqueStorage()._unnamedGuests = newValue}
+  }
+
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   init() {}
@@ -872,6 +878,16 @@ nonisolated struct WireChange: @unchecked Sendable {
   var hasDrivers: Bool {_storage._drivers != nil}
   /// Clears the value of `drivers`. Subsequent reads from it will return its default value.
   mutating func clearDrivers() {_uniqueStorage()._drivers = nil}
+
+  /// Missing where they are as many as before.
+  var unnamedGuests: UInt32 {
+    get {_storage._unnamedGuests ?? 0}
+    set {_uniqueStorage()._unnamedGuests = newValue}
+  }
+  /// Returns true if `unnamedGuests` has been explicitly set.
+  var hasUnnamedGuests: Bool {_storage._unnamedGuests != nil}
+  /// Clears the value of `unnamedGuests`. Subsequent reads from it will return its default value.
+  mutating func clearUnnamedGuests() {_uniqueStorage()._unnamedGuests = nil}
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -1853,7 +1869,7 @@ nonisolated extension WireGuest: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
 
 nonisolated extension WireSnapshot: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".Snapshot"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}epoch\0\u{1}revision\0\u{4}\u{2}is_playing\0\u{1}queue\0\u{1}guests\0\u{1}peers\0\u{3}other_peers\0\u{3}now_playing\0\u{3}skip_voters\0\u{1}elapsed\0\u{3}no_sound\0\u{1}drivers\0\u{c}\u{3}\u{1}")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}epoch\0\u{1}revision\0\u{4}\u{2}is_playing\0\u{1}queue\0\u{1}guests\0\u{1}peers\0\u{3}other_peers\0\u{3}now_playing\0\u{3}skip_voters\0\u{1}elapsed\0\u{3}no_sound\0\u{1}drivers\0\u{3}unnamed_guests\0\u{c}\u{3}\u{1}")
 
   fileprivate class _StorageClass {
     var _epoch: UInt32 = 0
@@ -1868,6 +1884,7 @@ nonisolated extension WireSnapshot: SwiftProtobuf.Message, SwiftProtobuf._Messag
     var _elapsed: UInt32 = 0
     var _noSound: Bool = false
     var _drivers: [UInt32] = []
+    var _unnamedGuests: UInt32 = 0
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
@@ -1890,6 +1907,7 @@ nonisolated extension WireSnapshot: SwiftProtobuf.Message, SwiftProtobuf._Messag
       _elapsed = source._elapsed
       _noSound = source._noSound
       _drivers = source._drivers
+      _unnamedGuests = source._unnamedGuests
     }
   }
 
@@ -1920,6 +1938,7 @@ nonisolated extension WireSnapshot: SwiftProtobuf.Message, SwiftProtobuf._Messag
         case 11: try { try decoder.decodeSingularUInt32Field(value: &_storage._elapsed) }()
         case 12: try { try decoder.decodeSingularBoolField(value: &_storage._noSound) }()
         case 13: try { try decoder.decodeRepeatedUInt32Field(value: &_storage._drivers) }()
+        case 14: try { try decoder.decodeSingularUInt32Field(value: &_storage._unnamedGuests) }()
         default: break
         }
       }
@@ -1968,6 +1987,9 @@ nonisolated extension WireSnapshot: SwiftProtobuf.Message, SwiftProtobuf._Messag
       if !_storage._drivers.isEmpty {
         try visitor.visitPackedUInt32Field(value: _storage._drivers, fieldNumber: 13)
       }
+      if _storage._unnamedGuests != 0 {
+        try visitor.visitSingularUInt32Field(value: _storage._unnamedGuests, fieldNumber: 14)
+      }
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -1989,6 +2011,7 @@ nonisolated extension WireSnapshot: SwiftProtobuf.Message, SwiftProtobuf._Messag
         if _storage._elapsed != rhs_storage._elapsed {return false}
         if _storage._noSound != rhs_storage._noSound {return false}
         if _storage._drivers != rhs_storage._drivers {return false}
+        if _storage._unnamedGuests != rhs_storage._unnamedGuests {return false}
         return true
       }
       if !storagesAreEqual {return false}
@@ -2000,7 +2023,7 @@ nonisolated extension WireSnapshot: SwiftProtobuf.Message, SwiftProtobuf._Messag
 
 nonisolated extension WireChange: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".Change"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}epoch\0\u{1}base\0\u{1}skipped\0\u{3}is_playing\0\u{1}queued\0\u{2}\u{2}silence\0\u{1}removed\0\u{1}inserted\0\u{1}voters\0\u{3}guests_removed\0\u{3}guests_inserted\0\u{1}peers\0\u{3}other_peers\0\u{1}item\0\u{3}playing_voters\0\u{3}skip_voters\0\u{1}elapsed\0\u{3}no_sound\0\u{1}drivers\0\u{c}\u{6}\u{1}")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}epoch\0\u{1}base\0\u{1}skipped\0\u{3}is_playing\0\u{1}queued\0\u{2}\u{2}silence\0\u{1}removed\0\u{1}inserted\0\u{1}voters\0\u{3}guests_removed\0\u{3}guests_inserted\0\u{1}peers\0\u{3}other_peers\0\u{1}item\0\u{3}playing_voters\0\u{3}skip_voters\0\u{1}elapsed\0\u{3}no_sound\0\u{1}drivers\0\u{3}unnamed_guests\0\u{c}\u{6}\u{1}")
 
   fileprivate class _StorageClass {
     var _epoch: UInt32 = 0
@@ -2020,6 +2043,7 @@ nonisolated extension WireChange: SwiftProtobuf.Message, SwiftProtobuf._MessageI
     var _elapsed: UInt32? = nil
     var _noSound: Bool? = nil
     var _drivers: WirePeers? = nil
+    var _unnamedGuests: UInt32? = nil
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
@@ -2047,6 +2071,7 @@ nonisolated extension WireChange: SwiftProtobuf.Message, SwiftProtobuf._MessageI
       _elapsed = source._elapsed
       _noSound = source._noSound
       _drivers = source._drivers
+      _unnamedGuests = source._unnamedGuests
     }
   }
 
@@ -2110,6 +2135,7 @@ nonisolated extension WireChange: SwiftProtobuf.Message, SwiftProtobuf._MessageI
         case 18: try { try decoder.decodeSingularUInt32Field(value: &_storage._elapsed) }()
         case 19: try { try decoder.decodeSingularBoolField(value: &_storage._noSound) }()
         case 20: try { try decoder.decodeSingularMessageField(value: &_storage._drivers) }()
+        case 21: try { try decoder.decodeSingularUInt32Field(value: &_storage._unnamedGuests) }()
         default: break
         }
       }
@@ -2184,6 +2210,9 @@ nonisolated extension WireChange: SwiftProtobuf.Message, SwiftProtobuf._MessageI
       try { if let v = _storage._drivers {
         try visitor.visitSingularMessageField(value: v, fieldNumber: 20)
       } }()
+      try { if let v = _storage._unnamedGuests {
+        try visitor.visitSingularUInt32Field(value: v, fieldNumber: 21)
+      } }()
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -2210,6 +2239,7 @@ nonisolated extension WireChange: SwiftProtobuf.Message, SwiftProtobuf._MessageI
         if _storage._elapsed != rhs_storage._elapsed {return false}
         if _storage._noSound != rhs_storage._noSound {return false}
         if _storage._drivers != rhs_storage._drivers {return false}
+        if _storage._unnamedGuests != rhs_storage._unnamedGuests {return false}
         return true
       }
       if !storagesAreEqual {return false}

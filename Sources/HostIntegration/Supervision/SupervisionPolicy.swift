@@ -24,7 +24,7 @@ struct SupervisionPolicy {
             isReady = true
             return ["READY=1"] + changes()
         case .snapshot(let snapshot, isStale: false):
-            guests = snapshot.connectedPeers.count
+            guests = snapshot.guestCount
             song = snapshot.nowPlaying?.song.title
             return changes()
         case .notice(let notice) where notice.critical:

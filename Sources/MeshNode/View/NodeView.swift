@@ -224,6 +224,8 @@ package struct NodeView: Encodable, Hashable, Sendable {
     package var queue: [Item]
     package var wishes: [OtherWish]
     package var guests: [Guest]
+    /// How many guests there are that `guests` does not name: a host tells its guests some names of a crowd.
+    package var moreGuests: Int
     package var hosts: [HeardHost]
     /// On a guest that is not connected, the hosts that it has joined, the last of them first.
     package var knownHosts: [Person]

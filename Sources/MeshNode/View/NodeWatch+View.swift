@@ -11,7 +11,7 @@ extension NodeWatch {
         for viewpoint: Viewpoint, webGuests: Set<Peer.ID>, version: Int, songs: Int = .max, now: MeshInstant
     ) -> NodeView {
         let items = Items(self, viewpoint)
-        let shown = snapshot?.connectedPeers ?? []
+        let shown = guests(for: viewpoint)
         let isOwn = viewpoint.role != .webGuest, isDriver = viewpoint.role == .host
         let ended = viewpoint.ended ?? bye.map { Self.sentence($0, viewpoint.role) } ?? own.ended
         return NodeView(
@@ -22,6 +22,7 @@ extension NodeWatch {
             isPlaying: isToPlay, sound: snapshot?.hasSound, elapsed: elapsed(now),
             queue: (snapshot?.queue ?? []).prefix(songs).map(items.item), wishes: otherWishes(viewpoint),
             guests: guests(shown, webGuests, viewpoint),
+            moreGuests: max(0, (snapshot?.guestCount ?? 0) - shown.count),
             hosts: viewpoint.role == .guest && !isConnected ? markedHosts : [],
             knownHosts: viewpoint.role == .guest && !isConnected ? knownHosts.hosts.reversed().map(Self.person) : [],
             skip: skip(viewpoint),
@@ -30,6 +31,15 @@ extension NodeWatch {
             canGoBack: isDriver ? steering?.canGoBack : nil, volume: isDriver ? steering?.volume : nil,
             notices: viewpoint.notices.current, invitation: isOwn ? invitation : nil,
             bans: isOwn ? outcasts : [], library: isOwn ? library : nil, ended: ended)
+    }
+
+    /// The guests that the state names, and whose view it is: of a crowd it names some.
+    private func guests(for viewpoint: Viewpoint) -> [Peer] {
+        let named = snapshot?.connectedPeers ?? []
+        guard let snapshot, snapshot.unnamedGuests > 0, viewpoint.role != .host,
+            !named.contains(where: { $0.id == viewpoint.me.id })
+        else { return named }
+        return named + [viewpoint.me]
     }
 
     /// The view of the person at the node.
@@ -133,7 +143,7 @@ extension NodeWatch {
     }
 
     private func skip(_ viewpoint: Viewpoint) -> NodeView.Skip {
-        let voters = snapshot?.skipVoters ?? [], present = snapshot?.connectedPeers.count ?? 0
+        let voters = snapshot?.skipVoters ?? [], present = snapshot?.guestCount ?? 0
         return NodeView.Skip(
             allowed: surroundings.majoritySkip ?? !viewpoint.mayNotSkip, votes: voters.count,
             needed: present / 2 + 1, mine: voters.contains(viewpoint.me.id))

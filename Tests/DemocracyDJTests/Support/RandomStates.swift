@@ -35,7 +35,7 @@ enum RandomState {
             epoch: 7, revision: revision,
             nowPlaying: Bool.random(using: &dice) ? item(songs, using: &dice) : nil,
             isPlaying: Bool.random(using: &dice), hasSound: Bool.random(using: &dice), queue: queue,
-            connectedPeers: Array(guests),
+            connectedPeers: Array(guests), unnamedGuests: Int.random(in: 0...2, using: &dice),
             skipVoters: some(using: &dice))
     }
 
@@ -44,7 +44,7 @@ enum RandomState {
         var next = state
         next.revision += UInt64.random(in: 1...3, using: &dice)
         for _ in 0..<Int.random(in: 0...5, using: &dice) {
-            switch Int.random(in: 0..<10, using: &dice) {
+            switch Int.random(in: 0..<11, using: &dice) {
             case 0:
                 next.nowPlaying = next.queue.isEmpty ? nil : next.queue.removeFirst()
                 next.skipVoters = []
@@ -63,6 +63,7 @@ enum RandomState {
                     next.nowPlaying = item
                 }
             case 7: next.skipVoters = some(using: &dice)
+            case 9: next.unnamedGuests = Int.random(in: 0...3, using: &dice)
             case 8: next.connectedPeers = Array(next.connectedPeers.dropFirst())
             default:
                 let absent = peers.first { peer in !next.connectedPeers.contains { $0.id == peer.id } }

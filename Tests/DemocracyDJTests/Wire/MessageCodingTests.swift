@@ -105,26 +105,71 @@ struct MessageCodingTests {
         #expect(arrived.queue == Array(large.queue.prefix(arrived.queue.count)))
     }
 
-    @Test("a crowd of a thousand guests who all want to skip is told to everybody, whole and as a change")
-    func crowd() throws {
+    /// A state with as many guests as there can be, who all want the song skipped.
+    private var crowded: HostSnapshot {
         var state = HostSnapshot(
             epoch: 1, revision: 1, nowPlaying: nil, isPlaying: false, queue: FullCar.host().snapshot.queue,
             connectedPeers: [])
-        let before = state
         state.connectedPeers = (0..<DJLimits.connectedPeers).map {
             Peer(id: RandomState.identifier($0), name: "Guest number \($0)")
         }
         state.skipVoters = state.connectedPeers.map(\.id)
+        return state
+    }
+
+    @Test("of a thousand guests everybody is told how many they are, and the names of a hundred")
+    func crowd() throws {
+        var (state, before) = (crowded, crowded)
+        before.connectedPeers = []
+        before.skipVoters = []
         state.revision = 2
+        let told = state.fitted
+        #expect(told.connectedPeers == Array(state.connectedPeers.prefix(DJLimits.namedGuests)))
+        #expect(told.guestCount == state.connectedPeers.count)
+        #expect(told.skipVoters == state.skipVoters)
+        #expect(told.fitted == told)
         let whole = MeshMessage.stateUpdate(state).encoded
         #expect(whole.count <= DJLimits.messageBytes)
-        #expect(MeshMessage(encoded: whole) == .stateUpdate(state))
-        let change = MeshMessage.stateChange(try #require(HostChange(from: before, to: state)))
+        #expect(MeshMessage(encoded: whole) == .stateUpdate(told))
+        let change = MeshMessage.stateChange(try #require(HostChange(from: before, to: told)))
         guard case .stateChange(let arrived) = try #require(MeshMessage(encoded: change.encoded)) else {
             Issue.record("no change")
             return
         }
-        #expect(before.applying(arrived) == state)
+        #expect(before.applying(arrived) == told)
+    }
+
+    @Test("of a crowd those are named who steer and who have asked for a song, wherever they stand")
+    func namedFirst() throws {
+        var state = crowded
+        let (driver, asker) = (state.connectedPeers[900], state.connectedPeers[700])
+        state.drivers = [driver.id]
+        state.queue = [QueueItem(song: Example.songs[0], addedBy: asker.id)]
+        let told = state.fitted.connectedPeers
+        #expect(told.count == DJLimits.namedGuests)
+        #expect(told == Array(state.connectedPeers.prefix(DJLimits.namedGuests - 2)) + [asker, driver])
+    }
+
+    @Test("one guest more in a crowd is a change of a few bytes")
+    func oneMore() throws {
+        var state = crowded
+        state.skipVoters = []
+        let last = state.connectedPeers.removeLast()
+        let before = state.fitted
+        state.connectedPeers.append(last)
+        state.revision = 2
+        let change = try #require(HostChange(from: before, to: state.fitted))
+        #expect(MeshMessage.stateChange(change).encoded.count < 20)
+        #expect(before.applying(change)?.guestCount == DJLimits.connectedPeers)
+    }
+
+    @Test("a number of guests that no host can have is refused")
+    func tooManyGuests() {
+        var state = crowded.fitted
+        state.unnamedGuests = DJLimits.connectedPeers + 1
+        #expect(!state.isWithinLimits)
+        state.unnamedGuests = -1
+        #expect(!state.isWithinLimits)
     }
 
     @Test(
