@@ -109,6 +109,9 @@ public enum DJLimits {
     public static let heldChanges = 64
     /// Bytes of these: as much as the whole may have.
     public static let heldChangeBytes = messageBytes
+    /// States that a guest keeps of those it had: as many as a busy crowd's host tells in the second that it takes to change relays. They
+    /// share most of what they hold.
+    static let recentStates = 16
     /// Steps of the driver that can be undone: what one remembers, and not a history of the drive.
     public static let undoSteps = 5
     /// How long each can be: who drives gets to it at the next red light, and nobody is surprised by a song of long ago.

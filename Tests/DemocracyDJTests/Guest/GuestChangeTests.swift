@@ -193,6 +193,59 @@ struct GuestChangeTests {
         #expect(receive(.stateHeartbeat(epoch: 6, revision: 1, elapsed: nil)) == [.show(whole)])
     }
 
+    /// The host's states, each after one vote more.
+    private mutating func fiveStates() throws -> [HostSnapshot] {
+        var states = [host.snapshot]
+        for (song, peer) in [("s3", Example.bob), ("s4", Example.bob), ("s3", Example.ana), ("s4", Example.ana)] {
+            _ = try vote(song, by: peer)
+            states.append(host.snapshot)
+        }
+        return states
+    }
+
+    @Test("what another relay brings builds on a state that was here a moment ago: nothing is asked for")
+    mutating func anotherRelay() throws {
+        let states = try fiveStates()
+        #expect(joinBehindRelay(states[0]) == [.show(states[0])])
+        for place in [1, 2] {
+            let change = try #require(HostChange(from: states[place - 1], to: states[place]))
+            #expect(receive(.stateChange(change)) == [.show(states[place])])
+        }
+        // It was asked to go on behind the first of these, and has gathered the next two in one.
+        _ = guest.handle(.isServedByRelay(continues: true))
+        let gathered = try #require(HostChange(from: states[1], to: states[3]))
+        #expect(receive(.stateChange(gathered)) == [.show(states[3])])
+        let next = try #require(HostChange(from: states[3], to: states[4]))
+        #expect(receive(.stateChange(next)) == [.show(states[4])])
+    }
+
+    @Test("what another relay brings first may be older than what is shown: it is not shown, and what follows is")
+    mutating func anotherSlowRelay() throws {
+        let states = try fiveStates()
+        #expect(joinBehindRelay(states[0]) == [.show(states[0])])
+        for place in [1, 2, 3] {
+            let change = try #require(HostChange(from: states[place - 1], to: states[place]))
+            #expect(receive(.stateChange(change)) == [.show(states[place])])
+        }
+        let old = try #require(HostChange(from: states[0], to: states[2]))
+        #expect(receive(.stateChange(old)) == [])
+        let next = try #require(HostChange(from: states[2], to: states[4]))
+        #expect(receive(.stateChange(next)) == [.show(states[4])])
+    }
+
+    @Test("so it is after a gap, also where the last relay had brought less than was shown")
+    mutating func afterAGap() throws {
+        let states = try fiveStates()
+        #expect(joinBehindRelay(states[0]) == [.show(states[0])])
+        #expect(receive(.stateUpdate(states[3])) == [.show(states[3])], "the host has sent it")
+        _ = guest.handle(.multipeerEvent(.peerDisconnected(Example.host)))
+        _ = guest.handle(.multipeerEvent(.peerConnected(Example.host)))
+        _ = guest.handle(.isServedByRelay(continues: true))
+        _ = receive(.stateHeartbeat(epoch: host.snapshot.epoch, revision: host.snapshot.revision, elapsed: nil))
+        let next = try #require(HostChange(from: states[3], to: states[4]))
+        #expect(receive(.stateChange(next)) == [.show(states[4])])
+    }
+
     /// The host's state now, and after one vote and after another.
     private mutating func states() throws -> [HostSnapshot] {
         let first = host.snapshot

@@ -146,6 +146,8 @@ public struct GuestFeature: Feature {
     public let local: Peer
     /// What the guest knows.
     public internal(set) var state: State
+    /// What has come of late: what another relay brings may build on it.
+    private var recent = RecentStates()
 
     /// A guest without a host.
     public init(local: Peer) {
@@ -200,7 +202,7 @@ public struct GuestFeature: Feature {
         let (left, old) = (state.wishes.filter { $0.host != nil && $0.host != id }, state.wishes)
         let back = state.elsewhere.filter { $0.host == id }
         state.known = host
-        (state.hostSnapshot, state.left) = (nil, nil)
+        (state.hostSnapshot, state.left, recent) = (nil, nil, RecentStates())
         state.overtaken = [:]
         state.elsewhere = Array((state.elsewhere.filter { $0.host != id } + left).suffix(DJLimits.pendingVotes))
         let new = old.filter { $0.host == nil || $0.host == id }.map { old in
@@ -358,6 +360,11 @@ public struct GuestFeature: Feature {
             return take(next)
         }
         if state.isCurrent, let next = state.base?.applying(change) { return follow(next) }
+        if state.present != nil || state.isCurrent,
+            let next = recent.applying(change, at: state.sampledAt)
+        {
+            return state.isCurrent ? follow(next) : take(next)
+        }
         guard !state.isWaitingForWhole else {
             state.held.hold(change)
             return []
@@ -428,6 +435,7 @@ public struct GuestFeature: Feature {
 
     /// A change builds on what the relay has brought, and that on view is the host's own.
     private mutating func follow(_ next: HostSnapshot) -> [Effect] {
+        recent.append(next, at: state.sampledAt)
         guard let shown = state.hostSnapshot, next.supersedes(shown) else {
             state.base = next
             return []
@@ -438,6 +446,7 @@ public struct GuestFeature: Feature {
 
     /// Nobody sees the queue go back within a run of the host.
     private mutating func take(_ update: HostSnapshot) -> [Effect] {
+        recent.append(update, at: state.sampledAt)
         if state.isCurrent, let snapshot = state.hostSnapshot, !update.supersedes(snapshot) {
             let isNewer = state.base.map { update.supersedes($0) } != false
             if state.present != nil, isNewer, update.isBehind(snapshot) { state.base = update }
