@@ -46,6 +46,10 @@ public enum DJLimits {
     /// Guests behind relays that are sent a heartbeat at once: 3 KB for the links next to the host, where a crowd's would be 45. Of a
     /// thousand each has one in eighty seconds.
     public static let heartbeatsAtOnce = 64
+    /// How many times the whole what a relay keeps of changes may come to before it is sent the whole as well, at most as much as the
+    /// largest message: a newcomer behind it has that much more to read, and the whole is a fifth of what its links carry. With one, a
+    /// vote in a crowd of 500 was confirmed after 1.8 s, and with four after 0.5 s.
+    public static let changesPerCheckpoint = 4
     /// Largest message, in bytes: what the transport carries.
     public static let messageBytes = Limits.messageBytes
     /// Votes of one guest that wait for their confirmation.

@@ -213,7 +213,7 @@ public struct StateFeed: Sendable {
         return [.send(rest, to: guest.id)]
     }
 
-    /// Whether what a relay keeps of changes has become more than the whole.
+    /// Whether what a relay keeps of changes has become much more than the whole.
     private mutating func isCheckpointDue(after update: MeshMessage, _ index: Int) -> Bool {
         guard case .stateChange = update else {
             guests[index].changeBytes = 0
@@ -221,7 +221,8 @@ public struct StateFeed: Sendable {
         }
         guests[index].changeBytes += update.encoded.count
         wholeBytes = wholeBytes ?? MeshMessage.stateUpdate(state).encoded.count
-        return guests[index].changeBytes > wholeBytes ?? 0
+        let limit = min(DJLimits.changesPerCheckpoint * (wholeBytes ?? 0), DJLimits.messageBytes)
+        return guests[index].changeBytes > limit
     }
 
     /// Who is told which state is the present one. Behind relays each has a heartbeat of its own, and those of a crowd pass the same few

@@ -37,6 +37,33 @@ struct StateFeedTests {
         }
     }
 
+    @Test("a relay is sent the whole for those who come later, one byte of it for four of changes at most")
+    mutating func checkpoints() throws {
+        #expect(feed.handle(.guestConnected(ana, served: .forOthers)) == [.send(whole, to: ana)])
+        var actions = feed.handle(.updateHasLeft(ana))
+        var (changes, wholes, checkpoints) = (0, 0, 0)
+        while checkpoints < 3 {
+            try #require(changes < 100_000, "no checkpoint has come")
+            for action in actions {
+                switch action {
+                case .send(let message, to: _): changes += message.encoded.count
+                case .checkpoint(let message, to: _):
+                    checkpoints += 1
+                    wholes += message.encoded.count
+                    #expect(message == whole)
+                    #expect(changes >= DJLimits.changesPerCheckpoint * wholes)
+                }
+            }
+            if actions.isEmpty {
+                change()
+                actions = feed.handle(.stateChanged(host.snapshot))
+            } else {
+                actions = feed.handle(.updateHasLeft(ana))
+            }
+        }
+        #expect(changes < (DJLimits.changesPerCheckpoint + 1) * wholes)
+    }
+
     @Test("of those behind relays who ask for the whole some are answered at a time, the first first")
     mutating func crowdThatAsks() {
         let crowd = (0..<10).map { "guest \($0)" }
