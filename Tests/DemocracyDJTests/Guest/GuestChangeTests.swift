@@ -203,14 +203,20 @@ struct GuestChangeTests {
         return states
     }
 
+    /// The guest is linked through a relay, which brings the first of these states and then each as a change.
+    private mutating func follow(_ states: ArraySlice<HostSnapshot>) throws {
+        let first = try #require(states.first)
+        #expect(joinBehindRelay(first) == [.show(first)])
+        for (old, new) in zip(states, states.dropFirst()) {
+            let change = try #require(HostChange(from: old, to: new))
+            #expect(receive(.stateChange(change)) == [.show(new)])
+        }
+    }
+
     @Test("what another relay brings builds on a state that was here a moment ago: nothing is asked for")
     mutating func anotherRelay() throws {
         let states = try fiveStates()
-        #expect(joinBehindRelay(states[0]) == [.show(states[0])])
-        for place in [1, 2] {
-            let change = try #require(HostChange(from: states[place - 1], to: states[place]))
-            #expect(receive(.stateChange(change)) == [.show(states[place])])
-        }
+        try follow(states[...2])
         // It was asked to go on behind the first of these, and has gathered the next two in one.
         _ = guest.handle(.isServedByRelay(continues: true))
         let gathered = try #require(HostChange(from: states[1], to: states[3]))
@@ -222,11 +228,7 @@ struct GuestChangeTests {
     @Test("what another relay brings first may be older than what is shown: it is not shown, and what follows is")
     mutating func anotherSlowRelay() throws {
         let states = try fiveStates()
-        #expect(joinBehindRelay(states[0]) == [.show(states[0])])
-        for place in [1, 2, 3] {
-            let change = try #require(HostChange(from: states[place - 1], to: states[place]))
-            #expect(receive(.stateChange(change)) == [.show(states[place])])
-        }
+        try follow(states[...3])
         let old = try #require(HostChange(from: states[0], to: states[2]))
         #expect(receive(.stateChange(old)) == [])
         let next = try #require(HostChange(from: states[2], to: states[4]))

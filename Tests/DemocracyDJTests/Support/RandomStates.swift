@@ -63,8 +63,8 @@ enum RandomState {
                     next.nowPlaying = item
                 }
             case 7: next.skipVoters = some(using: &dice)
-            case 9: next.unnamedGuests = Int.random(in: 0...3, using: &dice)
             case 8: next.connectedPeers = Array(next.connectedPeers.dropFirst())
+            case 9: next.unnamedGuests = Int.random(in: 0...3, using: &dice)
             default:
                 let absent = peers.first { peer in !next.connectedPeers.contains { $0.id == peer.id } }
                 if let absent { next.connectedPeers.append(absent) }
