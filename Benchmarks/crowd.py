@@ -14,6 +14,7 @@ import json
 import os
 import re
 import selectors
+import socket
 import statistics
 import subprocess
 import sys
@@ -25,6 +26,7 @@ START = 60.0
 SETTLING = 5.0
 PLAYING = 3_600
 
+PAGE = re.compile(r"http://(127\.0\.0\.1:\d+)/")
 CONFIRMED = re.compile(rb'"event":"vote"[^\n]*"songID":"([^"]+)"[^\n]*"state":"confirmed"')
 
 
@@ -65,6 +67,29 @@ class Guest:
         self.process.stdin.write(f"{line}\n".encode())
 
 
+class Viewer:
+    """An open page: a browser's stream of views, which are counted and not looked at."""
+
+    def __init__(self, printed: Path) -> None:
+        deadline = time.monotonic() + START
+        while not (found := PAGE.search(printed.read_text())):
+            if time.monotonic() > deadline:
+                raise SystemExit("the host has printed no page's address")
+            time.sleep(0.1)
+        self.socket = socket.create_connection(found[1].split(":"))
+        # On the device itself nobody is asked for a token.
+        self.socket.sendall(f"GET /events HTTP/1.1\r\nHost: {found[1]}\r\n\r\n".encode())
+        self.views = self.bytes = 0
+
+    def read(self) -> None:
+        chunk = self.socket.recv(1 << 20)
+        if not chunk:
+            raise SystemExit("a page's stream has ended")
+        # A view that is cut between its first letters is not counted; there are few.
+        self.views += chunk.count(b"event: view")
+        self.bytes += len(chunk)
+
+
 def processor(pid: int) -> float:
     """Seconds of processor time that a process has had, in all its threads."""
     total = 0
@@ -93,17 +118,23 @@ class Crowd:
             return [binary, role, name, *air, "--state", str(folder / address), *more]
 
         shows = ["--json"] if options.json else []
-        self.host = subprocess.Popen(
-            command("host", "Bus", "host", "--library", str(folder / "songs.json"), "--http", "none", *shows),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
+        page = "127.0.0.1:0" if options.viewers else "none"
+        printed = folder / "host.txt"
+        with printed.open("wb") as output:
+            self.host = subprocess.Popen(
+                command("host", "Bus", "host", "--library", str(folder / "songs.json"), "--http", page, *shows),
+                stdin=subprocess.DEVNULL,
+                stdout=output if options.viewers else subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+            )
+        self.viewers = [Viewer(printed) for _ in range(options.viewers)]
         self.guests = [Guest(command("guest", f"Guest {one}", f"g{one}", "--json")) for one in range(options.guests)]
         self.selector = selectors.DefaultSelector()
         for guest in self.guests:
             assert guest.process.stdout
             self.selector.register(guest.process.stdout, selectors.EVENT_READ, guest)
+        for viewer in self.viewers:
+            self.selector.register(viewer.socket, selectors.EVENT_READ, viewer)
 
     def read(self, until: float) -> None:
         while (left := until - time.monotonic()) > 0:
@@ -127,6 +158,8 @@ class Crowd:
         """Casts votes in turn, each guest for one song after another. Seconds of processor time, and of time."""
         for guest in self.guests:
             guest.times, guest.waits = [], {}
+        for viewer in self.viewers:
+            viewer.views = viewer.bytes = 0
         began, used = time.monotonic(), processor(self.host.pid)
         for number in range(count):
             self.read(began + number / self.options.rate)
@@ -191,6 +224,13 @@ def report(crowd: Crowd, round_number: int) -> None:
         f"percentile, {times[-1] * 1e3:.0f} ms at most; {missing} not confirmed; {resident(crowd.host.pid):.1f} MiB resident",
         flush=True,
     )
+    if crowd.viewers:
+        views, length = sum(one.views for one in crowd.viewers), sum(one.bytes for one in crowd.viewers)
+        print(
+            f"round {round_number}: {len(crowd.viewers)} open pages: {views / len(crowd.viewers) / elapsed:.1f} views a second "
+            f"each, of {length / views / 1e3:.1f} KB",
+            flush=True,
+        )
 
 
 def main() -> None:
@@ -202,6 +242,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=1, help="a further round begins with a new host")
     parser.add_argument("--idle", type=float, default=20, help="seconds")
     parser.add_argument("--endure", type=int, default=0, metavar="VOTES", help="this many, instead of rounds")
+    parser.add_argument("--viewers", type=int, default=0, help="browsers that show the host's page meanwhile, 16 at most")
     parser.add_argument("--json", action="store_true", help="the host prints what a program reads")
     options = parser.parse_args()
     every = options.guests * (options.songs - 1)

@@ -78,7 +78,7 @@ extension Dashboard {
         if let known = encoded[viewer], known.isFresh(versions[viewer], now: now) { return known.frame }
         let page = view.page(
             for: viewpoint, webGuests: webGuests.present, version: versions[viewer], now: now)
-        let made = try EncodedView(page, now: now)
+        let made = try EncodedView(page, after: encoded[viewer], now: now)
         encoded[viewer] = made
         return made.frame
     }

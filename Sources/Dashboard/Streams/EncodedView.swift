@@ -8,12 +8,26 @@ import NIOCore
 struct EncodedView: Sendable {
     let version: Int
     let madeAt: MeshInstant
-    let frame: ByteBuffer
+    private var text: QueueJSON<NodeView.Item>
 
-    init(_ view: NodeView, now: MeshInstant) throws {
+    /// `last` is the same viewer's view before, of which much is still right.
+    init(_ view: NodeView, after last: EncodedView?, now: MeshInstant) throws {
         version = view.version
         madeAt = now
-        frame = ByteBuffer(bytes: Array("event: view\ndata: ".utf8) + (try JSONLine.bytes(view)) + [10, 10])
+        text = last?.text ?? QueueJSON()
+        var rest = view
+        rest.queue = []
+        try text.write(rest, queue: view.queue)
+    }
+
+    /// What goes to a page.
+    var frame: ByteBuffer {
+        var frame = ByteBuffer()
+        frame.reserveCapacity(text.line.count + 32)
+        frame.writeStaticString("event: view\ndata: ")
+        frame.writeBytes(text.line)
+        frame.writeStaticString("\n\n")
+        return frame
     }
 
     /// How long the song has played was right when it was encoded.

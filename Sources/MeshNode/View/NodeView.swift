@@ -27,7 +27,7 @@ package struct NodeView: Encodable, Hashable, Sendable {
         @OrNull package var name: String?
     }
 
-    package struct Item: Encodable, Hashable, Sendable {
+    package struct Item: Encodable, Hashable, Identifiable, Sendable {
         package var id: Song.ID
         package var title: String
         package var artist: String
