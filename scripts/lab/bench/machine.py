@@ -12,6 +12,7 @@ from typing import Any
 
 def facts(binary: Path) -> dict[str, Any]:
     here = Path(__file__).parent
+    number, _, kind = _output(str(binary), "--version").partition("+")
     return {
         "date": time.strftime("%Y-%m-%d", time.gmtime()),
         "processor": _processor(),
@@ -19,8 +20,8 @@ def facts(binary: Path) -> dict[str, Any]:
         "memoryGB": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30),
         "system": platform.freedesktop_os_release().get("PRETTY_NAME", ""),
         "bluetoothd": _output("/usr/libexec/bluetooth/bluetoothd", "--version"),
-        "roadmesh": _output(str(binary), "--version"),
-        "build": "release" if "release" in str(binary) else "debug",
+        "roadmesh": number,
+        "build": kind or "release",
         "revision": _output("git", "-C", str(here), "rev-parse", "--short", "HEAD"),
         "load": load(),
     }

@@ -9,6 +9,7 @@ import pytest
 
 from bench import theory
 from bench.limits import verdicts
+from bench.machine import facts
 from bench.measurements import way_back
 from bench.report import page
 from bench.report.numbers import number, spread
@@ -101,3 +102,12 @@ def test_only_what_is_between_the_marks_is_replaced(tmp_path: Path) -> None:
     once = text
     page.write(results(), target)
     assert target.read_text() == once
+
+
+@pytest.mark.parametrize("version, number, build", [("0.1.0", "0.1.0", "release"), ("0.1.0+debug", "0.1.0", "debug")])
+def test_the_program_says_how_it_was_built_wherever_it_lies(tmp_path: Path, version: str, number: str, build: str) -> None:
+    program = tmp_path / "release-of-the-debugger"
+    program.write_text(f"#!/bin/sh\necho {version}\n")
+    program.chmod(0o755)
+    told = facts(program)
+    assert (told["roadmesh"], told["build"]) == (number, build)
