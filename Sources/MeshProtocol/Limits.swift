@@ -74,6 +74,9 @@ public enum Limits {
     public static let framesBeforeAnswer = 16
     /// How often a live link is asked for an answer, to know its round trip and that somebody is there.
     public static let pingInterval: Duration = .seconds(1)
+    /// Of so many intervals an initiator that is asked on a carrier or in a circuit asks once: its round trip is looked at by people who
+    /// wonder, and changes slowly.
+    static let pingsPerRoundTrip = 8
     /// Silence after an unanswered ping that makes a link dead although the link layer says nothing. With the ping's
     /// interval a peer that has stopped is noticed within three seconds.
     public static let pongTimeout: Duration = .seconds(2)

@@ -42,3 +42,36 @@ struct LivenessTests {
         #expect(liveness.tick(now: asked + Limits.circuitDoubt + .seconds(1)) == .nothing)
     }
 }
+
+@Suite("An initiator that is asked on a carrier or in a circuit")
+struct AskedTests {
+    private let second: Duration = .seconds(1)
+
+    @Test("does not ask by itself, but now and then for the round trip")
+    func asked() {
+        var liveness = Liveness(.initiator, now: .zero)
+        liveness.isAsked = true
+        _ = liveness.ask(now: .zero)
+        for count in 1...40 {
+            let now = second * count
+            liveness.heard()
+            let isDue = count % Limits.pingsPerRoundTrip == 0
+            #expect((liveness.follow(now: now) != nil) == isDue, "\(count)")
+            #expect(liveness.tick(now: now + second) == .nothing)
+        }
+    }
+
+    @Test("asks when it is not asked any more, and knows as soon as ever that nobody is there")
+    func silent() {
+        var liveness = Liveness(.initiator, now: .zero)
+        liveness.isAsked = true
+        _ = liveness.ask(now: .zero)
+        liveness.heard()
+        #expect(liveness.follow(now: second) == nil)
+        let asks = second + Limits.pingInterval + Limits.pingInterval / 4
+        #expect(liveness.deadline == asks)
+        #expect(liveness.tick(now: asks - .milliseconds(1)) == .nothing)
+        #expect(liveness.tick(now: asks) == .ping(2))
+        #expect(liveness.tick(now: asks + Limits.pongTimeout) == .dead)
+    }
+}

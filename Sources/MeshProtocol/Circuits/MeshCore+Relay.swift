@@ -19,6 +19,8 @@ extension MeshCore {
             linkOfChild[peer.id] = id
             // It may have changed since the answer left.
             actions += update(id) { [route] in $0.tell(route) }
+        } else {
+            links[id]?.machine.liveness.isAsked = true
         }
         return actions + [.tell(id, .carrier(peer, hello.route ?? nil))] + wake(id)
     }

@@ -38,6 +38,8 @@ struct LinkMachine: Sendable {
         case acknowledged(UInt64)
         /// A ping was answered after this time.
         case roundTrip(Duration)
+        /// The peer has asked whether this side is there, which does not ask as often by itself.
+        case asked
         /// What the peer's radio knows of this link.
         case heed(AirNote)
         /// Something about a circuit on this link.

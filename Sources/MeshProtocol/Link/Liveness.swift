@@ -9,6 +9,10 @@
 /// its answer to the responder's. So a second of a quiet link takes three SDUs and not four, and of a host's sixteen links it
 /// takes one alarm.
 ///
+/// Where the round trip is nobody's concern (`isAsked`), an initiator that is asked does not ask by itself: that it is asked shows that
+/// the other side is there, and its answer shows that it is. So a quiet second of a link to a relay takes two SDUs. Now and then it asks
+/// all the same, for the round trip that its report shows. An initiator that is not asked any more asks when it always did.
+///
 /// Pings go on while earlier ones wait: on a crowded link an answer may take seconds, and each ping is a sign of life
 /// for the other side. Only an unanswered ping makes silence mean something: who was not asked need not answer.
 struct Liveness: Sendable {
@@ -33,10 +37,14 @@ struct Liveness: Sendable {
     /// The ping that has to be answered soon, since something waits for the peer.
     private var doubt: UInt64?
     private let role: LinkRole
+    /// An initiator that the other side asks leaves it at that.
+    var isAsked = false
+    /// When the last ping left.
+    private var lastPing: MeshInstant
 
     init(_ role: LinkRole, now: MeshInstant) {
         self.role = role
-        nextPing = now
+        (nextPing, lastPing) = (now, now)
         nextPing = pingAfter(now)
     }
 
@@ -76,8 +84,10 @@ struct Liveness: Sendable {
 
     /// The peer's ping has come: one of this side leaves with the answer where it is soon due.
     mutating func follow(now: MeshInstant) -> UInt64? {
-        let isDue = role == .initiator && nextPing - now <= interval * 3 / 4
-        return isDue ? ask(now: now) : nil
+        guard role == .initiator, nextPing - now <= interval * 3 / 4 else { return nil }
+        guard isAsked, doubt == nil, now - lastPing < interval * Limits.pingsPerRoundTrip else { return ask(now: now) }
+        nextPing = pingAfter(now)
+        return nil
     }
 
     mutating func tick(now: MeshInstant) -> Verdict {
@@ -96,7 +106,7 @@ struct Liveness: Sendable {
 
     /// A ping leaves now.
     mutating func ask(now: MeshInstant) -> UInt64 {
-        nextPing = pingAfter(now)
+        (nextPing, lastPing) = (pingAfter(now), now)
         askedAt = askedAt ?? now
         number += 1
         open.append(Ping(number: number, sentAt: now))
