@@ -74,24 +74,37 @@ extension QueueItem {
 
 extension HostSnapshot {
     /// Whether a host can have this state.
-    var isWithinLimits: Bool { isWithinLimits(after: nil) }
-
-    /// The same of one that follows on a state that a host can have: what has not changed is not looked at again, since a vote changes one
-    /// song, and a thousand guests stand behind it.
-    func isWithinLimits(after before: HostSnapshot?) -> Bool {
-        (nowPlaying == before?.nowPlaying || nowPlaying?.isWithinLimits != false)
-            && (queue == before?.queue || isQueueWithinLimits(after: before?.queue ?? []))
-            && (connectedPeers == before?.connectedPeers || areGuestsWithinLimits(after: before?.connectedPeers ?? []))
-            && (0...DJLimits.connectedPeers).contains(unnamedGuests)
-            && (skipVoters == before?.skipVoters || areWithinLimits(skipVoters))
-            && (drivers == before?.drivers || areWithinLimits(drivers))
+    var isWithinLimits: Bool {
+        nowPlaying?.isWithinLimits != false
+            && queue.count <= DJLimits.queuedSongs && queue.allSatisfy(\.isWithinLimits)
+            && areDistinct(queue.map(\.song.id))
+            && areGuestsWithinLimits(after: []) && (0...DJLimits.connectedPeers).contains(unnamedGuests)
+            && areWithinLimits(skipVoters) && areWithinLimits(drivers)
     }
 
-    private func isQueueWithinLimits(after old: [QueueItem]) -> Bool {
-        queue.count <= DJLimits.queuedSongs && areDistinct(queue, after: old, by: \.song.id)
-            && queue.enumerated().allSatisfy { place, item in
-                old.indices.contains(place) && old[place] == item || item.isWithinLimits
+    /// The same of one that a change has made of a state that a host can have: what has not changed is not looked at again, since a vote
+    /// changes one song, and a thousand guests stand behind it.
+    func isWithinLimits(after before: HostSnapshot, by change: HostChange) -> Bool {
+        (change.nowPlaying == nil && change.playingVoters == nil || nowPlaying?.isWithinLimits != false)
+            && isQueueWithinLimits(by: change)
+            && (change.guests.isNothing || areGuestsWithinLimits(after: before.connectedPeers))
+            && (0...DJLimits.connectedPeers).contains(unnamedGuests)
+            && (change.skipVoters == nil || areWithinLimits(skipVoters))
+            && (change.drivers == nil || areWithinLimits(drivers))
+    }
+
+    /// What stays and what moves was in the old queue, each once.
+    private func isQueueWithinLimits(by change: HostChange) -> Bool {
+        guard queue.count <= DJLimits.queuedSongs, change.voters.allSatisfy({ queue[$0.at].isWithinLimits }) else {
+            return false
+        }
+        var moved: Set<Int> = []
+        return change.queue.inserted.allSatisfy { insertion in
+            switch insertion.source {
+            case .moved(let place): moved.insert(place).inserted
+            case .new(let item): item.isWithinLimits && queue.count { $0.song.id == item.song.id } == 1
             }
+        }
     }
 
     private func areGuestsWithinLimits(after old: [Peer]) -> Bool {

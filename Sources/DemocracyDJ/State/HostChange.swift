@@ -56,6 +56,8 @@ public struct HostChange: Hashable, Sendable {
     var skipVoters: [Peer.ID]?
     /// Nil where they are as before.
     var drivers: [Peer.ID]?
+    /// What it has led to before, in a simulation.
+    var outcomes = SharedOutcomes()
 
     init(epoch: UInt32, base: UInt64, revision: UInt64) {
         self.epoch = epoch
@@ -116,6 +118,10 @@ extension HostSnapshot {
     /// The state that a change leads to. Nil where the change builds on another state than this one, or leads to none
     /// that a host can have (`DJLimits`).
     public func applying(_ change: HostChange) -> HostSnapshot? {
+        change.outcomes.outcome(of: self, elapsed: change.elapsed) { made(by: change) }
+    }
+
+    private func made(by change: HostChange) -> HostSnapshot? {
         guard epoch == change.epoch, revision == change.base, change.base < change.revision,
             let queue = change.queue(from: queue), let guests = change.guests.applied(to: connectedPeers)
         else { return nil }
@@ -135,7 +141,7 @@ extension HostSnapshot {
         next.queue = queue
         next.connectedPeers = guests
         next.unnamedGuests = change.unnamedGuests ?? unnamedGuests
-        return next.isWithinLimits(after: self) ? next : nil
+        return next.isWithinLimits(after: self, by: change) ? next : nil
     }
 }
 

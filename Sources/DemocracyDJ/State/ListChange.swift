@@ -25,6 +25,9 @@ struct ListChange<Element: Hashable & Sendable>: Hashable, Sendable {
     /// Nothing changes.
     init() {}
 
+    /// Whether nothing does.
+    var isNothing: Bool { removed.isEmpty && inserted.isEmpty }
+
     init(from old: [Element], to new: [Element]) {
         self.init(from: old, to: new, key: { $0 }, isSame: ==) { $0 }
     }

@@ -143,7 +143,9 @@ struct Dials: Sendable {
     // MARK: Patience
 
     /// When a dial is overdue.
-    var deadline: MeshInstant? { dials.values.compactMap { $0.link == nil ? $0.patience : nil }.min() }
+    var deadline: MeshInstant? {
+        dials.isEmpty ? nil : dials.values.lazy.compactMap { $0.link == nil ? $0.patience : nil }.min()
+    }
 
     /// The dials that have led to no channel for a while. Each is again, when as much time has passed again.
     mutating func overdue(now: MeshInstant) -> [Overdue] {

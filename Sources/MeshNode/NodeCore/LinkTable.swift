@@ -56,9 +56,15 @@ struct LinkTable: Sendable {
         return entries[id]?.welcome
     }
 
-    mutating func received(_ bytes: Int, on id: MeshCore.LinkID) { entries[id]?.report.receivedBytes += bytes }
+    // For each SDU: in its place, since an entry is large.
 
-    mutating func sent(_ bytes: Int, on id: MeshCore.LinkID) { entries[id]?.report.sentBytes += bytes }
+    mutating func received(_ bytes: Int, on id: MeshCore.LinkID) {
+        if let place = entries.index(forKey: id) { entries.values[place].report.receivedBytes += bytes }
+    }
+
+    mutating func sent(_ bytes: Int, on id: MeshCore.LinkID) {
+        if let place = entries.index(forKey: id) { entries.values[place].report.sentBytes += bytes }
+    }
 
     mutating func hold(_ id: MeshCore.LinkID, until time: MeshInstant) {
         guard entries[id] != nil else { return }

@@ -34,6 +34,9 @@ extension NodeCore {
     /// Has signatures checked once for all nodes of a simulation.
     package mutating func share(_ checked: CheckedSignatures) { context.mesh.share(checked) }
 
+    /// Has messages read once for all nodes of a simulation.
+    package mutating func share(_ reading: SharedReading) { context.reading = reading }
+
     /// Whether nothing waits for a step or for the disk.
     package var isAtRest: Bool { writing == nil && waiting.isEmpty && held.isEmpty }
 

@@ -72,7 +72,7 @@ extension NodeCore {
             share(.guestGone(peer.id))
             perform(CoverServer.Event.guestGone(peer.id))
         case .received(let message):
-            let content = MeshMessage(encoded: message.body)
+            let content = context.read(message.body)
             if message.messageClass == .latest, let content, takeCovers(content, from: message.peer) { return }
             if let readable = message.readable(content, byHost: isHost), !waitsForRelay(readable, content, on: id) {
                 waiting.append(.link(id, .received(readable)))

@@ -27,7 +27,7 @@ extension NodeCore {
         guard decisions.app.isJoining else { return }
         switch ways.heard(relay, now: context.now) {
         case .steer: steer(to: relay)
-        case .tell: waiting.append(.way(relay))
+        case .tell: if !isSettled || !decisions.inRange.knows(relay.way) { waiting.append(.way(relay)) }
         case .wait: break
         }
         if betterWay.looksAside, let aside { look(.heardAside(aside)) }
@@ -35,12 +35,16 @@ extension NodeCore {
 
     private mutating func steer(to relay: RelayScanResult) {
         let way = relay.way
+        let now = configuration.origin + context.now
+        // Who is linked and looks for a better way hears all in range each second: what people know already is no step.
+        if isSettled, context.mesh.host != nil, decisions.inRange.knows(way) {
+            return show(.contact(Contact(.heard, way.host, at: now, by: .sighting, rssi: relay.rssi)))
+        }
         waiting.append(
             .event(
                 .heard(
                     way.host, rssi: relay.rssi, hops: way.hops, isUnderstood: relay.isUnderstood, via: way.relay,
                     asksForPIN: relay.asksForPIN)))
-        let now = configuration.origin + context.now
         show(.contact(Contact(.heard, way.host, at: now, by: .sighting, rssi: relay.rssi)))
     }
 

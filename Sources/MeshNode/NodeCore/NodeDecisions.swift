@@ -91,6 +91,10 @@ struct NodeDecisions: Sendable {
         let role: LinkRole
         var memory: NodeMemory
         var now: MeshInstant
+        /// What was read last: what has arrived is looked at once before its step, and once in it.
+        private var last: (bytes: [UInt8], message: MeshMessage?)?
+        /// What was read before, where that is shared.
+        var reading: SharedReading?
         /// What is decided now cannot be written: nothing may leave that would have to be.
         var isWithoutStore = false
         /// How a peer has said what is decided on just now.
@@ -102,6 +106,18 @@ struct NodeDecisions: Sendable {
         }
 
         var asker: Asker?
+
+        init(mesh: MeshCore, role: LinkRole, memory: NodeMemory, now: MeshInstant) {
+            (self.mesh, self.role, self.memory, self.now) = (mesh, role, memory, now)
+        }
+
+        /// What a peer says; nil where it is no message.
+        mutating func read(_ bytes: [UInt8]) -> MeshMessage? {
+            if let last, last.bytes == bytes { return last.message }
+            let message = reading.map { $0.message(bytes) } ?? MeshMessage(encoded: bytes)
+            last = (bytes, message)
+            return message
+        }
 
         /// The conversation with a peer.
         func key(of peer: Peer.ID) -> ConversationKey { mesh.key(peer, as: role) }
@@ -294,7 +310,7 @@ struct NodeDecisions: Sendable {
         // The session is over, and nothing counts any more: it is not acknowledged, and its sender keeps it.
         if case .choosing = app.state { return [] }
         var acts: [Act] = []
-        if let content = MeshMessage(encoded: message.body) {
+        if let content = context.read(message.body) {
             context.asker = .radio
             defer { context.asker = nil }
             acts = ask(.multipeerEvent(.messageReceived(content, from: known(message.peer))), &context)

@@ -83,7 +83,7 @@ struct Ways: Sendable {
     init(local: Peer.ID, takesOthers: Bool = false) { (self.local, self.takesOthers) = (local, takesOthers) }
 
     /// When `tick` is due.
-    var deadline: MeshInstant? { settling.values.map(\.until).min() }
+    var deadline: MeshInstant? { settling.isEmpty ? nil : settling.values.lazy.map(\.until).min() }
 
     // MARK: What is heard
 
@@ -138,16 +138,15 @@ struct Ways: Sendable {
 
     /// All relays that lead to a host, the best first.
     func all(to host: Peer.ID) -> [RelayScanResult] {
-        relays.values.filter { leads($0.heard, to: host) }.sorted { rank($0) < rank($1) }.map(\.heard)
+        relays.values.filter { leads($0.heard, to: host) }.map { (rank: rank($0), heard: $0.heard) }
+            .sorted { $0.rank < $1.rank }.map(\.heard)
     }
 
     // MARK: What is chosen
 
     /// The relay that is the best way to a host, with fewer hops to it than `below`; nil where there is none.
     func best(to host: Peer.ID, below: Int?, except other: Peer.ID? = nil, now: MeshInstant) -> RelayScanResult? {
-        candidates(to: host, now: now).filter { $0.heard.hops < below ?? .max && $0.heard.relay.id != other }.min {
-            rank($0) < rank($1)
-        }?.heard
+        first(candidates(to: host, now: now).filter { $0.heard.hops < below ?? .max && $0.heard.relay.id != other })
     }
 
     /// The relay that is worth leaving another for: it is near and has fewer hops, or as many and is heard much better than one
@@ -155,22 +154,24 @@ struct Ways: Sendable {
     func better(than parent: CircuitTable.Relay, to host: Peer.ID, now: MeshInstant) -> RelayScanResult? {
         guard let route = parent.route else { return nil }
         let (hops, signal) = (Int(route.hops), parent.rssi ?? 0)
-        return candidates(to: host, now: now).filter { relay in
+        let found = candidates(to: host, now: now).filter { relay in
             let heard = relay.heard.rssi ?? 0
             guard !isForOthers(relay) else { return false }
             if relay.heard.hops < hops { return heard >= NodeLimits.nearSignal }
             return relay.heard.hops == hops && relay.heard.relay.id != Identity.head(of: parent.peer.id)
                 && signal < NodeLimits.nearSignal && heard >= signal + NodeLimits.betterSignal
-        }.min { rank($0) < rank($1) }?.heard
+        }
+        return first(found)
     }
 
     /// The relay behind which this node makes room where it hangs on another one: near, and rather one whose last places are for
     /// anybody. The place that it leaves is nearer to the host than the one that it takes. Nil where there is none.
     func aside(of parent: Peer.ID?, hops: Int, to host: Peer.ID, now: MeshInstant) -> RelayScanResult? {
-        candidates(to: host, now: now).filter { relay in
+        let found = candidates(to: host, now: now).filter { relay in
             relay.heard.relay.id != parent.map { Identity.head(of: $0) } && relay.heard.hops > hops
                 && relay.heard.rssi ?? 0 >= NodeLimits.nearSignal
-        }.min { rank($0) < rank($1) }?.heard
+        }
+        return first(found)
     }
 
     /// Whether what a relay has left is for nodes that relay, and this one does not.
@@ -182,6 +183,11 @@ struct Ways: Sendable {
             leads(relay.heard, to: host) && relay.heard.isUnderstood && relay.heard.hasRoom
                 && !isLeftAlone(relay.heard.relay.id, now: now) && now - relay.at < NodeLimits.freshWay
         }
+    }
+
+    /// The best of some. Each rank is made once.
+    private func first(_ some: [Relay]) -> RelayScanResult? {
+        some.map { (rank: rank($0), heard: $0.heard) }.min { $0.rank < $1.rank }?.heard
     }
 
     /// What has places for this node goes before what keeps them for relays, then fewer hops, then the signal by steps of 10 dB. Of
@@ -196,7 +202,8 @@ struct Ways: Sendable {
 
     /// A number that looks random, and is always the same for two identifiers (FNV-1a).
     private static func mixed(_ one: Peer.ID, _ other: Peer.ID) -> UInt64 {
-        (Array(one.utf8) + Array(other.utf8)).reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
+        let start = one.utf8.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
+        return other.utf8.reduce(start) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
     }
 
     private func leads(_ relay: RelayScanResult, to host: Peer.ID) -> Bool {

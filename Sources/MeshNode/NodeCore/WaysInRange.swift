@@ -31,6 +31,13 @@ struct WaysInRange: Sendable {
         return (known != way, known.flatMap { $0.host.id == way.host.id ? nil : $0 })
     }
 
+    /// Whether people were told of this way as it is.
+    func knows(_ heard: Way) -> Bool {
+        guard var way = ways[heard.relay?.id ?? heard.host.id] else { return false }
+        if heard.bearer == nil { way.bearer = nil }
+        return way == heard
+    }
+
     /// Somebody is not heard any more. The way that is lost.
     mutating func unheard(_ head: Peer.ID) -> Way? { ways.removeValue(forKey: head) }
 

@@ -86,6 +86,9 @@ struct CircuitMux: Sendable {
     /// Whether nothing can have to leave.
     var isEmpty: Bool { circuits.isEmpty && refusals.isEmpty }
 
+    /// The same as it is known without asking anybody.
+    var hasNothing: Bool { turns.isEmpty && notes.isEmpty && refusals.isEmpty }
+
     /// The numbers of all, in order.
     var numbers: [Number] { circuits.keys.sorted() }
 

@@ -91,6 +91,11 @@ struct Carrier: Sendable {
     /// Nothing waits for its key any more.
     mutating func forgetHeld() { (held, heldBytes) = ([], 0) }
 
+    /// Whether none leaves.
+    func hasNothing(of log: SharedLog) -> Bool {
+        !isServed || place == nil && !isLetIn || log.next(after: place, withCheckpoints: takesCheckpoints) == nil
+    }
+
     /// The update that leaves next.
     mutating func next(of log: SharedLog) -> MessageUnit? {
         guard isServed, place != nil || isLetIn,

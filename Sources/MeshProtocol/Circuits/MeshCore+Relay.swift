@@ -55,11 +55,14 @@ extension MeshCore {
     public mutating func askForRoom(on id: LinkID) -> [Action] { update(id) { $0.askForRoom() } }
 
     /// Whether the peer of a link takes circuits, and gets the state signed.
-    public func leadsToRelay(_ id: LinkID) -> Bool { links[id].map { $0.leadsToRelay && $0.place == nil } == true }
+    public func leadsToRelay(_ id: LinkID) -> Bool { links.summary(of: id)?.leadsToRelay == true }
 
     /// How many circuits there are on a link with a relay, or of one; nil on any other.
     public func circuits(on id: LinkID) -> Int? {
-        links[id].flatMap { $0.carrier != nil || leadsToRelay(id) || uplink == id && relays ? $0.circuits.count : nil }
+        guard let link = links.summary(of: id), link.isCarrier || link.leadsToRelay || uplink == id && relays else {
+            return nil
+        }
+        return link.circuits
     }
 
     /// How many circuits are passed on.
@@ -173,10 +176,11 @@ extension MeshCore {
 
     /// An update that the host has signed: over the link to it, or passed on by the relay at the other end of a carrier.
     mutating func receivedShared(_ unit: MessageUnit, from host: LinkID, on id: LinkID) -> [Action] {
-        guard let sharing = unit.sharing, let link = links[host], let conversation = link.conversation,
-            link.machine.role == .initiator, links[id]?.isOver == false
+        guard let sharing = unit.sharing, let conversation = links.conversation(on: host),
+            links[host]?.machine.role == .initiator, links[id]?.isOver == false
         else { return [] }
-        guard let key = link.hello?.signingKey, let body = signature.opened(unit.body, as: sharing, by: key) else {
+        guard let key = links[host]?.hello?.signingKey, let body = signature.opened(unit.body, as: sharing, by: key)
+        else {
             return update(id) { $0.end(.misbehaved(.forgedState)) }
         }
         let message = ReceivedMessage(

@@ -15,6 +15,12 @@ struct LinkSlots: Sendable {
         var isResponder = false
         /// The link that its circuit is on.
         var carrier: LinkID?
+        /// It is a link between a relay and a node behind it.
+        var isCarrier = false
+        /// The peer takes circuits, and wants the state signed.
+        var leadsToRelay = false
+        /// The circuits on it.
+        var circuits = 0
         /// Who is at its other end, once messages flow.
         var peer: Peer?
         /// The conversation that it carries.
@@ -68,11 +74,12 @@ struct LinkSlots: Sendable {
 
     /// A link has changed.
     private mutating func settle(_ slot: Int, _ id: LinkID) {
-        var summary = Summary()
-        slots[slot]?.read(&summary)
-        summaries[slot] = summary
-        due.set(summary.deadline, for: slot)
-        guard !summary.isThere else { return }
+        guard slots[slot] == nil else {
+            slots[slot]?.read(&summaries[slot])
+            return due.set(summaries[slot].deadline, for: slot)
+        }
+        summaries[slot] = Summary()
+        due.set(nil, for: slot)
         slotOf[id] = nil
         free.append(slot)
     }
@@ -85,6 +92,15 @@ struct LinkSlots: Sendable {
 
     /// The link that the circuit of a link is on.
     func carrier(of id: LinkID) -> LinkID? { slotOf[id].flatMap { summaries[$0].carrier } }
+
+    /// What is looked at of a link often; nil where it is not there.
+    func summary(of id: LinkID) -> Summary? { slotOf[id].map { summaries[$0] } }
+
+    /// Whether nothing can have to leave on a carrier. What waits elsewhere is for `take` to find out.
+    mutating func isSilentCarrier(_ id: LinkID, _ log: SharedLog) -> Bool {
+        guard let slot = slotOf[id], summaries[slot].isCarrier else { return false }
+        return slots[slot]?.hasNothing(log) == true
+    }
 
     // MARK: Handshakes
 

@@ -123,11 +123,22 @@ public struct MeshCore: Sendable {
         }
 
         /// What is looked at of all links. In its place, since a look at a link that is copied costs more than all else.
+        /// Names are written where they change, and not with each SDU.
         mutating func read(_ summary: inout LinkSlots.Summary) {
-            summary = LinkSlots.Summary(
-                isThere: true, deadline: deadline, isHalfOpen: machine.isHalfOpen,
-                isResponder: machine.role == .responder, carrier: place?.carrier,
-                peer: machine.connectedPeer, conversation: conversation)
+            summary.isThere = true
+            summary.deadline = deadline
+            summary.isHalfOpen = machine.isHalfOpen
+            summary.isResponder = machine.role == .responder
+            summary.carrier = place?.carrier
+            (summary.isCarrier, summary.leadsToRelay) = (carrier != nil, leadsToRelay && place == nil)
+            summary.circuits = circuits.count
+            if machine.isConnected != (summary.peer != nil) { summary.peer = machine.connectedPeer }
+            if summary.conversation == nil { summary.conversation = conversation }
+        }
+
+        /// Whether nothing can have to leave on a carrier. In its place, too.
+        mutating func hasNothing(_ log: SharedLog) -> Bool {
+            machine.hasNothing && circuits.hasNothing && carrier?.hasNothing(of: log) != false
         }
     }
 
@@ -376,6 +387,8 @@ public struct MeshCore: Sendable {
 
     /// The next SDU that leaves on a link, of at most this many bytes, and what its leaving means.
     public mutating func nextSDU(for id: LinkID, limit: Int) -> (sdu: [UInt8], actions: [Action])? {
+        // Asked until there is nothing more.
+        guard !links.isSilentCarrier(id, log) else { return nil }
         // Taken out and put back, so that what waits in it is not copied: nothing looks at it after that.
         guard var link = links.take(id) else { return nil }
         let (key, isCarrier) = (link.conversation, link.carrier != nil)

@@ -23,6 +23,12 @@ struct ControlFrames: Sendable {
             + (note == nil ? 0 : 1) + (route == nil ? 0 : 1) + (state == nil ? 0 : 1) + (makeRoom ? 1 : 0)
     }
 
+    /// Whether none does.
+    var isEmpty: Bool {
+        ping == nil && pong == nil && acknowledgement == nil && answers.isEmpty && finalFrames.isEmpty && note == nil
+            && route == nil && state == nil && !makeRoom
+    }
+
     mutating func enqueue(_ frame: Frame) {
         switch frame {
         case .ping(let number): ping = number

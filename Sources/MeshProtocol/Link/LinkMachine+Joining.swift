@@ -3,7 +3,8 @@
 /// Joining (`docs/protocol.md`, "Challenges", "Admission"): what is said between the keys and the first message, and how
 /// far that has got. The initiator has introduced itself, and the responder takes it in, or does not.
 extension LinkMachine {
-    enum Phase: Sendable {
+    /// Indirect, since a handshake is large and a link lives long.
+    indirect enum Phase: Sendable {
         /// Initiator: `unknownHello` is out. To `answering`, or to the end.
         case greeting(NoiseHandshake)
         /// Initiator: the responder is identified, `present` is due. To `answering`.

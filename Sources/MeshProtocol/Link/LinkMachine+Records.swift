@@ -89,7 +89,8 @@ extension LinkMachine {
     ) -> Outgoing? {
         if !packets.isEmpty { return Outgoing(sdu: packets.removeFirst()) }
         guard sealed != nil else { return nil }
-        var plaintext = WireWriter(reserving: limit)
+        // Asked until there is nothing more, and most of what leaves is short: no room is made beforehand.
+        var plaintext = WireWriter()
         let room = limit - NoiseCipher.tagBytes
         while let frame = control.next(fitting: room - plaintext.bytes.count) { frame.write(into: &plaintext) }
         var latestHasLeft = false

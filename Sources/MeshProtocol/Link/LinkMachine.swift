@@ -104,8 +104,11 @@ struct LinkMachine: Sendable {
         if case .connected(let peer) = phase { peer } else { nil }
     }
 
+    /// Whether messages flow.
+    var isConnected: Bool { if case .connected = phase { true } else { false } }
+
     /// Whether the peer has answered everything that it was asked.
-    var isAnswering: Bool { connectedPeer != nil && liveness.isAnswered }
+    var isAnswering: Bool { isConnected && liveness.isAnswered }
 
     /// Whether the handshake is still under way.
     var isHalfOpen: Bool {
@@ -123,6 +126,9 @@ struct LinkMachine: Sendable {
     var leastRoom: Int {
         packets.first?.count ?? control.answer.map { $0.byteCount + NoiseCipher.tagBytes } ?? 0
     }
+
+    /// Whether nothing of its own can have to leave.
+    var hasNothing: Bool { packets.isEmpty && lanes.isEmpty && control.isEmpty }
 
     /// When `tick` is due.
     var deadline: MeshInstant? {

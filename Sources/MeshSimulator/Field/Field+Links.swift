@@ -26,7 +26,13 @@ extension Field {
     private mutating func pull(_ link: Int, _ end: Int) {
         let (node, id) = (links[link].ends[end].node, links[link].ends[end].id)
         guard id != 0, !links[link].ends[end].isClosed else { return }
-        while hasRoom(link, end) {
+        var hasMore = false
+        var count = 0
+        while true {
+            guard hasRoom(link, end) else {
+                hasMore = true
+                break
+            }
             guard let core = nodes[node].core,
                 let (sdu, actions) = core({ $0.nextSDU(for: id, limit: Limits.sduBytes, now: instant) })
             else { break }
@@ -38,8 +44,10 @@ extension Field {
             if nodes[node].isHost { tally.hostBytes += sdu.count }
             if FieldLink.isData(sdu.count, from: end) { isUsed(link) }
             perform(actions, node)
+            count += 1
         }
-        refreshTimer(node)
+        links[link].ends[end].hasMore = hasMore
+        if count > 0 { refreshTimer(node) }
         guard !links[link].ends[end].queue.isEmpty, !links[link].willMeet else { return }
         meet(link, from: now)
     }
@@ -122,7 +130,7 @@ extension Field {
         guard !links[link].isOver, !links[link].ends[from].underway.isEmpty else { return }
         let sdu = links[link].ends[from].underway.removeFirst()
         // A buffer is free again.
-        wants(link, from)
+        if links[link].ends[from].hasMore { wants(link, from) }
         let receiver = links[link].ends[1 - from]
         if nodes[receiver.node].core != nil, !receiver.isClosed {
             if receiver.id == 0 || !receiver.unread.isEmpty || !mayRead(receiver) {

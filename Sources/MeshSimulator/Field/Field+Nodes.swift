@@ -25,6 +25,7 @@ extension Field {
             identity: nodes[node].identity, contents: nodes[node].disk, origin: Self.origin, seed: random.next())
         var core = NodeCore(configuration)
         core.share(checked)
+        core.share(reading)
         nodes[node].core = RunningCore(core)
         if nodes[node].isHost { startAdvertising(node) }
         feed(.started, node)

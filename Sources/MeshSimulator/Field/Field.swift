@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import DemocracyDJ
 import MeshNode
 import MeshProtocol
 
@@ -31,6 +32,8 @@ struct Field {
     var tally = FieldTally()
     /// The host's signatures, which each node would check by itself.
     let checked = CheckedSignatures()
+    /// The messages that they have read, which each would read by itself.
+    let reading = SharedReading()
 
     init(_ scenario: FieldScenario, log: ((String) -> Void)? = nil) {
         self.scenario = scenario

@@ -18,6 +18,8 @@ struct FieldLink {
         var isClosed = false
         /// It is going to be asked for what it has to send.
         var willPull = false
+        /// It had more to send than there was room for when it was asked last.
+        var hasMore = false
         /// What its controller holds, and what has been sent and is about to be read at the other end.
         var queue: [Packet] = []
         var underway: [[UInt8]] = []

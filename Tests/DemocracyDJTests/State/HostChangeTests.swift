@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import DemocracyDJ
 import MeshProtocol
 import Testing
+
+@testable import DemocracyDJ
 
 @Suite("What has changed")
 struct HostChangeTests {
@@ -103,6 +104,43 @@ struct HostChangeTests {
             #expect(state.applying(try #require(HostChange(from: state, to: songs))) == nil)
         }
     }
+
+    @Test("a change that moves a song to two places leads nowhere")
+    func movedTwice() throws {
+        var state = HostSnapshot(
+            epoch: 1, revision: 1, nowPlaying: nil, isPlaying: false, queue: [], connectedPeers: [])
+        for number in 0..<5 {
+            state.queue.append(
+                QueueItem(song: Song(id: "s\(number)", title: "", artist: "", duration: 1), addedBy: "x"))
+        }
+        var change = HostChange(epoch: 1, base: 1, revision: 2)
+        change.queue.inserted = [ListChange.Insertion(at: 0, source: .moved(from: 3))]
+        #expect(state.applying(change)?.queue.map(\.song.id) == ["s3", "s0", "s1", "s2", "s4"])
+        change.queue.inserted.append(ListChange.Insertion(at: 1, source: .moved(from: 3)))
+        #expect(state.applying(change) == nil)
+    }
+
+    @Test("a change that is shared leads to the same for each state that it builds on, and each has its own time")
+    func shared() throws {
+        let reading = SharedReading()
+        var state = HostSnapshot(
+            epoch: 1, revision: 1, nowPlaying: nil, isPlaying: false, queue: [],
+            connectedPeers: [Peer(id: "p", name: "")])
+        var target = state
+        (target.revision, target.unnamedGuests) = (2, 3)
+        let bytes = MeshMessage.stateChange(try #require(HostChange(from: state, to: target))).encoded
+        guard case .stateChange(let change)? = reading.message(bytes) else { throw HostChangeTestsError.noChange }
+        for elapsed in [0, 7.5] {
+            (state.elapsed, target.elapsed) = (elapsed, elapsed)
+            #expect(state.applying(change) == target)
+        }
+        (state.hasSound, target.hasSound) = (false, false)
+        #expect(state.applying(change) == target, "another state of this revision")
+        state.revision = 5
+        #expect(state.applying(change) == nil)
+    }
+
+    private enum HostChangeTestsError: Error { case noChange }
 
     // MARK: Sizes
 

@@ -8,10 +8,22 @@ import MeshProtocol
 /// relay brings first builds on that update, and not on what has come meanwhile: relays gather changes in different ways, so the
 /// state in between may be one that the new relay never has.
 struct RecentStates: Hashable, Sendable {
-    private struct Entry: Hashable, Sendable {
-        var state: HostSnapshot
+    /// A reference, since a step keeps what was before it: of sixteen states in a list that changes each would be copied.
+    private final class Entry: Hashable, Sendable {
+        let state: HostSnapshot
         /// When its `elapsed` was right.
-        var sampledAt: MeshInstant
+        let sampledAt: MeshInstant
+
+        init(_ state: HostSnapshot, at time: MeshInstant) { (self.state, sampledAt) = (state, time) }
+
+        static func == (one: Entry, other: Entry) -> Bool {
+            one === other || one.sampledAt == other.sampledAt && one.state == other.state
+        }
+
+        func hash(into hasher: inout Hasher) {
+            hasher.combine(state)
+            hasher.combine(sampledAt)
+        }
     }
 
     private var entries: [Entry] = []
@@ -22,15 +34,16 @@ struct RecentStates: Hashable, Sendable {
     /// One more has come. Of more than `DJLimits.recentStates` the one that came first goes.
     mutating func append(_ state: HostSnapshot, at now: MeshInstant) {
         if entries.count == DJLimits.recentStates { entries.removeFirst() }
-        entries.append(Entry(state: state, sampledAt: now))
+        entries.append(Entry(state, at: now))
     }
 
     /// What a change leads to that builds on one of them.
     func applying(_ change: HostChange, at now: MeshInstant) -> HostSnapshot? {
         guard
-            var entry = entries.last(where: { $0.state.epoch == change.epoch && $0.state.revision == change.base })
+            let entry = entries.last(where: { $0.state.epoch == change.epoch && $0.state.revision == change.base })
         else { return nil }
-        entry.state.elapse(now - entry.sampledAt)
-        return entry.state.applying(change)
+        var state = entry.state
+        state.elapse(now - entry.sampledAt)
+        return state.applying(change)
     }
 }
