@@ -46,6 +46,8 @@ public enum NodeLimits {
     /// How long a dial to a relay may pend where another relay is known: what a dial that is answered takes. In a crowd most of those that
     /// were heard are full or gone by the time that they are dialled.
     static let dialPatienceBesideOthers: Duration = .milliseconds(600)
+    /// How long it is listened after a dial in vain: a host that advertises fast is heard within `settlingWays`, and some are not that fast.
+    static let freshLook: Duration = .milliseconds(600)
     /// How long a relay that was heard is good for a dial: a scan reports who is in range every ten seconds at the latest.
     static let freshWay: Duration = .seconds(12)
     /// How long a circuit has to stand before its end is the way's, and not the relay's: a relay that alters what passes it breaks

@@ -27,6 +27,38 @@ struct DialPatienceTests {
         #expect(convoy.cancelled["Ana"] == 1)
     }
 
+    @Test("to a relay without room is followed by a look: who was heard before and is full as well is not dialled")
+    func listensAgain() {
+        var convoy = ConvoyOfCores(relays: ["One", "Two"], guests: ["Ana"])
+        convoy.line("Car", "One")
+        convoy.line("Car", "Two")
+        convoy.pass(.seconds(2))
+        convoy.meet("One", "Ana")
+        convoy.meet("Two", "Ana")
+        convoy.full = ["One", "Two"]
+        convoy.pass(.milliseconds(500))
+        let looks = convoy.nodes["Ana"]?.looks ?? 0
+        let isOne = convoy.nodes["Ana"]?.core.dials.relay(of: 1) == Identity.head(of: convoy.id("One"))
+        // The other one is out of reach by then.
+        convoy.part(isOne ? "Two" : "One", "Ana")
+        convoy.pass(.milliseconds(700))
+        #expect(convoy.cancelled["Ana"] == 1)
+        #expect((convoy.nodes["Ana"]?.looks ?? 0) > looks)
+        #expect(convoy.nodes["Ana"]?.core.dials.relay(of: 2) == nil)
+    }
+
+    @Test("is not asked for by a relay that has lost its way: it has no room while it looks for another")
+    func searchingRelay() {
+        var duty = RelayDuty()
+        let host = Peer(id: "0123456789", name: "Car")
+        func rooms(_ actions: [RelayDuty.Action]) -> [Bool?] {
+            actions.compactMap { if case .advertise(let notice) = $0 { .some(notice?.hasRoom) } else { nil } }
+        }
+        #expect(rooms(duty.handle(.up(host, relaysOnTheWay: 1, asksForPIN: false), now: .zero)) == [true])
+        #expect(rooms(duty.handle(.down, now: .zero)) == [false])
+        #expect(rooms(duty.handle(.up(host, relaysOnTheWay: 1, asksForPIN: false), now: .zero)) == [true])
+    }
+
     @Test("to a host without room is given up, and a relay that is heard then is taken")
     func hostIsFull() {
         var convoy = ConvoyOfCores(relays: ["One"], guests: ["Ana"])

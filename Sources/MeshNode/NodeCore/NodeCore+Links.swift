@@ -239,7 +239,7 @@ extension NodeCore {
     mutating func leadsNowhere(_ dialled: Peer.ID, to host: Peer.ID, _ failure: InviteFailure) {
         ways.unanswered(dialled, now: context.now)
         guard context.mesh.host == nil, hasOtherWay(to: host, than: dialled) else { return inviteFailed(failure) }
-        invite(host)
+        lookAfresh(for: host, after: failure)
     }
 
     private func hasOtherWay(to host: Peer.ID, than relay: Peer.ID?) -> Bool {
@@ -258,6 +258,7 @@ extension NodeCore {
     }
 
     mutating func giveUpDial(_ peer: Peer.ID) {
+        if let look = freshLook, Identity.head(of: look.host) == Identity.head(of: peer) { endFreshLook() }
         switch dials.cancel(peer) {
         case .dial(let number): emit(.cancelDial(number))
         case .link(let id): apply(context.mesh.leave(id))

@@ -139,6 +139,7 @@ extension NodeCore {
     mutating func isOnItsWay(_ id: MeshCore.LinkID) {
         guard decisions.app.isJoining else { return }
         quietLoss.isOver()
+        endFreshLook()
         let place = circuits.place(of: id)
         for link in circuits.relays.keys.sorted() where link != place?.carrier {
             guard context.mesh.carriesLingering(link) else {
@@ -258,16 +259,20 @@ extension NodeCore {
         // Asked after each event: no array is made for it.
         let wayDeadline = earliest(earliest(ways.deadline, dials.deadline), earliest(duty.deadline, circuits.deadline))
         return earliest(
-            earliest(wayDeadline, betterWay.deadline), earliest(quietLoss.deadline, places.deadline))
+            earliest(earliest(wayDeadline, freshLook?.until), betterWay.deadline),
+            earliest(quietLoss.deadline, places.deadline))
     }
 
     mutating func tickWays() {
         guard !isQuitting else { return }
-        for host in ways.tick(now: context.now) {
+        let heard = ways.tick(now: context.now)
+        for host in heard {
             let best = ways.best(to: host, below: nil, now: context.now)
             if let best { steer(to: best) }
             for relay in ways.all(to: host) where relay != best { waiting.append(.way(relay)) }
         }
+        mayBeJoined(heard)
+        tickFreshLook()
         perform(duty.handle(.tick, now: context.now))
         if let deadline = betterWay.deadline, deadline <= context.now {
             look(.tick(better: betterWay.looksAside ? nil : better, carriesOthers: duty.children > 0))

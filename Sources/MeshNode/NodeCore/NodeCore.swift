@@ -242,6 +242,8 @@ public struct NodeCore: Sendable {
     var dials = Dials()
     /// The relays that were heard.
     var ways: Ways
+    /// Looks for one that is there now, after a dial in vain.
+    var freshLook: FreshLook?
     /// Looks for a better one than is up.
     var betterWay = BetterWay()
     var quietLoss = QuietLoss()
@@ -343,6 +345,7 @@ public struct NodeCore: Sendable {
             dials.heard(
                 peer, rssi: rssi, isUnderstood: isUnderstood, asksForPIN: asksForPIN, placesForRelays: placesForRelays)
             ways.heardHost(peer.id)
+            mayBeJoined([Identity.head(of: peer.id)])
             waiting.append(.event(event))
             show(.contact(Contact(.heard, peer, at: configuration.origin + context.now, by: .sighting, rssi: rssi)))
         case .better(let peer): better(peer)

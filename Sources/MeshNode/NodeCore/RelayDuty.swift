@@ -64,7 +64,7 @@ struct RelayDuty: Sendable {
             return [.lead(Route(host: host.id, hops: UInt8(clamping: relays + 1)))] + advertise()
         case (.leading(let goal), .down):
             state = .searching(goal, until: now + NodeLimits.relaySearch)
-            return []
+            return advertise()
         case (.searching(_, let until), .tick) where now >= until:
             state = .idle
             return [.lead(nil)] + advertise()
@@ -82,13 +82,18 @@ struct RelayDuty: Sendable {
         let notice: NodeCore.RelayNotice? =
             switch state {
             case .idle: nil
-            case .leading(let goal), .searching(let goal, _):
-                NodeCore.RelayNotice(
-                    host: goal.host, hops: goal.hops, hasRoom: children < Limits.relayChildren,
-                    placesForRelays: placesForRelays, asksForPIN: goal.asksForPIN)
+            case .leading(let goal): notice(of: goal, hasRoom: children < Limits.relayChildren)
+            // Who dials it now dials in vain.
+            case .searching(let goal, _): notice(of: goal, hasRoom: false)
             }
         guard notice != advertised else { return [] }
         advertised = notice
         return [.advertise(notice)]
+    }
+
+    private func notice(of goal: Goal, hasRoom: Bool) -> NodeCore.RelayNotice {
+        NodeCore.RelayNotice(
+            host: goal.host, hops: goal.hops, hasRoom: hasRoom, placesForRelays: placesForRelays,
+            asksForPIN: goal.asksForPIN)
     }
 }
