@@ -9,6 +9,7 @@ import uuid
 
 import pytest
 from roadmesh_peer import democracy_dj, document
+from roadmesh_peer import protobuf as pb
 from roadmesh_peer.circuit_frames import (
     CREDITS,
     HOPS,
@@ -159,6 +160,18 @@ def test_the_snapshot_and_the_change() -> None:
     assert view.hear(change) is None
     item = dataclasses.replace(STATE.queue[0], voters=(ANA.identifier,))
     assert view.state == dataclasses.replace(STATE, revision=4, queue=(item,))
+
+
+def test_guests_that_are_not_named_are_counted() -> None:
+    crowd = dataclasses.replace(STATE, unnamed_guests=899)
+    view = democracy_dj.View()
+    view.hear(democracy_dj.snapshot(crowd))
+    assert view.state == crowd
+    view.hear(democracy_dj.new_voter(crowd, 0, ANA.identifier))
+    assert view.state and view.state.unnamed_guests == 899, "as many as before"
+    fewer = pb.fixed32(1, crowd.epoch) + pb.number(2, crowd.revision + 1) + pb.number(21, 0, always=True)
+    view.hear(pb.message(3, fewer))
+    assert view.state.unnamed_guests == 0
 
 
 def test_what_is_written_is_read() -> None:

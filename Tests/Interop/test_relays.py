@@ -13,8 +13,18 @@ from roadmesh_peer.mesh_relay import Relay
 from roadmesh_peer.net import Net
 from roadmesh_peer.noise_link import Packet
 from roadmesh_peer.roads import Roads
-from roadmesh_peer.signed_state import LARGEST_LOG
-from roadmesh_peer.wire import CHECKPOINT, CIRCUITS_ONLY, NO_ROOM, PLACES_FOR_RELAYS, PROOF_WANTED, SHARED, Kind, Unit
+from roadmesh_peer.signed_state import LARGEST_LOG, NAME_BYTES
+from roadmesh_peer.wire import (
+    CHECKPOINT,
+    CIRCUITS_ONLY,
+    NO_ROOM,
+    PLACES_FOR_RELAYS,
+    PROOF_WANTED,
+    SHARED,
+    Frame,
+    Kind,
+    Unit,
+)
 
 CAR = "Dad's Car"
 
@@ -159,6 +169,30 @@ def test_a_newcomer_gets_the_state_from_the_relay_and_the_host_is_not_asked(
     net.pass_time(2)
     assert not bob.told_alone
     assert bob.view.state == car.state
+
+
+@pytest.mark.parametrize("is_known", [True, False])
+def test_who_says_which_update_it_has_is_sent_what_follows_where_the_relay_has_it(
+    net: Net, roads: Roads, relay: Relay, ana: Client, is_known: bool
+) -> None:
+    for song in ("n1", "n2", "n3"):
+        votes(ana, song)
+    units = relay.log.units
+    name = units[-2].body[:NAME_BYTES] if is_known else bytes(NAME_BYTES)
+    bob = Client(net, roads.radio("bob", "relay"), "Bob")
+    net.until(lambda: bob.up is not None and bob.up.is_connected, "the carrier")
+    assert bob.up
+    child = relay.children[bob.key.identifier]
+    bob.up.say(Frame(Kind.STATE, name))
+    net.until(lambda: bob.is_connected)
+    net.pass_time(0.5)
+    shared = [Unit.read(frame.body).body for frame in bob.up.heard_of(Kind.MESSAGE) if Unit.read(frame.body).shared]
+    told = [frame.body for frame in bob.up.heard_of(Kind.STATE)]
+    assert child not in relay.known
+    assert told == ([name] if is_known else [])
+    # That Bob is there follows.
+    expected = [unit.body for unit in (units[-1:] if is_known else units)]
+    assert shared[: len(expected)] == expected
 
 
 def test_a_guest_behind_a_relay_that_has_nothing_asks_the_host_after_ten_seconds(

@@ -164,6 +164,8 @@ class State:
     skip_voters: tuple[bytes, ...] = ()
     no_sound: bool = False
     drivers: tuple[bytes, ...] = ()
+    unnamed_guests: int = 0
+    """How many guests are linked beside those."""
 
     def voters(self, song: str) -> tuple[bytes, ...] | None:
         """Who has voted for a song that plays or is queued; nothing where it does neither."""
@@ -207,6 +209,7 @@ def read_snapshot(body: bytes) -> State:
         skip_voters=tuple(table[place] for place in fields.numbers(10)),
         no_sound=bool(fields.number(12)),
         drivers=tuple(table[place] for place in fields.numbers(13)),
+        unnamed_guests=fields.number(14),
     )
 
 
@@ -248,7 +251,8 @@ def snapshot(state: State) -> bytes:
         + playing
         + skip_voters
         + pb.number(12, state.no_sound)
-        + drivers,
+        + drivers
+        + pb.number(14, state.unnamed_guests),
     )
 
 
@@ -311,6 +315,7 @@ class Change:
             self._named(17, state.skip_voters),
             bool(fields.number(19)) if 19 in fields else state.no_sound,
             self._named(20, state.drivers),
+            fields.number(21) if 21 in fields else state.unnamed_guests,
         )
 
     def _voted(self, item: QueueItem, voters: Fields) -> QueueItem:

@@ -13,7 +13,7 @@ from .circuit_frames import CircuitOpen
 from .circuits import Circuit, Circuits
 from .conversation import Impossible
 from .noise_link import CIRCUIT, DIRECT, ClearlyRefused, Forged, Key, Records, prologue
-from .signed_state import ForgedState
+from .signed_state import NAME_BYTES, ForgedState
 from .wire import (
     TAG_BYTES,
     Assembly,
@@ -60,6 +60,9 @@ class Owner(Protocol):
     def came(self, link: Link, unit: Unit) -> None: ...
 
     def routed(self, link: Link, route: Route) -> None: ...
+
+    def knows(self, link: Link, name: bytes) -> None:
+        """The other side has this update of the state, or goes on behind it."""
 
     def asked(self, link: Link, opening: CircuitOpen, circuit: Circuit) -> None:
         """For a circuit."""
@@ -291,6 +294,10 @@ class Link:
             self.circuits.take(frame)
         elif kind == Kind.ROUTE and self.is_initiator:
             self._owner.routed(self, Route.read(frame.body))
+        elif kind == Kind.STATE:
+            if len(frame.body) < NAME_BYTES:
+                raise Misbehaviour("malformedFrame")
+            self._owner.knows(self, frame.body[:NAME_BYTES])
         elif kind == Kind.MAKE_ROOM and self.is_initiator:
             pass  # Who is asked to make room may stay; it stands in `heard`.
         elif kind == Kind.GOODBYE:

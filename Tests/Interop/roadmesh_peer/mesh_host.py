@@ -169,6 +169,9 @@ class Host:
     def routed(self, link: Link, route: Route) -> None:
         """Nobody is above a host."""
 
+    def knows(self, link: Link, name: bytes) -> None:
+        """On a link of a conversation that says nothing."""
+
     # Messages
 
     def acknowledged(self, link: Link, number: int) -> None:

@@ -29,7 +29,9 @@ from .wire import (
     PROOF_WANTED,
     RELAYS,
     Advertisement,
+    Frame,
     Hello,
+    Kind,
     Reason,
     Route,
     Tail,
@@ -95,6 +97,8 @@ class Relay(Client):
         super().__init__(net, radio, name, host_name=host_name, key=key)
         self.children: dict[bytes, Responder] = {}
         self.followers: dict[Link, Follower] = {}
+        self.known: dict[Link, bytes] = {}
+        """The names of updates that children have, as they say, until their next circuit is open."""
         self.log = SharedLog()
         self.circuits_passing = 0
         self.most_circuits = CIRCUITS_THAT_PASS
@@ -204,6 +208,7 @@ class Relay(Client):
         if isinstance(link, Responder):
             self.child_ends.append(why)
             self.followers.pop(link, None)
+            self.known.pop(link, None)
             if self.children.get(link.them) is link:
                 del self.children[link.them]
         else:
@@ -241,8 +246,20 @@ class Relay(Client):
     def passage_opened(self, up: PassageSide, down: PassageSide, mtu: int) -> None:
         link = down.link
         down.circuit.accept(down, min(mtu, inner_mtu(LARGEST_SDU)))
-        if link not in self.followers or len(link.circuits) == 1:
-            self.followers[link] = Follower(self.log, bool(link.their_hello and link.their_hello.relays))
+        known = self.known.pop(link, None)
+        if link in self.followers and len(link.circuits) > 1:
+            # It has been sent all that has come meanwhile.
+            if known is not None and self.followers[link].next is not None:
+                link.say(Frame(Kind.STATE, known))
+            return
+        follower = self.followers[link] = Follower(self.log, bool(link.their_hello and link.their_hello.relays))
+        if known is not None and (place := self.log.place_of(known)) is not None:
+            follower.next = place + 1
+            link.say(Frame(Kind.STATE, known))
+
+    def knows(self, link: Link, name: bytes) -> None:
+        if isinstance(link, Responder):
+            self.known[link] = name
 
     def pass_on(self, sdu: bytes, here: PassageSide, there: PassageSide) -> None:
         there.leaving.append((sdu, True))

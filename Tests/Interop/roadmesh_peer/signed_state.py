@@ -13,6 +13,8 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from .wire import CHECKPOINT, LATEST, MAJOR_VERSION, SERVICE, SHARED, WHOLE, Unit, service_uuid
 
 SIGNATURE_BYTES = 64
+NAME_BYTES = 8
+"""An update's name is the beginning of its signature."""
 LARGEST_LOG = 256 << 10
 MOST_WAITING = 128 << 10
 
@@ -88,6 +90,13 @@ class SharedLog:
     def units(self) -> list[Unit]:
         """From the last whole on."""
         return [] if self.begin is None else self._units[self.begin - self._first :]
+
+    def place_of(self, name: bytes) -> int | None:
+        """Where the update of this name is; nothing where it is not kept, or where newcomers would get nothing."""
+        if self.begin is None:
+            return None
+        places = range(self.end - 1, self._first - 1, -1)
+        return next((place for place in places if self[place].body[:NAME_BYTES] == name), None)
 
     def has(self, place: int) -> bool:
         return self._first <= place <= self.end

@@ -50,6 +50,7 @@ class Kind(IntEnum):
     CIRCUIT_CLOSE = 15
     AIR = 16
     ROUTE = 17
+    STATE = 18
     MAKE_ROOM = 19
 
 
