@@ -104,8 +104,7 @@ public struct GuestFeature: Feature {
         /// That state came over the present link.
         public var isCurrent = false
         /// What came first over the present link where that is older than what is on view, or than the host says: a relay is
-        /// behind. What follows builds on it, and it is not shown before it has caught up. Beside a present state it is what the relay has
-        /// brought where the host itself has sent a newer one: the relay's next change may lead past that, and does not build on it.
+        /// behind. What follows builds on it, and it is not shown before it has caught up. Nil beside a present state.
         public var base: HostSnapshot?
         /// What the last link had brought when it ended, where that was not shown.
         public var left: HostSnapshot?
@@ -306,7 +305,7 @@ public struct GuestFeature: Feature {
 
     /// Another link begins from nothing, unless a relay has what follows.
     private mutating func forgetStream() {
-        state.left = state.isCurrent ? state.base : state.base ?? state.left
+        state.left = state.isCurrent ? nil : state.base ?? state.left
         (state.isCurrent, state.base, state.present) = (false, nil, nil)
     }
 
@@ -333,7 +332,7 @@ public struct GuestFeature: Feature {
         switch message {
         case .stateUpdate(let update):
             state.isWaitingForWhole = false
-            return takeWhole(update) + state.held.take().flatMap { take($0, from: host) }
+            return take(update) + state.held.take().flatMap { take($0, from: host) }
         case .stateChange(let change): return take(change, from: host)
         case .stateHeartbeat(let epoch, let revision, let elapsed):
             return take(epoch, revision, elapsed, from: host)
@@ -359,11 +358,10 @@ public struct GuestFeature: Feature {
             state.isWaitingForWhole = false
             return take(next)
         }
-        if state.isCurrent, let next = state.base?.applying(change) { return follow(next) }
-        if state.present != nil || state.isCurrent,
-            let next = recent.applying(change, at: state.sampledAt)
-        {
-            return state.isCurrent ? follow(next) : take(next)
+        if state.present != nil || state.isCurrent, let next = recent.applying(change, at: state.sampledAt) {
+            let isPresent = state.isCurrent && state.hostSnapshot.map { next.supersedes($0) } != false
+            if isPresent { (state.isWaitingForWhole, state.held) = (false, HeldChanges()) }
+            return take(next)
         }
         guard !state.isWaitingForWhole else {
             state.held.hold(change)
@@ -420,38 +418,11 @@ public struct GuestFeature: Feature {
             .search(SearchRequest(number: search.number, query: search.query, asksForState: true)), from: host.id)
     }
 
-    /// The whole comes from a relay, or from the host because it was asked. Two relays gather the changes of some seconds in different ways,
-    /// so what the host sends stands between two states of this relay's: these are kept, to go on with.
-    private mutating func takeWhole(_ update: HostSnapshot) -> [Effect] {
-        let brought = state.base ?? (state.isCurrent ? state.hostSnapshot : nil)
-        let effects = take(update)
-        if state.isCurrent, state.present != nil, state.base == nil, let brought, let shown = state.hostSnapshot,
-            brought.isBehind(shown)
-        {
-            state.base = brought
-        }
-        return effects
-    }
-
-    /// A change builds on what the relay has brought, and that on view is the host's own.
-    private mutating func follow(_ next: HostSnapshot) -> [Effect] {
-        recent.append(next, at: state.sampledAt)
-        guard let shown = state.hostSnapshot, next.supersedes(shown) else {
-            state.base = next
-            return []
-        }
-        (state.isWaitingForWhole, state.held) = (false, HeldChanges())
-        return show(next)
-    }
-
     /// Nobody sees the queue go back within a run of the host.
     private mutating func take(_ update: HostSnapshot) -> [Effect] {
         recent.append(update, at: state.sampledAt)
-        if state.isCurrent, let snapshot = state.hostSnapshot, !update.supersedes(snapshot) {
-            let isNewer = state.base.map { update.supersedes($0) } != false
-            if state.present != nil, isNewer, update.isBehind(snapshot) { state.base = update }
-            return []
-        }
+        // A relay that goes on behind what the host itself has sent: what it brings next may lead past that.
+        if state.isCurrent, let snapshot = state.hostSnapshot, !update.supersedes(snapshot) { return [] }
         let isBehind = state.hostSnapshot.map { update.isBehind($0) } == true
         guard !state.isCurrent, isBehind || state.present?.isReached(by: update) == false else { return show(update) }
         if state.base.map({ update.supersedes($0) || update.epoch != $0.epoch }) != false { state.base = update }

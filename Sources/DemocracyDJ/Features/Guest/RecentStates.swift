@@ -6,7 +6,8 @@ import MeshProtocol
 ///
 /// A guest that moves to another relay says which update it has, and goes on with the old way until the new one is there. What the new
 /// relay brings first builds on that update, and not on what has come meanwhile: relays gather changes in different ways, so the
-/// state in between may be one that the new relay never has.
+/// state in between may be one that the new relay never has. And where the host itself sends the whole, because it was asked, that stands
+/// between two states of this relay's, which goes on from the former.
 struct RecentStates: Hashable, Sendable {
     /// A reference, since a step keeps what was before it: of sixteen states in a list that changes each would be copied.
     private final class Entry: Hashable, Sendable {
@@ -31,8 +32,9 @@ struct RecentStates: Hashable, Sendable {
     /// None.
     init() {}
 
-    /// One more has come. Of more than `DJLimits.recentStates` the one that came first goes.
+    /// One more has come, or one again. Of more than `DJLimits.recentStates` the one that came first goes.
     mutating func append(_ state: HostSnapshot, at now: MeshInstant) {
+        entries.removeAll { $0.state.epoch == state.epoch && $0.state.revision == state.revision }
         if entries.count == DJLimits.recentStates { entries.removeFirst() }
         entries.append(Entry(state, at: now))
     }
