@@ -28,6 +28,7 @@ from paho.mqtt.enums import CallbackAPIVersion
 from .cars import JOINED, Node, Road, cars, shows
 from .losses import measure_losses
 from .machine import facts
+from .report.marks import filled
 
 Broker = Mosquitto | NatsCluster
 
@@ -187,45 +188,27 @@ def load(program: Path, sessions: int, folder: Path) -> Load:
         broker.kill()
 
 
-PAGE = """# A broker between cars
-
-Made by `scripts/bench broker` on {date}: {processor}, {cores} cores, {system}, roadmesh {revision} ({build} build). [using.md](using.md#out-of-range-a-broker) says how cars are joined by a broker.
-
-## A vote from one car that all show
-
-{cars} cars, one of them the host, that have nothing in common but a broker: Debian's mosquitto, and three nats-servers with JetStream behind
-one address. Medians of {count}, with the least and the 95th percentile. *Round trip* is that of a message that a client
-publishes and gets back itself, in the same run and over the same delay; a vote passes the broker twice. *Beyond* is what a vote takes more than
-two of these.
-
-| broker | delay each way, ms | round trip, ms | vote, ms | beyond, ms |
-|---|---|---|---|---|
-{votes}
-
-## One server of three is killed
-
-The same cars at the same cluster, 30 ms away; each car knows all three servers. One of them is killed while all cars vote; each row is a cluster of its own. Beside
-them, at each server, a bare client that does nothing but listen to itself: how long that of the killed server is away is the cluster's own time.
-A cluster is slow where the killed server led the group that keeps MQTT's sessions: nobody is taken in before that has elected another leader.
-
-| led the sessions' group | all cars show all votes after, s | cars that took longer than 1.5 s | notices | a bare client was away for, s |
-|---|---|---|---|---|
-{losses}
-
-## Sessions at one broker
-
-Guests and hosts of {guests} guests each, every one with its own connection, key and database, at one mosquitto; all of them and the
-broker on this machine. *Idle* is what a session costs a second in the network, both ends together, with all headers. *Vote* is the time until all
-guests of a host show a guest's vote.
-
-| sessions | all joined, s | idle, bytes/s | vote, ms | memory of a node, MB | of the broker a session, KB | the broker's processor, idle |
-|---|---|---|---|---|---|---|
-{loads}
-"""
+VOTE_COLUMNS = ["broker", "delay each way, ms", "round trip, ms", "vote, ms", "beyond, ms"]
+LOSS_COLUMNS = [
+    "led the sessions' group",
+    "all cars show all votes after, s",
+    "cars that took longer than 1.5 s",
+    "notices",
+    "a bare client was away for, s",
+]
+LOAD_COLUMNS = [
+    "sessions",
+    "all joined, s",
+    "idle, bytes/s",
+    "vote, ms",
+    "memory of a node, MB",
+    "of the broker a session, KB",
+    "the broker's processor, idle",
+]
 
 
-def table(rows: list[list[str]]) -> str:
-    return "\n".join("| " + " | ".join(row) + " |" for row in rows)
+def table(columns: list[str], rows: list[list[str]]) -> str:
+    return "\n".join("| " + " | ".join(row) + " |" for row in [columns, ["---"] * len(columns), *rows])
 
 
 def both(folder: Path) -> list[tuple[str, Broker]]:
@@ -254,14 +237,18 @@ def main() -> int:
             place = Path(tempfile.mkdtemp(dir=folder))
             loads.append(load(chosen.load, sessions, place))
             print("bench:", " | ".join(loads[-1].cells), file=sys.stderr)
-    page = PAGE.format(
-        **facts(Path(os.environ["ROADMESH_BINARY"])), cars=CARS, count=VOTES, guests=GUESTS, losses=table([one.cells for one in losses]),
-        votes=table([row.cells for row in rows]), loads=table([one.cells for one in loads]),
-    )  # fmt: skip
+    made = facts(Path(os.environ["ROADMESH_BINARY"]))
+    on = "{date}: {processor}, {cores} cores, {system}, roadmesh {revision} ({build} build)".format(**made)
+    parts = {
+        "votes": (VOTE_COLUMNS, [row.cells for row in rows]),
+        "losses": (LOSS_COLUMNS, [one.cells for one in losses]),
+        "sessions": (LOAD_COLUMNS, [one.cells for one in loads]),
+    }
+    tables = {name: f"Measured on {on}.\n\n{table(columns, cells)}" for name, (columns, cells) in parts.items() if cells}
     if chosen.output:
-        chosen.output.write_text(page)
+        chosen.output.write_text(filled(chosen.output.read_text(), tables))
     else:
-        print(page)
+        print("\n\n".join(tables.values()))
     late = [row for row in rows if row.beyond > ALLOWED]
     for row in late:
         print(f"bench: NOT MET: {row.broker}: {row.beyond * 1e3:.0f} ms beyond two round trips", file=sys.stderr)

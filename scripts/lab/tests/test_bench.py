@@ -12,6 +12,7 @@ from bench.limits import verdicts
 from bench.machine import facts
 from bench.measurements import way_back
 from bench.report import page
+from bench.report.marks import END, begin, filled
 from bench.report.numbers import number, spread
 from bench.report.plot import Bar, Curve, bars, lines
 from bench.results import Results, Summary, summary
@@ -102,6 +103,14 @@ def test_only_what_is_between_the_marks_is_replaced(tmp_path: Path) -> None:
     once = text
     page.write(results(), target)
     assert target.read_text() == once
+
+
+def test_measured_tables_are_put_into_their_places_and_a_page_without_one_is_left_alone() -> None:
+    by_hand = f"# Broker\n\n{begin('votes')}\nold\n{END}\nBy hand.\n{begin('sessions')}\nkept\n{END}\n"
+    once = filled(by_hand, {"votes": "new"})
+    assert once == by_hand.replace("old", "new") and filled(once, {"votes": "new"}) == once
+    with pytest.raises(ValueError, match="losses"):
+        filled(by_hand, {"losses": "new"})
 
 
 @pytest.mark.parametrize("version, number, build", [("0.1.0", "0.1.0", "release"), ("0.1.0+debug", "0.1.0", "debug")])
