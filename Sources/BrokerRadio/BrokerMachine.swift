@@ -84,8 +84,6 @@ struct BrokerMachine: Sendable {
     /// When something arrived last, and when this node has sent something to itself after that.
     private var heard = MeshInstant.zero
     private var probed: MeshInstant?
-    /// When it has gone to another server, since one did not answer soon.
-    private var lastLeft: MeshInstant?
     private var isConnected = false
     private var run: [UInt8] = []
     private var advertisement: Advertisement?
@@ -305,14 +303,12 @@ struct BrokerMachine: Sendable {
     /// Whether what is for this node still arrives. The answer is a value in a channel that nobody knows.
     private mutating func listen(unanswered: Duration, _ random: UInt64, _ now: MeshInstant) -> [Action] {
         guard isReady else { return [] }
-        let isImpatient = isCluster && lastLeft.map { now - $0 >= BrokerLimits.impatience } != false
         if let probed {
-            guard now - probed >= (isImpatient ? BrokerLimits.echoOfCluster : BrokerLimits.echo) else { return [] }
-            lastLeft = now
-            return [.reconnect]
+            let echo = isCluster ? BrokerLimits.echoOfCluster : BrokerLimits.echo
+            return now - probed >= echo ? [.reconnect] : []
         }
-        let quiet = isImpatient && !channels.isEmpty ? BrokerLimits.quietLink : BrokerLimits.quiet
-        guard now - heard >= quiet || isImpatient && unanswered >= BrokerLimits.unanswered else { return [] }
+        let quiet = channels.isEmpty ? BrokerLimits.quiet : BrokerLimits.quietLink
+        guard now - heard >= quiet || unanswered >= BrokerLimits.unanswered else { return [] }
         probed = now
         let echo = topics.value(own, BrokerID(channel: random))
         return [.publish(echo, BrokerValue.answer, isRetained: false)]
