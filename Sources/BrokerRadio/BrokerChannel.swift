@@ -20,19 +20,15 @@ final class BrokerChannel: RadioChannel {
     private let connection: MQTTConnection
     /// Where the other side reads.
     private let topic: String
-    /// Who has called votes and asks, and is answered; who was called tells.
-    private let isDialled: Bool
     private let state = NIOLockedValueBox(State())
     private let arrival = Doorbell()
     private let room = Doorbell()
     private let closed: @Sendable () -> Void
 
     init(
-        _ connection: MQTTConnection, topic: String, isDialled: Bool, endpoint: RadioEndpoint,
-        closed: @escaping @Sendable () -> Void
+        _ connection: MQTTConnection, topic: String, endpoint: RadioEndpoint, closed: @escaping @Sendable () -> Void
     ) {
-        (self.connection, self.topic, self.isDialled) = (connection, topic, isDialled)
-        (self.endpoint, self.closed) = (endpoint, closed)
+        (self.connection, self.topic, self.endpoint, self.closed) = (connection, topic, endpoint, closed)
     }
 
     deinit { close() }
@@ -53,7 +49,7 @@ final class BrokerChannel: RadioChannel {
         if case .some(let error) = end { throw error ?? RadioError(.channelLost, "the other side has closed") }
         guard hasRoom else { return false }
         let (state, room) = (state, room)
-        let leaves = connection.publish(topic, value, asks: isDialled) {
+        let leaves = connection.publish(topic, value) {
             state.withLockedValue { $0.underWay -= value.count }
             room.ring()
         }

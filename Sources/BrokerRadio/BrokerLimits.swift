@@ -44,16 +44,8 @@ public enum BrokerLimits {
     /// Where nothing has arrived for so long, this node sends something to itself: each ten seconds somebody says something in a channel,
     /// and a host without guests sends 20 kilobytes an hour like that.
     static let quiet: Duration = .seconds(40)
-    /// The same where a channel is open, on which the other side says something each ten seconds.
-    static let quietLink: Duration = .seconds(12)
-    /// The same where this node has said something in a channel that it has called for, which the other side answers at once: two mobile
-    /// networks take a second for that at worst, and what both said may have crossed a tunnel.
-    static let unanswered: Duration = .seconds(3)
-    /// Where what it has sent itself does not arrive either for so long, the broker is dead, or has forgotten what this node listens to,
-    /// and is connected to again.
+    /// Where that does not arrive either for so long, the broker has forgotten what this node listens to, and is connected to again.
     static let echo: Duration = .seconds(10)
-    /// The same where there is another server: it costs little to go there in vain.
-    static let echoOfCluster: Duration = .seconds(4)
 
     // MARK: Channels
 

@@ -26,8 +26,8 @@ struct BrokerMachine: Sendable {
         case giveUp(Int)
         /// This side has closed a channel.
         case closed(BrokerID)
-        /// Time has passed: a second, about. For so long nothing has arrived although the other side of a channel was asked.
-        case tick(unanswered: Duration)
+        /// Time has passed: a second, about.
+        case tick
     }
 
     /// What is to be done.
@@ -134,7 +134,7 @@ struct BrokerMachine: Sendable {
         case .closed(let channel):
             channels[channel] = nil
             return []
-        case .tick(let unanswered): return tick(unanswered: unanswered, random, now)
+        case .tick: return tick(random, now)
         }
     }
 
@@ -285,8 +285,8 @@ struct BrokerMachine: Sendable {
         return [.publish(topics.value(dial.other, channel), BrokerValue.end, isRetained: false)]
     }
 
-    private mutating func tick(unanswered: Duration, _ random: UInt64, _ now: MeshInstant) -> [Action] {
-        var actions = tell(now) + listen(unanswered: unanswered, random, now)
+    private mutating func tick(_ random: UInt64, _ now: MeshInstant) -> [Action] {
+        var actions = tell(now) + listen(random, now)
         let isDue = keptFrom.map { now >= $0 } ?? published.map { now - $0 >= BrokerLimits.published } ?? false
         if isDue { actions += publish(now) }
         // Callers that were never there, or are there no more.
@@ -301,17 +301,14 @@ struct BrokerMachine: Sendable {
     }
 
     /// Whether what is for this node still arrives. The answer is a value in a channel that nobody knows.
-    private mutating func listen(unanswered: Duration, _ random: UInt64, _ now: MeshInstant) -> [Action] {
-        guard isReady else { return [] }
-        if let probed {
-            let echo = isCluster ? BrokerLimits.echoOfCluster : BrokerLimits.echo
-            return now - probed >= echo ? [.reconnect] : []
+    private mutating func listen(_ random: UInt64, _ now: MeshInstant) -> [Action] {
+        guard isReady, now - heard >= BrokerLimits.quiet else { return [] }
+        guard let probed else {
+            probed = now
+            let echo = topics.value(own, BrokerID(channel: random))
+            return [.publish(echo, BrokerValue.answer, isRetained: false)]
         }
-        let quiet = channels.isEmpty ? BrokerLimits.quiet : BrokerLimits.quietLink
-        guard now - heard >= quiet || unanswered >= BrokerLimits.unanswered else { return [] }
-        probed = now
-        let echo = topics.value(own, BrokerID(channel: random))
-        return [.publish(echo, BrokerValue.answer, isRetained: false)]
+        return now - probed >= BrokerLimits.echo ? [.reconnect] : []
     }
 
     // MARK: What arrives

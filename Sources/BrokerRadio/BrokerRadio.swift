@@ -121,7 +121,7 @@ public actor BrokerRadio: Radio {
     }
 
     private func tick() {
-        handle(.tick(unanswered: connection?.unanswered ?? .zero))
+        handle(.tick)
         let traffic = connection?.traffic ?? BrokerTraffic()
         tell(account.tick(traffic, now: now))
     }
@@ -147,9 +147,9 @@ public actor BrokerRadio: Radio {
         case .lost(let address): eventSink.yield(.lost(endpoint(address)))
         case .ready: tell(account.connected(now: now))
         case .accept(let id, let other):
-            guard let channel = open(id, to: other, isDialled: false) else { return }
+            guard let channel = open(id, to: other) else { return }
             eventSink.yield(.accepted(channel))
-        case .opened(let number, let id, let other): finish(number, open(id, to: other, isDialled: true))
+        case .opened(let number, let id, let other): finish(number, open(id, to: other))
         case .deliver(let value, let id):
             guard let channel = channels[id]?.channel, !channel.take(value) else { return }
             channel.finish(with: RadioError(.channelLost, "values beyond the window"))
@@ -163,10 +163,10 @@ public actor BrokerRadio: Radio {
         RadioEndpoint(address: address.text, psm: BrokerPresence.psm, bearer: .broker)
     }
 
-    private func open(_ id: BrokerID, to other: BrokerID, isDialled: Bool) -> (any RadioChannel)? {
+    private func open(_ id: BrokerID, to other: BrokerID) -> (any RadioChannel)? {
         guard let connection, !isClosed else { return nil }
         let topic = machine.topics.value(other, id)
-        let channel = BrokerChannel(connection, topic: topic, isDialled: isDialled, endpoint: endpoint(other)) {
+        let channel = BrokerChannel(connection, topic: topic, endpoint: endpoint(other)) {
             Task { await self.closed(id) }
         }
         channels[id] = Open(channel: channel)

@@ -3,7 +3,6 @@
 import BLETransport
 import CMosquitto
 import Dispatch
-import Glibc
 import MeshProtocol
 import NIOConcurrencyHelpers
 
@@ -54,8 +53,6 @@ final class MQTTConnection: Sendable {
         /// Subscriptions that the broker has not acknowledged, and messages that it has not, or that have not left where it does not do that.
         var asked: [Int32: String] = [:]
         var underWay: [Int32: @Sendable () -> Void] = [:]
-        /// When the first question was published that nothing has arrived after.
-        var questioned: ContinuousClock.Instant?
         /// libmosquitto's last complaint.
         var complaint: String?
         var refusal: Int32 = 0
@@ -94,15 +91,11 @@ final class MQTTConnection: Sendable {
         }
     }
 
-    /// For how long nothing has arrived although something was published that `asks`.
-    var unanswered: Duration { state.withLockedValue { $0.questioned.map { .now - $0 } } ?? .zero }
-
-    /// Publishes. Whether it will leave; `asks`: the other side answers it at once. `taken` is called when the broker has acknowledged it, or when it has left where the broker does
+    /// Publishes. Whether it will leave; `taken` is called when the broker has acknowledged it, or when it has left where the broker does
     /// not do that, or the connection is over.
     @discardableResult
     func publish(
-        _ topic: String, _ payload: [UInt8], isRetained: Bool = false, asks: Bool = false,
-        taken: @escaping @Sendable () -> Void = {}
+        _ topic: String, _ payload: [UInt8], isRetained: Bool = false, taken: @escaping @Sendable () -> Void = {}
     ) -> Bool {
         state.withLockedValue { state in
             var number: Int32 = 0
@@ -111,21 +104,12 @@ final class MQTTConnection: Sendable {
                     handle, &number, topic, Int32(payload.count), payload, options.quality.rawValue, isRetained) == 0
             else { return false }
             state.underWay[number] = taken
-            if asks { state.questioned = state.questioned ?? .now }
             return true
         }
     }
 
-    /// Ends it at once, since it is of no use. No goodbye is said: a broker that lives is to publish the last will.
-    func fail(_ fault: BrokerFault) {
-        state.withLockedValue { state in
-            state.fault = state.fault ?? fault
-            guard let handle = state.handle else { return }
-            // It wakes the thread, which has not closed this before it has let go of the handle.
-            let socket = mosquitto_socket(handle)
-            if socket >= 0 { _ = shutdown(socket, Int32(SHUT_RDWR)) }
-        }
-    }
+    /// Ends it, since it is of no use.
+    func fail(_ fault: BrokerFault) { state.withLockedValue { $0.fault = $0.fault ?? fault } }
 
     /// Ends it, after what was published.
     func close() {
@@ -259,7 +243,6 @@ final class MQTTConnection: Sendable {
 
     private func arrived(_ message: mosquitto_message) {
         guard let topic = message.topic, message.payloadlen <= options.messageBytes else { return }
-        state.withLockedValue { $0.questioned = nil }
         let payload = UnsafeRawBufferPointer(start: message.payload, count: Int(message.payloadlen))
         tell(.arrived(topic: String(cString: topic), Array(payload)))
     }

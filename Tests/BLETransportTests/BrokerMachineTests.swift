@@ -17,8 +17,8 @@ struct BrokerMachineTests {
     private func id(_ peer: Peer) throws -> BrokerID { try #require(BrokerID(of: peer)) }
 
     /// A machine that is connected.
-    private func machine(of peer: Peer, run: [UInt8] = [1, 2, 3, 4], isCluster: Bool = false) throws -> BrokerMachine {
-        var machine = BrokerMachine(own: try id(peer), topics: topics, isCluster: isCluster)
+    private func machine(of peer: Peer, run: [UInt8] = [1, 2, 3, 4]) throws -> BrokerMachine {
+        var machine = BrokerMachine(own: try id(peer), topics: topics)
         let subscribed = machine.handle(.connected(run: run), random: 1, now: .zero)
         #expect(subscribed == [.subscribe(topics.inbox(try id(peer)))])
         #expect(machine.handle(.granted(topics.inbox(try id(peer))), random: 2, now: .zero) == [.ready])
@@ -35,8 +35,8 @@ struct BrokerMachineTests {
     }
 
     /// A guest that has a channel to the host: its machine, and the channel.
-    private func linked(isCluster: Bool = false) throws -> (BrokerMachine, BrokerID) {
-        var guest = try machine(of: ana, isCluster: isCluster)
+    private func linked() throws -> (BrokerMachine, BrokerID) {
+        var guest = try machine(of: ana)
         _ = guest.handle(.scan(service), random: 3, now: .zero)
         let (topic, payload) = try presence(of: car, run: [9, 9, 9, 9])
         _ = guest.handle(.arrived(topic: topic, payload), random: 4, now: .zero)
@@ -96,9 +96,9 @@ struct BrokerMachineTests {
     func published() throws {
         var host = try machine(of: car)
         _ = host.handle(.advertise(Advertisement(service: service, peer: car)), random: 3, now: .zero)
-        let actions = host.handle(.tick(unanswered: .zero), random: 4, now: BrokerLimits.published)
+        let actions = host.handle(.tick, random: 4, now: BrokerLimits.published)
         #expect(actions.contains { if case .publish(_, _, isRetained: true) = $0 { true } else { false } })
-        #expect(host.handle(.tick(unanswered: .zero), random: 5, now: BrokerLimits.published + .seconds(1)) == [])
+        #expect(host.handle(.tick, random: 5, now: BrokerLimits.published + .seconds(1)) == [])
     }
 
     @Test(
@@ -121,9 +121,9 @@ struct BrokerMachineTests {
         // What the cluster has kept of the former connection comes back.
         let (topic, former) = try presence(of: car, run: [1, 1, 1, 1])
         #expect(told(host.handle(.arrived(topic: topic, former), random: 7, now: .seconds(32))) == [!isCluster])
-        #expect(told(host.handle(.tick(unanswered: .zero), random: 8, now: .seconds(42))) == [])
-        #expect(told(host.handle(.tick(unanswered: .zero), random: 9, now: .seconds(43))) == (isCluster ? [true] : []))
-        #expect(told(host.handle(.tick(unanswered: .zero), random: 10, now: .seconds(44))) == [])
+        #expect(told(host.handle(.tick, random: 8, now: .seconds(42))) == [])
+        #expect(told(host.handle(.tick, random: 9, now: .seconds(43))) == (isCluster ? [true] : []))
+        #expect(told(host.handle(.tick, random: 10, now: .seconds(44))) == [])
     }
 
     @Test("when the connection to the broker is gone, every channel and everybody who was heard is")
@@ -140,9 +140,9 @@ struct BrokerMachineTests {
         let (topic, payload) = try presence(of: car, run: [9, 9, 9, 9])
         _ = guest.handle(.arrived(topic: topic, payload), random: 4, now: .zero)
         _ = guest.handle(.dial(1, try id(car)), random: 10, now: .zero)
-        let early = guest.handle(.tick(unanswered: .zero), random: 11, now: BrokerLimits.answer - .milliseconds(1))
+        let early = guest.handle(.tick, random: 11, now: BrokerLimits.answer - .milliseconds(1))
         #expect(!early.contains { if case .publish = $0 { true } else { false } })
-        let late = guest.handle(.tick(unanswered: .zero), random: 20, now: BrokerLimits.answer)
+        let late = guest.handle(.tick, random: 20, now: BrokerLimits.answer)
         let first = BrokerID(channel: 10)
         #expect(
             late.contains(.publish(topics.value(try id(car), first), BrokerValue.end, isRetained: false)))
@@ -172,52 +172,17 @@ struct BrokerMachineTests {
     @Test("a broker that has forgotten what a node listens to is found out, and left; one that is only quiet is not")
     func deaf() throws {
         var host = try machine(of: car)
-        #expect(host.handle(.tick(unanswered: .zero), random: 3, now: BrokerLimits.quiet - .milliseconds(1)) == [])
+        #expect(host.handle(.tick, random: 3, now: BrokerLimits.quiet - .milliseconds(1)) == [])
         let echo = topics.value(try id(car), BrokerID(channel: 4))
         let probe = BrokerMachine.Action.publish(echo, BrokerValue.answer, isRetained: false)
-        #expect(host.handle(.tick(unanswered: .zero), random: 4, now: BrokerLimits.quiet) == [probe])
-        #expect(host.handle(.tick(unanswered: .zero), random: 5, now: BrokerLimits.quiet + .seconds(1)) == [])
+        #expect(host.handle(.tick, random: 4, now: BrokerLimits.quiet) == [probe])
+        #expect(host.handle(.tick, random: 5, now: BrokerLimits.quiet + .seconds(1)) == [])
         #expect(
             host.handle(.arrived(topic: echo, BrokerValue.answer), random: 6, now: BrokerLimits.quiet + .seconds(2))
                 == [])
         let later = BrokerLimits.quiet * 2 + .seconds(2)
-        #expect(host.handle(.tick(unanswered: .zero), random: 7, now: later).count == 1)
-        #expect(host.handle(.tick(unanswered: .zero), random: 8, now: later + BrokerLimits.echo) == [.reconnect])
-    }
-
-    @Test(
-        "a server that says nothing where something is awaited is asked, and left for another one soon",
-        arguments: [false, true], [false, true])
-    func silent(isCluster: Bool, hasAsked: Bool) throws {
-        var (guest, _) = try linked(isCluster: isCluster)
-        func tick(_ unanswered: Duration, _ random: UInt64, at now: Duration) -> [BrokerMachine.Action] {
-            heardApart(guest.handle(.tick(unanswered: hasAsked ? unanswered : .zero), random: random, now: now))
-        }
-        let due = hasAsked ? BrokerLimits.unanswered : BrokerLimits.quietLink
-        let early = Duration.milliseconds(1)
-        let echo = isCluster ? BrokerLimits.echoOfCluster : BrokerLimits.echo
-        #expect(tick(due - early, 6, at: due - early) == [])
-        let probe = topics.value(try id(ana), BrokerID(channel: 7))
-        #expect(tick(due, 7, at: due) == [.publish(probe, BrokerValue.answer, isRetained: false)])
-        #expect(tick(due + echo - early, 8, at: due + echo - early) == [])
-        #expect(tick(due + echo, 9, at: due + echo) == [.reconnect])
-    }
-
-    @Test("one that passes on what a node sends itself is kept, however long the other side is silent")
-    func otherSideSilent() throws {
-        var (guest, _) = try linked()
-        let echo = topics.value(try id(ana), BrokerID(channel: 6))
-        for second in stride(from: 3, through: 60, by: 3) {
-            let now = Duration.seconds(second)
-            let asked = heardApart(guest.handle(.tick(unanswered: .seconds(3)), random: 6, now: now))
-            #expect(asked == [.publish(echo, BrokerValue.answer, isRetained: false)])
-            #expect(guest.handle(.arrived(topic: echo, BrokerValue.answer), random: 7, now: now) == [])
-        }
-    }
-
-    /// Without what is told again and again of who is in range.
-    private func heardApart(_ actions: [BrokerMachine.Action]) -> [BrokerMachine.Action] {
-        actions.filter { if case .heard = $0 { false } else { true } }
+        #expect(host.handle(.tick, random: 7, now: later).count == 1)
+        #expect(host.handle(.tick, random: 8, now: later + BrokerLimits.echo) == [.reconnect])
     }
 
     @Test("who calls in another's name, and reads no answer, has no channel, and its place is free again")
@@ -230,7 +195,7 @@ struct BrokerMachineTests {
         let answer = BrokerMachine.Action.publish(
             topics.value(try id(ana), channel), BrokerValue.answer, isRetained: false)
         #expect(host.handle(.arrived(topic: topic, call.payload), random: 4, now: .zero) == [answer])
-        #expect(host.handle(.tick(unanswered: .zero), random: 5, now: BrokerLimits.answer) == [])
+        #expect(host.handle(.tick, random: 5, now: BrokerLimits.answer) == [])
         #expect(host.channelCount == 0)
         _ = host.handle(.arrived(topic: topic, call.payload), random: 6, now: .seconds(9))
         let value = topics.value(try id(car), channel)
