@@ -58,7 +58,7 @@ struct EventFlowRulesTests {
     func featuresSeeEvents() throws {
         #expect(
             modules(try lines(of: "DemocracyDJ")).isSubset(of: [
-                "MeshProtocol", "SwiftProtobuf", "Foundation", "FoundationEssentials",
+                "MeshProtocol", "SwiftProtobuf", "Foundation", "FoundationEssentials", "Synchronization",
             ]))
         let features = try lines(of: "DemocracyDJ", under: "Features")
         #expect(modules(features) == ["MeshProtocol"])
