@@ -6,10 +6,12 @@ from pathlib import Path
 
 from ..limits import verdicts
 from ..results import Results
+from .marks import END, begin, filled
 from .pictures import pictures
 from .tables import SECTIONS, section_table, verdict_table
 
-BEGIN, END = "<!-- measured: scripts/bench writes what follows -->", "<!-- measured: end -->"
+PLACE = "scripts/bench writes what follows"
+BEGIN = begin(PLACE)
 
 
 def write(results: Results, target: Path) -> None:
@@ -19,15 +21,10 @@ def write(results: Results, target: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for name, picture in made.items():
         (folder / f"bench-{name}.svg").write_text(picture)
-    before, after = _around(target)
-    target.write_text(f"{before}{BEGIN}\n\n{_text(results, set(made))}\n{END}{after}")
-
-
-def _around(target: Path) -> tuple[str, str]:
     text = target.read_text() if target.exists() else ""
     if BEGIN not in text or END not in text:
-        return text, "\n"
-    return text.partition(BEGIN)[0], text.partition(END)[2]
+        text += f"{BEGIN}{END}\n"
+    target.write_text(filled(text, {PLACE: f"\n{_text(results, set(made))}"}))
 
 
 def _text(results: Results, drawn: set[str]) -> str:
