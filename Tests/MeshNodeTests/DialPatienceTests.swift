@@ -7,17 +7,23 @@ import Testing
 
 @Suite("A dial that nobody answers")
 struct DialPatienceTests {
-    @Test("to a relay without room is given up for another one within two seconds")
-    func relayIsFull() {
+    /// A guest that has heard two relays, both of them full, and dials one.
+    private func fullRelays() -> ConvoyOfCores {
         var convoy = ConvoyOfCores(relays: ["One", "Two"], guests: ["Ana"])
         convoy.line("Car", "One")
         convoy.line("Car", "Two")
         convoy.pass(.seconds(2))
         convoy.meet("One", "Ana")
         convoy.meet("Two", "Ana")
-        // Both were heard, and the one that is dialled has lost its last place meanwhile.
         convoy.full = ["One", "Two"]
         convoy.pass(.milliseconds(500))
+        return convoy
+    }
+
+    @Test("to a relay without room is given up for another one within two seconds")
+    func relayIsFull() {
+        // The one that is dialled has lost its last place meanwhile.
+        var convoy = fullRelays()
         let dialled = convoy.nodes["Ana"]?.core.dials.relay(of: 1)
         #expect(dialled != nil)
         convoy.full = dialled == Identity.head(of: convoy.id("One")) ? ["One"] : ["Two"]
@@ -29,14 +35,7 @@ struct DialPatienceTests {
 
     @Test("to a relay without room is followed by a look: who was heard before and is full as well is not dialled")
     func listensAgain() {
-        var convoy = ConvoyOfCores(relays: ["One", "Two"], guests: ["Ana"])
-        convoy.line("Car", "One")
-        convoy.line("Car", "Two")
-        convoy.pass(.seconds(2))
-        convoy.meet("One", "Ana")
-        convoy.meet("Two", "Ana")
-        convoy.full = ["One", "Two"]
-        convoy.pass(.milliseconds(500))
+        var convoy = fullRelays()
         let looks = convoy.nodes["Ana"]?.looks ?? 0
         let isOne = convoy.nodes["Ana"]?.core.dials.relay(of: 1) == Identity.head(of: convoy.id("One"))
         // The other one is out of reach by then.

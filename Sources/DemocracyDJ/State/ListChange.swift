@@ -57,7 +57,7 @@ struct ListChange<Element: Hashable & Sendable>: Hashable, Sendable {
 
     /// The new list, or nil where this is no change of that old one.
     func applied(to old: [Element]) -> [Element]? {
-        guard !removed.isEmpty || !inserted.isEmpty else { return old }
+        guard !isNothing else { return old }
         var taken = removed
         for case .moved(let place) in inserted.lazy.map(\.source) { taken.append(place) }
         guard var list = old.without(taken) else { return nil }
