@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import signal
 import socket
 import statistics
 import subprocess
@@ -222,6 +223,8 @@ def main() -> int:
     parser.add_argument("--only-load", action="store_true", help="sessions alone")
     parser.add_argument("-o", "--output", type=Path)
     chosen = parser.parse_args()
+    # The folder below is memory: what is left of a run that was ended early would be missing in the next.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     with tempfile.TemporaryDirectory(prefix="broker", dir="/dev/shm") as name:
         folder = Path(name)
         rows: list[Row] = []
