@@ -242,6 +242,20 @@ struct MeshCoreTests {
         #expect(Set(road.arrivals).count == 10)
     }
 
+    @Test("Over a broker a quiet link takes two SDUs every ten seconds, and a third every eighty")
+    func metered() {
+        var road = Road()
+        let id = road.dial(metered: true)
+        road.settle()
+        road.advance(by: .seconds(85))
+        road.arrivals = []
+        road.advance(by: .seconds(160))
+        #expect(road.arrivals.count == 2 * 16 + 2)
+        road.wires[id]?.isCut = true
+        road.advance(by: .seconds(33))
+        #expect(road.nodes["Ana"]?.ends[id] == .silent && road.nodes["Car"]?.ends[id] == .silent)
+    }
+
     @Test("A peer that hangs is noticed within three seconds, by a guest soon after, and one that answers is kept")
     func silence() {
         var road = Road()

@@ -163,7 +163,7 @@ extension MeshCore {
         if link.machine.isProved { knownPeers[key]?.isProved = true }
         if isCrowded(link) { links[id]?.machine.liveness.bear(silence: Limits.crowdedSilence) }
         links[id]?.conversation = key
-        links[id]?.machine.liveness.isAsked = link.machine.role == .initiator && link.place != nil
+        links[id]?.machine.liveness.isAsked = link.machine.role == .initiator && link.isQuiet
         linkOfPeer[peer.id] = id
         if link.machine.role == .initiator {
             hostLink = id
