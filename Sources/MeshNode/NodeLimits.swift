@@ -66,6 +66,9 @@ public enum NodeLimits {
     static let firstLook: Duration = .seconds(10)
     /// The longest of these rests: who has come nearer is served better within some two minutes.
     static let longestRest: Duration = .seconds(120)
+    /// So many links fewer has a way to have before a relay leaves another for it that carries others: all of these lose their way for a
+    /// second or two then, and one link is some ten milliseconds of a vote.
+    static let hopsWithOthers = 2
     /// How long a look takes: a host advertises every 1.28 s as Debian installs it.
     static let look: Duration = .seconds(3)
     /// How long a guest that is asked to make room listens for a relay to go behind: a relay whose links change advertises every

@@ -73,14 +73,17 @@ struct BetterWayTests {
         #expect(convoy.nodes["Car"]?.core.mesh.link(to: convoy.id("Two")).map { _ in true } == true)
     }
 
-    @Test("through fewer relays is one, and those behind a relay go with it")
+    @Test("through two relays fewer is one for those behind a relay as well; one fewer is not worth it")
     func fewerHops() {
-        var convoy = Self.joined("Car", "One", "Two", "Far", "Ana", relays: ["One", "Two", "Far"])
-        #expect(convoy.way(of: "Ana") == ["Far", "Two", "One"])
+        var convoy = Self.joined("Car", "One", "Two", "Six", "Far", "Ana", relays: ["One", "Two", "Six", "Far"])
+        #expect(convoy.way(of: "Ana") == ["Far", "Six", "Two", "One"])
+        convoy.meet("Two", "Far")
+        convoy.pass(Self.foundAtLast * 2)
+        #expect(convoy.way(of: "Ana") == ["Far", "Six", "Two", "One"])
         convoy.meet("One", "Far")
         // Those behind it have to open their circuits again, so it takes its time.
         convoy.pass(Self.found)
-        #expect(convoy.way(of: "Ana") == ["Far", "Two", "One"])
+        #expect(convoy.way(of: "Ana") == ["Far", "Six", "Two", "One"])
         convoy.pass(Self.foundAtLast * 2)
         #expect(convoy.way(of: "Ana") == ["Far", "One"])
         #expect(convoy.nodes["Far"]?.notice?.hops == 2)

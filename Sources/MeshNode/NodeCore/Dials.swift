@@ -99,6 +99,9 @@ struct Dials: Sendable {
     /// What a host that was heard advertises of itself.
     func heard(_ id: Peer.ID) -> Peer? { hosts[Identity.head(of: id)]?.peer }
 
+    /// The signal with which a host was heard, where the radio knows it.
+    func signal(of id: Peer.ID) -> Int? { hosts[Identity.head(of: id)]?.rssi }
+
     /// Whether a host that was heard says that it asks for a PIN.
     func asksForPIN(_ id: Peer.ID) -> Bool { hosts[Identity.head(of: id)]?.asksForPIN == true }
 

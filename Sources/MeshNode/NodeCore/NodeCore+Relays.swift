@@ -63,7 +63,8 @@ extension NodeCore {
         guard let best = ways.best(to: host, below: duty.ceiling, now: context.now) else { return .host }
         // What has not answered is left alone for a while, where there is something else.
         let isKept = dials.keepsPlaces(host) && !relays && !best.placesForRelays
-        let isHost = dials.heard(host) != nil && !ways.isLeftAlone(host, now: context.now) && !isKept
+        let isLeftAlone = isKept || ways.isLeftAlone(host, now: context.now)
+        let isHost = dials.heard(host) != nil && !isLeftAlone && !ways.isAsGood(best, as: dials.signal(of: host))
         return isHost ? .host : .relay(best.relay.id)
     }
 
@@ -216,8 +217,11 @@ extension NodeCore {
     private var better: Dials.Way? {
         guard let host = context.mesh.host, let parent = context.mesh.parent.flatMap({ circuits.relays[$0.link] })
         else { return nil }
-        if dials.isNear(host.id), relays || !dials.keepsPlaces(host.id) { return .host }
-        return ways.better(than: parent, to: host.id, now: context.now).map { .relay($0.relay.id) }
+        let carriesOthers = duty.children > 0
+        let isWorthIt = !carriesOthers || (parent.route.map { Int($0.hops) } ?? 0) >= NodeLimits.hopsWithOthers
+        if isWorthIt, dials.isNear(host.id), relays || !dials.keepsPlaces(host.id) { return .host }
+        let relay = ways.better(than: parent, to: host.id, carriesOthers: carriesOthers, now: context.now)
+        return relay.map { .relay($0.relay.id) }
     }
 
     /// A relay behind which this node makes room for others.

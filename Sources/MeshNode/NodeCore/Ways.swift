@@ -149,17 +149,20 @@ struct Ways: Sendable {
         first(candidates(to: host, now: now).filter { $0.heard.hops < below ?? .max && $0.heard.relay.id != other })
     }
 
-    /// The relay that is worth leaving another for: it is near and has fewer hops, or as many and is heard much better than one
+    /// The relay that is worth leaving another for: it is near and has fewer hops, or no more and is heard much better than one
     /// that is far. Nil where there is none.
-    func better(than parent: CircuitTable.Relay, to host: Peer.ID, now: MeshInstant) -> RelayScanResult? {
+    func better(
+        than parent: CircuitTable.Relay, to host: Peer.ID, carriesOthers: Bool = false, now: MeshInstant
+    ) -> RelayScanResult? {
         guard let route = parent.route else { return nil }
         let (hops, signal) = (Int(route.hops), parent.rssi ?? 0)
+        let worthIt = hops - (carriesOthers ? NodeLimits.hopsWithOthers : 1)
         let found = candidates(to: host, now: now).filter { relay in
             let heard = relay.heard.rssi ?? 0
             guard !isForOthers(relay) else { return false }
-            if relay.heard.hops < hops { return heard >= NodeLimits.nearSignal }
-            return relay.heard.hops == hops && relay.heard.relay.id != Identity.head(of: parent.peer.id)
-                && signal < NodeLimits.nearSignal && heard >= signal + NodeLimits.betterSignal
+            if relay.heard.hops <= worthIt { return heard >= NodeLimits.nearSignal }
+            return relay.heard.hops <= hops && relay.heard.relay.id != Identity.head(of: parent.peer.id)
+                && Self.isFaint(signal) && heard >= signal + NodeLimits.betterSignal
         }
         return first(found)
     }
@@ -195,9 +198,21 @@ struct Ways: Sendable {
     /// since a relay has room for a few, and a crowd comes at once.
     private func rank(_ relay: Relay) -> (Int, Int, Int, UInt64) {
         (
-            isForOthers(relay) ? 1 : 0, relay.heard.hops, -((relay.heard.rssi ?? -100) / 10),
-            Self.mixed(local, relay.heard.relay.id)
+            isForOthers(relay) ? 1 : 0, Self.worth(hops: relay.heard.hops, rssi: relay.heard.rssi),
+            -((relay.heard.rssi ?? -100) / 10), Self.mixed(local, relay.heard.relay.id)
         )
+    }
+
+    /// How far away what is heard leads, in hops: what is sent again and again over a faint link takes the time of one more, from
+    /// everybody behind it.
+    private static func worth(hops: Int, rssi: Int?) -> Int { hops + (isFaint(rssi) ? 1 : 0) }
+
+    /// Whether a part of what is sent over a link of this signal is lost.
+    private static func isFaint(_ rssi: Int?) -> Bool { rssi.map { $0 < NodeLimits.nearSignal } == true }
+
+    /// Whether a relay is as good a way as its host itself, which is heard with this signal: the host is faint, and it is not.
+    func isAsGood(_ relay: RelayScanResult, as rssi: Int?) -> Bool {
+        Self.worth(hops: relay.hops, rssi: relay.rssi) <= Self.worth(hops: 0, rssi: rssi)
     }
 
     /// A number that looks random, and is always the same for two identifiers (FNV-1a).

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DemocracyDJ
+import MeshProtocol
+import Testing
+
+@testable import MeshNode
+
+@Suite("A faint link, over which a part of what is said is lost")
+struct FaintLinkTests {
+    private static let host = Peer(id: "c0ffee00", name: "Car")
+
+    private static func hears(_ relays: [(id: Peer.ID, hops: Int, rssi: Int)]) -> Ways {
+        var ways = Ways(local: "ana")
+        for relay in relays {
+            _ = ways.heard(
+                RelayScanResult(Peer(id: relay.id, name: ""), host: host, hops: relay.hops, rssi: relay.rssi),
+                now: .zero)
+        }
+        return ways
+    }
+
+    private static func best(_ relays: [(id: Peer.ID, hops: Int, rssi: Int)]) -> Peer.ID? {
+        hears(relays).best(to: host.id, below: nil, now: .zero)?.relay.id
+    }
+
+    @Test("counts as one link more: a near relay goes before a faint one with one fewer, not with two")
+    func countsAsOne() {
+        #expect(Self.best([("beef0001", 1, -85), ("beef0002", 2, -70)]) == "beef0002")
+        #expect(Self.best([("beef0001", 1, -85), ("beef0002", 3, -70)]) == "beef0001")
+        #expect(Self.best([("beef0001", 1, -80), ("beef0002", 2, -60)]) == "beef0001", "80 dBm are near")
+        #expect(Self.best([("beef0001", 1, -85)]) == "beef0001", "what there is, is taken")
+    }
+
+    @Test("to the host is left to a near relay beside it, and taken where there is none")
+    func host() {
+        for (signal, way) in [(-85, ["One"]), (-70, [])] {
+            var car = ConvoyOfCores(relays: ["One"], guests: ["Ana"])
+            car.signals[["Car", "Ana"]] = signal
+            car.line("Car", "One")
+            car.pass(.seconds(1))
+            car.meet("One", "Ana")
+            car.meet("Car", "Ana")
+            car.pass(.seconds(1))
+            #expect(car.isLinked("Ana") && car.way(of: "Ana") == way, "\(signal) dBm")
+        }
+        var alone = ConvoyOfCores(relays: [], guests: ["Ana"])
+        alone.signals[["Car", "Ana"]] = -89
+        alone.meet("Car", "Ana")
+        alone.pass(.seconds(1))
+        #expect(alone.isLinked("Ana") && alone.way(of: "Ana").isEmpty)
+    }
+
+    @Test("is worth leaving, and one link fewer is not where others come along")
+    func carriesOthers() {
+        let ways = Self.hears([("beef0002", 2, -60)])
+        func better(_ signal: Int, hops: UInt8, carriesOthers: Bool) -> Bool {
+            let parent = CircuitTable.Relay(
+                peer: Peer(id: "beef0001", name: ""), route: Route(host: Self.host.id, hops: hops), rssi: signal)
+            return ways.better(than: parent, to: Self.host.id, carriesOthers: carriesOthers, now: .zero) != nil
+        }
+        #expect(better(-60, hops: 3, carriesOthers: false))
+        #expect(!better(-60, hops: 3, carriesOthers: true))
+        #expect(better(-60, hops: 4, carriesOthers: true))
+        for carriesOthers in [false, true] {
+            #expect(better(-85, hops: 2, carriesOthers: carriesOthers))
+            #expect(better(-85, hops: 3, carriesOthers: carriesOthers))
+            #expect(!better(-85, hops: 1, carriesOthers: carriesOthers))
+        }
+    }
+}
