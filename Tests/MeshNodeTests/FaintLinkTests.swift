@@ -57,7 +57,8 @@ struct FaintLinkTests {
         func better(_ signal: Int, hops: UInt8, carriesOthers: Bool) -> Bool {
             let parent = CircuitTable.Relay(
                 peer: Peer(id: "beef0001", name: ""), route: Route(host: Self.host.id, hops: hops), rssi: signal)
-            return ways.better(than: parent, to: Self.host.id, carriesOthers: carriesOthers, now: .zero) != nil
+            let saving = carriesOthers ? NodeLimits.hopsWithOthers : 1
+            return ways.better(than: parent, to: Self.host.id, saving: saving, now: .zero) != nil
         }
         #expect(better(-60, hops: 3, carriesOthers: false))
         #expect(!better(-60, hops: 3, carriesOthers: true))

@@ -111,7 +111,7 @@ struct Dials: Sendable {
     /// Whether a host is heard well enough to leave another way for it.
     func isNear(_ id: Peer.ID) -> Bool {
         guard let host = hosts[Identity.head(of: id)], host.isUnderstood else { return false }
-        return host.rssi ?? 0 >= NodeLimits.nearSignal
+        return Ways.isNear(host.rssi)
     }
 
     /// Who is dialled: one dial at a time is pending.

@@ -217,11 +217,11 @@ extension NodeCore {
     private var better: Dials.Way? {
         guard let host = context.mesh.host, let parent = context.mesh.parent.flatMap({ circuits.relays[$0.link] })
         else { return nil }
-        let carriesOthers = duty.children > 0
-        let isWorthIt = !carriesOthers || (parent.route.map { Int($0.hops) } ?? 0) >= NodeLimits.hopsWithOthers
-        if isWorthIt, dials.isNear(host.id), relays || !dials.keepsPlaces(host.id) { return .host }
-        let relay = ways.better(than: parent, to: host.id, carriesOthers: carriesOthers, now: context.now)
-        return relay.map { .relay($0.relay.id) }
+        let saving = duty.children > 0 ? NodeLimits.hopsWithOthers : 1
+        if Int(parent.route?.hops ?? 1) >= saving, dials.isNear(host.id), relays || !dials.keepsPlaces(host.id) {
+            return .host
+        }
+        return ways.better(than: parent, to: host.id, saving: saving, now: context.now).map { .relay($0.relay.id) }
     }
 
     /// A relay behind which this node makes room for others.

@@ -149,20 +149,16 @@ struct Ways: Sendable {
         first(candidates(to: host, now: now).filter { $0.heard.hops < below ?? .max && $0.heard.relay.id != other })
     }
 
-    /// The relay that is worth leaving another for: it is near and has fewer hops, or no more and is heard much better than one
-    /// that is far. Nil where there is none.
-    func better(
-        than parent: CircuitTable.Relay, to host: Peer.ID, carriesOthers: Bool = false, now: MeshInstant
-    ) -> RelayScanResult? {
+    /// The relay that is worth leaving another for: it is near and saves so many hops, or has no more and is heard much better than one
+    /// that is faint. Nil where there is none.
+    func better(than parent: CircuitTable.Relay, to host: Peer.ID, saving: Int, now: MeshInstant) -> RelayScanResult? {
         guard let route = parent.route else { return nil }
         let (hops, signal) = (Int(route.hops), parent.rssi ?? 0)
-        let worthIt = hops - (carriesOthers ? NodeLimits.hopsWithOthers : 1)
         let found = candidates(to: host, now: now).filter { relay in
-            let heard = relay.heard.rssi ?? 0
             guard !isForOthers(relay) else { return false }
-            if relay.heard.hops <= worthIt { return heard >= NodeLimits.nearSignal }
+            if relay.heard.hops <= hops - saving { return Self.isNear(relay.heard.rssi) }
             return relay.heard.hops <= hops && relay.heard.relay.id != Identity.head(of: parent.peer.id)
-                && Self.isFaint(signal) && heard >= signal + NodeLimits.betterSignal
+                && !Self.isNear(signal) && relay.heard.rssi ?? 0 >= signal + NodeLimits.betterSignal
         }
         return first(found)
     }
@@ -172,7 +168,7 @@ struct Ways: Sendable {
     func aside(of parent: Peer.ID?, hops: Int, to host: Peer.ID, now: MeshInstant) -> RelayScanResult? {
         let found = candidates(to: host, now: now).filter { relay in
             relay.heard.relay.id != parent.map { Identity.head(of: $0) } && relay.heard.hops > hops
-                && relay.heard.rssi ?? 0 >= NodeLimits.nearSignal
+                && Self.isNear(relay.heard.rssi)
         }
         return first(found)
     }
@@ -193,7 +189,7 @@ struct Ways: Sendable {
         some.map { (rank: rank($0), heard: $0.heard) }.min { $0.rank < $1.rank }?.heard
     }
 
-    /// What has places for this node goes before what keeps them for relays, then fewer hops, then the signal by steps of 10 dB. Of
+    /// What has places for this node goes before what keeps them for relays, then fewer hops (`worth`), then the signal by steps of 10 dB. Of
     /// two of the same worth always the same one, so that nobody goes to and fro between them; and not the same one for everybody,
     /// since a relay has room for a few, and a crowd comes at once.
     private func rank(_ relay: Relay) -> (Int, Int, Int, UInt64) {
@@ -205,10 +201,10 @@ struct Ways: Sendable {
 
     /// How far away what is heard leads, in hops: what is sent again and again over a faint link takes the time of one more, from
     /// everybody behind it.
-    private static func worth(hops: Int, rssi: Int?) -> Int { hops + (isFaint(rssi) ? 1 : 0) }
+    private static func worth(hops: Int, rssi: Int?) -> Int { hops + (isNear(rssi) ? 0 : 1) }
 
-    /// Whether a part of what is sent over a link of this signal is lost.
-    private static func isFaint(_ rssi: Int?) -> Bool { rssi.map { $0 < NodeLimits.nearSignal } == true }
+    /// Whether little of what is sent over a link of this signal is lost. What a radio knows nothing of counts as near.
+    static func isNear(_ rssi: Int?) -> Bool { rssi ?? 0 >= NodeLimits.nearSignal }
 
     /// Whether a relay is as good a way as its host itself, which is heard with this signal: the host is faint, and it is not.
     func isAsGood(_ relay: RelayScanResult, as rssi: Int?) -> Bool {
