@@ -10,7 +10,6 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from types import FrameType
 
 from lab import Lab, LabError
 from lab.folder import cache
@@ -102,10 +101,6 @@ def quick(results: Results, keep: bool) -> int:
     return 1 if broken or absent else 0
 
 
-def interrupted(_signal: int, _frame: FrameType | None) -> None:
-    raise KeyboardInterrupt
-
-
 def main() -> int:
     parser = argparse.ArgumentParser(prog="bench", description="RoadMesh and what else Linux offers, side by side.")
     parser.add_argument(
@@ -128,7 +123,7 @@ def main() -> int:
     if reasons := missing():
         print("\n".join(reasons), file=sys.stderr)
         return EX_UNAVAILABLE
-    signal.signal(signal.SIGTERM, interrupted)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     results = Results(machine.facts(Path(os.environ.get("ROADMESH_BINARY", ""))))
     file = cache().parent / "logs" / f"bench-{time.strftime('%Y%m%d-%H%M%S')}.json"
     try:

@@ -224,7 +224,7 @@ def main() -> int:
     parser.add_argument("-o", "--output", type=Path)
     chosen = parser.parse_args()
     # The folder below is memory: what is left of a run that was ended early would be missing in the next.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     with tempfile.TemporaryDirectory(prefix="broker", dir="/dev/shm") as name:
         folder = Path(name)
         rows: list[Row] = []

@@ -11,7 +11,7 @@ import time
 import traceback
 from collections.abc import Callable
 from pathlib import Path
-from types import FrameType, ModuleType
+from types import ModuleType
 
 from . import Lab, LabError, NotExpected
 from .requirements import EX_UNAVAILABLE, missing
@@ -91,10 +91,6 @@ def run(arguments: argparse.Namespace) -> int:
     return EX_FAILED if failures else 0
 
 
-def interrupted(_signal: int, _frame: FrameType | None) -> None:
-    raise KeyboardInterrupt
-
-
 def main() -> int:
     parser = argparse.ArgumentParser(prog="radio-lab")
     commands = parser.add_subparsers(dest="command", required=True)
@@ -114,7 +110,7 @@ def main() -> int:
         print("\n".join(reasons), file=sys.stderr)
         return EX_UNAVAILABLE
     # A polite kill cleans up as Ctrl-C does; after an impolite one the kernel does.
-    signal.signal(signal.SIGTERM, interrupted)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         return run(arguments) if arguments.command == "run" else shell(arguments)
     except KeyboardInterrupt:
