@@ -16,7 +16,7 @@ build_packages=(
 )
 test_packages=(
     bluez bluez-test-tools dbus build-essential flex bison bc libelf-dev libssl-dev xz-utils kmod linux-source-6.1
-    python3 python3-venv mpv playerctl chromium zbar-tools
+    python3 python3-venv mpv playerctl chromium-headless-shell zbar-tools
     binutils debootstrap dpkg-dev systemd systemd-container util-linux procps
     avahi-daemon avahi-utils iproute2 strace mosquitto nats-server
 )

@@ -36,8 +36,9 @@ pytest_plugins = ["roadmesh_program.measuring", "ride"]
 
 @contextmanager
 def launched(playwright: Playwright) -> Iterator[Browser]:
-    """Debian's own browser. As root, as in most containers, it has no sandbox to run in."""
-    path = os.environ.get("CHROMIUM", "/usr/bin/chromium")
+    """Debian's own browser, without the windows around its pages. As root, as in most containers, it has no sandbox to
+    run in."""
+    path = os.environ.get("CHROMIUM", "/usr/bin/chromium-headless-shell")
     arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
     arguments.append(f"--host-resolver-rules=MAP {CAR} 127.0.0.1")
     browser = playwright.chromium.launch(executable_path=path, args=arguments)

@@ -80,7 +80,8 @@ class StandIn:
         self._server = ThreadingHTTPServer(("127.0.0.1", port), self._handler())
         self._server.daemon_threads = True
         self.url = f"http://127.0.0.1:{self._server.server_port}/"
-        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+        # It asks this often whether it is to end, and its end waits for that.
+        threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True).start()
 
     def show(self, view: View | None) -> None:
         """Sends a view to whoever listens."""

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import pytest
 from conftest import MakeServer, Open, shows
 from growing import Growth, Metrics, metrics, watched
 from views import View, guest_connected, item, many, passing
@@ -22,6 +23,7 @@ def drive(number: int) -> View:
     )
 
 
+@pytest.mark.together
 def test_a_thousand_views_leave_nothing_behind(make_server: MakeServer, open_page: Open, measured: list[str]) -> None:
     server = make_server(drive(0))
     page = open_page(server)

@@ -12,12 +12,13 @@ import pytest
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "alone: it measures, so nothing else runs beside it")
+    config.addinivalue_line("markers", "together: what it measures is no time, so others may run beside it")
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
-        if "measured" in getattr(item, "fixturenames", ()):
+        if "measured" in getattr(item, "fixturenames", ()) and not item.get_closest_marker("together"):
             item.add_marker("alone")
 
 
