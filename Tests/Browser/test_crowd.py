@@ -14,16 +14,14 @@ from roadmesh_program.measuring import resident
 CONNECTIONS = 200
 # Enough of them that what else the machine does for a moment is not what the median tells.
 VOTES = 240
-# The first ones of a program take longer.
-WARMING = 40
 # A host follows ten wishes of a guest in a second.
 PACE = 0.11
 
 
-def vote_times(guest: Node, votes: int = VOTES) -> list[float]:
+def vote_times(guest: Node) -> list[float]:
     """Milliseconds from a vote to its confirmation, each after the other."""
     took = []
-    for number in range(votes):
+    for number in range(VOTES):
         word = "vote" if number % 2 == 0 else "unvote"
         began = monotonic()
         guest.program.say(f"{word} s6")
@@ -52,7 +50,7 @@ def slow(url: str, number: int) -> socket.socket:
 
 def test_two_hundred_slow_browsers_do_not_slow_a_vote(ride: Ride, measured: list[str]) -> None:
     host, ana = ride.host(), ride.guest("Ana")
-    vote_times(ana, votes=WARMING)
+    vote_times(ana)
     alone = vote_times(ana)
     before = resident(host.program.pid)
     crowd = [slow(node.url, number) for node in (host, ana) for number in range(CONNECTIONS)]
