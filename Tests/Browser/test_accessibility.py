@@ -4,15 +4,14 @@
 from __future__ import annotations
 
 import itertools
-from typing import Any, Literal
+from typing import Any
 
 import pytest
 from axe_playwright_python.base import AXE_SCRIPT
 from conftest import SCREENS, MakeServer, Open, settled
+from pictures import LOOKS
 from playwright.sync_api import Page
 from views import STATES
-
-LOOKS: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 
 
 def findings(page: Page) -> list[str]:
@@ -28,9 +27,9 @@ def findings(page: Page) -> list[str]:
 def test_nothing_keeps_anybody_out(make_server: MakeServer, open_page: Open, state: str) -> None:
     page = open_page(make_server(STATES[state]))
     page.evaluate(AXE_SCRIPT)
-    for screen, look in itertools.product(("small", "phone"), LOOKS):
+    for screen, look in itertools.product(("small", "phone"), LOOKS.values()):
         page.set_viewport_size(SCREENS[screen])
-        page.emulate_media(color_scheme=look)
+        page.emulate_media(color_scheme=look)  # type: ignore[arg-type]
         for tab in page.get_by_role("tab").all() or [None]:
             if tab:
                 tab.click()

@@ -10,7 +10,6 @@ from test_showing import too_large
 from views import (
     HOSTILE,
     STATES,
-    View,
     guest_behind_relays,
     guest_choosing,
     guest_connected,
