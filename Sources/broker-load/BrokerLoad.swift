@@ -14,7 +14,8 @@ import NodeStore
 ///
 ///     broker-load mqtt://127.0.0.1:1883/group HOSTS GUESTS SECONDS FOLDER
 ///
-/// It prints `joined` when all are in, and after a line on its standard input what the time since has cost and how long votes took.
+/// It prints `joined` when all are in. On its standard input, `idle` has it say nothing for so many seconds and print what that has cost,
+/// and `vote` has a guest of each host vote, one after the other, and print how long that took.
 @main
 struct BrokerLoad {
     /// What is printed, one object a line.
@@ -28,6 +29,8 @@ struct BrokerLoad {
         /// Bytes of all nodes over the network, both ways, with all headers, while nobody said anything; and for how many seconds.
         var idleBytes: UInt64?
         var idleSeconds: Double?
+        /// How often guests have lost their host since the start.
+        var lost = 0
         /// Of this process, in bytes.
         var resident: Int
         /// Processor time of this process since the start, in seconds.
@@ -56,24 +59,31 @@ struct BrokerLoad {
         var report = Report(event: "joined", sessions: sessions, resident: resident(), processor: processorTime())
         report.joined = (ContinuousClock.now - started) / .seconds(1)
         say(report)
-        guard readLine() != nil else { return }
-        report = try await measure(parties, seconds: seconds)
-        report.sessions = sessions
-        say(report)
+        var round = 0
+        while let command = readLine() {
+            report = try await command == "idle" ? idle(parties, seconds: seconds) : vote(parties, round)
+            if command != "idle" { round += 1 }
+            report.sessions = sessions
+            report.lost = await lost(parties)
+            say(report)
+        }
     }
 
-    private static func measure(_ parties: [Party], seconds: Double) async throws -> Report {
+    private static func idle(_ parties: [Party], seconds: Double) async throws -> Report {
         let before = await total(parties)
         let began = ContinuousClock.now
         try await Task.sleep(for: .seconds(seconds))
-        let idle = await total(parties) - before
-        let idleSeconds = (ContinuousClock.now - began) / .seconds(1)
+        let bytes = await total(parties) - before
+        var report = Report(event: "idle", sessions: 0, resident: resident(), processor: processorTime())
+        (report.idleBytes, report.idleSeconds) = (bytes, (ContinuousClock.now - began) / .seconds(1))
+        return report
+    }
+
+    private static func vote(_ parties: [Party], _ round: Int) async throws -> Report {
         var votes: [Double] = []
-        for round in 0..<4 {
-            for party in parties { votes.append(try await party.vote(round)) }
-        }
-        var report = Report(event: "done", sessions: 0, resident: resident(), processor: processorTime())
-        (report.votes, report.idleBytes, report.idleSeconds) = (votes, idle, idleSeconds)
+        for party in parties { votes.append(try await party.vote(round)) }
+        var report = Report(event: "vote", sessions: 0, resident: resident(), processor: processorTime())
+        report.votes = votes
         return report
     }
 
@@ -81,6 +91,12 @@ struct BrokerLoad {
         var bytes: UInt64 = 0
         for party in parties { bytes += await party.bytes() }
         return bytes
+    }
+
+    private static func lost(_ parties: [Party]) async -> Int {
+        var lost = 0
+        for party in parties { lost += await party.lost() }
+        return lost
     }
 
     private static func say(_ report: Report) {
@@ -132,6 +148,13 @@ struct Party: Sendable {
         return (ContinuousClock.now - started) / .seconds(1)
     }
 
+    /// How often its guests have lost it.
+    func lost() async -> Int {
+        var lost = 0
+        for guest in guests { lost += await guest.lost }
+        return lost
+    }
+
     func bytes() async -> UInt64 {
         var bytes = await host.radio.carried
         for guest in guests { bytes += await guest.radio.carried }
@@ -161,7 +184,11 @@ struct Member: Sendable {
         self.screen = screen
         Task { [node] in
             for await event in node.output {
-                if case .snapshot(let snapshot, isStale: false) = event { await screen.show(snapshot) }
+                switch event {
+                case .snapshot(let snapshot, isStale: false): await screen.show(snapshot)
+                case .peerDisconnected: await screen.lose()
+                default: break
+                }
             }
         }
         Task { [node] in
@@ -169,6 +196,9 @@ struct Member: Sendable {
             withExtendedLifetime(kept) {}
         }
     }
+
+    /// How often a link was lost.
+    var lost: Int { get async { await screen.lost } }
 
     func shows(_ condition: @escaping @Sendable (HostSnapshot) -> Bool) async throws {
         await screen.shows(condition)
@@ -179,6 +209,10 @@ struct Member: Sendable {
 actor Screen {
     private var snapshot: HostSnapshot?
     private var waiting: [(condition: @Sendable (HostSnapshot) -> Bool, waiter: CheckedContinuation<Void, Never>)] = []
+
+    private(set) var lost = 0
+
+    func lose() { lost += 1 }
 
     func show(_ new: HostSnapshot) {
         snapshot = new

@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import select
 import signal
 import socket
 import statistics
@@ -21,6 +22,7 @@ import threading
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from lab.brokers import Mosquitto, NatsCluster
 from paho.mqtt.client import Client, MQTTv311
@@ -124,6 +126,11 @@ class Load:
     idle: float
     """Bytes of a session a second, of both ends together."""
     votes: list[float]
+    """Of one party after the other."""
+    crowd: list[float]
+    """Of all parties at the same moment; none if that did not end."""
+    lost: int
+    """How often a guest had lost its host before that."""
     node: float
     """Bytes of memory of a node."""
     broker: float
@@ -134,7 +141,8 @@ class Load:
     @property
     def cells(self) -> list[str]:
         return [
-            f"{self.sessions:,}", f"{self.joined:.1f}", f"{self.idle:.0f}", spread(self.votes), f"{self.node / 1e6:.2f}",
+            f"{self.sessions:,}", f"{self.joined:.1f}", f"{self.idle:.0f}", spread(self.votes), str(self.lost),
+            spread(self.crowd) if self.crowd else "–", f"{self.node / 1e6:.2f}",
             f"{self.broker / 1e3:.0f}", f"{self.processor * 100:.0f} %",
         ]  # fmt: skip
 
@@ -142,6 +150,30 @@ class Load:
 # What a process may have open at once bounds its nodes: libmosquitto waits with select(2).
 HOSTS, GUESTS = 6, 16
 IDLE = 30.0
+PATIENCE = 60.0
+
+
+def say(process: subprocess.Popen[str], command: str) -> None:
+    assert process.stdin
+    process.stdin.write(command + "\n")
+    process.stdin.flush()
+
+
+def hear(process: subprocess.Popen[str]) -> dict[str, Any]:
+    assert process.stdout
+    return json.loads(process.stdout.readline())
+
+
+def at_once(processes: list[subprocess.Popen[str]]) -> list[float]:
+    """A guest of each of a process's parties votes, of all processes at the same moment. Nothing if that takes longer than `PATIENCE`."""
+    for process in processes:
+        say(process, "vote")
+    votes, ends = [], time.monotonic() + PATIENCE
+    for process in processes:
+        if not select.select([process.stdout], [], [], max(0, ends - time.monotonic()))[0]:
+            return []
+        votes += hear(process)["votes"]
+    return votes
 
 
 def load(program: Path, sessions: int, folder: Path) -> Load:
@@ -160,25 +192,27 @@ def load(program: Path, sessions: int, folder: Path) -> Load:
             process = subprocess.Popen([program, *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
             processes.append(process)
             # One group after the other: ten thousand that start at one moment are a test of this machine.
-            assert process.stdout
-            joined.append(json.loads(process.stdout.readline()))
+            joined.append(hear(process))
         seconds = time.monotonic() - began
         per_session = (broker.resident() - before) / (count * HOSTS * GUESTS)
         busy, at = broker.processor(), time.monotonic()
         for process in processes:
-            assert process.stdin
-            process.stdin.write("\n")
-            process.stdin.flush()
-        time.sleep(IDLE)
+            say(process, "idle")
+        idle = [hear(process) for process in processes]
         share = (broker.processor() - busy) / (time.monotonic() - at)
-        done = [json.loads(process.stdout.readline()) for process in processes if process.stdout]
+        voted = []
+        for process in processes:
+            say(process, "vote")
+            voted.append(hear(process))
         nodes = count * HOSTS * (GUESTS + 1)
         return Load(
             sum(one["sessions"] for one in joined),
             seconds,
-            sum(one["idleBytes"] / one["idleSeconds"] for one in done) / (count * HOSTS * GUESTS),
-            [vote for one in done for vote in one["votes"]],
-            sum(one["resident"] for one in done) / nodes,
+            sum(one["idleBytes"] / one["idleSeconds"] for one in idle) / (count * HOSTS * GUESTS),
+            [vote for one in voted for vote in one["votes"]],
+            at_once(processes),
+            sum(one["lost"] for one in voted),
+            sum(one["resident"] for one in idle) / nodes,
             per_session,
             share,
         )
@@ -202,6 +236,8 @@ LOAD_COLUMNS = [
     "all joined, s",
     "idle, bytes/s",
     "vote, ms",
+    "links lost",
+    "all parties at once, ms",
     "memory of a node, MB",
     "of the broker a session, KB",
     "the broker's processor, idle",
@@ -241,13 +277,18 @@ def main() -> int:
             loads.append(load(chosen.load, sessions, place))
             print("bench:", " | ".join(loads[-1].cells), file=sys.stderr)
     made = facts(Path(os.environ["ROADMESH_BINARY"]))
-    on = "{date}: {processor}, {cores} cores, {system}, roadmesh {revision} ({build} build)".format(**made)
+    on = "{date}: {processor}, {cores} cores, {system}, roadmesh {revision}".format(**made)
     parts = {
-        "votes": (VOTE_COLUMNS, [row.cells for row in rows]),
-        "losses": (LOSS_COLUMNS, [one.cells for one in losses]),
-        "sessions": (LOAD_COLUMNS, [one.cells for one in loads]),
+        "votes": (made["build"], VOTE_COLUMNS, [row.cells for row in rows]),
+        "losses": (made["build"], LOSS_COLUMNS, [one.cells for one in losses]),
+        # Of `--load`, which is built for release.
+        "sessions": ("release", LOAD_COLUMNS, [one.cells for one in loads]),
     }
-    tables = {name: f"Measured on {on}.\n\n{table(columns, cells)}" for name, (columns, cells) in parts.items() if cells}
+    tables = {
+        name: f"Measured on {on} ({build} build).\n\n{table(columns, cells)}"
+        for name, (build, columns, cells) in parts.items()
+        if cells
+    }
     if chosen.output:
         chosen.output.write_text(filled(chosen.output.read_text(), tables))
     else:
