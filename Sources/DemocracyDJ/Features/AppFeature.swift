@@ -69,11 +69,29 @@ public struct AppFeature: Feature {
     /// The guest's decisions, where it joins.
     public var guest: GuestFeature? { if case .joining(let guest) = mode { guest } else { nil } }
 
-    /// Whether it hosts. A look at the whole feature copies it, and this is asked after each event.
-    public var isHosting: Bool { if case .hosting = mode { true } else { false } }
+    /// Whether it hosts. Stored, since a look at the whole feature copies it, and this is asked after each event.
+    public private(set) var isHosting = false
 
     /// Whether it is a guest.
-    public var isJoining: Bool { if case .joining = mode { true } else { false } }
+    public private(set) var isJoining = false
+
+    // What is asked with each step, without a copy of all that the features know.
+
+    /// Whether a guest shows what its host has said over the present link.
+    package var isCurrent: Bool { if case .joining(let guest) = mode { guest.state.isCurrent } else { false } }
+
+    /// What a guest shows of its host.
+    package var hostSnapshot: HostSnapshot? {
+        if case .joining(let guest) = mode { guest.state.hostSnapshot } else { nil }
+    }
+
+    /// What a host must not forget.
+    package func savedSession(now: MeshInstant) -> SavedSession? {
+        if case .hosting(let host) = mode { host.savedSession(now: now) } else { nil }
+    }
+
+    /// What a guest must not forget.
+    package var savedGuest: SavedGuest? { if case .joining(let guest) = mode { guest.saved } else { nil } }
 
     /// When the host's `tick` is due.
     public var deadline: MeshInstant? { if case .hosting(let host) = mode { host.deadline } else { nil } }
@@ -88,7 +106,7 @@ public struct AppFeature: Feature {
             begin(event)
             return []
         case .hosting(var host):
-            if isEnd(event) { return [] }
+            if isEnd(event) { return end() }
             defer { mode = .hosting(host) }
             switch event {
             case .host(let event): return host.handle(event, now: now).map(Effect.host)
@@ -97,7 +115,7 @@ public struct AppFeature: Feature {
             default: return []
             }
         case .joining(var guest):
-            if isEnd(event) { return [] }
+            if isEnd(event) { return end() }
             defer { mode = .joining(guest) }
             switch event {
             case .guest(let event): return guest.handle(event, now: now).map(Effect.guest)
@@ -110,10 +128,16 @@ public struct AppFeature: Feature {
 
     private mutating func begin(_ event: Event) {
         switch event {
-        case .startHosting(let host): mode = .hosting(host)
-        case .startJoining(let guest): mode = .joining(guest)
+        case .startHosting(let host): (mode, isHosting) = (.hosting(host), true)
+        case .startJoining(let guest): (mode, isJoining) = (.joining(guest), true)
         default: break
         }
+    }
+
+    /// Back to the start.
+    private mutating func end() -> [Effect] {
+        (mode, isHosting, isJoining) = (.choosing, false, false)
+        return []
     }
 
     /// Whether an event leads back to the start.

@@ -33,7 +33,7 @@ extension NodeCore {
         guard !configuration.part.relays, let host = context.mesh.host, let way = context.mesh.link(to: host.id),
             id == context.mesh.parent?.link ?? way, !links.isBesideRadio(id),
             // The state comes over the link that there is. What has come of it would come again.
-            decisions.app.guest?.state.isCurrent == true
+            decisions.app.isCurrent
         else { return }
         look(.asked(relays: circuits.way(of: way).relays))
     }

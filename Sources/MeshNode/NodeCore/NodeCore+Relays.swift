@@ -236,11 +236,11 @@ extension NodeCore {
 
     /// Whether something that the host has said waits for the state that it is about, which comes by another way.
     mutating func waitsForRelay(_ message: ReceivedMessage, _ content: MeshMessage?, on id: MeshCore.LinkID) -> Bool {
-        guard circuits.place(of: id) != nil, let guest = decisions.app.guest else { return false }
+        guard circuits.place(of: id) != nil, decisions.app.isJoining else { return false }
         switch content {
         case .stateHeartbeat(let epoch, let revision, _):
             // Until there is a state, it says how new that has to be.
-            guard let state = guest.state.hostSnapshot, guest.state.isCurrent else { return false }
+            guard decisions.app.isCurrent, let state = decisions.app.hostSnapshot else { return false }
             guard (state.epoch, state.revision) != (epoch, revision) else { return false }
             // What is behind the state on view says nothing of that, but that may be an earlier link's.
             guard state.epoch != epoch || revision > state.revision else { return false }
@@ -304,7 +304,7 @@ extension NodeCore {
     /// No relay has brought it, or one that is behind: the host is asked.
     private mutating func askForState(on link: MeshCore.LinkID, again asked: Int) {
         // What a relay has brought, or what has caught up. What no disk has taken yet may be taken back.
-        if decisions.app.guest?.state.isCurrent == true {
+        if decisions.app.isCurrent {
             let later = context.now + NodeLimits.relayedState
             return circuits.wantsState = isSettled ? nil : (link, later, later, asked)
         }

@@ -134,7 +134,7 @@ struct NodeDecisions: Sendable {
         case .link(let id, let event): return decide(event, on: id, &context)
         case .joined(let id, let peer): return joined(id, peer, &context)
         case .said(let message, let number, let id, let peer):
-            if case .choosing = app.state { return [] }
+            guard app.isHosting || app.isJoining else { return [] }
             context.asker = .link(id)
             defer { context.asker = nil }
             // No later than the answer to it: a rejection that comes before is an earlier message's.
@@ -308,7 +308,7 @@ struct NodeDecisions: Sendable {
     private mutating func received(_ message: ReceivedMessage, _ context: inout Context) -> [Act] {
         guard !context.mesh.hasDeclined(message) else { return [] }
         // The session is over, and nothing counts any more: it is not acknowledged, and its sender keeps it.
-        if case .choosing = app.state { return [] }
+        guard app.isHosting || app.isJoining else { return [] }
         var acts: [Act] = []
         if let content = context.read(message.body) {
             context.asker = .radio

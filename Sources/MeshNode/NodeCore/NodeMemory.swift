@@ -72,14 +72,14 @@ struct NodeMemory: Sendable {
     /// Looks whether the features know something that the disk does not. How far a song has played is worth no write of its
     /// own.
     mutating func note(_ app: AppFeature, now: MeshInstant) {
-        if let session = app.host?.savedSession(now: now), !session.isSameButForTime(as: host.written) { note(session) }
-        if let saved = app.guest?.saved, saved.isWorthWriting(after: guest.written) { note(saved) }
+        if let session = app.savedSession(now: now), !session.isSameButForTime(as: host.written) { note(session) }
+        if let saved = app.savedGuest, saved.isWorthWriting(after: guest.written) { note(saved) }
     }
 
     /// All of what the features know, for a last write or one in between.
     mutating func noteAll(_ app: AppFeature, now: MeshInstant) {
-        if let session = app.host?.savedSession(now: now) { note(session) }
-        if let saved = app.guest?.saved { note(saved) }
+        if let session = app.savedSession(now: now) { note(session) }
+        if let saved = app.savedGuest { note(saved) }
     }
 
     private mutating func note(_ session: SavedSession) {

@@ -10,6 +10,8 @@ struct LinkSlots: Sendable {
     /// What is looked at of all links at once.
     struct Summary: Sendable {
         var isThere = false
+        /// It has ended for this side.
+        var isOver = false
         var deadline: MeshInstant?
         var isHalfOpen = false
         var isResponder = false
@@ -92,6 +94,15 @@ struct LinkSlots: Sendable {
 
     /// The link that the circuit of a link is on.
     func carrier(of id: LinkID) -> LinkID? { slotOf[id].flatMap { summaries[$0].carrier } }
+
+    /// Whether a link is there and goes on.
+    func goesOn(_ id: LinkID) -> Bool {
+        guard let slot = slotOf[id], slots[slot] != nil else { return false }
+        return !summaries[slot].isOver
+    }
+
+    /// Whether a link is one between a relay and a node behind it.
+    func isCarrier(_ id: LinkID) -> Bool { slotOf[id].map { summaries[$0].isCarrier } ?? false }
 
     /// What is looked at of a link often; nil where it is not there.
     func summary(of id: LinkID) -> Summary? { slotOf[id].map { summaries[$0] } }

@@ -71,7 +71,7 @@ extension MeshCore {
 
     private mutating func translate(_ action: LinkMachine.Action, on id: LinkID) -> [Action] {
         // What stands behind the end in one record is not looked at, whichever side has ended the link.
-        guard links[id]?.isOver == false else { return [] }
+        guard links.goesOn(id) else { return [] }
         switch action {
         case .wake: return wake(id)
         case .identified(let peer):
@@ -88,14 +88,14 @@ extension MeshCore {
             if hello.relays { links[id]?.circuits.limit = Limits.relayedCircuits }
             return links[id]?.carrier == nil
                 ? connected(peer, hello.resumption, on: id) : carrierConnected(peer, hello, on: id)
-        case .received(let unit) where links[id]?.carrier != nil: return receivedOnCarrier(unit, on: id)
+        case .received(let unit) where links.isCarrier(id): return receivedOnCarrier(unit, on: id)
         case .received(let unit): return received(unit, on: id)
         case .acknowledged(let number): return acknowledged(upTo: number, on: id)
         case .roundTrip(let time): return [.tell(id, .roundTrip(time))]
         case .asked: return [.tell(id, .asked)]
         case .heed(let note): return [.heed(id, note)]
         case .circuit(let frame): return circuit(frame, on: id)
-        case .route(let route): return links[id]?.carrier == nil ? [] : [.tell(id, .route(route))]
+        case .route(let route): return !links.isCarrier(id) ? [] : [.tell(id, .route(route))]
         case .state(let tag):
             knows(tag, on: id)
             return []

@@ -125,7 +125,7 @@ public struct MeshCore: Sendable {
         /// What is looked at of all links. In its place, since a look at a link that is copied costs more than all else.
         /// Names are written where they change, and not with each SDU.
         mutating func read(_ summary: inout LinkSlots.Summary) {
-            summary.isThere = true
+            (summary.isThere, summary.isOver) = (true, isOver)
             summary.deadline = deadline
             summary.isHalfOpen = machine.isHalfOpen
             summary.isResponder = machine.role == .responder
