@@ -134,7 +134,7 @@ struct FieldAirTests {
 
     @Test("connection events are an interval apart from their anchor")
     func events() {
-        var link = FieldLink(1, 0, dial: 1, now: 0)
+        var link = FieldLink(1, 0, dial: 1, signal: -60, now: 0)
         #expect(link.event(from: 0) == FieldAir.firstEvent)
         (link.anchor, link.interval) = (1_000, 50_000)
         #expect(link.event(from: 1_000) == 1_000 && link.event(from: 1_001) == 51_000)

@@ -47,14 +47,15 @@ extension Field {
             count += 1
         }
         links[link].ends[end].hasMore = hasMore
-        if count > 0 { refreshTimer(node) }
+        if count > 0 { touch(node) }
         guard !links[link].ends[end].queue.isEmpty, !links[link].willMeet else { return }
         meet(link, from: now)
     }
 
     /// Whether a controller's buffers and the other side's credits take another SDU.
     private func hasRoom(_ link: Int, _ end: Int) -> Bool {
-        let held = links[link].ends[end].queue.reduce(0) { $0 + FieldAir.packets($1.sdu.count) }
+        var held = 0
+        for packet in links[link].ends[end].queue { held += FieldAir.packets(packet.sdu.count) }
         let waiting = links[link].ends[1 - end].unread.count + links[link].ends[end].underway.count
         return held < FieldAir.buffers && waiting < FieldAir.credits + FieldAir.buffers
     }
@@ -73,25 +74,25 @@ extension Field {
             tally.skipped += 1
             return meet(link, from: now + 1)
         }
-        let (one, other) = (links[link].ends[0].node, links[link].ends[1].node)
         let isTuned = links[link].interval != FieldLink.untuned
-        let loss = signal(one, other).map { FieldAir.loss(at: $0) } ?? 100
+        let loss = links[link].signal.map { FieldAir.loss(at: $0) } ?? 100
         let limit = nextEvent(beside: link) - FieldAir.overhead
         var time = now
         var isFirst = true
         while true {
-            let sizes = (0...1).map { links[link].ends[$0].queue.first.map { FieldAir.packet($0) } ?? 0 }
-            guard sizes[0] + sizes[1] > 0 else { break }
-            let over = time + FieldAir.exchange(sizes[0], sizes[1], isTuned: isTuned)
+            let (down, up) = (links[link].ends[0].nextPacket, links[link].ends[1].nextPacket)
+            guard down + up > 0 else { break }
+            let over = time + FieldAir.exchange(down, up, isTuned: isTuned)
             guard isFirst || over <= limit else { break }
             (time, isFirst) = (over, false)
             // What is lost closes the event, and is sent again in the next one.
             if loss > 0, random.chance(loss) { break }
-            for end in 0...1 where sizes[end] > 0 { sent(sizes[end], link, end, at: time) }
+            if down > 0 { sent(down, link, 0, at: time) }
+            if up > 0 { sent(up, link, 1, at: time) }
         }
-        nodes[one].busyUntil = time
-        nodes[other].busyUntil = time
-        if links[link].ends.contains(where: { !$0.queue.isEmpty }) { meet(link, from: now + 1) }
+        nodes[links[link].central].busyUntil = time
+        nodes[links[link].peripheral].busyUntil = time
+        if !links[link].ends[0].queue.isEmpty || !links[link].ends[1].queue.isEmpty { meet(link, from: now + 1) }
     }
 
     private mutating func sent(_ bytes: Int, _ link: Int, _ end: Int, at time: Int) {
@@ -104,22 +105,29 @@ extension Field {
 
     /// Whether neither radio is in another link's connection event.
     private func isFree(_ link: Int) -> Bool {
-        links[link].ends.allSatisfy { end in
-            nodes[end.node].busyUntil <= now - FieldAir.overhead
-                && nodes[end.node].links.allSatisfy { other in
-                    other == link || links[other].isOver || links[other].event(before: now) + FieldAir.idleEvent <= now
-                        || links[other].event(before: now) > now
-                }
+        isFree(links[link].central, beside: link) && isFree(links[link].peripheral, beside: link)
+    }
+
+    private func isFree(_ node: Int, beside link: Int) -> Bool {
+        guard nodes[node].busyUntil <= now - FieldAir.overhead else { return false }
+        for other in nodes[node].links where other != link && !links[other].isOver {
+            let event = links[other].event(before: now)
+            if event <= now, event + FieldAir.idleEvent > now { return false }
         }
+        return true
     }
 
     /// When an event of another link of either radio begins, or the next one of this link.
     private func nextEvent(beside link: Int) -> Int {
-        var next = links[link].event(from: now + 1)
-        for end in links[link].ends {
-            for other in nodes[end.node].links where other != link && !links[other].isOver {
-                next = min(next, links[other].event(from: now + 1))
-            }
+        min(
+            nextEvent(of: links[link].central, beside: link), nextEvent(of: links[link].peripheral, beside: link),
+            links[link].event(from: now + 1))
+    }
+
+    private func nextEvent(of node: Int, beside link: Int) -> Int {
+        var next = Int.max
+        for other in nodes[node].links where other != link && !links[other].isOver {
+            next = min(next, links[other].event(from: now + 1))
         }
         return next
     }
@@ -149,7 +157,7 @@ extension Field {
     /// What a node has not read is read, where it reads again.
     mutating func readAgain(_ node: Int) {
         for link in nodes[node].links {
-            let end = links[link].ends[0].node == node ? 0 : 1
+            let end = links[link].central == node ? 0 : 1
             while !links[link].ends[end].unread.isEmpty, links[link].ends[end].id != 0, mayRead(links[link].ends[end]) {
                 let sdu = links[link].ends[end].unread.removeFirst()
                 take(.received(sdu, on: links[link].ends[end].id), node)
@@ -209,9 +217,9 @@ extension Field {
 
     /// One of two nodes has moved.
     mutating func checkRange(_ link: Int) {
+        links[link].signal = signal(links[link].central, links[link].peripheral)
         guard !links[link].isFading, !links[link].isOver else { return }
-        let ends = links[link].ends
-        if signal(ends[0].node, ends[1].node) == nil { fade(link) }
+        if links[link].signal == nil { fade(link) }
     }
 
     /// Nothing comes any more. The link is lost if that lasts.
@@ -223,9 +231,8 @@ extension Field {
 
     mutating func fades(_ link: Int) {
         guard !links[link].isOver else { return }
-        let ends = links[link].ends
-        let isThere = ends.allSatisfy { nodes[$0.node].core != nil }
-        if isThere, signal(ends[0].node, ends[1].node) != nil {
+        let isThere = nodes[links[link].central].core != nil && nodes[links[link].peripheral].core != nil
+        if isThere, links[link].signal != nil {
             links[link].isFading = false
             return meet(link, from: now)
         }

@@ -57,7 +57,18 @@ extension Field {
     mutating func feed(_ event: NodeCore.Event, _ node: Int) {
         take(event, node)
         readAgain(node)
-        refreshTimer(node)
+        touch(node)
+    }
+
+    /// A node's deadline may be another one.
+    mutating func touch(_ node: Int) {
+        if !touched.contains(node) { touched.append(node) }
+    }
+
+    /// What has happened is over: the ticks of those who had a part in it are seen to, once for each.
+    mutating func refreshTimers() {
+        for node in touched { refreshTimer(node) }
+        touched.removeAll(keepingCapacity: true)
     }
 
     /// The same, in the middle of something.
@@ -92,7 +103,11 @@ extension Field {
         case .relay(let notice):
             trace(
                 node, "relays: \(notice.map { "\($0.hops) hops, \($0.hasRoom ? "room" : "no room")" } ?? "no longer")")
-            nodes[node].notice = notice
+            nodes[node].notice = notice.map { notice in
+                var notice = notice
+                notice.host = Peer(id: String(notice.host.id.prefix(Self.hostDigits)), name: notice.host.name)
+                return notice
+            }
             if notice != nil { reaches(.relays, node) }
             notice == nil ? (nodes[node].isAdvertising = false) : startAdvertising(node)
         case .placesForRelays(let areKept):
@@ -142,10 +157,9 @@ extension Field {
                 peer, rssi: signal, hops: 0, isUnderstood: true, placesForRelays: nodes[node].placesForRelays)
         }
         return nodes[node].notice.map { notice in
-            let host = Peer(id: String(notice.host.id.prefix(Self.hostDigits)), name: notice.host.name)
-            return .heardRelay(
+            .heardRelay(
                 RelayScanResult(
-                    peer, host: host, hops: notice.hops, rssi: signal, hasRoom: notice.hasRoom,
+                    peer, host: notice.host, hops: notice.hops, rssi: signal, hasRoom: notice.hasRoom,
                     placesForRelays: notice.placesForRelays, asksForPIN: notice.asksForPIN))
         }
     }

@@ -64,10 +64,8 @@ extension Field {
 
     /// Who can be heard at a node, and the chance that one advertisement is: it may be skipped for a connection event, or fall
     /// together with another one that is not much weaker.
-    private func audible(at node: Int) -> [(node: Int, chance: Double)] {
-        let others = neighbours(of: node).filter { advertises($0) }.compactMap { other in
-            signal(node, other).map { (node: other, signal: $0) }
-        }.sorted { ($0.signal, $0.node) < ($1.signal, $1.node) }
+    private mutating func audible(at node: Int) -> [(node: Int, chance: Double)] {
+        let others = inRange(of: node).filter { advertises($0.node) }
         // How much of the time each fills, and all before it.
         var shares = [0.0]
         for other in others {
@@ -118,14 +116,14 @@ extension Field {
         guard nodes[node].core != nil, let dial = nodes[node].dials.firstIndex(where: { $0.number == number }),
             nodes[node].dials[dial].link == nil
         else { return }
-        guard let target = nodes[node].dials[dial].target, advertises(target), signal(node, target) != nil,
+        guard let target = nodes[node].dials[dial].target, advertises(target), let signal = signal(node, target),
             nodes[node].links.count < FieldScenario.links
         else {
             let wait = FieldAir.dialPoll / 2 + random.below(FieldAir.dialPoll)
             return schedule(.reaches(node: node, dial: number), at: now + wait)
         }
         let link = links.count
-        links.append(FieldLink(node, target, dial: number, now: now))
+        links.append(FieldLink(node, target, dial: number, signal: signal, now: now))
         nodes[node].dials[dial].link = link
         for end in [node, target] {
             nodes[end].links.append(link)

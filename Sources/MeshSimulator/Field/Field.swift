@@ -26,9 +26,13 @@ struct Field {
     var heads: [Peer.ID: Int] = [:]
     var peers: [Peer.ID: Int] = [:]
     var grid: FieldGrid
+    /// What was found of who is in range of whom, for as long as nobody moves.
+    var ranges: [Int: [(node: Int, signal: Int)]] = [:]
     var movers: [FieldMover] = []
     /// Links whose ends are to be asked for what they have to send.
     var pulls: [(link: Int, end: Int)] = []
+    /// Nodes whose deadline may be another one.
+    var touched: [Int] = []
     var tally = FieldTally()
     /// The host's signatures, which each node would check by itself.
     let checked = CheckedSignatures()
@@ -72,6 +76,7 @@ struct Field {
             }
             tally.events += 1
             handle(entry.event)
+            refreshTimers()
         }
         now = max(now, time)
         instant = .microseconds(now)

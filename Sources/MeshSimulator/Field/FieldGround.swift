@@ -106,6 +106,7 @@ extension Field {
     mutating func moves() {
         schedule(.moves, at: now + FieldMover.step)
         for mover in movers.indices where movers[mover].step(now: now, &random) {
+            ranges = [:]
             for (index, node) in movers[mover].nodes.enumerated() where !nodes[node].isGone {
                 nodes[node].place = movers[mover].place(of: index)
                 nodes[node].cell = grid.move(node, from: nodes[node].cell, to: nodes[node].place)
@@ -125,6 +126,16 @@ extension Field {
             $0 != node && nodes[$0].core != nil
                 && nodes[node].place.distance(to: nodes[$0].place) <= scenario.layout.range
         }
+    }
+
+    /// Who is in range of a node, whether they live or not, the faintest first.
+    mutating func inRange(of node: Int) -> [(node: Int, signal: Int)] {
+        if let known = ranges[node] { return known }
+        let found = grid.near(nodes[node].cell).filter { $0 != node }.compactMap { other in
+            signal(node, other).map { (node: other, signal: $0) }
+        }.sorted { ($0.signal, $0.node) < ($1.signal, $1.node) }
+        ranges[node] = found
+        return found
     }
 
     /// The nodes that a host can reach through relays, as far as range is concerned: everybody else is cut off.

@@ -28,11 +28,19 @@ struct FieldLink {
         /// Bytes of the SDUs that it has sent.
         var bytes = 0
         var sdus = 0
+
+        /// Bytes of its next packet, with headers; 0 where it has none.
+        var nextPacket: Int { queue.isEmpty ? 0 : FieldAir.packet(queue[0]) }
     }
 
     /// The dial that has led here.
     let dial: Int
+    /// The nodes of both ends, which most of what looks at a link is about.
+    let central: Int
+    let peripheral: Int
     var ends: [End]
+    /// How strong its ends hear one another, in dBm; nil where they do not.
+    var signal: Int?
     /// Microseconds between two connection events, and when one of them was.
     var interval = Self.untuned
     var anchor: Int
@@ -50,8 +58,8 @@ struct FieldLink {
     var isBriskUntil: Int
 
     /// The link that a dial makes: the kernel's 50 ms.
-    init(_ central: Int, _ peripheral: Int, dial: Int, now: Int) {
-        self.dial = dial
+    init(_ central: Int, _ peripheral: Int, dial: Int, signal: Int, now: Int) {
+        (self.dial, self.central, self.peripheral, self.signal) = (dial, central, peripheral, signal)
         ends = [End(node: central), End(node: peripheral)]
         anchor = now + FieldAir.firstEvent
         isBriskUntil = now + FieldAir.briskTime

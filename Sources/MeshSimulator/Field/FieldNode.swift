@@ -55,7 +55,7 @@ struct FieldNode {
     var scan: Int?
     var scans = 0
     var isAdvertising = false
-    /// What it advertises where it relays.
+    /// What it advertises where it relays: five bytes of its host's identifier.
     var notice: NodeCore.RelayNotice?
     /// What it says of its last places where it hosts.
     var placesForRelays = false
