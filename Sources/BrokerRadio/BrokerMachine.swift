@@ -55,6 +55,8 @@ struct BrokerMachine: Sendable {
         var told: MeshInstant?
         /// Heard last, for a table that is full.
         var order: Int
+        /// It was there at a former connection, and the present one has not told of it.
+        var isRecalled = false
     }
 
     private struct Channel: Sendable {
@@ -92,6 +94,10 @@ struct BrokerMachine: Sendable {
     /// When it is published for the broker to keep; nil where it was.
     private var keptFrom: MeshInstant?
     private let isCluster: Bool
+    /// Who was there when a connection to a cluster ended, until the next one has had time to tell.
+    private var remembered: [BrokerID: BrokerPresence] = [:]
+    /// Since when what is for this node arrives.
+    private var readyAt = MeshInstant.zero
     private var scanned: ServiceUUID?
     /// What is listened to: who was looked for once goes on being watched.
     private var filters: Set<String> = []
@@ -142,7 +148,7 @@ struct BrokerMachine: Sendable {
 
     private mutating func granted(_ filter: String, _ random: UInt64, _ now: MeshInstant) -> [Action] {
         guard filter == topics.inbox(own), isConnected, !isReady else { return [] }
-        (isReady, heard, probed) = (true, now, nil)
+        (isReady, readyAt, heard, probed) = (true, now, now, nil)
         // A cluster that has lost a server keeps nothing before it has a leader, and passes on nothing that is said after that: who is
         // linked to this node has to hear of its new run at once.
         if isCluster, published != nil { keptFrom = now + BrokerLimits.election }
@@ -154,6 +160,9 @@ struct BrokerMachine: Sendable {
         (isConnected, isReady) = (false, false)
         let gone = channels.filter { $0.value.isOpen }.keys.sorted().map { Action.end($0) }
         let unheard = places.filter { $0.value.told != nil }.keys.sorted().map { Action.lost($0) }
+        for (address, place) in places where isCluster && remembered.count < BrokerLimits.places {
+            remembered[address] = place.presence
+        }
         (channels, places) = ([:], [:])
         for number in dials.keys { forgetCall(number) }
         return gone + unheard
@@ -209,6 +218,7 @@ struct BrokerMachine: Sendable {
         _ service: ServiceUUID, _ address: BrokerID, _ payload: [UInt8], _ random: UInt64, _ now: MeshInstant
     ) -> [Action] {
         guard address != own else { return restore(service, payload, now) }
+        remembered[address] = nil
         guard let presence = BrokerPresence(payload, service: service, address: address) else {
             return payload.isEmpty ? absent(address, service) : []
         }
@@ -250,6 +260,22 @@ struct BrokerMachine: Sendable {
         return gone.filter { $0.value.isOpen }.keys.sorted().map { .end($0) }
     }
 
+    /// Who was there at the last connection to a cluster is taken to be there still, where the present one has not told: a cluster
+    /// keeps what is retained from who subscribes at the wrong moment, and the other side says it again once a minute. Who has not done
+    /// so by then is gone.
+    private mutating func recall(_ now: MeshInstant) -> [Action] {
+        guard isReady, now - readyAt >= BrokerLimits.retained else { return [] }
+        for (address, presence) in remembered.sorted(by: { $0.key < $1.key }) where places[address] == nil {
+            guard places.count < BrokerLimits.places else { break }
+            lastOrder += 1
+            places[address] = Place(presence: presence, told: nil, order: lastOrder, isRecalled: true)
+        }
+        remembered = [:]
+        guard now - readyAt >= BrokerLimits.published + BrokerLimits.answer else { return [] }
+        let gone = places.filter { $0.value.isRecalled }.keys.sorted()
+        return gone.compactMap { places.removeValue(forKey: $0)?.told == nil ? nil : .lost($0) }
+    }
+
     private mutating func forgetOldest() {
         guard let oldest = places.min(by: { $0.value.order < $1.value.order })?.key else { return }
         places[oldest] = nil
@@ -286,7 +312,7 @@ struct BrokerMachine: Sendable {
     }
 
     private mutating func tick(_ random: UInt64, _ now: MeshInstant) -> [Action] {
-        var actions = tell(now) + listen(random, now)
+        var actions = recall(now) + tell(now) + listen(random, now)
         let isDue = keptFrom.map { now >= $0 } ?? published.map { now - $0 >= BrokerLimits.published } ?? false
         if isDue { actions += publish(now) }
         // Callers that were never there, or are there no more.

@@ -133,6 +133,53 @@ struct BrokerMachineTests {
         #expect(guest.channelCount == 0 && guest.placeCount == 0)
     }
 
+    /// A guest at a cluster that has heard the host, and lost its server.
+    private func bereft() throws -> BrokerMachine {
+        var guest = BrokerMachine(own: try id(ana), topics: topics, isCluster: true)
+        _ = guest.handle(.connected(run: [1]), random: 1, now: .zero)
+        _ = guest.handle(.granted(topics.inbox(try id(ana))), random: 2, now: .zero)
+        _ = guest.handle(.scan(service), random: 3, now: .zero)
+        let (topic, payload) = try presence(of: car, run: [9, 9, 9, 9])
+        _ = guest.handle(.arrived(topic: topic, payload), random: 4, now: .zero)
+        #expect(guest.handle(.ended, random: 5, now: .seconds(3)) == [.lost(try id(car))])
+        _ = guest.handle(.connected(run: [2]), random: 6, now: .seconds(4))
+        _ = guest.handle(.granted(topics.inbox(try id(ana))), random: 7, now: .seconds(4))
+        return guest
+    }
+
+    @Test("a guest calls its host again after the loss of a server, though the cluster does not tell that it is there")
+    func hostThatIsNotToldOf() throws {
+        var guest = try bereft()
+        #expect(guest.handle(.tick, random: 8, now: .seconds(5)).isEmpty)
+        #expect(
+            guest.handle(.tick, random: 9, now: .seconds(6)) == [
+                .heard(try id(car), Advertisement(service: service, peer: car))
+            ])
+        let calls = guest.handle(.dial(1, try id(car)), random: 10, now: .seconds(6))
+        let call = topics.call(try id(car))
+        #expect(calls.contains { if case .publish(call, _, false) = $0 { true } else { false } })
+    }
+
+    @Test("a host that a cluster does not tell of is gone when it has not published itself again within its minute")
+    func hostThatIsGone() throws {
+        var guest = try bereft()
+        _ = guest.handle(.tick, random: 8, now: .seconds(6))
+        #expect(!guest.handle(.tick, random: 9, now: .seconds(67)).contains(.lost(try id(car))))
+        #expect(guest.handle(.tick, random: 10, now: .seconds(68)).contains(.lost(try id(car))))
+        #expect(guest.placeCount == 0)
+    }
+
+    @Test("a host that a cluster tells of meanwhile, or tells to be gone, is what it tells", arguments: [true, false])
+    func hostThatIsToldOf(isThere: Bool) throws {
+        var guest = try bereft()
+        let (topic, payload) = try presence(of: car, run: [9, 9, 9, 9])
+        _ = guest.handle(.arrived(topic: topic, isThere ? payload : []), random: 8, now: .seconds(5))
+        _ = guest.handle(.tick, random: 9, now: .seconds(7))
+        #expect(guest.placeCount == (isThere ? 1 : 0))
+        #expect(!guest.handle(.tick, random: 10, now: .seconds(80)).contains(.lost(try id(car))))
+        #expect(guest.placeCount == (isThere ? 1 : 0))
+    }
+
     @Test("a call that nobody answers is made again, with another channel, and the old one is ended")
     func unanswered() throws {
         var guest = try machine(of: ana)
