@@ -84,8 +84,8 @@ public enum BrokerLimits {
     /// for four seconds all that a client says after that, and has a leader some ten seconds after the loss of a server.
     static let election: Duration = .seconds(12)
     /// How long what is retained may take to arrive at a new connection to a cluster. After that those who were there before are called
-    /// although nothing is told of them: one of some twenty clusters that lost a server told a guest nothing for 52 s, up to the time at
-    /// which its host published again.
+    /// although nothing is told of them: at one of some twenty clusters that lost a server votes took 52 s, up to the time at which the
+    /// host published again, as if a guest had been told nothing until then.
     static let retained: Duration = .seconds(2)
     /// How often a node's own advertisement is published again, whether it is there or not: clusters lose retained messages, or keep them
     /// from who subscribes at the wrong moment. 12 kilobytes an hour for each who hears it.

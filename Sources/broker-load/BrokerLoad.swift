@@ -210,6 +210,7 @@ actor Screen {
     private var snapshot: HostSnapshot?
     private var waiting: [(condition: @Sendable (HostSnapshot) -> Bool, waiter: CheckedContinuation<Void, Never>)] = []
 
+    /// How often its link was lost.
     private(set) var lost = 0
 
     func lose() { lost += 1 }

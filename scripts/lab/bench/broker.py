@@ -150,6 +150,7 @@ class Load:
 # What a process may have open at once bounds its nodes: libmosquitto waits with select(2).
 HOSTS, GUESTS = 6, 16
 IDLE = 30.0
+# Votes of all parties at once take seconds, or do not end: then the nodes themselves fill the machine.
 PATIENCE = 60.0
 
 
