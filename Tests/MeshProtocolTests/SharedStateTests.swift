@@ -92,35 +92,6 @@ struct SharedStateTests {
         #expect(convoy.texts(at: "Ben").last == "change 3")
     }
 
-    @Test("does not come again to who is a moment ahead of its next relay: that has the same before the host's answer")
-    func isAhead() throws {
-        var convoy = Convoy(relays: ["One", "Two"], guests: ["Ana"])
-        for relay in ["One", "Two"] { convoy.dial(relay, "Car") }
-        convoy.join("Ana", through: "One")
-        for relay in ["One", "Two"] { convoy.share("everything", with: relay, as: .whole) }
-        convoy.settle()
-        convoy.share("change 1", with: "One", as: .change)
-        convoy.settle()
-        convoy.cut("Ana", from: "One")
-        convoy.lead("Two", hops: 1)
-        convoy.dial("Ana", "Two")
-        // Two hears of the change right behind the host's answer.
-        convoy.isHeldUp = true
-        convoy.openCircuit("Ana", through: "Two")
-        for (name, other) in [("Ana", "Two"), ("Two", "Car")] {
-            let end = Convoy.End(node: name, link: try #require(convoy.link(name, to: other)))
-            for sdu in convoy.pull(end) { convoy.give(sdu, from: end) }
-        }
-        convoy.share("change 1", with: "Two", as: .change)
-        convoy.isHeldUp = false
-        convoy.settle()
-        #expect(convoy.texts(at: "Two") == ["everything", "change 1"])
-        #expect(convoy.isConnected("Ana") && convoy.texts(at: "Ana") == ["everything", "change 1"])
-        convoy.share("change 2", with: "Two", as: .change)
-        convoy.settle()
-        #expect(convoy.texts(at: "Ana") == ["everything", "change 1", "change 2"])
-    }
-
     @Test("is kept by a relay that comes back to where the same is known, and those behind it get what has followed")
     func relayComesBack() {
         var convoy = Convoy(relays: ["One", "Two", "Three"], guests: ["Ana", "Ben"])

@@ -50,9 +50,6 @@ struct Carrier: Sendable {
     var place: UInt64?
     /// The last update that the node behind has, as it says; on the side that has dialled: the relay goes on behind this one.
     var known: StateTag?
-    /// An update that the node behind has and this one has not: it may be on its way here. Until the host's answer goes down, with which
-    /// the node behind takes it that the state begins anew.
-    var isAhead: StateTag?
     /// SDUs of its handshake that the node behind has still to send on the circuit that it has opened last while it had no other, and the
     /// first one after the host has let it in.
     private var awaited = Self.ofUnknownHost
@@ -96,13 +93,12 @@ struct Carrier: Sendable {
 
     /// Whether none leaves.
     func hasNothing(of log: SharedLog) -> Bool {
-        !isServed || place == nil && (!isLetIn || isAhead != nil)
-            || log.next(after: place, withCheckpoints: takesCheckpoints) == nil
+        !isServed || place == nil && !isLetIn || log.next(after: place, withCheckpoints: takesCheckpoints) == nil
     }
 
     /// The update that leaves next.
     mutating func next(of log: SharedLog) -> MessageUnit? {
-        guard isServed, place != nil || isLetIn && isAhead == nil,
+        guard isServed, place != nil || isLetIn,
             let (entry, place) = log.next(after: place, withCheckpoints: takesCheckpoints)
         else {
             return nil

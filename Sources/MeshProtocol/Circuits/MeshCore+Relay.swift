@@ -68,9 +68,6 @@ extension MeshCore {
     /// How many circuits are passed on.
     public var relayedCircuits: Int { relayed.count / 2 }
 
-    /// Whether circuits of nodes behind this one go over a link.
-    public func passesCircuits(on id: LinkID) -> Bool { relayed.keys.contains { $0.link == id } }
-
     /// The host that this node is linked to.
     public var host: Peer? { hostLink.flatMap { links.peer(on: $0) } }
 
@@ -117,8 +114,8 @@ extension MeshCore {
         return entry
     }
 
-    /// A node behind this one is sent the host's state from now on: what follows the last update that it has, where that is here or comes
-    /// before the host's answer does, or the log from its beginning.
+    /// A node behind this one is sent the host's state from now on: what follows the last update that it has, where that is here, or the
+    /// log from its beginning.
     mutating func serve(_ id: LinkID) {
         guard let link = links[id], let carrier = link.carrier else { return }
         let known = links[id]?.carrier?.known.take()
@@ -129,17 +126,7 @@ extension MeshCore {
         links[id]?.carrier?.isServed = true
         links[id]?.carrier?.takesCheckpoints = link.leadsToRelay
         links[id]?.carrier?.place = place
-        links[id]?.carrier?.isAhead = place == nil ? known : nil
         if let known, place != nil { _ = links[id]?.machine.tell(known) }
-    }
-
-    /// Nodes behind this one had got further than this one, up to an update that is here now.
-    private mutating func catchUp(to tag: StateTag) {
-        for id in linkOfChild.values where links[id]?.carrier?.isAhead == tag {
-            links[id]?.carrier?.isAhead = nil
-            links[id]?.carrier?.place = log.place(of: tag)
-            if links[id]?.carrier?.place != nil { _ = links[id]?.machine.tell(tag) }
-        }
     }
 
     /// Somebody at a carrier's other end says which update it has, or that it goes on behind the one that this side has.
@@ -215,7 +202,6 @@ extension MeshCore {
     private mutating func keep(_ entry: SharedLog.Entry) -> [Action] {
         guard relays else { return [] }
         log.append(entry)
-        catchUp(to: entry.tag)
         return linkOfChild.values.sorted().filter { links[$0]?.carrier?.isServed == true }.map { .wake($0) }
     }
 }

@@ -396,12 +396,8 @@ public struct MeshCore: Sendable {
         let outgoing = link.machine.nextSDU(limit: limit) {
             key.flatMap { conversations[$0]?.nextReliable() }
         } circuits: { room in
-            guard !link.circuits.isEmpty, let frame = nextFrame(&link.circuits, of: id, room, &actions) else {
-                return nil
-            }
-            // Who is behind is let in, and takes it that the state begins anew where nothing else was said before.
-            if isCarrier, case .circuitData = frame { link.carrier?.isAhead = nil }
-            return frame
+            link.circuits.isEmpty
+                ? nil : nextFrame(&link.circuits, of: id, room, &actions)
         } latest: {
             isCarrier ? link.carrier?.next(of: log) : key.flatMap { conversations[$0]?.nextLatest() }
         }
