@@ -35,8 +35,9 @@ public enum DJLimits {
     /// How long a host of more gathers who comes, and who says goodbye, before it tells the others: nobody looks for a name in a list of
     /// fifty sooner.
     public static let gatheredArrivals: MeshInstant = .seconds(1)
-    /// The same for who is lost: with a relay many are, and back by other ways within some seconds.
-    public static let gatheredDepartures: MeshInstant = .seconds(5)
+    /// The same for who is lost: with a relay many are, and back by other ways within some seconds; a crowd of a thousand that has lost a
+    /// tenth within ten or so. Each of them would be two changes, that all others wait for as well.
+    public static let gatheredDepartures: MeshInstant = .seconds(15)
     /// Guests behind relays that are sent the whole state at once because they have asked: one for every other link of an adapter.
     public static let answeredAtOnce = 4
     /// How long a guest behind relays that has asked waits for its turn before it is forgotten: as long as it waits itself before it asks

@@ -64,17 +64,48 @@ struct PresenceTests {
         for number in 3..<9 { #expect(come(number, at: .seconds(4)).isEmpty) }
         #expect(host.handle(.tick, now: .seconds(7)) == [.heartbeat])
         #expect(host.snapshot == before && host.state.connectedPeers == before.connectedPeers)
+        #expect(host.state.untold == nil)
+    }
+
+    @Test("who is lost is not told of sooner because others come, or come back, or vote meanwhile")
+    mutating func repair() {
+        fill(60)
+        let before = host.snapshot
+        for number in 3..<9 { _ = go(number, at: .seconds(2)) }
+        _ = come(3, at: .seconds(4))
+        #expect(host.handle(.tick, now: .seconds(5)) == [.heartbeat])
+        #expect(host.snapshot == before, "one is back, and of five nobody has to know")
+        _ = come(60, at: .seconds(6))
+        #expect(host.handle(.tick, now: .seconds(7)) == [.broadcast(host.snapshot)])
+        #expect(host.snapshot.connectedPeers == (0...60).map(Self.guest), "one more has come")
+        _ = host.handle(Example.intent(.vote(songID: "s4"), from: Self.guest(60)), now: .seconds(8))
+        #expect(host.snapshot.connectedPeers == (0...60).map(Self.guest))
+        for number in 4..<8 { _ = come(number, at: .seconds(9)) }
+        #expect(host.handle(.tick, now: .seconds(10)) == [.heartbeat])
+        #expect(host.deadline == .seconds(15) && host.handle(.tick, now: .seconds(15)) == [.heartbeat])
+        #expect(host.handle(.tick, now: .seconds(17)) == [.broadcast(host.snapshot)])
+        #expect(host.snapshot.connectedPeers == (0...60).filter { $0 != 8 }.map(Self.guest), "one has stayed away")
+    }
+
+    @Test("who has come and is lost before anybody was told is nothing to tell")
+    mutating func briefly() {
+        fill(60)
+        let before = host.snapshot
+        _ = come(60, at: .seconds(2))
+        _ = go(60, at: .milliseconds(2_500))
+        #expect(host.handle(.tick, now: .seconds(3)).isEmpty)
+        #expect(host.snapshot == before && host.state.untold == nil)
     }
 
     @Test("who stays away is told of after that time, who says goodbye sooner")
     mutating func departures() {
         fill(60)
         _ = go(3, at: .seconds(2))
-        #expect(host.deadline == .seconds(5) && host.handle(.tick, now: .seconds(5)) == [.heartbeat])
-        #expect(host.handle(.tick, now: .seconds(7)) == [.broadcast(host.snapshot)])
+        for time in [5, 10, 15] { #expect(host.handle(.tick, now: .seconds(Int64(time))) == [.heartbeat]) }
+        #expect(host.handle(.tick, now: .seconds(17)) == [.broadcast(host.snapshot)])
         #expect(!host.snapshot.connectedPeers.contains(Self.guest(3)) && host.snapshot.connectedPeers.count == 59)
-        _ = go(4, at: .seconds(8), .goodbye)
-        #expect(host.handle(.tick, now: .seconds(9)) == [.broadcast(host.snapshot)])
+        _ = go(4, at: .seconds(18), .goodbye)
+        #expect(host.handle(.tick, now: .seconds(19)) == [.broadcast(host.snapshot)])
     }
 
     @Test("who has gone and would have skipped the song, and whose device steers, is told of at once")

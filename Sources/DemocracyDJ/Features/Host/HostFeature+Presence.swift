@@ -9,7 +9,7 @@ extension HostFeature {
         let before = state.connectedPeers
         state.connectedPeers.remove(id: peer.id)
         state.connectedPeers.append(peer)
-        return tell(peer.id, now: now, after: DJLimits.gatheredArrivals, since: before)
+        return tell(peer.id, now: now, since: before)
     }
 
     mutating func left(_ gone: DisconnectedPeer, now: MeshInstant) -> [Effect] {
@@ -21,36 +21,42 @@ extension HostFeature {
         // Of those that are left, more than half may have wanted it already.
         if let skipped = skipIfWanted(now: now) { return skipped }
         guard !wantedSkip else { return changed(now: now) }
-        // Who is lost with a relay is back by another way in a moment.
-        let wait = gone.reason == .linkLost ? DJLimits.gatheredDepartures : DJLimits.gatheredArrivals
-        return tell(gone.id, now: now, after: wait, since: before)
+        return tell(gone.id, now: now, isLost: gone.reason == .linkLost, since: before)
     }
 
-    /// Everybody is told of a guest: at once, or in a crowd with what else comes within some time.
+    /// Everybody is told of a guest: at once, or in a crowd with what else comes within some time. Of one that is lost nobody is told in
+    /// the meantime, whoever else comes and goes: who is lost with a relay is back by another way in a moment.
     private mutating func tell(
-        _ guest: Peer.ID, now: MeshInstant, after wait: Duration, since before: [Peer]
+        _ guest: Peer.ID, now: MeshInstant, isLost: Bool = false, since before: [Peer]
     ) -> [Effect] {
         let isCrowd = before.count > DJLimits.guestsToldAtOnce || state.untold != nil
         guard isCrowd, !state.drivers.contains(guest) else { return changed(now: now) }
-        let due = now + wait
-        state.untold = UntoldGuests(told: state.untold?.told ?? before, due: min(state.untold?.due ?? due, due))
+        var untold = state.untold ?? UntoldGuests(told: before)
+        let isKnown = untold.told.contains { $0.id == guest }
+        untold.lost[guest] = isLost && isKnown ? now + DJLimits.gatheredDepartures : nil
+        if !isLost { untold.due = untold.due ?? now + DJLimits.gatheredArrivals }
+        state.untold = untold
         return []
     }
 
     /// The time for the guests that have gathered is over. Who has gone and come back is nothing to tell.
     mutating func tellGathered(now: MeshInstant) -> [Effect] {
-        guard let untold = state.untold else { return [] }
-        settleGuests()
-        return state.connectedPeers == untold.told ? [] : changed(now: now)
+        guard let told = state.untold?.told else { return [] }
+        settleGuests(now: now)
+        return (state.untold?.told ?? state.connectedPeers) == told ? [] : changed(now: now)
     }
 
-    /// What is told now tells of all who are there. Who was told of before has its place in the list still: a guest that was away for
-    /// a moment is no change.
-    mutating func settleGuests() {
+    /// What is told now tells of all who are there, and of those who were lost a moment ago. Who was told of before has its place in the
+    /// list still: a guest that was away for a moment is no change.
+    mutating func settleGuests(now: MeshInstant) {
         guard let untold = state.untold.take() else { return }
         let present = Dictionary(state.connectedPeers.map { ($0.id, $0) }) { $1 }
-        let told = Set(untold.told.map(\.id))
-        state.connectedPeers =
-            untold.told.compactMap { present[$0.id] } + state.connectedPeers.filter { !told.contains($0.id) }
+        let known = Set(untold.told.map(\.id))
+        let new = state.connectedPeers.filter { !known.contains($0.id) }
+        state.connectedPeers = untold.told.compactMap { present[$0.id] } + new
+        let lost = untold.lost.filter { $0.value > now }
+        guard !lost.isEmpty else { return }
+        let told = untold.told.compactMap { present[$0.id] ?? (lost[$0.id] == nil ? nil : $0) } + new
+        state.untold = UntoldGuests(told: told, due: nil, lost: lost)
     }
 }

@@ -146,8 +146,13 @@ public struct HostFeature: Feature {
     public struct UntoldGuests: Hashable, Sendable {
         /// The guests that they were told of last.
         public var told: [Peer]
-        /// When they are told, if nothing else is before.
-        public var due: MeshInstant
+        /// When they are told of who has come and who has said goodbye, if nothing else is before; nil where nobody has.
+        public var due: MeshInstant?
+        /// Those of them who are lost, and when that is told.
+        public var lost: [Peer.ID: MeshInstant] = [:]
+
+        /// When the others are told something.
+        var deadline: MeshInstant? { (lost.values + [due].compactMap(\.self)).min() }
     }
 
     /// Who hosts.
@@ -246,7 +251,7 @@ public struct HostFeature: Feature {
 
     /// When `tick` is due.
     public var deadline: MeshInstant {
-        ([state.nextHeartbeat, songEnds, state.untold?.due] + state.undoable.map(\.until)).compactMap(\.self).min()
+        ([state.nextHeartbeat, songEnds, state.untold?.deadline] + state.undoable.map(\.until)).compactMap(\.self).min()
             ?? state.nextHeartbeat
     }
 
@@ -267,7 +272,7 @@ public struct HostFeature: Feature {
         var effects: [Effect] = []
         forgetOldSteps(now)
         if let songEnds, songEnds <= now { effects += playNext(now: now) }
-        if let untold = state.untold, untold.due <= now { effects += tellGathered(now: now) }
+        if let due = state.untold?.deadline, due <= now { effects += tellGathered(now: now) }
         if state.nextHeartbeat <= now {
             state.nextHeartbeat = now + DJLimits.stateHeartbeat
             effects.append(.heartbeat)
@@ -278,7 +283,7 @@ public struct HostFeature: Feature {
     /// The state is another one: the queue is put in order, and everybody is told.
     mutating func changed(now: MeshInstant) -> [Effect] {
         arrangeQueue()
-        settleGuests()
+        settleGuests(now: now)
         state.revision += 1
         state.changedAt = now
         return [.broadcast(snapshot)]
