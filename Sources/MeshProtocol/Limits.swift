@@ -161,8 +161,13 @@ public enum Limits {
     public static let placesForRelays = 2
     /// Nodes that a relay takes: what a dongle holds.
     public static let relayChildren = radioLinks
+    /// The longest update that is for everybody: signed and named it is a message.
+    public static let sharedBodyBytes = messageBytes - StateSignature.byteCount - StateName.byteCount
     /// What a relay keeps of the host's state: the largest there is, and as much again in changes, signed, twice over.
     static let sharedLogBytes = 4 * (messageBytes + 1)
+    /// States that a node names when it comes behind a relay: one of them both have had, unless they were parted for longer than a node
+    /// keeps states that it could go on from. In bytes: 128 for each way that is opened.
+    public static let namedStates = 16
     /// State that has come before the key that it is signed with: the largest there is, and what comes behind it.
     static let heldStateBytes = 2 * (messageBytes + 1)
     /// Bytes of a responder's proof in its hello, so that an answer with it fits the smallest channel.

@@ -103,14 +103,14 @@ def lives(net: Net, *guests: Client) -> None:
 def test_a_signing_key_follows_from_the_identity_and_signs_what_the_document_says() -> None:
     key = SigningKey(document.CAR.private)
     assert key.public.hex() == "67e25fa1e4966da6e3841f4a1e96e3dcd6e8b3f0421c8ded49f51686a70883fa"
-    unit = key.sign(b"the state", whole=True)
+    unit = key.sign(b"the state", b"the name", whole=True)
     assert bytes(unit)[0] == 7 and checked(unit, key.public) == b"the state"
 
 
 @pytest.mark.parametrize("what", ["body", "flags", "key", "too short"])
 def test_no_part_of_what_is_signed_can_be_changed(what: str) -> None:
     key = SigningKey(document.CAR.private)
-    unit = key.sign(b"the state", whole=True)
+    unit = key.sign(b"the state", b"the name", whole=True)
     wrong = {
         "body": Unit(unit.body + b"!", 1, latest=True, shared=unit.shared),
         "flags": Unit(unit.body, 1, latest=True, shared=unit.shared | CHECKPOINT),

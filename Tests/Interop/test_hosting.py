@@ -312,6 +312,30 @@ def test_the_state_that_comes_with_the_answer_is_shown(bob: Program, car: Car) -
     assert again.hear() == ping(1)
 
 
+@pytest.mark.parametrize("has_changed", [True, False])
+def test_who_comes_back_names_the_state_that_it_has_and_shows_what_follows_on_it(
+    bob: Program, car: Car, has_changed: bool
+) -> None:
+    talk = car.called()
+    caller = talk.meet()
+    assert not caller.hello.state
+    talk.say(self_info(car.hello()), message(Unit(democracy_dj.snapshot(STATE), 1, latest=True)))
+    bob.expect("snapshot", revision=STATE.revision)
+    assert talk.hear() == ping(1)
+    talk.channel.close()
+    bob.expect("connection", state="reconnecting")
+    again = car.called()
+    met = again.meet()
+    assert met.known and met.hello.state == democracy_dj.state_name(STATE.epoch, STATE.revision)
+    again.answer(self_info(car.hello(their_epoch=caller.hello.epoch)))
+    change = democracy_dj.new_voter(STATE, 0, identifier(caller.key))
+    news = change if has_changed else democracy_dj.heartbeat(STATE.epoch, STATE.revision)
+    again.say(message(Unit(news, 1, latest=True)))
+    shown = bob.expect("snapshot", revision=STATE.revision + has_changed)
+    assert shown["queue"][0]["votes"] == int(has_changed)
+    assert again.hear() == ping(1)
+
+
 Spoil = Callable[[HostTalk], object]
 
 SPOILED: dict[str, Spoil] = {

@@ -13,7 +13,7 @@ from roadmesh_peer.mesh_relay import Relay
 from roadmesh_peer.net import Net
 from roadmesh_peer.noise_link import Packet
 from roadmesh_peer.roads import Roads
-from roadmesh_peer.signed_state import LARGEST_LOG, NAME_BYTES
+from roadmesh_peer.signed_state import LARGEST_LOG, NAME_BYTES, name_of
 from roadmesh_peer.wire import (
     CHECKPOINT,
     CIRCUITS_ONLY,
@@ -172,18 +172,20 @@ def test_a_newcomer_gets_the_state_from_the_relay_and_the_host_is_not_asked(
 
 
 @pytest.mark.parametrize("is_known", [True, False])
-def test_who_says_which_update_it_has_is_sent_what_follows_where_the_relay_has_it(
+def test_who_says_which_states_it_has_is_sent_what_follows_where_the_relay_has_it(
     net: Net, roads: Roads, relay: Relay, ana: Client, is_known: bool
 ) -> None:
     for song in ("n1", "n2", "n3"):
         votes(ana, song)
     units = relay.log.units
-    name = units[-2].body[:NAME_BYTES] if is_known else bytes(NAME_BYTES)
+    name = name_of(units[-2])
+    # What it has had since the relay was never told of, and what it had before that.
+    names = [bytes(NAME_BYTES)] + ([name, name_of(units[-3])] if is_known else [])
     bob = Client(net, roads.radio("bob", "relay"), "Bob")
     net.until(lambda: bob.up is not None and bob.up.is_connected, "the carrier")
     assert bob.up
     child = relay.children[bob.key.identifier]
-    bob.up.say(Frame(Kind.STATE, name))
+    bob.up.say(Frame(Kind.STATE, b"".join(names)))
     net.until(lambda: bob.is_connected)
     net.pass_time(0.5)
     shared = [Unit.read(frame.body).body for frame in bob.up.heard_of(Kind.MESSAGE) if Unit.read(frame.body).shared]

@@ -7,8 +7,10 @@ from collections.abc import Callable
 
 import pytest
 from roadmesh_peer import democracy_dj
+from roadmesh_peer.democracy_dj import Change, read_snapshot
 from roadmesh_peer.guest import Talk
 from roadmesh_peer.noise_link import Key
+from roadmesh_peer.protobuf import Fields
 from roadmesh_peer.wire import Hello, Kind, Reader, Unit, ack, goodbye, message, ping
 from roadmesh_program.program import Program
 
@@ -52,6 +54,25 @@ def rejection_number(talk: Talk) -> int:
     while (unit := Unit.read(talk.hear_of(Kind.MESSAGE))).latest:
         pass
     return unit.number
+
+
+def first_update(talk: Talk) -> Fields:
+    while not (unit := Unit.read(talk.hear_of(Kind.MESSAGE))).latest:
+        pass
+    return Fields(unit.body)
+
+
+def test_who_names_the_state_that_it_has_is_sent_what_follows_on_it(enter: Enter) -> None:
+    talk, _ = enter(Hello(EPOCH, "Eve"))
+    state = read_snapshot(first_update(talk).data(2))
+    leave(talk)
+    talk, answer = enter(Hello(EPOCH, "Eve", state=democracy_dj.state_name(state.epoch, state.revision)))
+    change = Change(first_update(talk).data(3))
+    assert (change.epoch, change.base) == (state.epoch, state.revision)
+    leave(talk)
+    # No host has had it.
+    talk, answer = enter(Hello(EPOCH, "Eve", state=democracy_dj.state_name(state.epoch ^ 1, state.revision)))
+    assert 2 in first_update(talk)
 
 
 def test_numbers_go_on_over_links(enter: Enter) -> None:

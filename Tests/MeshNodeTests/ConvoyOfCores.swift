@@ -54,6 +54,8 @@ struct ConvoyOfCores {
     private(set) var cancelled: [String: Int] = [:]
     /// SDUs that each node has sent to each.
     private(set) var sent: [String: [String: Int]] = [:]
+    /// The same in bytes.
+    private(set) var sentBytes: [String: [String: Int]] = [:]
     private var coming: [(NodeCore.Event, String)] = []
     private var isFeeding = false
     /// Who is heard for the last time just now.
@@ -287,6 +289,7 @@ struct ConvoyOfCores {
         while let (sdu, more) = nodes[end.node]?.core.nextSDU(for: end.link, limit: Limits.sduBytes, now: now) {
             if let far = channels[end] {
                 sent[end.node, default: [:]][far.node, default: 0] += 1
+                sentBytes[end.node, default: [:]][far.node, default: 0] += sdu.count
                 if let delay = delays[[end.node, far.node]] {
                     late.append((now + delay, sdu, far))
                 } else {

@@ -249,7 +249,7 @@ struct MultipeerClientTests {
                 if case .peerConnected(let peer) = event { peer } else { nil }
             }
         }
-        let title = String(repeating: "x", count: DJLimits.messageBytes)
+        let title = String(repeating: "x", count: Limits.messageBytes)
         let song = Song(id: "s1", title: title, artist: "The Milestones", duration: 200)
         let tooLong = MeshMessage.searchResults(SearchResults(number: 1, songs: [song]))
         await #expect(throws: SendError.self) { try await party.host.send(tooLong, to: nil) }

@@ -40,6 +40,27 @@ struct RelayTests {
         }
     }
 
+    @Test("come back with their relay, and none of them is sent again what they have")
+    func comesBack() {
+        var convoy = ConvoyOfCores(relays: ["One"], guests: ["Ana", "Ben"], songs: 100)
+        convoy.line("Car", "One", "Ana")
+        convoy.meet("Car", "Ben")
+        convoy.pass(.seconds(3))
+        func bytes() -> [Int] {
+            [("Car", "One"), ("One", "Ana"), ("Car", "Ben")].map { convoy.sentBytes[$0.0]?[$0.1] ?? 0 }
+        }
+        let (first, whole) = (bytes(), convoy.state(at: "Car").map { MeshMessage.stateUpdate($0).encoded.count } ?? 0)
+        for guest in ["One", "Ben"] { convoy.part("Car", guest) }
+        convoy.type(.host(.pause), at: "Car")
+        for guest in ["One", "Ben"] { convoy.meet("Car", guest) }
+        convoy.pass(.seconds(5))
+        #expect(convoy.present() == ["Ana", "Ben", "One"] && convoy.way(of: "Ana") == ["One"])
+        for name in ["One", "Ana", "Ben"] {
+            #expect(convoy.state(at: name)?.revision == convoy.state(at: "Car")?.revision)
+        }
+        for (again, before) in zip(bytes(), first) { #expect(before > whole && (again - before) * 2 < whole) }
+    }
+
     @Test("take another relay when theirs is gone, and no vote is lost or doubled")
     func takesAnother() {
         var convoy = ConvoyOfCores(relays: ["One", "Two"], guests: ["Ana"])

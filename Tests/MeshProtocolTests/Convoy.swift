@@ -35,6 +35,8 @@ struct Convoy {
     /// Nothing moves by itself: `move` does it.
     var isHeldUp = false
     private var lastEntropy: UInt8 = 0
+    /// What the host has told everybody, and what each leads to.
+    private var states: [String: StateName] = [:]
 
     init(host: String = "Car", relays: [String] = [], guests: [String] = []) {
         for (index, name) in ([host] + relays + guests).enumerated() {
@@ -94,10 +96,12 @@ struct Convoy {
         guard let carrier = link(name, to: relay) else { return id }
         let place = CircuitPlace(to: self.id(host), over: carrier, hops: hops)
         let (entropy, expected) = (entropy(), self.id(host))
+        // As its application keeps them.
+        let states = texts(at: name).compactMap { self.states[$0] }.reversed()
         act(name) { [now] in
             $0.opened(
-                id, as: .initiator, sendMTU: Limits.innerSDUBytes, expected: expected, in: place, entropy: entropy,
-                now: now)
+                id, as: .initiator, sendMTU: Limits.innerSDUBytes, expected: expected, in: place,
+                showing: Array(states), entropy: entropy, now: now)
         }
         settle()
         return id
@@ -184,12 +188,22 @@ struct Convoy {
         perform(actions, name)
     }
 
-    /// The host tells a node that is linked something that is for everybody.
-    mutating func share(_ text: String, with name: String, as sharing: MessageUnit.Sharing) {
+    /// The host tells a node that is linked something that is for everybody, and leads to a state: to another one than the same text does
+    /// elsewhere where that is not given.
+    mutating func share(
+        _ text: String, with name: String, as sharing: MessageUnit.Sharing, leadingTo state: String? = nil
+    ) {
+        let shared = SharedState(sharing, to: Self.name(of: state ?? text))
+        states[text] = shared.name
         guard let key = key("Car", with: name),
-            let actions = nodes["Car"]?.core.send(Array(text.utf8), as: .latest, to: key, sharing: sharing).1
+            let actions = nodes["Car"]?.core.send(Array(text.utf8), as: .latest, to: key, sharing: shared).1
         else { return }
         perform(actions, "Car")
+    }
+
+    /// What a state is called that is called so here.
+    static func name(of state: String) -> StateName {
+        StateName(value: state.utf8.reduce(0) { $0 &* 31 &+ UInt64($1) })
     }
 
     func key(_ name: String, with other: String) -> ConversationKey? {

@@ -26,6 +26,7 @@ struct HelloTests {
             name: "Ana", resumption: Self.standing, minorVersion: 3, silence: .seconds(30),
             flags: AdvertisedFlags(critical: [.bond], ignorable: [.gatt, .noRoom]))
         hello.proof = Hello.Proof(kind: 1, data: [2, 3])
+        hello.shownState = StateName(value: 0x0102_0304_0506_0708)
         #expect(Self.read(Self.bytes(hello)) == hello)
         #expect(Self.read([99, 2, 1, 1] + Self.bytes(hello) + [98, 0]) == hello)
         let (name, rest) = ([UInt8]([1, 3, 65, 110, 97]), Self.bytes(Hello(name: "", resumption: Self.standing)))
@@ -42,6 +43,7 @@ struct HelloTests {
         #expect(Self.read([1, 3, 65, 110, 97]) == nil)
         #expect(Self.read(good + [3, 0]) == nil)
         #expect(Self.read(good + [129, 1, 0]) == nil)
+        #expect(Self.read(good + [8, 7, 1, 2, 3, 4, 5, 6, 7]) == nil)
         #expect(Self.read(good + [4, 66, 1] + [UInt8](repeating: 0, count: 65)) == nil)
     }
 

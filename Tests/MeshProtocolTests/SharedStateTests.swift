@@ -63,7 +63,7 @@ struct SharedStateTests {
         convoy.join("Cem", through: "Two", hops: 2)
         #expect(convoy.texts(at: "Cem").last == "change 2")
         #expect((convoy.sent[toOne]?.joined().count ?? 0) - bytes < 400, "the answer alone")
-        convoy.share("everything again", with: "One", as: .checkpoint)
+        convoy.share("everything again", with: "One", as: .checkpoint, leadingTo: "change 2")
         convoy.settle()
         #expect(convoy.texts(at: "Ben").last == "change 2")
         #expect(convoy.texts(at: "Two").last == "everything again", "it keeps it for others")
@@ -82,7 +82,7 @@ struct SharedStateTests {
         convoy.cut("Ben", from: "Two")
         convoy.share("change 2", with: "One", as: .change)
         convoy.settle()
-        convoy.share("everything again", with: "One", as: .checkpoint)
+        convoy.share("everything again", with: "One", as: .checkpoint, leadingTo: "change 2")
         convoy.settle()
         // Through another relay than before.
         convoy.join("Ben", through: "One")
@@ -152,24 +152,63 @@ struct SharedStateTests {
         #expect(!convoy.isConnected("Ana"))
     }
 
-    @Test("that a relay has kept is given to nobody when its own way is another one, before it has heard what is new")
-    func relayThatIsBehind() {
-        var convoy = Convoy(relays: ["One"], guests: ["Ana"])
+    @Test(
+        "that a relay has kept is there for others when it comes back to the host, which is told of it and sends what follows"
+    )
+    func relayReturnsToHost() throws {
+        var convoy = Convoy(relays: ["One"], guests: ["Ana", "Ben"])
         convoy.dial("One", "Car")
         convoy.join("Ana", through: "One")
         convoy.share("everything", with: "One", as: .whole)
         convoy.settle()
+        convoy.share("change 1", with: "One", as: .change)
+        convoy.settle()
         convoy.cut("One", from: "Car")
         convoy.dial("One", "Car")
+        let link = try #require(convoy.link("Car", to: "One"))
+        #expect(convoy.nodes["Car"]?.core.shownState(on: link) == Convoy.name(of: "change 1"))
         convoy.openCircuit("Ana", through: "One")
-        #expect(convoy.isConnected("Ana"))
-        #expect(convoy.texts(at: "Ana") == ["everything"], "it may have seen something newer meanwhile")
-        // As another relay begins.
-        convoy.share("everything new", with: "One", as: .checkpoint)
+        #expect(convoy.texts(at: "Ana") == ["everything", "change 1"])
+        convoy.share("change 2", with: "One", as: .change)
         convoy.settle()
-        convoy.share("a change", with: "One", as: .change)
+        #expect(convoy.texts(at: "Ana") == ["everything", "change 1", "change 2"])
+        convoy.join("Ben", through: "One")
+        #expect(convoy.texts(at: "Ben") == ["everything", "change 1", "change 2"], "for newcomers all of it is there")
+        // As a host does that has not what follows.
+        convoy.share("everything new", with: "One", as: .whole)
         convoy.settle()
-        #expect(convoy.texts(at: "Ana") == ["everything", "everything new", "a change"])
+        #expect(convoy.texts(at: "Ana").last == "everything new" && convoy.texts(at: "Ben").last == "everything new")
+    }
+
+    @Test("goes on from the last state that a child and its new relay both had, though each was told of others since")
+    func goesOnFromWhatBothHad() {
+        var convoy = Convoy(relays: ["One", "Two", "Three"], guests: ["Ana"])
+        for relay in ["One", "Two"] { convoy.dial(relay, "Car") }
+        convoy.join("Three", through: "One")
+        convoy.join("Ana", through: "Three", hops: 2)
+        // A newer link has the whole where an older one had changes.
+        convoy.share("everything at 1", with: "One", as: .whole, leadingTo: "1")
+        convoy.share("everything at 0", with: "Two", as: .whole, leadingTo: "0")
+        convoy.settle()
+        convoy.share("0 to 1", with: "Two", as: .change, leadingTo: "1")
+        for change in ["1 to 2", "2 to 4"] {
+            convoy.share(change, with: "One", as: .change, leadingTo: String(change.suffix(1)))
+            convoy.settle()
+        }
+        convoy.share("1 to 3", with: "Two", as: .change, leadingTo: "3")
+        convoy.settle()
+        convoy.cut("Three", from: "One")
+        convoy.act("Three") { $0.lead(nil) }
+        convoy.settle()
+        convoy.join("Three", through: "Two")
+        let seen = ["everything at 1", "1 to 2", "2 to 4", "1 to 3"]
+        #expect(convoy.texts(at: "Three") == seen)
+        convoy.lead("Three", hops: 2)
+        convoy.openCircuit("Ana", through: "Three")
+        #expect(convoy.texts(at: "Ana") == seen)
+        convoy.share("3 to 5", with: "Two", as: .change, leadingTo: "5")
+        convoy.settle()
+        #expect(convoy.texts(at: "Ana") == seen + ["3 to 5"])
     }
 
     @Test("costs a guest in the host's own reach not a byte more: nothing is signed for it")
@@ -187,13 +226,18 @@ struct SharedStateTests {
     @Test("kept by a relay has a bound, and what it lacks then comes with the next whole")
     func bound() {
         var log = SharedLog()
-        log.append(SharedLog.Entry(sharing: .whole, signed: [UInt8](repeating: 0, count: 60_000)))
-        for _ in 0..<10_000 { log.append(SharedLog.Entry(sharing: .change, signed: [UInt8](repeating: 0, count: 100))) }
+        log.append(
+            SharedLog.Entry(sharing: .whole, name: Convoy.name(of: "w"), signed: [UInt8](repeating: 0, count: 60_000)))
+        for _ in 0..<10_000 {
+            log.append(
+                SharedLog.Entry(sharing: .change, name: Convoy.name(of: "c"), signed: [UInt8](repeating: 0, count: 100))
+            )
+        }
         #expect(log.byteCount <= Limits.sharedLogBytes)
         #expect(log.next(after: nil) == nil)
-        log.append(SharedLog.Entry(sharing: .change, signed: [1]))
+        log.append(SharedLog.Entry(sharing: .change, name: Convoy.name(of: "c"), signed: [1]))
         #expect(log.next(after: nil) == nil, "a change builds on something")
-        log.append(SharedLog.Entry(sharing: .whole, signed: [2]))
+        log.append(SharedLog.Entry(sharing: .whole, name: Convoy.name(of: "w"), signed: [2]))
         #expect(log.next(after: nil)?.entry.signed == [2])
         #expect(log.next(after: 5)?.entry.signed == [2], "who is far behind begins again")
     }

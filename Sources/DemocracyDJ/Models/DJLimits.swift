@@ -51,8 +51,8 @@ public enum DJLimits {
     /// largest message: a newcomer behind it has that much more to read, and the whole is a fifth of what its links carry. With one, a
     /// vote in a crowd of 500 was confirmed after 1.8 s, and with four after 0.5 s.
     public static let changesPerCheckpoint = 4
-    /// Largest message, in bytes: what the transport carries.
-    public static let messageBytes = Limits.messageBytes
+    /// Largest message, in bytes: what the transport carries where it is the state, signed for everybody.
+    public static let messageBytes = Limits.sharedBodyBytes
     /// Votes of one guest that wait for their confirmation.
     public static let pendingVotes = 256
     /// Open suggestions of one guest, where the host does not say otherwise: enough to fill a half hour, and the others get

@@ -4,15 +4,15 @@ import MeshProtocol
 
 /// Decides which state each guest is sent, and when: an event goes in, actions come out.
 ///
-/// A guest gets the whole state first on every link, and then only what has changed since what it was sent last. At most
-/// one update a guest is under way: while it waits to leave, further changes add up, so that a slow link gets fewer
+/// A guest gets the whole state first on every link, or what has changed since a recent one that it says it has, and then only what has
+/// changed since what it was sent last. At most one update a guest is under way: while it waits to leave, further changes add up, so that a slow link gets fewer
 /// updates and nothing queues up in front of it.
 public struct StateFeed: Sendable {
     /// What happens.
     public enum Event: Hashable, Sendable {
         /// A link to a guest is up, maybe in the place of an older one. A guest that comes with a change of the state is told
         /// after it (`stateChanged` first), so that the guest's first update has it. `has` is the state that has left with
-        /// the answer to the guest (`present`), if one has.
+        /// the answer to the guest (`welcome`), if one has.
         case guestConnected(
             Peer.ID, has: HostSnapshot? = nil, served: Delivery = .byHost, isMetered: Bool = false)
         /// A guest's link is gone.
@@ -74,6 +74,8 @@ public struct StateFeed: Sendable {
     private var state: HostSnapshot
     /// When that state was made: what plays has gone on since.
     private var madeAt: MeshInstant
+    /// The state and those before it: what guests may have that were gone for a moment.
+    private var recent = RecentStates()
     private var guests: [Guest] = []
     /// Where each guest stands among them.
     private var places: [Peer.ID: Int] = [:]
@@ -91,6 +93,7 @@ public struct StateFeed: Sendable {
     public init(_ state: HostSnapshot, now: MeshInstant = .zero) {
         self.state = state.fitted
         madeAt = now
+        recent.append(self.state, at: now)
     }
 
     /// Takes an event.
@@ -113,6 +116,7 @@ public struct StateFeed: Sendable {
         case .stateChanged(let state):
             // A guest must have what the next change builds on, so what no message has room for is left out here.
             self.state = state.fitted
+            recent.append(self.state, at: now)
             updates = [:]
             wholeBytes = nil
             return guests.indices.flatMap { catchUp($0) }
@@ -151,10 +155,24 @@ public struct StateFeed: Sendable {
         }
     }
 
-    /// The present state, for a guest whose answer is about to leave.
-    public mutating func present(now: MeshInstant) -> HostSnapshot {
+    /// The first update for a guest whose answer is about to leave, and the state that it has then: the whole, or what is new to who has a
+    /// recent state.
+    public mutating func welcome(having name: StateName?, now: MeshInstant) -> (
+        message: MeshMessage, state: HostSnapshot
+    ) {
         goOn(until: now)
-        return state
+        let elapsed = state.nowPlaying == nil ? nil : state.elapsed
+        let whole = MeshMessage.stateUpdate(state)
+        guard let base = name.flatMap({ recent.state($0) }) else { return (whole, state) }
+        if isCurrent(base) {
+            return (.stateHeartbeat(epoch: state.epoch, revision: state.revision, elapsed: elapsed), state)
+        }
+        guard var change = HostChange(from: base, to: state) else { return (whole, state) }
+        // Nobody knows for how long it has not heard of what plays.
+        change.elapsed = elapsed
+        let message = MeshMessage.stateChange(change)
+        wholeBytes = wholeBytes ?? whole.encoded.count
+        return (message.encoded.count < wholeBytes ?? 0 ? message : whole, state)
     }
 
     private mutating func remove(_ id: Peer.ID) {

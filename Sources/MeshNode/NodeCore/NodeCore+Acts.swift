@@ -133,13 +133,16 @@ extension NodeCore {
                 let bytes = last?.message == message ? last?.bytes : nil
                 last = (message, bytes ?? message.encoded)
                 if let last { send(last.bytes, to: peer, sharing: message.sharing) }
-            case .checkpoint(let message, let peer): send(message.encoded, to: peer, sharing: .checkpoint)
+            case .checkpoint(let message, let peer):
+                var sharing = message.sharing
+                sharing?.sharing = .checkpoint
+                send(message.encoded, to: peer, sharing: sharing)
             }
         }
     }
 
     /// What counts on this link alone.
-    mutating func send(_ bytes: [UInt8], to peer: Peer.ID, sharing: MessageUnit.Sharing? = nil) {
+    mutating func send(_ bytes: [UInt8], to peer: Peer.ID, sharing: SharedState? = nil) {
         apply(context.mesh.send(bytes, as: .latest, to: context.key(of: peer), sharing: sharing).1)
     }
 
@@ -249,17 +252,6 @@ extension NodeCore {
         // A dial that has become a link is none any more.
         if decisions.app.isJoining, activity.links > 0 { activity.isDialling = false }
         if let event = screen.radioDoes(activity) { show(event) }
-    }
-}
-
-extension MeshMessage {
-    /// What it is to who passes on what everybody is told.
-    fileprivate var sharing: MessageUnit.Sharing? {
-        switch self {
-        case .stateUpdate: .whole
-        case .stateChange: .change
-        default: nil
-        }
     }
 }
 

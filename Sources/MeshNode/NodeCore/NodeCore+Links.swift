@@ -35,9 +35,10 @@ extension NodeCore {
         case .admitted:
             // Behind relays it is there before, or comes with the first circuit.
             guard circuits.place(of: id) == nil else { return }
-            guard let state = stateFeed?.present(now: context.now) else { return }
-            let welcome = context.mesh.welcome(MeshMessage.stateUpdate(state).encoded, on: id)
-            if !welcome.isEmpty { links.welcomed(id, with: state) }
+            let had = context.mesh.shownState(on: id)
+            guard let first = stateFeed?.welcome(having: had, now: context.now) else { return }
+            let welcome = context.mesh.welcome(first.message.encoded, as: first.message.sharing, on: id)
+            if !welcome.isEmpty { links.welcomed(id, with: first.state) }
             return apply(welcome)
         case .connected(let peer):
             _ = dials.ended(id)
@@ -114,8 +115,16 @@ extension NodeCore {
             context.mesh.opened(
                 id, as: opening.role, sendMTU: opening.sendMTU, expected: opening.expected, refusal: opening.refusal,
                 advertised: opening.advertised, in: opening.place, metered: opening.bearer == .broker,
-                entropy: opening.entropy, now: context.now))
+                showing: shownStates(over: opening), entropy: opening.entropy, now: context.now))
         if opening.role == .responder, opening.place == nil { emit(.linksChanged) }
+    }
+
+    /// The last states that are here of the host that is joined.
+    private func shownStates(over opening: Opening) -> [StateName] {
+        guard opening.role == .initiator, let host = opening.place?.host ?? opening.expected,
+            let guest = decisions.app.guest, let known = guest.state.known, Identity.mayBeSame(known.id, host)
+        else { return [] }
+        return guest.stateNames
     }
 
     mutating func measured(_ id: MeshCore.LinkID, _ rssi: Int?, _ condition: LinkCondition?) {

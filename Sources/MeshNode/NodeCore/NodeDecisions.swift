@@ -274,6 +274,7 @@ struct NodeDecisions: Sendable {
             + (isNews ? ask(.multipeerEvent(.peerConnected(peer)), &context) : [])
             + (context.mesh.place(of: id) != nil && app.isJoining
                 ? ask(.guest(.isServedByRelay(continues: context.mesh.continuesState(on: id))), &context) : [])
+            + (context.mesh.hasShownState(on: id) ? ask(.guest(.mayGoOn), &context) : [])
             + [.guestConnected(peer.id, on: id)] + copiedHost(met: peer, context)
     }
 

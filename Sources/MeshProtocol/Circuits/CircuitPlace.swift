@@ -48,8 +48,9 @@ struct Carrier: Sendable {
     var takesCheckpoints = false
     /// How far that has got in the log.
     var place: UInt64?
-    /// The last update that the node behind has, as it says; on the side that has dialled: the relay goes on behind this one.
-    var known: StateTag?
+    /// The last states that the node behind has, as it says, the newest first; on the side that has dialled: the relay goes on behind
+    /// this one.
+    var known: [StateName] = []
     /// SDUs of its handshake that the node behind has still to send on the circuit that it has opened last while it had no other, and the
     /// first one after the host has let it in.
     private var awaited = Self.ofUnknownHost

@@ -19,7 +19,7 @@ extension MeshCore {
             return false
         }
         guard let circuit = place.circuit else { return false }
-        if role == .initiator { tellKnownState(over: circuit.link, to: place.host) }
+        if role == .initiator { tellShownState(of: id, over: circuit.link) }
         links[id]?.place = place
         innerLinks[circuit] = id
         return true

@@ -104,40 +104,57 @@ extension MeshCore {
     // MARK: The host's state
 
     /// What is for everybody, signed.
-    mutating func signed(_ body: [UInt8], as sharing: MessageUnit.Sharing) -> SharedLog.Entry? {
-        if let lastSigned, lastSigned.body == body, lastSigned.entry.sharing == sharing { return lastSigned.entry }
-        guard let key = identity.signingKey, let signed = signature.signed(body, as: sharing, by: key) else {
-            return nil
+    mutating func signed(_ body: [UInt8], as state: SharedState) -> SharedLog.Entry? {
+        if let lastSigned, lastSigned.body == body, lastSigned.name == state.name,
+            lastSigned.entry.sharing == state.sharing
+        {
+            return lastSigned.entry
         }
-        let entry = SharedLog.Entry(sharing: sharing, signed: signed)
-        lastSigned = (entry, body)
+        guard let key = identity.signingKey, let signed = signature.signed(body, as: state, by: key) else { return nil }
+        let entry = SharedLog.Entry(sharing: state.sharing, name: state.name, signed: signed)
+        lastSigned = (entry, state.name, body)
         return entry
     }
 
-    /// A node behind this one is sent the host's state from now on: what follows the last update that it has, where that is here, or the
-    /// log from its beginning.
-    mutating func serve(_ id: LinkID) {
-        guard let link = links[id], let carrier = link.carrier else { return }
-        let known = links[id]?.carrier?.known.take()
-        let isServed = carrier.isServed && link.circuits.count > 1
-        // All has been sent on this link that has come meanwhile.
-        let place = isServed ? carrier.place : known.flatMap { log.place(of: $0) }
-        guard !isServed || known != nil else { return }
-        links[id]?.carrier?.isServed = true
-        links[id]?.carrier?.takesCheckpoints = link.leadsToRelay
-        links[id]?.carrier?.place = place
-        if let known, place != nil { _ = links[id]?.machine.tell(known) }
+    /// What a host is told of its states that are here. A relay says what it has for others, since what it is sent goes on to them.
+    func shown(_ states: [StateName], to host: Peer.ID?) -> [StateName] {
+        guard relays else { return Array(states.prefix(Limits.namedStates)) }
+        guard let host, let logOf, Identity.mayBeSame(logOf, host) else { return [] }
+        return log.names
     }
 
-    /// Somebody at a carrier's other end says which update it has, or that it goes on behind the one that this side has.
-    mutating func knows(_ tag: StateTag, on id: LinkID) { links[id]?.carrier?.known = tag }
+    /// The state that the initiator of a link has said that it has.
+    public func shownState(on id: LinkID) -> StateName? { links[id]?.hello?.shownState }
 
-    /// Says on a carrier which update of a host's state is the last that is here, with the circuit that is about to be asked for: of a
-    /// relay the last one that it has for others.
-    mutating func tellKnownState(over carrier: LinkID, to host: Peer.ID?) {
-        links[carrier]?.carrier?.known = nil
-        guard let lastShared, lastShared.host == host, let tag = relays ? log.tag : lastShared.tag else { return }
-        _ = links[carrier]?.machine.tell(tag)
+    /// Whether the host at the other end of a link was told by it which state is here.
+    public func hasShownState(on id: LinkID) -> Bool { links[id]?.place == nil && links[id]?.shown.isEmpty == false }
+
+    /// A node behind this one is sent the host's state from now on: what follows on the newest one that both have had, or the log from its
+    /// beginning.
+    mutating func serve(_ id: LinkID) {
+        guard let link = links[id], let carrier = link.carrier else { return }
+        let known = carrier.known
+        let isServed = carrier.isServed && link.circuits.count > 1
+        guard !isServed || !known.isEmpty else { return }
+        // All has been sent on this link that has come meanwhile.
+        let common = isServed ? nil : log.newest(of: known)
+        links[id]?.carrier?.known = []
+        links[id]?.carrier?.isServed = true
+        links[id]?.carrier?.takesCheckpoints = link.leadsToRelay
+        if !isServed { links[id]?.carrier?.place = common?.place }
+        let goesOn = isServed ? carrier.place.flatMap { _ in known.first } : common?.name
+        if let goesOn { _ = links[id]?.machine.tell([goesOn]) }
+    }
+
+    /// Somebody at a carrier's other end says which states it has, or that it goes on behind one that this side has.
+    mutating func knows(_ names: [StateName], on id: LinkID) { links[id]?.carrier?.known = names }
+
+    /// Says on a carrier which states of a host's are the last that are here, with the circuit of a link that is about to be asked for. The
+    /// relay at the other end may be behind, and have gathered what has changed in another way.
+    mutating func tellShownState(of id: LinkID, over carrier: LinkID) {
+        links[carrier]?.carrier?.known = []
+        let names = links[id]?.shown ?? []
+        _ = links[carrier]?.machine.tell(names)
     }
 
     /// Whether what a relay brings follows what this node has of the host's state: nothing of it comes again.
@@ -145,7 +162,7 @@ extension MeshCore {
         guard let link = links[id], link.machine.role == .initiator, let carrier = link.place?.carrier else {
             return false
         }
-        return links[carrier]?.carrier?.known != nil
+        return links[carrier]?.carrier?.known.isEmpty == false
     }
 
     mutating func receivedOnCarrier(_ unit: MessageUnit, on id: LinkID) -> [Action] {
@@ -179,23 +196,25 @@ extension MeshCore {
         guard let sharing = unit.sharing, let conversation = links.conversation(on: host),
             links[host]?.machine.role == .initiator, links[id]?.isOver == false
         else { return [] }
-        guard let key = links[host]?.hello?.signingKey, let body = signature.opened(unit.body, as: sharing, by: key)
+        guard let key = links[host]?.hello?.signingKey,
+            let (name, body) = signature.opened(unit.body, as: sharing, by: key)
         else {
             return update(id) { $0.end(.misbehaved(.forgedState)) }
         }
         let message = ReceivedMessage(
             conversation: conversation, messageClass: .latest, number: unit.number,
             epoch: conversations[conversation]?.peerEpoch ?? 0, body: Array(body))
-        let entry = SharedLog.Entry(sharing: sharing, signed: Array(unit.body))
-        lastShared = (conversation.peer, entry.tag)
-        return keep(entry) + [.tell(host, .received(message))]
+        logOf = conversation.peer
+        return keep(SharedLog.Entry(sharing: sharing, name: name, signed: Array(unit.body))) + [
+            .tell(host, .received(message))
+        ]
     }
 
     /// The way to the host is another one. Where what is on it does not follow what is kept, it may leave something out that was under
     /// way on the last one, and what is kept may be older than what those behind this node have seen since: nobody is given anything
-    /// of it any more.
+    /// of it any more. A host that was told what is kept sends what follows on it, or a whole, which empties the log.
     mutating func beginLog(on id: LinkID) {
-        guard relays, !continuesState(on: id) else { return }
+        guard relays, !continuesState(on: id), !hasShownState(on: id) else { return }
         log.beginAgain()
     }
 

@@ -2,28 +2,16 @@
 
 import DequeModule
 
-/// Names an update of a host's state: the beginning of its signature.
-public struct StateTag: Hashable, Sendable {
-    /// Eight bytes.
-    let value: UInt64
-
-    init(value: UInt64) { self.value = value }
-
-    /// The name of a signed update.
-    init(of signed: [UInt8]) { value = signed.prefix(8).reduce(0) { $0 << 8 | UInt64($1) } }
-}
-
 /// What a relay keeps of the host's state, signed as it came: for the nodes behind it, and for who comes later
 /// (`docs/protocol.md`, "The state, once for each link").
 struct SharedLog: Sendable {
     /// One update.
     struct Entry: Hashable, Sendable {
         var sharing: MessageUnit.Sharing
+        /// The state that it leads to.
+        var name: StateName
         /// The signature, and what it signs.
         var signed: [UInt8]
-
-        /// Its name.
-        var tag: StateTag { StateTag(of: signed) }
     }
 
     private var entries: Deque<Entry> = []
@@ -55,17 +43,24 @@ struct SharedLog: Sendable {
         first += 1
     }
 
-    /// The last update that changes something for who has all before it: checkpoints stand at other places in other logs. Nil where a
-    /// newcomer would get nothing.
-    var tag: StateTag? {
-        guard start != nil else { return nil }
-        return (entries.last { $0.sharing != .checkpoint } ?? entries.last)?.tag
+    /// The last states that it leads to, the newest first, as many as are named. They are not older than what a newcomer begins with, so
+    /// that what builds on one of them is of use to it as well. None where a newcomer would get nothing.
+    var names: [StateName] {
+        guard let start else { return [] }
+        var names: [StateName] = []
+        // A checkpoint is what the update before it has led to.
+        for entry in entries[Int(start - first)...].reversed() where names.last != entry.name {
+            names.append(entry.name)
+            if names.count == Limits.namedStates { break }
+        }
+        return names
     }
 
-    /// The place of the update with this name; nil where it is not kept.
-    func place(of tag: StateTag) -> UInt64? {
-        guard start != nil else { return nil }
-        return entries.lastIndex { $0.tag == tag }.map { first + UInt64($0) }
+    /// The last update that leads to one of these states, and its place; nil where none is kept.
+    func newest(of names: [StateName]) -> (name: StateName, place: UInt64)? {
+        guard start != nil, !names.isEmpty else { return nil }
+        let names = Set(names)
+        return entries.lastIndex { names.contains($0.name) }.map { (entries[$0].name, first + UInt64($0)) }
     }
 
     private mutating func removeFirst() {

@@ -24,13 +24,16 @@ struct StateSignature: Sendable {
         context + [MessageUnit.flags(.latest, sharing)] + body
     }
 
-    /// A shared unit's body: the signature, and what it signs.
-    func signed(_ body: [UInt8], as sharing: MessageUnit.Sharing, by key: Curve25519.Signing.PrivateKey) -> [UInt8]? {
-        (try? key.signature(for: message(sharing, body))).map { Array($0) + body }
+    /// A shared unit's body: the signature, and what it signs, which is the name of the state and the application's bytes.
+    func signed(_ body: [UInt8], as state: SharedState, by key: Curve25519.Signing.PrivateKey) -> [UInt8]? {
+        let body = state.name.bytes + body
+        return (try? key.signature(for: message(state.sharing, body))).map { Array($0) + body }
     }
 
     /// What a shared unit's body says, or nil where this key has not signed it.
-    func opened(_ signed: ArraySlice<UInt8>, as sharing: MessageUnit.Sharing, by key: [UInt8]) -> ArraySlice<UInt8>? {
+    func opened(
+        _ signed: ArraySlice<UInt8>, as sharing: MessageUnit.Sharing, by key: [UInt8]
+    ) -> (name: StateName, body: ArraySlice<UInt8>)? {
         guard signed.count >= Self.byteCount,
             let key = try? Curve25519.Signing.PublicKey(rawRepresentation: key)
         else { return nil }
@@ -38,7 +41,9 @@ struct StateSignature: Sendable {
         let message = message(sharing, body)
         func isValid() -> Bool { key.isValidSignature(signed.prefix(Self.byteCount), for: message) }
         let isRight = checked?.isRight(Array(key.rawRepresentation) + signed.prefix(Self.byteCount) + message, isValid)
-        return isRight ?? isValid() ? body : nil
+        guard isRight ?? isValid() else { return nil }
+        var reader = WireReader(body)
+        return reader.stateName().map { ($0, reader.rest) }
     }
 }
 

@@ -63,6 +63,7 @@ extension MeshCore {
             hello.signingKey = isForRelay ? identity.signingKey.map { Array($0.publicKey.rawRepresentation) } : nil
         } else {
             hello.relays = relays && link.place == nil
+            hello.shownState = link.place == nil ? link.shown.first : nil
         }
         return hello
     }

@@ -96,8 +96,8 @@ extension MeshCore {
         case .heed(let note): return [.heed(id, note)]
         case .circuit(let frame): return circuit(frame, on: id)
         case .route(let route): return !links.isCarrier(id) ? [] : [.tell(id, .route(route))]
-        case .state(let tag):
-            knows(tag, on: id)
+        case .state(let names):
+            knows(names, on: id)
             return []
         case .askedForRoom: return links[id]?.place == nil ? [.tell(id, .askedForRoom)] : []
         case .holdReading(let until): return [.holdReading(id, until: until)]

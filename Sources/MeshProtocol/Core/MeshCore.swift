@@ -96,6 +96,8 @@ public struct MeshCore: Sendable {
         var carrier: Carrier?
         /// How the peer has introduced itself.
         var hello: Hello?
+        /// The last states that an initiator has, the newest first, as it says.
+        var shown: [StateName] = []
         /// Since when a reliable message waits to be acknowledged, where silence alone would tell late that nobody is there.
         var waitsSince: MeshInstant?
         /// It is over for this side, which has gone over to a better way. Its circuit stays until the other side, which has not heard
@@ -183,11 +185,11 @@ public struct MeshCore: Sendable {
     public internal(set) var route: Route?
     /// The host's state, as it was signed.
     var log = SharedLog()
-    /// The last update of the host's state that has come, and whose it was.
-    var lastShared: (host: Peer.ID, tag: StateTag)?
+    /// Whose that is.
+    var logOf: Peer.ID?
     var signature: StateSignature
     /// What was signed last: most relays are sent the same.
-    var lastSigned: (entry: SharedLog.Entry, body: [UInt8])?
+    var lastSigned: (entry: SharedLog.Entry, name: StateName, body: [UInt8])?
     var admission = Admission()
     /// What others have to prove before they are let in.
     public var door = Door()
@@ -281,11 +283,12 @@ public struct MeshCore: Sendable {
 
     /// A channel has opened, or a link is to begin in a circuit, at this place. `expected` is the identifier, or the head of
     /// one, of the responder that was dialled; an initiator that its channel speaks against is told the `refusal` when it has
-    /// introduced itself. What is said on a channel that is `metered` costs somebody money.
+    /// introduced itself. What is said on a channel that is `metered` costs somebody money. The host at the other end is told of the
+    /// last `states` of its that are here, the newest first: who comes back is sent what has followed.
     public mutating func opened(
         _ id: LinkID, as role: LinkRole, sendMTU: Int, expected: Peer.ID? = nil, refusal: RefusalReason? = nil,
-        advertised: AdvertisedFlags? = nil, in place: CircuitPlace? = nil, metered: Bool = false, entropy: Entropy,
-        now: MeshInstant
+        advertised: AdvertisedFlags? = nil, in place: CircuitPlace? = nil, metered: Bool = false,
+        showing states: [StateName] = [], entropy: Entropy, now: MeshInstant
     ) -> [Action] {
         self.now = now
         let isCarrier =
@@ -306,7 +309,9 @@ public struct MeshCore: Sendable {
         links[id] = Link(
             machine: LinkMachine(role: role, keys: keys, handshakeTime: time + hopTime, now: now), entropy: entropy,
             expected: expected, refusal: refusal, advertised: advertised, sendMTU: sendMTU,
-            circuits: CircuitMux(role), carrier: isCarrier ? Carrier() : nil, isMetered: metered)
+            circuits: CircuitMux(role), carrier: isCarrier ? Carrier() : nil,
+            shown: role == .responder || isCarrier ? [] : shown(states, to: place?.host ?? expected),
+            isMetered: metered)
         if let place, !enter(place, id, role) {
             links[id]?.place = place
             return update(id) { $0.end(.circuit(.noRoom)) }
@@ -413,13 +418,13 @@ public struct MeshCore: Sendable {
     /// Gives the first state update of a link to its answer, in reply to `LinkEvent.admitted`: it leaves right behind
     /// the answer, in the same burst, sealed to the initiator's key, and is message number 1 of class latest on this
     /// link. `latestHasLeft` is told for it once the link is up. Nothing happens where the answer is not just being
-    /// given, where it has its update already, or where the message is too long.
-    public mutating func welcome(_ body: [UInt8], on id: LinkID) -> [Action] {
+    /// given, where it has its update already, or where the message is too long. A relay gets it signed where it is for those behind it.
+    public mutating func welcome(_ body: [UInt8], as sharing: SharedState? = nil, on id: LinkID) -> [Action] {
         guard body.count <= Limits.messageBytes, let link = links[id], link.isAdmitted, !link.isWelcomed, !link.isOver
         else { return [] }
         // Who is connected already may have been told something since.
         if let key = link.conversation, conversations[key]?.hasSentLatest != false { return [] }
-        let entry = leadsToRelay(id) ? signed(body, as: .whole) : nil
+        let entry = leadsToRelay(id) ? sharing.flatMap { signed(body, as: $0) } : nil
         let unit = MessageUnit(.latest, number: 1, body: (entry?.signed ?? body)[...], sharing: entry?.sharing)
         guard links[id]?.machine.welcome(with: unit) == true else { return [] }
         links[id]?.isWelcomed = true
@@ -435,7 +440,7 @@ public struct MeshCore: Sendable {
     /// Gives a message to a conversation. A reliable one waits for the disk, where this node holds until stored,
     /// and for a link, however long that takes. What is for everybody is signed where a relay gets it.
     public mutating func send(
-        _ body: [UInt8], as messageClass: MessageClass, to key: ConversationKey, sharing: MessageUnit.Sharing? = nil
+        _ body: [UInt8], as messageClass: MessageClass, to key: ConversationKey, sharing: SharedState? = nil
     ) -> (Conversation.Sending, [Action]) {
         touch(key)
         if messageClass == .reliable, unacknowledgedBytes + body.count > Limits.allOutboxBytes { return (.full, []) }

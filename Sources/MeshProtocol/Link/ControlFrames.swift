@@ -11,7 +11,7 @@ struct ControlFrames: Sendable {
     private var acknowledgement: UInt64?
     private var note: AirNote?
     private var route: Route??
-    private var state: StateTag?
+    private var state: [StateName]?
     private var makeRoom = false
 
     /// The answer, where it waits.

@@ -46,7 +46,7 @@ extension LinkMachine {
         case .air(let note): return [.heed(note)]
         case .circuitOpen, .circuitData, .circuitCredit, .circuitClose: return [.circuit(frame)]
         case .route(let route) where role == .initiator: return [.route(route)]
-        case .state(let tag): return [.state(tag)]
+        case .state(let names): return [.state(names)]
         case .makeRoom where role == .initiator: return [.askedForRoom]
         case .goodbye(let reason): return end(.goodbye(reason))
         case .appStart, .selfInfo, .refusal, .challenge, .proof, .route, .makeRoom:

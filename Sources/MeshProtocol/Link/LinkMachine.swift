@@ -47,7 +47,7 @@ struct LinkMachine: Sendable {
         /// Where circuits through the responder lead has changed.
         case route(Route?)
         /// What the peer knows of the state.
-        case state(StateTag)
+        case state([StateName])
         /// The responder asks this side to go behind a relay.
         case askedForRoom
         /// Read no more before this time.
@@ -231,10 +231,10 @@ struct LinkMachine: Sendable {
         return [.wake]
     }
 
-    /// Tells the peer which update of the state is the last that this side has, or from which one on it gets all.
-    mutating func tell(_ tag: StateTag) -> [Action] {
-        guard case .connected = phase else { return [] }
-        control.enqueue(.state(tag))
+    /// Tells the peer which states of the host's are the last that this side has, the newest first, or on which one follows what it gets.
+    mutating func tell(_ names: [StateName]) -> [Action] {
+        guard case .connected = phase, !names.isEmpty else { return [] }
+        control.enqueue(.state(names))
         return [.wake]
     }
 

@@ -37,8 +37,9 @@ public enum Frame: Hashable, Sendable {
     case air(AirNote)
     /// Where circuits through the sender lead; nil for nowhere at present.
     case route(Route?)
-    /// The last update of the host's that the sender has; or, of the node behind which it stands: what follows that one is sent.
-    case state(StateTag)
+    /// The last states of the host's that the sender has, the newest first, at least one; or, of the node behind which it stands, one: what
+    /// follows on that is sent.
+    case state([StateName])
     /// The sender's last places are for nodes that relay, and it has none left: the receiver, which relays nothing, is to go behind
     /// a relay where it hears one, and stays otherwise.
     case makeRoom
@@ -184,8 +185,8 @@ extension Frame {
         case .route(let route):
             body.route(route)
             return .route
-        case .state(let tag):
-            body.integer(tag.value)
+        case .state(let names):
+            body.stateNames(names)
             return .state
         case .makeRoom: return .makeRoom
         case .message, .fragment: preconditionFailure("these are written without a copy")
@@ -287,7 +288,7 @@ extension Frame {
             return .circuitClose(circuit: circuit, CircuitEnd(rawValue: end) ?? .unspecified)
         case .air: return body.airNote().map { .air($0) }
         case .route: return body.route().map { .route($0) }
-        case .state: return body.integer(UInt64.self).map { .state(StateTag(value: $0)) }
+        case .state: return body.stateNames().map { .state($0) }
         case .makeRoom: return .makeRoom
         }
     }

@@ -23,6 +23,8 @@ public struct Hello: Hashable, Sendable {
     public var relays = false
     /// Where circuits through the sender lead; nil within where that is nowhere at present, nil for who is the end of the way.
     public var route: Route??
+    /// The last state of the responder's that an initiator has.
+    public var shownState: StateName?
     /// The first critical part that this version does not know. The link cannot go on then.
     public var unknownPart: UInt8?
 
@@ -55,6 +57,7 @@ public struct Hello: Hashable, Sendable {
         static let signingKey: UInt8 = 5
         static let relays: UInt8 = 6
         static let route: UInt8 = 7
+        static let shownState: UInt8 = 8
         static let conversation: UInt8 = 128
         static let flags: UInt8 = 129
 
@@ -119,6 +122,7 @@ extension WireWriter {
         if let key = hello.signingKey { part(Hello.Part.signingKey) { $0.append(key) } }
         if hello.relays { part(Hello.Part.relays) { _ in } }
         if let route = hello.route { part(Hello.Part.route) { $0.route(route) } }
+        if let state = hello.shownState { part(Hello.Part.shownState) { $0.integer(state.value) } }
         if let unknown = hello.unknownPart { part(unknown) { _ in } }
     }
 
@@ -157,6 +161,7 @@ private struct HelloReader {
     private var signingKey: [UInt8]?
     private var relays = false
     private var route: Route??
+    private var shownState: StateName?
     private var unknownPart: UInt8?
 
     var hello: Hello? {
@@ -166,6 +171,7 @@ private struct HelloReader {
             flags: flags)
         (hello.proof, hello.unknownPart) = (proof, unknownPart)
         (hello.signingKey, hello.relays, hello.route) = (signingKey, relays, route)
+        hello.shownState = shownState
         return hello
     }
 
@@ -189,6 +195,9 @@ private struct HelloReader {
             signingKey = Array(key)
         case Hello.Part.relays: relays = true
         case Hello.Part.route: return value.route().map { route = .some($0) } != nil
+        case Hello.Part.shownState:
+            guard let name = value.stateName() else { return false }
+            shownState = name
         case let type where Hello.Part.isCritical(type): unknownPart = unknownPart ?? type
         default: break
         }

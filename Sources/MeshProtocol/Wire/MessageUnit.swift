@@ -8,6 +8,17 @@ public enum MessageClass: UInt8, Hashable, Sendable, Codable {
     case latest = 1
 }
 
+/// An update that is for everybody: what it is to who keeps it, and the state that it leads to.
+public struct SharedState: Hashable, Sendable {
+    /// How it stands to what was before.
+    public var sharing: MessageUnit.Sharing
+    /// What it leads to.
+    public var name: StateName
+
+    /// An update that leads to the state of this name.
+    public init(_ sharing: MessageUnit.Sharing, to name: StateName) { (self.sharing, self.name) = (sharing, name) }
+}
+
 /// A message as it travels: which one, and the application's bytes (`docs/protocol.md`, "Messages").
 public struct MessageUnit: Hashable, Sendable {
     /// How it waits and whether it is sent again.

@@ -193,6 +193,39 @@ struct GuestChangeTests {
         #expect(receive(.stateHeartbeat(epoch: 6, revision: 1, elapsed: nil)) == [.show(whole)])
     }
 
+    @Test(
+        "a guest that comes back to the host goes on with what it had: with nothing new, with a change, or with the whole"
+    )
+    mutating func comesBackToTheHost() throws {
+        join()
+        for news in ["nothing", "change", "whole"] {
+            let had = host.snapshot
+            #expect(guest.stateNames.first == StateName(of: had))
+            _ = guest.handle(.multipeerEvent(.peerDisconnected(Example.host)))
+            let change = news == "nothing" ? nil : try vote(news == "change" ? "s3" : "s4")
+            let now = host.snapshot
+            _ = guest.handle(.multipeerEvent(.peerConnected(Example.host)))
+            _ = guest.handle(.mayGoOn)
+            #expect(guest.isStale)
+            let message: MeshMessage =
+                switch (news, change) {
+                case ("change", let change?): .stateChange(change)
+                case ("whole", _): .stateUpdate(now)
+                default: .stateHeartbeat(epoch: now.epoch, revision: now.revision, elapsed: nil)
+                }
+            #expect(receive(message) == [.show(now)])
+            #expect(!guest.isStale && guest.state.hostSnapshot == now)
+        }
+    }
+
+    @Test("a host that was joined afresh is told of no state of another one's")
+    mutating func namesOfAnother() {
+        join()
+        _ = guest.handle(.multipeerEvent(.peerDisconnected(Example.host)))
+        _ = guest.handle(.multipeerEvent(.peerConnected(Example.bob)))
+        #expect(guest.stateNames == [])
+    }
+
     /// The host's states, each after one vote more.
     private mutating func fiveStates() throws -> [HostSnapshot] {
         var states = [host.snapshot]

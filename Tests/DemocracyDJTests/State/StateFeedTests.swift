@@ -37,6 +37,37 @@ struct StateFeedTests {
         }
     }
 
+    @Test("a guest that comes back is sent what has changed since the state that it says it has, or that nothing has")
+    mutating func comesBack() throws {
+        let had = host.snapshot
+        let name = StateName(of: had)
+        var (message, state) = feed.welcome(having: name, now: .zero)
+        #expect(message == .stateHeartbeat(epoch: had.epoch, revision: had.revision, elapsed: had.elapsed))
+        #expect(StateName(of: state) == name)
+        change()
+        _ = feed.handle(.stateChanged(host.snapshot))
+        (message, state) = feed.welcome(having: name, now: .zero)
+        guard case .stateChange(let change) = message else {
+            Issue.record("it was sent \(message)")
+            return
+        }
+        #expect(had.applying(change) == host.snapshot && state == host.snapshot)
+        #expect(feed.handle(.guestConnected(ana, has: state)) == [])
+        #expect(message.encoded.count * 20 < whole.encoded.count)
+    }
+
+    @Test("a guest that says nothing, what the host never had, or what it had long ago, is sent the whole")
+    mutating func comesBackLate() {
+        let name = StateName(of: host.snapshot)
+        let other = StateName(epoch: host.snapshot.epoch + 1, revision: host.snapshot.revision)
+        for unknown in [nil, other] { #expect(feed.welcome(having: unknown, now: .zero).message == whole) }
+        for _ in 0..<20 {
+            change()
+            _ = feed.handle(.stateChanged(host.snapshot))
+        }
+        #expect(feed.welcome(having: name, now: .zero).message == whole)
+    }
+
     @Test("a relay is sent the whole for those who come later, one byte of it for four of changes at most")
     mutating func checkpoints() throws {
         #expect(feed.handle(.guestConnected(ana, served: .forOthers)) == [.send(whole, to: ana)])

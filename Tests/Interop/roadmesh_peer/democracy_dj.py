@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum
@@ -97,6 +98,11 @@ def read_heartbeat(body: bytes) -> tuple[int, int] | None:
         return None
     beat = Fields(envelope.data(8))
     return beat.number(1), beat.number(2)
+
+
+def state_name(epoch: int, revision: int) -> bytes:
+    """What a state is called in updates that are for everybody, and in hellos."""
+    return struct.pack(">II", epoch, revision & 0xFFFFFFFF)
 
 
 def heartbeat(epoch: int, revision: int) -> bytes:

@@ -158,7 +158,7 @@ class Inventing(Hostile):
         self.invented: list[Unit] = []
 
     def invent_state(self, body: bytes) -> None:
-        self.invented.append(SigningKey(self.key.private).sign(body, whole=True))
+        self.invented.append(SigningKey(self.key.private).sign(body, bytes(8), whole=True))
 
     def invent_sdus(self, sdu: bytes) -> None:
         for child in self.children.values():

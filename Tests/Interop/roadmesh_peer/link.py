@@ -13,7 +13,7 @@ from .circuit_frames import CircuitOpen
 from .circuits import Circuit, Circuits
 from .conversation import Impossible
 from .noise_link import CIRCUIT, DIRECT, ClearlyRefused, Forged, Key, Records, prologue
-from .signed_state import NAME_BYTES, ForgedState
+from .signed_state import MOST_NAMES, NAME_BYTES, ForgedState
 from .wire import (
     TAG_BYTES,
     Assembly,
@@ -61,7 +61,7 @@ class Owner(Protocol):
 
     def routed(self, link: Link, route: Route) -> None: ...
 
-    def knows(self, link: Link, name: bytes) -> None:
+    def knows(self, link: Link, names: list[bytes]) -> None:
         """The other side has this update of the state, or goes on behind it."""
 
     def asked(self, link: Link, opening: CircuitOpen, circuit: Circuit) -> None:
@@ -297,7 +297,8 @@ class Link:
         elif kind == Kind.STATE:
             if len(frame.body) < NAME_BYTES:
                 raise Misbehaviour("malformedFrame")
-            self._owner.knows(self, frame.body[:NAME_BYTES])
+            names = [frame.body[at : at + NAME_BYTES] for at in range(0, len(frame.body) - NAME_BYTES + 1, NAME_BYTES)]
+            self._owner.knows(self, names[:MOST_NAMES])
         elif kind == Kind.MAKE_ROOM and self.is_initiator:
             pass  # Who is asked to make room may stay; it stands in `heard`.
         elif kind == Kind.GOODBYE:

@@ -352,8 +352,8 @@ class Client:
         elif why != "left":
             self._give_up(f"circuit {why}")
 
-    def knows(self, link: Link, name: bytes) -> None:
-        """A guest that says of no update that it has it is told of none."""
+    def knows(self, link: Link, names: list[bytes]) -> None:
+        """A guest that says of no state that it has it is told of none."""
 
     def asked(self, link: Link, opening: CircuitOpen, circuit: Circuit) -> None:
         link.circuits.refuse(circuit, CloseReason.NO_RELAY)

@@ -169,7 +169,7 @@ class Host:
     def routed(self, link: Link, route: Route) -> None:
         """Nobody is above a host."""
 
-    def knows(self, link: Link, name: bytes) -> None:
+    def knows(self, link: Link, names: list[bytes]) -> None:
         """On a link of a conversation that says nothing."""
 
     # Messages
@@ -225,16 +225,20 @@ class Host:
                 guest.whole, guest.since_whole = len(snapshot), 0
             body = snapshot if is_whole or change is None else change
             if guest.is_relay:
-                guest.updates.append(self.signing_key.sign(body, whole=is_whole))
+                guest.updates.append(self.signing_key.sign(body, self._name, whole=is_whole))
             else:
                 guest.updates.append(Unit(body, 1, latest=True))
             if not is_whole:
                 self._count(guest, len(body), snapshot)
 
+    @property
+    def _name(self) -> bytes:
+        return democracy_dj.state_name(self.state.epoch, self.state.revision)
+
     def _count(self, guest: HostGuest, count: int, snapshot: bytes) -> None:
         guest.since_whole += count
         if guest.is_relay and guest.since_whole > guest.whole:
-            guest.updates.append(self.signing_key.sign(snapshot, whole=True, checkpoint=True))
+            guest.updates.append(self.signing_key.sign(snapshot, self._name, whole=True, checkpoint=True))
             guest.whole, guest.since_whole = len(snapshot), 0
 
     def next_latest(self, link: Link) -> Unit | None:

@@ -19,7 +19,7 @@ from .link_sides import Initiator, Responder
 from .mesh_client import Client
 from .net import Net, NetRadio
 from .noise_link import Key
-from .signed_state import Follower, SharedLog
+from .signed_state import Follower, SharedLog, name_of
 from .ways import RELAYED_NAME_BYTES, Candidate, cut
 from .wire import (
     CIRCUITS_ONLY,
@@ -97,7 +97,7 @@ class Relay(Client):
         super().__init__(net, radio, name, host_name=host_name, key=key)
         self.children: dict[bytes, Responder] = {}
         self.followers: dict[Link, Follower] = {}
-        self.known: dict[Link, bytes] = {}
+        self.known: dict[Link, list[bytes]] = {}
         """The names of updates that children have, as they say, until their next circuit is open."""
         self.log = SharedLog()
         self.circuits_passing = 0
@@ -246,20 +246,20 @@ class Relay(Client):
     def passage_opened(self, up: PassageSide, down: PassageSide, mtu: int) -> None:
         link = down.link
         down.circuit.accept(down, min(mtu, inner_mtu(LARGEST_SDU)))
-        known = self.known.pop(link, None)
+        known = self.known.pop(link, [])
         if link in self.followers and len(link.circuits) > 1:
             # It has been sent all that has come meanwhile.
-            if known is not None and self.followers[link].next is not None:
-                link.say(Frame(Kind.STATE, known))
+            if known and self.followers[link].next is not None:
+                link.say(Frame(Kind.STATE, known[0]))
             return
         follower = self.followers[link] = Follower(self.log, bool(link.their_hello and link.their_hello.relays))
-        if known is not None and (place := self.log.place_of(known)) is not None:
+        if (place := self.log.newest(known)) is not None:
             follower.next = place + 1
-            link.say(Frame(Kind.STATE, known))
+            link.say(Frame(Kind.STATE, name_of(self.log[place])))
 
-    def knows(self, link: Link, name: bytes) -> None:
+    def knows(self, link: Link, names: list[bytes]) -> None:
         if isinstance(link, Responder):
-            self.known[link] = name
+            self.known[link] = names
 
     def pass_on(self, sdu: bytes, here: PassageSide, there: PassageSide) -> None:
         there.leaving.append((sdu, True))

@@ -14,7 +14,8 @@ from .wire import CHECKPOINT, LATEST, MAJOR_VERSION, SERVICE, SHARED, WHOLE, Uni
 
 SIGNATURE_BYTES = 64
 NAME_BYTES = 8
-"""An update's name is the beginning of its signature."""
+"""Of the name of the state that an update leads to, between the signature and the application's bytes."""
+MOST_NAMES = 16
 LARGEST_LOG = 256 << 10
 MOST_WAITING = 128 << 10
 
@@ -35,20 +36,28 @@ class SigningKey:
         self._private = Ed25519PrivateKey.from_private_bytes(derived)
         self.public = self._private.public_key().public_bytes_raw()
 
-    def sign(self, body: bytes, *, whole: bool = False, checkpoint: bool = False) -> Unit:
-        """A shared unit, still without the number that each link gives it."""
+    def sign(self, body: bytes, name: bytes, *, whole: bool = False, checkpoint: bool = False) -> Unit:
+        """A shared unit that leads to the state of this name, still without the number that each link gives it."""
         shared = SHARED | (WHOLE if whole else 0) | (CHECKPOINT if checkpoint else 0)
+        body = name + body
         return Unit(self._private.sign(signed_bytes(LATEST | shared, body)) + body, 1, latest=True, shared=shared)
+
+
+def name_of(unit: Unit) -> bytes:
+    """The name of the state that a shared unit leads to."""
+    return unit.body[SIGNATURE_BYTES : SIGNATURE_BYTES + NAME_BYTES]
 
 
 def checked(unit: Unit, signing_key: bytes) -> bytes:
     """The application's bytes of a shared unit."""
     signature, body = unit.body[:SIGNATURE_BYTES], unit.body[SIGNATURE_BYTES:]
+    if len(body) < NAME_BYTES:
+        raise ForgedState
     try:
         Ed25519PublicKey.from_public_bytes(signing_key).verify(signature, signed_bytes(LATEST | unit.shared, body))
     except InvalidSignature as error:
         raise ForgedState from error
-    return body
+    return body[NAME_BYTES:]
 
 
 class Waiting:
@@ -91,12 +100,13 @@ class SharedLog:
         """From the last whole on."""
         return [] if self.begin is None else self._units[self.begin - self._first :]
 
-    def place_of(self, name: bytes) -> int | None:
-        """Where the update of this name is; nothing where it is not kept, or where newcomers would get nothing."""
+    def newest(self, names: list[bytes]) -> int | None:
+        """Where the last update is that leads to one of these states; nothing where none is kept, or where newcomers would
+        get nothing."""
         if self.begin is None:
             return None
         places = range(self.end - 1, self._first - 1, -1)
-        return next((place for place in places if self[place].body[:NAME_BYTES] == name), None)
+        return next((place for place in places if name_of(self[place]) in names), None)
 
     def has(self, place: int) -> bool:
         return self._first <= place <= self.end

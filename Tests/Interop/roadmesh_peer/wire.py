@@ -207,6 +207,7 @@ class Part(IntEnum):
     SIGNING_KEY = 5
     RELAYS = 6
     ROUTE = 7
+    STATE = 8
     CONVERSATION = 128
     FLAGS = 129
 
@@ -255,6 +256,8 @@ class Hello:
     relays: bool = False
     route: Route | None = None
     """Of a relay."""
+    state: bytes = b""
+    """Of an initiator: the name of the last state that it has."""
     proof: bytes = b""
     """Of a responder: the kind of its challenges, and what proves it."""
     more: bytes = b""
@@ -280,6 +283,8 @@ class Hello:
             out += part(Part.RELAYS, b"")
         if self.route is not None:
             out += part(Part.ROUTE, bytes(self.route))
+        if self.state:
+            out += part(Part.STATE, self.state)
         if self.proof:
             out += part(Part.PROOF, self.proof)
         return out + self.more
@@ -327,6 +332,7 @@ class Hello:
             signing_key=Reader(parts[Part.SIGNING_KEY]).take(SIGNING_KEY_BYTES) if Part.SIGNING_KEY in parts else b"",
             relays=Part.RELAYS in parts,
             route=Route.read(parts[Part.ROUTE]) if Part.ROUTE in parts else None,
+            state=Reader(parts[Part.STATE]).take(8) if Part.STATE in parts else b"",
             proof=parts.get(Part.PROOF, b""),
         )
 

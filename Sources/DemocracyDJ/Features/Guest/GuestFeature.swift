@@ -27,6 +27,8 @@ public struct GuestFeature: Feature {
         /// Over the link that has just come up a relay brings the state, and that may be behind; or, where it continues what came over
         /// earlier links, what follows on that.
         case isServedByRelay(continues: Bool = false)
+        /// On the link that has just come up the host was told which state this guest has, and may send what follows on that.
+        case mayGoOn
         /// The key of the host that was joined, which begins like this, is forgotten: another one may be the same host's.
         case forgotHost(Peer.ID)
     }
@@ -174,6 +176,7 @@ public struct GuestFeature: Feature {
         case .more: more()
         case .gaveUp: gaveUp()
         case .isServedByRelay(let continues): isServedByRelay(continues)
+        case .mayGoOn: mayGoOn()
         case .forgotHost(let head): forgotHost(head)
         }
     }
@@ -223,6 +226,12 @@ public struct GuestFeature: Feature {
         guard !state.isCurrent else { return [] }
         state.present = .awaited
         if continues { state.base = state.left ?? state.hostSnapshot }
+        return []
+    }
+
+    private mutating func mayGoOn() -> [Effect] {
+        guard !state.isCurrent else { return [] }
+        state.base = state.left ?? state.hostSnapshot
         return []
     }
 
@@ -303,6 +312,9 @@ public struct GuestFeature: Feature {
         }
     }
 
+    /// The last states that are here of the host that was joined last, the newest first.
+    public var stateNames: [StateName] { recent.names }
+
     /// Another link begins from nothing, unless a relay has what follows.
     private mutating func forgetStream() {
         state.left = state.isCurrent ? nil : state.base ?? state.left
@@ -358,7 +370,9 @@ public struct GuestFeature: Feature {
             state.isWaitingForWhole = false
             return take(next)
         }
-        if state.present != nil || state.isCurrent, let next = recent.applying(change, at: state.sampledAt) {
+        if state.present != nil || state.isCurrent || state.base != nil,
+            let next = recent.applying(change, at: state.sampledAt)
+        {
             let isPresent = state.isCurrent && state.hostSnapshot.map { next.supersedes($0) } != false
             if isPresent { (state.isWaitingForWhole, state.held) = (false, HeldChanges()) }
             return take(next)
@@ -383,6 +397,11 @@ public struct GuestFeature: Feature {
             // What does not catch up is asked for when the relay has had its time.
             guard var base = state.base else { return [] }
             if (base.epoch, base.revision) == (epoch, revision) { base.elapsed = elapsed ?? base.elapsed }
+            return take(base)
+        }
+        // It is what this guest had when it came back.
+        if !state.isCurrent, var base = state.base, (base.epoch, base.revision) == (epoch, revision) {
+            base.elapsed = elapsed ?? base.elapsed
             return take(base)
         }
         guard let snapshot = state.isCurrent ? state.hostSnapshot : state.base else { return [] }
@@ -444,7 +463,7 @@ extension GuestFeature.Event {
     public var isWish: Bool {
         switch self {
         case .vote, .takeBackVote, .suggest, .skip, .steer: true
-        case .multipeerEvent, .search, .more, .gaveUp, .isServedByRelay, .forgotHost: false
+        case .multipeerEvent, .search, .more, .gaveUp, .isServedByRelay, .mayGoOn, .forgotHost: false
         }
     }
 
@@ -453,7 +472,7 @@ extension GuestFeature.Event {
         switch self {
         case .vote(let songID), .takeBackVote(let songID), .suggest(let songID): songID
         case .steer(let wish): wish.songID
-        case .skip, .search, .more, .gaveUp, .isServedByRelay, .forgotHost, .multipeerEvent: nil
+        case .skip, .search, .more, .gaveUp, .isServedByRelay, .mayGoOn, .forgotHost, .multipeerEvent: nil
         }
     }
 }

@@ -2,12 +2,13 @@
 
 import MeshProtocol
 
-/// The states that a guest had a moment ago.
+/// The states that a guest had, or a host, a moment ago.
 ///
 /// A guest that moves to another relay says which update it has, and goes on with the old way until the new one is there. What the new
 /// relay brings first builds on that update, and not on what has come meanwhile: relays gather changes in different ways, so the
 /// state in between may be one that the new relay never has. And where the host itself sends the whole, because it was asked, that stands
-/// between two states of this relay's, which goes on from the former.
+/// between two states of this relay's, which goes on from the former. A host sends a guest that comes back what has changed since one of its
+/// own.
 struct RecentStates: Hashable, Sendable {
     /// A reference, since a step keeps what was before it: of sixteen states in a list that changes each would be copied.
     private final class Entry: Hashable, Sendable {
@@ -37,6 +38,14 @@ struct RecentStates: Hashable, Sendable {
         entries.removeAll { $0.state.epoch == state.epoch && $0.state.revision == state.revision }
         if entries.count == DJLimits.recentStates { entries.removeFirst() }
         entries.append(Entry(state, at: now))
+    }
+
+    /// Their names, the newest first.
+    var names: [StateName] { entries.reversed().map { StateName(of: $0.state) } }
+
+    /// One of them, as it was.
+    func state(_ name: StateName) -> HostSnapshot? {
+        entries.last { StateName(of: $0.state) == name }?.state
     }
 
     /// What a change leads to that builds on one of them.
