@@ -74,21 +74,27 @@ def start_chain(lab: Lab, boxes: Sequence[Box]) -> list[Program]:
     return nodes
 
 
-def parent(lab: Lab, node: Program) -> str:
-    """The controller that a node has dialled, and says something to: bluetoothd keeps links up that nobody uses any more."""
+def parent(lab: Lab, node: Program, among: Sequence[str] | None = None) -> str:
+    """The controller that a node says something to, as one that it has dialled: bluetoothd keeps links up that nobody uses any more.
+    With a choice of them whoever has made the link: a channel is opened on one that the other side has dialled for something else."""
     assert node.controller
     controller = node.controller
 
     def upwards() -> dict[str, int]:
         """What has gone up each link."""
-        links = [link for link in links_of(lab, controller) if link["central"] == controller.name]
-        return {link["peripheral"]: link["toPeripheral"]["channelBytes"] for link in links}
+        sent = {}
+        for link in links_of(lab, controller):
+            is_central = link["central"] == controller.name
+            other = link["peripheral" if is_central else "central"]
+            if other in among if among else is_central:
+                sent[other] = link["toPeripheral" if is_central else "toCentral"]["channelBytes"]
+        return sent
 
     before = upwards()
     # A keepalive a second.
     for _ in range(10):
         hold(lab, 0.5)
-        if used := [peripheral for peripheral, sent in upwards().items() if sent > before.get(peripheral, sent)]:
+        if used := [other for other, sent in upwards().items() if sent > before.get(other, sent)]:
             return used[0]
     raise AssertionError(f"{node} says nothing to anybody: {links_of(lab, controller)}")
 
@@ -130,7 +136,7 @@ class Ladder:
 
     def middle(self) -> int:
         """Which of the two the nodes behind hang on."""
-        name = parent(self.lab, self.behind[0])
+        name = parent(self.lab, self.behind[0], [side.controller.name for side in self.sides if side.controller])
         return next(index for index, side in enumerate(self.sides) if side.controller and side.controller.name == name)
 
     def everybody(self) -> list[Program]:
