@@ -61,6 +61,9 @@ public enum NodeLimits {
     static let failedRelays = 32
     /// For how long a relay that has lost its way looks for another before it tells those behind it: a scan and a dial.
     static let relaySearch: Duration = .milliseconds(500)
+    /// The longest of that, where a channel opens meanwhile that may lead on: the handshakes on it take a quarter of a second in the lab,
+    /// and those behind who are told that there is no way find one after another 1.3 s.
+    static let longestRelaySearch: Duration = .seconds(1)
     /// How long a guest behind relays rests at least before it listens for a better way. Each look that finds none doubles it: listening
     /// takes time on the air from everybody.
     static let firstLook: Duration = .seconds(10)

@@ -46,6 +46,26 @@ struct DialPatienceTests {
         #expect(convoy.nodes["Ana"]?.core.dials.relay(of: 2) == nil)
     }
 
+    @Test("holds those behind a relay for as long as a channel that has opened takes, and for a second in all")
+    func approachingRelay() {
+        let host = Peer(id: "0123456789", name: "Car")
+        func told(_ channels: [Duration]) -> MeshInstant? {
+            var duty = RelayDuty()
+            _ = duty.handle(.approaches, now: .zero)
+            #expect(duty.deadline == nil)
+            _ = duty.handle(.up(host, relaysOnTheWay: 1, asksForPIN: false), now: .zero)
+            _ = duty.handle(.down, now: .zero)
+            for time in channels { #expect(duty.handle(.approaches, now: time) == []) }
+            guard let due = duty.deadline else { return nil }
+            #expect(duty.handle(.tick, now: due - .milliseconds(1)) == [])
+            #expect(duty.handle(.tick, now: due).contains(.lead(nil)))
+            return due
+        }
+        #expect(told([]) == .milliseconds(500))
+        #expect(told([.milliseconds(450)]) == .milliseconds(950))
+        #expect(told([.milliseconds(450), .milliseconds(490), .milliseconds(940)]) == .seconds(1))
+    }
+
     @Test("is not asked for by a relay that has lost its way: it has no room while it looks for another")
     func searchingRelay() {
         var duty = RelayDuty()

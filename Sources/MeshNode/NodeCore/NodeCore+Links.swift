@@ -109,6 +109,7 @@ extension NodeCore {
             let heard = dials.heard(peer) ?? Peer(id: peer, name: "")
             show(.contact(Contact(.dialled, heard, at: configuration.origin + context.now)))
         }
+        if opening.role == .initiator { perform(duty.handle(.approaches, now: context.now)) }
         links.opened(id, over: opening.bearer)
         if let place = opening.place { circuits.opened(id, place) }
         apply(

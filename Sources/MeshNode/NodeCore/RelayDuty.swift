@@ -11,6 +11,8 @@ struct RelayDuty: Sendable {
         case up(Peer, relaysOnTheWay: Int, asksForPIN: Bool)
         /// It is lost.
         case down
+        /// A channel or a circuit is open that may be another one: what comes of it is known in a moment.
+        case approaches
         /// So many nodes stand behind this one.
         case children(Int)
         /// The last places of this node are for nodes that relay, or no longer.
@@ -32,8 +34,8 @@ struct RelayDuty: Sendable {
         case idle
         /// To `searching`.
         case leading(Goal)
-        /// The way is lost, and another is looked for before anybody is told. To `leading` or `idle`.
-        case searching(Goal, until: MeshInstant)
+        /// The way is lost, and another is looked for before anybody is told, at the latest then. To `leading` or `idle`.
+        case searching(Goal, until: MeshInstant, latest: MeshInstant)
     }
 
     /// Where this node leads.
@@ -49,11 +51,11 @@ struct RelayDuty: Sendable {
     private var advertised: NodeCore.RelayNotice?
 
     /// When `tick` is due.
-    var deadline: MeshInstant? { if case .searching(_, let until) = state { until } else { nil } }
+    var deadline: MeshInstant? { if case .searching(_, let until, _) = state { until } else { nil } }
 
     /// A parent has to have fewer hops to the host than this, as long as others stand behind this node.
     var ceiling: Int? {
-        if case .searching(let goal, _) = state, children > 0 { goal.hops } else { nil }
+        if case .searching(let goal, _, _) = state, children > 0 { goal.hops } else { nil }
     }
 
     /// Takes an event.
@@ -63,9 +65,13 @@ struct RelayDuty: Sendable {
             state = .leading(Goal(host: host, hops: relays + 1, asksForPIN: asksForPIN))
             return [.lead(Route(host: host.id, hops: UInt8(clamping: relays + 1)))] + advertise()
         case (.leading(let goal), .down):
-            state = .searching(goal, until: now + NodeLimits.relaySearch)
+            state = .searching(
+                goal, until: now + NodeLimits.relaySearch, latest: now + NodeLimits.longestRelaySearch)
             return advertise()
-        case (.searching(_, let until), .tick) where now >= until:
+        case (.searching(let goal, let until, let latest), .approaches):
+            state = .searching(goal, until: max(until, min(now + NodeLimits.relaySearch, latest)), latest: latest)
+            return []
+        case (.searching(_, let until, _), .tick) where now >= until:
             state = .idle
             return [.lead(nil)] + advertise()
         case (_, .children(let count)):
@@ -84,7 +90,7 @@ struct RelayDuty: Sendable {
             case .idle: nil
             case .leading(let goal): notice(of: goal, hasRoom: children < Limits.relayChildren)
             // Who dials it now dials in vain.
-            case .searching(let goal, _): notice(of: goal, hasRoom: false)
+            case .searching(let goal, _, _): notice(of: goal, hasRoom: false)
             }
         guard notice != advertised else { return [] }
         advertised = notice
