@@ -69,8 +69,8 @@ public enum NodeLimits {
     static let firstLook: Duration = .seconds(10)
     /// The longest of these rests: who has come nearer is served better within some two minutes.
     static let longestRest: Duration = .seconds(120)
-    /// So many links fewer has a way to have before a relay leaves another for it that carries others: all of these lose their way for a
-    /// second or two then, and one link is some ten milliseconds of a vote.
+    /// So many links fewer has a way to have before a relay leaves another for it that carries others: all of these shake hands again
+    /// then, and one link is some ten milliseconds of a vote.
     static let hopsWithOthers = 2
     /// How long a look takes: a host advertises every 1.28 s as Debian installs it.
     static let look: Duration = .seconds(3)
@@ -96,6 +96,11 @@ public enum NodeLimits {
     /// How long the link to a relay that leads nowhere at present is kept: as long as the relay itself looks for a way, and the time
     /// that this takes to be heard of.
     static let idleCarrier: Duration = .milliseconds(1_500)
+    /// How long a relay that has gone over to a better way keeps the link to the last one at most for those behind it, who open other
+    /// circuits meanwhile: a few hundred handshakes on the way of a crowd.
+    static let followedCarrier: Duration = .seconds(8)
+    /// How often it looks whether they have: the link takes a place at the other relay.
+    static let followedLook: Duration = .milliseconds(250)
     /// How long the loss of a link over the network is not told, while the air is dialled: a few advertising intervals and a handshake.
     static let quietLoss: Duration = .seconds(1)
     /// How long a guest behind a relay waits for the state before it asks the host itself: for the first on a link, for one that is

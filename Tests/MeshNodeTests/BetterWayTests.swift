@@ -89,6 +89,40 @@ struct BetterWayTests {
         #expect(convoy.nodes["Far"]?.notice?.hops == 2)
     }
 
+    @Test("of a relay takes along all those behind it, who are never without a way, and their votes count once")
+    func takesOthersAlong() {
+        var convoy = Self.joined(
+            "Car", "One", "Two", "Six", "Far", "Ana", relays: ["One", "Two", "Six", "Far"], guests: ["Ana", "Ben"])
+        convoy.meet("Far", "Ben")
+        convoy.pass(.seconds(3))
+        let delayed: [(String, String)] = [("One", "Six"), ("Six", "Far"), ("Far", "Ana"), ("Far", "Ben")]
+        for (one, other) in delayed { convoy.delays[[one, other]] = .milliseconds(40) }
+        let before = convoy.nodes.mapValues { $0.shown.count }
+        // Six goes over, and Far and those behind it go along.
+        convoy.meet("Car", "Six")
+        for second in 0..<Int(Self.foundAtLast * 2 / .seconds(1)) {
+            convoy.type(.guest(second % 2 == 0 ? .vote("s3") : .takeBackVote("s3")), at: "Ana")
+            convoy.pass(.seconds(1))
+        }
+        convoy.type(.guest(.vote("s2")), at: "Ana")
+        convoy.pass(.seconds(1))
+        #expect(convoy.way(of: "Ana") == ["Far", "Six"] && convoy.way(of: "Ben") == ["Far", "Six"])
+        #expect(convoy.votes(for: "s2", at: "Car") == 1 && convoy.votes(for: "s2", at: "Ben") == 1)
+        for name in ["Six", "Far", "Ana", "Ben"] {
+            for event in convoy.nodes[name]?.shown[(before[name] ?? 0)...] ?? [] {
+                switch event {
+                case .connection, .peerDisconnected, .peerConnected, .notice: Issue.record("\(name) is told \(event)")
+                case .snapshot(_, isStale: true): Issue.record("\(name) shows what may be old")
+                default: break
+                }
+            }
+        }
+        // Nothing is left of the old way.
+        #expect(convoy.nodes["Two"]?.core.mesh.relayedCircuits == 0)
+        #expect(convoy.nodes["Six"]?.core.mesh.relayedCircuits == 3)
+        #expect(convoy.nodes["Six"]?.core.mesh.allLinks.count == 2)
+    }
+
     @Test("is none that passes by: it is heard twice running, or nobody goes along")
     func passesBy() {
         var convoy = Self.joined("Car", "One", "Ana", relays: ["One"])

@@ -12,12 +12,19 @@ struct CircuitTable: Sendable {
         var rssi: Int?
         /// Since when it is of no use; nil while a link goes over it.
         var idleSince: MeshInstant?
+        /// When it is looked again whether others still go over it.
+        var looksAgain: MeshInstant?
+
+        /// When it is left.
+        var deadline: MeshInstant? { looksAgain ?? idleSince.map { $0 + NodeLimits.idleCarrier } }
     }
 
     private var places: [MeshCore.LinkID: CircuitPlace] = [:]
     /// Since when a link in a circuit is up.
     private var upSince: [MeshCore.LinkID: MeshInstant] = [:]
     private(set) var relays: [MeshCore.LinkID: Relay] = [:]
+    /// What those behind this node were told of last: the link that the way to the host begins with, and the relays on it.
+    private var told: (carrier: MeshCore.LinkID, hops: Int)?
     /// Links in circuits that are not read at present.
     var held: Set<MeshCore.LinkID> = []
     /// The link on which the host is to be asked for its state, where that has not come by then; not later than `latest`, however
@@ -38,6 +45,7 @@ struct CircuitTable: Sendable {
     mutating func opened(_ id: MeshCore.LinkID, _ place: CircuitPlace) {
         places[id] = place
         relays[place.carrier]?.idleSince = nil
+        relays[place.carrier]?.looksAgain = nil
     }
 
     mutating func closed(_ id: MeshCore.LinkID) {
@@ -87,6 +95,12 @@ struct CircuitTable: Sendable {
         if relays[id]?.idleSince == nil { relays[id]?.idleSince = now }
     }
 
+    /// Those behind this node are told of a way; no link: of one without relays, or that there is none.
+    mutating func tells(_ carrier: MeshCore.LinkID?, hops: Int) { told = carrier.map { ($0, hops) } }
+
+    /// Whether those behind this node know of this way.
+    func isTold(_ carrier: MeshCore.LinkID, hops: Int) -> Bool { told.map { $0 == (carrier, hops) } == true }
+
     /// The link to a relay that leads to a host, other than those that are left alone.
     func leading(to host: Peer.ID, except isLeftAlone: (Peer.ID) -> Bool) -> (link: MeshCore.LinkID, route: Route)? {
         for (id, relay) in relays.sorted(by: { $0.key < $1.key }) {
@@ -101,13 +115,20 @@ struct CircuitTable: Sendable {
     var deadline: MeshInstant? {
         var first = earliest(wantsState?.at, heartbeat?.until)
         for relay in relays.values {
-            first = earliest(first, relay.idleSince.map { $0 + NodeLimits.idleCarrier })
+            first = earliest(first, relay.deadline)
         }
         return first
     }
 
     /// The links to relays that were of no use for long enough.
     func idle(now: MeshInstant) -> [MeshCore.LinkID] {
-        relays.filter { $0.value.idleSince.map { now >= $0 + NodeLimits.idleCarrier } == true }.keys.sorted()
+        relays.filter { $0.value.deadline.map { now >= $0 } == true }.keys.sorted()
+    }
+
+    /// Others still go over a link that is of no use to this node: it waits for them a little longer, if not for ever.
+    mutating func mayWait(_ id: MeshCore.LinkID, now: MeshInstant) -> Bool {
+        guard let since = relays[id]?.idleSince, now < since + NodeLimits.followedCarrier else { return false }
+        relays[id]?.looksAgain = now + NodeLimits.followedLook
+        return true
     }
 }

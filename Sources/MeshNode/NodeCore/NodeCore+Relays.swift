@@ -109,12 +109,22 @@ extension NodeCore {
         guard let relay = circuits.relays[id]?.peer else { return }
         if let parent = context.mesh.parent, parent.link == id {
             look(.up(relays: Int(route.hops)))
-            return leads(over: Int(route.hops))
+            leads(over: Int(route.hops), from: id)
+            return follow(route, on: id)
         }
         // Who waits for its host hears of it.
         let host = Peer(id: Identity.head(of: route.host), name: dials.heard(route.host)?.name ?? "")
         let way = HeardRelay(id: Identity.head(of: relay.id), hasRoom: ways.hasRoom(relay.id))
         waiting.append(.event(.heard(host, rssi: nil, hops: Int(route.hops), isUnderstood: true, via: way)))
+    }
+
+    /// The relay leads to the host by another way. What it led by before ends soon, and this node's circuit with it: another one is
+    /// opened beside it. Who says so again and again costs no more than one handshake a second, as with circuits that it ends.
+    private mutating func follow(_ route: Route, on carrier: MeshCore.LinkID) {
+        guard let host = context.mesh.host, Identity.mayBeSame(route.host, host.id), !hasEnded,
+            let link = context.mesh.link(to: host.id), circuits.hasLasted(link, now: context.now)
+        else { return }
+        dial(host.id, by: .circuit(CircuitPlace(to: host.id, over: carrier, hops: Int(route.hops))))
     }
 
     mutating func carrierEnded(_ peer: Peer, _ end: LinkEnd, on id: MeshCore.LinkID) {
@@ -143,7 +153,7 @@ extension NodeCore {
         endFreshLook()
         let place = circuits.place(of: id)
         for link in circuits.relays.keys.sorted() where link != place?.carrier {
-            guard context.mesh.carriesLingering(link) else {
+            guard context.mesh.carriesLingering(link) || context.mesh.passesCircuits(on: link) else {
                 apply(context.mesh.leave(link))
                 continue
             }
@@ -157,12 +167,15 @@ extension NodeCore {
         }
         let relays = circuits.way(of: id).relays
         look(.up(relays: relays))
-        leads(over: relays)
+        // Those behind this node were told when the relay was, and have not waited.
+        if let place, circuits.isTold(place.carrier, hops: relays) { return }
+        leads(over: relays, from: place?.carrier)
     }
 
-    /// This node leads to its host over so many relays.
-    private mutating func leads(over hops: Int) {
+    /// This node leads to its host over so many relays, the first of which is at the other end of a link.
+    private mutating func leads(over hops: Int, from carrier: MeshCore.LinkID?) {
         guard relays, let host = context.mesh.host else { return }
+        circuits.tells(carrier, hops: hops)
         let asksForPIN = context.mesh.asksForProof(host.id)
         perform(duty.handle(.up(host, relaysOnTheWay: hops, asksForPIN: asksForPIN), now: context.now))
     }
@@ -172,12 +185,13 @@ extension NodeCore {
         guard decisions.app.isJoining else { return }
         if context.mesh.host == nil {
             look(.down)
+            circuits.tells(nil, hops: 0)
             perform(duty.handle(.down, now: context.now))
         }
         guard let place = circuits.place(of: id), let relay = circuits.relays[place.carrier] else { return }
         // Where the host was, says nothing of where it is.
         if let host = place.host { dials.forgetHeard(host) }
-        circuits.isIdle(place.carrier, since: context.now)
+        if context.mesh.parent?.link != place.carrier { circuits.isIdle(place.carrier, since: context.now) }
         switch end {
         case .left, .goodbye, .refused, .replaced: break
         case .circuit(.noHost): ways.leadsNowhere(relay.peer.id, now: context.now)
@@ -285,6 +299,7 @@ extension NodeCore {
         tickDials()
         if let host = quietLoss.due(now: context.now) { tell(Notice(.connectionLost(host: host))) }
         for id in circuits.idle(now: context.now) {
+            if context.mesh.passesCircuits(on: id), circuits.mayWait(id, now: context.now) { continue }
             circuits.lost(id)
             apply(context.mesh.leave(id))
         }

@@ -68,6 +68,9 @@ extension MeshCore {
     /// How many circuits are passed on.
     public var relayedCircuits: Int { relayed.count / 2 }
 
+    /// Whether circuits of nodes behind this one go over a link.
+    public func passesCircuits(on id: LinkID) -> Bool { relayed.keys.contains { $0.link == id } }
+
     /// The host that this node is linked to.
     public var host: Peer? { hostLink.flatMap { links.peer(on: $0) } }
 
