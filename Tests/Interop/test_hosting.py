@@ -293,8 +293,8 @@ def test_an_answer_with_a_part_that_has_to_be_known_is_left(bob: Program, car: C
     assert not bob.seen("peerConnected")
 
 
-def test_the_state_that_comes_with_the_answer_is_shown(bob: Program, car: Car) -> None:
-    # As a stranger, in the record of the answer.
+def shown_once(bob: Program, car: Car) -> Caller:
+    """Bob comes as a stranger, is shown the state that comes in the record of the answer, and loses the link."""
     talk = car.called()
     caller = talk.meet()
     talk.say(self_info(car.hello()), message(Unit(democracy_dj.snapshot(STATE), 1, latest=True)))
@@ -302,6 +302,11 @@ def test_the_state_that_comes_with_the_answer_is_shown(bob: Program, car: Car) -
     assert talk.hear() == ping(1)
     talk.channel.close()
     bob.expect("connection", state="reconnecting")
+    return caller
+
+
+def test_the_state_that_comes_with_the_answer_is_shown(bob: Program, car: Car) -> None:
+    caller = shown_once(bob, car)
     # As one that is known, in a record behind the answer, before it has said anything.
     again = car.called()
     assert again.meet().known
@@ -316,14 +321,8 @@ def test_the_state_that_comes_with_the_answer_is_shown(bob: Program, car: Car) -
 def test_who_comes_back_names_the_state_that_it_has_and_shows_what_follows_on_it(
     bob: Program, car: Car, has_changed: bool
 ) -> None:
-    talk = car.called()
-    caller = talk.meet()
+    caller = shown_once(bob, car)
     assert not caller.hello.state
-    talk.say(self_info(car.hello()), message(Unit(democracy_dj.snapshot(STATE), 1, latest=True)))
-    bob.expect("snapshot", revision=STATE.revision)
-    assert talk.hear() == ping(1)
-    talk.channel.close()
-    bob.expect("connection", state="reconnecting")
     again = car.called()
     met = again.meet()
     assert met.known and met.hello.state == democracy_dj.state_name(STATE.epoch, STATE.revision)

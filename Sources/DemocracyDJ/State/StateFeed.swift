@@ -4,9 +4,9 @@ import MeshProtocol
 
 /// Decides which state each guest is sent, and when: an event goes in, actions come out.
 ///
-/// A guest gets the whole state first on every link, or what has changed since a recent one that it says it has, and then only what has
-/// changed since what it was sent last. At most one update a guest is under way: while it waits to leave, further changes add up, so that a slow link gets fewer
-/// updates and nothing queues up in front of it.
+/// A guest gets the whole state first on every link, or what has changed since a recent one that it says it has, and then
+/// only what has changed since what it was sent last. At most one update a guest is under way: while it waits to leave,
+/// further changes add up, so that a slow link gets fewer updates and nothing queues up in front of it.
 public struct StateFeed: Sendable {
     /// What happens.
     public enum Event: Hashable, Sendable {
@@ -161,18 +161,20 @@ public struct StateFeed: Sendable {
         message: MeshMessage, state: HostSnapshot
     ) {
         goOn(until: now)
-        let elapsed = state.nowPlaying == nil ? nil : state.elapsed
-        let whole = MeshMessage.stateUpdate(state)
-        guard let base = name.flatMap({ recent.state($0) }) else { return (whole, state) }
-        if isCurrent(base) {
-            return (.stateHeartbeat(epoch: state.epoch, revision: state.revision, elapsed: elapsed), state)
-        }
-        guard var change = HostChange(from: base, to: state) else { return (whole, state) }
+        let base = name.flatMap { recent.state($0) }
+        if isCurrent(base) { return (heartbeat, state) }
+        guard case .stateChange(var change) = update(from: base) else { return (.stateUpdate(state), state) }
         // Nobody knows for how long it has not heard of what plays.
         change.elapsed = elapsed
-        let message = MeshMessage.stateChange(change)
-        wholeBytes = wholeBytes ?? whole.encoded.count
-        return (message.encoded.count < wholeBytes ?? 0 ? message : whole, state)
+        return (.stateChange(change), state)
+    }
+
+    /// For how long what plays has played.
+    private var elapsed: Double? { state.nowPlaying == nil ? nil : state.elapsed }
+
+    /// Which state is the present one.
+    private var heartbeat: MeshMessage {
+        .stateHeartbeat(epoch: state.epoch, revision: state.revision, elapsed: elapsed)
     }
 
     private mutating func remove(_ id: Peer.ID) {
@@ -259,10 +261,7 @@ public struct StateFeed: Sendable {
         let guest = guests[index]
         guard guest.underWay == .nothing, guest.service == .byRelay || isCurrent(guest.sent) else { return [] }
         guests[index].underWay = .other
-        let elapsed = state.nowPlaying == nil ? nil : state.elapsed
-        return [
-            .send(.stateHeartbeat(epoch: state.epoch, revision: state.revision, elapsed: elapsed), to: guest.id)
-        ]
+        return [.send(heartbeat, to: guest.id)]
     }
 
     private func isCurrent(_ sent: HostSnapshot?) -> Bool {

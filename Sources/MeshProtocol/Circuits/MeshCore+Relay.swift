@@ -108,21 +108,21 @@ extension MeshCore {
 
     /// What is for everybody, signed.
     mutating func signed(_ body: [UInt8], as state: SharedState) -> SharedLog.Entry? {
-        if let lastSigned, lastSigned.body == body, lastSigned.name == state.name,
+        if let lastSigned, lastSigned.body == body, lastSigned.entry.name == state.name,
             lastSigned.entry.sharing == state.sharing
         {
             return lastSigned.entry
         }
         guard let key = identity.signingKey, let signed = signature.signed(body, as: state, by: key) else { return nil }
         let entry = SharedLog.Entry(sharing: state.sharing, name: state.name, signed: signed)
-        lastSigned = (entry, state.name, body)
+        lastSigned = (entry, body)
         return entry
     }
 
     /// What a host is told of its states that are here. A relay says what it has for others, since what it is sent goes on to them.
     func shown(_ states: [StateName], to host: Peer.ID?) -> [StateName] {
         guard relays else { return Array(states.prefix(Limits.namedStates)) }
-        guard let host, let logOf, Identity.mayBeSame(logOf, host) else { return [] }
+        guard let host, let kept = log.host, Identity.mayBeSame(kept, host) else { return [] }
         return log.names
     }
 
@@ -137,16 +137,17 @@ extension MeshCore {
     mutating func serve(_ id: LinkID) {
         guard let link = links[id], let carrier = link.carrier else { return }
         let known = carrier.known
-        let isServed = carrier.isServed && link.circuits.count > 1
-        guard !isServed || !known.isEmpty else { return }
-        // All has been sent on this link that has come meanwhile.
-        let common = isServed ? nil : log.newest(of: known)
         links[id]?.carrier?.known = []
+        if carrier.isServed, link.circuits.count > 1 {
+            // All has been sent on this link that has come meanwhile.
+            if carrier.place != nil { _ = links[id]?.machine.tell(Array(known.prefix(1))) }
+            return
+        }
+        let common = log.newest(of: known)
         links[id]?.carrier?.isServed = true
         links[id]?.carrier?.takesCheckpoints = link.leadsToRelay
-        if !isServed { links[id]?.carrier?.place = common?.place }
-        let goesOn = isServed ? carrier.place.flatMap { _ in known.first } : common?.name
-        if let goesOn { _ = links[id]?.machine.tell([goesOn]) }
+        links[id]?.carrier?.place = common?.place
+        if let common { _ = links[id]?.machine.tell([common.name]) }
     }
 
     /// Somebody at a carrier's other end says which states it has, or that it goes on behind one that this side has.
@@ -207,7 +208,7 @@ extension MeshCore {
         let message = ReceivedMessage(
             conversation: conversation, messageClass: .latest, number: unit.number,
             epoch: conversations[conversation]?.peerEpoch ?? 0, body: Array(body))
-        logOf = conversation.peer
+        log.host = conversation.peer
         return keep(SharedLog.Entry(sharing: sharing, name: name, signed: Array(unit.body))) + [
             .tell(host, .received(message))
         ]

@@ -14,6 +14,8 @@ struct SharedLog: Sendable {
         var signed: [UInt8]
     }
 
+    /// Whose state it is.
+    var host: Peer.ID?
     private var entries: Deque<Entry> = []
     /// The place of the first entry. Places are never used twice.
     private var first: UInt64 = 0

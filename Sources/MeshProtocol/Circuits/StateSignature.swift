@@ -26,8 +26,10 @@ struct StateSignature: Sendable {
 
     /// A shared unit's body: the signature, and what it signs, which is the name of the state and the application's bytes.
     func signed(_ body: [UInt8], as state: SharedState, by key: Curve25519.Signing.PrivateKey) -> [UInt8]? {
-        let body = state.name.bytes + body
-        return (try? key.signature(for: message(state.sharing, body))).map { Array($0) + body }
+        var writer = WireWriter(reserving: StateName.byteCount + body.count)
+        writer.stateNames([state.name])
+        writer.append(body)
+        return (try? key.signature(for: message(state.sharing, writer.bytes))).map { Array($0) + writer.bytes }
     }
 
     /// What a shared unit's body says, or nil where this key has not signed it.

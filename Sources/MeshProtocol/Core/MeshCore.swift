@@ -185,11 +185,9 @@ public struct MeshCore: Sendable {
     public internal(set) var route: Route?
     /// The host's state, as it was signed.
     var log = SharedLog()
-    /// Whose that is.
-    var logOf: Peer.ID?
     var signature: StateSignature
     /// What was signed last: most relays are sent the same.
-    var lastSigned: (entry: SharedLog.Entry, name: StateName, body: [UInt8])?
+    var lastSigned: (entry: SharedLog.Entry, body: [UInt8])?
     var admission = Admission()
     /// What others have to prove before they are let in.
     public var door = Door()

@@ -11,9 +11,6 @@ public struct StateName: Hashable, Sendable {
 
     /// Bytes on the wire.
     static let byteCount = 8
-
-    /// The same as they travel, high bytes first.
-    var bytes: [UInt8] { (0..<Self.byteCount).map { UInt8(truncatingIfNeeded: value >> UInt64(56 - 8 * $0)) } }
 }
 
 extension WireWriter {

@@ -62,7 +62,7 @@ class Owner(Protocol):
     def routed(self, link: Link, route: Route) -> None: ...
 
     def knows(self, link: Link, names: list[bytes]) -> None:
-        """The other side has this update of the state, or goes on behind it."""
+        """The other side has these states, the newest first, or goes on behind one of them."""
 
     def asked(self, link: Link, opening: CircuitOpen, circuit: Circuit) -> None:
         """For a circuit."""

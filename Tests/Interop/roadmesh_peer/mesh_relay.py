@@ -98,7 +98,7 @@ class Relay(Client):
         self.children: dict[bytes, Responder] = {}
         self.followers: dict[Link, Follower] = {}
         self.known: dict[Link, list[bytes]] = {}
-        """The names of updates that children have, as they say, until their next circuit is open."""
+        """The names of states that children have, as they say, until their next circuit is open."""
         self.log = SharedLog()
         self.circuits_passing = 0
         self.most_circuits = CIRCUITS_THAT_PASS

@@ -225,8 +225,7 @@ public struct GuestFeature: Feature {
     private mutating func isServedByRelay(_ continues: Bool) -> [Effect] {
         guard !state.isCurrent else { return [] }
         state.present = .awaited
-        if continues { state.base = state.left ?? state.hostSnapshot }
-        return []
+        return continues ? mayGoOn() : []
     }
 
     private mutating func mayGoOn() -> [Effect] {

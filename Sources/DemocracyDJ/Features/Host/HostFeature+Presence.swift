@@ -32,8 +32,8 @@ extension HostFeature {
         let isCrowd = before.count > DJLimits.guestsToldAtOnce || state.untold != nil
         guard isCrowd, !state.drivers.contains(guest) else { return changed(now: now) }
         var untold = state.untold ?? UntoldGuests(told: before)
-        let isKnown = untold.told.contains { $0.id == guest }
-        untold.lost[guest] = isLost && isKnown ? now + DJLimits.gatheredDepartures : nil
+        let isToldLater = isLost && untold.told.contains { $0.id == guest }
+        untold.lost[guest] = isToldLater ? now + DJLimits.gatheredDepartures : nil
         if !isLost { untold.due = untold.due ?? now + DJLimits.gatheredArrivals }
         state.untold = untold
         return []
