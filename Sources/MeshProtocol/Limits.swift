@@ -80,6 +80,10 @@ public enum Limits {
     /// Silence after an unanswered ping that makes a link dead although the link layer says nothing. With the ping's
     /// interval a peer that has stopped is noticed within three seconds.
     public static let pongTimeout: Duration = .seconds(2)
+    /// The silence that a relay and who stands behind it ask for on the link between them: a ping each two seconds, and not each second. A
+    /// relay has seven such links for hours, which say nothing else most of the time. One that has stopped is noticed within six seconds,
+    /// sooner where a message waits (`circuitPatience`); one whose radio is gone by the link layer, as ever.
+    public static let carrierSilence: Duration = .seconds(4)
     /// The silence that a node asks for on a link of which somebody is billed for each byte: a ping each ten seconds, and not each
     /// second. A message that waits for its acknowledgement asks sooner (`circuitPatience`).
     public static let meteredSilence: Duration = .seconds(20)

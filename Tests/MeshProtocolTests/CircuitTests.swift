@@ -282,6 +282,17 @@ struct CircuitTests {
         #expect(convoy.now - began <= .seconds(7))
     }
 
+    @Test("leaves a relay that has stopped within six seconds, and looks for another")
+    func stoppedRelay() {
+        var convoy = line(["One"])
+        convoy.advance(by: .seconds(3))
+        #expect(convoy.isConnected("Ana"))
+        convoy.onTheWay = { node, sdu in node == "One" ? [] : [sdu] }
+        let began = convoy.now
+        while convoy.isConnected("Ana"), convoy.now < began + .seconds(30) { convoy.advance(by: .milliseconds(100)) }
+        #expect(convoy.now - began <= Limits.carrierSilence * 3 / 2 + .milliseconds(600))
+    }
+
     @Test("costs its links nothing but a ping now and then while nobody says anything")
     func quiet() {
         var convoy = line(["One"])
@@ -292,8 +303,8 @@ struct CircuitTests {
         convoy.advance(by: .seconds(60))
         // The link's own pings and pongs take at most two records a second.
         #expect((convoy.sent[end]?.count ?? 0) - before <= 60 * 2 + 20)
-        // Those of a link between a relay and a node behind it one in each direction, and one more now and then.
-        for (end, before) in zip(ends, beforeOnCarrier) { #expect((convoy.sent[end]?.count ?? 0) - before <= 60 + 20) }
+        // Those of a link between a relay and a node behind it one in each direction each two seconds, and one more now and then.
+        for (end, before) in zip(ends, beforeOnCarrier) { #expect((convoy.sent[end]?.count ?? 0) - before <= 30 + 20) }
         #expect(convoy.isConnected("Ana"))
     }
 }

@@ -112,7 +112,8 @@ public struct MeshCore: Sendable {
         /// How long this side may be silent on it at least.
         var leastSilence: Duration {
             if place != nil { return Limits.circuitSilence }
-            return isMetered ? Limits.meteredSilence : .zero
+            if isMetered { return Limits.meteredSilence }
+            return carrier == nil ? .zero : Limits.carrierSilence
         }
 
         /// Whether the peer takes circuits, and wants the state signed.
