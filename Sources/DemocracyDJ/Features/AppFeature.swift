@@ -94,14 +94,18 @@ public struct AppFeature: Feature {
     package var savedGuest: SavedGuest? { if case .joining(let guest) = mode { guest.saved } else { nil } }
 
     /// When the host's `tick` is due.
-    public var deadline: MeshInstant? { if case .hosting(let host) = mode { host.deadline } else { nil } }
+    public var deadline: MeshInstant? {
+        // Asked after each event: of a guest nothing is looked at.
+        guard isHosting, case .hosting(let host) = mode else { return nil }
+        return host.deadline
+    }
 
     /// Takes an event. What does not fit what the application is doing changes nothing.
     public mutating func handle(_ event: Event, now: MeshInstant) -> [Effect] {
         // Taken out and put back, so that the features' state is not copied.
-        let doing = mode
-        mode = .choosing
-        switch doing {
+        var doing = Mode.choosing
+        swap(&doing, &mode)
+        switch consume doing {
         case .choosing:
             begin(event)
             return []

@@ -56,6 +56,9 @@ struct CircuitTable: Sendable {
         if heartbeat?.link == id { heartbeat = nil }
     }
 
+    /// Whether there is something to do once state comes, or does not.
+    var waitsForState: Bool { wantsState != nil || heartbeat != nil }
+
     /// State comes from the relay, if slowly. The host is not asked meanwhile: what it would send has to come the same way, once for
     /// each guest and not once for all, and would make it slower still.
     mutating func stateComes(now: MeshInstant) {

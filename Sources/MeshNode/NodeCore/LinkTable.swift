@@ -5,8 +5,14 @@ import MeshProtocol
 
 /// What a node keeps of each of its links in addition to the protocol: what passed through it, and whether it is read.
 struct LinkTable: Sendable {
+    private struct Traffic: Sendable {
+        var received = 0
+        var sent = 0
+        var roundTrip: Duration?
+    }
+
     private struct Entry: Sendable {
-        var report = LinkReport()
+        let bearer: Bearer?
         /// After how much silence the link layer gives it up, where it has told.
         var supervision: Duration?
         /// The state that has left with the answer, until the link is up.
@@ -18,6 +24,8 @@ struct LinkTable: Sendable {
     }
 
     private var entries: [MeshCore.LinkID: Entry] = [:]
+    /// What each SDU and each pong changes, apart from what is large and seldom changes.
+    private var traffic: [MeshCore.LinkID: Traffic] = [:]
     /// The peers of these have sent too much: nothing is read before this time.
     private var heldUntil: [MeshCore.LinkID: MeshInstant] = [:]
 
@@ -25,17 +33,18 @@ struct LinkTable: Sendable {
     var count: Int { entries.count }
 
     mutating func opened(_ id: MeshCore.LinkID, vouched: Peer? = nil, over bearer: Bearer? = nil) {
-        entries[id] = Entry(vouched: vouched)
-        entries[id]?.report.bearer = bearer
+        entries[id] = Entry(bearer: bearer, vouched: vouched)
+        traffic[id] = Traffic()
     }
 
     mutating func closed(_ id: MeshCore.LinkID) {
         entries[id] = nil
+        traffic[id] = nil
         heldUntil[id] = nil
     }
 
     /// What a link goes over, where that is known.
-    func bearer(of id: MeshCore.LinkID) -> Bearer? { entries[id]?.report.bearer }
+    func bearer(of id: MeshCore.LinkID) -> Bearer? { entries[id]?.bearer }
 
     /// Whether it goes over a network or a broker: its loss says nothing about the radio.
     func isBesideRadio(_ id: MeshCore.LinkID) -> Bool { bearer(of: id)?.isBesideRadio == true }
@@ -56,15 +65,9 @@ struct LinkTable: Sendable {
         return entries[id]?.welcome
     }
 
-    // For each SDU: in its place, since an entry is large.
+    mutating func received(_ bytes: Int, on id: MeshCore.LinkID) { traffic[id]?.received += bytes }
 
-    mutating func received(_ bytes: Int, on id: MeshCore.LinkID) {
-        if let place = entries.index(forKey: id) { entries.values[place].report.receivedBytes += bytes }
-    }
-
-    mutating func sent(_ bytes: Int, on id: MeshCore.LinkID) {
-        if let place = entries.index(forKey: id) { entries.values[place].report.sentBytes += bytes }
-    }
+    mutating func sent(_ bytes: Int, on id: MeshCore.LinkID) { traffic[id]?.sent += bytes }
 
     mutating func hold(_ id: MeshCore.LinkID, until time: MeshInstant) {
         guard entries[id] != nil else { return }
@@ -77,7 +80,7 @@ struct LinkTable: Sendable {
     var held: some Collection<MeshCore.LinkID> { heldUntil.keys }
 
     mutating func answered(_ id: MeshCore.LinkID, after roundTrip: Duration) {
-        entries[id]?.report.roundTrip = roundTrip
+        traffic[id]?.roundTrip = roundTrip
     }
 
     /// After how much silence a link's link layer gives it up.
@@ -87,7 +90,9 @@ struct LinkTable: Sendable {
     mutating func report(
         on id: MeshCore.LinkID, rssi: Int?, _ condition: LinkCondition?, _ conversation: Conversation?
     ) -> LinkReport? {
-        guard var report = entries[id]?.report else { return nil }
+        guard let traffic = traffic[id] else { return nil }
+        var report = LinkReport(roundTrip: traffic.roundTrip, sentBytes: traffic.sent, receivedBytes: traffic.received)
+        report.bearer = bearer(of: id)
         report.rssi = rssi
         report.condition = condition
         if let conversation {

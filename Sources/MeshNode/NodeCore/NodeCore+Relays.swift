@@ -303,7 +303,7 @@ extension NodeCore {
             circuits.lost(id)
             apply(context.mesh.leave(id))
         }
-        if let parent = context.mesh.parent?.link, context.mesh.isReceivingState(on: parent) {
+        if circuits.waitsForState, let parent = context.mesh.parent?.link, context.mesh.isReceivingState(on: parent) {
             circuits.stateComes(now: context.now)
         }
         if let (link, message, until, _) = circuits.heartbeat, until <= context.now {

@@ -217,7 +217,7 @@ extension MeshCore {
     ) -> CircuitMux.Supply {
         guard let inner = innerLinks[circuit] else { return .nothing }
         // A packet of a handshake cannot be cut, and an answer neither.
-        if let least = links[inner]?.machine.leastRoom, least > limit { return .tooLong }
+        if links.leastRoom(of: inner) > limit { return .tooLong }
         guard let (sdu, more) = nextSDU(for: inner, limit: limit) else { return .nothing }
         actions += more
         return .sdu(sdu)

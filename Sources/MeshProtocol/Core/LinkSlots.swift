@@ -113,6 +113,9 @@ struct LinkSlots: Sendable {
         return slots[slot]?.hasNothing(log) == true
     }
 
+    /// Bytes of the smallest SDU that holds what leaves next on a link, where that cannot be cut.
+    mutating func leastRoom(of id: LinkID) -> Int { slotOf[id].flatMap { slots[$0]?.leastRoom() } ?? 0 }
+
     // MARK: Handshakes
 
     /// Links that were accepted and whose handshake is not finished: those in circuits, or those with channels.

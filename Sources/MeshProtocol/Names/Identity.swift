@@ -20,7 +20,13 @@ public struct Identity: Sendable {
     public static let headDigits = 2 * headBytes
 
     /// The head of an identifier, or of a head.
-    public static func head(of id: Peer.ID) -> Peer.ID { String(id.prefix(headDigits)) }
+    public static func head(of id: Peer.ID) -> Peer.ID {
+        // Digits are bytes, and characters take their time; what is none of an identifier may be anything.
+        if id.utf8.count > headDigits, id.utf8.prefix(headDigits + 1).allSatisfy({ $0 < 0x80 }) {
+            return String(id.utf8.prefix(headDigits)) ?? String(id.prefix(headDigits))
+        }
+        return String(id.prefix(headDigits))
+    }
 
     /// Whether two identifiers, of which each may be cut to its first digits, may be the same one's.
     public static func mayBeSame(_ one: Peer.ID, _ other: Peer.ID) -> Bool {

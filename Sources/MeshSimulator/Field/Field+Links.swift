@@ -139,28 +139,29 @@ extension Field {
         let sdu = links[link].ends[from].underway.removeFirst()
         // A buffer is free again.
         if links[link].ends[from].hasMore { wants(link, from) }
-        let receiver = links[link].ends[1 - from]
-        if nodes[receiver.node].core != nil, !receiver.isClosed {
-            if receiver.id == 0 || !receiver.unread.isEmpty || !mayRead(receiver) {
-                links[link].ends[1 - from].unread.append(sdu)
+        let (end, node, id) = (1 - from, links[link].ends[1 - from].node, links[link].ends[1 - from].id)
+        if nodes[node].core != nil, !links[link].ends[end].isClosed {
+            if id == 0 || !links[link].ends[end].unread.isEmpty || !mayRead(node, id) {
+                links[link].ends[end].unread.append(sdu)
             } else {
-                feed(.received(sdu, on: receiver.id), receiver.node)
+                feed(.received(sdu, on: id), node)
             }
         }
         pull()
     }
 
-    private func mayRead(_ end: FieldLink.End) -> Bool {
-        nodes[end.node].core?({ $0.mayRead(end.id, now: instant) }) == true
+    private func mayRead(_ node: Int, _ id: MeshCore.LinkID) -> Bool {
+        nodes[node].core?({ $0.mayRead(id, now: instant) }) == true
     }
 
     /// What a node has not read is read, where it reads again.
     mutating func readAgain(_ node: Int) {
         for link in nodes[node].links {
             let end = links[link].central == node ? 0 : 1
-            while !links[link].ends[end].unread.isEmpty, links[link].ends[end].id != 0, mayRead(links[link].ends[end]) {
+            let id = links[link].ends[end].id
+            while !links[link].ends[end].unread.isEmpty, id != 0, mayRead(node, id) {
                 let sdu = links[link].ends[end].unread.removeFirst()
-                take(.received(sdu, on: links[link].ends[end].id), node)
+                take(.received(sdu, on: id), node)
                 wants(link, 1 - end)
             }
         }
