@@ -41,6 +41,9 @@ struct FieldCommand: AsyncParsableCommand {
     @Option(help: "How often a guest votes in an hour of these, on average.")
     var votes = 4
 
+    @Option(help: "How many threads decide for the nodes. What they decide is the same with any number.")
+    var threads = min(2, ProcessInfo.processInfo.activeProcessorCount)
+
     @Flag(help: "Print the latency of votes at each distance from the host.")
     var distances = false
 
@@ -64,7 +67,8 @@ struct FieldCommand: AsyncParsableCommand {
             (scenario.relays, scenario.movers, scenario.party, scenario.seed) = (relays, movers, party, seed)
             let clock = ContinuousClock()
             let start = clock.now
-            let run = FieldRun(scenario, timeline: timeline, log: trace ? Self.tell : nil)
+            let run = FieldRun(
+                scenario, timeline: timeline, threads: max(1, threads), log: trace ? Self.tell : nil)
             let metrics = minutes.map { run.hour($0, votes: votes) } ?? run.run { drawn = $0 }
             print(table.row(metrics, wall: clock.now - start))
             if distances { print(table.distances(metrics)) }

@@ -55,6 +55,34 @@ struct FieldTests {
         #expect(runs[0].hash != runs[2].hash)
     }
 
+    @Test("a run is the same with any number of threads")
+    func threads() {
+        var scenario = Self.scenario(24, .crowd, seed: 5)
+        (scenario.relays, scenario.movers) = (50, 20)
+        let runs = [1, 3].map { FieldRun(scenario, threads: $0).run() }
+        #expect(runs[0].joined > 15 && runs[0].gone > 0)
+        #expect(runs[0] == runs[1])
+    }
+
+    @Test("what a node is asked beforehand it decides once, and performs when the time has come")
+    func ahead() throws {
+        var field = Field(Self.scenario(3, .line))
+        field.run(until: 5_000_000)
+        let core = try #require(field.nodes[1].core)
+        let due = Field.microseconds(try #require(core { $0.deadline }))
+        for (time, isDue) in [(due - 1, false), (due, true)] {
+            let entry = FieldAgenda.Entry(at: time, number: time, event: .ticks(node: 1))
+            field.turns[0].open(core, .tick, entry: entry)
+            #expect(field.turns[0].decide())
+            #expect(!field.turns[0].decide() && field.turns[0].isDecided)
+            let answer = field.turns.answer(of: field.turns[0])
+            #expect((answer != nil) == isDue)
+        }
+        // Who is asked has nothing open when that is over.
+        field.run(until: 6_000_000)
+        #expect(field.nodes.allSatisfy { $0.turn == nil })
+    }
+
     @Test("an adapter holds seven links, whoever else wants one")
     func links() {
         var field = Field(Self.scenario(12, .line))

@@ -26,6 +26,7 @@ extension Field {
     private mutating func pull(_ link: Int, _ end: Int) {
         let (node, id) = (links[link].ends[end].node, links[link].ends[end].id)
         guard id != 0, !links[link].ends[end].isClosed else { return }
+        settle(node)
         var hasMore = false
         var count = 0
         while true {
@@ -140,6 +141,7 @@ extension Field {
         // A buffer is free again.
         if links[link].ends[from].hasMore { wants(link, from) }
         let (end, node, id) = (1 - from, links[link].ends[1 - from].node, links[link].ends[1 - from].id)
+        guard !takesTurn(node) else { return pull() }
         if nodes[node].core != nil, !links[link].ends[end].isClosed {
             if id == 0 || !links[link].ends[end].unread.isEmpty || !mayRead(node, id) {
                 links[link].ends[end].unread.append(sdu)

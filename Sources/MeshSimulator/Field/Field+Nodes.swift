@@ -73,6 +73,7 @@ extension Field {
 
     /// The same, in the middle of something.
     mutating func take(_ event: NodeCore.Event, _ node: Int) {
+        settle(node)
         guard let actions = nodes[node].core?({ $0.handle(event, now: instant) }) else { return }
         perform(actions, node)
     }
@@ -176,7 +177,7 @@ extension Field {
         } catch {
             return broken(node, "no store takes its write: \(error)")
         }
-        feed(.written, node)
+        if !takesTurn(node) { feed(.written, node) }
         pull()
     }
 
@@ -186,6 +187,7 @@ extension Field {
         // An earlier one has taken its place.
         guard nodes[node].timer == now else { return }
         nodes[node].timer = .max
+        guard !takesTurn(node) else { return pull() }
         guard let due = deadline(of: node) else { return }
         guard due <= now else { return refreshTimer(node) }
         feed(.tick, node)

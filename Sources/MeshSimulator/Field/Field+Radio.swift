@@ -41,14 +41,19 @@ extension Field {
     }
 
     mutating func hears(_ node: Int, _ other: Int, _ scan: Int) {
-        guard nodes[node].scan == scan, advertises(other), let signal = signal(node, other),
-            let event = advertisement(of: other, signal)
-        else { return }
+        let event = wasAsked(node) ? nil : heard(other, by: node, scan)
+        guard event != nil || wasAsked(node) else { return }
         nodes[node].heard[other] = now
         reaches(.heard, node)
         trace(node, "hears \(nodes[other].name)")
-        feed(event, node)
+        if !takesTurn(node), let event { feed(event, node) }
         pull()
+    }
+
+    /// What a node that scans hears of another one; nil where that is nothing.
+    func heard(_ other: Int, by node: Int, _ scan: Int) -> NodeCore.Event? {
+        guard nodes[node].scan == scan, advertises(other), let signal = signal(node, other) else { return nil }
+        return advertisement(of: other, signal)
     }
 
     /// A node advertises from now on, or something else: who scans nearby hears it soon.

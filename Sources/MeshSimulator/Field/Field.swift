@@ -33,15 +33,23 @@ struct Field {
     var pulls: [(link: Int, end: Int)] = []
     /// Nodes whose deadline may be another one.
     var touched: [Int] = []
+    /// Which entry of the agenda it is that happens.
+    private(set) var entry = 0
+    /// Those who decide on what is known to happen.
+    let turns: NodeTurns
+    /// How many windows have begun, and how many turns were opened in the last.
+    var windows = 0
+    var opened = 0
     var tally = FieldTally()
     /// The host's signatures, which each node would check by itself.
     let checked = CheckedSignatures()
     /// The messages that they have read, which each would read by itself.
     let reading = SharedReading()
 
-    init(_ scenario: FieldScenario, log: ((String) -> Void)? = nil) {
+    init(_ scenario: FieldScenario, threads: Int = 1, log: ((String) -> Void)? = nil) {
         self.scenario = scenario
         tell = log
+        turns = NodeTurns(helpers: threads - 1)
         random = SeededGenerator(seed: scenario.seed)
         grid = FieldGrid(cell: scenario.layout.range)
         let places = scenario.layout.places(scenario.nodes, &random)
@@ -69,13 +77,16 @@ struct Field {
 
     /// Runs up to a time.
     mutating func run(until time: Int) {
-        while let first = agenda.first, first <= time, let entry = agenda.next() {
-            if entry.at > now {
-                now = entry.at
+        while let first = agenda.first, first <= time {
+            lookAhead(until: time)
+            guard let next = agenda.next() else { break }
+            entry = next.number
+            if next.at > now {
+                now = next.at
                 instant = .microseconds(now)
             }
             tally.events += 1
-            handle(entry.event)
+            handle(next.event)
             refreshTimers()
         }
         now = max(now, time)

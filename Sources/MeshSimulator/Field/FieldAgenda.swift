@@ -41,9 +41,26 @@ struct FieldAgenda {
 
     private var heap: [Entry] = []
     private var count = 0
+    /// What was to happen up to some time when that was asked for, and how much of it has.
+    private var window: [Entry] = []
+    private var passed = 0
 
     /// When something happens next.
-    var first: Int? { heap.first?.at }
+    var first: Int? {
+        guard !isWindowOver else { return heap.first?.at }
+        return min(window[passed].at, heap.first?.at ?? .max)
+    }
+
+    /// Everything that was to happen in the window has.
+    var isWindowOver: Bool { passed == window.count }
+
+    /// Opens a window, where none is: what is to happen up to a time, in order. What is noted later comes in between.
+    mutating func openWindow(until time: Int) -> [Entry] {
+        window.removeAll(keepingCapacity: true)
+        passed = 0
+        while let first = heap.first, first.at <= time, let entry = pop() { window.append(entry) }
+        return window
+    }
 
     mutating func add(_ event: FieldEvent, at time: Int) {
         count += 1
@@ -60,6 +77,12 @@ struct FieldAgenda {
     }
 
     mutating func next() -> Entry? {
+        guard !isWindowOver, heap.first.map({ window[passed].isBefore($0) }) != false else { return pop() }
+        defer { passed += 1 }
+        return window[passed]
+    }
+
+    private mutating func pop() -> Entry? {
         guard let first = heap.first, let last = heap.popLast() else { return nil }
         guard !heap.isEmpty else { return first }
         var parent = 0

@@ -39,6 +39,11 @@ struct FieldNode {
     var writing: StoreBatch?
     /// When its next tick is in the agenda.
     var timer = Int.max
+    /// What it was asked beforehand, and the entry of the agenda that it has decided on last that way.
+    var turn: NodeTurn?
+    var settled = 0
+    /// The last window in which something happens to it.
+    var concerned = 0
     /// Ticks in a row at one time.
     var spins = 0
     var lastLink: MeshCore.LinkID = 0

@@ -9,9 +9,14 @@ public struct FieldRun: Sendable {
     public let scenario: FieldScenario
     private let log: (@Sendable (String) -> Void)?
     private let timeline: Bool
+    private let threads: Int
 
     /// A run. `log` gets a line for what happens. With a `timeline` it is noted how the field comes together, where all have one host.
-    public init(_ scenario: FieldScenario, timeline: Bool = false, log: (@Sendable (String) -> Void)? = nil) {
+    /// With more `threads` it is over sooner, and the same.
+    public init(
+        _ scenario: FieldScenario, timeline: Bool = false, threads: Int = 1, log: (@Sendable (String) -> Void)? = nil
+    ) {
+        self.threads = threads
         self.scenario = scenario
         self.timeline = timeline
         self.log = log
@@ -20,7 +25,7 @@ public struct FieldRun: Sendable {
     /// Everybody joins, everybody votes, and then a tenth of the guests go at once. `draw` is given a picture, as SVG, of who
     /// hangs on whom when all have joined.
     public func run(draw: ((String) -> Void)? = nil) -> FieldMetrics {
-        var run = FieldPhases(scenario, timeline: timeline, log: log)
+        var run = FieldPhases(scenario, timeline: timeline, threads: threads, log: log)
         run.join()
         draw?(FieldPicture(run.field).svg)
         run.vote()
@@ -30,7 +35,7 @@ public struct FieldRun: Sendable {
 
     /// Everybody joins, and then people vote now and then for some time, each of them `votes` times an hour on average.
     public func hour(_ minutes: Int = 60, votes: Int = 4) -> FieldMetrics {
-        var run = FieldPhases(scenario, timeline: timeline, log: log)
+        var run = FieldPhases(scenario, timeline: timeline, threads: threads, log: log)
         run.join()
         run.pass(minutes: minutes, votes: votes)
         return run.finish()
@@ -51,9 +56,11 @@ struct FieldPhases {
     /// Whether it is noted how the field comes together.
     private let keepsTimeline: Bool
 
-    init(_ scenario: FieldScenario, timeline: Bool = false, log: ((String) -> Void)? = nil) {
+    init(
+        _ scenario: FieldScenario, timeline: Bool = false, threads: Int = 1, log: ((String) -> Void)? = nil
+    ) {
         keepsTimeline = timeline && scenario.party == nil
-        field = Field(scenario, log: log)
+        field = Field(scenario, threads: threads, log: log)
         metrics.nodes = scenario.nodes
         metrics.guests = field.guests.count
         metrics.relays = field.nodes.count { $0.isRelay }
