@@ -119,7 +119,7 @@ public enum Limits {
     /// with all its circuits full keeps 22 MB, and a tenth of a percent of that as long as people vote.
     static let circuitCredits: UInt64 = 4
     /// Records that leave before a goodbye of a link with circuits: some goodbyes in each of them.
-    static let lastRecords = 64
+    package static let lastRecords = 64
     /// Credits beyond which more say nothing.
     static let mostCredits: UInt64 = 1 << 16
     /// Largest SDU inside a circuit: what a record of `sduBytes` holds behind its tag and a frame's header of ten bytes.

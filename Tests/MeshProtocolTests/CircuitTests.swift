@@ -282,6 +282,31 @@ struct CircuitTests {
         #expect(convoy.now - began <= .seconds(7))
     }
 
+    @Test("has what a relay has taken said to the end when that leaves, which waits there within its limit")
+    func leavingRelay() throws {
+        let guests = (1...Limits.relayChildren).map { "Guest \($0)" }
+        var convoy = line(["One"], guests: guests)
+        convoy.isHeldUp = true
+        for guest in guests {
+            for _ in 0..<4 { convoy.say(String(repeating: "x", count: 2_000), from: guest, to: "Car") }
+            let end = Convoy.End(node: guest, link: try #require(convoy.link(guest, to: "One")))
+            for sdu in convoy.pull(end) { convoy.give(sdu, from: end) }
+        }
+        let uplink = try #require(convoy.link("One", to: "Car"))
+        var footprint = Footprint()
+        convoy.act("One") { core in
+            defer { footprint = core.footprint }
+            return core.leave(uplink)
+        }
+        #expect(footprint.ownFrames <= Limits.circuitRefusals + 5)
+        let most = Limits.circuitRefusals + 5
+        #expect(footprint.lastFrames > most)
+        #expect(footprint.lastFrames <= Limits.lastRecords + most)
+        convoy.isHeldUp = false
+        convoy.settle()
+        #expect(convoy.texts(at: "Car").count >= guests.count)
+    }
+
     @Test("leaves a relay that has stopped within six seconds, and looks for another")
     func stoppedRelay() {
         var convoy = line(["One"])

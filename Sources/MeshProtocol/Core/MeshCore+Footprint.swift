@@ -32,6 +32,8 @@ package struct Footprint: Hashable, Sendable {
     package var circuitBytes = 0
     /// Handshake packets and frames of the link's own that wait to leave on one link.
     package var ownFrames = 0
+    /// The same on one that ends when they have left, with the records that go first.
+    package var lastFrames = 0
 }
 
 extension MeshCore {
@@ -51,7 +53,12 @@ extension MeshCore {
         for link in links.values {
             let units = link.machine.reassemblers.values.reduce(0) { max($0, $1.byteCount) }
             footprint.reassemblyBytes = max(footprint.reassemblyBytes, units)
-            footprint.ownFrames = max(footprint.ownFrames, link.machine.packets.count + link.machine.control.count)
+            let frames = link.machine.packets.count + link.machine.control.count
+            if link.machine.hasEnded {
+                footprint.lastFrames = max(footprint.lastFrames, frames)
+            } else {
+                footprint.ownFrames = max(footprint.ownFrames, frames)
+            }
             footprint.circuits = max(footprint.circuits, link.circuits.count)
             footprint.circuitBytes += link.circuits.queuedBytes
             footprint.circuitFrames = max(footprint.circuitFrames, link.circuits.waitingFrames)

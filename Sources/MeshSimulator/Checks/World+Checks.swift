@@ -118,6 +118,8 @@ extension World {
             // A handshake has two packets a side. Of a link's own frames the newest acknowledgement, ping and pong wait, with
             // an answer, a final frame and some refusals.
             ("frames of a link's own", footprint.ownFrames, Limits.circuitRefusals + 5),
+            // What waits in circuits goes before the goodbye.
+            ("last frames of a link", footprint.lastFrames, Limits.lastRecords + Limits.circuitRefusals + 5),
         ]
         for (what, amount, limit) in amounts where amount > limit {
             broken(.overLimit, nodes[node].name, "\(amount) \(what), and \(limit) is the limit")
