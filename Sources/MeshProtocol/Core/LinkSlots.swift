@@ -138,6 +138,11 @@ struct LinkSlots: Sendable {
     }
 }
 
+extension MeshCore.Link {
+    /// See `LinkMachine.leastRoom`. A call that may change the link looks at it in its place; a property would copy it.
+    fileprivate mutating func leastRoom() -> Int { machine.leastRoom }
+}
+
 /// When each of some things is due, and which of them is due first: a binary heap that knows where each of them stands.
 struct DueHeap: Sendable {
     private struct Entry: Sendable {

@@ -139,9 +139,6 @@ public struct MeshCore: Sendable {
             if summary.conversation == nil { summary.conversation = conversation }
         }
 
-        /// See `LinkMachine.leastRoom`. In its place, too.
-        mutating func leastRoom() -> Int { machine.leastRoom }
-
         /// Whether nothing can have to leave on a carrier. In its place, too.
         mutating func hasNothing(_ log: SharedLog) -> Bool {
             machine.hasNothing && circuits.hasNothing && carrier?.hasNothing(of: log) != false

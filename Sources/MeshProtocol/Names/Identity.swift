@@ -21,11 +21,11 @@ public struct Identity: Sendable {
 
     /// The head of an identifier, or of a head.
     public static func head(of id: Peer.ID) -> Peer.ID {
-        // Digits are bytes, and characters take their time; what is none of an identifier may be anything.
-        if id.utf8.count > headDigits, id.utf8.prefix(headDigits + 1).allSatisfy({ $0 < 0x80 }) {
-            return String(id.utf8.prefix(headDigits)) ?? String(id.prefix(headDigits))
-        }
-        return String(id.prefix(headDigits))
+        // Digits are bytes, and characters take their time. A name that is no identifier may have any of these; what follows the last one
+        // may belong to it.
+        let bytes = id.utf8.prefix(headDigits + 1)
+        guard bytes.count > headDigits, bytes.allSatisfy({ $0 < 0x80 }) else { return String(id.prefix(headDigits)) }
+        return String(decoding: bytes.dropLast(), as: UTF8.self)
     }
 
     /// Whether two identifiers, of which each may be cut to its first digits, may be the same one's.

@@ -6,7 +6,7 @@ import Synchronization
 
 /// What one node is to decide next: any thread may, since nothing else is asked of the node before its answer is taken.
 ///
-/// Not locked: what it holds belongs to whoever its state says.
+/// Without a lock: its state says which thread what it holds belongs to.
 final class NodeTurn: @unchecked Sendable {
     enum Question {
         case event(NodeCore.Event)
@@ -17,7 +17,7 @@ final class NodeTurn: @unchecked Sendable {
     private enum State {
         /// Nobody's but the field's.
         static let idle = 0
-        /// Whoever comes first decides.
+        /// The thread that comes first decides.
         static let open = 1
         static let taken = 2
         static let decided = 3
