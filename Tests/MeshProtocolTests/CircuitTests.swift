@@ -51,6 +51,20 @@ struct CircuitTests {
         #expect((convoy.sent[end]?.count ?? 0) - (before[end]?.count ?? 0) <= 3)
     }
 
+    @Test("is asked whether it is there when the silence of a circuit says so, and not as soon as it is in")
+    func firstPing() {
+        var convoy = Convoy(relays: ["One"], guests: ["Ana"])
+        convoy.dial("One", "Car")
+        convoy.now += .milliseconds(300)
+        convoy.join("Ana", through: "One")
+        let (ana, car) = (convoy.id("Ana"), convoy.id("Car"))
+        for (name, peer) in [("Ana", car), ("Car", ana)] {
+            let core = convoy.nodes[name]?.core
+            let asks = core.flatMap { core in core.link(to: peer).flatMap { core.deadline(of: $0) } }
+            #expect(asks.map { $0 > convoy.now + Limits.circuitSilence / 2 - .milliseconds(500) } == true, "\(name)")
+        }
+    }
+
     @Test("joins over slow links, which take a second for each hop and packet")
     func slowLinks() {
         var convoy = line(["One", "Two", "Three"], guests: ["Ana"])

@@ -15,6 +15,7 @@ extension MeshCore {
             old != id && links[old]?.carrier != nil && links[old]?.machine.connectedPeer?.id == peer.id
         }
         var actions = others.sorted().flatMap { old in update(old) { $0.end(.replaced) } }
+        links[id]?.machine.liveness.begin(now: now)
         if link.machine.role == .responder {
             linkOfChild[peer.id] = id
             // It may have changed since the answer left.

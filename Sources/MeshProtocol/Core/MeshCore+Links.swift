@@ -162,6 +162,7 @@ extension MeshCore {
         if let forgotten = meet(key, publicKey: publicKey, link.entropy) { actions.append(.forgot(forgotten)) }
         if link.machine.isProved { knownPeers[key]?.isProved = true }
         if isCrowded(link) { links[id]?.machine.liveness.bear(silence: Limits.crowdedSilence) }
+        links[id]?.machine.liveness.begin(now: now)
         links[id]?.conversation = key
         links[id]?.machine.liveness.isAsked = link.machine.role == .initiator && link.isQuiet
         linkOfPeer[peer.id] = id

@@ -72,6 +72,9 @@ struct Liveness: Sendable {
         self.silence = min(max(silence, Limits.pongTimeout), Limits.longestSilence)
     }
 
+    /// The link is up, and its peer has said how long it may be silent: it has just been heard, and is asked when that says so.
+    mutating func begin(now: MeshInstant) { nextPing = pingAfter(now) }
+
     private var interval: Duration { max(Limits.pingInterval, silence / 2) }
 
     /// When the ping after one at this time is due. An initiator gives the responder's a quarter of the time to come first.
