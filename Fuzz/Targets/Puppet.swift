@@ -55,7 +55,7 @@ struct Puppet {
         case .unknownHello(_, let noise): begin(.xx, noise)
         case .knownHello(_, let noise): begin(.ik, noise)
         case .unknownReply(let noise), .unknownFinish(let noise), .knownReply(let noise): read(noise)
-        case .clearRefusal: break
+        case .clearRefusal, .rejoinHello: break
         }
     }
 

@@ -22,6 +22,7 @@ from roadmesh_peer.circuit_frames import (
 from roadmesh_peer.democracy_dj import Rejection, Why
 from roadmesh_peer.document import ANA, ANA_EPOCH, CAR, CAR_EPOCH, STATE
 from roadmesh_peer.noise_link import REKEY_EVERY, Direction, prologue, rekeyed
+from roadmesh_peer.rejoin import Kept
 from roadmesh_peer.wire import (
     BONDED_ONLY,
     CIRCUITS_ONLY,
@@ -62,6 +63,13 @@ def test_the_reader_of_examples_reads_hexadecimal_and_no_words() -> None:
 def test_the_keys_and_identifiers() -> None:
     for key in (ANA, CAR):
         assert f"`{key.public.hex()}` | `{key.identifier.hex()}`" in document.text()
+
+
+def test_the_keys_of_who_rejoins() -> None:
+    kept = Kept(bytes(range(32)), b"", "", b"", 0)
+    assert document.gives(kept.identifier)
+    for attempt in (1, 2):
+        assert all(document.gives(key) for key in kept.keys(attempt))
 
 
 def test_the_service() -> None:

@@ -28,6 +28,7 @@ from roadmesh_peer.mesh_client import Client
 from roadmesh_peer.mesh_host import Host
 from roadmesh_peer.mesh_relay import Relay
 from roadmesh_peer.net import Net
+from roadmesh_peer.noise_link import Packet
 from roadmesh_peer.roads import Roads
 from roadmesh_peer.wire import Kind
 
@@ -150,17 +151,20 @@ def test_one_that_delays_is_stood_up_to_some_seconds_and_then_left(
     assert leaves_mallory(ana)
 
 
+@pytest.mark.parametrize(("has_kept", "packet"), [(True, Packet.REJOIN), (False, Packet.IK_1)])
 def test_a_hello_that_was_recorded_and_is_said_again_moves_nobody(
-    net: Net, car: Host, mallory: Callable[[type[Recording]], Recording], behind: Behind
+    has_kept: bool, packet: Packet, net: Net, car: Host, mallory: Callable[[type[Recording]], Recording], behind: Behind
 ) -> None:
     relay = mallory(Recording)
     ana = behind(relay)
     relay.recorded.clear()
+    if not has_kept:
+        ana.kept_hosts.clear()
     car.guests[ana.key.identifier].link.close("lost")
     net.until(lambda: not ana.is_connected)
     net.until(lambda: ana.is_connected)
     hello = relay.recorded[0]
-    assert hello[0] == 4, "the IK-1 with which Ana came back"
+    assert hello[0] == packet, "that with which Ana came back"
     said = relay.replay([hello])
     net.until(lambda: bool(said.heard), "an answer")
     # All that it has is an answer that only Ana could read. After five seconds the host closes the circuit.

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import pytest
 from roadmesh_peer.circuit_frames import CircuitOpen, CloseReason, circuit_credit, circuit_data, inner_mtu
+from roadmesh_peer.link_sides import Initiator
 from roadmesh_peer.mesh_client import Client
 from roadmesh_peer.wire import LARGEST_SDU, Frame, Kind, Reader, Route
 from roadmesh_program.program import Event, Program
@@ -63,6 +64,7 @@ def test_a_guest_comes_back_to_the_real_host_by_another_relay_and_no_vote_is_los
     for song in ("n1", "n2", "n3"):
         counts_once(car, song)
     assert car.expect("peerConnected", lambda one: one["peer"]["name"] == "Ana")
+    assert isinstance(ana.session, Initiator) and ana.session.kept, "by what both have kept of the first handshake"
 
 
 def test_a_guest_that_moves_from_a_relay_to_the_real_host_goes_on_with_its_numbers(town: Town) -> None:
@@ -240,6 +242,7 @@ def test_the_real_guest_comes_back_by_another_relay_and_no_vote_is_lost_or_doubl
     for song in ("n2", "n3"):
         bob.expect_seen("vote", songID=song, state="confirmed")
     assert sorted(song for _, song in town.net.do(lambda: list(car.intents))) == ["n1", "n2", "n3"]
+    assert any(kept.attempt for kept in car.kept_guests.values()), "by what both have kept of the first handshake"
 
 
 def test_the_real_guest_asks_for_the_state_where_its_relay_brings_none(town: Town) -> None:

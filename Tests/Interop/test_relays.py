@@ -7,6 +7,7 @@ import pytest
 from roadmesh_peer import democracy_dj
 from roadmesh_peer.circuit_frames import CloseReason
 from roadmesh_peer.conversation import Conversation
+from roadmesh_peer.link_sides import Initiator
 from roadmesh_peer.mesh_client import Client
 from roadmesh_peer.mesh_host import Host
 from roadmesh_peer.mesh_relay import Relay
@@ -73,18 +74,33 @@ def test_a_guest_out_of_the_hosts_range_joins_through_a_relay_and_its_vote_is_se
     assert {guest.name for guest in car.state.guests} == {"Rita", "Ana", "Bob"}
 
 
-def test_a_stranger_meets_a_host_behind_a_relay_by_xx_and_comes_back_by_ik(net: Net, ana: Client, relay: Relay) -> None:
+def test_a_stranger_meets_a_host_behind_a_relay_by_xx_and_comes_back_by_what_both_have_kept_or_by_ik(
+    net: Net, ana: Client, relay: Relay, car: Host
+) -> None:
     def packets(guest: Client) -> list[int]:
         return [packet[0] for packet in guest.session.packets] if guest.session else []
 
     assert packets(ana) == [Packet.XX_2]
-    assert ana.session
-    first = ana.session
-    first.close("lost")
-    net.until(lambda: ana.is_connected and ana.session is not first, "another circuit")
-    assert packets(ana) == [Packet.IK_2]
+    for attempt in (1, 2):
+        comes_back(net, ana)
+        assert packets(ana) == [], "all was sealed"
+        assert isinstance(ana.session, Initiator) and ana.session.kept and ana.session.kept.attempt == attempt
+        assert ana.session.their_hello and ana.session.their_hello.name == car.name
+        net.until(lambda: {guest.name for guest in car.state.guests} == {"Rita", "Ana"}, "the name that was kept")
+    car.kept_guests.clear()
+    before = car.circuits_asked
+    comes_back(net, ana)
+    assert packets(ana) == [Packet.IK_2] and car.circuits_asked == before + 1, "in the same circuit"
     # Nobody keeps the key of a relay, so the carrier is made as with a stranger.
     assert ana.up and [packet[0] for packet in ana.up.packets] == [Packet.XX_2]
+
+
+def comes_back(net: Net, guest: Client) -> None:
+    """In another circuit of its relay's."""
+    last = guest.session
+    assert last
+    last.close("lost")
+    net.until(lambda: guest.is_connected and guest.session is not last, "another circuit")
 
 
 def test_two_relays_in_a_line_take_a_guest_along(net: Net, roads: Roads, car: Host, relay: Relay) -> None:

@@ -54,8 +54,10 @@ struct Carrier: Sendable {
     /// SDUs of its handshake that the node behind has still to send on the circuit that it has opened last while it had no other, and the
     /// first one after the host has let it in.
     private var awaited = Self.ofUnknownHost
-    /// XX: two packets, and a ping behind the answer. In IK, of who knows the host, it is one packet less.
+    /// XX: two packets, and a ping behind the answer. In IK, of who knows the host, and of who comes back, it is one packet less.
     private static let (ofUnknownHost, ofKnownHost) = (3, 2)
+    /// Bytes of the Noise message of an IK-1: two keys, one of them sealed, and a tag.
+    private static let leastKnownHello = 96
     private var lastSent: UInt64 = 0
 
     /// Whether the host has let the node behind in. A handshake that comes to nothing is not worth the whole state.
@@ -67,7 +69,13 @@ struct Carrier: Sendable {
     /// The node behind has sent something in a circuit. Whether it is let in now, and was not before.
     mutating func passes(_ sdu: [UInt8]) -> Bool {
         guard awaited > 0 else { return false }
-        if awaited == Self.ofUnknownHost, case .knownHello = HandshakePacket(sdu[...]) { awaited = Self.ofKnownHost }
+        switch HandshakePacket(sdu[...]) {
+        case .knownHello where awaited == Self.ofUnknownHost, .rejoinHello where awaited == Self.ofUnknownHost:
+            awaited = Self.ofKnownHost
+        // What was kept of the host is nothing to it any more.
+        case .knownHello(_, let noise) where noise.count >= Self.leastKnownHello: awaited = Self.ofKnownHost
+        default: break
+        }
         awaited -= 1
         return awaited == 0
     }

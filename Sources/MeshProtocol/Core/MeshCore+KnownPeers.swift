@@ -61,6 +61,7 @@ extension MeshCore {
         } else if isResponder {
             let isForRelay = link.place != nil || link.leadsToRelay
             hello.signingKey = isForRelay ? identity.signingKey.map { Array($0.publicKey.rawRepresentation) } : nil
+            hello.rejoins = link.place != nil
         } else {
             hello.relays = relays && link.place == nil
             hello.shownState = link.place == nil ? link.shown.first : nil
@@ -89,6 +90,15 @@ extension MeshCore {
         return forgotten
     }
 
+    /// A link in a circuit is up: something is kept of its handshake, where both sides do that.
+    mutating func keepForRejoining(_ key: ConversationKey, _ peer: Peer, _ publicKey: [UInt8], _ link: Link) {
+        guard let secret = link.machine.rejoinSecret, link.machine.role == .responder || link.hello?.rejoins == true
+        else { return }
+        let kept = Rejoin(
+            secret: secret, attempt: 0, publicKey: publicKey, name: peer.name, signingKey: link.hello?.signingKey)
+        rejoins.keep(kept, for: key, now: now)
+    }
+
     private func newConversation(_ entropy: Entropy) -> Conversation {
         Conversation(epoch: entropy.epoch, holdsUntilStored: holdsUntilStored)
     }
@@ -101,6 +111,7 @@ extension MeshCore {
     private mutating func forget(_ key: ConversationKey) {
         knownPeers[key] = nil
         conversations[key] = nil
+        rejoins.forget(key)
     }
 
     /// Makes room for somebody new. Those with whom nothing was ever exchanged go first: an identity costs nothing, and

@@ -77,6 +77,7 @@ extension MeshCore {
         case .identified(let peer):
             guard let hello = introduce(to: peer, on: id) else { return [] }
             return update(id) { $0.present(as: hello) }
+        case .returning(let kept, let attempt, let record): return returning(kept, attempt, record, on: id)
         case .introduced(let peer, let hello):
             links[id]?.hello = hello
             return answer(Peer(id: peer, name: hello.name), on: id)
@@ -103,6 +104,16 @@ extension MeshCore {
         case .holdReading(let until): return [.holdReading(id, until: until)]
         case .close(let end, let afterFinalFrame): return ended(id, end, afterFinalFrame: afterFinalFrame)
         }
+    }
+
+    /// Somebody says that something is kept here of its last handshake. It costs next to nothing to look.
+    private mutating func returning(
+        _ kept: RejoinID, _ attempt: UInt64, _ record: [UInt8], on id: LinkID
+    ) -> [Action] {
+        let isInCircuit = links[id]?.place != nil
+        let rejoined = isInCircuit ? rejoins.open(kept, attempt: attempt, record[...], now: now) : nil
+        if rejoined != nil, links[id]?.machine.isBusy == false { circuitHandshakes.giveBack() }
+        return update(id) { $0.rejoin(rejoined) }
     }
 
     private mutating func answer(_ peer: Peer, on id: LinkID) -> [Action] {
@@ -161,6 +172,7 @@ extension MeshCore {
         let key = key(peer.id, as: link.machine.role)
         if let forgotten = meet(key, publicKey: publicKey, link.entropy) { actions.append(.forgot(forgotten)) }
         if link.machine.isProved { knownPeers[key]?.isProved = true }
+        keepForRejoining(key, peer, publicKey, link)
         if isCrowded(link) { links[id]?.machine.liveness.bear(silence: Limits.crowdedSilence) }
         links[id]?.machine.liveness.begin(now: now)
         links[id]?.conversation = key

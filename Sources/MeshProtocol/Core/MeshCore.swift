@@ -190,6 +190,8 @@ public struct MeshCore: Sendable {
     /// What was signed last: most relays are sent the same.
     var lastSigned: (entry: SharedLog.Entry, body: [UInt8])?
     var admission = Admission()
+    /// What is kept of handshakes in circuits, for who comes back.
+    var rejoins = RejoinTable()
     /// What others have to prove before they are let in.
     public var door = Door()
     /// What this node can prove where it joins.
@@ -201,7 +203,7 @@ public struct MeshCore: Sendable {
     /// Handshakes that others have begun.
     private var handshakes = RateLimit(
         perSecond: Limits.handshakesPerSecond, burst: Limits.handshakeBurst, now: .zero)
-    private var circuitHandshakes = RateLimit(
+    var circuitHandshakes = RateLimit(
         perSecond: Limits.circuitHandshakesPerSecond, burst: Limits.circuitHandshakeBurst, now: .zero)
 
     /// What went wrong, by kind.
@@ -275,7 +277,6 @@ public struct MeshCore: Sendable {
         // Nobody's relay takes the places of those who come through another.
         return halfOpen >= Limits.halfOpenCircuits
             || links.halfOpen(over: place.carrier) >= Limits.halfOpenCircuitsOfRelay
-            || !circuitHandshakes.allows(now: now)
     }
 
     // MARK: Links
@@ -298,6 +299,8 @@ public struct MeshCore: Sendable {
             local: identity, prologue: prologues[place == nil ? .direct : .circuit] ?? [],
             ephemeral: entropy.ephemeralKey, expected: expected,
             expectedKey: known.flatMap { knownPeers[key($0, as: .initiator)]?.publicKey },
+            rejoin: place == nil ? nil : known.flatMap { rejoins.next(key($0, as: .initiator), now: now) },
+            mayRejoin: place != nil,
             joined: isCarrier ? [] : expected.map { joined(withHead: $0) } ?? [],
             heard: role == .initiator && place == nil ? advertised : nil,
             secret: isCarrier ? nil : secret(for: expected),
@@ -315,6 +318,7 @@ public struct MeshCore: Sendable {
             links[id]?.place = place
             return update(id) { $0.end(.circuit(.noRoom)) }
         }
+        if place != nil, role == .responder { links[id]?.machine.isBusy = !circuitHandshakes.allows(now: now) }
         let standing = known.flatMap { introduce(to: $0, on: id) }
         return update(id) { machine in
             // It is closed already, and that is no misbehaviour.

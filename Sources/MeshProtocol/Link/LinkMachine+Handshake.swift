@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The handshake (`docs/protocol.md`, "Handshake"): a stranger's in three packets, a known responder's in two.
+/// The handshake (`docs/protocol.md`, "Handshake"): a stranger's in three packets, a known responder's in two, and one without an agreement
+/// of keys for who was linked just now.
 extension LinkMachine {
     /// The channel has opened. An initiator that knows the responder's key introduces itself at once.
     mutating func opened(as hello: Hello?) -> [Action] {
         guard role == .initiator else { return [] }
+        if let rejoin = keys.rejoin, let hello { return comeBack(with: rejoin, as: hello) }
+        return introduce(as: hello)
+    }
+
+    private mutating func introduce(as hello: Hello?) -> [Action] {
         guard let key = keys.expectedKey, let hello else { return greet() }
         guard var handshake = handshake(.ik, as: .initiator, remote: key),
             let noise = handshake.write(payload: Self.payload(.appStart(hello)))
@@ -37,19 +43,41 @@ extension LinkMachine {
         switch (phase, packet) {
         case (.listening, .unknownHello(let major, let noise)): return hello(major: major) ?? identify(with: noise)
         case (.listening, .knownHello(let major, let noise)): return hello(major: major) ?? recognise(noise)
+        case (.listening(again: false), .rejoinHello(let major, let id, let attempt, let record)):
+            return hello(major: major) ?? [.returning(id, attempt: attempt, record: Array(record))]
+        case (.rejoining(let hello), .clearRefusal(_, .unknownKey)):
+            (sealed, keys.rejoin) = (nil, nil)
+            return introduce(as: hello)
         case (.identifying(let handshake), .unknownFinish(let noise)): return finish(handshake, noise)
         case (.greeting(let handshake), .unknownReply(let noise)): return identified(handshake, noise)
         case (.recognising(let handshake), .knownReply(let noise)): return recognised(handshake, noise, now: now)
         // Who has the head of a known responder and not its key is another responder, or nobody's friend.
         case (.recognising, .clearRefusal(_, .unknownKey)): return end(.misbehaved(.changedIdentity))
-        case (.greeting, .clearRefusal(_, .version)), (.recognising, .clearRefusal(_, .version)):
+        case (.greeting, .clearRefusal(_, .version)), (.recognising, .clearRefusal(_, .version)),
+            (.rejoining, .clearRefusal(_, .version)):
             return end(.refused(.version))
-        case (.greeting, .clearRefusal(_, .busy)), (.recognising, .clearRefusal(_, .busy)): return end(.busy)
+        case (.greeting, .clearRefusal(_, .busy)), (.recognising, .clearRefusal(_, .busy)),
+            (.rejoining, .clearRefusal(_, .busy)):
+            return end(.busy)
         default: return end(.misbehaved(.badHandshake))
         }
     }
 
     // MARK: The initiator's side
+
+    /// This side has kept something of its last handshake with the responder, and says who it is with that.
+    private mutating func comeBack(with rejoin: Rejoin, as hello: Hello) -> [Action] {
+        var (channel, hash) = rejoin.secret.keys(ofAttempt: rejoin.attempt, as: .initiator)
+        let record = channel.seal(Self.payload(.appStart(hello.brief)))
+        (sealed, handshakeHash, remoteKey) = (channel, hash, rejoin.publicKey)
+        phase = .rejoining(hello)
+        return send(
+            .rejoinHello(
+                major: ProtocolVersion.major, rejoin.secret.id, attempt: rejoin.attempt, record: record[...]))
+    }
+
+    /// Whether the answer may still be that the responder has kept nothing.
+    var isRejoining: Bool { if case .rejoining = phase { true } else { false } }
 
     private mutating func greet() -> [Action] {
         guard var handshake = handshake(.xx, as: .initiator),
@@ -93,7 +121,23 @@ extension LinkMachine {
         return end(.refused(.version), afterFinalFrame: true)
     }
 
+    /// An initiator has come back; nil where nothing is kept of it, and it has to begin as others do.
+    mutating func rejoin(_ rejoined: Rejoined?) -> [Action] {
+        guard case .listening(again: false) = phase else { return [] }
+        guard let rejoined else {
+            phase = .listening(again: true)
+            return send(.clearRefusal(major: ProtocolVersion.major, .unknownKey))
+        }
+        (sealed, handshakeHash) = (rejoined.channel, rejoined.hash)
+        var frames = FrameReader(rejoined.plaintext[...])
+        guard case .frame(.appStart(let hello)) = frames.next() else { return end(.misbehaved(.badHandshake)) }
+        return introduce(
+            Initiator(id: rejoined.peer, hello: hello.completed(with: rejoined.kept), mayBeLate: true),
+            key: rejoined.kept.publicKey)
+    }
+
     private mutating func identify(with noise: ArraySlice<UInt8>) -> [Action] {
+        if isBusy { return turnAway() }
         guard var handshake = handshake(.xx, as: .responder),
             handshake.read(noise) != nil, let reply = handshake.write(payload: [])
         else { return end(.misbehaved(.badHandshake)) }
@@ -102,6 +146,7 @@ extension LinkMachine {
     }
 
     private mutating func recognise(_ noise: ArraySlice<UInt8>) -> [Action] {
+        if isBusy { return turnAway() }
         guard var handshake = handshake(.ik, as: .responder) else { return end(.misbehaved(.badHandshake)) }
         guard let payload = handshake.read(noise) else {
             _ = send(.clearRefusal(major: ProtocolVersion.major, .unknownKey))
@@ -123,11 +168,15 @@ extension LinkMachine {
             return end(.misbehaved(.badHandshake))
         }
         let id = Identity.peerID(publicKey: key)
+        return introduce(Initiator(id: id, hello: hello, handshake: isFinished ? nil : handshake), key: key)
+    }
+
+    private mutating func introduce(_ initiator: Initiator, key: [UInt8]) -> [Action] {
         remoteKey = key
-        phase = .admitting(Initiator(id: id, hello: hello, handshake: isFinished ? nil : handshake))
+        phase = .admitting(initiator)
         // Who needs something to be known that this version does not know is told so.
-        if hello.unknownPart != nil { return refuse(.version) }
-        return [.introduced(id, hello)]
+        if initiator.hello.unknownPart != nil { return refuse(.version) }
+        return [.introduced(initiator.id, initiator.hello)]
     }
 
     mutating func reply(to initiator: Initiator, with answer: Frame) -> [Action] {
@@ -164,6 +213,7 @@ extension LinkMachine {
     private mutating func seal(_ handshake: NoiseHandshake) {
         sealed = SealedChannel(handshake, role: role)
         handshakeHash = handshake.handshakeHash
+        if keys.mayRejoin { rejoinSecret = RejoinSecret(handshake) }
     }
 
     private mutating func send(_ packet: HandshakePacket) -> [Action] {

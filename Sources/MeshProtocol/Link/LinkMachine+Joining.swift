@@ -11,16 +11,19 @@ extension LinkMachine {
         case presenting(NoiseHandshake)
         /// Initiator: `knownHello` is out. To `connected` or the end.
         case recognising(NoiseHandshake)
+        /// Initiator: `rejoinHello` is out. To `connected`, `recognising` or the end.
+        case rejoining(Hello)
         /// Initiator: everything is said, and the responder's answer is due. To `connected` or the end.
         case answering(Peer.ID)
-        /// Responder: the initiator's first packet is due. To `identifying`, `admitting` or the end.
-        case listening
+        /// Responder: the initiator's first packet is due, perhaps again since nothing is kept of it. To `identifying`, `admitting` or the
+        /// end.
+        case listening(again: Bool)
         /// Responder: `unknownReply` is out. To `admitting` or the end.
         case identifying(NoiseHandshake)
         /// Responder: `admit` or `refuse` is due. To `confirming`, `connected` or the end.
         case admitting(Initiator)
-        /// Responder: `knownReply` is out; only the initiator's first record proves that its hello was no replay. To
-        /// `connected`.
+        /// Responder: the answer is out; only the initiator's first record proves that its hello was no replay, and has not come
+        /// late. To `connected`.
         case confirming(Initiator)
         /// Responder: a `challenge` is out, and a `proof` is due. To `connected` or the end.
         case proving(Initiator, ProofStep)
@@ -34,6 +37,8 @@ extension LinkMachine {
         var hello: Hello
         /// The handshake that the answer belongs into, where it is not finished.
         var handshake: NoiseHandshake?
+        /// It has come back, and what it said may have been kept back on the way.
+        var mayBeLate = false
     }
 
     /// What a link needs to know of its node, and of the node it dials.
@@ -46,6 +51,10 @@ extension LinkMachine {
         var expected: Peer.ID?
         /// The key of the responder that was dialled, where it is known.
         var expectedKey: [UInt8]?
+        /// What is kept of the last handshake with the responder that was dialled.
+        var rejoin: Rejoin?
+        /// Something of this handshake is kept.
+        var mayRejoin = false
         /// Those who were joined before and may be the responder that was dialled: nobody else is then.
         var joined: [Peer.ID] = []
         /// The flags that the responder was heard to advertise. Nil for responders, and where nothing was heard.
@@ -63,8 +72,10 @@ extension LinkMachine {
         if case .proving(let initiator, .proved(let proof)) = phase { return admitProved(initiator, proof, as: hello) }
         guard case .admitting(let initiator) = phase else { return [] }
         guard initiator.handshake != nil else {
-            control.enqueue(.selfInfo(hello))
-            return connect(initiator) + [.wake]
+            control.enqueue(.selfInfo(initiator.mayBeLate ? hello.brief : hello))
+            guard initiator.mayBeLate else { return connect(initiator) + [.wake] }
+            phase = .confirming(initiator)
+            return [.wake]
         }
         phase = .confirming(initiator)
         return reply(to: initiator, with: .selfInfo(hello))
@@ -102,13 +113,15 @@ extension LinkMachine {
 
     /// The responder has answered: the initiator is in.
     private mutating func accept(_ hello: Hello, of responder: Peer.ID, now: MeshInstant) -> [Action] {
+        let hello = keys.rejoin.map { hello.completed(with: $0) } ?? hello
         if hello.unknownPart != nil { return leave(with: .refused(.version)) }
         if let heard = keys.heard, hello.flags.wereStripped(from: heard) {
             return end(.misbehaved(.strippedAdvertisement))
         }
         guard isProof(hello, of: responder) else { return end(.misbehaved(.unprovenHost)) }
-        // At once: a responder that knew our key waits for this to be sure that we are no replay.
-        control.enqueue(.ping(liveness.ask(now: now)))
+        // At once: a responder that knew us waits for a record to be sure that we are no replay, and are there. Who has come back says no
+        // more than that.
+        if keys.rejoin != nil { owesRecord = true } else { control.enqueue(.ping(liveness.ask(now: now))) }
         return connect(to: responder, hello) + [.wake]
     }
 }

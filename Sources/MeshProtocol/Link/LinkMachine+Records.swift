@@ -5,6 +5,7 @@ extension LinkMachine {
     /// A record has arrived.
     mutating func receivedRecord(_ record: ArraySlice<UInt8>, now: MeshInstant) -> [Action] {
         guard let plaintext = sealed?.open(record) else { return end(.misbehaved(.forgedRecord)) }
+        if isRejoining, let remoteKey { phase = .answering(Identity.peerID(publicKey: remoteKey)) }
         guard case .confirming(let initiator) = phase else { return receivedFrames(plaintext[...], now: now) }
         return connect(initiator) + receivedFrames(plaintext[...], now: now)
     }
@@ -106,7 +107,8 @@ extension LinkMachine {
             if fill(&plaintext, to: room, lane: .latest, next: { nil }) { hasWelcomeLeft = true }
             if !plaintext.bytes.isEmpty { earlyRecords += 1 }
         }
-        guard !plaintext.bytes.isEmpty, let sdu = sealed?.seal(plaintext.bytes) else { return nil }
+        guard !plaintext.bytes.isEmpty || owesRecord, let sdu = sealed?.seal(plaintext.bytes) else { return nil }
+        owesRecord = false
         return Outgoing(sdu: sdu, latestHasLeft: latestHasLeft)
     }
 

@@ -10,6 +10,10 @@
 ///     connected ◄────────── knownReply(selfInfo) ◄─ admit()
 ///     ping ───────────────────────────────────────► connected
 ///
+///     opened ──► rejoinHello(appStart) ───────────► returning ──► rejoin(), introduced ──► (admission)
+///     connected ◄────────── record(selfInfo) ◄───── admit()
+///     ping ───────────────────────────────────────► connected
+///
 ///     opened ──► unknownHello ───────────────────►
 ///     identified ◄────────────────── unknownReply ◄
 ///     present() ──► unknownFinish(appStart) ─────► introduced ──► (admission)
@@ -21,6 +25,8 @@ struct LinkMachine: Sendable {
         case wake
         /// The responder's identity is proved: answer with `present`. Initiators only.
         case identified(Peer.ID)
+        /// The initiator claims that this side has kept something of its last handshake: answer with `rejoin`. Responders only.
+        case returning(RejoinID, attempt: UInt64, record: [UInt8])
         /// The initiator is proved and has introduced itself: answer with `admit`, `challenge` or `refuse`. Responders only.
         case introduced(Peer.ID, Hello)
         /// The initiator claims to know the secret of this invitation, or the PIN where that is empty: answer with `agree` or
@@ -57,7 +63,7 @@ struct LinkMachine: Sendable {
     }
 
     let role: LinkRole
-    let keys: Keys
+    var keys: Keys
     var phase: Phase
     var handshakeDeadline: MeshInstant
 
@@ -67,6 +73,12 @@ struct LinkMachine: Sendable {
     var remoteKey: [UInt8]?
     /// A hash of everything that was said in the handshake, once it is done.
     var handshakeHash: [UInt8]?
+    /// What may be kept of the handshake, once it is done.
+    var rejoinSecret: RejoinSecret?
+    /// A record leaves next, also where nothing is in it.
+    var owesRecord = false
+    /// A responder that does no arithmetic for strangers at present.
+    var isBusy = false
     /// An initiator's own run of a proof, and what it has agreed on.
     var ownRun: (run: CPace, agreement: CPace.Agreement?)?
     /// Both sides have proved to know the same secret, on this link.
@@ -93,7 +105,7 @@ struct LinkMachine: Sendable {
     init(role: LinkRole, keys: Keys, handshakeTime: Duration = Limits.answerTimeout, now: MeshInstant) {
         self.role = role
         self.keys = keys
-        phase = role == .responder ? .listening : .ended
+        phase = role == .responder ? .listening(again: false) : .ended
         handshakeDeadline = now + handshakeTime
         liveness = Liveness(role, now: now)
         rate = RateLimit(perSecond: Limits.framesPerSecond, burst: Limits.frameBurst, now: now)
@@ -128,7 +140,7 @@ struct LinkMachine: Sendable {
     }
 
     /// Whether nothing of its own can have to leave.
-    var hasNothing: Bool { packets.isEmpty && lanes.isEmpty && control.isEmpty }
+    var hasNothing: Bool { packets.isEmpty && lanes.isEmpty && control.isEmpty && !owesRecord }
 
     /// When `tick` is due.
     var deadline: MeshInstant? {
@@ -148,7 +160,9 @@ struct LinkMachine: Sendable {
     mutating func received(_ sdu: [UInt8], now: MeshInstant) -> [Action] {
         guard !hasEnded else { return [] }
         liveness.heard()
-        return sealed == nil ? receivedPacket(sdu[...], now: now) : receivedRecord(sdu[...], now: now)
+        // Who is not known any more is told so in the clear, where an answer was to be sealed.
+        let isPacket = sealed == nil || isRejoining && sdu.count < NoiseCipher.tagBytes
+        return isPacket ? receivedPacket(sdu[...], now: now) : receivedRecord(sdu[...], now: now)
     }
 
     /// Time has passed: see `deadline`.

@@ -22,6 +22,9 @@ public struct RateLimit: Hashable, Sendable {
         return true
     }
 
+    /// Gives one back that has cost nothing.
+    mutating func giveBack() { paidUntil -= pause }
+
     /// When the next one fits: at once where it does already.
     public func opens(now: MeshInstant) -> MeshInstant {
         let fits = paidUntil + pause - pause * burst

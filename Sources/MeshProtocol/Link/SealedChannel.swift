@@ -6,7 +6,10 @@ struct SealedChannel: Sendable {
     private var incoming: NoiseCipher
 
     init(_ handshake: NoiseHandshake, role: LinkRole) {
-        let ciphers = handshake.split()
+        self.init(handshake.split(), role: role)
+    }
+
+    init(_ ciphers: (initiatorToResponder: NoiseCipher, responderToInitiator: NoiseCipher), role: LinkRole) {
         outgoing = role == .initiator ? ciphers.initiatorToResponder : ciphers.responderToInitiator
         incoming = role == .initiator ? ciphers.responderToInitiator : ciphers.initiatorToResponder
     }

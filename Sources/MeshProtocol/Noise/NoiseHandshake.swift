@@ -93,6 +93,13 @@ public struct NoiseHandshake: Sendable {
         precondition(isComplete, "a handshake has its keys when it is complete")
         return symmetric.split()
     }
+
+    /// A secret that only the two sides know and no record is sealed with, when complete: the third output of the HKDF that gives the
+    /// ciphers their keys (4.3).
+    func exportSecret() -> SymmetricKey {
+        precondition(isComplete, "a handshake has its keys when it is complete")
+        return symmetric.exportSecret()
+    }
 }
 
 extension NoiseHandshake {

@@ -54,16 +54,32 @@ struct NoiseSymmetricState: Sendable {
         return (NoiseCipher(key: keys.first), NoiseCipher(key: keys.second))
     }
 
-    /// Noise's HKDF with two outputs (4.3), which is RFC 5869's with the chaining key for salt and no information. It is
-    /// built of HMAC here so that no key is ever in an array: a `SymmetricKey` is wiped when it is let go.
+    /// A secret beside the keys of the two directions: of the HKDF that gives these, the third output.
+    func exportSecret() -> SymmetricKey {
+        let (extracted, _, second) = outputs(from: UnsafeRawBufferPointer(start: nil, count: 0))
+        return Self.code(using: extracted) { code in
+            second.withUnsafeBytes { code.update(data: $0) }
+            code.update(data: [3])
+        }
+    }
+
     private func derive(from secret: UnsafeRawBufferPointer) -> (first: SymmetricKey, second: SymmetricKey) {
+        let (_, first, second) = outputs(from: secret)
+        return (first, second)
+    }
+
+    /// Noise's HKDF with two outputs (4.3) and what they are made of, which is RFC 5869's with the chaining key for salt and no information. It is
+    /// built of HMAC here so that no key is ever in an array: a `SymmetricKey` is wiped when it is let go.
+    private func outputs(
+        from secret: UnsafeRawBufferPointer
+    ) -> (extracted: SymmetricKey, first: SymmetricKey, second: SymmetricKey) {
         let extracted = Self.code(using: chainingKey) { $0.update(data: secret) }
         let first = Self.code(using: extracted) { $0.update(data: [1]) }
         let second = Self.code(using: extracted) { code in
             first.withUnsafeBytes { code.update(data: $0) }
             code.update(data: [2])
         }
-        return (first, second)
+        return (extracted, first, second)
     }
 
     private static func code(using key: SymmetricKey, of feed: (inout HMAC<SHA256>) -> Void) -> SymmetricKey {

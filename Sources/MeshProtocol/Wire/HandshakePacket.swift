@@ -12,6 +12,8 @@ public enum HandshakePacket: Hashable, Sendable {
     case knownHello(major: UInt8, noise: ArraySlice<UInt8>)
     /// The responder's answer to it, with its own hello.
     case knownReply(noise: ArraySlice<UInt8>)
+    /// An initiator that was linked with the responder just now begins, by what both have kept of that.
+    case rejoinHello(major: UInt8, RejoinID, attempt: UInt64, record: ArraySlice<UInt8>)
     /// The responder does not go on. Nothing vouches for this packet.
     case clearRefusal(major: UInt8, ClearRefusal)
 
@@ -19,7 +21,7 @@ public enum HandshakePacket: Hashable, Sendable {
     public enum ClearRefusal: UInt8, Hashable, Sendable {
         /// It speaks another major version.
         case version = 2
-        /// It cannot read a known hello: it has another key than the initiator believes.
+        /// It cannot read a known hello: it has another key than the initiator believes. Or it has kept nothing of who comes back.
         case unknownKey = 5
         /// `Limits.halfOpenLinks` handshakes are under way.
         case busy = 6
@@ -46,6 +48,7 @@ public enum HandshakePacket: Hashable, Sendable {
         case knownHello = 4
         case knownReply = 5
         case clearRefusal = 6
+        case rejoinHello = 7
     }
 
     /// Reads a packet. Nil where it is none.
@@ -61,6 +64,11 @@ public enum HandshakePacket: Hashable, Sendable {
         case .unknownReply: self = .unknownReply(noise: reader.rest)
         case .unknownFinish: self = .unknownFinish(noise: reader.rest)
         case .knownReply: self = .knownReply(noise: reader.rest)
+        case .rejoinHello:
+            guard let major = reader.byte(), let id: UInt64 = reader.integer(), let attempt = reader.varint() else {
+                return nil
+            }
+            self = .rejoinHello(major: major, RejoinID(value: id), attempt: attempt, record: reader.rest)
         case .clearRefusal:
             guard let major = reader.byte(), let reason = reader.byte().flatMap(ClearRefusal.init(rawValue:)) else {
                 return nil
@@ -77,7 +85,17 @@ public enum HandshakePacket: Hashable, Sendable {
         case .unknownFinish(let noise): [Kind.unknownFinish.rawValue] + noise
         case .knownHello(let major, let noise): [Kind.knownHello.rawValue, major] + noise
         case .knownReply(let noise): [Kind.knownReply.rawValue] + noise
+        case .rejoinHello(let major, let id, let attempt, let record): Self.rejoin(major, id, attempt) + record
         case .clearRefusal(let major, let reason): [Kind.clearRefusal.rawValue, major, reason.rawValue]
         }
+    }
+
+    private static func rejoin(_ major: UInt8, _ id: RejoinID, _ attempt: UInt64) -> [UInt8] {
+        var writer = WireWriter()
+        writer.byte(Kind.rejoinHello.rawValue)
+        writer.byte(major)
+        writer.integer(id.value)
+        writer.varint(attempt)
+        return writer.bytes
     }
 }

@@ -21,6 +21,8 @@ public struct Hello: Hashable, Sendable {
     public var signingKey: [UInt8]?
     /// The sender takes circuits, and wants the state signed.
     public var relays = false
+    /// The sender keeps something of the handshake, for who comes back. A host's in a circuit.
+    public var rejoins = false
     /// Where circuits through the sender lead; nil within where that is nowhere at present, nil for who is the end of the way.
     public var route: Route??
     /// The last state of the responder's that an initiator has.
@@ -58,6 +60,7 @@ public struct Hello: Hashable, Sendable {
         static let relays: UInt8 = 6
         static let route: UInt8 = 7
         static let shownState: UInt8 = 8
+        static let rejoins: UInt8 = 9
         static let conversation: UInt8 = 128
         static let flags: UInt8 = 129
 
@@ -94,7 +97,7 @@ public enum ProtocolVersion {
 }
 
 extension WireWriter {
-    /// The conversation and the name are always there, the rest where it says something.
+    /// The conversation is always there, the rest where it says something.
     mutating func hello(_ hello: Hello) {
         part(Hello.Part.conversation) { part in
             part.integer(hello.resumption.epoch)
@@ -102,7 +105,7 @@ extension WireWriter {
             part.integer(hello.resumption.theirEpoch)
             part.varint(hello.resumption.delivered)
         }
-        part(Hello.Part.name) { $0.append(hello.name.utf8) }
+        if !hello.name.isEmpty { part(Hello.Part.name) { $0.append(hello.name.utf8) } }
         if hello.minorVersion != 0 { part(Hello.Part.minorVersion) { $0.byte(hello.minorVersion) } }
         if hello.silence != Limits.pongTimeout {
             part(Hello.Part.silence) { $0.varint(UInt64(clamping: hello.silence.components.seconds)) }
@@ -123,6 +126,7 @@ extension WireWriter {
         if hello.relays { part(Hello.Part.relays) { _ in } }
         if let route = hello.route { part(Hello.Part.route) { $0.route(route) } }
         if let state = hello.shownState { part(Hello.Part.shownState) { $0.integer(state.value) } }
+        if hello.rejoins { part(Hello.Part.rejoins) { _ in } }
         if let unknown = hello.unknownPart { part(unknown) { _ in } }
     }
 
@@ -162,6 +166,7 @@ private struct HelloReader {
     private var relays = false
     private var route: Route??
     private var shownState: StateName?
+    private var rejoins = false
     private var unknownPart: UInt8?
 
     var hello: Hello? {
@@ -171,7 +176,7 @@ private struct HelloReader {
             flags: flags)
         (hello.proof, hello.unknownPart) = (proof, unknownPart)
         (hello.signingKey, hello.relays, hello.route) = (signingKey, relays, route)
-        hello.shownState = shownState
+        (hello.shownState, hello.rejoins) = (shownState, rejoins)
         return hello
     }
 
@@ -198,6 +203,7 @@ private struct HelloReader {
         case Hello.Part.shownState:
             guard let name = value.stateName() else { return false }
             shownState = name
+        case Hello.Part.rejoins: rejoins = true
         case let type where Hello.Part.isCritical(type): unknownPart = unknownPart ?? type
         default: break
         }

@@ -13,6 +13,7 @@ from .circuit_frames import CircuitOpen
 from .circuits import Circuit, Circuits
 from .conversation import Impossible
 from .noise_link import CIRCUIT, DIRECT, ClearlyRefused, Forged, Key, Records, prologue
+from .rejoin import Kept
 from .signed_state import MOST_NAMES, NAME_BYTES, ForgedState
 from .wire import (
     TAG_BYTES,
@@ -50,6 +51,9 @@ class Owner(Protocol):
 
     def admitted(self, link: Link) -> Hello | int:
         """A responder's: its hello, or the reason of its refusal."""
+
+    def kept(self, identifier: bytes) -> Kept | None:
+        """A responder's: what it has kept of a handshake."""
 
     def connected(self, link: Link) -> None: ...
 

@@ -6,8 +6,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from .link import ANSWER, ANSWER_OF_A_HOP, FINAL_FRAME, TO_BE_CONNECTED, Link, Misbehaviour, Owner
-from .noise_link import Handshake, Key, Packet
-from .wire import Frame, Hello, Kind, app_start, frames, identifier, refusal, self_info
+from .noise_link import ClearReason, Forged, Handshake, Key, Packet, read_clear_refusal
+from .rejoin import KEPT_FOR, Kept, Rejoin
+from .wire import MAJOR_VERSION, TAG_BYTES, Frame, Hello, Kind, app_start, frames, identifier, refusal, self_info
 
 
 class Initiator(Link):
@@ -20,11 +21,13 @@ class Initiator(Link):
         hello: Callable[[bytes], Hello],
         wanted: bytes,
         known: bytes | None = None,
+        kept: Kept | None = None,
         critical: int = 0,
         in_circuit: bool = False,
         hops: int = 0,
     ) -> None:
-        """The other side's identifier has to begin with what is wanted. `critical` are the flags that were heard."""
+        """The other side's identifier has to begin with what is wanted. `critical` are the flags that were heard. What is `kept` of the
+        last handshake is tried first, and what is known of its key then."""
         super().__init__(owner, key, mtu, is_initiator=True, in_circuit=in_circuit)
         self._hello = hello
         self._wanted = wanted
@@ -32,10 +35,39 @@ class Initiator(Link):
         self.is_known = known is not None
         self.patience = ANSWER + ANSWER_OF_A_HOP * hops
         self._handshake = Handshake(key, host_key=known, prologue=self.prologue)
-        if known is None:
+        self.kept = kept if known is not None else None
+        if self.kept and known is not None:
+            self._rejoin(self.kept, hello(known))
+        elif known is None:
             self.packets_to_send = [self._handshake.write(Packet.XX_1)]
         else:
             self.packets_to_send = [self._handshake.write(Packet.IK_1, bytes(app_start(hello(known))))]
+
+    def _rejoin(self, kept: Kept, hello: Hello) -> None:
+        kept.attempt += 1
+        self.their_key = kept.their_key
+        self._records = kept.records(kept.attempt, is_initiator=True)
+        record = self._records.seal(bytes(app_start(hello.called(""))))
+        self.packets_to_send = [bytes(Rejoin(kept.identifier, kept.attempt, record))]
+
+    def _take_record(self, sdu: bytes) -> None:
+        refused = read_clear_refusal(sdu)
+        if self.kept is None or self.is_connected or len(sdu) >= TAG_BYTES or refused is None:
+            super()._take_record(sdu)
+        elif refused.reason != ClearReason.UNKNOWN_KEY:
+            raise refused
+        else:
+            # The host has forgotten it, and is told who this is as by anybody whose key it does not have.
+            hello = self._hello(self.their_key)
+            self.kept = self._records = None
+            self.packets_to_send.append(self._handshake.write(Packet.IK_1, bytes(app_start(hello))))
+
+    def keeps(self) -> Kept | None:
+        """What is kept of this handshake, where there was one and the host keeps it too."""
+        hello = self.their_hello
+        if not self.in_circuit or self.kept or hello is None or not hello.rejoins:
+            return None
+        return Kept(self._handshake.secret, self.their_key, hello.name, hello.signing_key, self._owner.now() + KEPT_FOR)
 
     def _take_packet(self, sdu: bytes) -> None:
         if self.is_known:
@@ -56,7 +88,8 @@ class Initiator(Link):
 
     def _take_early_frame(self, frame: Frame) -> None:
         if frame.kind == Kind.SELF_INFO:
-            self.their_hello = Hello.read(frame.body)
+            hello = Hello.read(frame.body)
+            self.their_hello = self.kept.completed(hello) if self.kept else hello
             # In a circuit nothing was advertised that this could be compared with.
             if self.their_hello.critical & ~self._critical and not self.in_circuit:
                 raise Misbehaviour("strippedAdvertisement")
@@ -79,6 +112,8 @@ class Responder(Link):
         self.patience = TO_BE_CONNECTED + ANSWER_OF_A_HOP * hops
         self._handshake: Handshake | None = None
         self._awaits_record = False
+        self._has_forgotten = False
+        self.kept: Kept | None = None
 
     def refuse_clearly(self, packet: bytes) -> None:
         self.packets_to_send.append(packet)
@@ -89,8 +124,46 @@ class Responder(Link):
         """After an IK-1 only to somebody who has shown that it is no replay."""
         return not self._awaits_record
 
+    def _take_rejoin(self, rejoin: Rejoin) -> None:
+        """Who is known by what was kept of it says who it is again, if this attempt is new."""
+        kept = self._owner.kept(rejoin.identifier) if self.in_circuit else None
+        payload = None
+        if kept and rejoin.attempt > kept.attempt:
+            records = kept.records(rejoin.attempt, is_initiator=False)
+            try:
+                payload = records.open(rejoin.record)
+            except Forged:
+                pass
+        if kept is None or payload is None:
+            self._has_forgotten = True
+            self.packets_to_send.append(bytes((Packet.CLEAR_REFUSAL, MAJOR_VERSION, ClearReason.UNKNOWN_KEY)))
+            return
+        kept.attempt = rejoin.attempt
+        self.kept, self._records, self.their_key = kept, records, kept.their_key
+        self.their_hello = kept.completed(self._introduction(payload))
+        answer = self._owner.admitted(self)
+        if isinstance(answer, Hello):
+            self.packets_to_send.append(records.seal(bytes(self_info(answer.called("")))))
+            self._awaits_record = True
+        else:
+            self.finish(refusal(answer), f"refused {answer}")
+
+    def keeps(self) -> Kept | None:
+        """What is kept of this handshake, where there was one in a circuit."""
+        if not self.in_circuit or self.kept or self._handshake is None or self.their_hello is None:
+            return None
+        return Kept(self._handshake.secret, self.their_key, self.their_hello.name, b"", self._owner.now() + KEPT_FOR)
+
+    def _introduction(self, payload: bytes) -> Hello:
+        first = next(frames(payload), None)
+        if first is None or first.kind != Kind.APP_START:
+            raise Misbehaviour("badHandshake")
+        return Hello.read(first.body)
+
     def _take_packet(self, sdu: bytes) -> None:
-        if self._handshake is None:
+        if self._handshake is None and sdu[:1] == bytes((Packet.REJOIN,)) and not self._has_forgotten:
+            self._take_rejoin(Rejoin.read(sdu))
+        elif self._handshake is None:
             known = sdu[:1] == bytes((Packet.IK_1,))
             self._handshake = Handshake(self.key, known=known, initiator=False, prologue=self.prologue)
             if known:
@@ -103,11 +176,8 @@ class Responder(Link):
 
     def _answer(self, payload: bytes) -> None:
         assert self._handshake
-        first = next(frames(payload), None)
-        if first is None or first.kind != Kind.APP_START:
-            raise Misbehaviour("badHandshake")
+        self.their_hello = self._introduction(payload)
         self.their_key = self._handshake.their_key
-        self.their_hello = Hello.read(first.body)
         answer = self._owner.admitted(self)
         frame = self_info(answer) if isinstance(answer, Hello) else refusal(answer)
         if self._handshake.known:

@@ -11,6 +11,7 @@ from .link import SILENCE_IN_A_CIRCUIT, Link
 from .link_sides import Initiator
 from .net import SILENCE, Bearer, Net
 from .noise_link import Key
+from .rejoin import Kept
 from .signed_state import ForgedState, Waiting, checked
 from .virtual_air import Heard
 from .ways import NAME_BYTES, RELAYED_NAME_BYTES, Candidate, InnerEnd, cut
@@ -56,6 +57,8 @@ class Client:
         self.wanted = b""
         """The whole identifier of the host, once one was joined or a person has named it."""
         self.known_hosts: list[bytes] = []
+        self.kept_hosts: dict[bytes, Kept] = {}
+        """What is kept of the last handshake in a circuit with each host, by its key."""
         self.conversations: dict[bytes, Conversation] = {}
         self.view = democracy_dj.View()
         self.up: Initiator | None = None
@@ -232,6 +235,7 @@ class Client:
         assert self.up and self.route
         host = self.route.host
         known = next((key for key in self.known_hosts if identifier(key) == host), None)
+        kept = self.kept_hosts.get(known) if known else None
         self._no_route_since = None
         self.session = Initiator(
             self,
@@ -240,6 +244,7 @@ class Client:
             hello=lambda key: self._hello(key, in_circuit=True),
             wanted=host,
             known=known,
+            kept=kept if kept and self.now() < kept.until else None,
             in_circuit=True,
             hops=self.route.hops,
         )
@@ -258,6 +263,9 @@ class Client:
 
     def admitted(self, link: Link) -> Hello | int:
         return Reason.UNSPECIFIED
+
+    def kept(self, identifier: bytes) -> Kept | None:
+        return None
 
     def connected(self, link: Link) -> None:
         if link is not self.up:
@@ -298,6 +306,8 @@ class Client:
         if self.wanted != link.them:
             self.view.forget()
         self.wanted = link.them
+        if isinstance(link, Initiator) and (kept := link.keeps()):
+            self.kept_hosts[link.their_key] = kept
         self.conversation.meet(link.their_hello)
         self.view.begin_link()
         self.signing_key = link.their_hello.signing_key

@@ -17,6 +17,7 @@ from .link import SILENCE_IN_A_CIRCUIT, Link
 from .link_sides import Responder
 from .net import Bearer, Net
 from .noise_link import ClearReason, Key, Packet
+from .rejoin import Kept
 from .signed_state import SigningKey
 from .ways import NAME_BYTES, InnerEnd, cut
 from .wire import (
@@ -61,6 +62,8 @@ class Host:
         self.signing_key = SigningKey(self.key.private)
         self.guests: dict[bytes, HostGuest] = {}
         self.conversations: dict[bytes, Conversation] = {}
+        self.kept_guests: dict[bytes, Kept] = {}
+        """What is kept of handshakes in circuits, by its identifier."""
         self.intents: list[tuple[bytes, str]] = []
         """The votes that have counted: who, and for what."""
         self.ends: list[str] = []
@@ -139,10 +142,20 @@ class Host:
             silence=SILENCE_IN_A_CIRCUIT if link.in_circuit else self.radio.silence,
             signing_key=self.signing_key.public if signs else b"",
         )
+        hello = hello.called(hello.name, hello.signing_key, rejoins=link.in_circuit)
         return dataclasses.replace(hello, critical=self.critical)
+
+    def kept(self, identifier: bytes) -> Kept | None:
+        kept = self.kept_guests.get(identifier)
+        return kept if kept and self.now() < kept.until else None
 
     def connected(self, link: Link) -> None:
         assert link.their_hello
+        if isinstance(link, Responder) and (kept := link.keeps()):
+            old = [one for one, other in self.kept_guests.items() if other.their_key == link.their_key]
+            for one in old:
+                del self.kept_guests[one]
+            self.kept_guests[kept.identifier] = kept
         older = self.guests.pop(link.them, None)
         if older:
             older.link.close("replaced")

@@ -22,6 +22,7 @@ class Packet(IntEnum):
     IK_1 = 4
     IK_2 = 5
     CLEAR_REFUSAL = 6
+    REJOIN = 7
 
 
 class ClearReason(IntEnum):
@@ -129,8 +130,17 @@ class Handshake:
         """Of everything that was said, after the last message."""
         return bytes(self._noise.get_handshake_hash())
 
+    @property
+    def secret(self) -> bytes:
+        """The third output of the HKDF that gives the keys of the records, for who comes back."""
+        chaining_key = self._state.symmetric_state.ck
+        return bytes(self._noise.noise_protocol.hkdf(chaining_key, b"", 3)[2])
+
     def records(self) -> Records:
-        return Records(self._noise)
+        protocol = self._noise.noise_protocol
+        return Records(
+            Direction(bytes(protocol.cipher_state_encrypt.k)), Direction(bytes(protocol.cipher_state_decrypt.k))
+        )
 
 
 REKEY_EVERY = 1 << 16
@@ -173,10 +183,9 @@ class Direction:
 class Records:
     """The sealed part of a link: one record is one SDU."""
 
-    def __init__(self, noise: NoiseConnection) -> None:
-        protocol = noise.noise_protocol
-        self._sending = Direction(bytes(protocol.cipher_state_encrypt.k))
-        self._receiving = Direction(bytes(protocol.cipher_state_decrypt.k))
+    def __init__(self, sending: Direction, receiving: Direction) -> None:
+        self._sending = sending
+        self._receiving = receiving
 
     def seal(self, plaintext: bytes) -> bytes:
         return self._sending.seal(plaintext)

@@ -9,7 +9,7 @@ import struct
 import uuid
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, replace, replace
 from enum import IntEnum
 
 MAJOR_VERSION = 2
@@ -208,6 +208,7 @@ class Part(IntEnum):
     RELAYS = 6
     ROUTE = 7
     STATE = 8
+    REJOINS = 9
     CONVERSATION = 128
     FLAGS = 129
 
@@ -260,6 +261,8 @@ class Hello:
     """Of an initiator: the name of the last state that it has."""
     proof: bytes = b""
     """Of a responder: the kind of its challenges, and what proves it."""
+    rejoins: bool = False
+    """Of a responder in a circuit: it keeps something of the handshake for who comes back."""
     more: bytes = b""
     """Further parts, as they are."""
 
@@ -270,7 +273,9 @@ class Hello:
             + struct.pack(">I", self.their_epoch)
             + varint(self.delivered)
         )
-        out = part(Part.CONVERSATION, standing) + part(Part.NAME, self.name.encode())
+        out = part(Part.CONVERSATION, standing)
+        if self.name:
+            out += part(Part.NAME, self.name.encode())
         if self.minor_version:
             out += part(Part.MINOR_VERSION, bytes((self.minor_version,)))
         if self.silence != 2:
@@ -287,7 +292,13 @@ class Hello:
             out += part(Part.STATE, self.state)
         if self.proof:
             out += part(Part.PROOF, self.proof)
+        if self.rejoins:
+            out += part(Part.REJOINS, b"")
         return out + self.more
+
+    def called(self, name: str, signing_key: bytes = b"", *, rejoins: bool = False) -> Hello:
+        """The same of a sender that is called so: without a name, what is said again to who has kept the rest."""
+        return replace(self, name=name, signing_key=signing_key, rejoins=rejoins)
 
     @classmethod
     def read(cls, body: bytes) -> Hello:
@@ -334,6 +345,7 @@ class Hello:
             route=Route.read(parts[Part.ROUTE]) if Part.ROUTE in parts else None,
             state=Reader(parts[Part.STATE]).take(8) if Part.STATE in parts else b"",
             proof=parts.get(Part.PROOF, b""),
+            rejoins=Part.REJOINS in parts,
         )
 
 

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Crypto
+
+/// Finds what two nodes have kept of the handshake that they had (`docs/protocol.md`, "Rejoining").
+public struct RejoinID: Hashable, Sendable {
+    /// Eight bytes.
+    public let value: UInt64
+
+    /// What was kept under this number.
+    public init(value: UInt64) { self.value = value }
+}
+
+/// A secret that two nodes keep of a handshake in a circuit: with it they are linked again without another agreement of keys. It gives
+/// each attempt keys of its own, so that nothing is ever sealed with the keys of another link.
+struct RejoinSecret: Sendable {
+    private let secret: SymmetricKey
+    /// What the other side finds it by. It tells nothing of the secret.
+    let id: RejoinID
+
+    init(_ handshake: NoiseHandshake) { self.init(handshake.exportSecret()) }
+
+    init(_ secret: SymmetricKey) {
+        self.secret = secret
+        let bytes = Self.expand(secret, "RoadMesh rejoin id", byteCount: RejoinID.byteCount)
+        id = RejoinID(value: bytes.withUnsafeBytes { $0.reduce(0) { $0 << 8 | UInt64($1) } })
+    }
+
+    /// The ciphers of an attempt, and what stands for its handshake's hash.
+    func keys(ofAttempt attempt: UInt64, as role: LinkRole) -> (channel: SealedChannel, hash: [UInt8]) {
+        var info = WireWriter()
+        info.integer(attempt)
+        let keyBytes = SymmetricKeySize.bits256.bitCount / 8
+        let bytes = Self.expand(secret, "RoadMesh rejoin", info.bytes, byteCount: 3 * keyBytes)
+        return bytes.withUnsafeBytes { bytes in
+            func part(_ number: Int) -> Slice<UnsafeRawBufferPointer> {
+                bytes[number * keyBytes..<(number + 1) * keyBytes]
+            }
+            let ciphers = (
+                NoiseCipher(key: SymmetricKey(data: UnsafeRawBufferPointer(rebasing: part(0)))),
+                NoiseCipher(key: SymmetricKey(data: UnsafeRawBufferPointer(rebasing: part(1))))
+            )
+            return (SealedChannel(ciphers, role: role), Array(part(2)))
+        }
+    }
+
+    /// RFC 5869, 2.3.
+    private static func expand(
+        _ secret: SymmetricKey, _ purpose: String, _ info: [UInt8] = [], byteCount: Int
+    ) -> SymmetricKey {
+        HKDF<SHA256>.expand(
+            pseudoRandomKey: secret, info: Array(purpose.utf8) + info, outputByteCount: byteCount)
+    }
+}
+
+/// What one side has kept of a handshake, as a link needs it that begins with it.
+struct Rejoin: Sendable {
+    var secret: RejoinSecret
+    /// Counts from 1. None is used twice.
+    var attempt: UInt64
+    /// The other side's key, and what its hello said that does not change.
+    var publicKey: [UInt8]
+    var name: String
+    var signingKey: [UInt8]?
+}
+
+/// What a node has kept of its handshakes in circuits: for each conversation that of the last. It lives in memory alone.
+struct RejoinTable: Sendable {
+    private struct Entry: Sendable {
+        var rejoin: Rejoin
+        var until: MeshInstant
+    }
+
+    private var entries: [ConversationKey: Entry] = [:]
+    private var keys: [RejoinID: ConversationKey] = [:]
+
+    var count: Int { entries.count }
+
+    /// Keeps what a handshake has given, in place of the last.
+    mutating func keep(_ rejoin: Rejoin, for key: ConversationKey, now: MeshInstant) {
+        forget(key)
+        if entries.count >= Limits.rejoins { forgetOldest() }
+        entries[key] = Entry(rejoin: rejoin, until: now + Limits.rejoinTime)
+        keys[rejoin.secret.id] = key
+    }
+
+    mutating func forget(_ key: ConversationKey) {
+        guard let entry = entries.removeValue(forKey: key) else { return }
+        keys[entry.rejoin.secret.id] = nil
+    }
+
+    private mutating func forgetOldest() {
+        let oldest = entries.min { ($0.value.until, $0.key) < ($1.value.until, $1.key) }
+        if let oldest { forget(oldest.key) }
+    }
+
+    /// The initiator's next attempt in a conversation; nil where it has to agree on keys.
+    mutating func next(_ key: ConversationKey, now: MeshInstant) -> Rejoin? {
+        guard let entry = entries[key], now < entry.until else {
+            forget(key)
+            return nil
+        }
+        entries[key]?.rejoin.attempt += 1
+        return entries[key]?.rejoin
+    }
+
+    /// Opens what an initiator has sent that the responder has kept this of. Nil where it does not open, or the attempt is not later than
+    /// all that were taken: then it is a replay, and keys that were used may not be used again.
+    mutating func open(
+        _ id: RejoinID, attempt: UInt64, _ record: ArraySlice<UInt8>, now: MeshInstant
+    ) -> Rejoined? {
+        guard let key = keys[id], key.role == .responder, let entry = entries[key], now < entry.until,
+            attempt > entry.rejoin.attempt
+        else { return nil }
+        var (channel, hash) = entry.rejoin.secret.keys(ofAttempt: attempt, as: .responder)
+        guard let plaintext = channel.open(record) else { return nil }
+        entries[key]?.rejoin.attempt = attempt
+        return Rejoined(peer: key.peer, kept: entry.rejoin, channel: channel, hash: hash, plaintext: plaintext)
+    }
+}
+
+/// An initiator that a responder knows by what it has kept, and what it says.
+struct Rejoined: Sendable {
+    var peer: Peer.ID
+    var kept: Rejoin
+    var channel: SealedChannel
+    var hash: [UInt8]
+    var plaintext: [UInt8]
+}
+
+extension RejoinID {
+    static let byteCount = 8
+}
+
+extension Hello {
+    /// Without what the other side has kept.
+    var brief: Hello {
+        var brief = self
+        (brief.name, brief.signingKey, brief.rejoins) = ("", nil, false)
+        return brief
+    }
+
+    /// With what was kept of the sender.
+    func completed(with kept: Rejoin) -> Hello {
+        var hello = self
+        (hello.name, hello.signingKey) = (kept.name, kept.signingKey)
+        return hello
+    }
+}

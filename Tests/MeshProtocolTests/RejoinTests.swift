@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+@testable import MeshProtocol
+
+@Suite("A guest that comes back behind another relay")
+struct RejoinTests {
+    /// A host with two relays, and a guest that was behind the first and is linked with the second.
+    private func between(_ guest: String = "Ana") -> Convoy {
+        var convoy = Convoy(relays: ["One", "Two"], guests: [guest])
+        convoy.dial("One", "Car")
+        convoy.dial("Two", "Car")
+        convoy.join(guest, through: "One")
+        convoy.cut(guest, from: "One")
+        convoy.lead("Two", hops: 1)
+        convoy.dial(guest, "Two")
+        return convoy
+    }
+
+    /// Bytes that have passed the link between the second relay and the host, both ways.
+    private func bytes(_ convoy: Convoy) -> Int {
+        [("Two", "Car"), ("Car", "Two")].reduce(0) { sum, ends in
+            let end = convoy.link(ends.0, to: ends.1).map { Convoy.End(node: ends.0, link: $0) }
+            return sum + (end.flatMap { convoy.sent[$0] } ?? []).reduce(0) { $0 + $1.count }
+        }
+    }
+
+    /// What the guest says first in a circuit that it opens now; nothing has left yet.
+    private func firstPacket(_ convoy: inout Convoy) -> [UInt8] {
+        convoy.isHeldUp = true
+        defer { convoy.isHeldUp = false }
+        let id = convoy.openCircuit("Ana", through: "Two")
+        return convoy.nodes["Ana"]?.core.links[id]?.machine.packets.first ?? []
+    }
+
+    /// Somebody at the second relay opens a circuit of its own to the host, and says this in it.
+    private func say(_ packet: [UInt8], at convoy: inout Convoy) {
+        guard let uplink = convoy.link("Two", to: "Car") else { return }
+        let host = convoy.id("Car")
+        convoy.act("Two") { core in
+            let number = core.links[uplink]?.circuits.open(host, hopsLeft: 1, receiveMTU: 600, passed: [])
+            number.map { core.links[uplink]?.circuits.enqueue(packet, on: $0) }
+            return [.wake(uplink)]
+        }
+        convoy.settle()
+    }
+
+    @Test("is let in for about half of the bytes, without an agreement of keys, and is called what it was called")
+    func fewerBytes() {
+        var (back, anew) = (between(), between())
+        anew.nodes["Car"]?.core.rejoins = RejoinTable()
+        anew.nodes["Ana"]?.core.rejoins = RejoinTable()
+        let before = (bytes(back), bytes(anew))
+        #expect(firstPacket(&back).first == 7 && firstPacket(&anew).first == 4)
+        back.settle()
+        anew.settle()
+        for convoy in [back, anew] {
+            let (ana, car) = (convoy.id("Ana"), convoy.id("Car"))
+            let link = convoy.nodes["Car"]?.core.link(to: ana)
+            #expect(link.flatMap { convoy.nodes["Car"]?.core.peer(on: $0)?.name } == "Ana")
+            #expect(convoy.nodes["Ana"]?.core.host == Peer(id: car, name: "Car"))
+            let host = convoy.nodes["Ana"]?.core.hostLink.flatMap { convoy.nodes["Ana"]?.core.links[$0]?.hello }
+            #expect(host?.signingKey != nil, "what the host signs can be checked")
+        }
+        let (short, whole) = (bytes(back) - before.0, bytes(anew) - before.1)
+        #expect(short * 100 <= whole * 55, "\(short) bytes instead of \(whole)")
+    }
+
+    @Test("loses and doubles nothing, however often it comes back")
+    func often() {
+        var convoy = between()
+        for round in 0..<40 {
+            convoy.say("\(2 * round)", from: "Ana", to: "Car")
+            let first = firstPacket(&convoy)
+            #expect(first.first == 7)
+            convoy.settle()
+            convoy.say("\(2 * round + 1)", from: "Ana", to: "Car")
+            if round.isMultiple(of: 2) { convoy.settle() }
+            convoy.cut("Ana", from: "Two")
+            convoy.now += .seconds(1)
+            convoy.dial("Ana", "Two")
+        }
+        convoy.openCircuit("Ana", through: "Two")
+        #expect(convoy.texts(at: "Car") == (0..<80).map(String.init))
+        #expect(convoy.nodes.values.allSatisfy { $0.core.misbehaviours.isEmpty })
+    }
+
+    @Test("is let in like anybody else where the host has forgotten it, in the same circuit")
+    func forgotten() {
+        var convoy = between()
+        convoy.nodes["Car"]?.core.rejoins = RejoinTable()
+        let ends = convoy.ends(at: "Ana")
+        convoy.openCircuit("Ana", through: "Two")
+        #expect(convoy.isConnected("Ana") && convoy.isConnected("Car", to: "Ana"))
+        #expect(convoy.ends(at: "Ana") == ends, "no circuit but that of the relay that was left has ended")
+        #expect(convoy.nodes.values.allSatisfy { $0.core.misbehaviours.isEmpty })
+        #expect(convoy.nodes["Car"]?.core.rejoins.count == 1, "something is kept of it again")
+    }
+
+    @Test("has the keys that the document gives")
+    func vectors() throws {
+        let secret = RejoinSecret(.init(data: (0..<32).map { UInt8($0) }))
+        #expect(secret.id.value == 0xcf65_ea58_857b_779d)
+        var (channel, hash) = secret.keys(ofAttempt: 1, as: .initiator)
+        #expect(Hex.text(hash).hasPrefix("936a312d4e98265f563bb774bc8c9e35"))
+        var direct = NoiseCipher(
+            key: .init(
+                data: try #require(Hex.bytes("527bd78d31fd95f0ff4a33840c3e6fcc5829124846d823652b1d22e56b99d119"))))
+        #expect(channel.seal([1]) == direct.seal([1]))
+        (channel, hash) = secret.keys(ofAttempt: 2, as: .responder)
+        #expect(Hex.text(hash).hasPrefix("17e102dfa73ae56df32674c56181f0fb"))
+        direct = NoiseCipher(
+            key: .init(
+                data: try #require(Hex.bytes("c43573a9b45fcae744a9c8fcd8bbe59eeb1d8a8d0b08ec596d1e75eb2711ef9c"))))
+        #expect(channel.seal([1]) == direct.seal([1]))
+    }
+
+    @Test("agrees on keys again after an hour")
+    func afterAnHour() {
+        var convoy = between()
+        convoy.now += Limits.rejoinTime - .seconds(1)
+        var early = convoy
+        #expect(firstPacket(&early).first == 7)
+        convoy.now += .seconds(1)
+        #expect(firstPacket(&convoy).first == 4)
+    }
+
+    @Test("has different keys for each attempt, also for two that are under way at a time")
+    func attempts() {
+        var convoy = between()
+        let (first, second) = (firstPacket(&convoy), firstPacket(&convoy))
+        #expect(first.count == second.count && first != second)
+        guard case .rejoinHello(_, let id, let attempt, let record) = HandshakePacket(first[...]),
+            case .rejoinHello(_, let other, let next, let otherRecord) = HandshakePacket(second[...])
+        else {
+            Issue.record("it has not come back")
+            return
+        }
+        #expect(id == other && next == attempt + 1)
+        #expect(zip(record, otherRecord).count { $0 == $1 } < record.count / 4, "the same bytes look different")
+    }
+
+    @Test("is not taken for one who has come back where a relay repeats what it said, or says it late")
+    func replay() {
+        var convoy = between()
+        let packet = firstPacket(&convoy)
+        convoy.settle()
+        let link = convoy.nodes["Car"]?.core.link(to: convoy.id("Ana"))
+        #expect(link != nil)
+        say(packet, at: &convoy)
+        #expect(convoy.nodes["Car"]?.core.link(to: convoy.id("Ana")) == link)
+        // It was kept back while its guest came by another way.
+        convoy.cut("Ana", from: "Two")
+        convoy.dial("Ana", "Two")
+        let late = firstPacket(&convoy)
+        convoy.cut("Ana", from: "Two")
+        convoy.dial("Ana", "Car")
+        let direct = convoy.nodes["Car"]?.core.link(to: convoy.id("Ana"))
+        say(late, at: &convoy)
+        #expect(convoy.nodes["Car"]?.core.link(to: convoy.id("Ana")) == direct, "nobody is there who knows the keys")
+        #expect(convoy.isConnected("Ana"))
+        convoy.advance(by: .seconds(20))
+        #expect(convoy.nodes["Car"]?.core.link(to: convoy.id("Ana")) == direct)
+    }
+
+    @Test("is not taken for one who has come back where somebody makes up what was kept, or alters what it said")
+    func forged() {
+        var convoy = between()
+        var packet = firstPacket(&convoy)
+        convoy.cut("Ana", from: "Two")
+        packet[packet.count - 1] ^= 1
+        say(packet, at: &convoy)
+        for count in [0, 1, 15, 16, 100] {
+            let record = [UInt8](repeating: 7, count: count)
+            say(
+                HandshakePacket.rejoinHello(major: 2, RejoinID(value: 1), attempt: 9, record: record[...]).bytes,
+                at: &convoy)
+        }
+        #expect(!convoy.isConnected("Car", to: "Ana"))
+        convoy.dial("Ana", "Two")
+        #expect(firstPacket(&convoy).first == 7)
+        convoy.settle()
+        #expect(convoy.isConnected("Car", to: "Ana"), "who says it has something kept takes no attempt from who has")
+    }
+
+    @Test("stays outside where it was sent away")
+    func banned() {
+        var convoy = between()
+        let ana = convoy.id("Ana")
+        convoy.nodes["Car"]?.core.banned = [ana]
+        convoy.openCircuit("Ana", through: "Two")
+        #expect(convoy.ends(at: "Ana").last == .refused(.banned))
+        #expect(!convoy.isConnected("Car", to: "Ana"))
+    }
+
+    @Test("has to prove what others prove where the host has locked its door meanwhile")
+    func lockedDoor() {
+        var convoy = between()
+        convoy.nodes["Car"]?.core.door.pin = JoiningSecret(random: 135_790)
+        convoy.openCircuit("Ana", through: "Two")
+        #expect(convoy.ends(at: "Ana").last == .refused(.challenge))
+        convoy.nodes["Ana"]?.core.secret = JoiningSecret(random: 135_790)
+        convoy.openCircuit("Ana", through: "Two")
+        #expect(convoy.isConnected("Ana") && convoy.isConnected("Car", to: "Ana"))
+    }
+
+    @Test("is let in while strangers keep a host as busy as it gets")
+    func besideStrangers() {
+        var convoy = between()
+        let now = convoy.now
+        for _ in 0..<Limits.circuitHandshakeBurst {
+            _ = convoy.nodes["Car"]?.core.circuitHandshakes.allows(now: now)
+        }
+        var stranger = convoy
+        stranger.nodes["Ana"]?.core.rejoins = RejoinTable()
+        stranger.openCircuit("Ana", through: "Two")
+        #expect(stranger.ends(at: "Ana").last == .busy)
+        convoy.openCircuit("Ana", through: "Two")
+        #expect(convoy.isConnected("Ana") && convoy.isConnected("Car", to: "Ana"))
+    }
+
+    @Test("is one of as many as there may be, and the oldest are forgotten")
+    func limit() {
+        var table = RejoinTable()
+        for number in 0..<Limits.rejoins + 3 {
+            let kept = Rejoin(
+                secret: RejoinSecret(
+                    .init(data: [UInt8](repeating: UInt8(number % 251), count: 30) + [UInt8(number / 251), 1])),
+                attempt: 0, publicKey: [], name: "")
+            table.keep(kept, for: ConversationKey("\(number)", as: .initiator, .democracyDJ), now: .seconds(number))
+        }
+        #expect(table.count == Limits.rejoins)
+        let kept = [2, 3].map { table.next(ConversationKey("\($0)", as: .initiator, .democracyDJ), now: .zero) != nil }
+        #expect(kept == [false, true])
+    }
+}
