@@ -143,7 +143,7 @@ public enum Limits {
     /// who gets hold of a node's memory reads no more than that. A drive has tunnels every few minutes.
     static let rejoinTime: Duration = .seconds(3_600)
     /// Peers of whose handshakes something is kept, some 300 bytes each: as many as may be linked in circuits.
-    static let rejoins = circuitGuests
+    package static let rejoins = circuitGuests
     /// How long the ends of a circuit may be silent: each link on the way notices its own end.
     public static let circuitSilence: Duration = .seconds(20)
     /// The same in a crowd: asking each of a thousand every ten seconds whether it is there would be a third of what the links next to the

@@ -141,6 +141,25 @@ struct RejoinTests {
         #expect(zip(record, otherRecord).count { $0 == $1 } < record.count / 4, "the same bytes look different")
     }
 
+    @Test("has each attempt opened once, and none after a later one: no key seals for two links")
+    func once() {
+        let secret = RejoinSecret(.init(data: [UInt8](repeating: 3, count: 32)))
+        let key = ConversationKey("a", as: .responder, .democracyDJ)
+        var table = RejoinTable()
+        table.keep(Rejoin(secret: secret, attempt: 0, publicKey: [], name: "Ana"), for: key, now: .zero)
+        let opened = [2, 2, 1, 3, 2].map { (attempt: UInt64) in
+            var (channel, _) = secret.keys(ofAttempt: attempt, as: .initiator)
+            return table.open(secret.id, attempt: attempt, channel.seal([1])[...], now: .zero)?.plaintext == [1]
+        }
+        #expect(opened == [true, false, false, true, false])
+        var (channel, _) = secret.keys(ofAttempt: 4, as: .initiator)
+        let record = channel.seal([1])
+        #expect(table.open(secret.id, attempt: 5, record[...], now: .zero) == nil, "it is another one's")
+        #expect(table.open(secret.id, attempt: 4, record[...], now: Limits.rejoinTime) == nil, "it is over")
+        #expect(table.open(secret.id, attempt: 4, record[...], now: .zero) != nil)
+        #expect(table.next(key, now: Limits.rejoinTime) == nil && table.count == 0)
+    }
+
     @Test("is not taken for one who has come back where a relay repeats what it said, or says it late")
     func replay() {
         var convoy = between()
@@ -218,6 +237,28 @@ struct RejoinTests {
         #expect(stranger.ends(at: "Ana").last == .busy)
         convoy.openCircuit("Ana", through: "Two")
         #expect(convoy.isConnected("Ana") && convoy.isConnected("Car", to: "Ana"))
+    }
+
+    @Test("leaves nothing in memory after an hour, also where it does not come back")
+    func leavesNothing() {
+        var convoy = between()
+        convoy.cut("Ana", from: "Two")
+        #expect(["Car", "Ana"].map { convoy.nodes[$0]?.core.rejoins.count } == [1, 1])
+        convoy.dial("Ana", "Two")
+        convoy.advance(by: Limits.rejoinTime + .seconds(5))
+        #expect(["Car", "Ana"].map { convoy.nodes[$0]?.core.rejoins.count } == [0, 0])
+    }
+
+    @Test("says nothing where it leaves before it is answered: nobody may have its keys")
+    func leavesEarly() {
+        var convoy = between()
+        convoy.nodes["Car"]?.core.rejoins = RejoinTable()
+        convoy.isHeldUp = true
+        let id = convoy.openCircuit("Ana", through: "Two")
+        convoy.act("Ana") { $0.leave(id) }
+        convoy.isHeldUp = false
+        convoy.settle()
+        #expect(convoy.nodes.values.allSatisfy { $0.core.misbehaviours.isEmpty })
     }
 
     @Test("is one of as many as there may be, and the oldest are forgotten")

@@ -24,6 +24,8 @@ package struct Footprint: Hashable, Sendable {
     package var circuits = 0
     /// Frames about circuits that wait to leave on one link.
     package var circuitFrames = 0
+    /// Handshakes of which something is kept for who comes back.
+    package var rejoins = 0
     /// Circuits that are passed on.
     package var relayedCircuits = 0
     /// What is kept of the host's state for others.
@@ -48,6 +50,7 @@ extension MeshCore {
             footprint.outboxBytes = max(footprint.outboxBytes, conversation.unacknowledgedBytes)
             footprint.allOutboxBytes += conversation.unacknowledgedBytes
         }
+        footprint.rejoins = rejoins.count
         footprint.relayedCircuits = relayedCircuits
         footprint.logBytes = log.byteCount
         for link in links.values {

@@ -173,6 +173,7 @@ extension MeshCore {
         if let forgotten = meet(key, publicKey: publicKey, link.entropy) { actions.append(.forgot(forgotten)) }
         if link.machine.isProved { knownPeers[key]?.isProved = true }
         keepForRejoining(key, peer, publicKey, link)
+        links[id]?.machine.rejoinSecret = nil
         if isCrowded(link) { links[id]?.machine.liveness.bear(silence: Limits.crowdedSilence) }
         links[id]?.machine.liveness.begin(now: now)
         links[id]?.conversation = key

@@ -331,6 +331,7 @@ public struct MeshCore: Sendable {
     /// An SDU has arrived on a link.
     public mutating func received(_ sdu: [UInt8], on id: LinkID, now: MeshInstant) -> [Action] {
         self.now = now
+        rejoins.forgetOld(now: now)
         return update(id) { $0.received(sdu, now: now) }
     }
 
@@ -353,6 +354,7 @@ public struct MeshCore: Sendable {
     /// Time has passed for a link.
     public mutating func tick(_ id: LinkID, now: MeshInstant) -> [Action] {
         self.now = max(now, self.now)
+        rejoins.forgetOld(now: self.now)
         if let until = links[id]?.lingersUntil {
             return now >= until ? leaveCircuit(id, afterFinalFrame: false) : []
         }

@@ -192,8 +192,8 @@ struct LinkMachine: Sendable {
     /// This side leaves.
     mutating func leave(saying reason: GoodbyeReason = .unspecified) -> [Action] {
         if hasEnded { return [] }
-        // Who has no keys yet can say nothing that would be believed.
-        return sealed == nil ? end(.left) : leave(with: .left, saying: reason)
+        // Who has no keys yet, or keys that the other side may not have, can say nothing that would be believed.
+        return sealed == nil || isRejoining ? end(.left) : leave(with: .left, saying: reason)
     }
 
     /// This side leaves for a reason, and says goodbye.

@@ -73,6 +73,8 @@ struct RejoinTable: Sendable {
 
     private var entries: [ConversationKey: Entry] = [:]
     private var keys: [RejoinID: ConversationKey] = [:]
+    /// When the first of them is over, or before.
+    private var nextEnd: MeshInstant?
 
     var count: Int { entries.count }
 
@@ -80,8 +82,17 @@ struct RejoinTable: Sendable {
     mutating func keep(_ rejoin: Rejoin, for key: ConversationKey, now: MeshInstant) {
         forget(key)
         if entries.count >= Limits.rejoins { forgetOldest() }
-        entries[key] = Entry(rejoin: rejoin, until: now + Limits.rejoinTime)
+        let until = now + Limits.rejoinTime
+        entries[key] = Entry(rejoin: rejoin, until: until)
         keys[rejoin.secret.id] = key
+        nextEnd = nextEnd ?? until
+    }
+
+    /// Forgets what is over, whoever asks for it: what is not there tells nothing of what was said.
+    mutating func forgetOld(now: MeshInstant) {
+        guard let nextEnd, now >= nextEnd else { return }
+        for (key, entry) in entries where now >= entry.until { forget(key) }
+        self.nextEnd = entries.values.map(\.until).min()
     }
 
     mutating func forget(_ key: ConversationKey) {

@@ -105,6 +105,7 @@ extension World {
             ("links", footprint.links - footprint.innerLinks, nodes[node].links.count),
             ("circuits of a link", footprint.circuits, Limits.relayedCircuits),
             ("circuits that are passed on", footprint.relayedCircuits, Limits.relayedCircuits),
+            ("handshakes that are kept", footprint.rejoins, Limits.rejoins),
             (
                 "frames about circuits", footprint.circuitFrames, Limits.relayedCircuits + Limits.circuitRefusals
             ),

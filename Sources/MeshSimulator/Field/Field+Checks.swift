@@ -97,6 +97,7 @@ extension Field {
                 ("half-open handshakes", footprint.halfOpenLinks, Limits.halfOpenLinks),
                 ("circuits of a link", footprint.circuits, Limits.relayedCircuits),
                 ("circuits that are passed on", footprint.relayedCircuits, Limits.relayedCircuits),
+                ("handshakes that are kept", footprint.rejoins, Limits.rejoins),
             ]
             for (what, count, most) in limits where count > most { broken(node, "\(count) \(what)") }
         }
