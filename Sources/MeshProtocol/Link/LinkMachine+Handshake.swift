@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The handshake (`docs/protocol.md`, "Handshake"): a stranger's in three packets, a known responder's in two, and one without an agreement
-/// of keys for who was linked just now.
+/// The handshake (`docs/protocol.md`, "Handshake"): an unknown responder's in three packets, a known one's in two, and one without an
+/// agreement of keys for who was linked just now.
 extension LinkMachine {
     /// The channel has opened. An initiator that knows the responder's key introduces itself at once.
     mutating func opened(as hello: Hello?) -> [Action] {

@@ -77,7 +77,7 @@ struct LinkMachine: Sendable {
     var rejoinSecret: RejoinSecret?
     /// A record leaves next, also where nothing is in it.
     var owesRecord = false
-    /// A responder that does no arithmetic for strangers at present.
+    /// A responder that agrees on keys with nobody at present.
     var isBusy = false
     /// An initiator's own run of a proof, and what it has agreed on.
     var ownRun: (run: CPace, agreement: CPace.Agreement?)?

@@ -88,7 +88,7 @@ struct RejoinTable: Sendable {
         nextEnd = nextEnd ?? until
     }
 
-    /// Forgets what is over, whoever asks for it: what is not there tells nothing of what was said.
+    /// Forgets what is over, whether somebody asks for it or not: what is not there tells nothing of what was said.
     mutating func forgetOld(now: MeshInstant) {
         guard let nextEnd, now >= nextEnd else { return }
         for (key, entry) in entries where now >= entry.until { forget(key) }

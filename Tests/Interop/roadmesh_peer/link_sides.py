@@ -57,7 +57,7 @@ class Initiator(Link):
         elif refused.reason != ClearReason.UNKNOWN_KEY:
             raise refused
         else:
-            # The host has forgotten it, and is told who this is as by anybody whose key it does not have.
+            # The host has forgotten it, and is told who this is as if nothing had been kept here either.
             hello = self._hello(self.their_key)
             self.kept = self._records = None
             self.packets_to_send.append(self._handshake.write(Packet.IK_1, bytes(app_start(hello))))

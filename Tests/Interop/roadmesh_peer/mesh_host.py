@@ -142,8 +142,7 @@ class Host:
             silence=SILENCE_IN_A_CIRCUIT if link.in_circuit else self.radio.silence,
             signing_key=self.signing_key.public if signs else b"",
         )
-        hello = hello.called(hello.name, hello.signing_key, rejoins=link.in_circuit)
-        return dataclasses.replace(hello, critical=self.critical)
+        return dataclasses.replace(hello, critical=self.critical, rejoins=link.in_circuit)
 
     def kept(self, identifier: bytes) -> Kept | None:
         kept = self.kept_guests.get(identifier)

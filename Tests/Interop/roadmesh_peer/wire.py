@@ -296,9 +296,9 @@ class Hello:
             out += part(Part.REJOINS, b"")
         return out + self.more
 
-    def called(self, name: str, signing_key: bytes = b"", *, rejoins: bool = False) -> Hello:
+    def called(self, name: str, signing_key: bytes = b"") -> Hello:
         """The same of a sender that is called so: without a name, what is said again to who has kept the rest."""
-        return replace(self, name=name, signing_key=signing_key, rejoins=rejoins)
+        return replace(self, name=name, signing_key=signing_key, rejoins=False)
 
     @classmethod
     def read(cls, body: bytes) -> Hello:
