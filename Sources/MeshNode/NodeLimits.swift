@@ -56,7 +56,11 @@ public enum NodeLimits {
     /// The first pause for a relay through which circuits led to nothing; it doubles with each.
     static let failedRelayPause: Duration = .milliseconds(250)
     /// The longest of these.
-    static let longestRelayPause: Duration = .seconds(30)
+    static let longestRelayPause: Duration = .seconds(16)
+    /// How long after a pause the next one is the first again.
+    static let relayFailureMemory: Duration = .seconds(30)
+    /// The longest for a relay beside which no other one leads to the host: somebody waits for it, and nobody is passed over for it.
+    static let onlyRelayPause: Duration = .seconds(4)
     /// Relays that are paused for: more than are in range at once.
     static let failedRelays = 32
     /// For how long a relay that has lost its way looks for another before it tells those behind it: a scan and a dial.

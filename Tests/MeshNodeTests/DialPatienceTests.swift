@@ -121,6 +121,28 @@ struct DialPatienceTests {
         #expect(codes == [])
     }
 
+    @Test("comes back to a relay that has failed often within four seconds where nothing else leads there, and later where something does")
+    func onlyWay() {
+        let host = Peer(id: "0123456789", name: "Car")
+        func pause(relays: [Peer.ID]) -> Duration? {
+            var ways = Ways(local: "ana")
+            var now = MeshInstant.zero
+            for _ in 0..<7 {
+                ways.unanswered("beef0001", now: now)
+                now += .seconds(20)
+            }
+            ways.unanswered("beef0001", now: now)
+            for relay in relays {
+                _ = ways.heard(RelayScanResult(Peer(id: relay, name: ""), host: host, hops: 1, rssi: -60), now: now)
+            }
+            let ends = (1...30).map { now + .seconds($0) }
+            return ends.first { !ways.isLeftAlone("beef0001", now: $0) }.map { $0 - now }
+        }
+        #expect(pause(relays: ["beef0001"]) == .seconds(4))
+        #expect(pause(relays: ["beef0001", "beef0002"]) == .seconds(16))
+        #expect(pause(relays: []) == .seconds(16), "it has to be heard again")
+    }
+
     @Test("spreads a crowd over relays of the same worth, and each takes the same one again")
     func spread() {
         let relays = (0..<8).map { Peer(id: Identity.head(of: String(repeating: "\($0)a4c", count: 8)), name: "Car") }

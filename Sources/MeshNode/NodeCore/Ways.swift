@@ -48,6 +48,7 @@ struct Ways: Sendable {
     /// A relay that is left alone.
     private struct Failure: Sendable {
         var count = 0
+        var last = MeshInstant.zero
         var until = MeshInstant.zero
     }
 
@@ -223,14 +224,27 @@ struct Ways: Sendable {
 
     /// Whether circuits through a relay led to nothing a short while ago.
     func isLeftAlone(_ relay: Peer.ID, now: MeshInstant) -> Bool {
-        failures[Identity.head(of: relay)].map { now < $0.until } == true
+        pauseEnd(of: Identity.head(of: relay)).map { now < $0 } == true
+    }
+
+    /// When the relay with this head is not left alone any more; nil where it has not failed.
+    private func pauseEnd(of relay: Peer.ID) -> MeshInstant? {
+        failures[relay].map { failure in
+            isOnlyWay(relay) ? min(failure.until, failure.last + NodeLimits.onlyRelayPause) : failure.until
+        }
+    }
+
+    /// Whether a relay is heard, and no other one that leads where it does.
+    private func isOnlyWay(_ relay: Peer.ID) -> Bool {
+        guard let host = relays[relay]?.heard.host.id else { return false }
+        return relays.values.count { leads($0.heard, to: host) } == 1
     }
 
     /// Nothing leads to a host at present but relays that are left alone: it is told of again when the first of these is not any
     /// more.
     mutating func askAgain(for host: Peer.ID, now: MeshInstant) {
         let ends = relays.values.filter { leads($0.heard, to: host) }.compactMap { relay in
-            failures[relay.heard.relay.id].map(\.until)
+            pauseEnd(of: relay.heard.relay.id)
         }.filter { $0 > now }
         guard let end = ends.min() else { return }
         settling[Identity.head(of: host)] = Settling(until: end, isTold: true)
@@ -248,9 +262,10 @@ struct Ways: Sendable {
     mutating func failed(_ relay: Peer.ID, now: MeshInstant) {
         let head = Identity.head(of: relay)
         var failure = failures[head] ?? Failure()
-        if now > failure.until + NodeLimits.longestRelayPause { failure.count = 0 }
+        if now > failure.until + NodeLimits.relayFailureMemory { failure.count = 0 }
         failure.until =
             now + min(NodeLimits.failedRelayPause * (1 << min(failure.count, 6)), NodeLimits.longestRelayPause)
+        failure.last = now
         failure.count += 1
         remember(failure, of: head)
     }

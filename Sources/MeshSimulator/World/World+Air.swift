@@ -42,7 +42,8 @@ extension World {
 
     mutating func dial(_ node: Int, _ dial: Int, _ host: Peer.ID) {
         nodes[node].dials[dial] = host
-        trace(node, "dial \(dial)")
+        let target = nodes.first { Identity.head(of: $0.peer) == Identity.head(of: host) }
+        trace(node, "dial \(dial) to \(target?.name ?? host)")
         let life = nodes[node].life
         schedule(.dials(node: node, life: life, dial: dial), after: random.time(10...100))
         schedule(.dialFails(node: node, life: life, dial: dial), after: Limits.dialAttempt)
@@ -72,6 +73,7 @@ extension World {
         // The channel stands for the host alone, and the guest is never told.
         channels[channel].ends[0].isClosed = true
         channels[channel].isDisturbed = true
+        trace(node, "dial \(dial) has a channel and does not learn it")
         schedule(.dialFails(node: node, life: life, dial: dial), after: random.time(0...2_000))
     }
 
