@@ -141,6 +141,10 @@ struct DialPatienceTests {
         #expect(pause(relays: ["beef0001"]) == .seconds(4))
         #expect(pause(relays: ["beef0001", "beef0002"]) == .seconds(16))
         #expect(pause(relays: []) == .seconds(16), "it has to be heard again")
+        var ways = Ways(local: "ana")
+        _ = ways.heard(RelayScanResult(Peer(id: "beef0001", name: ""), host: host, hops: 1, rssi: -60), now: .zero)
+        ways.leadsNowhere("beef0001", now: .seconds(10))
+        #expect(ways.isLeftAlone("beef0001", now: .seconds(10)), "it has just lost its way")
     }
 
     @Test("spreads a crowd over relays of the same worth, and each takes the same one again")

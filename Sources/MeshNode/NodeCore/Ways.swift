@@ -255,6 +255,7 @@ struct Ways: Sendable {
         let head = Identity.head(of: relay)
         var failure = failures[head] ?? Failure()
         failure.until = max(failure.until, now + NodeLimits.failedRelayPause / 2)
+        failure.last = now
         remember(failure, of: head)
     }
 
