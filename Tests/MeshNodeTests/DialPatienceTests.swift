@@ -121,7 +121,9 @@ struct DialPatienceTests {
         #expect(codes == [])
     }
 
-    @Test("comes back to a relay that has failed often within four seconds where nothing else leads there, and later where something does")
+    @Test(
+        "comes back to a relay that has failed often within four seconds where nothing else leads there, and later where something does"
+    )
     func onlyWay() {
         let host = Peer(id: "0123456789", name: "Car")
         func pause(relays: [Peer.ID]) -> Duration? {
