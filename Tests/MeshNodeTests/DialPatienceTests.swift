@@ -129,11 +129,10 @@ struct DialPatienceTests {
         func pause(relays: [Peer.ID]) -> Duration? {
             var ways = Ways(local: "ana")
             var now = MeshInstant.zero
-            for _ in 0..<7 {
-                ways.unanswered("beef0001", now: now)
+            for _ in 0..<8 {
                 now += .seconds(20)
+                ways.unanswered("beef0001", now: now)
             }
-            ways.unanswered("beef0001", now: now)
             for relay in relays {
                 _ = ways.heard(RelayScanResult(Peer(id: relay, name: ""), host: host, hops: 1, rssi: -60), now: now)
             }

@@ -38,24 +38,11 @@ struct Inbox: Sendable {
     /// Takes what is for the next step, in order: of each peer at most so much. The end of a session is a step of its own:
     /// what was decided before is told first, and nothing is decided with it or after it.
     mutating func takeTurn(_ limit: Int) -> [Happening] {
-        if happenings.count <= limit, happenings.count == 1 || !happenings.contains(where: \.isEndOfSession) {
-            return takeAll()
-        }
         let end = happenings.firstIndex { $0.isEndOfSession } ?? happenings.count
         guard end == 0, let first = happenings.first else { return takeTurn(limit, before: end) }
         happenings.removeFirst()
         count(first, by: -1)
         return [first]
-    }
-
-    /// All of it: where there is not more than a turn's, nobody is to be counted.
-    private mutating func takeAll() -> [Happening] {
-        counts.removeAll(keepingCapacity: true)
-        bytes.removeAll(keepingCapacity: true)
-        full.removeAll(keepingCapacity: true)
-        others = 0
-        defer { happenings = [] }
-        return happenings
     }
 
     private mutating func takeTurn(_ limit: Int, before end: Int) -> [Happening] {

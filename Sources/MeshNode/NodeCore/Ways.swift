@@ -255,8 +255,7 @@ struct Ways: Sendable {
         let head = Identity.head(of: relay)
         var failure = failures[head] ?? Failure()
         failure.until = max(failure.until, now + NodeLimits.failedRelayPause / 2)
-        failure.last = now
-        remember(failure, of: head)
+        remember(failure, of: head, now: now)
     }
 
     /// Circuits through a relay have led to nothing: it is left alone, longer each time. What was long ago says nothing.
@@ -266,17 +265,16 @@ struct Ways: Sendable {
         if now > failure.until + NodeLimits.relayFailureMemory { failure.count = 0 }
         failure.until =
             now + min(NodeLimits.failedRelayPause * (1 << min(failure.count, 6)), NodeLimits.longestRelayPause)
-        failure.last = now
         failure.count += 1
-        remember(failure, of: head)
+        remember(failure, of: head, now: now)
     }
 
-    private mutating func remember(_ failure: Failure, of head: Peer.ID) {
+    private mutating func remember(_ failure: Failure, of head: Peer.ID, now: MeshInstant) {
         if failures.count >= NodeLimits.failedRelays, failures[head] == nil,
             let oldest = failures.min(by: { ($0.value.until, $0.key) < ($1.value.until, $1.key) })?.key
         {
             failures[oldest] = nil
         }
-        failures[head] = failure
+        failures[head] = Failure(count: failure.count, last: now, until: failure.until)
     }
 }

@@ -40,10 +40,15 @@ extension World {
             && !nodes[other].isEnding && nodes[other].hasAdapter
     }
 
+    /// The node with this identifier, or this head of one.
+    private func node(called peer: Peer.ID) -> Int? {
+        let head = Identity.head(of: peer)
+        return nodes.firstIndex { Identity.head(of: $0.peer) == head }
+    }
+
     mutating func dial(_ node: Int, _ dial: Int, _ host: Peer.ID) {
         nodes[node].dials[dial] = host
-        let target = nodes.first { Identity.head(of: $0.peer) == Identity.head(of: host) }
-        trace(node, "dial \(dial) to \(target?.name ?? host)")
+        trace(node, "dial \(dial) to \(self.node(called: host).map { nodes[$0].name } ?? host)")
         let life = nodes[node].life
         schedule(.dials(node: node, life: life, dial: dial), after: random.time(10...100))
         schedule(.dialFails(node: node, life: life, dial: dial), after: Limits.dialAttempt)
@@ -52,8 +57,7 @@ extension World {
     mutating func dials(_ node: Int, _ life: Int, _ dial: Int) {
         guard nodes[node].life == life, let expected = nodes[node].dials[dial] else { return }
         guard nodes[node].hasAdapter else { return dialFails(node, life, dial) }
-        let head = Identity.head(of: expected)
-        let target = nodes.firstIndex { Identity.head(of: $0.peer) == head } ?? 0
+        let target = self.node(called: expected) ?? 0
         guard isReachable(target, from: node), target == 0 || nodes[target].notice != nil else {
             schedule(.dials(node: node, life: life, dial: dial), after: random.time(50...300))
             return
