@@ -30,6 +30,10 @@ DRIVEN = ["host-playing", "host-paused", "host-silent", "host-trouble"]
 
 LOOKS = {"day": "light", "night": "dark"}
 LANGUAGES = {"en": "en-GB", "de": "de-DE"}
+# A look and a language. Each language by day and by night; and each of them once.
+Way = tuple[tuple[str, str], tuple[str, str]]
+EVERY: list[Way] = list(itertools.product(LOOKS.items(), LANGUAGES.items()))
+ONCE: list[Way] = list(zip(LOOKS.items(), LANGUAGES.items(), strict=True))
 
 
 def picture(page: Page, path: Path) -> Path:
@@ -38,12 +42,12 @@ def picture(page: Page, path: Path) -> Path:
     return path
 
 
-def take(browser: Browser, folder: Path, words: list[str], screens: list[str]) -> list[Path]:
-    """Every state that has one of these words in its name, or all of them, by day and night, in two languages."""
+def take(browser: Browser, folder: Path, words: list[str], screens: list[str], ways: list[Way] = EVERY) -> list[Path]:
+    """Every state that has one of these words in its name, or all of them, in these ways."""
     folder.mkdir(parents=True, exist_ok=True)
     states = {name: view for name, view in STATES.items() if not words or any(word in name for word in words)}
     taken: list[Path] = []
-    for screen, (look, scheme), (language, locale) in itertools.product(screens, LOOKS.items(), LANGUAGES.items()):
+    for screen, ((look, scheme), (language, locale)) in itertools.product(screens, ways):
         context = browser.new_context(  # type: ignore[call-overload]
             viewport=SCREENS[screen], color_scheme=scheme, locale=locale, service_workers="block"
         )
