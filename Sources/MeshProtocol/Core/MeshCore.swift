@@ -113,7 +113,8 @@ public struct MeshCore: Sendable {
         var leastSilence: Duration {
             if place != nil { return Limits.circuitSilence }
             if isMetered { return Limits.meteredSilence }
-            return carrier == nil ? .zero : Limits.carrierSilence
+            guard carrier != nil else { return .zero }
+            return machine.role == .responder ? Limits.carrierSilence : Limits.carriedSilence
         }
 
         /// Whether the peer takes circuits, and wants the state signed.
