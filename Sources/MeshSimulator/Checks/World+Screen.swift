@@ -92,7 +92,8 @@ extension World {
         guard scenario.reach != nil else {
             return links.values.first { $0.isUp && !$0.isClosing }.flatMap { channels[$0.channel].stateAtOpen }
         }
-        guard let link = nodes[node].core?({ $0.mesh.link(to: story.peers[0]) }) else { return nil }
+        // What waited for its disk it may show when it has gone over to another one.
+        guard let link = nodes[node].linkOfWrite ?? hostLink(of: node) else { return nil }
         return links[link].flatMap { channels[$0.channel].stateAtOpen } ?? nodes[node].stateAtOpen[link]
     }
 

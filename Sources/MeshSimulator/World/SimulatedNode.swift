@@ -57,6 +57,8 @@ struct SimulatedNode {
     var circuits: [NodeCore.Opening] = []
     /// The host's state when a link in a circuit was asked for.
     var stateAtOpen: [MeshCore.LinkID: StateVersion] = [:]
+    /// The link to the host on which what is being written was decided: what it shows afterwards came by that.
+    var linkOfWrite: MeshCore.LinkID?
     /// Whom it dials: an identifier, or the head of one, by the dial's number.
     var dials: [Int: Peer.ID] = [:]
     /// SDUs that it does not read yet: their channels, and the ends that have sent them.
@@ -78,7 +80,7 @@ struct SimulatedNode {
         timer = nil
         isScanning = false
         notice = nil
-        (circuits, stateAtOpen) = ([], [:])
+        (circuits, stateAtOpen, linkOfWrite) = ([], [:], nil)
         dials = [:]
         unread = []
         inputs = []

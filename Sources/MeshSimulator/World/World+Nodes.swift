@@ -244,11 +244,17 @@ extension World {
         schedule(.shuts(channel: place.channel, end: place.end), after: delay)
     }
 
+    /// The link to the host that a node has now.
+    func hostLink(of node: Int) -> MeshCore.LinkID? {
+        nodes[node].core?({ $0.mesh.link(to: story.peers[0]) })
+    }
+
     // MARK: The disk
 
     private mutating func write(_ batch: StoreBatch, _ node: Int) {
         if nodes[node].writing != nil { broken(.toldTooEarly, nodes[node].name, "two writes at a time") }
         nodes[node].writing = batch
+        nodes[node].linkOfWrite = hostLink(of: node)
         story.beginWrite(node)
         let wait = max(.zero, nodes[node].hangsUntil - now)
         schedule(.written(node: node, life: nodes[node].life), after: wait + random.time(scenario.writeTime))
@@ -272,6 +278,7 @@ extension World {
             if node == 0 { story.expect(batch, ledger) }
             feed(.written, node)
         }
+        if nodes[node].writing == nil { nodes[node].linkOfWrite = nil }
     }
 
     /// A write is on disk, whether its node lives or not.
