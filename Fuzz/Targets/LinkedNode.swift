@@ -120,7 +120,7 @@ struct LinkedNode {
 
     private mutating func take(_ event: LinkEvent) throws {
         switch event {
-        case .heard: try invariant(false, "this is no carrier, and in no circuit")
+        case .asked: try invariant(false, "this is no carrier, and in no circuit")
         case .admitted: try invariant(self.peer == nil, "a link is answered before it is up")
         case .connected(let peer):
             try invariant(self.peer == nil, "a link connects once")

@@ -74,19 +74,16 @@ public enum Limits {
     public static let framesBeforeAnswer = 16
     /// How often a live link is asked for an answer, to know its round trip and that somebody is there.
     public static let pingInterval: Duration = .seconds(1)
-    /// Of so many intervals a side of a carrier, or the initiator in a circuit, asks once although it hears the other one: its round trip is
-    /// looked at by people who wonder, and changes slowly.
+    /// Of so many intervals an initiator that is asked on a carrier or in a circuit asks once: its round trip is looked at by people who
+    /// wonder, and changes slowly.
     static let pingsPerRoundTrip = 8
     /// Silence after an unanswered ping that makes a link dead although the link layer says nothing. With the ping's
     /// interval a peer that has stopped is noticed within three seconds.
     public static let pongTimeout: Duration = .seconds(2)
-    /// The silence that a relay asks for on its links to who stands behind it: one that has stopped is noticed within six seconds and a half,
-    /// sooner where a message waits (`circuitPatience`); one whose radio is gone by the link layer, as ever. It is asked only while it says
-    /// nothing: what it passes on shows that it is there.
+    /// The silence that a relay and who stands behind it ask for on the link between them: a ping each two seconds, and not each second. A
+    /// relay has seven such links for hours, which say nothing else most of the time. One that has stopped is noticed within six seconds,
+    /// sooner where a message waits (`circuitPatience`); one whose radio is gone by the link layer, as ever.
     public static let carrierSilence: Duration = .seconds(4)
-    /// The silence that who stands behind a relay asks for on the link to it: one that has stopped costs the relay a place for half a minute,
-    /// and nobody else anything. A relay has seven such links for hours.
-    public static let carriedSilence: Duration = .seconds(20)
     /// The silence that a node asks for on a link of which somebody is billed for each byte: a ping each ten seconds, and not each
     /// second. A message that waits for its acknowledgement asks sooner (`circuitPatience`).
     public static let meteredSilence: Duration = .seconds(20)

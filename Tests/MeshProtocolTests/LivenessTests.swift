@@ -24,7 +24,7 @@ struct LivenessTests {
         liveness.bear(silence: Limits.circuitSilence)
         let asked = MeshInstant.zero + Limits.circuitPatience
         _ = liveness.doubt(now: asked)
-        _ = liveness.heard(now: asked)
+        liveness.heard()
         #expect(liveness.tick(now: asked + Limits.circuitDoubt) == .dead)
     }
 
@@ -34,7 +34,7 @@ struct LivenessTests {
         liveness.bear(silence: Limits.circuitSilence)
         let asked = MeshInstant.zero + Limits.circuitPatience
         let number = liveness.doubt(now: asked)
-        _ = liveness.heard(now: asked + .seconds(1))
+        liveness.heard()
         _ = liveness.answered(number, now: asked + .seconds(1))
         #expect(liveness.tick(now: asked + Limits.circuitDoubt) == .nothing)
         // The next doubt has its own time.
@@ -43,43 +43,30 @@ struct LivenessTests {
     }
 }
 
-@Suite("An initiator of a carrier or a circuit that hears the other side")
+@Suite("An initiator that is asked on a carrier or in a circuit")
 struct AskedTests {
     private let second: Duration = .seconds(1)
 
     @Test("does not ask by itself, but now and then for the round trip")
     func asked() {
         var liveness = Liveness(.initiator, now: .zero)
-        liveness.isLax = true
+        liveness.isAsked = true
         _ = liveness.ask(now: .zero)
         for count in 1...40 {
             let now = second * count
-            _ = liveness.heard(now: now)
+            liveness.heard()
             let isDue = count % Limits.pingsPerRoundTrip == 0
             #expect((liveness.follow(now: now) != nil) == isDue, "\(count)")
             #expect(liveness.tick(now: now + second) == .nothing)
         }
     }
 
-    @Test("does not ask while anything arrives, and tells as often as it would ask that the other side is there")
-    func heard() {
-        var liveness = Liveness(.initiator, now: .zero)
-        liveness.isLax = true
-        var signs = 0
-        for count in 1...100 {
-            let now = .zero + Duration.milliseconds(200) * count
-            if liveness.heard(now: now) { signs += 1 }
-            #expect(liveness.tick(now: now + second) == .nothing)
-        }
-        #expect(signs == 20)
-    }
-
-    @Test("asks when it hears nothing any more, and knows as soon as ever that nobody is there")
+    @Test("asks when it is not asked any more, and knows as soon as ever that nobody is there")
     func silent() {
         var liveness = Liveness(.initiator, now: .zero)
-        liveness.isLax = true
+        liveness.isAsked = true
         _ = liveness.ask(now: .zero)
-        _ = liveness.heard(now: second)
+        liveness.heard()
         #expect(liveness.follow(now: second) == nil)
         let asks = second + Limits.pingInterval + Limits.pingInterval / 4
         #expect(liveness.deadline == asks)

@@ -30,23 +30,6 @@ struct SharedStateTests {
         for end in ends { #expect((convoy.sent[end]?.count ?? 0) - (before[end]?.count ?? 0) == 1) }
     }
 
-    @Test("shows those behind a relay that it is there: while there are changes hardly anybody asks")
-    func showsThatTheRelayIsThere() {
-        var convoy = tree()
-        convoy.share("everything", with: "One", as: .whole)
-        convoy.advance(by: .seconds(3))
-        let ends = [("One", "Ana"), ("Ana", "One")].map { Convoy.End(node: $0, link: convoy.link($0, to: $1)!) }
-        let before = ends.map { convoy.sent[$0]?.count ?? 0 }
-        for count in 1...60 {
-            convoy.share("change \(count)", with: "One", as: .change)
-            convoy.advance(by: .seconds(1))
-        }
-        let (down, up) = (convoy.sent[ends[0]]!.count - before[0], convoy.sent[ends[1]]!.count - before[1])
-        #expect(convoy.texts(at: "Ana").last == "change 60")
-        // A ping each ten seconds to the carrier's lower end and in its circuit, its answer, and the other's pings for the round trip.
-        #expect(down <= 60 + 20 && up <= 20, "\(down) down, \(up) up")
-    }
-
     @Test("reaches a relay whose circuits are never done with what they have to say")
     func busyCircuits() throws {
         let guests = ["Ana", "Ben", "Cem", "Dan"]

@@ -30,7 +30,7 @@ extension NodeCore {
         case .roundTrip(let time):
             links.answered(id, after: time)
             return emit(.measure(id))
-        case .heard: return emit(.measure(id))
+        case .asked: return emit(.measure(id))
         // What it is to see leaves with the answer, and not one round trip later.
         case .admitted:
             // Behind relays it is there before, or comes with the first circuit.

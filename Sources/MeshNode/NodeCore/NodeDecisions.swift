@@ -233,7 +233,7 @@ struct NodeDecisions: Sendable {
             return context.memory.delivered(upTo: number, in: key).flatMap {
                 ask(.multipeerEvent(.messageDelivered(.intent($0), to: key.peer)), &context)
             }
-        case .admitted, .connected, .received, .latestHasLeft, .roundTrip, .heard, .carrier, .route, .carrierEnded,
+        case .admitted, .connected, .received, .latestHasLeft, .roundTrip, .asked, .carrier, .route, .carrierEnded,
             .askedForRoom:
             return []
         case .invitationUsed: return noteInvitations(&context)

@@ -15,12 +15,13 @@ extension MeshCore {
             old != id && links[old]?.carrier != nil && links[old]?.machine.connectedPeer?.id == peer.id
         }
         var actions = others.sorted().flatMap { old in update(old) { $0.end(.replaced) } }
-        links[id]?.machine.liveness.isLax = true
         links[id]?.machine.liveness.begin(now: now)
         if link.machine.role == .responder {
             linkOfChild[peer.id] = id
             // It may have changed since the answer left.
             actions += update(id) { [route] in $0.tell(route) }
+        } else {
+            links[id]?.machine.liveness.isAsked = true
         }
         return actions + [.tell(id, .carrier(peer, hello.route ?? nil))] + wake(id)
     }

@@ -16,8 +16,8 @@ public enum LinkEvent: Hashable, Sendable {
     case latestHasLeft
     /// A ping was answered after this time.
     case roundTrip(Duration)
-    /// The peer is heard, which this side therefore does not ask. As often as it would, at most.
-    case heard
+    /// The peer has asked whether this side is there, which does not ask as often by itself.
+    case asked
     /// A link to a relay, or to a node behind this one, is up: circuits may be opened on it. To who has dialled, where they
     /// lead.
     case carrier(Peer, Route?)
@@ -93,7 +93,7 @@ extension MeshCore {
         case .received(let unit): return received(unit, on: id)
         case .acknowledged(let number): return acknowledged(upTo: number, on: id)
         case .roundTrip(let time): return [.tell(id, .roundTrip(time))]
-        case .heard: return [.tell(id, .heard)]
+        case .asked: return [.tell(id, .asked)]
         case .heed(let note): return [.heed(id, note)]
         case .circuit(let frame): return circuit(frame, on: id)
         case .route(let route): return !links.isCarrier(id) ? [] : [.tell(id, .route(route))]
@@ -177,7 +177,7 @@ extension MeshCore {
         if isCrowded(link) { links[id]?.machine.liveness.bear(silence: Limits.crowdedSilence) }
         links[id]?.machine.liveness.begin(now: now)
         links[id]?.conversation = key
-        links[id]?.machine.liveness.isLax = link.machine.role == .initiator && link.isQuiet
+        links[id]?.machine.liveness.isAsked = link.machine.role == .initiator && link.isQuiet
         linkOfPeer[peer.id] = id
         if link.machine.role == .initiator {
             hostLink = id

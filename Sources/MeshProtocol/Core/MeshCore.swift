@@ -113,8 +113,7 @@ public struct MeshCore: Sendable {
         var leastSilence: Duration {
             if place != nil { return Limits.circuitSilence }
             if isMetered { return Limits.meteredSilence }
-            guard carrier != nil else { return .zero }
-            return machine.role == .responder ? Limits.carrierSilence : Limits.carriedSilence
+            return carrier == nil ? .zero : Limits.carrierSilence
         }
 
         /// Whether the peer takes circuits, and wants the state signed.

@@ -42,7 +42,7 @@ extension LinkMachine {
         case .ping(let number):
             control.enqueue(.pong(number))
             if let own = liveness.follow(now: now) { control.enqueue(.ping(own)) }
-            return [.wake]
+            return liveness.isAsked ? [.wake, .asked] : [.wake]
         case .pong(let number): return liveness.answered(number, now: now).map { [.roundTrip($0)] } ?? []
         case .air(let note): return [.heed(note)]
         case .circuitOpen, .circuitData, .circuitCredit, .circuitClose: return [.circuit(frame)]

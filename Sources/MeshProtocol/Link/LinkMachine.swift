@@ -44,8 +44,8 @@ struct LinkMachine: Sendable {
         case acknowledged(UInt64)
         /// A ping was answered after this time.
         case roundTrip(Duration)
-        /// The peer is heard, which this side therefore does not ask. As often as it would, at most.
-        case heard
+        /// The peer has asked whether this side is there, which does not ask as often by itself.
+        case asked
         /// What the peer's radio knows of this link.
         case heed(AirNote)
         /// Something about a circuit on this link.
@@ -159,11 +159,10 @@ struct LinkMachine: Sendable {
     /// An SDU has arrived.
     mutating func received(_ sdu: [UInt8], now: MeshInstant) -> [Action] {
         guard !hasEnded else { return [] }
-        let isSign = liveness.heard(now: now)
+        liveness.heard()
         // Who is not known any more is told so in the clear, where an answer was to be sealed.
         let isPacket = sealed == nil || isRejoining && sdu.count < NoiseCipher.tagBytes
-        let actions = isPacket ? receivedPacket(sdu[...], now: now) : receivedRecord(sdu[...], now: now)
-        return isSign && isConnected ? actions + [.heard] : actions
+        return isPacket ? receivedPacket(sdu[...], now: now) : receivedRecord(sdu[...], now: now)
     }
 
     /// Time has passed: see `deadline`.

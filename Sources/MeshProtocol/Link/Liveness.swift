@@ -9,10 +9,9 @@
 /// its answer to the responder's. So a second of a quiet link takes three SDUs and not four, and of a host's sixteen links it
 /// takes one alarm.
 ///
-/// Where the round trip is nobody's concern (`isLax`), a side that hears the other one does not ask by itself: whatever arrives shows that
-/// it is there. So a link to a relay takes hardly more than what the relay passes on while people vote, and one side's pings while they do
-/// not. Now and then each asks all the same, for the round trip that its report shows. A side that does not hear anything any more asks
-/// when it always did.
+/// Where the round trip is nobody's concern (`isAsked`), an initiator that is asked does not ask by itself: that it is asked shows that
+/// the other side is there, and its answer shows that it is. So a quiet second of a link to a relay takes two SDUs. Now and then it asks
+/// all the same, for the round trip that its report shows. An initiator that is not asked any more asks when it always did.
 ///
 /// Pings go on while earlier ones wait: on a crowded link an answer may take seconds, and each ping is a sign of life
 /// for the other side. Only an unanswered ping makes silence mean something: who was not asked need not answer.
@@ -38,16 +37,14 @@ struct Liveness: Sendable {
     /// The ping that has to be answered soon, since something waits for the peer.
     private var doubt: UInt64?
     private let role: LinkRole
-    /// Who hears the other side leaves it at that.
-    var isLax = false
+    /// An initiator that the other side asks leaves it at that.
+    var isAsked = false
     /// When the last ping left.
     private var lastPing: MeshInstant
-    /// When it was last said that the other side is heard.
-    private var lastSign: MeshInstant
 
     init(_ role: LinkRole, now: MeshInstant) {
         self.role = role
-        (nextPing, lastPing, lastSign) = (now, now, now)
+        (nextPing, lastPing) = (now, now)
         nextPing = pingAfter(now)
     }
 
@@ -61,16 +58,8 @@ struct Liveness: Sendable {
     private var bearable: Duration { doubt == nil ? silence : min(Limits.circuitDoubt, silence) }
 
     /// Something has arrived. It does not say that anything arrives there, where that is in doubt: a relay may pass on what comes
-    /// from the peer, and drop what goes to it. Whether that takes a ping's place: at most as often as there would be one.
-    mutating func heard(now: MeshInstant) -> Bool {
-        guard doubt == nil else { return false }
-        askedAt = nil
-        guard isLax else { return false }
-        nextPing = pingAfter(now)
-        guard now - lastSign >= interval else { return false }
-        lastSign = now
-        return true
-    }
+    /// from the peer, and drop what goes to it.
+    mutating func heard() { if doubt == nil { askedAt = nil } }
 
     /// We did not listen.
     mutating func excuse(now: MeshInstant) {
@@ -84,18 +73,13 @@ struct Liveness: Sendable {
     }
 
     /// The link is up, and its peer has said how long it may be silent: it has just been heard, and is asked when that says so.
-    mutating func begin(now: MeshInstant) {
-        nextPing = pingAfter(now)
-        // Unlike an initiator, it has not asked yet.
-        if role == .responder { lastPing = now - interval * Limits.pingsPerRoundTrip }
-    }
+    mutating func begin(now: MeshInstant) { nextPing = pingAfter(now) }
 
     private var interval: Duration { max(Limits.pingInterval, silence / 2) }
 
     /// When the ping after one at this time is due. An initiator gives the responder's a quarter of the time to come first.
     private func pingAfter(_ now: MeshInstant) -> MeshInstant {
         guard role == .responder else { return now + interval + interval / 4 }
-        if isLax { return now + interval }
         // The next of the moments in which all links of this interval are asked.
         let next = interval * (now / interval).rounded(.down) + interval
         return next > now ? next : next + interval
@@ -103,11 +87,10 @@ struct Liveness: Sendable {
 
     /// The peer's ping has come: one of this side leaves with the answer where it is soon due.
     mutating func follow(now: MeshInstant) -> UInt64? {
-        let isDue =
-            isLax && doubt == nil
-            ? now - lastPing >= interval * Limits.pingsPerRoundTrip
-            : role == .initiator && nextPing - now <= interval * 3 / 4
-        return isDue ? ask(now: now) : nil
+        guard role == .initiator, nextPing - now <= interval * 3 / 4 else { return nil }
+        guard isAsked, doubt == nil, now - lastPing < interval * Limits.pingsPerRoundTrip else { return ask(now: now) }
+        nextPing = pingAfter(now)
+        return nil
     }
 
     mutating func tick(now: MeshInstant) -> Verdict {
