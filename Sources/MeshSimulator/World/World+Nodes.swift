@@ -266,6 +266,7 @@ extension World {
             return schedule(.written(node: node, life: life), at: nodes[node].hangsUntil)
         }
         nodes[node].writing = nil
+        defer { if nodes[node].writing == nil { nodes[node].linkOfWrite = nil } }
         if now < nodes[node].refusesUntil {
             trace(node, "its disk refuses a write")
             figures.refusedWrites += 1
@@ -278,7 +279,6 @@ extension World {
             if node == 0 { story.expect(batch, ledger) }
             feed(.written, node)
         }
-        if nodes[node].writing == nil { nodes[node].linkOfWrite = nil }
     }
 
     /// A write is on disk, whether its node lives or not.
