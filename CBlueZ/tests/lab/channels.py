@@ -5,6 +5,10 @@ from __future__ import annotations
 from lab import Box, Lab
 from shim import PSM, Probe
 
+# Without channels for GATT. A dial over a link that is up may lose its answer to one of these (docs/bluez.md, "An accepted
+# channel that takes another one's answer"); the shim does not see to that, `BlueZRadio` does.
+WITHOUT_EATT = "[GATT]\nChannels=1\n"
+
 
 def open_channel(lab: Lab, host: Probe, guest: Probe, boxes: tuple[Box, Box]) -> None:
     (a, b) = (box.hci(0).address for box in boxes)
@@ -41,11 +45,7 @@ def until_something(probe: Probe, capacity: int) -> int | str:
 
 
 def run_out_of_credits(host: Probe, guest: Probe) -> None:
-    flooded = guest.ask("send 1000 1000", "sent")
-    assert flooded["error"] == "EAGAIN" and 0 < flooded["count"] < 1000, flooded
-    assert guest.ask("info", "info")["sendQueue"] > 0
-    # Out of credits it is EAGAIN for any size, even one that would never do.
-    assert guest.result("send 2049", "sent") == "EAGAIN"
+    sdus = fill(guest)
     # The receiver takes them, so credits come back; all that was accepted arrives, and then the end.
     host.program.say("drain 1")
     while guest.result("send 1000", "sent") == "EAGAIN":
@@ -54,8 +54,24 @@ def run_out_of_credits(host: Probe, guest: Probe) -> None:
         pass
     guest.program.say("close")
     ended = host.program.expect("ended", timeout=20)
-    assert (ended["result"], ended["sdus"]) == (0, flooded["count"] + 1), ended
+    assert (ended["result"], ended["sdus"]) == (0, sdus + 1), ended
     host.program.say("drain 0")
+
+
+def fill(guest: Probe) -> int:
+    """Sends until it is out of credits, and returns how many SDUs were accepted.
+
+    The receiver's kernel gives credits until its socket's buffer is full, whether or not somebody reads. On a busy machine they
+    come late, so that it is out of them for a moment only."""
+    sdus = 0
+    while True:
+        flooded = guest.ask("send 1000 1000", "sent")
+        assert flooded["error"] == "EAGAIN" and flooded["count"] < 1000, flooded
+        sdus += flooded["count"]
+        # Out of credits it is EAGAIN for any size, even one that would never do; with one it is EMSGSIZE.
+        if guest.result("send 2049", "sent") == "EAGAIN" and guest.ask("info", "info")["sendQueue"] > 0:
+            assert sdus > 0
+            return sdus
 
 
 def read_signal_strength(lab: Lab, guest: Probe, boxes: tuple[Box, Box]) -> None:
@@ -70,8 +86,7 @@ def read_signal_strength(lab: Lab, guest: Probe, boxes: tuple[Box, Box]) -> None
 
 
 def scenario(lab: Lab) -> None:
-    boxes = (lab.box("host"), lab.box("guest"))
-    a, b = boxes
+    boxes = a, b = lab.box("host", main_conf=WITHOUT_EATT), lab.box("guest", main_conf=WITHOUT_EATT)
     host, root, user = Probe(a), Probe(b), Probe(b, uid=1000)
     assert host.ask(f"listen {a.hci(0).address} {PSM} 2048 16384 16384", "listening")["psm"] == PSM
     for guest in (root, user):
