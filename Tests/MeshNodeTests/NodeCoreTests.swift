@@ -114,7 +114,7 @@ struct NodeCoreTests {
         pair.loseLink()
         let known = try #require(pair.cores[1].decisions.app.guest?.saved)
         #expect(known.hostSnapshot?.item("s2")?.votes == 1)
-        #expect(pair.stored[1].guest?.snapshot == GuestRecord(known).snapshot)
+        #expect(pair.stored[1].guest?.snapshot == known.view)
         pair.disks[PairOfCores.Side.guest.rawValue] = .hangs
         let dial = pair.performed[1].compactMap { action -> (Int, Peer.ID)? in
             if case .dial(let number, _, let expecting) = action { (number, expecting) } else { nil }
@@ -123,6 +123,24 @@ struct NodeCoreTests {
         pair.open(number, expecting: host)
         let states = pair.shown[1].compactMap { if case .connection(let state) = $0 { state } else { nil } }
         #expect(states.last == .connected)
+    }
+
+    @Test("a vote that is typed has no queue written again, and one that counts is on the disk with its queue")
+    func writesViewWithOutcome() throws {
+        var pair = try PairOfCores()
+        pair.meet()
+        let joined = pair.stored[1].guest?.snapshot
+        pair.feed(.input(.host(.remove("s3"))), to: .host)
+        pair.disks[PairOfCores.Side.host.rawValue] = .hangs
+        pair.feed(.input(.guest(.vote("s2"))), to: .guest)
+        let seen = try #require(pair.cores[1].decisions.app.guest?.saved)
+        #expect(seen.hostSnapshot != nil && seen.hostSnapshot?.item("s3") == nil)
+        #expect(pair.stored[1].guest?.wishes.map(\.songID) == ["s2"])
+        #expect(pair.stored[1].guest?.snapshot == joined && joined != seen.view)
+        pair.goOn(.host)
+        #expect(pair.stored[1].guest?.wishes == [])
+        let known = try #require(pair.stored[1].guest?.saved.hostSnapshot)
+        #expect(known.item("s2")?.votes == 1 && known.item("s3") == nil)
     }
 
     @Test("pings go on while a disk hangs, and nobody is taken for dead")

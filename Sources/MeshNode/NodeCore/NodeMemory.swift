@@ -18,6 +18,8 @@ struct NodeMemory: Sendable {
     /// What the disk has of the features, and what the next write gives it.
     private var host: (written: SavedSession?, noted: SavedSession?)
     private var guest: (written: SavedGuest?, noted: SavedGuest?)
+    /// The state on view that the disk was given last, as it is stored.
+    private var view: [UInt8]?
     private var epoch: UInt32 = 0
     /// The person wants something forgotten: it may not come back with the power.
     private var isForgettingWanted = false
@@ -62,7 +64,7 @@ struct NodeMemory: Sendable {
             }
         }
         guard let saved = contents.guest?.saved else { return GuestFeature(local: local) }
-        guest.written = saved
+        (guest.written, view) = (saved, contents.guest?.snapshot)
         let waiting = saved.known.flatMap { undelivered[ConversationKey($0.id, as: .initiator, service)] } ?? []
         return GuestFeature(local: local, resuming: saved, undelivered: waiting.map(\.intent))
     }
@@ -73,13 +75,15 @@ struct NodeMemory: Sendable {
     /// own.
     mutating func note(_ app: AppFeature, now: MeshInstant) {
         if let session = app.savedSession(now: now), !session.isSameButForTime(as: host.written) { note(session) }
-        if let saved = app.savedGuest, saved.isWorthWriting(after: guest.written) { note(saved) }
+        if let saved = app.savedGuest, saved.isWorthWriting(after: guest.written) {
+            note(saved, withView: saved.showsMore(than: guest.written))
+        }
     }
 
     /// All of what the features know, for a last write or one in between.
     mutating func noteAll(_ app: AppFeature, now: MeshInstant) {
         if let session = app.savedSession(now: now) { note(session) }
-        if let saved = app.savedGuest { note(saved) }
+        if let saved = app.savedGuest { note(saved, withView: true) }
     }
 
     private mutating func note(_ session: SavedSession) {
@@ -87,9 +91,10 @@ struct NodeMemory: Sendable {
         pending.host = HostRecord(session, epoch: epoch)
     }
 
-    private mutating func note(_ saved: SavedGuest) {
+    private mutating func note(_ saved: SavedGuest, withView: Bool) {
         guest.noted = saved
-        pending.guest = GuestRecord(saved)
+        if withView { view = saved.view }
+        pending.guest = GuestRecord(saved, view: view)
     }
 
     /// The session is over: the next one begins with an empty queue.
@@ -218,6 +223,13 @@ extension SavedSession {
 }
 
 extension SavedGuest {
+    /// Whether the state on view shows something that is nowhere else: what has become of a wish that is over. A wish that
+    /// begins changes nothing of it, and a queue is much longer than a wish.
+    fileprivate func showsMore(than other: SavedGuest?) -> Bool {
+        guard let other, known == other.known else { return true }
+        return !other.wishes.allSatisfy { old in wishes.contains { $0.songID == old.songID && $0.kind == old.kind } }
+    }
+
     /// The state on view is written when a gap begins (`NodeMemory.noteAll`), since that is when it is needed.
     fileprivate func isWorthWriting(after other: SavedGuest?) -> Bool {
         known != other?.known || wishes != (other?.wishes ?? [])

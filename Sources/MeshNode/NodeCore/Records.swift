@@ -60,15 +60,15 @@ extension SavedSession.Item {
 }
 
 extension GuestRecord {
-    /// A guest's memory as it is stored.
-    init(_ saved: SavedGuest) {
+    /// A guest's memory as it is stored. `view` is the state that it was on view with, as it is stored.
+    init(_ saved: SavedGuest, view: [UInt8]?) {
         self.init(
             host: saved.known?.id, hostEpoch: saved.known?.epoch,
             wishes: saved.wishes.map {
                 WishRecord(
                     songID: $0.songID, kind: $0.kind.rawValue, handedTo: $0.handedTo, meantFor: $0.meantFor)
             },
-            snapshot: saved.hostSnapshot.map { MeshMessage.stateUpdate($0).encoded })
+            snapshot: view)
     }
 
     /// The guest's memory. A wish of a kind that this version does not know is passed over.
@@ -85,6 +85,11 @@ extension GuestRecord {
             },
             hostSnapshot: hostSnapshot)
     }
+}
+
+extension SavedGuest {
+    /// The state on view, as it is stored.
+    var view: [UInt8]? { hostSnapshot.map { MeshMessage.stateUpdate($0).encoded } }
 }
 
 extension NetworkError {
