@@ -22,8 +22,8 @@ public enum NodeLimits {
     /// there can be is decided in some milliseconds.
     static let turn = 2
     /// Writes of a host a second. Each costs the disk a commit and every guest an update; a crowd's votes are gathered for
-    /// 63 ms, which nobody sees.
-    static let writesPerSecond = 16
+    /// 56 ms, which nobody sees.
+    static let writesPerSecond = 18
     /// Writes that come as soon as there is something to write before that counts: what a full car taps at once.
     static let writeBurst = 100
     /// What a message costs that waits for a disk that is out, in addition to its body.

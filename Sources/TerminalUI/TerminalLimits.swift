@@ -4,7 +4,7 @@
 enum TerminalLimits {
     /// Songs of the queue that are shown at a time: what fits a small terminal. `queue` shows the others.
     static let shownSongs = 10
-    /// How often a stream of lines has the whole queue: a crowd changes it sixteen times a second, and nobody reads a dozen lines in
+    /// How often a stream of lines has the whole queue: a crowd changes it 18 times a second, and nobody reads a dozen lines in
     /// less than a second.
     static let queuesPerSecond = 1
     /// Queues that are told at once after a quiet time: a few taps in a row are each answered.
