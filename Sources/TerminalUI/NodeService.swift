@@ -26,3 +26,9 @@ struct NodeService: Service {
         }
     }
 }
+
+extension NodeService: CustomStringConvertible {
+    /// What the service group's log calls it. Without a text of its own it is described by reflection as it starts: the node, its
+    /// surroundings and the logger, with all that is in them.
+    var description: String { "node" }
+}
