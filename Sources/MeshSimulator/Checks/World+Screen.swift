@@ -74,16 +74,20 @@ extension World {
             return story.showed(snapshot, isKept: !nodes[0].isWithoutStore, at: now)
         }
         if !story.hasShown(snapshot) { broken(.wrongState, nodes[node].name, "state \(snapshot.revision)") }
-        // The first one on a link is no older than the link; the others follow one another.
-        let least =
-            nodes[node].screen.isCurrent ? before.map { StateVersion($0) } : hostState(atOpeningOfLinkOf: node)
-        // Within a run of the host nobody sees it go back, by whatever way it comes.
-        let seen = before.flatMap { $0.epoch == snapshot.epoch ? StateVersion($0) : nil }
-        for version in [least, seen] {
-            guard let version, StateVersion(snapshot) < version else { continue }
-            broken(.staleUpdate, nodes[node].name, "state \(snapshot.revision) after \(version.revision)")
+        // The first one on a link is no older than the link. In a circuit a relay begins with the last whole state, which may be: what
+        // follows comes with it, so that nobody sees it (docs/protocol.md).
+        if !nodes[node].screen.isCurrent { nodes[node].screen.least = hostState(atOpeningOfLinkOf: node) }
+        // The others follow one another; and within a run of the host nobody sees it go back, by whatever way it comes.
+        let follows = before.flatMap {
+            nodes[node].screen.isCurrent || $0.epoch == snapshot.epoch ? StateVersion($0) : nil
         }
+        checkAge(of: snapshot, notBefore: follows, node)
         nodes[node].screen.isCurrent = true
+    }
+
+    private mutating func checkAge(of snapshot: HostSnapshot, notBefore least: StateVersion?, _ node: Int) {
+        guard let least, StateVersion(snapshot) < least else { return }
+        broken(.staleUpdate, nodes[node].name, "state \(snapshot.revision) after \(least.revision)")
     }
 
     /// The host's state when the link to it opened that a guest has now, or was asked for where that is in a circuit.
@@ -102,6 +106,10 @@ extension World {
     /// What was shown is on the disk.
     mutating func checkScreen(_ node: Int) {
         guard !nodes[node].isEnding else { return }
+        if let snapshot = nodes[node].screen.snapshot {
+            checkAge(of: snapshot, notBefore: nodes[node].screen.least, node)
+        }
+        nodes[node].screen.least = nil
         if node == 0 { checkHostScreen() } else { checkWishes(node) }
         for (code, entry) in nodes[node].screen.notices {
             guard let seconds = entry.notice.dismissAfter, now - entry.since > .seconds(seconds) + .milliseconds(1)

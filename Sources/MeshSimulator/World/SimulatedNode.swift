@@ -106,6 +106,8 @@ struct Screen {
     var snapshot: HostSnapshot?
     /// The snapshot came over the present link.
     var isCurrent = false
+    /// What the first snapshot on a link must not be older than, until the event is over that has brought it.
+    var least: StateVersion?
     /// What was told last of each song's wish.
     var wishes: [Song.ID: (kind: Wish.Kind, state: WishState)] = [:]
     var linked: Set<Peer.ID> = []
