@@ -74,9 +74,16 @@ extension World {
             return story.showed(snapshot, isKept: !nodes[0].isWithoutStore, at: now)
         }
         if !story.hasShown(snapshot) { broken(.wrongState, nodes[node].name, "state \(snapshot.revision)") }
-        // The first one on a link is no older than the link. In a circuit a relay begins with the last whole state, which may be: what
-        // follows comes with it, so that nobody sees it (docs/protocol.md).
-        if !nodes[node].screen.isCurrent { nodes[node].screen.least = hostState(atOpeningOfLinkOf: node) }
+        // The first one on a link is no older than the link. Where there are relays, one begins with the last whole state, which may be:
+        // what follows comes with it, so that nobody sees it (docs/protocol.md).
+        if !nodes[node].screen.isCurrent {
+            let least = hostState(atOpeningOfLinkOf: node)
+            if scenario.reach == nil {
+                checkAge(of: snapshot, notBefore: least, node)
+            } else {
+                nodes[node].screen.least = least
+            }
+        }
         // The others follow one another; and within a run of the host nobody sees it go back, by whatever way it comes.
         let follows = before.flatMap {
             nodes[node].screen.isCurrent || $0.epoch == snapshot.epoch ? StateVersion($0) : nil
