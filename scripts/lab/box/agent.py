@@ -16,6 +16,7 @@ import selectors
 import signal
 import socket
 import struct
+import time
 import tty
 from pathlib import Path
 from typing import Any
@@ -30,6 +31,10 @@ AGENT_LINE = "/dev/ttyS0"
 
 # How long an unfinished line of output stands before it counts as a question.
 PROMPT_DELAY = 0.05
+
+# The kernel gives a new controller ten seconds for its first answer and no second chance, and a line that has just been opened has
+# lost a packet before, on a machine with other things to do.
+CONTROLLERS_DUE = 15.0
 
 # When the runner does not keep up, programs have to wait rather than the box run out of memory.
 MAXIMUM_BACKLOG = 4 * 1024 * 1024
@@ -50,9 +55,10 @@ class Agent:
     def __init__(self) -> None:
         self._selector = selectors.DefaultSelector()
         self._programs: dict[str, Program] = {}
-        self._attached: dict[int, Unplug] = {}
-        """What detaches a controller, by its number."""
+        self._attached: dict[int, tuple[str, Unplug]] = {}
+        """A controller's driver and what detaches it, by its number."""
         self._awaited_controllers: int | None = None
+        self._controllers_due = 0.0
         self._wire = Wire(FROM_BOX_WINDOW)
         self._requests: list[dict[str, Any]] = []
         self._tunnels = Tunnels(self._selector, self.emit)
@@ -75,12 +81,21 @@ class Agent:
         self.emit("hello")
         while True:
             self._write_line()
-            prompting = any(program.prompting for program in self._programs.values())
-            if not turn(self._selector, PROMPT_DELAY if prompting else None):
+            if not turn(self._selector, self._patience()):
                 for program in self._programs.values():
                     program.show_prompts()
+            if self._awaited_controllers is not None and time.monotonic() >= self._controllers_due:
+                self._attach_once_more()
             while self._requests:
                 self._do(self._requests.pop(0))
+
+    def _patience(self) -> float | None:
+        """How long to wait for something to happen, in seconds."""
+        if any(program.prompting for program in self._programs.values()):
+            return PROMPT_DELAY
+        if self._awaited_controllers is not None:
+            return max(self._controllers_due - time.monotonic(), 0)
+        return None
 
     def emit(self, event: str, **fields: Any) -> None:
         """Tells the runner something, at the latest when there is nothing else to do."""
@@ -124,14 +139,25 @@ class Agent:
 
     def do_attach(self, controller: int, driver: str) -> None:
         """The controller on serial line 1, 2, … (0 is ours) becomes hci0, hci1, …"""
-        self._attached[controller] = attach(f"/dev/ttyS{controller + 1}", driver)
+        self._attached[controller] = driver, attach(f"/dev/ttyS{controller + 1}", driver)
 
     def do_detach(self, controller: int) -> None:
-        self._attached.pop(controller)()
+        _, detach = self._attached.pop(controller)
+        detach()
 
     def do_await_controllers(self, count: int) -> None:
         self._awaited_controllers = count
+        self._controllers_due = time.monotonic() + CONTROLLERS_DUE
         self._check_controllers()
+
+    def _attach_once_more(self) -> None:
+        """Those that the kernel has given up. Each gets its number again, since it is free."""
+        self._controllers_due = time.monotonic() + CONTROLLERS_DUE
+        for controller in sorted(self._attached.keys() - self._management.present):
+            driver, detach = self._attached.pop(controller)
+            self.emit("failed", program=None, reason=f"hci{controller} is attached once more: it has not answered the kernel")
+            detach()
+            self._do({"do": "attach", "controller": controller, "driver": driver})
 
     def do_power(self, controller: int, on: bool) -> None:
         self._management.power(controller, on)

@@ -25,8 +25,9 @@ if TYPE_CHECKING:
 
 INIT = Path(__file__).resolve().parent.parent / "box" / "init"
 
-# On an idle machine a box is ready in little over a second. This is for one whose cores are all busy compiling.
-BOOT_TIMEOUT = 60.0
+# On an idle machine a box is ready in little over a second. This is for one whose cores are all busy compiling, and
+# for a controller that has to be attached once more.
+BOOT_TIMEOUT = 90.0
 
 KERNEL_COMPLAINTS = ("BUG:", "WARNING:", "Oops", "Kernel panic", "Out of memory")
 
