@@ -38,24 +38,29 @@ struct PlayOrder {
 
     /// The songs in their order.
     mutating func arrange(_ songs: [QueuedSong]) -> [QueuedSong] {
-        // What comes next stands last, where taking it out moves nothing.
-        var waiting = songs.filter { !$0.isHeld }.sorted { ($0.item.votes, $1.added) < ($1.item.votes, $0.added) }
-        guard songsInARow != nil || waiting.count < songs.count else { return waiting.reversed() }
-        var order: [QueuedSong] = []
-        order.reserveCapacity(songs.count)
-        for song in songs {
-            let next = song.isHeld ? song : waiting.remove(at: placeOfNext(waiting))
-            note(next.item.addedBy)
-            order.append(next)
-        }
-        return order
+        let order = order(of: songs)
+        return order.elementsEqual(songs.indices) ? songs : order.map { songs[$0] }
     }
 
-    private func placeOfNext(_ waiting: [QueuedSong]) -> Int {
+    /// Where they are among these songs: a song is more to copy than its place, and each vote has the queue arranged.
+    private mutating func order(of songs: [QueuedSong]) -> [Int] {
+        // What comes next stands last, where taking it out moves nothing.
+        var waiting = songs.indices.filter { !songs[$0].isHeld }.sorted {
+            (songs[$0].item.votes, songs[$1].added) < (songs[$1].item.votes, songs[$0].added)
+        }
+        guard songsInARow != nil || waiting.count < songs.count else { return waiting.reversed() }
+        return songs.indices.map { index in
+            let next = songs[index].isHeld ? index : waiting.remove(at: placeOfNext(waiting, songs))
+            note(songs[next].item.addedBy)
+            return next
+        }
+    }
+
+    private func placeOfNext(_ waiting: [Int], _ songs: [QueuedSong]) -> Int {
         guard let songsInARow, let run, run.asker != host, run.songs >= songsInARow,
-            waiting.contains(where: { $0.item.addedBy != run.asker && $0.item.addedBy != host })
+            waiting.contains(where: { songs[$0].item.addedBy != run.asker && songs[$0].item.addedBy != host })
         else { return waiting.count - 1 }
-        return waiting.lastIndex { $0.item.addedBy != run.asker } ?? waiting.count - 1
+        return waiting.lastIndex { songs[$0].item.addedBy != run.asker } ?? waiting.count - 1
     }
 
     private mutating func note(_ asker: Peer.ID) {
