@@ -22,7 +22,8 @@ public actor Dashboard: Service {
     /// For the time between two views of a stream, and until a tap is given up.
     let pause: Pause
     private let address: DashboardAddress
-    private let events: AsyncStream<NodeEvent>
+    /// Nil where there is to be no page: what nobody takes out would be kept, thousands of events of a crowd.
+    private let events: AsyncStream<NodeEvent>?
     private let origin = ContinuousClock.now
 
     var view: NodeWatch
@@ -63,7 +64,7 @@ public actor Dashboard: Service {
         options: DashboardOptions, logger: Logger,
         pause: @escaping Pause = { try await Task.sleep(for: $0) }, node: any PageNode
     ) {
-        self.events = events
+        self.events = address == .none ? nil : events
         self.description = description
         self.address = address
         self.options = options
@@ -165,7 +166,7 @@ public actor Dashboard: Service {
 
     /// Follows the node until that ends, tells the pages so, and closes the door.
     public func run() async throws {
-        guard try await bind() != nil else { return }
+        guard let events, try await bind() != nil else { return }
         await withTaskGroup { group in
             group.addTask { await self.feed.run() }
             group.addTask { await self.watchTheTime() }

@@ -61,13 +61,23 @@ struct Car {
 extension Car {
     /// Another dashboard on a port, or nowhere. Its URL.
     static func another(at port: Int?) async throws -> String? {
+        try await dashboard(at: port, of: AsyncStream { nil }).bind()
+    }
+
+    /// A dashboard that nobody runs.
+    static func dashboard(at port: Int?, of events: AsyncStream<NodeEvent>) -> Dashboard {
         let address = port.map { DashboardAddress.listen(host: "127.0.0.1", port: $0) } ?? .none
-        let dashboard = Dashboard(
-            events: AsyncStream { nil },
+        return Dashboard(
+            events: events,
             description: NodeDescription(role: .host, peer: host, radio: "virtual", service: .democracyDJ),
             address: address, options: DashboardOptions(), logger: quiet,
             node: HeardNode(node: nil, heard: AsyncStream.makeStream(of: NodeInput.self).continuation))
-        return try await dashboard.bind()
+    }
+
+    /// The same, and who tells it what its node does.
+    static func dashboardAndEvents(at port: Int?) -> (Dashboard, AsyncStream<NodeEvent>.Continuation) {
+        let (events, sink) = AsyncStream.makeStream(of: NodeEvent.self)
+        return (dashboard(at: port, of: events), sink)
     }
 }
 

@@ -310,6 +310,16 @@ struct DashboardTests {
         #expect(try await Car.another(at: nil) == nil)
         try await car.stop()
     }
+
+    @Test("keeps nothing of what the node tells where it is off", arguments: [nil, 0])
+    func nothingKept(port: Int?) async throws {
+        let (dashboard, events) = Car.dashboardAndEvents(at: port)
+        var isOver = false
+        if case .terminated = events.yield(.bye(.quit)) { isOver = true }
+        #expect(isOver == (port == nil))
+        events.finish()
+        try await dashboard.run()
+    }
 }
 
 extension OpenPage {
