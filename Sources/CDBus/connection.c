@@ -91,12 +91,15 @@ int cdbus_descriptor(const cdbus *bus) {
     return bus->descriptor;
 }
 
-bool cdbus_wants_write(const cdbus *bus) {
-    // What has been read and not been asked for makes no descriptor readable, but this one is all but always writable.
-    if (dbus_connection_get_dispatch_status(bus->connection) == DBUS_DISPATCH_DATA_REMAINS) return true;
+static bool has_output(const cdbus *bus) {
     // Until the bus has let us in, everything waits for its answers; asking for POLLOUT then would only spin.
     return dbus_connection_get_is_authenticated(bus->connection) &&
            dbus_connection_has_messages_to_send(bus->connection);
+}
+
+bool cdbus_wants_write(const cdbus *bus) {
+    // What has been read and not been asked for makes no descriptor readable, but this one is all but always writable.
+    return dbus_connection_get_dispatch_status(bus->connection) == DBUS_DISPATCH_DATA_REMAINS || has_output(bus);
 }
 
 // How soon a turn of the authentication is looked for that no readable descriptor announced: it is written at once then.
@@ -109,7 +112,7 @@ int cdbus_process(cdbus *bus) {
         // next deadline does.
         if (!dbus_connection_get_is_authenticated(bus->connection)) dbus_connection_read_write(bus->connection, 0);
         struct pollfd state = {.fd = bus->descriptor, .events = POLLIN};
-        if (cdbus_wants_write(bus)) state.events |= POLLOUT;
+        if (has_output(bus)) state.events |= POLLOUT;
         if (poll(&state, 1, 0) <= 0) break;
     }
     return dbus_connection_get_is_connected(bus->connection) ? 0 : -ENOTCONN;
