@@ -86,40 +86,49 @@ struct WrittenHost: Sendable {
     }
 
     private mutating func writeQueue(_ new: [QueuedRecord], _ db: Database) throws {
+        let old = record?.queue ?? []
+        // A vote moves one song past some others: those before and behind them are not looked at.
+        let (start, end) = old.commonEnds(with: new, by: ==)
+        guard start < max(old.count, new.count) else { return }
         let songs = new.map(\.songID)
         guard Set(songs).count == songs.count else { throw ForeignValue(description: "the queue has a song twice") }
-        var known = Dictionary(uniqueKeysWithValues: (record?.queue ?? []).map { ($0.songID, $0) })
-        let changes = queue.become(songs)
-        let gone = Set(known.keys).subtracting(songs)
-        for song in gone {
+        var left = Dictionary(uniqueKeysWithValues: old[start..<old.count - end].map { ($0.songID, $0) })
+        var places = Dictionary(
+            uniqueKeysWithValues: queue.become(songs).inserted.map { ($0.element, $0.place) })
+        for item in new[start..<new.count - end] {
+            if let known = left.removeValue(forKey: item.songID) {
+                try write(item, instead: known, db)
+            } else {
+                try insert(item, place: places.removeValue(forKey: item.songID), db)
+            }
+        }
+        for song in left.keys {
             // Its votes go with it.
             try db.run("DELETE FROM queuedSong WHERE songID = ?", [song])
-            known[song] = nil
             voters[song] = nil
         }
-        let places = Dictionary(uniqueKeysWithValues: changes.inserted.map { ($0.element, $0.place) })
-        for item in new {
-            try write(item, place: places[item.songID], instead: known[item.songID], db)
+        for (song, place) in places {
+            try db.run("UPDATE queuedSong SET place = ?2 WHERE songID = ?1", [song, place])
         }
     }
 
-    /// Writes a song that waits: `place` is nil where it stays where it is, `old` is nil where it is new.
-    private mutating func write(
-        _ item: QueuedRecord, place: Int64?, instead old: QueuedRecord?, _ db: Database
-    ) throws {
-        if let old {
-            if let place { try db.run("UPDATE queuedSong SET place = ?2 WHERE songID = ?1", [item.songID, place]) }
-            if item.addedBy != old.addedBy || item.added != old.added || item.isHeld != old.isHeld {
-                try db.run(
-                    "UPDATE queuedSong SET addedBy = ?2, added = ?3, isHeld = ?4 WHERE songID = ?1",
-                    [item.songID, item.addedBy, item.added, item.isHeld])
-            }
-            guard item.voters != old.voters else { return }
-        } else {
+    private mutating func insert(_ item: QueuedRecord, place: Int64?, _ db: Database) throws {
+        try db.run(
+            "INSERT INTO queuedSong (songID, addedBy, added, place, isHeld) VALUES (?, ?, ?, ?, ?)",
+            [item.songID, item.addedBy, item.added, place, item.isHeld])
+        try writeVoters(of: item, db)
+    }
+
+    private mutating func write(_ item: QueuedRecord, instead old: QueuedRecord, _ db: Database) throws {
+        if item.addedBy != old.addedBy || item.added != old.added || item.isHeld != old.isHeld {
             try db.run(
-                "INSERT INTO queuedSong (songID, addedBy, added, place, isHeld) VALUES (?, ?, ?, ?, ?)",
-                [item.songID, item.addedBy, item.added, place, item.isHeld])
+                "UPDATE queuedSong SET addedBy = ?2, added = ?3, isHeld = ?4 WHERE songID = ?1",
+                [item.songID, item.addedBy, item.added, item.isHeld])
         }
+        if item.voters != old.voters { try writeVoters(of: item, db) }
+    }
+
+    private mutating func writeVoters(of item: QueuedRecord, _ db: Database) throws {
         let changes = voters[item.songID, default: PlacedList()].become(item.voters)
         for row in changes.removed {
             try db.run("DELETE FROM vote WHERE songID = ? AND place = ?", [item.songID, row.place])
