@@ -40,6 +40,7 @@ struct DatabaseOpening {
                 database,
                 try settingAsideDamage {
                     try migrator.migrate(database)
+                    try database.writeWithoutTransaction(Self.waitForDisk)
                     return try database.read(read)
                 }
             )
@@ -60,10 +61,15 @@ struct DatabaseOpening {
     private static func prepare(_ db: Database) throws {
         let mode = try String.fetchOne(db, sql: "PRAGMA journal_mode = WAL")
         guard mode == "wal" else { throw DatabaseError(message: "the folder takes no write-ahead log") }
-        // A commit has reached the disk when it returns. What is usual with a write-ahead log, NORMAL, may lose the last
-        // ones in a power cut.
-        try db.execute(sql: "PRAGMA synchronous = FULL")
+        // Tables that a power cut takes are made again, and nine migrations would wait for the disk nine times.
+        try db.execute(sql: "PRAGMA synchronous = NORMAL")
         try db.execute(sql: "PRAGMA journal_size_limit = \(StoreLimits.journalBytes)")
+    }
+
+    /// From now on a commit has reached the disk when it returns. What is usual with a write-ahead log, NORMAL, may lose the
+    /// last ones in a power cut.
+    private static func waitForDisk(_ db: Database) throws {
+        try db.execute(sql: "PRAGMA synchronous = FULL")
     }
 
     /// Throws what says that a database is damaged, another program's, or a newer one's.
