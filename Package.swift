@@ -94,7 +94,7 @@ let package = Package(
             dependencies: ["CAvahi", "BLETransport", "MeshProtocol", locks, logging, networking, networkTypes],
             swiftSettings: strict),
         // Cars out of each other's reach, through an MQTT broker, as one more radio.
-        .target(name: "CMosquitto", linkerSettings: [.linkedLibrary("mosquitto")]),
+        .target(name: "CMosquitto"),
         .target(
             name: "BrokerRadio", dependencies: ["CMosquitto", "BLETransport", "MeshProtocol", locks, logging],
             swiftSettings: strict),

@@ -66,13 +66,20 @@ final class MQTTConnection: Sendable {
     private let state = NIOLockedValueBox(State())
     private let sink: AsyncStream<MQTTEvent>.Continuation
     private let options: Options
-    private static let library: Void = { mosquitto_lib_init() }()
+    private static let isLibraryLoaded = NIOLockedValueBox(false)
+
+    /// Whether there is a libmosquitto. Where there is none, each try looks again.
+    private static var isLibraryReady: Bool {
+        isLibraryLoaded.withLockedValue { isLoaded in
+            isLoaded = isLoaded || cmosquitto_load()
+            return isLoaded
+        }
+    }
 
     /// Begins it.
     init(_ options: Options) {
         self.options = options
         (events, sink) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(BrokerLimits.events))
-        Self.library
         DispatchQueue(label: "roadmesh.broker").async { self.run() }
     }
 
@@ -143,6 +150,9 @@ final class MQTTConnection: Sendable {
     }
 
     private func converse() -> BrokerFault {
+        guard Self.isLibraryReady else {
+            return BrokerFault(.unreachable, "libmosquitto is missing: sudo apt-get install libmosquitto1")
+        }
         guard let handle = mosquitto_new(options.client, true, Unmanaged.passUnretained(self).toOpaque()) else {
             return BrokerFault(.unreachable, "no memory")
         }

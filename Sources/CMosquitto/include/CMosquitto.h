@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// MQTT by libmosquitto, and what the kernel knows of its connection.
+// MQTT by libmosquitto, and what the kernel knows of its connection. The library is loaded when the first broker is called: it brings
+// OpenSSL, and with both a program takes a sixth more time to start.
+// Of its functions those in library.c may be called, after cmosquitto_load has succeeded.
 
 #ifndef CMOSQUITTO_H
 #define CMOSQUITTO_H
 
 #include <mosquitto.h>
+#include <stdbool.h>
 #include <stdint.h>
+
+// Loads libmosquitto and makes it ready. On one thread at a time, until it has succeeded. False where the system has no libmosquitto 1.
+bool cmosquitto_load(void);
 
 // Bytes that a TCP connection has carried, each way, with those of TCP and IP: what somebody is billed for. Returns 0, or -1 with
 // errno where the kernel does not tell.
