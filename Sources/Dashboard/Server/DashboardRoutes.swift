@@ -47,7 +47,7 @@ struct DashboardRoutes {
     private static func file(_ file: PageFiles.File, _ request: Request) -> Response {
         // Opened while this device is away, the page is there. Whether there is another one `fresh.js` asks.
         answer(
-            ResponseBody(byteBuffer: file.bytes), file.mediaType,
+            ResponseBody(byteBuffer: ByteBuffer(bytes: file.bytes)), file.mediaType,
             file.path == PageFiles.index.path ? PageFiles.indexTag : file.entityTag,
             cacheControl: "max-age=\(DashboardLimits.pageSeconds)", to: request)
     }
@@ -56,7 +56,8 @@ struct DashboardRoutes {
     static func page(status: HTTPResponse.Status) -> Response {
         let file = PageFiles.index
         return Response(
-            status: status, headers: [.contentType: file.mediaType], body: ResponseBody(byteBuffer: file.bytes))
+            status: status, headers: [.contentType: file.mediaType],
+            body: ResponseBody(byteBuffer: ByteBuffer(bytes: file.bytes)))
     }
 
     private static func invitation(_ dashboard: Dashboard, _ context: DashboardContext) async throws -> Response {
@@ -98,11 +99,12 @@ struct DashboardRoutes {
     }
 
     private static func answer(
-        _ body: ResponseBody, _ mediaType: String, _ entityTag: String, cacheControl: String, to request: Request
+        _ body: @autoclosure () -> ResponseBody, _ mediaType: String, _ entityTag: String, cacheControl: String,
+        to request: Request
     ) -> Response {
         let headers: HTTPFields = [.eTag: entityTag, .cacheControl: cacheControl]
         if request.headers[.ifNoneMatch] == entityTag { return Response(status: .notModified, headers: headers) }
-        var response = Response(status: .ok, headers: headers, body: body)
+        var response = Response(status: .ok, headers: headers, body: body())
         response.headers[.contentType] = mediaType
         return response
     }

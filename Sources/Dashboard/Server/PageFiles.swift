@@ -3,32 +3,37 @@
 import Crypto
 import DemocracyDJ
 import MeshProtocol
-import NIOCore
 
 /// The files of the page, which are in the program.
 enum PageFiles {
+    /// Gives what a file holds. That stays in the program's file until a browser wants it: copying and hashing all of them was one in
+    /// twenty of the memory pages that a start touched.
+    typealias Content = @Sendable () -> [UInt8]
+
     /// A file.
     struct File: Sendable {
         let path: String
         let mediaType: String
-        let bytes: ByteBuffer
-        /// Another one where the file is another.
-        let entityTag: String
+        private let content: Content
 
-        init(_ path: String, _ mediaType: String, _ bytes: [UInt8]) {
+        init(_ path: String, _ mediaType: String, _ content: @escaping @autoclosure Content) {
             self.path = path
             self.mediaType = mediaType
-            self.bytes = ByteBuffer(bytes: bytes)
-            entityTag = PageFiles.entityTag(bytes)
+            self.content = content
         }
 
-        static func style(_ name: String, _ bytes: [UInt8]) -> File {
-            File("/" + name, "text/css; charset=utf-8", bytes)
+        static func style(_ name: String, _ content: @escaping @autoclosure Content) -> File {
+            File("/" + name, "text/css; charset=utf-8", content())
         }
 
-        static func script(_ name: String, _ bytes: [UInt8]) -> File {
-            File("/" + name, "text/javascript; charset=utf-8", bytes)
+        static func script(_ name: String, _ content: @escaping @autoclosure Content) -> File {
+            File("/" + name, "text/javascript; charset=utf-8", content())
         }
+
+        var bytes: [UInt8] { content() }
+
+        /// Another one where the file is another.
+        var entityTag: String { PageFiles.entityTags[path] ?? PageFiles.entityTag(bytes) }
     }
 
     /// The page itself.
@@ -88,8 +93,11 @@ enum PageFiles {
             .script("worker.js", PackageResources.worker_js),
         ]
         + Language.allCases.compactMap { language in
-            language.file.map { File("/\(language.rawValue).json", "application/json", $0) }
+            language.file.map { table in File("/\(language.rawValue).json", "application/json", table) }
         }
+
+    /// By path.
+    private static let entityTags = Dictionary(uniqueKeysWithValues: all.map { ($0.path, entityTag($0.bytes)) })
 
     /// Of the page itself: another one where any file of it is another, which is how `fresh.js` learns of it.
     static let indexTag = entityTag(all.flatMap { Array($0.entityTag.utf8) })
