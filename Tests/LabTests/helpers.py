@@ -12,6 +12,9 @@ from pathlib import Path
 from lab import Box, Controller, Event, Lab, Program
 from roadmesh_peer import wire
 
+# Whether the machine is known to do nothing else.
+IS_QUIET = "QUIET" in os.environ
+
 DAEMONS = ("dbus-daemon", "bluetoothd")
 
 # Starting a program in a box whose cores are busy compiling takes its time. No test measures by this.
@@ -163,10 +166,10 @@ class Figures:
         return median
 
     def judged(self, what: str, seconds: Sequence[float], limit: float | None = None) -> float:
-        """Takes down a series of durations, and returns what a limit is for: the median, where the machine is known to do
-        nothing else (QUIET is set); else the lower quartile, as what others do there makes a duration longer and none shorter."""
+        """Takes down a series of durations, and returns what a limit is for: the median where the machine is quiet, else the lower
+        quartile, as what others do there makes a duration longer and none shorter."""
         median = self.times(what, seconds, limit)
-        return median if "QUIET" in os.environ else statistics.quantiles(seconds, n=4)[0]
+        return median if IS_QUIET else statistics.quantiles(seconds, n=4)[0]
 
     def note(self, line: str) -> None:
         print(line)

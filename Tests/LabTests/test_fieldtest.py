@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from helpers import START, Figures, hold, identity, song_list, start_host
+from helpers import IS_QUIET, START, Figures, hold, identity, song_list, start_host
 from lab import Box, Lab, Program
 from lab.drive import Step, follow, recorded
 
@@ -116,7 +116,7 @@ def compare(lab: Lab, guest: Program, figures: Figures, what: str) -> None:
             f"{what}: {name}, report less air: median {statistics.median(ordered) * 1e3:+.0f} ms, "
             f"{ordered[0] * 1e3:+.0f} to {ordered[-1] * 1e3:+.0f} ms, within {AGREEMENT * 1e3:.0f} ms: {within:.0%}"
         )
-        if "QUIET" in os.environ:
+        if IS_QUIET:
             # Packets are lost where the signal is weak, and then the last that was heard was not the last before the cut.
             assert within >= (0.5 if name in ("starts", "lengths") else 0.75)
             assert abs(statistics.median(ordered)) <= AGREEMENT

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import pytest
 from helpers import (
+    IS_QUIET,
     START,
     Figures,
     await_joined,
@@ -27,7 +28,7 @@ from helpers import (
 from lab import Box, Lab, Program
 
 # The daily run has a debug build: a vote over six hops took 198 ms with one on a day on which it took 149 released.
-SLOWER = 1.0 if "QUIET" in os.environ else 1.2
+SLOWER = 1.0 if IS_QUIET else 1.2
 # Texas Instruments measured 120 ms for a SIG mesh over three hops, and 192 to 199 ms over six (SWRA732).
 THREE_HOPS, SIX_HOPS = 0.120 * SLOWER, 0.190 * SLOWER
 # Of each hop behind the first.

@@ -61,7 +61,7 @@ struct DatabaseOpening {
     private static func prepare(_ db: Database) throws {
         let mode = try String.fetchOne(db, sql: "PRAGMA journal_mode = WAL")
         guard mode == "wal" else { throw DatabaseError(message: "the folder takes no write-ahead log") }
-        // Tables that a power cut takes are made again, and nine migrations would wait for the disk nine times.
+        // Tables that a power cut takes are made again, and each migration would wait for the disk.
         try db.execute(sql: "PRAGMA synchronous = NORMAL")
         try db.execute(sql: "PRAGMA journal_size_limit = \(StoreLimits.journalBytes)")
     }
