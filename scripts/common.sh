@@ -41,8 +41,7 @@ build_package() {
     mkdir -p "$cache"
     (sleep 3 && say "Building RoadMesh. The first time takes some minutes…") &
     notice=$!
-    # The index is for an editor, which has a folder of its own; it is an eighth of a build.
-    if ! swift build --package-path "$package" --scratch-path "$folder" --disable-index-store "$@" >"$log" 2>&1; then
+    if ! swift build --package-path "$package" --scratch-path "$folder" "$@" >"$log" 2>&1; then
         kill "$notice" 2>/dev/null || true
         grep -E '(error|warning): ' "$log" | sort -u | head -n 20 >&2 || true
         fail "The build failed; its whole log is $log"
