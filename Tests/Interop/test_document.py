@@ -117,7 +117,7 @@ def test_the_service_of_boxes_that_want_to_bond() -> None:
         ping(7),
         ack(3),
         message(Unit(b"hi", 5)),
-        CircuitOpen(2, CAR.identifier, HOPS, inner_mtu(LARGEST_SDU), (ANA.identifier[:4],)).frame(),
+        CircuitOpen(2, CAR.identifier, HOPS - 1, inner_mtu(LARGEST_SDU), (ANA.identifier[:4],)).frame(),
         circuit_data(2, b"hi"),
         circuit_credit(2, CREDITS, inner_mtu(LARGEST_SDU)),
         circuit_credit(2, CREDITS),
