@@ -294,6 +294,15 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "TerminalUITests", dependencies: ["TerminalUI", "BLETransport", "MeshNode"], swiftSettings: strict),
+        // The documents, and what the program itself has.
+        .testTarget(
+            name: "DocumentationTests",
+            dependencies: [
+                "BLETransport", "BrokerRadio", "CoverArt", "Dashboard", "DemocracyDJ", "Diagnostics", "FieldTest",
+                "HostIntegration", "LANRadio", "MeshNode", "MeshProtocol", "MeshSession", "MusicLibrary", "MusicPlayer",
+                "NodeStore", "TerminalUI", "TestSupport", "roadmesh",
+            ],
+            swiftSettings: strict),
         .testTarget(name: "roadmeshTests", dependencies: ["roadmesh", "FieldTest"], swiftSettings: strict),
     ],
     cxxLanguageStandard: .cxx17

@@ -6,7 +6,7 @@ import DemocracyDJ
 /// What is told of the broker that a node uses beside its radio.
 public struct BrokerReport: Hashable, Sendable {
     /// Whether the node can be reached there.
-    public enum State: String, Hashable, Sendable, Codable {
+    public enum State: String, Hashable, Sendable, Codable, CaseIterable {
         /// It takes the node in.
         case connected
         /// It has not answered for a while.

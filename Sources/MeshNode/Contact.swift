@@ -19,7 +19,7 @@ public struct Contact: Hashable, Sendable {
     }
 
     /// What has told that the other side is in range.
-    public enum Evidence: String, Hashable, Sendable, Codable {
+    public enum Evidence: String, Hashable, Sendable, Codable, CaseIterable {
         /// An advertisement, during a scan.
         case sighting
         /// A link, by a dial that was pending.

@@ -83,7 +83,7 @@ public struct HeardRelay: Hashable, Sendable {
 /// What a node is.
 public struct NodeDescription: Hashable, Sendable {
     /// The part a node plays.
-    public enum Role: String, Hashable, Sendable, Codable {
+    public enum Role: String, Hashable, Sendable, Codable, CaseIterable {
         /// It has the music.
         case host
         /// It votes.
@@ -157,7 +157,7 @@ public struct OpenInvitation: Hashable, Sendable, Encodable {
 }
 
 /// Why a node has stopped.
-public enum ByeReason: String, Hashable, Sendable, Codable {
+public enum ByeReason: String, Hashable, Sendable, Codable, CaseIterable {
     /// The person said so; a host's session goes on with the next start.
     case quit
     /// The driver has ended the session.

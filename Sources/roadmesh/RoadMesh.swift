@@ -105,7 +105,7 @@ struct RoadMesh: AsyncParsableCommand {
             Glibc.exit(problem.exitCode.rawValue)
         } catch is CancellationError {
             // Ctrl-C: who typed it knows.
-            Glibc.exit(128 + SIGINT)
+            Glibc.exit(SetupProblem.ExitCode.interrupted.rawValue)
         } catch {
             // Help and a version are no errors, and what throws an exit code has said why.
             guard !exitCode(for: error).isSuccess, !(error is ExitCode) else { exit(withError: error) }

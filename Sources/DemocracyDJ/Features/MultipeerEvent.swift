@@ -77,7 +77,7 @@ public struct SendError: Error, Hashable, Sendable, CustomStringConvertible {
 }
 
 /// Why a link is gone, in `docs/using.md`'s terms.
-public enum DisconnectReason: String, Hashable, Sendable, Codable {
+public enum DisconnectReason: String, Hashable, Sendable, Codable, CaseIterable {
     /// The peer left and said so, or we did.
     case goodbye
     /// The link broke: a tunnel, or the other program died.

@@ -3,7 +3,7 @@
 /// A change with its time, as the command line's contract writes it.
 public struct TimedChange: Encodable, Sendable {
     /// What has become of it.
-    public enum State: String, Sendable {
+    public enum State: String, Sendable, CaseIterable {
         /// It would be made.
         case planned
         /// It is made.

@@ -8,7 +8,7 @@ import NodeStore
 /// A recorded drive: what a node has seen of the road, from its start to its end, or until its power was cut.
 public struct Drive: Hashable, Sendable {
     /// How a drive ended.
-    public enum Ending: String, Hashable, Sendable, Codable {
+    public enum Ending: String, Hashable, Sendable, Codable, CaseIterable {
         /// It was ended.
         case complete
         /// Its last lines are missing: the power was cut, or the program died.

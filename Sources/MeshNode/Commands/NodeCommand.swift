@@ -341,7 +341,7 @@ public struct NodeCommand: Sendable {
     }
 
     /// Whether programs have it: what commands do is explained to people.
-    var isForPrograms: Bool { if case .lines = meaning("") { false } else { true } }
+    package var isForPrograms: Bool { if case .lines = meaning("") { false } else { true } }
 }
 
 /// A command as a page sends it.

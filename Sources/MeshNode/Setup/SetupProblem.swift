@@ -2,8 +2,10 @@
 
 /// Why a node cannot start: a sentence that says what to do, and the exit code of the command line's contract.
 public struct SetupProblem: Error, Hashable, Sendable {
-    /// Exit codes, from sysexits(3).
-    public enum ExitCode: Int32, Hashable, Sendable {
+    /// Every exit code of the program but 0, which is success. Those from 64 to 77 are of sysexits(3).
+    public enum ExitCode: Int32, Hashable, Sendable, CaseIterable {
+        /// A replay has broken an invariant.
+        case brokenInvariant = 1
         /// The command was used wrongly.
         case usage = 64
         /// Input data is wrong.
@@ -16,6 +18,8 @@ public struct SetupProblem: Error, Hashable, Sendable {
         case protocolError = 76
         /// The system does not let this user.
         case notPermitted = 77
+        /// Ctrl-C or SIGTERM has ended what had not finished: 128 and SIGINT, as shells have it.
+        case interrupted = 130
     }
 
     /// What happened and what to do, in one sentence.

@@ -8,7 +8,7 @@ import MeshProtocol
 /// describes; what is not there is a null, not a missing field.
 package struct NodeView: Encodable, Hashable, Sendable {
     /// Who looks.
-    package enum Role: String, Hashable, Sendable, Encodable {
+    package enum Role: String, Hashable, Sendable, Encodable, CaseIterable {
         /// The person at the host.
         case host
         /// The person at a guest's device.
@@ -18,7 +18,7 @@ package struct NodeView: Encodable, Hashable, Sendable {
     }
 
     /// Where the node stands with its host.
-    package enum Connection: String, Hashable, Sendable, Encodable {
+    package enum Connection: String, Hashable, Sendable, Encodable, CaseIterable {
         case hosting, connected, connecting, reconnecting, disconnected, failed
     }
 
@@ -117,7 +117,7 @@ package struct NodeView: Encodable, Hashable, Sendable {
     /// What a driver can undo.
     package struct Undo: Encodable, Hashable, Sendable {
         /// What was done.
-        package enum Kind: String, Encodable, Hashable, Sendable {
+        package enum Kind: String, Encodable, Hashable, Sendable, CaseIterable {
             case remove, clear, kick
         }
 
@@ -144,7 +144,7 @@ package struct NodeView: Encodable, Hashable, Sendable {
     }
 
     package struct ShownNotice: Encodable, Hashable, Sendable {
-        package enum Kind: String, Hashable, Sendable, Encodable {
+        package enum Kind: String, Hashable, Sendable, Encodable, CaseIterable {
             case banner, toast
         }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BLETransport
-import Glibc
 import MeshNode
 import UnixSignals
 
@@ -33,7 +32,8 @@ package struct PairingDialogue {
         signalled.cancel()
         let isSignalled = await signalled.value
         reporter.end(outcome, isSignalled: isSignalled)
-        return isSignalled && outcome == .stopped ? 128 + SIGINT : outcome.exitCode?.rawValue
+        let code = isSignalled && outcome == .stopped ? .interrupted : outcome.exitCode
+        return code?.rawValue
     }
 
     private func holdTalk() async throws(RadioError) -> PairingOutcome {

@@ -24,7 +24,7 @@ package struct PairingReporter {
             StandardOutput.write(
                 "This device is called \"\(name)\" (\(radio)). Looking for another one: run roadmesh pair there too.")
         case .programs:
-            emit(PairingObject("ready", role: "pair", name: name, radio: radio, version: RoadMeshVersion.text))
+            emit(PairingObject(beginning: name, radio: radio))
         }
     }
 
@@ -41,13 +41,8 @@ package struct PairingReporter {
         case (.people, .forgotten(let device)):
             StandardOutput.write("\(device.shown) did not know the old bond, so it is forgotten here too.")
         case (.people, .nothingAsked): StandardOutput.write("! There are no digits to compare yet.")
-        case (.programs, .heard(let device)): emit(PairingObject("peerDiscovered", peer: .init(device)))
-        case (.programs, .digits(let digits, let device, let limit)):
-            emit(PairingObject("digits", peer: .init(device), digits: digits, seconds: Int(limit / .seconds(1))))
-        case (.programs, .waiting(let device)): emit(PairingObject("waiting", peer: .init(device)))
-        case (.programs, .forgotten(let device)): emit(PairingObject("bondForgotten", peer: .init(device)))
-        case (.programs, .nothingAsked):
-            notice(Notice(.nothingAsked))
+        case (.programs, .nothingAsked): notice(Notice(.nothingAsked))
+        case (.programs, _): if let object = PairingObject(update) { emit(object) }
         }
     }
 
@@ -62,10 +57,7 @@ package struct PairingReporter {
         switch form {
         case .people where outcome.exitCode == nil: StandardOutput.write(outcome.sentence)
         case .people: StandardError.write("roadmesh: \(outcome.sentence)")
-        case .programs:
-            let reason = outcome == .stopped && isSignalled ? "terminated" : outcome.code
-            emit(
-                PairingObject("bye", peer: outcome.device.map { .init($0) }, reason: reason, message: outcome.sentence))
+        case .programs: emit(PairingObject(outcome, isSignalled: isSignalled))
         }
     }
 
@@ -80,8 +72,7 @@ package struct PairingReporter {
                 StandardOutput.write("\(bond.name)  \(bond.id)\(bond.isConnected ? "  linked" : "")")
             }
         case .programs:
-            for bond in bonds { emit(PairingObject("bond", peer: .init(bond), connected: bond.isConnected)) }
-            emit(PairingObject("bye", reason: "listed"))
+            for object in PairingObject.list(bonds) { emit(object) }
         }
     }
 
@@ -90,8 +81,7 @@ package struct PairingReporter {
         case .people:
             StandardOutput.write("The bond with \"\(bond.name)\" is forgotten. Forget it on the other device, too.")
         case .programs:
-            emit(PairingObject("bondForgotten", peer: .init(bond)))
-            emit(PairingObject("bye", reason: "forgotten"))
+            for object in PairingObject.forgot(bond) { emit(object) }
         }
     }
 
@@ -102,39 +92,4 @@ package struct PairingReporter {
     }
 
     private func emit(_ object: PairingObject) { StandardOutput.write(JSONLine.text(object)) }
-}
-
-/// An event of a pairing, as `docs/using.md` has it.
-private struct PairingObject: Encodable {
-    struct Peer: Encodable {
-        var id: String
-        var name: String
-
-        init(_ device: PairingDevice) { (id, name) = (device.id, device.name) }
-        init(_ bond: Bond) { (id, name) = (bond.id, bond.name) }
-    }
-
-    var at = Date().timeIntervalSince1970
-    var event: String
-    var role: String?
-    var name: String?
-    var radio: String?
-    var version: String?
-    var peer: Peer?
-    var digits: String?
-    var seconds: Int?
-    var connected: Bool?
-    var reason: String?
-    var message: String?
-
-    init(
-        _ event: String, role: String? = nil, name: String? = nil, radio: String? = nil, version: String? = nil,
-        peer: Peer? = nil, digits: String? = nil, seconds: Int? = nil, connected: Bool? = nil, reason: String? = nil,
-        message: String? = nil
-    ) {
-        self.event = event
-        (self.role, self.name, self.radio, self.version) = (role, name, radio, version)
-        (self.peer, self.digits, self.seconds, self.connected) = (peer, digits, seconds, connected)
-        (self.reason, self.message) = (reason, message)
-    }
 }

@@ -90,7 +90,7 @@ struct ReplayCommand: AsyncParsableCommand {
             StandardError.write("Replaying the drive: \(done) of \(all)")
         }
         for line in result.sentences { StandardOutput.write(line) }
-        if result.violation != nil { throw ExitCode(1) }
+        if result.violation != nil { throw ExitCode(SetupProblem.ExitCode.brokenInvariant.rawValue) }
     }
 
     /// Who waits is told about every second that it goes on.

@@ -5,7 +5,7 @@ import MeshProtocol
 /// Something that a guest wants of a song and that no snapshot has shown yet.
 public struct Wish: Hashable, Sendable {
     /// What is wanted.
-    public enum Kind: String, Hashable, Sendable, Codable {
+    public enum Kind: String, Hashable, Sendable, Codable, CaseIterable {
         /// That a vote counts.
         case vote
         /// That a vote does not count any more.

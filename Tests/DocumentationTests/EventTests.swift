@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DemocracyDJ
+import FieldTest
+import MeshProtocol
+import Testing
+
+@testable import Diagnostics
+@testable import MeshNode
+
+@Suite("The events that docs/using.md describes")
+struct EventTests {
+    /// A program, as a section of the document describes what it writes.
+    struct Group: Sendable {
+        var section: String
+        var objects: [String] = []
+        var samples: @Sendable () throws -> [JSON]
+        var words: [String: Set<String>]
+    }
+
+    static let path = "docs/using.md"
+    private static let reasons = Set(RejectionReason.allCases.map(\.rawValue))
+    private static let states = Set(NodeSamples.wishStates.map(\.name))
+    private static let bearers = Set(Bearer.allCases.map(\.rawValue))
+    private static let roles = Set(NodeDescription.Role.allCases.map(\.rawValue))
+
+    static let node = Group(
+        section: "### Events of a node", objects: ["### Objects"],
+        samples: { try NodeSamples.all.map { try JSON(TimedEvent($0, at: 1.5)) } + ViewSamples.events() },
+        words: [
+            "`ready`.role": roles, "`peerDiscovered`.bearer": bearers, "`link`.bearer": bearers,
+            "`peerDisconnected`.reason": Set(DisconnectReason.allCases.map(\.rawValue)),
+            "`connection`.state": Set(NodeSamples.connections.map(\.name)),
+            "`vote`.wish": Set(Wish.Kind.allCases.map(\.rawValue)).subtracting(["suggest"]), "`vote`.state": states,
+            "`vote`.reason": reasons, "`suggestion`.state": states, "`suggestion`.reason": reasons,
+            "`intent`.reason": reasons, "`intent`.kind": Set(NodeSamples.intents.map(\.kind)),
+            "`searchResults`.shelf": Set(SongQuery.Shelf.allCases.map(\.rawValue)),
+            "`broker`.state": Set(BrokerReport.State.allCases.map(\.rawValue)),
+            // Only a recording knows when a guest sees the present state.
+            "`contact`.phase": Set(Contact.Phase.allCases.map(\.rawValue)).subtracting(["current"]),
+            "`contact`.evidence": Set(Contact.Evidence.allCases.map(\.rawValue)),
+            "`bye`.reason": Set(ByeReason.allCases.map(\.rawValue)), "adapter.setBy": ["roadmesh", "system"],
+            "undo.kind": Set(NodeView.Undo.Kind.allCases.map(\.rawValue)),
+        ])
+
+    static let groups = [
+        node,
+        Group(
+            section: "### Events of a pairing", objects: ["### Objects of commands"], samples: ProgramSamples.pairing,
+            words: ["`ready`.role": ["pair"], "`bye`.reason": ProgramSamples.reasons]),
+        Group(
+            section: "### Events of a check", samples: ProgramSamples.check,
+            words: [
+                "`finding`.area": Set(Finding.Area.allCases.map(\.rawValue)),
+                "`finding`.level": Set(Finding.Level.allCases.map(\.rawValue)),
+                "`change`.state": Set(TimedChange.State.allCases.map(\.rawValue)),
+            ]),
+        Group(
+            section: "### Events of a collector", objects: ["### Objects of commands"],
+            samples: ProgramSamples.collecting,
+            words: [
+                "`broker`.state": ["connected", "unreachable"], "`drive`.state": ["begins", "goesOn", "complete"],
+                "`drive`.role": roles.subtracting(["scan"]),
+                "`drive`.ending": Set(Drive.Ending.allCases.map(\.rawValue)),
+            ]),
+    ]
+
+    /// What a page says of a group that differs from the program.
+    static func complaints(_ page: Page, _ group: Group) throws -> [String] {
+        var contract = Contract(page, sections: [group.section] + group.objects)
+        let samples = Dictionary(grouping: try group.samples()) { "`\($0.event ?? "?")`" }
+        // The view has a page of its own.
+        if samples["`view`"] != nil {
+            contract.objects["view"] = Contract.Object(
+                line: 0, fields: [], examples: [], isEvent: false, isElsewhere: true)
+        }
+        return contract.complaints(about: samples) + contract.complaintsAboutExamples()
+            + contract.complaints(aboutWords: group.words)
+    }
+
+    @Test("Each event and each field is in the manual, and the manual has no other", arguments: groups.indices)
+    func described(index: Int) throws {
+        for complaint in try Self.complaints(Page(Self.path), Self.groups[index]) { Issue.record("\(complaint)") }
+    }
+
+    @Test("Every event of a node has its samples here")
+    func samples() {
+        let missing = Set(NodeSamples.Kind.allCases).subtracting(NodeSamples.all.map(NodeSamples.kind))
+        #expect(missing.isEmpty, "NodeSamples has no sample of \(missing)")
+        #expect(ProgramSamples.outcomes.map(ProgramSamples.place) == Array(ProgramSamples.outcomes.indices))
+        #expect(ProgramSamples.isCollectingComplete())
+    }
+
+    @Test("Each code of a finding is in the manual at its area, and the manual has no other")
+    func findings() throws {
+        let page = try Page(Self.path)
+        for complaint in Self.findingComplaints(page) { Issue.record("\(complaint)") }
+    }
+
+    static func findingComplaints(_ page: Page) -> [String] {
+        var complaints: [String] = []
+        var known = Set(Finding.Code.allCases.map { [Finding($0, .good, "").area.rawValue, $0.rawValue] })
+        for row in Page.rows(page.section("### Events of a check")) where row.head.first == "area" {
+            let area = row["area"].spans.first ?? ""
+            for code in row["codes that are not good"].spans where known.remove([area, code]) == nil {
+                complaints.append(
+                    "\(page.path):\(row.line) has the code \(code), which is not one of the area \(area).")
+            }
+            known.remove([area, area])
+        }
+        for missing in known.map({ $0.joined(separator: ": ") }).sorted() {
+            complaints.append("\(page.path): the table of findings lacks \(missing).")
+        }
+        return complaints
+    }
+}

@@ -1,0 +1,364 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The documents name only what exists: links, files, tests and options; and all options of the program are in the manual.
+
+What else the manual says of the program (commands, events, exit codes, limits) is compared in Tests/DocumentationTests."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+from roadmesh_program.documents import ROOT, Code, Page, Row, files, pages, source
+
+Complaints = Iterator[str]
+
+
+def told(complaints: Complaints) -> None:
+    found = list(complaints)
+    assert not found, "\n" + "\n".join(found)
+
+
+# Links.
+
+
+def wrong_links(page: Page) -> Complaints:
+    for line, target in page.links():
+        if re.match(r"[a-z]+:", target):
+            continue
+        path, _, heading = target.partition("#")
+        there = page if not path else resolved(page, path)
+        if there is None:
+            yield f"{page.path}:{line} links to {target}; there is no file {path} next to it."
+        elif heading and (not isinstance(there, Page) or heading not in there.anchors):
+            yield f"{page.path}:{line} links to {target}; no heading has the anchor #{heading}."
+
+
+def resolved(page: Page, path: str) -> Page | Path | None:
+    """What a relative link leads to."""
+    file = (ROOT / page.path).parent / path
+    if not file.exists():
+        return None
+    return pages().get(str(file.resolve().relative_to(ROOT)), file)
+
+
+# Files.
+
+# A name with one of these endings is a file of this repository, if nothing else says so.
+ENDINGS = ("swift", "py", "md", "c", "js", "proto", "supp", "patch")
+PATH = re.compile(r"[\w.*+\-…]+(?:/[\w.*+\-…]+)+/?")
+NAME = re.compile(rf"(?<![\w./\-$~…])[\w+\-]+\.(?:{'|'.join(ENDINGS)})\b(?![\w/])")
+PLACEHOLDER = re.compile(r"[A-Z]{2,}|…|\.\.\.")
+
+
+@cache
+def tails() -> frozenset[str]:
+    """Every end of a path in the repository: `box.py` and `PowerCuts/box.py` of `Tests/PowerCuts/box.py`."""
+    parts = [file.split("/") for file in files()]
+    return frozenset("/".join(names[start:]) for names in parts for start in range(len(names)))
+
+
+def wrong_files(page: Page) -> Complaints:
+    folders = {file.split("/")[0] for file in files() if "/" in file}
+    for code in page.code():
+        if code.is_block and code.text.startswith(("{", "import ", "from ")):
+            continue
+        for path in PATH.findall(code.text):
+            first = path.removeprefix("./").split("/")[0]
+            is_ours = first in folders or path.endswith(tuple(f".{ending}" for ending in ENDINGS))
+            if is_ours and not is_there(path) and not is_abroad(code, path):
+                yield f"{page.path}:{code.line} names the file {path}, which the repository does not have."
+        for name in NAME.findall(code.text):
+            if name not in tails() and not code.is_block and not code.is_new:
+                yield f"{page.path}:{code.line} names the file {name}, which the repository does not have."
+
+
+def is_there(path: str) -> bool:
+    path = path.removeprefix("./").rstrip("/.")
+    # FILE and TARGET are for the reader to fill in; what is in front of them exists.
+    names = path.split("/")
+    known = next((names[:place] for place, name in enumerate(names) if PLACEHOLDER.fullmatch(name)), names)
+    path = "/".join(known)
+    if "*" in path:
+        return any(ROOT.glob(path))
+    return path in tails() or f"{path}.swift" in tails()
+
+
+def is_abroad(code: Code, path: str) -> bool:
+    """Whether it is the end of a path outside the repository, such as `~/.cache/roadmesh/build`."""
+    before = code.text[: code.text.index(path)]
+    return before.endswith(("/", "~", "$", ":", "@")) or "://" in before.split(" ")[-1]
+
+
+# Tests.
+
+PYTHON_TEST = re.compile(r"\btest_[a-z0-9_]+\b(?!\.py|\w|/)")
+SWIFT_TESTS = re.compile(r"(?<![\w/.])([A-Z]\w*Tests)(?:/(\w+))?\b")
+TEST_FILE = re.compile(r"[\w/]+\.(?:swift|py)\b")
+TITLE = re.compile(r'"([^"]{8,})"')
+
+
+@cache
+def test_files() -> list[str]:
+    folders = ("Tests/", "scripts/lab/", "Fuzz/", "CBlueZ/tests/", "Benchmarks/")
+    return [file for file in sorted(files()) if file.startswith(folders) and file.endswith((".swift", ".py"))]
+
+
+@cache
+def python_tests() -> frozenset[str]:
+    texts = (source(file) for file in test_files() if file.endswith(".py"))
+    return frozenset(name for text in texts for name in re.findall(r"^ *(?:async )?def (test_\w+)", text, re.M))
+
+
+@cache
+def swift_suites() -> dict[str, str]:
+    """The sources of each suite, and of each target of tests, by its name."""
+    found: dict[str, str] = {}
+    for file in test_files():
+        if file.endswith(".swift"):
+            text = source(file)
+            names = re.findall(r"^ *(?:\w+ )*(?:struct|class|enum|actor|extension) (\w*Tests)\b", text, re.M)
+            for name in {*names, file.split("/")[1]}:
+                found[name] = found.get(name, "") + text
+    targets = re.findall(r'name: "(\w+Tests)"(?:, path: "(\w+)")?', re.sub(r"\s+", " ", source("Package.swift")))
+    return {name: "" for name, _ in targets} | found
+
+
+def wrong_tests(page: Page) -> Complaints:
+    file, last = "", 0
+    for code in page.code():
+        if code.line != last:
+            file, last = "", code.line
+        if not code.is_block and (named := TEST_FILE.search(code.text)) and named[0] in tails():
+            file = next(each for each in test_files() + [named[0]] if each.endswith(named[0]))
+        for name in PYTHON_TEST.findall(code.text):
+            place = f"{ROOT / file}" if file.endswith(".py") else ""
+            text = source(file) if file.endswith(".py") else ""
+            if name not in python_tests():
+                yield f"{page.path}:{code.line} names the test {name}, which no file of tests has."
+            elif place and f"def {name}(" not in text and f"def {name}[" not in text:
+                yield f"{page.path}:{code.line} names the test {name}, which {file} does not have."
+        for suite, test in SWIFT_TESTS.findall(code.text):
+            if suite not in swift_suites():
+                yield f"{page.path}:{code.line} names the tests {suite}, which are not in Tests or Fuzz."
+            elif test and not re.search(rf"\b(?:func|struct|class|enum) {test}\b", swift_suites()[suite]):
+                if f"{suite}/{test}" not in tails() and f"{suite}/{test}.swift" not in tails():
+                    yield f"{page.path}:{code.line} names the test {suite}/{test}, which that suite does not have."
+        if file.endswith(".swift") and not code.is_block:
+            for title in TITLE.findall(code.text):
+                if not is_title(title, file):
+                    yield f'{page.path}:{code.line} names the test "{title}", which {file} does not have.'
+
+
+def is_title(title: str, file: str) -> bool:
+    text = re.sub(r'"\s*\+\s*#*"', "", source(file))
+    return f'"{title}' in text or f'{title}"' in text
+
+
+# Options.
+
+OPTION = re.compile(r"(?<![\w\-/])--[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
+# Options of programs that the repository neither has nor runs, each with its program.
+FOREIGN = {"--symbol-ordering-file": "ld.lld"}
+COMMAND_LINE = re.compile(r"(?:^|[\s;&|(\"])(?:\./scripts/)?(?:roadmesh|(?=fieldtest )) *(.*)")
+
+Commands = dict[str, dict[str, Any]]
+
+
+def described(command: dict[str, Any], above: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
+    """A command and those below it, by what is typed behind `roadmesh`."""
+    yield above, command
+    for each in command.get("subcommands", []):
+        if each["commandName"] != "help":
+            yield from described(each, f"{above} {each['commandName']}".strip())
+
+
+@pytest.fixture(scope="module")
+def commands(binary: Path) -> Commands:
+    dump = subprocess.run([binary, "--experimental-dump-help"], capture_output=True, text=True, check=True, timeout=60)
+    return dict(described(json.loads(dump.stdout)["command"]))
+
+
+def options(command: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """The options of a command by their long names."""
+    shown = [one for one in command.get("arguments", []) if one["shouldDisplay"] and one["kind"] != "positional"]
+    return {
+        f"--{name['name']}": one
+        for one in shown
+        for name in one["names"]
+        if name["kind"] == "long" and name["name"] not in ("help", "version")
+    }
+
+
+def named(commands: Commands, words: list[str]) -> str:
+    """The command that the words of a line begin with."""
+    path = ""
+    for word in words:
+        longer = f"{path} {word}".strip()
+        if longer not in commands:
+            break
+        path = longer
+    return path
+
+
+def own(commands: Commands, path: str) -> set[str]:
+    """The options of a command, and of those below it: a line may name the one below with a word of its own."""
+    below = [each for name, each in commands.items() if not path or name == path or name.startswith(f"{path} ")]
+    return {"--help", "--version"}.union(*(options(each) for each in below))
+
+
+@cache
+def elsewhere() -> frozenset[str]:
+    """The options of other programs that this repository has, or runs."""
+    found: set[str] = {"--generate-completion-script", "--experimental-dump-help"}
+    for file in files():
+        folder, ending = file.split("/")[0], Path(file).suffix
+        if folder not in ("scripts", "Sources", "Tests", "Benchmarks", "Fuzz", "CBlueZ", ".ci", "docs"):
+            continue
+        if ending not in ("", ".py", ".sh", ".swift", ".toml", ".service", ".c") or not (ROOT / file).is_file():
+            continue
+        if file.startswith("Tests/Interop/test_documentation"):
+            continue
+        text = source(file)
+        found.update(OPTION.findall(re.sub(r"^\s*(?://|#(?! scripts/)).*$", "", text, flags=re.M)))
+        if file.startswith("Sources/mesh-simulator/"):
+            declared = re.findall(r"@(?:Option|Flag)\b(?:(?!\bvar\b).)*\bvar (\w+)", text, re.S)
+            found.update("--" + re.sub(r"([A-Z])", r"-\1", name).lower() for name in declared)
+    return frozenset(found)
+
+
+def is_foreign(line: str, commands: Commands) -> bool:
+    """Whether it is the command line of a program that is not ours, such as git."""
+    first, _, rest = line.partition(" ")
+    ours = {"roadmesh", "sudo", "env", "exec", "mesh-simulator", "$", ">", *(path.split(" ")[0] for path in commands)}
+    is_program = re.fullmatch(r"[a-z][a-z0-9\-]*", first) and first not in ours
+    return bool(is_program and rest and not re.search(r"roadmesh|mesh-simulator|scripts/", rest))
+
+
+def wrong_options(page: Page, commands: Commands) -> Complaints:
+    every = own(commands, "")
+    for code in page.code():
+        for option in [] if is_foreign(code.text, commands) else OPTION.findall(code.text):
+            if option not in every and option not in elsewhere() and option not in FOREIGN:
+                yield f"{page.path}:{code.line} names the option {option}, which no program of this repository has."
+        about = code.text if COMMAND_LINE.search(code.text) or not code.subject else f"{code.subject} {code.text}"
+        if not (line := COMMAND_LINE.search(about)):
+            continue
+        path = named(commands, line[1].split())
+        typed = line[1].split(" | ")[0]
+        for option in OPTION.findall(typed) if path else []:
+            if option not in own(commands, path):
+                yield f"{page.path}:{code.line} names {option}, which roadmesh {path} does not have."
+
+
+TYPED_AT_A_SHELL = ("docs/using.md", "docs/dashboard.md", "docs/fieldtest.md")
+
+
+def wrong_option_tables(page: Page, commands: Commands) -> Complaints:
+    """Tables of options: names, what follows them, defaults, and the commands that have them."""
+    every = {(option, path) for path, command in commands.items() for option in options(command)}
+    for row in page.rows():
+        if row.head[0] != "option":
+            continue
+        for option, value in documented(row):
+            has = {path for name, path in every if name == option}
+            meant = on(row["on"], commands) if "on" in row.head else has
+            if not has:
+                yield f"{page.path}:{row.line} documents {option}, which roadmesh does not have."
+            for path in sorted(meant - has):
+                yield f"{page.path}:{row.line} documents {option}, which roadmesh {path} does not have."
+            alike = [options(commands[path])[option] for path in sorted(meant & has)]
+            # One name may be two options: that of this row takes what the row says.
+            fitting = [one for one in alike if is_of(one, value, whole="on" in row.head)]
+            if alike and (not fitting or "on" in row.head and fitting != alike):
+                yield f"{page.path}:{row.line} has {option} {value}; in the program it is {option} {taken(alike[0])}."
+            default = next((one["defaultValue"] for one in fitting if one.get("defaultValue")), None)
+            if default and one_is_flag(fitting) is False and "default" in row.head and default not in row["default"]:
+                yield f"{page.path}:{row.line} gives {option} the default {row['default']}, which is {default}."
+
+
+def undocumented_options(page: Page, commands: Commands) -> Complaints:
+    """What the program has, and the table of all options lacks."""
+    rows = [row for row in page.rows("Options") if row.head[0] == "option"]
+    told = {
+        (option, value, path) for row in rows for option, value in documented(row) for path in on(row["on"], commands)
+    }
+    for path, command in commands.items():
+        for option, one in options(command).items():
+            if (option, taken(one), path) not in told:
+                words = f"{option} {taken(one)}".strip()
+                yield f"{page.path}: the table in \"Options\" lacks {words} of roadmesh {path}."
+
+
+def documented(row: Row) -> Iterator[tuple[str, str]]:
+    """The options of a row, each with what follows it."""
+    for span in re.findall(r"`([^`]+)`", row.cells[0]):
+        option, _, value = span.partition(" ")
+        if option.startswith("--"):
+            yield option, value.lower()
+
+
+def taken(option: dict[str, Any]) -> str:
+    """What follows an option, as the table has it."""
+    if option["kind"] == "flag":
+        return ""
+    value: str = "|".join(option.get("allValues", [])) or option["valueName"]
+    return value.lower().replace("-or-", "|")
+
+
+def is_of(option: dict[str, Any], value: str, whole: bool) -> bool:
+    """Whether an option takes this: all that it can take, or one of several."""
+    return taken(option) == value if whole else set(value.split("|")) <= set(taken(option).split("|"))
+
+
+def one_is_flag(alike: list[dict[str, Any]]) -> bool:
+    return any(one["kind"] == "flag" for one in alike)
+
+
+def on(cell: str, commands: Commands) -> set[str]:
+    """The commands that a cell names, and those below them. `fieldtest record host` has all that `host` has."""
+    found: set[str] = set()
+    for name in re.split(r"[,()]+\s*", cell.replace("`", "")):
+        name = name.strip()
+        below = {
+            path
+            for path, command in commands.items()
+            if name and (path == name or path.startswith(f"{name} ")) and not command.get("subcommands")
+        }
+        assert below or not name, f'the column "on" names {name}, which is not a command'
+        found |= below | {path for path in commands if path == f"fieldtest record {name}"}
+    return found
+
+
+@pytest.mark.parametrize("path", pages())
+def test_each_link_leads_to_a_file_or_heading(path: str) -> None:
+    told(wrong_links(pages()[path]))
+
+
+@pytest.mark.parametrize("path", pages())
+def test_each_file_that_a_document_names_exists(path: str) -> None:
+    told(wrong_files(pages()[path]))
+
+
+@pytest.mark.parametrize("path", pages())
+def test_each_test_that_a_document_names_exists(path: str) -> None:
+    told(wrong_tests(pages()[path]))
+
+
+@pytest.mark.parametrize("path", pages())
+def test_each_option_that_a_document_names_exists(path: str, commands: Commands) -> None:
+    told(wrong_options(pages()[path], commands))
+
+
+@pytest.mark.parametrize("path", TYPED_AT_A_SHELL)
+def test_each_table_of_options_agrees_with_the_program(path: str, commands: Commands) -> None:
+    told(wrong_option_tables(pages()[path], commands))
+
+
+def test_the_manual_has_every_option_of_the_program(commands: Commands) -> None:
+    told(undocumented_options(pages()["docs/using.md"], commands))
