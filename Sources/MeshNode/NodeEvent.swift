@@ -167,17 +167,3 @@ public enum ByeReason: String, Hashable, Sendable, Codable, CaseIterable {
     /// A program's input ended, and it is a guest.
     case endOfInput
 }
-
-/// RoadMesh's own version.
-public enum RoadMeshVersion {
-    /// Major, minor, patch.
-    public static let text = number + (isDebug ? "+debug" : "")
-
-    private static let number = "0.1.0"
-    // What is measured with a debug build, or reported from one, is to say so (Semantic Versioning 2.0, 10).
-    #if DEBUG
-        private static let isDebug = true
-    #else
-        private static let isDebug = false
-    #endif
-}
