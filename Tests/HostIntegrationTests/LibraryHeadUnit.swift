@@ -6,14 +6,15 @@ import HostIntegration
 import Logging
 import MeshNode
 import MeshProtocol
+import MusicPlayer
 import NodeStore
 import TestSupport
 import Testing
 
-/// What the README shows of a head unit, run. What differs there is the radio, and the songs: they come from a folder.
-@Suite("A head unit as the README shows it")
-struct ReadmeHeadUnit {
-    @Test("it hosts, begins to play, and ends when it is told to", .timeLimit(.minutes(1)))
+/// The last example of docs/swift-library.md, run on the virtual radio with a list of songs.
+@Suite("The head unit of docs/swift-library.md")
+struct LibraryHeadUnit {
+    @Test("it hosts, starts to play, and ends at quit", .timeLimit(.minutes(1)))
     func hosts() async throws {
         let (titles, playing) = AsyncStream<String>.makeStream()
         let (begun, nodes) = AsyncStream<Node>.makeStream()
@@ -31,13 +32,13 @@ struct ReadmeHeadUnit {
     }
 
     private func run(
-        _ source: MusicSource, in path: String, radio: any Radio, began: (Node) -> Void,
+        _ songs: MusicSource, in path: String, radio: any Radio, began: (Node) -> Void,
         print: @escaping @Sendable (String) -> Void
     ) async throws {
         let logger = Logger(label: "my-head-unit")
         let folder = try StateFolder(path: path)
         let kept = try Kept(folder, logger: logger)
-        let music = try await source.open(index: kept.libraryIndex, isComplete: kept.hasSession, logger: logger)
+        let music = try await songs.open(index: kept.libraryIndex, isComplete: kept.hasSession, logger: logger)
 
         let car = Peer(id: folder.identity.peerID, name: "Dad's Car")
         let node = Node(
@@ -53,5 +54,13 @@ struct ReadmeHeadUnit {
         }
         try await node.run()
         music.close()
+    }
+
+    /// The page's folder, songs and radio. They are compiled only: a test has neither an adapter nor that folder.
+    private func surroundings() throws {
+        let folder = try StateFolder(path: "/var/lib/my-head-unit")
+        let songs = MusicSource.folder("/media/music", mpv: try MPVPlayer.find())
+        let radio = try BlueZRadio()
+        _ = (folder, songs, radio)
     }
 }
