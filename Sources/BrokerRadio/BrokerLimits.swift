@@ -54,8 +54,9 @@ public enum BrokerLimits {
     static let accepted = 2 * Limits.guests + Limits.halfOpenLinks
     /// Those of one address: a node that comes back faster than its old channels end.
     static let acceptedOfAddress = 8
-    /// Calls a second, and at once, as on the virtual radio. Others are refused.
+    /// Calls a second, as on the virtual radio. Others are refused.
     static let callsPerSecond = RadioLimits.virtualCallersPerSecond
+    /// Calls at once before that counts, as on the virtual radio.
     static let callBurst = RadioLimits.virtualCallerBurst
     /// Bytes of one value: a whole SDU in one chunk.
     static let valueBytes = Limits.sduBytes + 3
@@ -78,6 +79,7 @@ public enum BrokerLimits {
     static let prefixBytes = 64
     /// How often a node's own advertisement is published again where it is gone: others may have the same identity.
     static let restoresPerSecond = 1
+    /// Times at once before that counts.
     static let restoreBurst = 4
 
     /// How long after a lost connection to a cluster an advertisement is not published for it to keep: without a leader, NATS holds up

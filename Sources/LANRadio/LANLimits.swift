@@ -36,8 +36,9 @@ public enum LANLimits {
     public static let accepted = 2 * Limits.guests + Limits.halfOpenLinks
     /// Those of one address: a phone that shares its connection stands before the few that are behind it.
     public static let acceptedOfAddress = 16
-    /// Callers a second, and at once, as on the virtual radio. Others are closed at once.
+    /// Callers a second, as on the virtual radio. Others are closed at once.
     static let callersPerSecond = RadioLimits.virtualCallersPerSecond
+    /// Callers at once before that counts, as on the virtual radio.
     static let callerBurst = RadioLimits.virtualCallerBurst
     /// Connections that the kernel accepts before they are looked at.
     static let backlog = Limits.halfOpenLinks
