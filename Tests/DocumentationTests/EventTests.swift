@@ -24,9 +24,14 @@ struct EventTests {
     private static let bearers = Set(Bearer.allCases.map(\.rawValue))
     private static let roles = Set(NodeDescription.Role.allCases.map(\.rawValue))
 
+    /// Encoded once: there are some hundred.
+    private static let nodeSamples = Result {
+        try NodeSamples.all.map { try JSON(TimedEvent($0, at: 1.5)) } + ViewSamples.events()
+    }
+
     static let node = Group(
         section: "### Events of a node", objects: ["### Objects"],
-        samples: { try NodeSamples.all.map { try JSON(TimedEvent($0, at: 1.5)) } + ViewSamples.events() },
+        samples: { try nodeSamples.get() },
         words: [
             "`ready`.role": roles, "`peerDiscovered`.bearer": bearers, "`link`.bearer": bearers,
             "`peerDisconnected`.reason": Set(DisconnectReason.allCases.map(\.rawValue)),

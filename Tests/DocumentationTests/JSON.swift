@@ -4,7 +4,7 @@ import FoundationEssentials
 import MeshNode
 
 /// A value of JSON.
-enum JSON: Decodable {
+enum JSON: Decodable, Sendable {
     case null
     case boolean(Bool)
     case number(Double)

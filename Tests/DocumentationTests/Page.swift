@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import FoundationEssentials
+import Foundation
+import Testing
 
 /// A document, by its lines.
 struct Page {
@@ -43,12 +44,14 @@ struct Page {
         }
     }
 
-    /// The document with one thing changed, for a test of what reads it.
-    func changing(_ old: String, to new: String) -> Page {
-        let text = lines.map(\.text).joined(separator: "\n")
-        precondition(text.contains(old), "\(path) no longer has \(old): name something else that it has")
-        let place = text.firstRange(of: old) ?? text.startIndex..<text.startIndex
-        return Page(path, text: text.replacingCharacters(in: place, with: new))
+    /// The document with one thing changed, for a test of what reads it. The change is within a line.
+    func changing(_ old: String, to new: String) throws -> Page {
+        var page = self
+        let place = try #require(
+            lines.firstIndex { $0.text.range(of: old) != nil },
+            "\(path) no longer has \(old): name something that it has")
+        page.lines[place].text = lines[place].text.replacingOccurrences(of: old, with: new)
+        return page
     }
 
     // MARK: Sections
@@ -151,6 +154,6 @@ extension String {
         return parts.indices.filter { $0 % 2 == 1 && $0 < parts.count - 1 }.map { String(parts[$0]) }
     }
 
-    /// The text after the last occurrence of a separator and the text before it.
+    /// The text in front of this end; nil where it has another end.
     func without(suffix: String) -> String? { hasSuffix(suffix) ? String(dropLast(suffix.count)) : nil }
 }

@@ -6,6 +6,7 @@ What else the manual says of the program (commands, events, exit codes, limits) 
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 from collections.abc import Callable, Iterator
@@ -362,3 +363,78 @@ def test_each_table_of_options_agrees_with_the_program(path: str, commands: Comm
 
 def test_the_manual_has_every_option_of_the_program(commands: Commands) -> None:
     told(undocumented_options(pages()["docs/using.md"], commands))
+
+
+# Errors that are planted, so that nobody has to wonder whether any of this finds one.
+
+EXAMPLE = """# A page
+
+[a link](using.md#options), `scripts/test`, `Tests/Interop/test_proof.py: test_somebody_in_the_middle_learns_nothing_and_lets_nobody_in`,
+`NodeCoreTests`, `Tests/MeshProtocolTests/NoiseTests.swift: "two prologues do not shake hands"`
+`roadmesh guest Ana --relay`
+"""
+
+PLANTS = [
+    (wrong_links, "using.md#", "use.md#", "docs/page.md:3 links to use.md#options; there is no file use.md next to it."),
+    (wrong_links, "#options", "#choices", "docs/page.md:3 links to using.md#choices; no heading has the anchor #choices."),
+    (wrong_files, "scripts/test`", "scripts/tests`", "docs/page.md:3 names the file scripts/tests, which the repository does not have."),
+    (wrong_tests, "test_somebody_in", "test_nobody_in", "docs/page.md:3 names the test test_nobody_in_the_middle_learns_nothing_and_lets_nobody_in, which no file of tests has."),
+    (wrong_tests, "test_proof.py", "test_flood.py", "docs/page.md:3 names the test test_somebody_in_the_middle_learns_nothing_and_lets_nobody_in, which Tests/Interop/test_flood.py does not have."),
+    (wrong_tests, "NodeCoreTests", "NodeHeartTests", "docs/page.md:4 names the tests NodeHeartTests, which are not in Tests or Fuzz."),
+    (wrong_tests, "two prologues", "three prologues", 'docs/page.md:4 names the test "three prologues do not shake hands", which Tests/MeshProtocolTests/NoiseTests.swift does not have.'),
+]
+
+
+@pytest.mark.parametrize(("check", "right", "wrong", "complaint"), PLANTS)
+def test_a_planted_link_file_or_test_is_found(
+    check: Callable[[Page], Complaints], right: str, wrong: str, complaint: str
+) -> None:
+    page = Page("docs/page.md", EXAMPLE)
+    assert list(check(page)) == []
+    assert complaint in list(check(page.changed(right, wrong)))
+
+
+OPTION_PLANTS = [
+    ("| `--relay` | guest |", "| `--relays` | guest |", "documents --relays, which roadmesh does not have."),
+    ("| `--relay` | guest |", "| `--relay` | host |", "documents --relay, which roadmesh host does not have."),
+    ("| `--seconds N` | scan | `5` |", "| `--seconds N` | scan | `6` |", "gives --seconds the default `6`, which is 5."),
+    ("| `--air DIR` |", "| `--air FILE` |", "has --air file; in the program it is --air dir."),
+]
+
+
+@pytest.mark.parametrize(("right", "wrong", "complaint"), OPTION_PLANTS)
+def test_a_planted_option_is_found(right: str, wrong: str, complaint: str, commands: Commands) -> None:
+    page = pages()["docs/using.md"].changed(right, wrong)
+    found = [*wrong_option_tables(page, commands), *undocumented_options(page, commands)]
+    assert any(each.startswith("docs/using.md:") and each.endswith(complaint) for each in found), found
+
+
+def test_an_option_that_only_a_document_has_is_found(commands: Commands) -> None:
+    page = Page("docs/page.md", EXAMPLE)
+    assert list(wrong_options(page, commands)) == []
+    assert list(wrong_options(page.changed("--relay", "--web-guests"), commands)) == [
+        "docs/page.md:5 names --web-guests, which roadmesh guest does not have."
+    ]
+    planted = "--" + "no-such-option"
+    assert list(wrong_options(page.changed("--relay", planted), commands))[0] == (
+        f"docs/page.md:5 names the option {planted}, which no program of this repository has."
+    )
+
+
+# Exit codes.
+
+
+def exit_codes() -> list[tuple[int, str]]:
+    """The examples in the table of exit codes that are command lines."""
+    rows = [row for row in pages()["docs/using.md"].rows("Exit codes") if row.head[0] == "exit code"]
+    lines = [(int(row["exit code"]), re.fullmatch(r"`roadmesh ([^`]+)`", row["example"])) for row in rows]
+    return [(code, line[1]) for code, line in lines if line]
+
+
+@pytest.mark.parametrize(("code", "line"), exit_codes())
+def test_each_example_of_an_exit_code_ends_with_it(code: int, line: str, binary: Path, air: Path, tmp_path: Path) -> None:
+    environment = dict(os.environ, XDG_RUNTIME_DIR=str(air), XDG_STATE_HOME=str(tmp_path / "state"))
+    done = subprocess.run(
+        [binary, *line.split()], capture_output=True, text=True, env=environment, cwd=tmp_path, timeout=60
+    )
+    assert done.returncode == code, f"docs/using.md gives {line} the exit code {code}; it is {done.returncode}: {done.stderr}"
