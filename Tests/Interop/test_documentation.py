@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The documents name only what exists: links, files, tests and options; and all options of the program are in the manual.
+"""The documents name only links, files, tests and options that exist, and the manual has every option of the program.
 
-What else the manual says of the program (commands, events, exit codes, limits) is compared in Tests/DocumentationTests."""
+Tests/DocumentationTests compares what else the manual has: commands, events, exit codes and limits."""
 
 from __future__ import annotations
 
@@ -15,150 +15,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from roadmesh_program.documents import ROOT, Code, Page, Row, files, pages, source
-
-Complaints = Iterator[str]
+from roadmesh_program.document_names import Complaints, wrong_files, wrong_links, wrong_tests
+from roadmesh_program.documents import ROOT, Page, Row, files, pages, source
 
 
 def told(complaints: Complaints) -> None:
     found = list(complaints)
     assert not found, "\n" + "\n".join(found)
-
-
-# Links.
-
-
-def wrong_links(page: Page) -> Complaints:
-    for line, target in page.links():
-        if re.match(r"[a-z]+:", target):
-            continue
-        path, _, heading = target.partition("#")
-        there = page if not path else resolved(page, path)
-        if there is None:
-            yield f"{page.path}:{line} links to {target}; there is no file {path} next to it."
-        elif heading and (not isinstance(there, Page) or heading not in there.anchors):
-            yield f"{page.path}:{line} links to {target}; no heading has the anchor #{heading}."
-
-
-def resolved(page: Page, path: str) -> Page | Path | None:
-    """What a relative link leads to."""
-    file = (ROOT / page.path).parent / path
-    if not file.exists():
-        return None
-    return pages().get(str(file.resolve().relative_to(ROOT)), file)
-
-
-# Files.
-
-# A name with one of these endings is a file of this repository, if nothing else says so.
-ENDINGS = ("swift", "py", "md", "c", "js", "proto", "supp", "patch")
-PATH = re.compile(r"[\w.*+\-…]+(?:/[\w.*+\-…]+)+/?")
-NAME = re.compile(rf"(?<![\w./\-$~…])[\w+\-]+\.(?:{'|'.join(ENDINGS)})\b(?![\w/])")
-PLACEHOLDER = re.compile(r"[A-Z]{2,}|…|\.\.\.")
-
-
-@cache
-def tails() -> frozenset[str]:
-    """Every end of a path in the repository: `box.py` and `PowerCuts/box.py` of `Tests/PowerCuts/box.py`."""
-    parts = [file.split("/") for file in files()]
-    return frozenset("/".join(names[start:]) for names in parts for start in range(len(names)))
-
-
-def wrong_files(page: Page) -> Complaints:
-    folders = {file.split("/")[0] for file in files() if "/" in file}
-    for code in page.code():
-        if code.is_block and code.text.startswith(("{", "import ", "from ")):
-            continue
-        for path in PATH.findall(code.text):
-            first = path.removeprefix("./").split("/")[0]
-            is_ours = first in folders or path.endswith(tuple(f".{ending}" for ending in ENDINGS))
-            if is_ours and not is_there(path) and not is_abroad(code, path):
-                yield f"{page.path}:{code.line} names the file {path}, which the repository does not have."
-        for name in NAME.findall(code.text):
-            if name not in tails() and not code.is_block and not code.is_new:
-                yield f"{page.path}:{code.line} names the file {name}, which the repository does not have."
-
-
-def is_there(path: str) -> bool:
-    path = path.removeprefix("./").rstrip("/.")
-    # FILE and TARGET are for the reader to fill in; what is in front of them exists.
-    names = path.split("/")
-    known = next((names[:place] for place, name in enumerate(names) if PLACEHOLDER.fullmatch(name)), names)
-    path = "/".join(known)
-    if "*" in path:
-        return any(ROOT.glob(path))
-    return path in tails() or f"{path}.swift" in tails()
-
-
-def is_abroad(code: Code, path: str) -> bool:
-    """Whether it is the end of a path outside the repository, such as `~/.cache/roadmesh/build`."""
-    before = code.text[: code.text.index(path)]
-    return before.endswith(("/", "~", "$", ":", "@")) or "://" in before.split(" ")[-1]
-
-
-# Tests.
-
-PYTHON_TEST = re.compile(r"\btest_[a-z0-9_]+\b(?!\.py|\w|/)")
-SWIFT_TESTS = re.compile(r"(?<![\w/.])([A-Z]\w*Tests)(?:/(\w+))?\b")
-TEST_FILE = re.compile(r"[\w/]+\.(?:swift|py)\b")
-TITLE = re.compile(r'"([^"]{8,})"')
-
-
-@cache
-def test_files() -> list[str]:
-    folders = ("Tests/", "scripts/lab/", "Fuzz/", "CBlueZ/tests/", "Benchmarks/")
-    return [file for file in sorted(files()) if file.startswith(folders) and file.endswith((".swift", ".py"))]
-
-
-@cache
-def python_tests() -> frozenset[str]:
-    texts = (source(file) for file in test_files() if file.endswith(".py"))
-    return frozenset(name for text in texts for name in re.findall(r"^ *(?:async )?def (test_\w+)", text, re.M))
-
-
-@cache
-def swift_suites() -> dict[str, str]:
-    """The sources of each suite, and of each target of tests, by its name."""
-    found: dict[str, str] = {}
-    for file in test_files():
-        if file.endswith(".swift"):
-            text = source(file)
-            names = re.findall(r"^ *(?:\w+ )*(?:struct|class|enum|actor|extension) (\w*Tests)\b", text, re.M)
-            for name in {*names, file.split("/")[1]}:
-                found[name] = found.get(name, "") + text
-    targets = re.findall(r'name: "(\w+Tests)"(?:, path: "(\w+)")?', re.sub(r"\s+", " ", source("Package.swift")))
-    return {name: "" for name, _ in targets} | found
-
-
-def wrong_tests(page: Page) -> Complaints:
-    file, last = "", 0
-    for code in page.code():
-        if code.line != last:
-            file, last = "", code.line
-        if not code.is_block and (named := TEST_FILE.search(code.text)) and named[0] in tails():
-            file = next(each for each in test_files() + [named[0]] if each.endswith(named[0]))
-        for name in PYTHON_TEST.findall(code.text):
-            place = f"{ROOT / file}" if file.endswith(".py") else ""
-            text = source(file) if file.endswith(".py") else ""
-            if name not in python_tests():
-                yield f"{page.path}:{code.line} names the test {name}, which no file of tests has."
-            elif place and f"def {name}(" not in text and f"def {name}[" not in text:
-                yield f"{page.path}:{code.line} names the test {name}, which {file} does not have."
-        for suite, test in SWIFT_TESTS.findall(code.text):
-            if suite not in swift_suites():
-                yield f"{page.path}:{code.line} names the tests {suite}, which are not in Tests or Fuzz."
-            elif test and not re.search(rf"\b(?:func|struct|class|enum) {test}\b", swift_suites()[suite]):
-                if f"{suite}/{test}" not in tails() and f"{suite}/{test}.swift" not in tails():
-                    yield f"{page.path}:{code.line} names the test {suite}/{test}, which that suite does not have."
-        if file.endswith(".swift") and not code.is_block:
-            for title in TITLE.findall(code.text):
-                if not is_title(title, file):
-                    yield f'{page.path}:{code.line} names the test "{title}", which {file} does not have.'
-
-
-def is_title(title: str, file: str) -> bool:
-    text = re.sub(r'"\s*\+\s*#*"', "", source(file))
-    return f'"{title}' in text or f'{title}"' in text
 
 
 # Options.
@@ -276,7 +139,7 @@ def wrong_option_tables(page: Page, commands: Commands) -> Complaints:
             alike = [options(commands[path])[option] for path in sorted(meant & has)]
             # One name may be two options: that of this row takes what the row says.
             fitting = [one for one in alike if is_of(one, value, whole="on" in row.head)]
-            if alike and (not fitting or "on" in row.head and fitting != alike):
+            if alike and (not fitting or ("on" in row.head and fitting != alike)):
                 yield f"{page.path}:{row.line} has {option} {value}; in the program it is {option} {taken(alike[0])}."
             default = next((one["defaultValue"] for one in fitting if one.get("defaultValue")), None)
             if default and one_is_flag(fitting) is False and "default" in row.head and default not in row["default"]:
@@ -293,7 +156,7 @@ def undocumented_options(page: Page, commands: Commands) -> Complaints:
         for option, one in options(command).items():
             if (option, taken(one), path) not in told:
                 words = f"{option} {taken(one)}".strip()
-                yield f"{page.path}: the table in \"Options\" lacks {words} of roadmesh {path}."
+                yield f'{page.path}: the table in "Options" lacks {words} of roadmesh {path}.'
 
 
 def documented(row: Row) -> Iterator[tuple[str, str]]:
@@ -369,19 +232,27 @@ def test_the_manual_has_every_option_of_the_program(commands: Commands) -> None:
 
 EXAMPLE = """# A page
 
-[a link](using.md#options), `scripts/test`, `Tests/Interop/test_proof.py: test_somebody_in_the_middle_learns_nothing_and_lets_nobody_in`,
-`NodeCoreTests`, `Tests/MeshProtocolTests/NoiseTests.swift: "two prologues do not shake hands"`
+[a link](using.md#options), `scripts/test`, `PlantedErrorTests`,
+`Tests/Interop/test_documentation.py: test_a_planted_option_is_found`
+`Tests/DocumentationTests/PlantedErrorTests.swift: "Each kind of error is found, with its document and line"`
 `roadmesh guest Ana --relay`
 """
 
+# What checks it, what is wrong instead of what, and the complaint.
 PLANTS = [
-    (wrong_links, "using.md#", "use.md#", "docs/page.md:3 links to use.md#options; there is no file use.md next to it."),
-    (wrong_links, "#options", "#choices", "docs/page.md:3 links to using.md#choices; no heading has the anchor #choices."),
-    (wrong_files, "scripts/test`", "scripts/tests`", "docs/page.md:3 names the file scripts/tests, which the repository does not have."),
-    (wrong_tests, "test_somebody_in", "test_nobody_in", "docs/page.md:3 names the test test_nobody_in_the_middle_learns_nothing_and_lets_nobody_in, which no file of tests has."),
-    (wrong_tests, "test_proof.py", "test_flood.py", "docs/page.md:3 names the test test_somebody_in_the_middle_learns_nothing_and_lets_nobody_in, which Tests/Interop/test_flood.py does not have."),
-    (wrong_tests, "NodeCoreTests", "NodeHeartTests", "docs/page.md:4 names the tests NodeHeartTests, which are not in Tests or Fuzz."),
-    (wrong_tests, "two prologues", "three prologues", 'docs/page.md:4 names the test "three prologues do not shake hands", which Tests/MeshProtocolTests/NoiseTests.swift does not have.'),
+    (wrong_links, "using.md#", "use.md#", "links to use.md#options; there is no file use.md next to it."),
+    (wrong_links, "#options", "#choices", "links to using.md#choices; no heading has the anchor #choices."),
+    (
+        wrong_files,
+        "scripts/test`",
+        "scripts/tests`",
+        "names the file scripts/tests, which the repository does not have.",
+    ),
+    (wrong_files, "mentation.py", "mented.py", "Interop/test_documented.py, which the repository does not have."),
+    (wrong_tests, "`PlantedErrorTests`", "`ErrorTests`", "names the tests ErrorTests, which are not in Tests or Fuzz."),
+    (wrong_tests, "planted_option", "lost_option", "the test test_a_lost_option_is_found, which no file of tests has."),
+    (wrong_tests, "test_documentation.py", "test_flood.py", "which Tests/Interop/test_flood.py does not have."),
+    (wrong_tests, "document and line", "line", "which Tests/DocumentationTests/PlantedErrorTests.swift does not have."),
 ]
 
 
@@ -391,13 +262,18 @@ def test_a_planted_link_file_or_test_is_found(
 ) -> None:
     page = Page("docs/page.md", EXAMPLE)
     assert list(check(page)) == []
-    assert complaint in list(check(page.changed(right, wrong)))
+    found = list(check(page.changed(right, wrong)))
+    assert any(each.startswith("docs/page.md:") and each.endswith(complaint) for each in found), found
 
 
 OPTION_PLANTS = [
     ("| `--relay` | guest |", "| `--relays` | guest |", "documents --relays, which roadmesh does not have."),
     ("| `--relay` | guest |", "| `--relay` | host |", "documents --relay, which roadmesh host does not have."),
-    ("| `--seconds N` | scan | `5` |", "| `--seconds N` | scan | `6` |", "gives --seconds the default `6`, which is 5."),
+    (
+        "| `--seconds N` | scan | `5` |",
+        "| `--seconds N` | scan | `6` |",
+        "gives --seconds the default `6`, which is 5.",
+    ),
     ("| `--air DIR` |", "| `--air FILE` |", "has --air file; in the program it is --air dir."),
 ]
 
@@ -413,11 +289,11 @@ def test_an_option_that_only_a_document_has_is_found(commands: Commands) -> None
     page = Page("docs/page.md", EXAMPLE)
     assert list(wrong_options(page, commands)) == []
     assert list(wrong_options(page.changed("--relay", "--web-guests"), commands)) == [
-        "docs/page.md:5 names --web-guests, which roadmesh guest does not have."
+        "docs/page.md:6 names --web-guests, which roadmesh guest does not have."
     ]
     planted = "--" + "no-such-option"
-    assert list(wrong_options(page.changed("--relay", planted), commands))[0] == (
-        f"docs/page.md:5 names the option {planted}, which no program of this repository has."
+    assert f"docs/page.md:6 names the option {planted}, which no program of this repository has." in list(
+        wrong_options(page.changed("--relay", planted), commands)
     )
 
 
@@ -432,9 +308,12 @@ def exit_codes() -> list[tuple[int, str]]:
 
 
 @pytest.mark.parametrize(("code", "line"), exit_codes())
-def test_each_example_of_an_exit_code_ends_with_it(code: int, line: str, binary: Path, air: Path, tmp_path: Path) -> None:
+def test_each_example_of_an_exit_code_ends_with_it(
+    code: int, line: str, binary: Path, air: Path, tmp_path: Path
+) -> None:
     environment = dict(os.environ, XDG_RUNTIME_DIR=str(air), XDG_STATE_HOME=str(tmp_path / "state"))
     done = subprocess.run(
         [binary, *line.split()], capture_output=True, text=True, env=environment, cwd=tmp_path, timeout=60
     )
-    assert done.returncode == code, f"docs/using.md gives {line} the exit code {code}; it is {done.returncode}: {done.stderr}"
+    told = f"docs/using.md gives {line} the exit code {code}; it is {done.returncode}: {done.stderr}"
+    assert done.returncode == code, told
