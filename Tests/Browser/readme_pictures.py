@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Takes README's pictures of a running host with four guests: readme_pictures.py ROADMESH FOLDER. scripts/pictures runs it."""
+"""Takes README's pictures of a host with four guests: readme_pictures.py ROADMESH FOLDER. scripts/pictures runs it."""
 
 from __future__ import annotations
 
