@@ -10,7 +10,8 @@ public enum RadioLimits {
     /// Advertising interval while a guest is looked for, the shortest there is: a dial that is pending hears one
     /// advertisement and is answered at the next, so a guest has its link back after about 40 ms.
     public static let fastAdvertisingMilliseconds: ClosedRange<Int> = 20...20
-    /// Advertising interval when nobody is expected: still found within half a second, an eighth of the airtime.
+    /// Advertising interval if no guest is expected: a guest still finds the host within half a second, for an eighth
+    /// of the airtime.
     public static let slowAdvertisingMilliseconds: ClosedRange<Int> = 150...200
     /// How long a host goes on looking eagerly after a start, a join or a lost link.
     public static let eagerAdvertising: Duration = .seconds(60)
@@ -29,13 +30,13 @@ public enum RadioLimits {
 
     /// Hosts and guests in range that are remembered.
     public static let scanResults = 256
-    /// A scan that has heard nobody restarts after this long; a host nearby is heard within some 30 ms. The pause doubles
-    /// each time, since most likely nobody is there.
+    /// A scan without a result restarts after this long. A host nearby is heard within about 30 ms. The pause doubles
+    /// each time, since most likely no host is there.
     public static let firstRescan: Duration = .milliseconds(400)
     /// The longest pause between two such scans: half of what bluetoothd leaves.
     public static let slowestRescan: Duration = .seconds(5)
-    /// A scan that has heard somebody restarts after this long without hearing anybody: twice the time after which
-    /// bluetoothd restarts it and everybody who is there is reported again.
+    /// A scan with results restarts if it hears no more for this long: twice the time after which bluetoothd restarts
+    /// it and reports all hosts again.
     public static let quietScan: Duration = .seconds(20)
     /// bluetoothd's own pause between two scans is shorter than this.
     public static let scanBreath: Duration = .seconds(2)
@@ -51,34 +52,33 @@ public enum RadioLimits {
     /// A dial of the real radio that is pending for this long is made again: a controller may have forgotten it
     /// (`docs/bluez.md`). The guest's place in the air is lost for some milliseconds.
     public static let dialRenewal: Duration = .seconds(10)
-    /// A dial over a link that is up is answered within some connection events of some 60 ms at most. The kernel has given the answer to another channel
-    /// where it takes this long (`docs/bluez.md`), and another dial is made beside it.
+    /// A dial over an existing link is answered within some connection events of at most 60 ms. If it takes this long,
+    /// the kernel has given the answer to another channel (`docs/bluez.md`), and a second dial starts.
     public static let linkedDialRenewal: Duration = .seconds(1)
-    /// Dials that wait beside one another at most. Each next one has another identifier, and bluetoothd's channels on a link,
-    /// which have the identifiers that are in the way, are two.
+    /// Dials over one link at the same time. Each has another identifier. bluetoothd has two channels on a link whose
+    /// identifiers can collide.
     public static let linkedDials = 4
     /// And given up after this long, as the kernel gives up its own.
     public static let dialLimit: Duration = .seconds(40)
     /// Dials that fail for a passing reason are repeated this often: one in a hundred fails on real air, so three in a
     /// row are a reason of another kind.
     public static let dialRepeats = 4
-    /// Pause before such a repetition, two fast advertisements, and before a dial that is made again: the kernel lets
-    /// go of a closed one a little later and unseen, and one that follows at once takes it over and tells the
-    /// controller nothing.
+    /// Pause before such a repetition, two fast advertisements, and before a renewed dial. The kernel releases a closed
+    /// dial a little later; a dial that follows at once takes it over, and the controller does not start again.
     public static let dialPause: Duration = .milliseconds(50)
-    /// A dial that has been refused sooner than this was refused by somebody: one that nobody answers takes the kernel
-    /// 40 s.
+    /// A dial that fails sooner than this was refused by the other side: the kernel takes 40 s to give up an unanswered
+    /// one.
     public static let dialAnswered: Duration = .seconds(35)
-    /// A link without a channel that is still up after this long is held by bluetoothd alone, and goes: the kernel lets
-    /// go by itself after 2 s (outgoing) or 4 s (incoming), and a peer that comes back sooner finds the link still there.
+    /// Only bluetoothd holds a link that has no channel and is still up after this long, so the node ends it. The
+    /// kernel ends it after 2 s (outgoing) or 4 s (incoming); a peer that comes back sooner can still use it.
     public static let unusedLink: Duration = .seconds(5)
-    /// A link on which nobody has ever opened a channel goes after this long: a guest opens its own within a second or two, and
-    /// a person who pairs a telephone with the car has typed six digits by then.
+    /// A link on which no channel was ever opened ends after this long. A guest opens its channel within a second or
+    /// two, and a person who pairs a telephone with the car has typed six digits by then.
     public static let emptyLink: Duration = .seconds(30)
     /// Such links in all; where there are more, the oldest go. The smallest controllers take eight links.
     public static let emptyLinks = 3
-    /// How long such a link is left alone however many there are: guests that link at once open their channels one after the
-    /// other, within some seconds on a busy device, and bluetoothd takes two more for each link that it lets go.
+    /// How long such a link is kept even if there are too many. Guests that link at once open their channels one after
+    /// the other, which takes seconds on a busy device, and bluetoothd takes two more seconds to end a link.
     public static let firstChannel: Duration = .seconds(5)
     /// Callers that the virtual radio accepts in a second: four times as many as a node answers, and more than a controller
     /// brings about. A program can dial 13,000 times a second, and each caller takes the node a fraction of a millisecond.
@@ -101,10 +101,10 @@ public enum RadioLimits {
     /// While a peer is linked through a broker alone it is looked for on the air so often, and for so long: it may have come near, and
     /// scanning takes the air from those who are linked.
     public static let nearPause: Duration = .seconds(60)
-    /// See `nearPause`: a host that nobody is expected at advertises every 1.28 s at most.
+    /// How long each of these scans is: a host that expects no guest advertises every 1.28 s at most.
     public static let nearScan: Duration = .seconds(3)
-    /// Pause between two attempts to go over to the network, and after a link there was lost. Who comes and goes more often
-    /// is taken for two nodes with one identity (`Limits.replacements`: five in ten seconds).
+    /// Pause between two attempts to switch to the network, and after a link there was lost. A node that changes links
+    /// more often is taken for two nodes with one identity (`Limits.replacements`: five in ten seconds).
     public static let betterPause: Duration = .seconds(5)
     /// How long a dial for what would be better may take while a link is up.
     public static let betterDial: Duration = .seconds(3)
@@ -128,7 +128,8 @@ public enum RadioLimits {
     public static let gattPlace: Duration = .seconds(10)
     /// The longest value of a characteristic, in bytes (Core specification, Vol 3, Part F, 3.2.9).
     public static let gattValueBytes = 512
-    /// Buffer between bluetoothd and a GATT link, each way, in bytes: 50 of the largest values, with what the kernel needs beside them.
+    /// Buffer between bluetoothd and a GATT link, each way, in bytes: 50 of the largest values, including the kernel's
+    /// overhead.
     public static let gattBufferBytes = 32_768
     /// Pause before an acknowledgement of chunks is tried again that found no room: some events of a link, in which room is made.
     static let acknowledgementPause: Duration = .milliseconds(50)
@@ -151,17 +152,17 @@ public enum RadioLimits {
     /// How long a device that has heard another one goes on listening, so that a third is noticed: ten fast
     /// advertisements of each, and a scan that restarted.
     public static let pairingGather: Duration = .seconds(1)
-    /// The device that is to be dialled dials itself after this long: the other one may not hear it.
+    /// The device that should be dialled dials after this long: the other one may not hear it.
     public static let pairingPatience: Duration = .seconds(5)
-    /// How long a person has to compare six digits and answer. Bluetooth itself gives up after 30 s (Core specification,
-    /// Vol 3, Part H, 3.4) and ends the link; two seconds sooner, both sides can still be told why.
+    /// How long a person has to compare six digits and answer. Bluetooth gives up after 30 s (Core specification, Vol
+    /// 3, Part H, 3.4) and ends the link. Two seconds sooner, both sides can still show why.
     public static let pairingAnswer: Duration = .seconds(28)
     /// From one packet of a pairing to the next, where no person is waited for. Keys are made in a second or two on a
     /// slow device; what takes longer hangs.
     public static let pairingStep: Duration = .seconds(10)
-    /// How long the reason of a failure may come after the failure: they take different ways, and it is on its way.
+    /// How long the reason may follow a failure: the two take different paths.
     public static let pairingLastWord: Duration = .seconds(1)
-    /// Meetings that lead to nothing (a link lost, a bond that one side had forgotten) before a person has to look.
+    /// Failed attempts of a pairing (a lost link, a bond that one side had forgotten) before a person has to look.
     public static let pairingMeetings = 5
     /// A whole pairing as bluetoothd sees it: two people's answers and what is around them.
     public static let pairingCall: Duration = .seconds(60)
@@ -172,12 +173,13 @@ public enum RadioLimits {
 
     // MARK: Checking a device
 
-    /// One part of a check: what has not answered by then is reported as silent, and the person is not kept waiting.
+    /// Time for one part of a check: without an answer by then it is reported as silent, so that the person does not
+    /// wait longer.
     public static let checkup: Duration = .seconds(5)
     /// A program that is asked for its version answers in milliseconds, from a slow card in some hundreds.
     public static let programAnswer: Duration = .seconds(3)
-    /// How long one adapter listens for another beside it. In the radio lab it hears it within 100 ms, and one in fifteen
-    /// scans has to restart.
+    /// How long one adapter listens for another next to it. In the radio lab it hears it within 100 ms, and one in
+    /// fifteen scans has to restart.
     public static let reception: Duration = .seconds(8)
     /// Advertising intervals of it that are measured: of three the middle one counts, since one advertisement in some ten is
     /// missed while a scan starts.
@@ -206,7 +208,7 @@ public enum RadioLimits {
     public static let switchLook: Duration = .milliseconds(500)
     /// Time that bluetoothd has to switch an adapter on that rfkill blocks no longer. It takes some milliseconds.
     public static let unblockedGrace: Duration = .seconds(1)
-    /// Tries to register again before the adapter is reset: one may meet a moment's trouble.
+    /// Tries to register again before the adapter is reset: one may hit a temporary problem.
     public static let restoresBeforeReset = 3
     /// Resets before another adapter is taken.
     public static let resetsBeforeMove = 2
@@ -237,8 +239,8 @@ public enum RadioLimits {
     public static let linkPacketBytes = 251
     /// The time that such a packet takes on 1M, in microseconds.
     public static let linkPacketMicroseconds = 2_120
-    /// The intervals of a link that no other one stands beside, in units of 1.25 ms: 8.75 ms while data flows, 36.25 ms while nothing
-    /// is said. Shorter than the kernel's longest, so that the first vote after a silence is as fast as without tuning.
+    /// The intervals of the only link, in units of 1.25 ms: 8.75 ms while data flows, 36.25 ms while idle. Shorter than
+    /// the kernel's longest, so that the first vote after a silence is as fast as without tuning.
     public static let aloneIntervals = LinkIntervals(brisk: 7, calm: 29)
     /// Those of up to eight links, by place: 11.25 to 31.25 ms while data flows, 30 to 51.25 ms while nothing is said. No two have
     /// much of a divisor in common, which keeps them out of each other's way; none is 40, with which the kernel makes links.
@@ -249,17 +251,17 @@ public enum RadioLimits {
     /// within `tunedSupervision`.
     static let manyIntervals = [19, 21, 23, 25, 26, 29, 31, 32, 37, 41, 43, 47, 27, 34, 35, 33]
         .map { LinkIntervals(brisk: $0, calm: $0) }
-    /// Longest interval, in units of 1.25 ms, that counts as one that somebody has configured to have it short: 15 ms.
+    /// Longest interval, in units of 1.25 ms, that counts as a short one that a person has configured: 15 ms.
     public static let configuredInterval = 12
     /// Silence of a link after which it is calm: between two taps of one person.
     public static let briskTime: Duration = .seconds(5)
-    /// That a link is used is told at most this often: a few times within the time that it stays brisk.
+    /// The use of a link is reported at most this often: a few times while it stays brisk.
     public static let useReportInterval: Duration = .seconds(1)
-    /// An SDU to the host of more bytes than this is somebody's data: a vote has 26, an acknowledgement 22, a ping 19.
+    /// An SDU to the host of more bytes than this is a person's data: a vote has 26, an acknowledgement 22, a ping 19.
     public static let idleBytesToHost = 24
     /// The same from the host: the change that a vote makes has 45, a heartbeat 33.
     public static let idleBytesFromHost = 40
-    /// Silence after which a tuned link is given up, in units of 10 ms: 720 ms. With the kernel's 420 ms some 3 % of the
+    /// Supervision timeout of a tuned link, in units of 10 ms: 720 ms. With the kernel's 420 ms about 3 % of the
     /// connections on real air were dropped in one report, with 720 ms none.
     public static let tunedSupervision = 72
     /// Pause before the first wish: a guest that comes back is through with its handshake by then, which no wish could
@@ -270,7 +272,7 @@ public enum RadioLimits {
     public static let advicePatience: Duration = .milliseconds(1_250)
     /// Time that the side that has dialled has for its wishes before the other begins with its own.
     public static let tuningPatience: Duration = .seconds(2)
-    /// A change of a link is made some events later, the six of 50 ms and a few more. Without a word by then it is taken
-    /// for lost.
+    /// Time for a change of a link: it is made some events later, six of 50 ms and a few more. After that it counts as
+    /// lost.
     public static let tuningAnswer: Duration = .seconds(2)
 }

@@ -10,9 +10,9 @@ public enum BrokerLimits {
 
     /// Time for a connection to be taken by the broker: name, TCP, TLS and MQTT, over a slow mobile network.
     static let connect: Duration = .seconds(10)
-    /// Where there is another server, and a connection was lost a moment ago, it may take four times as long as that one took, but so
-    /// long at least: a server of a cluster that has no leader says nothing for four seconds and then closes (NATS 2.9), and forgets
-    /// what it was asked meanwhile.
+    /// Minimum time for a connection to another server of a cluster. After a recent loss it may take four times as long
+    /// as the lost one took, and at least this long. A server of a cluster without a leader is silent for four seconds,
+    /// then closes the connection (NATS 2.9) and forgets what it was asked.
     static let leastPatience: Duration = .seconds(2)
     /// How long that holds: a cluster has new leaders in some ten seconds. After that the network may be another one, and slower.
     static let hurry: Duration = .seconds(20)
@@ -21,8 +21,8 @@ public enum BrokerLimits {
     /// Silence after which a ping is sent to the broker, and after one and a half of which the broker takes this node for gone (MQTT
     /// 3.1.1, 3.1.2.10). A ping costs some 170 bytes with all headers: 40 kilobytes an hour.
     static let keepAlive: Duration = .seconds(15)
-    /// How long a connection that waits for nothing sleeps: its thread would wake a sleeping machine else. What arrives or is said wakes
-    /// it, and libmosquitto's pings are on time; only what this side finds wrong with a connection waits for so long.
+    /// How long the thread of an idle connection sleeps: otherwise it would wake a sleeping machine. Received and sent
+    /// messages wake it, and libmosquitto's pings are on time. Only errors that this side detects wait this long.
     static let sleep: Duration = .seconds(5)
     /// The same while the broker owes an answer.
     static let look: Duration = .seconds(1)
@@ -32,25 +32,25 @@ public enum BrokerLimits {
     static let longestPause: Duration = .seconds(15)
     /// A connection that has worked this long makes the next pause the first again.
     static let settled: Duration = .seconds(10)
-    /// Nobody is told that the broker is out of reach before this has passed: a tunnel is none of its faults.
+    /// A person sees that the broker is out of reach only after this time: in a tunnel the broker is not at fault.
     static let patience: Duration = .seconds(10)
     /// Messages of a recording that may wait in libmosquitto for their acknowledgement at a time; others wait for these.
     static let underWay = 64
-    /// What was said before the end may take so long to leave.
+    /// How long the last messages may take to leave.
     static let farewell: Duration = .seconds(2)
-    /// Events of a connection that wait to be dealt with: what all channels may have under way, and as much again.
+    /// Events of a connection that wait to be handled: what all channels may have under way, twice.
     static let events = 2 * 32 * accepted
 
-    /// Where nothing has arrived for so long, this node sends something to itself: each ten seconds somebody says something in a channel,
-    /// and a host without guests sends 20 kilobytes an hour like that.
+    /// If nothing has arrived for this long, the node sends a message to itself. Every channel carries something each
+    /// ten seconds, and for a host without guests this costs 20 kilobytes an hour.
     static let quiet: Duration = .seconds(40)
     /// Where that does not arrive either for so long, the broker has forgotten what this node listens to, and is connected to again.
     static let echo: Duration = .seconds(10)
 
     // MARK: Channels
 
-    /// Channels that others have opened, in all: every guest twice, as when all move from one link to another, and as many whose
-    /// handshake is not finished as the protocol takes.
+    /// Channels that others have opened, in all: two for each guest, for the case that all change links at once, and as
+    /// many as the protocol allows with an unfinished handshake.
     static let accepted = 2 * Limits.guests + Limits.halfOpenLinks
     /// Those of one address: a node that comes back faster than its old channels end.
     static let acceptedOfAddress = 8
@@ -85,9 +85,9 @@ public enum BrokerLimits {
     /// How long after a lost connection to a cluster an advertisement is not published for it to keep: without a leader, NATS holds up
     /// for four seconds all that a client says after that, and has a leader some ten seconds after the loss of a server.
     static let election: Duration = .seconds(12)
-    /// How long what is retained may take to arrive at a new connection to a cluster. After that those who were there before are called
-    /// although nothing is told of them: at one of some twenty clusters that lost a server votes took 52 s, up to the time at which the
-    /// host published again, as if a guest had been told nothing until then.
+    /// How long retained messages may take to arrive on a new connection to a cluster. After that the node dials the
+    /// peers that were there before, although no message names them. At one of about twenty clusters that lost a
+    /// server, votes took 52 s, until the host published again.
     static let retained: Duration = .seconds(2)
     /// How often a node's own advertisement is published again, whether it is there or not: clusters lose retained messages, or keep them
     /// from who subscribes at the wrong moment. 12 kilobytes an hour for each who hears it.
@@ -95,7 +95,7 @@ public enum BrokerLimits {
 
     // MARK: The bill
 
-    /// How often the bytes are told.
+    /// How often the number of bytes is reported.
     static let billTold: Duration = .seconds(60)
     /// The bill's time.
     static let bill: Duration = .seconds(3_600)

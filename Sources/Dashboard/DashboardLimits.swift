@@ -17,13 +17,13 @@ public enum DashboardLimits {
     static let backlog = 128
     /// Time a request has until it is there as a whole: it is one packet, sent a few times on bad Wi-Fi.
     static let requestTime: Duration = .seconds(10)
-    /// How long a connection that was used is kept for the next request. Browsers let go of theirs after about as long.
+    /// How long a used connection is kept for the next request. Browsers close theirs after about as long.
     static let keptOpen: Duration = .seconds(60)
     /// Time an answer has until it has left, other than a stream: a large cover on bad Wi-Fi.
     static let answerTime: Duration = .seconds(30)
     /// How long a client may read nothing of what waits for it. A phone that is there reads within milliseconds.
     static let writeTime: Duration = .seconds(10)
-    /// What the kernel keeps for a client that does not read: two of the largest views.
+    /// Bytes that the kernel keeps for a client that does not read: two of the largest views.
     static let sendBufferBytes = 128 << 10
     /// All of a request's header fields, in bytes: cookies of other services on `localhost` come along.
     static let headerBytes = 16 << 10
@@ -31,12 +31,12 @@ public enum DashboardLimits {
     static let headerFields = 64
     /// Largest body of a request, in bytes: a command is some hundred.
     static let bodyBytes = 4 << 10
-    /// What of a body that is too large is read before the connection is closed.
+    /// Bytes of a body that is too large that are read before the connection is closed.
     static let swallowedBodyBytes = 64 << 10
 
     // MARK: Streams
 
-    /// Streams of all web guests: what each may have. The driver's have places of their own.
+    /// Streams of all web guests together: as many as each may have. The driver's streams have slots of their own.
     static let guestStreams = webGuests * streamsPerGuest
     /// Streams of web guests to one address, for phones behind one router.
     static let streamsPerAddress = 40
@@ -53,7 +53,7 @@ public enum DashboardLimits {
     /// Silence on a stream after which a ping is sent: phones' routers forget connections after a minute and more, and
     /// a client that has gone is noticed within `writeTime` after it.
     static let ping: Duration = .seconds(5)
-    /// How long an encoded view is sent to others as well: by so much the time that a song has played may be off.
+    /// How long an encoded view is reused for other viewers: the position in the song may be off by this much.
     static let encodedViewLife: Duration = .milliseconds(250)
     /// How often what is of no hurry is looked at: links' strength, notices that go, guests that are gone.
     static let tick: Duration = .seconds(1)
@@ -63,7 +63,7 @@ public enum DashboardLimits {
 
     // MARK: Wishes
 
-    /// Commands of one person a second that are followed: nobody taps faster for long.
+    /// Commands of one person a second that are followed: people do not tap faster for long.
     static let commandsPerSecond = 5
     /// Commands that may come at once before that counts: votes kept through a gap.
     static let commandBurst = 40
@@ -71,11 +71,11 @@ public enum DashboardLimits {
     static let joinsPerSecond = 2
     /// See `joinsPerSecond`: everybody behind one router, at once.
     static let joinBurst = 32
-    /// Addresses and people whose rates are remembered: more than connections.
+    /// Addresses and people whose rates are remembered: more than there can be connections.
     static let rememberedRates = 512
-    /// What waits for the node before commands are refused: a disk that hangs for seconds.
+    /// Inputs that wait for the node before commands are refused: a disk that hangs for seconds.
     static let waitingInputs = 512
-    /// What a web guest has said and the node has not on its disk yet: a page's kept taps.
+    /// Taps of a web guest that are not on the node's disk yet: the queued taps of a page.
     static let waitingTaps = 64
     /// How long a tap of a web guest waits until the node has it on its disk. The page gives up after 8 s.
     static let tapTime: Duration = .seconds(5)
@@ -88,7 +88,7 @@ public enum DashboardLimits {
 
     // MARK: Web guests
 
-    /// Web guests of a host: as many as its node lets in.
+    /// Web guests of a host: as many as its node admits.
     static let webGuests = Limits.vouchedGuests
     /// How long a web guest without a stream counts as present: a phone that sleeps between two songs.
     static let absence: Duration = .seconds(30)
@@ -107,7 +107,7 @@ public enum DashboardLimits {
     static let driverPicturesAtOnce = 2
     /// Requests for covers that wait for a place: those of several phones that show a queue for the first time.
     static let waitingPictures = 64
-    /// How long one of them waits. A phone shows the song without its cover meanwhile.
+    /// How long such a request waits. A phone shows the song without its cover in the meantime.
     static let pictureWait: Duration = .seconds(3)
     /// What is given to a connection at a time, in bytes: less than what is worth waiting for, and a cover in few pieces.
     static let pictureChunkBytes = 32 << 10

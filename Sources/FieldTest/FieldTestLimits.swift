@@ -13,9 +13,9 @@ public enum FieldTestLimits {
     public static let waitingRows = 4_096
     /// Where a drive comes from: a sentence or two.
     public static let originCharacters = 400
-    /// Peers that have a line of their own in a plot: nobody tells more apart.
+    /// Peers with a line of their own in a plot: people cannot distinguish more.
     public static let plotPeers = 12
-    /// A word of a drive that no person reads: an identifier, a code.
+    /// Characters of a word in a drive that people do not read: an identifier, a code.
     public static let wordCharacters = 256
     /// Marks given on the command line: more than a plot can show.
     public static let timedMarks = 100
@@ -29,7 +29,7 @@ public enum FieldTestLimits {
     public static let linkLag: Duration = .microseconds(37_500)
     /// The same of a host that advertises slowly, every 150 to 210 ms.
     public static let slowLinkLag: Duration = .milliseconds(270)
-    /// Drives beside one another in a report: more do not fit a screen.
+    /// Drives side by side in a report: more do not fit a screen.
     public static let comparedDrives = 6
     /// Points of a line in a plot: twice as many as a large screen has pixels.
     public static let plotPoints = 2_400
@@ -59,25 +59,26 @@ public enum FieldTestLimits {
     /// How long the collector's word on a batch is waited for at first, and twice as long each time: two mobile networks and
     /// a disk take a second or two.
     public static let uplinkPatience: Duration = .seconds(10)
-    /// Nobody is told before this that nobody collects: one who was restarted is back by then.
+    /// A person sees only after this time that no collector answers: a restarted collector is back by then.
     public static let uplinkQuiet: Duration = .seconds(60)
-    /// How often a car asks the broker again whether somebody collects: its word was lost.
+    /// How often a car asks the broker again for a collector: the collector's message may be lost.
     public static let uplinkLook: Duration = .seconds(300)
     /// How long what remains may take to leave at the end, within `NodeLimits.shutdown`.
     public static let uplinkFarewell: Duration = .milliseconds(1_200)
-    /// Former drives whose headers are published at a time: the next follow when these are collected.
+    /// Earlier drives whose headers are published at a time. The next follow when these are collected.
     public static let announcedDrives = 16
-    /// Drives that were collected last, whose headers are withdrawn once more at the start of a run.
+    /// The last collected drives, whose headers are withdrawn again at the start of a run.
     public static let withdrawnDrives = 32
     /// Cars of a collection: a large fleet.
     public static let collectedCars = 2_000
-    /// Drives of one car in a collection, each day for a year and more: somebody who passes for one car leaves room for others.
+    /// Drives of one car in a collection: one a day for more than a year. A node that impersonates a car leaves room
+    /// for others.
     public static let collectedDrivesOfCar = 500
     /// Drives of a collection, in all.
     public static let collectedDrives = 50_000
     /// Bytes of a collection's database: some 10,000 hours of driving.
     public static let collectedBytes = 8 << 30
-    /// How often people are told that a drive goes on.
+    /// How often the collector prints that a drive goes on.
     public static let collectTold: Duration = .seconds(60)
     /// Slowest times back that a report on a fleet names.
     public static let slowestShown = 12

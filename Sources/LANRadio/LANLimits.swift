@@ -8,12 +8,12 @@ import MeshProtocol
 public enum LANLimits {
     // MARK: Links
 
-    /// Data that were sent again and that nobody has acknowledged for this long end a connection (TCP_USER_TIMEOUT, tcp(7)). A
-    /// network that is gone says nothing, and a guest that has another bearer has to be on it within a second. Linux sends again
-    /// after 200 ms and once more after some 400, or later in a slow network, and counts from then: a connection that has carried
-    /// nothing for some 600 ms ends, and one lost packet, or two in a row, end none.
+    /// A connection ends when data that were sent again stay unacknowledged for this long (TCP_USER_TIMEOUT, tcp(7)). A
+    /// lost network reports nothing, and a guest with another bearer must be linked there within a second. Linux sends
+    /// again after 200 ms and after about 400 more, later in a slow network, and counts from then. So a connection that
+    /// has carried nothing for about 600 ms ends, and one or two lost packets in a row do not end it.
     public static let silence: Duration = .milliseconds(200)
-    /// Time for a connection to open, to one address: the next one is tried beside it.
+    /// Time for a connection to open, to one address. The next address is tried in parallel.
     public static let connect: Duration = .seconds(2)
     /// Pause between two addresses of one host: the first one, over the kind of network that has worked, mostly answers within
     /// some milliseconds (RFC 8305 has 250 ms for servers that are far away).
@@ -31,8 +31,8 @@ public enum LANLimits {
 
     // MARK: Callers
 
-    /// Connections that others have opened, in all: every guest twice, as when all move from one link to another, and as many
-    /// whose handshake is not finished as the protocol takes.
+    /// Connections that others have opened, in all: two for each guest, for the case that all change links at once, and
+    /// as many as the protocol allows with an unfinished handshake.
     public static let accepted = 2 * Limits.guests + Limits.halfOpenLinks
     /// Those of one address: a phone that shares its connection stands before the few that are behind it.
     public static let acceptedOfAddress = 16
@@ -51,10 +51,10 @@ public enum LANLimits {
     public static let services = RadioLimits.scanResults
     /// Addresses of one service: two kinds on each of four interfaces.
     public static let addresses = 8
-    /// A service that nobody has answered for is told of again after this long: what Avahi knows of a host that was switched
-    /// off stays for up to two minutes.
+    /// A service that did not answer is reported again after this long: Avahi keeps a switched-off host for up to two
+    /// minutes.
     static let doubt: Duration = .seconds(10)
-    /// Bytes of one string of a service's TXT record: what is read has at most some 70.
+    /// Bytes of one string of a service's TXT record: ours have at most about 70.
     static let stringBytes = 255
     /// Names that a node tries where its own is taken: two of the same identifier are one at most.
     static let names = 4

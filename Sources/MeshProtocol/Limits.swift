@@ -42,7 +42,7 @@ public enum Limits {
     public static let unitHeaderBytes = 1 + 10
     /// Largest unit that is put together from fragments.
     public static let unitBytes = messageBytes + unitHeaderBytes
-    /// Largest number of a message: what is counted can never overflow, and nobody gets there.
+    /// Largest number of a message: counters can never overflow, and no peer reaches it.
     public static let largestNumber: UInt64 = 1 << 62
     /// Frames a second that are read from one link. A person's taps are some ten, a full link's fragments some fifty; a
     /// peer that sends more waits, and the others do not.
@@ -56,8 +56,8 @@ public enum Limits {
     public static let guests = 16
     /// Guests of one host that a bearer vouches for: they cost the adapter nothing, and a bus has twice as many seats.
     public static let vouchedGuests = 2 * guests
-    /// Links whose handshake is not finished. Each takes a tenth of a second, so a full bus is through in two; each costs
-    /// a host four Diffie-Hellman operations, so nobody may have it do many.
+    /// Links with an unfinished handshake. Each takes a tenth of a second, so a full bus needs two. Each costs a host
+    /// four Diffie-Hellman operations, so a stranger must not start many.
     public static let halfOpenLinks = 8
     /// Handshakes a second that a host lets others begin: a twentieth of a slow device's time. A full bus that comes out of
     /// a tunnel is through at once (`handshakeBurst`).
@@ -66,26 +66,26 @@ public enum Limits {
     public static let handshakeBurst = 2 * guests
     /// Time a guest that has linked has for its handshake. Ten supervision timeouts and a slow device.
     public static let handshakeTimeout: Duration = .seconds(5)
-    /// Time a host that was dialled has for its answer. Shorter, since a guest whose channel has gone astray in the kernel
-    /// (`docs/bluez.md`) gets nowhere before it dials again.
+    /// Time that a dialled host has for its answer. It is shorter, since a guest whose channel is misrouted in the
+    /// kernel (`docs/bluez.md`) makes no progress until it dials again.
     public static let answerTimeout: Duration = .seconds(3)
-    /// Frames, and records, that are taken before the answer that opens a link: the answer is the first there is, and what a
-    /// later version may put in front of it is little. Nobody who has not answered yet may have this side open records.
+    /// Frames, and records, that are accepted before the answer that opens a link. The answer is the first frame today,
+    /// and a later version may put a few in front. A peer that has not answered cannot make this side open records.
     public static let framesBeforeAnswer = 16
-    /// How often a live link is asked for an answer, to know its round trip and that somebody is there.
+    /// How often a live link is pinged, to measure the round trip and detect a peer that is gone.
     public static let pingInterval: Duration = .seconds(1)
-    /// Of so many intervals an initiator that is asked on a carrier or in a circuit asks once: its round trip is looked at by people who
-    /// wonder, and changes slowly.
+    /// An initiator that is pinged on a carrier or in a circuit sends its own ping only once in this many intervals:
+    /// people rarely look at its round trip, and it changes slowly.
     static let pingsPerRoundTrip = 8
-    /// Silence after an unanswered ping that makes a link dead although the link layer says nothing. With the ping's
-    /// interval a peer that has stopped is noticed within three seconds.
+    /// Silence after an unanswered ping that ends a link although the link layer reports no loss. With the ping
+    /// interval, a stopped peer is detected within three seconds.
     public static let pongTimeout: Duration = .seconds(2)
-    /// The silence that a relay and who stands behind it ask for on the link between them: a ping each two seconds, and not each second. A
-    /// relay has seven such links for hours, which say nothing else most of the time. One that has stopped is noticed within six seconds,
-    /// sooner where a message waits (`circuitPatience`); one whose radio is gone by the link layer, as ever.
+    /// The silence that a relay and the nodes behind it ask for on their link: a ping each two seconds instead of each
+    /// second. A relay has seven such links for hours, mostly idle. A stopped peer is detected within six seconds,
+    /// sooner if a message waits (`circuitPatience`); the link layer detects a lost radio as usual.
     public static let carrierSilence: Duration = .seconds(4)
-    /// The silence that a node asks for on a link of which somebody is billed for each byte: a ping each ten seconds, and not each
-    /// second. A message that waits for its acknowledgement asks sooner (`circuitPatience`).
+    /// The silence that a node asks for on a link whose bytes cost money: a ping each ten seconds instead of each
+    /// second. A message that waits for its acknowledgement pings sooner (`circuitPatience`).
     public static let meteredSilence: Duration = .seconds(20)
     /// The longest silence that a peer may ask for: a phone that sleeps wakes for its links within a minute.
     public static let longestSilence: Duration = .seconds(60)
@@ -101,17 +101,18 @@ public enum Limits {
     /// The virtual radio, and the simulator's, give up an attempt to connect after this long. (The kernel takes 40 s, seen
     /// in the radio lab; `RadioLimits` has what a dial over BlueZ takes.)
     public static let dialAttempt: Duration = .seconds(20)
-    /// Records that leave behind an answer before its receiver has shown that it is no replay: a snapshot of some
-    /// songs. Who replays a hello costs no more airtime than that.
+    /// Records that follow an answer before its receiver has proved that it is not a replay: a snapshot of some songs.
+    /// A replayed hello costs no more airtime than that.
     public static let earlyRecords = 4
-    /// Circuits whose refusal waits to leave. Further ones are not answered: nobody honest opens many where none is taken.
+    /// Circuits with an unsent refusal. Further ones are not answered: an honest node does not open many at a node that
+    /// refuses them.
     public static let circuitRefusals = 8
     /// Relays that a circuit passes: a convoy of two kilometres with radios that reach thirty metres.
     public static let circuitHops: UInt8 = 64
-    /// Circuits that a node opens which relays nothing: it needs one, and a second while it changes its way.
+    /// Circuits of a node that is not a relay: it needs one, and a second while it changes its route.
     public static let circuitsOfGuest = 8
-    /// Circuits that pass a relay, and so those of the link to its parent: those of the largest crowd there is. Of the few whom the
-    /// host's radio takes a single one may relay, and all others are behind it then.
+    /// Circuits that pass a relay, and therefore those of the link to its parent: as many as the largest crowd has. If
+    /// only one of the nodes at the host's radio is a relay, all others are behind it.
     public static let relayedCircuits = 1_024
     /// What a circuit's number is less than: seven bytes of a varint.
     static let circuitNumbers: UInt64 = 1 << 49
@@ -128,11 +129,12 @@ public enum Limits {
     public static let leastCarrierSDUBytes = leastSDUBytes + sduBytes - innerSDUBytes
     /// Guests of one host on circuits: a crowd. They cost its adapter nothing.
     public static let circuitGuests = 1_024
-    /// Handshakes on circuits that are not finished: a circuit's end is told, so that a quiet one costs little more than its
-    /// place. In a crowd a handshake takes seconds, and all come at once.
+    /// Unfinished handshakes on circuits. A circuit's end is reported, so a quiet one costs little more than its slot.
+    /// In a crowd a handshake takes seconds, and all start at once.
     public static let halfOpenCircuits = 7 * halfOpenCircuitsOfRelay
-    /// Of these, those over one link: seven relays leave a place to each other, and one that has the crowd behind it takes in fifty guests
-    /// a second whose handshakes take five. Those who are turned away come again at once, and take the air from the others.
+    /// The same behind one link. Seven relays leave slots to each other, and one relay in front of the crowd admits
+    /// fifty guests a second whose handshakes take five. A refused guest tries again at once, and takes airtime from
+    /// the others.
     public static let halfOpenCircuitsOfRelay = 256
     /// Handshakes a second that others may begin on circuits: when a relay is gone, all behind it come back at once. A tenth of
     /// a slow device's time.
@@ -142,7 +144,7 @@ public enum Limits {
     /// For how long who was linked in a circuit may come back by what both have kept of their handshake: no new keys are agreed on then, so
     /// who gets hold of a node's memory reads no more than that. A drive has tunnels every few minutes.
     static let rejoinTime: Duration = .seconds(3_600)
-    /// Peers of whose handshakes something is kept, some 300 bytes each: as many as may be linked in circuits.
+    /// Peers with a saved handshake secret, about 300 bytes each: as many as may be linked in circuits.
     package static let rejoins = circuitGuests
     /// How long the ends of a circuit may be silent: each link on the way notices its own end.
     public static let circuitSilence: Duration = .seconds(20)
@@ -161,12 +163,12 @@ public enum Limits {
     /// What is added to the time for a handshake for each hop: it passes that up to four times, and waits each time for what the
     /// controllers on the way already have to send, a third of a second where a crowd joins. One that is given up has to begin again.
     static let hopTime: Duration = .seconds(2)
-    /// The most of that: a relay that lies about its hops keeps nobody longer.
+    /// The longest such time: a relay that lies about its hops delays a node no longer.
     static let longestHopTime: Duration = .seconds(30)
     /// Links that the radio of a dongle holds, its own among them.
     public static let radioLinks = 7
-    /// Of the places that a radio has for others, the last ones, which are for nodes that relay: each of those brings six more along, and
-    /// who relays nothing gets on behind it. Two, since relays come together, and a guest that is asked to go takes a second or two.
+    /// The last slots of a radio, which are reserved for relays: each relay brings six more nodes, and other nodes can
+    /// join behind it. Two, since relays arrive together and a guest that must leave takes a second or two.
     public static let placesForRelays = 2
     /// Nodes that a relay takes: what a dongle holds.
     public static let relayChildren = radioLinks
@@ -185,7 +187,7 @@ public enum Limits {
     public static let pinDigits = 6
     /// Bytes that name an invitation: a host has few, and never two of the same name.
     public static let invitationBytes = 8
-    /// Bytes of an invitation's secret: nobody guesses it.
+    /// Bytes of an invitation's secret: too many to guess.
     public static let invitationSecretBytes = 16
     /// Bytes of an invitation's code as text: the longest service fits.
     static let invitationTextBytes = 256
@@ -193,15 +195,15 @@ public enum Limits {
     public static let invitations = 32
     /// How long an invitation is good at most, in seconds: until next month's party.
     public static let invitationSeconds: UInt32 = 31 * 86_400
-    /// Wrong guesses in `guessPeriod`, of all who are not let in yet together: identities cost nothing. A family mistypes once or
-    /// twice.
+    /// Wrong guesses in `guessPeriod`, of all strangers together, since identities cost nothing. A family mistypes once
+    /// or twice.
     static let guesses = 5
     /// See `guesses`.
     static let guessPeriod: Duration = .seconds(60)
-    /// How often `guessPeriod` is doubled while somebody guesses on.
+    /// How often `guessPeriod` is doubled while guesses go on.
     static let guessPeriodDoublings = 4
-    /// The longest pause: some 450 guesses a day, so that half of the PINs are found in three years of guessing without a break.
-    /// Whoever has the right one waits no longer than that for the strangers to be gone.
+    /// The longest such period: about 450 guesses a day, so that guessing half of the PINs takes three years. A guest
+    /// with the right PIN waits no longer than that.
     static let longestGuessPeriod: Duration = guessPeriod * (1 << guessPeriodDoublings)
     /// Time a goodbye has to leave before the channel closes.
     public static let goodbyeTimeout: Duration = .milliseconds(300)
@@ -209,7 +211,7 @@ public enum Limits {
     /// Connection intervals that one side may advise the other to use, in units of 1.25 ms: from the shortest that there is, 7.5 ms,
     /// to 100 ms, with which a link has seven events before it is given up.
     public static let intervalUnits = 6...80
-    /// Milliseconds that a dial is told to have taken: none takes less than one, and two advertisements are at most 20.5 s apart.
+    /// Milliseconds that a reported dial may have taken: at least one, and two advertisements are at most 20.5 s apart.
     public static let dialMilliseconds = 1...30_000
 
     // MARK: Conversations
@@ -221,7 +223,8 @@ public enum Limits {
     /// Bytes that wait for all peers together. Identities cost nothing, so what one may cause to wait is not the limit of
     /// what many may.
     public static let allOutboxBytes = 8 << 20
-    /// Peers whose conversations are remembered, linked or not: the largest crowd that a host can have, so that none of it is forgotten
-    /// when a relay takes many of them along, and a bus a day for some weeks. The longest unused goes first.
+    /// Peers whose conversations are remembered, linked or not: the largest crowd that a host can have, so that none is
+    /// forgotten when a relay brings many nodes, and a bus a day for some weeks. The longest unused one is dropped
+    /// first.
     public static let conversations = circuitGuests + 256
 }

@@ -6,15 +6,15 @@ import DemocracyDJ
 struct LibraryLimits: Sendable {
     // MARK: A file
 
-    /// Largest file that is looked at, in bytes: what a WAV file can be.
+    /// Largest file that is read, in bytes: the limit of a WAV file.
     var fileBytes: Int64 = 4 << 30
-    /// Bytes of a file that are read for its tags: a FLAC file with a booklet of scanned pages in it. They may be in
-    /// memory for a moment, and a file of rubbish is searched no further.
+    /// Bytes of a file that are read for its tags: a FLAC file with a booklet of scanned pages. They may be in memory
+    /// briefly, and the search in a file of rubbish ends there.
     var tagBytes: UInt64 = 32 << 20
-    /// Reads of a few bytes for a file's tags: real ones take some hundreds. In a made-up MP4 file each may be a level of
-    /// nesting, and takes room on the stack.
+    /// Reads of a few bytes for a file's tags: real ones take some hundreds. In a malicious MP4 file each may be a
+    /// level of nesting, which takes room on the stack.
     var smallReads: UInt32 = 8_192
-    /// Bytes of a tag's text that are looked at, before it is cut to what guests can be told of.
+    /// Bytes of a tag's text that are read, before it is cut to what guests receive.
     var tagTextBytes: UInt32 = 1_024
     /// Longest album, in bytes: as a title. It is searched, and not told.
     var albumBytes = DJLimits.songTextBytes
@@ -30,9 +30,9 @@ struct LibraryLimits: Sendable {
     var songs = 50_000
     /// Folders in a library: more than one for each album. Each that is watched costs the kernel about a kilobyte.
     var folders = 20_000
-    /// How deep folders nest: deeper ones are somebody's backup of a backup.
+    /// How deep folders nest: deeper ones are backups of backups.
     var depth = 24
-    /// Entries of one folder that are looked at: a folder of all songs, with a picture beside each.
+    /// Entries of one folder that are read: a folder of all songs, with a picture for each.
     var entries = 150_000
     /// Songs that are remembered after they are gone, so that they come back as who they were: another stick's worth.
     var goneSongs = 50_000
@@ -53,7 +53,7 @@ struct LibraryLimits: Sendable {
     var batch = 64
     /// Page cache of each of the index's connections, in KiB. Ten thousand songs are searched in less than 20 ms with it.
     var pageCacheKiB = 512
-    /// Connections that read: one gives the whole list while another one searches.
+    /// Connections that read: one gives the full list while another searches.
     var readers = 2
     /// Largest log that stays on disk after what is in it went to the index, in bytes: as SQLite lets it grow before.
     var journalBytes = 4 << 20
@@ -75,8 +75,8 @@ struct LibraryLimits: Sendable {
     var longestRest: Duration = .seconds(60)
     /// How long a file may be written before it is read as it is: a large file over a slow network.
     var longestCopy: Duration = .seconds(10 * 60)
-    /// Files whose writing is waited for, or which were written since the last look: a large copy's. Of others size and
-    /// time have to tell.
+    /// Files that are being written, or were written since the last scan: as many as a large copy has. Size and time
+    /// show the changes of others.
     var notedFiles = 10_000
     /// Pause between looks through a folder that cannot be watched: new songs come within a rest stop.
     var unwatchedPause: Duration = .seconds(5 * 60)

@@ -4,9 +4,10 @@ import MeshProtocol
 
 /// Every limit of the player in one place, each with its reason. Tests make them smaller.
 struct PlayerLimits: Sendable {
-    /// How far the host's idea of a song's place may be off before it is told: a progress bar shows whole seconds.
+    /// How far the host's position in a song may be off before the player reports it: a progress bar shows whole
+    /// seconds.
     var drift: MeshInstant = .milliseconds(500)
-    /// How often the host is told where a song is although it knows: so that one report lost costs no more.
+    /// How often the host gets the position although it knows it: one lost report then costs no more.
     var reportEvery: MeshInstant = .seconds(10)
     /// How often mpv is asked where it is while it plays. It is also how a hanging mpv is noticed.
     var askEvery: MeshInstant = .seconds(1)
@@ -24,25 +25,25 @@ struct PlayerLimits: Sendable {
     var waitingRequests = 64
     /// A host that begins a song is within this of its beginning; then the song plays from its very start.
     var beginning: MeshInstant = .seconds(1)
-    /// The host has been told that a song is over and wants it still: it is told again after this.
+    /// A song is over and the host still wants it: the player reports the end again after this.
     var repeatAfter: MeshInstant = .seconds(3)
-    /// Songs in a row that may fail without a pause: a few bad files are nobody's trouble.
+    /// Songs in a row that may fail without a pause: a few bad files do no harm.
     var failuresAtOnce = 3
     /// Pause after more; it doubles with each. A stick that was pulled out must not empty a queue of votes in seconds.
     var firstFailurePause: MeshInstant = .seconds(1)
-    /// The longest such pause: somebody who has put the stick back waits for it.
+    /// The longest such pause: a person who has put the stick back waits for it.
     var longestFailurePause: MeshInstant = .seconds(30)
     /// Deaths of mpv over one song before it is passed over: the second may be chance no longer.
     var deathsOfSong = 2
     /// How long a song has to have played for a death not to be laid to it, and for mpv to count as well.
     var stableTime: MeshInstant = .seconds(5)
-    /// Deaths in a row before a person is told: one that is repaired within a second is not reported.
+    /// Deaths of mpv in a row before a person sees a notice. A death that is repaired within a second is not shown.
     var silentDeaths = 2
     /// Pause before mpv is started for the third time in a row; it doubles. The first two come at once.
     var firstRestartPause: MeshInstant = .milliseconds(500)
     /// The longest such pause, and that before a sound card is tried again: the person who repairs it waits for it.
     var longestRestartPause: MeshInstant = .seconds(15)
-    /// Time that mpv is given to end by itself before it is killed.
+    /// Time for mpv to end before it is killed.
     var endTime: Duration = .seconds(1)
     /// Largest line that mpv may send, in bytes: its own are some hundred, and a file's tags are not asked for.
     var lineBytes = 64 << 10

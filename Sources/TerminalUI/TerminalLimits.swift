@@ -4,10 +4,10 @@
 enum TerminalLimits {
     /// Songs of the queue that are shown at a time: what fits a small terminal. `queue` shows the others.
     static let shownSongs = 10
-    /// How often a stream of lines has the whole queue: a crowd changes it 18 times a second, and nobody reads a dozen lines in
-    /// less than a second.
+    /// How often a plain stream of lines repeats the queue: a crowd changes it 18 times a second, and people do not
+    /// read a dozen lines in less than a second.
     static let queuesPerSecond = 1
-    /// Queues that are told at once after a quiet time: a few taps in a row are each answered.
+    /// Queues that are printed at once after a quiet time: each of a few taps in a row has its answer.
     static let queuesAtOnce = 5
     /// Levels of relays that a list of guests is indented by: two columns each, which leaves a name its room.
     static let shownHops = 8
@@ -17,7 +17,7 @@ enum TerminalLimits {
     static let leastColumns = 20
     /// Columns below which nothing is begun behind a title: " – ", a letter and an ellipsis.
     static let leastBehindTitle = 5
-    /// What a terminal is taken for that does not tell its size: the size of the old ones.
+    /// The assumed size of a terminal that does not report one: that of old terminals.
     static let usualSize = TerminalSize(columns: 80, rows: 24)
     /// How often seconds on the screen are counted.
     static let tick: Duration = .seconds(1)

@@ -8,9 +8,9 @@ public enum DJLimits {
     public static let songIDBytes = 64
     /// Longest title or artist, in bytes: two lines of a head unit's screen.
     public static let songTextBytes = 160
-    /// Longest address of a cover picture, in bytes: what browsers and servers are known to take.
+    /// Longest address of a cover picture, in bytes: what browsers and servers accept.
     public static let albumArtURLBytes = 2_048
-    /// Longest song, in seconds: a day. What is longer is a mistake in a song list.
+    /// Longest song, in seconds: a day. A longer one is a mistake in a song list.
     public static let songSeconds = 86_400.0
     /// How long a song plays at least, whatever is said of its length: a library of songs without a length must not keep
     /// the head unit busy with going from one to the next.
@@ -26,32 +26,32 @@ public enum DJLimits {
     public static let votes = 256
     /// Guests that a host can have, itself and behind relays.
     public static let connectedPeers = Limits.circuitGuests + Limits.guests + Limits.vouchedGuests
-    /// Guests that a state names, where there are more: a list that somebody still reads. A thousand take 40 KB of each whole state,
-    /// which a relay sends to each of its guests.
+    /// Guests that a state names if there are more: a list that people still read. A thousand names take 40 KB of each
+    /// full state, which a relay sends to each of its guests.
     public static let namedGuests = 100
     /// Guests of a host that tells everybody of each at once: as many as it can have without relays. Of more it tells some at a time,
     /// since every change goes over every link of a crowd.
     public static let guestsToldAtOnce = Limits.guests + Limits.vouchedGuests
-    /// How long a host of more gathers who comes, and who says goodbye, before it tells the others: nobody looks for a name in a list of
-    /// fifty sooner.
+    /// How long a host with more guests gathers arrivals and goodbyes before it reports them: people do not look for a
+    /// name in a list of fifty sooner.
     public static let gatheredArrivals: MeshInstant = .seconds(1)
-    /// The same for who is lost: with a relay many are, and back by other ways within some seconds; a crowd of a thousand that has lost a
-    /// tenth within ten or so. Each of them would be two changes, that all others wait for as well.
+    /// The same for lost guests. A lost relay loses many guests, which return by other routes within some seconds; a
+    /// crowd of a thousand that has lost a tenth needs about ten. Each would be two changes that all others wait for.
     public static let gatheredDepartures: MeshInstant = .seconds(15)
-    /// Guests behind relays that are sent the whole state at once because they have asked: one for every other link of an adapter.
+    /// Guests behind relays that get the full state at once on request: one for every other link of an adapter.
     public static let answeredAtOnce = 4
-    /// How long a guest behind relays that has asked waits for its turn before it is forgotten: as long as it waits itself before it asks
-    /// again (`NodeLimits.relayedStateAgain`). Of a thousand who come at once hundreds ask, and have it from their relays some seconds
-    /// later; 40 KB for each of them would take the host's links for minutes.
+    /// How long a request of a guest behind relays stays valid: as long as the guest waits before it asks again
+    /// (`NodeLimits.relayedStateAgain`). When a thousand join at once, hundreds ask, and get the state from their
+    /// relays some seconds later. 40 KB for each would occupy the host's links for minutes.
     public static let askedForWhole: MeshInstant = .seconds(20)
-    /// Guests behind relays that are sent a heartbeat at once: 3 KB for the links next to the host, where a crowd's would be 45. Of a
-    /// thousand each has one in eighty seconds.
+    /// Guests behind relays that get a heartbeat at once: 3 KB for the links next to the host, instead of 45 for a
+    /// crowd. Each of a thousand gets one in eighty seconds.
     public static let heartbeatsAtOnce = 64
-    /// How many times the whole what a relay keeps of changes may come to before it is sent the whole as well, at most as much as the
-    /// largest message: a newcomer behind it has that much more to read, and the whole is a fifth of what its links carry. With one, a
-    /// vote in a crowd of 500 was confirmed after 1.8 s, and with four after 0.5 s.
+    /// A relay gets a full state when the changes that it keeps are this many times as large, and at most as large as
+    /// the largest message. A newcomer behind it has to read that much more, and full states are a fifth of the
+    /// traffic. With one, a vote in a crowd of 500 was confirmed after 1.8 s, and with four after 0.5 s.
     public static let changesPerCheckpoint = 4
-    /// Largest message, in bytes: what the transport carries where it is the state, signed for everybody.
+    /// Largest message, in bytes: what the transport carries of a signed state.
     public static let messageBytes = Limits.sharedBodyBytes
     /// Votes of one guest that wait for their confirmation.
     public static let pendingVotes = 256
@@ -66,11 +66,11 @@ public enum DJLimits {
     public static let namedChoices = 4
     /// Songs that a search finds: what a phone shows on two screens, in one message of some kilobytes.
     public static let searchResults = 20
-    /// Songs that a library is told to have, and the furthest that somebody looks: more than a stick has room for.
+    /// Songs that a library can report, and how far a person can browse: more than a stick has room for.
     public static let browsedSongs = 100_000
-    /// Searches of one guest a second that are answered: each goes through the whole library.
+    /// Searches of one guest a second that are answered: each reads the full library.
     public static let searchesPerSecond = 4
-    /// Searches that may come at once before that counts: somebody who looks for several songs from a list.
+    /// Searches that may arrive at once before that counts: a person looks for several songs of a list.
     public static let searchBurst = 8
     /// Largest cover that goes over the air, in bytes: a square of 160 pixels in JPEG has 4 to 9 KB.
     public static let coverBytes = 12 << 10
@@ -84,42 +84,44 @@ public enum DJLimits {
     public static let coverRest: MeshInstant = .milliseconds(500)
     /// Covers that a host has ready: of what plays, of what comes next, and of what came before.
     public static let readyCovers = 12
-    /// Songs whose covers guests get, the one that plays first: what a page shows without scrolling.
+    /// Songs whose covers guests receive, the one that plays first: what a page shows without scrolling.
     public static let coveredSongs = 6
     /// Covers that a guest has: some screens' worth, 400 KB on its disk at most.
     public static let keptCovers = 32
-    /// How often a host may begin again with another picture of a song while one is on its way: a person who changes a file does it
+    /// How often a host may start again with another picture of a song while it sends one: a person changes a file
     /// once.
     public static let coverRestarts = 2
     /// How long a guest waits for a piece before it asks again. It doubles each time, up to `longestCoverPause`.
     public static let coverPause: MeshInstant = .seconds(5)
-    /// The shortest such pause where the host has said that there is no cover. A guest that asks makes its link fast for five seconds,
-    /// which a library without covers would do at every pause.
+    /// The shortest such pause after the host has reported that there is no cover. A request makes the guest's link
+    /// fast for five seconds; a library without covers would do that at every pause.
     public static let noCoverPause: MeshInstant = .seconds(60)
     /// The longest such pause: a song or two.
     public static let longestCoverPause: MeshInstant = .seconds(320)
     /// Wishes of one guest a second that are followed: quick thumbs make some five. Each is a change of the state for
     /// everybody.
     public static let wishesPerSecond = 10
-    /// Wishes that may come at once before that counts: what somebody taps in a long tunnel.
+    /// Wishes that may arrive at once before that counts: what a person taps in a long tunnel.
     public static let wishBurst = 50
-    /// Guests whose wishes are counted: all that can be linked at a time. Those that are gone are forgotten beyond it.
+    /// Guests whose wishes are counted: as many as can be linked at a time. Beyond it, guests that have left are
+    /// forgotten.
     public static let countedGuests = connectedPeers
     /// Guests that are kept out of a session: more than any session sends away.
     public static let bannedPeers = 256
     /// Songs or guests of a list that are new or elsewhere and compared with each of the others, to see that none is there twice. With
     /// more a set of all is cheaper.
     static let comparedItems = 8
-    /// Changes that a guest keeps while it waits for the whole state: the writes of some seconds under a crowd.
+    /// Changes that a guest keeps while it waits for the full state: the writes of some seconds in a crowd.
     public static let heldChanges = 64
-    /// Bytes of these: as much as the whole may have.
+    /// Bytes of these changes: as many as the full state may have.
     public static let heldChangeBytes = messageBytes
     /// States that a guest keeps of those it had: as many as a busy crowd's host tells in the second that it takes to change relays. They
     /// share most of what they hold.
     static let recentStates = 16
     /// Steps of the driver that can be undone: what one remembers, and not a history of the drive.
     public static let undoSteps = 5
-    /// How long each can be: who drives gets to it at the next red light, and nobody is surprised by a song of long ago.
+    /// How long a step can be undone: the driver reaches the button at the next red light. Later, an old song would
+    /// surprise people.
     public static let undoTime: MeshInstant = .seconds(120)
     /// Songs that lead back from the present one: an hour of music and more.
     public static let heardSongs = 50
@@ -128,8 +130,8 @@ public enum DJLimits {
     /// How often a host tells guests which state is the present one: a guest that has missed something without knowing it
     /// shows the wrong queue this long at most.
     public static let stateHeartbeat: MeshInstant = .seconds(5)
-    /// Of so many such words a guest whose bytes cost money gets one: half a minute. What a broker carries does not go missing without
-    /// notice.
+    /// A guest whose bytes cost money gets one of this many heartbeats: one each half minute. A broker reports what it
+    /// loses.
     public static let meteredHeartbeats = 6
     /// How many seconds a song's place may be off before it is shown again: the round trip of a slow link, and less than
     /// anybody sees on a bar.

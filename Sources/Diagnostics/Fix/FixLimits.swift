@@ -4,7 +4,7 @@
 public enum FixLimits {
     /// Bytes of a configuration file. bluetoothd's own has 12 KiB, most of it comments.
     public static let fileBytes = 256 << 10
-    /// Bytes of the journal: two copies of each file, in Base64, for more runs than somebody makes.
+    /// Bytes of the journal: two copies of each file, in Base64, for more runs than a person makes.
     public static let journalBytes = 8 << 20
     /// Changes that the journal holds: a run makes some five.
     public static let journalEntries = 64
@@ -20,6 +20,6 @@ public enum FixLimits {
     /// How long an adapter may take to be on after bluetoothd was started: a USB dongle loads its firmware in some four
     /// seconds.
     public static let settling: Duration = .seconds(10)
-    /// How often it is looked at meanwhile.
+    /// How often the adapter is checked while the node waits for it.
     public static let settlingStep: Duration = .milliseconds(250)
 }
