@@ -140,7 +140,9 @@ struct LimitTests {
                 paragraph = line.text.isEmpty ? "" : paragraph + " " + line.text
                 continue
             }
-            let written = Set(Quantity.written(in: paragraph, words: true).flatMap(\.readings))
+            // Prose says bytes once, if at all.
+            let readings = Quantity.written(in: paragraph, words: true).flatMap(\.readings)
+            let written = Set(readings + readings.filter { $0.kind == .plain }.map { Quantity($0.number, .bytes) })
             for name in names.dropFirst("<!-- limits: ".count).split(separator: ", ").map(String.init) {
                 guard let limit = known[name] else {
                     complaints.append("\(page.path):\(line.number) names \(name), which is not a limit of the program.")
