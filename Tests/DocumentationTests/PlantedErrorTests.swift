@@ -80,6 +80,9 @@ struct PlantedErrorTests {
             complaint: "names Limits.visitors, which is not a limit of the program.",
             check: LimitTests.complaintsAboutTables),
         Plant(
+            path: RecordingTests.path, right: "| `carrier` |", wrong: "| `carriage` |",
+            complaint: "lists the kind carriage, which is not recorded.", check: RecordingTests.complaints),
+        Plant(
             path: LimitTests.path, right: "| `chunkWindow` | 32 |", wrong: "| `chunkWindow` | 64 |",
             complaint: "gives Limits.chunkWindow as 64; it is 32.", check: LimitTests.complaints),
     ]

@@ -50,6 +50,22 @@ struct ViewTests {
         #expect(wrong.isEmpty, "\(Self.path):\(row.line) is wrong about which of \(wrong.sorted()) are banners")
     }
 
+    @Test("The fields of requests are in the document")
+    func requests() throws {
+        let page = try Page(Self.path)
+        let row = try #require(Page.rows(page.section("## The contract")).first { $0["request"] == "`POST /api/join`" })
+        let join = Dashboard.JoinRequest(key: "", name: "", pin: "", invitation: "")
+        for field in Mirror(reflecting: join).children.compactMap(\.label) where !row["answer"].contains("\"\(field)\"")
+        {
+            Issue.record("\(Self.path):\(row.line) lacks the field \(field).")
+        }
+        let commands = Page.rows(page.section("### The commands of a page")).flatMap { $0["fields"].spans }
+        let request = PageRequest(command: "")
+        let known = Set(Mirror(reflecting: request).children.compactMap(\.label)).subtracting(["command"])
+        let wrong = known.symmetricDifference(commands)
+        #expect(wrong.isEmpty, "\(Self.path): the table of commands is wrong about the fields \(wrong.sorted())")
+    }
+
     @Test("Each command of a page is in the document with its fields, and the document has no other")
     func commands() throws {
         for complaint in Self.commandComplaints(try Page(Self.path)) { Issue.record("\(complaint)") }

@@ -23,7 +23,7 @@ struct ListCommand: AsyncParsableCommand {
         let isRecording = store?.isRecording ?? false
         let entries = drives.compactMap { stored in
             let isLast = stored.number == drives.last?.number
-            return Entry(stored, isUnderWay: stored.sharing == .arriving || isRecording && isLast)
+            return ListedDrive(stored, isUnderWay: stored.sharing == .arriving || isRecording && isLast)
         }
         let isFleet = Set(entries.map(\.node)).count > 1
         for entry in entries {
@@ -35,8 +35,8 @@ struct ListCommand: AsyncParsableCommand {
     }
 }
 
-/// A drive in the list.
-private struct Entry: Encodable {
+/// A drive in the list, as `docs/fieldtest.md` has it.
+struct ListedDrive: Encodable {
     var drive: Int64
     var name: String
     var role: String
@@ -131,7 +131,7 @@ struct ForgetCommand: AsyncParsableCommand {
             throw SetupProblem(
                 .usage, "Drive \(stored.number) is deleted at a terminal, after a question, or with --yes without one.")
         }
-        let entry = Entry(stored, isUnderWay: false)
+        let entry = ListedDrive(stored, isUnderWay: false)
         StandardOutput.write("Delete drive \(stored.number)?\(entry.map { "  \($0.sentence(isFleet: false))" } ?? "")")
         StandardOutput.write(unfinished: "Type yes or no: ")
         return ["y", "yes"].contains((readLine() ?? "").lowercased())

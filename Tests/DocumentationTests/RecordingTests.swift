@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DemocracyDJ
+import MeshProtocol
+import Testing
+
+@testable import FieldTest
+@testable import MeshNode
+@testable import NodeStore
+@testable import roadmesh
+
+@Suite("Recordings, as docs/fieldtest.md describes them")
+struct RecordingTests {
+    static let path = "docs/fieldtest.md"
+
+    private static let report: LinkReport = {
+        var report = LinkReport(rssi: -50, roundTrip: .milliseconds(12))
+        (report.relays, report.via, report.circuits) = (1, "b2", 3)
+        return report
+    }()
+
+    /// A row of each kind, with all of its fields. A new kind does not compile below: add it here, too.
+    private static let rows: [FieldTest.Happening] = [
+        .link("a1", LinkSample(report)), .carrier("a1", CarrierSample(NodeSamples.ana, report)),
+        .contact(ContactRow(Contact(lost: NodeSamples.ana, .linkLost, at: .now))),
+        .contact(ContactRow(Contact(.heard, NodeSamples.ana, at: .now, by: .sighting, rssi: -70))),
+        .radio(RadioSample(RadioActivity())), .wish(WishRow(song: "s1", wish: "vote", state: "sent")),
+        .intent(IntentRow(peer: "a1", intent: "vote", song: "s1", accepted: true)), .mark("tunnel in"),
+        .notice("hostFull"), .tick, .missing(3), .end("quit"),
+    ]
+
+    private static func place(_ row: FieldTest.Happening) -> Int {
+        switch row {
+        case .link: 0
+        case .carrier: 1
+        case .contact: 2
+        case .radio: 3
+        case .wish: 4
+        case .intent: 5
+        case .mark: 6
+        case .notice: 7
+        case .tick: 8
+        case .missing: 9
+        case .end: 10
+        }
+    }
+
+    /// Words that fields may hold, and that a row of the document may list.
+    private static let words = Set(
+        Contact.Phase.allCases.map(\.rawValue) + Contact.Evidence.allCases.map(\.rawValue)
+            + Wish.Kind.allCases.map(\.rawValue) + NodeSamples.wishStates.map(\.name))
+
+    static func complaints(_ page: Page) throws -> [String] {
+        var kinds: [String: Set<String>] = [:]
+        for row in rows {
+            guard case .object(let fields) = try JSON(DriveRow(at: .zero, row)),
+                case .string(let kind)? = fields["kind"]
+            else { continue }
+            kinds[kind, default: []].formUnion(Set(fields.keys).subtracting(["at", "kind"]))
+        }
+        var complaints: [String] = []
+        for row in Page.rows(page.section("## The file")) where row.head.first == "`kind`" {
+            let kind = row["`kind`"].spans.first ?? ""
+            guard let fields = kinds.removeValue(forKey: kind) else {
+                complaints.append("\(page.path):\(row.line) lists the kind \(kind), which is not recorded.")
+                continue
+            }
+            let documented = Set(row["other fields"].spans)
+            complaints += fields.subtracting(documented).sorted().map {
+                "\(page.path):\(row.line) lacks the field \($0) of the kind \(kind)."
+            }
+            complaints += documented.subtracting(fields).subtracting(words).sorted().map {
+                "\(page.path):\(row.line) lists \($0) for the kind \(kind), which does not have it."
+            }
+        }
+        return complaints + kinds.keys.sorted().map { "\(page.path): the table of kinds lacks \($0)." }
+    }
+
+    @Test("Each kind of row is in the document with its fields, and the document has no other")
+    func kinds() throws {
+        #expect(Set(Self.rows.map(Self.place)).count == 11)
+        for complaint in try Self.complaints(Page(Self.path)) { Issue.record("\(complaint)") }
+    }
+
+    @Test("What fieldtest list --json writes is in the document")
+    func list() throws {
+        let page = try Page(Self.path)
+        let row = try #require(Page.rows(page.lines).first { $0.cells.first == "`fieldtest list`" })
+        let node = NodeDescription(
+            role: .guest, peer: NodeSamples.ana, radio: "virtual a", service: .democracyDJ)
+        let header = JSONLine.text(DriveHeader(name: "Alps", node: node, began: 1))
+        let drive = try #require(
+            ListedDrive(StoredDrive(number: 1, header: header, isEnded: true, lines: 0), isUnderWay: false))
+        let wrong = Set(try JSON(drive).fields.keys).symmetricDifference(
+            Set(row.cells[1].spans).subtracting(["--state", "--json", "complete", "cutOff", "underWay"]))
+        #expect(wrong.isEmpty, "\(Self.path):\(row.line) is wrong about the fields \(wrong.sorted())")
+    }
+
+    @Test("The header in the document has the fields of a header")
+    func header() throws {
+        let page = try Page(Self.path)
+        let line = try #require(Page.code("json", in: page.section("## The file")).first)
+        let node = NodeDescription(
+            role: .guest, peer: NodeSamples.ana, radio: "virtual a", service: .democracyDJ)
+        let known = try JSON(DriveHeader(name: "Alps", node: node, began: 1, origin: "Made up.")).fields.keys
+        let wrong = Set(known).symmetricDifference(try JSON(parsing: line.text).fields.keys)
+        #expect(wrong.isEmpty, "\(Self.path):\(line.number) is wrong about the fields \(wrong.sorted())")
+    }
+}
