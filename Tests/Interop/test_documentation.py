@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 from roadmesh_program.document_names import Complaints, wrong_files, wrong_links, wrong_tests
-from roadmesh_program.documents import ROOT, Page, Row, files, pages, source
+from roadmesh_program.documents import ROOT, SPAN, Page, Row, files, pages, source
 
 
 def told(complaints: Complaints) -> None:
@@ -106,16 +106,18 @@ def is_foreign(line: str, commands: Commands) -> bool:
 
 def wrong_options(page: Page, commands: Commands) -> Complaints:
     every = own(commands, "")
-    for code in page.code():
-        for option in [] if is_foreign(code.text, commands) else OPTION.findall(code.text):
+    prose = [(number, SPAN.sub("", line)) for number, line, is_block in page.lines if not is_block]
+    typed = [(code.line, code.text) for code in page.code() if not is_foreign(code.text, commands)]
+    for number, text in [*prose, *typed]:
+        for option in OPTION.findall(text):
             if option not in every and option not in elsewhere() and option not in FOREIGN:
-                yield f"{page.path}:{code.line} names the option {option}, which no program of this repository has."
+                yield f"{page.path}:{number} names the option {option}, which no program of this repository has."
+    for code in page.code():
         about = code.text if COMMAND_LINE.search(code.text) or not code.subject else f"{code.subject} {code.text}"
         if not (line := COMMAND_LINE.search(about)):
             continue
         path = named(commands, line[1].split())
-        typed = line[1].split(" | ")[0]
-        for option in OPTION.findall(typed) if path else []:
+        for option in OPTION.findall(line[1].split(" | ")[0]) if path else []:
             if option not in own(commands, path):
                 yield f"{page.path}:{code.line} names {option}, which roadmesh {path} does not have."
 
