@@ -81,10 +81,6 @@ class Results:
     def of(self, metric: str) -> list[Series]:
         return [one for one in self._series.values() if one.metric == metric and one.values]
 
-    def forget(self, metric: str) -> None:
-        """Before it is measured again."""
-        self._series = {key: one for key, one in self._series.items() if one.metric != metric}
-
     def save(self, path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         series = [asdict(one) for one in self._series.values()]
