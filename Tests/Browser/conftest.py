@@ -33,6 +33,21 @@ MakeServer = Callable[[View | None], StandIn]
 
 pytest_plugins = ["roadmesh_program.measuring", "ride"]
 
+# What scripts/test runs of this folder: these files, with the parameters of one screen, language and look.
+SLICE = {
+    "test_browsing.py", "test_decisions.py", "test_door.py", "test_driving.py", "test_header.py", "test_languages.py",
+    "test_notices.py", "test_operating.py", "test_riding.py", "test_steering.py", "test_web_guests.py",
+}  # fmt: skip
+ONE = {"screen": "headunit", "locale": "en-GB", "language": "en", "look": "light"}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        parameters: dict[str, object] = item.callspec.params if hasattr(item, "callspec") else {}
+        others = any(parameters.get(name, one) != one for name, one in ONE.items())
+        if item.path.name in SLICE and not others and not item.get_closest_marker("long"):
+            item.add_marker("slice")
+
 
 @contextmanager
 def launched(playwright: Playwright) -> Iterator[Browser]:

@@ -7,6 +7,7 @@ import os
 import statistics
 from typing import Any
 
+import pytest
 from conftest import Open, answer, later_than_a_bounce
 from growing import Growth, metrics, watched
 from playwright.sync_api import Page, expect
@@ -148,6 +149,7 @@ def latencies(voter: Page, pages: dict[str, Page], song: str) -> dict[str, list[
     return took
 
 
+@pytest.mark.long
 def test_a_vote_on_one_page_is_on_the_others_in_a_blink(ride: Ride, open_page: Open, measured: list[str]) -> None:
     host, ana, bob = ride.host(), ride.guest("Ana"), ride.guest("Bob")
     driver, anas, bobs = open_page(host), open_page(ana, "phone"), open_page(bob, "phone")
@@ -165,6 +167,7 @@ def queue_on(page: Page) -> list[str]:
     return titles
 
 
+@pytest.mark.long
 def test_a_page_goes_through_many_dead_zones_and_is_right_after_each(
     ride: Ride, open_page: Open, measured: list[str]
 ) -> None:

@@ -132,6 +132,7 @@ def fixed(url: str) -> str:
     return f"0.0.0.0:{urlsplit(url).port}"
 
 
+@pytest.mark.long
 def test_neither_a_restart_nor_an_end_asks_anybody_for_the_code_and_new_tokens_ask_everybody(ride: Ride, open_page: Open) -> None:
     first = ride.host("--web-guests", "--http", "0.0.0.0:0")
     place = ["--web-guests", "--http", fixed(first.url)]

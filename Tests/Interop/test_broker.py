@@ -228,6 +228,7 @@ def test_a_broker_that_stands_still_for_a_moment_ends_no_link(mosquitto: Broker,
     assert votes(car, ana) == ["n1"] and ana.ends == []
 
 
+@pytest.mark.long
 def test_a_broker_that_stands_still_for_long_is_left_and_come_back_to(mosquitto: Broker, nodes: BrokerNodes) -> None:
     car = nodes.host(mosquitto.url)
     ana = nodes.guest("Ana", mosquitto.url)
@@ -250,6 +251,7 @@ def car_in_cluster(cluster: Cluster, nodes: BrokerNodes) -> Host:
     return car
 
 
+@pytest.mark.long
 def test_a_guest_at_another_broker_of_the_cluster_votes_and_sees_the_queue(
     cluster: Cluster, nodes: BrokerNodes, car_in_cluster: Host
 ) -> None:
@@ -258,6 +260,7 @@ def test_a_guest_at_another_broker_of_the_cluster_votes_and_sees_the_queue(
     assert votes(car_in_cluster, ana) == ["n1", "n2"] and ana.view.state == car_in_cluster.state
 
 
+@pytest.mark.long
 def test_no_vote_is_lost_or_doubled_where_a_broker_of_the_cluster_is_killed(
     cluster: Cluster, nodes: BrokerNodes, car_in_cluster: Host
 ) -> None:

@@ -147,6 +147,7 @@ def test_a_device_proves_itself_with_a_certificate(
     host.expect("broker", state="connected", timeout=TOLD)
 
 
+@pytest.mark.long
 def test_without_one_it_is_not_let_in(
     start_host: StartHost, start_broker: StartBroker, authority: Authority
 ) -> None:

@@ -226,6 +226,7 @@ def test_a_drive_whose_name_looks_like_a_path_goes_by_that_name(run: Run, tmp_pa
         assert done.stderr == f"roadmesh: {slip} cannot be read; make sure that the file is there and readable.\n"
 
 
+@pytest.mark.long
 def test_a_replay_says_how_far_it_is_to_who_waits_at_a_terminal_and_to_nobody_else(run: Run, binary: Path) -> None:
     # So many that it takes longer than a second.
     person = Person(binary, "fieldtest", "replay", str(DRIVE), "--runs", "1000")

@@ -141,6 +141,7 @@ def test_the_program_shows_what_it_has_got(start: Start, car: HostRadio, tmp_pat
     assert talk.hear_cover_request().song == "s6", "then what comes next"
 
 
+@pytest.mark.long
 def test_a_host_that_sends_rubbish_is_asked_less_and_less(start: Start, car: HostRadio) -> None:
     bob = start("guest", "Bob", "bob")
     talk, updates = let_in(car, Key())

@@ -76,6 +76,7 @@ def season(voters: list[Voter], votes: int) -> float:
     return monotonic() - began
 
 
+@pytest.mark.long
 def test_a_season_of_votes_and_guests_leaves_the_host_as_it_was(
     silent_host: subprocess.Popen[bytes], make_guest: MakeGuest, measured: list[str]
 ) -> None:

@@ -84,6 +84,7 @@ def fleet(binary: Path, air: Path, tmp_path: Path, broker: Broker) -> Iterator[F
     assert all(program.end() in (0, -signal.SIGKILL) for program in made.running)
 
 
+@pytest.mark.long
 def test_every_row_of_every_car_is_there_once_whatever_is_killed(fleet: Fleet, broker: Broker) -> None:
     # Before anybody collects, two drives: one whose power is cut, and one that is nobody else's business.
     cut = fleet.car("guest", "Ana", drive="Cut off")

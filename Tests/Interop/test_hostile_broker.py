@@ -51,6 +51,7 @@ def ana(car: Host, hostile: HostileBroker, nodes: BrokerNodes) -> Client:
     [dropped, doubled, late, altered, delayed(1.0)],
     ids=["dropped", "doubled", "reordered", "altered", "delayed"],
 )
+@pytest.mark.long
 def test_no_vote_is_lost_or_doubled_where_some_values_are(
     what: Callable[[Publish], Passed], car: Host, ana: Client, hostile: HostileBroker, nodes: BrokerNodes
 ) -> None:
@@ -71,6 +72,7 @@ def test_a_link_that_is_only_slow_goes_on(car: Host, ana: Client, hostile: Hosti
     assert votes(car, ana) == sorted(SONGS) and not ana.ends
 
 
+@pytest.mark.long
 def test_a_link_that_nothing_comes_over_is_given_up(
     car: Host, ana: Client, hostile: HostileBroker, nodes: BrokerNodes
 ) -> None:
@@ -288,6 +290,7 @@ def test_who_is_refused_tries_again(
     assert votes(car, ana) == sorted(SONGS)
 
 
+@pytest.mark.long
 def test_a_broker_that_answers_nothing_is_left_and_come_back_to(
     car: Host, ana: Client, hostile: HostileBroker, nodes: BrokerNodes
 ) -> None:
@@ -300,6 +303,7 @@ def test_a_broker_that_answers_nothing_is_left_and_come_back_to(
 
 
 @pytest.mark.parametrize("side", ["host", "guest"])
+@pytest.mark.long
 def test_who_is_forgotten_by_the_broker_connects_anew(
     side: str, car: Host, ana: Client, hostile: HostileBroker, nodes: BrokerNodes, monkeypatch: pytest.MonkeyPatch
 ) -> None:

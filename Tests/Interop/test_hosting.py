@@ -229,6 +229,7 @@ def test_a_clear_refusal_keeps_the_guest_away_for_a_moment_only(reason: ClearRea
     ],
     ids=["banned", "an unknown reason", "an unknown challenge"],
 )
+@pytest.mark.long
 def test_a_refusal_is_told_and_the_guest_stays_away_until_its_person_retries(
     answer: Frame, notice: str, bob: Program, car: Car
 ) -> None:
@@ -249,6 +250,7 @@ def test_a_refusal_is_told_and_the_guest_stays_away_until_its_person_retries(
     bob.expect("connection", state="connected")
 
 
+@pytest.mark.long
 def test_a_guest_asks_a_host_without_room_again_by_itself_after_some_seconds(bob: Program, car: Car) -> None:
     talk = car.called()
     talk.meet()

@@ -184,6 +184,7 @@ def test_a_name_that_cannot_be_shown_becomes_one_that_can(call: Call, host: Prog
         assert host.expect("peerConnected")["peer"]["name"] == shown
 
 
+@pytest.mark.long
 def test_two_programs_with_one_identity_are_both_told_and_do_not_throw_each_other_out(
     host: Program, start: Start, tmp_path: Path
 ) -> None:

@@ -78,6 +78,7 @@ def eve(call: Call, host: Program, bob: Program) -> Eve:
 # What was recorded
 
 
+@pytest.mark.long
 def test_a_recorded_hello_of_a_known_guest_connects_nobody(call: Call, host: Program, host_key: bytes) -> None:
     real = call()
     real.recognise(host_key, bytes(app_start(EVE)))
@@ -359,6 +360,7 @@ def test_a_key_of_low_order_gets_nobody_in(call: Call) -> None:
         talk.receive_packet()
 
 
+@pytest.mark.long
 def test_the_ninth_at_the_door_is_told_that_the_host_is_busy_and_later_there_is_room(call: Call) -> None:
     began = monotonic()
     # Some say nothing, some stop half-way.
@@ -384,6 +386,7 @@ def test_a_place_at_the_door_is_free_again_when_somebody_goes_or_comes_in(call: 
     newcomer.join(lambda _: Hello(2, "Cy"))
 
 
+@pytest.mark.long
 def test_who_is_merely_answered_is_sent_away_after_five_seconds(call: Call, host_key: bytes, host: Program) -> None:
     began = monotonic()
     silent = call()

@@ -215,6 +215,7 @@ class Guessers:
 
 
 @pytest.mark.timeout(600)
+@pytest.mark.long
 def test_guesses_without_end_of_a_hundred_identities_disturb_nobody(
     locked: Program, start: Start, air: Path, measured: list[str]
 ) -> None:

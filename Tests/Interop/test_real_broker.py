@@ -155,6 +155,7 @@ def test_the_real_guest_joins_nobody_at_a_broker_by_itself(
 # Both are real
 
 
+@pytest.mark.long
 def test_two_cars_out_of_range_are_joined_by_a_broker(
     mosquitto: Broker, start_host: StartHost, join_far: JoinFar
 ) -> None:
@@ -175,6 +176,7 @@ def test_a_real_guest_that_hears_its_host_on_the_air_as_well_takes_the_air(
     has_counted(car, {"Bob": ["n1", "n2"]})
 
 
+@pytest.mark.long
 def test_a_real_guest_that_leaves_the_range_goes_on_over_the_broker_and_comes_back(
     mosquitto: Broker, start_host: StartHost, start: Start, air: Path
 ) -> None:
@@ -230,6 +232,7 @@ def shaken(broker: Broker, kind: str, wait: Callable[[float], None], seconds: fl
 
 
 @pytest.mark.parametrize("kind", ["killed", "frozen"])
+@pytest.mark.long
 def test_no_vote_is_lost_or_doubled_whatever_happens_to_the_broker(
     kind: str, mosquitto: Broker, nodes_beside: BrokerNodes, start_host: StartHost, join_far: JoinFar
 ) -> None:
@@ -255,6 +258,7 @@ def test_no_vote_is_lost_or_doubled_whatever_happens_to_the_broker(
     has_counted(car, {"Ana": cast, "Bob": cast, "Eve": cast})
 
 
+@pytest.mark.long
 def test_no_vote_is_lost_or_doubled_where_connections_are_cut_at_random(
     hostile: HostileBroker, nodes_beside: BrokerNodes, start_host: StartHost, join_far: JoinFar
 ) -> None:
@@ -273,6 +277,7 @@ def test_no_vote_is_lost_or_doubled_where_connections_are_cut_at_random(
     has_counted(car, {"Bob": cast, "Eve": cast})
 
 
+@pytest.mark.long
 def test_two_cars_that_know_two_servers_are_joined_by_the_one_that_lives(
     mosquitto: Broker, spare_mosquitto: Broker, start_host: StartHost, join_far: JoinFar
 ) -> None:
@@ -292,6 +297,7 @@ def test_two_cars_that_know_two_servers_are_joined_by_the_one_that_lives(
 # A cluster
 
 
+@pytest.mark.long
 def test_two_cars_at_two_brokers_of_a_cluster_are_joined(
     cluster: Cluster, start_host: StartHost, join_far: JoinFar
 ) -> None:

@@ -149,6 +149,7 @@ def test_no_vote_is_lost_or_doubled_where_some_values_are(what: Callable[[Publis
 
 
 @pytest.mark.parametrize("share", [0.5, 1.0], ids=["half", "everything"])
+@pytest.mark.long
 def test_nothing_is_lost_or_doubled_where_a_link_loses(share: float, pair: Pair) -> None:
     pair.broker.fault = sometimes(share, dropped, VALUES)
     pair.cast(*SONGS[1:])
@@ -164,6 +165,7 @@ def test_a_link_that_is_only_slow_goes_on(pair: Pair) -> None:
     assert len(pair.channels) == channels and not pair.bob.seen("connection", state="reconnecting")
 
 
+@pytest.mark.long
 def test_calls_that_are_lost_are_made_again_on_other_channels(pair: Pair) -> None:
     pair.broker.fault = sometimes(1.0, dropped, CALLS)
     calls = len(pair.broker.published(CALLS))
@@ -196,6 +198,7 @@ def test_a_last_will_that_is_late_hides_no_host(pair: Pair) -> None:
     pair.vote(*SONGS[1:])
 
 
+@pytest.mark.long
 def test_an_advertisement_that_is_removed_again_and_again_is_put_back_at_leisure(pair: Pair) -> None:
     """As somebody does it who only has to publish nothing there."""
     here = TOPICS.here(address(pair.car))
@@ -257,6 +260,7 @@ def forged_calls(to: Program, count: int) -> list[Publish]:
     return [Publish(TOPICS.call(address(to)), bytes(call), 1) for call in calls]
 
 
+@pytest.mark.long
 def test_calls_by_the_thousand_keep_nobody_out_and_take_no_memory(pair: Pair) -> None:
     before = resident(pair.car.pid)
     pair.broker.forge(*forged_calls(pair.car, FLOOD), *forged_calls(pair.bob, FLOOD))
@@ -283,6 +287,7 @@ def test_hundreds_of_calls_that_speak_end_no_other_link(pair: Pair) -> None:
     ids=["empty", "an end", "half a header", "an SDU", "too long", "much too long", "noise"],
 )
 @pytest.mark.parametrize("side", ["host", "guest"])
+@pytest.mark.long
 def test_a_value_that_nobody_has_sent_ends_the_link_at_most(side: str, value: bytes, pair: Pair) -> None:
     to = pair.car if side == "host" else pair.bob
     for channel in pair.channels:
@@ -313,6 +318,7 @@ def test_what_was_recorded_counts_for_nothing_later(pair: Pair) -> None:
 
 
 @pytest.mark.parametrize("side", ["host", "guest"])
+@pytest.mark.long
 def test_who_is_cut_comes_back_before_any_silence_is_noticed(side: str, pair: Pair) -> None:
     for song in SONGS[1:5]:
         pair.cast(song)
@@ -332,6 +338,7 @@ def test_who_is_refused_says_so_and_tries_again(code: int, pair: Pair) -> None:
     pair.counted()
 
 
+@pytest.mark.long
 def test_a_broker_that_answers_nothing_is_left_and_come_back_to(pair: Pair) -> None:
     pair.broker.is_mute = True
     pair.cast(*SONGS[1:])
@@ -352,6 +359,7 @@ def test_a_broker_that_answers_no_new_connection_is_left_and_come_back_to(pair: 
 
 
 @pytest.mark.parametrize("side", ["host", "guest"])
+@pytest.mark.long
 def test_who_is_forgotten_by_the_broker_connects_anew(side: str, pair: Pair) -> None:
     connections = pair.broker.connections
     pair.broker.forget(client_id(address(pair.car if side == "host" else pair.bob)))

@@ -49,6 +49,7 @@ def counted(town: Town, car: Host) -> list[str]:
 
 
 @pytest.mark.parametrize("kind", [Dropping, Delaying, Reordering, Replaying, Altering], ids=lambda kind: kind.__name__)
+@pytest.mark.long
 def test_no_vote_of_the_real_guest_is_lost_or_doubled_behind_one_that(kind: type[Hostile], town: Town) -> None:
     car, mallory, bob = behind(town, kind)
     if isinstance(mallory, Delaying):
@@ -60,6 +61,7 @@ def test_no_vote_of_the_real_guest_is_lost_or_doubled_behind_one_that(kind: type
 
 
 @pytest.mark.parametrize("which", ["every other SDU", "only what goes up"])
+@pytest.mark.long
 def test_the_real_guest_is_not_fooled_by_one_that_drops(which: str, town: Town) -> None:
     car, mallory, bob = behind(town, Dropping)
     mallory.keeps_every_other = which == "every other SDU"
@@ -92,6 +94,7 @@ def test_what_a_relay_says_in_the_real_guests_circuit_is_not_looked_at(town: Tow
     assert counted(town, car) == ["n1", "n2"]
 
 
+@pytest.mark.long
 def test_old_state_is_not_shown_by_the_real_guest_for_long(town: Town) -> None:
     _, mallory, bob = behind(town, Recording)
     mallory.is_armed = True

@@ -81,6 +81,7 @@ def test_a_guest_that_moves_from_a_relay_to_the_real_host_goes_on_with_its_numbe
     counts_once(car, "n2")
 
 
+@pytest.mark.long
 def test_the_real_host_answers_a_guest_that_has_no_state_and_asks(town: Town) -> None:
     town.real_host()
     relay = town.relay("relay", "car")
@@ -131,6 +132,7 @@ def test_the_real_host_keeps_its_last_places_for_relays(town: Town) -> None:
         town.vote(guest, "n1" if guest is cleo else "n2")
 
 
+@pytest.mark.long
 def test_the_real_guest_makes_room_for_relays_and_its_votes_count_once(town: Town) -> None:
     car = town.real_host()
     town.relay("relay", "car")
@@ -196,6 +198,7 @@ def test_the_real_host_closes_a_circuit_that_is_misused_and_nothing_else(number:
     assert eve.ends == [] and eve.is_connected
 
 
+@pytest.mark.long
 def test_circuits_in_which_nobody_says_anything_are_closed_and_keep_nobody_away(town: Town) -> None:
     car = town.real_host()
     host = bytes.fromhex(car.seen("ready")[0]["peer"]["id"])
@@ -245,6 +248,7 @@ def test_the_real_guest_comes_back_by_another_relay_and_no_vote_is_lost_or_doubl
     assert any(kept.attempt for kept in car.kept_guests.values()), "by what both have kept of the first handshake"
 
 
+@pytest.mark.long
 def test_the_real_guest_asks_for_the_state_where_its_relay_brings_none(town: Town) -> None:
     car = town.host()
     relay = town.relay("relay", "car")

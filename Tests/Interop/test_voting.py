@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import pytest
 from roadmesh_peer.conversation import Conversation
 from roadmesh_peer.democracy_dj import (
     QueueItem,
@@ -195,6 +196,7 @@ def test_a_guest_looks_through_the_library_without_a_word(ana: Guest) -> None:
     assert ana.view.totals[3] == 21
 
 
+@pytest.mark.long
 def test_guests_are_told_now_and_then_which_state_is_the_present_one(ana: Guest) -> None:
     ana.until(lambda: ana.view.heartbeats == 2, "two heartbeats")
     before = ana.view.snapshots

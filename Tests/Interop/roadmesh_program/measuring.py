@@ -11,8 +11,10 @@ import pytest
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "alone: it measures, so nothing else runs beside it")
-    config.addinivalue_line("markers", "together: what it measures is no time, so others may run beside it")
+    config.addinivalue_line("markers", "alone: it measures times, so no other test runs at the same time")
+    config.addinivalue_line("markers", "together: it measures, but no times, so other tests may run at the same time")
+    config.addinivalue_line("markers", "long: it takes more than some five seconds; scripts/test --all runs it")
+    config.addinivalue_line("markers", "slice: part of the browser tests that scripts/test runs")
 
 
 @pytest.hookimpl(tryfirst=True)
