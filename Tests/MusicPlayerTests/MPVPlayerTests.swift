@@ -125,7 +125,8 @@ struct MPVPlayerTests {
     func skips() async throws {
         try await PlayerRig.with { rig in
             try rig.folder.write("a", seconds: 20)
-            try rig.folder.write("b", seconds: 1)
+            try rig.folder.write("b", seconds: 20)
+            let start = ContinuousClock.now
             await rig.want("a", next: "b")
             try await rig.heard("a")
             let began = ContinuousClock.now
@@ -135,7 +136,9 @@ struct MPVPlayerTests {
                 if case .elapsed("b", _) = report { return () }
                 return nil
             }
-            #expect(ContinuousClock.now - began < .seconds(1))
+            // A busy machine is late with both.
+            #expect(ContinuousClock.now - began < max(.seconds(1), began - start))
+            await rig.want("b", at: .seconds(19))
             try await rig.report(.ended("b"))
         }
     }
