@@ -11,14 +11,13 @@ DBusMessage *bus_new_call(const char *path, const char *interface, const char *m
     return cdbus_new_call(BLUEZ, path, interface, member);
 }
 
-static bool append_filter(DBusMessage *call, const char *const *uuids, size_t count) {
+static bool append_filter(DBusMessage *call) {
     static const char *const transport = "le";
     DBusMessageIter arguments;
     DBusMessageIter filter;
     dbus_message_iter_init_append(call, &arguments);
     return dbus_message_iter_open_container(&arguments, DBUS_TYPE_ARRAY, "{sv}", &filter) &&
            cdbus_append_entry(&filter, "Transport", DBUS_TYPE_STRING, &transport) &&
-           (count == 0 || cdbus_append_texts_entry(&filter, "UUIDs", uuids, count)) &&
            dbus_message_iter_close_container(&arguments, &filter);
 }
 
@@ -90,15 +89,11 @@ int64_t cbluez_bus_list_objects(cbluez_bus *bus, int timeout_ms) {
     return cdbus_send_call(bus->dbus, call, BUS_CALL_OBJECTS, timeout_ms);
 }
 
-int64_t cbluez_bus_set_discovery_filter(cbluez_bus *bus, const char *adapter, const char *const *uuids, size_t count,
-                                        int timeout_ms) {
+int64_t cbluez_bus_set_discovery_filter(cbluez_bus *bus, const char *adapter, int timeout_ms) {
     if (!cdbus_is_path(adapter)) return -EINVAL;
-    for (size_t i = 0; i < count; i++) {
-        if (!uuids[i] || !dbus_validate_utf8(uuids[i], NULL)) return -EINVAL;
-    }
     DBusMessage *call = bus_new_call(adapter, BLUEZ_ADAPTER, "SetDiscoveryFilter");
     if (!call) return -ENOMEM;
-    return cdbus_finish_call(bus->dbus, call, append_filter(call, uuids, count), BUS_CALL_PLAIN, timeout_ms);
+    return cdbus_finish_call(bus->dbus, call, append_filter(call), BUS_CALL_PLAIN, timeout_ms);
 }
 
 int64_t cbluez_bus_start_discovery(cbluez_bus *bus, const char *adapter, int timeout_ms) {

@@ -104,14 +104,10 @@ static void check_call(world *w, int64_t serial, const char *path, const char *i
 
 static void test_calls(const bus_daemon *daemon) {
     world w = world_open_ready(daemon);
-    static const char *const uuids[] = {"8e8b2c1e-0000-5000-8000-000000000001", "0000180a-0000-1000-8000-00805f9b34fb"};
     const char *adapter = "org.bluez.Adapter1";
-    check_call(&w, cbluez_bus_set_discovery_filter(w.bus, ADAPTER, uuids, 2, 5000), ADAPTER, adapter,
-               "SetDiscoveryFilter",
-               "[Transport <s le> UUIDs <as [8e8b2c1e-0000-5000-8000-000000000001 "
-               "0000180a-0000-1000-8000-00805f9b34fb]>]");
-    check_call(&w, cbluez_bus_set_discovery_filter(w.bus, ADAPTER, NULL, 0, 5000), ADAPTER, adapter,
-               "SetDiscoveryFilter", "[Transport <s le>]");
+    // BlueZ 5.87 crashes when the filter contains UUIDs.
+    check_call(&w, cbluez_bus_set_discovery_filter(w.bus, ADAPTER, 5000), ADAPTER, adapter, "SetDiscoveryFilter",
+               "[Transport <s le>]");
     check_call(&w, cbluez_bus_start_discovery(w.bus, ADAPTER, 5000), ADAPTER, adapter, "StartDiscovery", "");
     check_call(&w, cbluez_bus_stop_discovery(w.bus, ADAPTER, 5000), ADAPTER, adapter, "StopDiscovery", "");
     check_call(&w, cbluez_bus_set_powered(w.bus, ADAPTER, true, 5000), ADAPTER, PROPERTIES, "Set",
@@ -135,13 +131,12 @@ static void test_calls(const bus_daemon *daemon) {
     answer_error(w.bluez, expect_call(&w, w.bluez, "StopDiscovery"), "org.bluez.Error.Failed", NULL);
     check_reply(&w, serial, "org.bluez.Error.Failed", "");
     // Ours to refuse.
-    static const char *const not_text[] = {"\xFF"};
     CHECK_NUMBER(cbluez_bus_start_discovery(w.bus, "hci0", 5000), -EINVAL);
     CHECK_NUMBER(cbluez_bus_start_discovery(w.bus, NULL, 5000), -EINVAL);
     CHECK_NUMBER(cbluez_bus_start_discovery(w.bus, ADAPTER, 0), -EINVAL);
     CHECK_NUMBER(cbluez_bus_set_powered(w.bus, "", true, 5000), -EINVAL);
     CHECK_NUMBER(cbluez_bus_remove_device(w.bus, ADAPTER, "dev_1", 5000), -EINVAL);
-    CHECK_NUMBER(cbluez_bus_set_discovery_filter(w.bus, ADAPTER, not_text, 1, 5000), -EINVAL);
+    CHECK_NUMBER(cbluez_bus_set_discovery_filter(w.bus, "hci0", 5000), -EINVAL);
     expect_nothing(&w);
     world_close(&w);
 }

@@ -420,9 +420,9 @@ int cbluez_bus_next(cbluez_bus *bus, cbluez_bus_event *event);
 /// always, as `org.freedesktop.DBus.Error.NoReply` after `timeout_ms` (> 0) at the latest. No call starts bluetoothd.
 /// `list_objects` is answered by ADAPTER and DEVICE events for everything that exists, then by its REPLY.
 int64_t cbluez_bus_list_objects(cbluez_bus *bus, int timeout_ms);
-/// Adapter1.SetDiscoveryFilter with Transport=le, the UUIDs given (may be none), and nothing else.
-int64_t cbluez_bus_set_discovery_filter(cbluez_bus *bus, const char *adapter, const char *const *uuids, size_t count,
-                                        int timeout_ms);
+/// Adapter1.SetDiscoveryFilter with Transport=le and nothing else. BlueZ 5.87 crashes when a filter contains UUIDs
+/// (bluez/bluez#2282), so the caller selects devices by their advertised services.
+int64_t cbluez_bus_set_discovery_filter(cbluez_bus *bus, const char *adapter, int timeout_ms);
 int64_t cbluez_bus_start_discovery(cbluez_bus *bus, const char *adapter, int timeout_ms);
 int64_t cbluez_bus_stop_discovery(cbluez_bus *bus, const char *adapter, int timeout_ms);
 /// Sets Adapter1.Powered.

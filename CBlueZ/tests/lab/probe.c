@@ -271,10 +271,7 @@ static void close_one(int *descriptor) {
 static bool obey_bus(const char *verb, char **words) {
     int64_t serial = 0;
     if (strcmp(verb, "list") == 0) serial = cbluez_bus_list_objects(bus, CALL_MS);
-    if (strcmp(verb, "filter") == 0) {
-        size_t count = words[0] ? 1 : 0;
-        serial = cbluez_bus_set_discovery_filter(bus, adapter, (const char *const *)words, count, CALL_MS);
-    }
+    if (strcmp(verb, "filter") == 0) serial = cbluez_bus_set_discovery_filter(bus, adapter, CALL_MS);
     if (strcmp(verb, "discover") == 0) serial = cbluez_bus_start_discovery(bus, adapter, CALL_MS);
     if (strcmp(verb, "stop") == 0) serial = cbluez_bus_stop_discovery(bus, adapter, CALL_MS);
     if (strcmp(verb, "power") == 0) serial = cbluez_bus_set_powered(bus, adapter, number(words[0]) != 0, CALL_MS);

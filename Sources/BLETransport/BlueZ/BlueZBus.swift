@@ -76,13 +76,9 @@ actor BlueZBus {
         sink.yield(.objectsListed)
     }
 
-    func startDiscovery(of service: ServiceUUID, on adapter: String) async throws(BusFailure) {
-        try await call { bus, timeout in
-            service.description.withCString { uuid in
-                var uuids: [UnsafePointer<CChar>?] = [uuid]
-                return cbluez_bus_set_discovery_filter(bus, adapter, &uuids, 1, timeout)
-            }
-        }
+    /// Starts discovery of every Low Energy device in range.
+    func startDiscovery(on adapter: String) async throws(BusFailure) {
+        try await call { cbluez_bus_set_discovery_filter($0, adapter, $1) }
         do {
             try await call { cbluez_bus_start_discovery($0, adapter, $1) }
         } catch {

@@ -11,6 +11,8 @@ struct KnownDevice {
     var name = ""
     var payload: [UInt8] = []
     var services: [String] = []
+    /// The services that it advertised last, as named before bluetoothd resolved its GATT services. Nil if never named.
+    private var advertisedServices: [String]?
     var isConnected = false
     var isPaired = false
     /// Nil where bluetoothd does not say, which it does since 5.65.
@@ -27,6 +29,7 @@ struct KnownDevice {
         name = change.name ?? name
         payload = change.payload ?? payload
         services = change.services ?? services
+        if !areServicesHidden { advertisedServices = services }
         isConnected = change.isConnected ?? isConnected
         isPaired = change.isPaired ?? isPaired
         isBonded = change.isBonded ?? isBonded
@@ -37,25 +40,54 @@ struct KnownDevice {
     /// Whether there is a bond with it.
     var hasBond: Bool { isBonded ?? isPaired }
 
-    /// Whether bluetoothd hides what the device advertises. From the first link on, for as long as it knows the device,
-    /// it names the GATT services that it found there in the place of the advertised ones, and none at all where the
-    /// link broke while it looked. What such a device advertises has passed our discovery filter all the same, so its
-    /// payload is believed without the UUID. Generic Access and Generic Attribute are in every GATT server, and in no
-    /// advertisement of ours.
+    /// Whether bluetoothd hides the services that the device advertises. After the first link, as long as bluetoothd knows
+    /// the device, it names the resolved GATT services instead, or none if the link broke while it resolved them. Generic
+    /// Access and Generic Attribute are in every GATT server, and in no advertisement of ours.
     private var areServicesHidden: Bool {
         services.isEmpty || services.contains { $0.hasPrefix("00001800-") || $0.hasPrefix("00001801-") }
     }
 
-    /// The scan result that it is, where it is heard and offers the service.
+    /// Whether its advertisement is one of the service. Discovery has no filter (`docs/bluez.md`), so this is the only check.
+    ///
+    /// If bluetoothd hides the services, an earlier advertisement decides, or what was resolved. A node with GATT has its own
+    /// service there, and says in its scan response that it has GATT. A bonded device may have been resolved while it was
+    /// pairing. A device that is pairing is the only one whose scan response has no identifier.
+    private func advertises(_ service: ServiceUUID, _ advertisement: Advertisement) -> Bool {
+        if services.contains(service.description) { return true }
+        guard areServicesHidden else { return false }
+        if let advertisedServices, advertisedServices.contains(service.description) { return true }
+        guard advertisement.version == ProtocolVersion.major else { return false }
+        let pairing = ServiceType.pairing.uuid
+        if service == pairing { return advertisement.idRest.isEmpty }
+        return !services.contains { Self.isNamed($0) && $0 != pairing.description }
+    }
+
+    /// Whether a UUID is made of a name (version 5 of RFC 4122), as those of our services are.
+    private static func isNamed(_ uuid: String) -> Bool { uuid.dropFirst(14).first == "5" }
+
+    /// Whether nothing is lost if it is forgotten: it is not linked or bonded, and sends no manufacturer data of ours.
+    var isStranger: Bool { payload.isEmpty && !isConnected && !hasBond && reported == nil }
+
+    /// Its scan result, if it is heard and advertises the service.
     func scanResult(of service: ServiceUUID) -> ScanResult? {
-        guard let address, let rssi, services.contains(service.description) || areServicesHidden,
-            let psm = Advertisement.psm(inPayload: payload),
-            let advertisement = Advertisement(service: service, payload: payload, localName: name)
+        guard let address, let rssi, let psm = Advertisement.psm(inPayload: payload),
+            let advertisement = Advertisement(service: service, payload: payload, localName: name),
+            advertises(service, advertisement)
         else { return nil }
         let endpoint = RadioEndpoint(
             address: address.address, addressKind: address.addressKind, psm: psm,
             requiresBond: advertisement.flags.critical.contains(.bond))
         return ScanResult(endpoint: endpoint, advertisement: advertisement, rssi: rssi)
+    }
+}
+
+extension [String: KnownDevice] {
+    /// Makes room for one more device: at the limit, forgets a stranger. False if every device counts.
+    mutating func makeRoom(limit: Int = RadioLimits.scanResults) -> Bool {
+        guard count >= limit else { return true }
+        guard let stranger = first(where: \.value.isStranger)?.key else { return false }
+        self[stranger] = nil
+        return true
     }
 }
 
@@ -101,11 +133,11 @@ extension BlueZRadio {
 
     /// Starts the discovery that is wanted, unless a dial is under way: discovery keeps the kernel from connecting.
     func discover() async throws(RadioError) {
-        guard let scanned, let bus, !dialQueue.isBusy else { return }
+        guard scanned != nil, let bus, !dialQueue.isBusy else { return }
         let attempt = discovery.isOn ? nil : discovery.begin()
         do throws(BusFailure) {
             if attempt != nil {
-                try await bus.startDiscovery(of: scanned, on: adapter.path)
+                try await bus.startDiscovery(on: adapter.path)
                 supervise(.scanStarted)
             }
             // A device that another program's discovery keeps fresh may have nothing new to tell: it is asked for.
@@ -137,9 +169,10 @@ extension BlueZRadio {
         guard path.hasPrefix(adapter.path + "/") else { return }
         // Legacy advertising ends when a link comes up, also when nothing follows on that link.
         if change.isConnected != nil { renewAdvertisement() }
-        // The controller limits how many are connected, and bluetoothd how long it remembers the others.
+        // Discovery reports every device in range. The controller limits how many are connected, and bluetoothd how long it
+        // remembers the others.
         let isExpected = devices[path] != nil || change.isConnected == true
-        guard isExpected || devices.count < RadioLimits.scanResults else { return }
+        guard isExpected || devices.makeRoom() else { return }
         var device = devices[path] ?? KnownDevice()
         device.merge(change)
         if device.rssi != nil, change.rssi != nil { device.lastHeard = now }
