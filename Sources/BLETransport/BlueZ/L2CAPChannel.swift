@@ -16,6 +16,8 @@ final class L2CAPChannel: RadioChannel {
     let handle: UInt16
     private let link: ChannelLink
     private let toldUse = UseTeller()
+    /// Whether something has arrived. Until then a read must wait, see `receive`.
+    private let hasArrived = NIOLockedValueBox(false)
     private let whenClosed: NIOLockedValueBox<(@Sendable () -> Void)?>
 
     /// Takes over a connected channel's descriptor. `whenClosed` is called once, when it is closed.
@@ -71,6 +73,13 @@ final class L2CAPChannel: RadioChannel {
                 initialized = max(count, 0)
             }
             return count
+        }
+        // From Linux 6.1.93 and 6.8.12 on, a read that finds nothing on a new channel sends flow-control credits. On a
+        // preemptible kernel they can precede the response to the connection request. The peer rejects them, and this
+        // kernel then deletes the channel (docs/bluez.md).
+        if !hasArrived.withLockedValue({ $0 }) {
+            try await socket.wait(for: .readable)
+            hasArrived.withLockedValue { $0 = true }
         }
         let received = try await socket.perform(.readable, receive)
         if received > link.idleBytesReceived { tellUse() }
