@@ -70,14 +70,17 @@ struct FloodTests {
         var car = try Crowd()
         car.feed(.joined(page, mia))
         car.feed(.joined(other, Peer(id: String(repeating: "d4", count: 16), name: "Leo")))
-        let wishes = DJLimits.wishBurst + 10
+        let wishes = 2 * DJLimits.wishBurst
         for number in 0..<wishes {
             car.say(.intent(number.isMultiple(of: 2) ? .vote(songID: "s2") : .takeBackVote(songID: "s2")), on: page)
         }
-        #expect(car.refusals(on: page) == [RejectionReason](repeating: .tooFast, count: 10))
-        #expect(car.acknowledged(on: page) == Array(1...UInt64(wishes)), "each has its answer")
         car.say(.intent(.vote(songID: "s3")), on: other)
-        #expect(car.refusals(on: other) == [] && car.votes(for: "s3") == 1)
+        car.pass(.milliseconds(100))
+        #expect(car.votes(for: "s3") == 1)
+        car.pass(.seconds(20))
+        #expect(!car.refusals(on: page).isEmpty && car.refusals(on: page).allSatisfy { $0 == .tooFast })
+        #expect(car.acknowledged(on: page) == Array(1...UInt64(wishes)), "each has its answer")
+        #expect(car.refusals(on: other) == [])
         car.pass(.seconds(1))
         car.say(.intent(.vote(songID: "s3")), on: page)
         #expect(car.votes(for: "s3") == 2, "slowed down, not cut off")
@@ -103,29 +106,67 @@ struct FloodTests {
     func tooFast() throws {
         var car = try Crowd()
         let eve = try car.join(2)
-        for _ in 0..<100 {
-            car.say(.intent(.vote(songID: "s2")), eve)
-            car.say(.intent(.takeBackVote(songID: "s2")), eve)
+        let wishes = Limits.outboxMessages
+        for number in 0..<wishes {
+            car.say(.intent(number.isMultiple(of: 2) ? .vote(songID: "s2") : .takeBackVote(songID: "s2")), eve)
         }
-        let states = car.states.count
-        car.pass(.seconds(1))
-        let followed = car.states.count - states
-        #expect((20...DJLimits.wishBurst + DJLimits.wishesPerSecond).contains(followed))
-        car.pass(.seconds(20))
+        let seconds = 40
+        car.pass(.seconds(seconds))
         let refusals = car.guests[eve].refusals
         #expect(!refusals.isEmpty && refusals.allSatisfy { $0 == .tooFast })
-        #expect(car.guests[eve].acknowledged == 200, "each has its answer")
+        #expect(car.guests[eve].acknowledged == UInt64(wishes), "each has its answer")
         car.say(.intent(.vote(songID: "s3")), eve)
         car.pass(.seconds(2))
         #expect(car.votes(for: "s3") == 1, "slowed down, not cut off")
+    }
+
+    @Test(
+        "votes that were cast during a gap all count, up to as many as a guest may have pending", arguments: [70, 256])
+    func castDuringGap(votes: Int) throws {
+        var car = try Crowd()
+        let ana = try car.join(2, name: "Ana")
+        for number in 0..<40 { vote(number, ana, &car) }
+        car.pass(.seconds(1))
+        car.leave(ana)
+        for number in 0..<votes { vote(number, ana, &car) }
+        car.say(.intent(.vote(songID: "s5")), ana)
+        car.link(ana)
+        car.pass(.seconds(10))
+        #expect(car.guests[ana].refusals.count == 0)
+        #expect(car.guests[ana].acknowledged == UInt64(40 + votes + 1))
+        #expect(car.votes(for: "s5") == 1)
+    }
+
+    @Test("a guest that comes and goes is followed no more often than one that stays")
+    func comesAndGoes() throws {
+        var car = try Crowd()
+        let eve = try car.join(2)
+        let (gaps, each) = (10, DJLimits.pendingVotes)
+        for _ in 0..<gaps {
+            car.leave(eve)
+            for number in 0..<each { vote(number, eve, &car) }
+            car.link(eve)
+            car.pass(.seconds(10))
+        }
+        let followed = gaps * each - car.guests[eve].refusals.count
+        #expect(car.guests[eve].acknowledged == UInt64(gaps * each))
+        #expect(followed <= DJLimits.wishBurst + 10 * gaps * DJLimits.wishesPerSecond)
+    }
+
+    /// One of a guest's many wishes.
+    private func vote(_ number: Int, _ guest: Int, _ car: inout Crowd) {
+        car.say(.intent(number.isMultiple(of: 2) ? .vote(songID: "s2") : .takeBackVote(songID: "s2")), guest)
     }
 
     @Test("who has wanted too much is not read for a second, and the others are")
     func pause() throws {
         var car = try Crowd()
         let (eve, ana) = (try car.join(2), try car.join(3, name: "Ana"))
-        for _ in 0...DJLimits.wishBurst { car.say(.intent(.vote(songID: "s2")), eve) }
-        car.settle()
+        // As fast as the host writes, so that nothing else waits when the first one is refused.
+        while car.guests[eve].refusals.isEmpty {
+            car.say(.intent(.vote(songID: "s2")), eve)
+            car.pass(.seconds(1) / NodeLimits.writesPerSecond)
+        }
         for guest in [eve, ana] { car.say(.intent(.vote(songID: "s3")), guest) }
         car.settle()
         #expect(!car.guests[eve].outgoing.isEmpty && car.guests[ana].outgoing.isEmpty)

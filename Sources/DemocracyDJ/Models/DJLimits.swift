@@ -101,8 +101,9 @@ public enum DJLimits {
     /// Wishes of one guest a second that are followed: quick thumbs make some five. Each is a change of the state for
     /// everybody.
     public static let wishesPerSecond = 10
-    /// Wishes that may arrive at once before that counts: what a person taps in a long tunnel.
-    public static let wishBurst = 50
+    /// Wishes that may arrive at once before that counts: what a person taps in a few seconds, and after them all votes
+    /// that a guest may have pending, since those arrive together when a link is back.
+    public static let wishBurst = 50 + pendingVotes
     /// Guests whose wishes are counted: as many as can be linked at a time. Beyond it, guests that have left are
     /// forgotten.
     public static let countedGuests = connectedPeers
