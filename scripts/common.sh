@@ -15,7 +15,7 @@ build_packages=(
     libcurl4-openssl-dev libreadline-dev libsodium-dev libmosquitto-dev
 )
 test_packages=(
-    bluez bluez-test-tools dbus build-essential flex bison bc libelf-dev libssl-dev xz-utils kmod linux-source-6.1
+    bluez bluez-test-tools dbus build-essential flex bison bc libelf-dev libssl-dev xz-utils kmod debian-archive-keyring patchelf
     python3 python3-venv mpv playerctl chromium-headless-shell zbar-tools
     binutils debootstrap dpkg-dev systemd systemd-container util-linux procps
     avahi-daemon avahi-utils iproute2 strace mosquitto nats-server

@@ -8,7 +8,6 @@ fast is main.conf. The `systemctl` here is a script that asks the test to restar
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from helpers import START, Figures, await_joined, cast, hold, links_of, start_host
@@ -16,7 +15,8 @@ from lab import Box, Lab, Program
 from test_bad_starts import DENYING_POLICY, NOBODY, denied
 from test_doctor import doctor, told
 
-DEBIANS = Path("/etc/bluetooth/main.conf")
+# A box has the file of its bluetoothd there.
+DEBIANS = "/etc/bluetooth/main.conf"
 CONFIGURATION = "/run/bluetooth-main.conf"
 JOURNAL = "/var/lib/roadmesh-doctor/changes.json"
 TOOLS = "/run/tools"
@@ -55,10 +55,15 @@ LINES = [
 ]
 
 
+def debians(lab: Lab) -> str:
+    """The main.conf that comes with the boxes' bluetoothd."""
+    return (lab.bluetoothd / "etc/main.conf").read_text()
+
+
 def installed(lab: Lab, name: str, text: str | None = None, options: tuple[str, ...] = ()) -> Box:
     """A box with Debian's main.conf, or another, in a file of its own, a systemctl, and a /var/lib that is writable as on a
     device."""
-    box = lab.box(name, bluetoothd=options, main_conf=text or DEBIANS.read_text())
+    box = lab.box(name, bluetoothd=options, main_conf=text or debians(lab))
     box.await_ready()
     # From here on the file is the box's own.
     box.main_conf, box.bluetoothd_options = None, (*options, "-f", CONFIGURATION)
@@ -248,7 +253,7 @@ def test_without_a_terminal_nothing_is_changed_unasked(road: Lab, head_unit: Box
 
 def test_an_adapter_that_is_off_is_switched_on_and_off_again(road: Lab) -> None:
     # Nothing else is to be done: a bluetoothd that is started again switches adapters on.
-    text = DEBIANS.read_text().replace("#ReverseServiceDiscovery = true", "ReverseServiceDiscovery = false")
+    text = debians(road).replace("#ReverseServiceDiscovery = true", "ReverseServiceDiscovery = false")
     box = installed(road, "off", text)
     box.ask("power", controller=0, on=False)
     box.run("while hciconfig hci0 | grep -q UP; do sleep 0.02; done")
@@ -262,7 +267,7 @@ def test_an_adapter_that_is_off_is_switched_on_and_off_again(road: Lab) -> None:
 
 
 def test_what_a_person_has_set_stays(road: Lab) -> None:
-    text = DEBIANS.read_text().replace("#MinConnectionInterval=\n", "MinConnectionInterval=24\n")
+    text = debians(road).replace("#MinConnectionInterval=\n", "MinConnectionInterval=24\n")
     box = installed(road, "decided", text)
     fixed = run_doctor(box, "--fix")
     [edit, _] = fixed.seen("change", state="made")
@@ -279,7 +284,7 @@ def test_what_a_person_has_set_stays(road: Lab) -> None:
 
 
 def test_a_file_that_is_not_understood_is_left_alone(road: Lab) -> None:
-    text = DEBIANS.read_text() + "\n[LE]\n"
+    text = debians(road) + "\n[LE]\n"
     box = installed(road, "strange", text)
     before = digest(box)
     fixed = run_doctor(box, "--fix", restarts=False)

@@ -1,7 +1,12 @@
-# Shared by build-kernel and build-venv: where built things are kept, and how the scripts speak.
+# Shared by build-kernel, build-bluetoothd and build-venv: where built things are kept, and how the scripts speak.
 # Everything that is built lives outside the checkout, named by a hash of what it was built from.
 
 lab_cache=${ROADMESH_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/roadmesh}/lab
+
+# What the boxes run on: pair.conf, unless the environment says otherwise.
+source "$(dirname "${BASH_SOURCE[0]}")/pair.conf"
+chosen_kernel=${ROADMESH_LAB_KERNEL:-$KERNEL}
+chosen_bluetoothd=${ROADMESH_LAB_BLUETOOTHD:-$BLUETOOTHD}
 
 say() { echo "radio-lab: $*" >&2; }
 
@@ -36,5 +41,5 @@ depmod kmod
 LIST
     [[ -e /usr/include/libelf.h ]] || echo -n " libelf-dev"
     [[ -e /usr/include/openssl/opensslv.h ]] || echo -n " libssl-dev"
-    [[ -e /usr/src/linux-source-6.1.tar.xz ]] || echo -n " linux-source-6.1"
+    [[ -e /usr/share/keyrings/debian-archive-keyring.gpg ]] || echo -n " debian-archive-keyring"
 }

@@ -9,6 +9,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+from lab.requirements import bluetoothd_name, kernel_name
+
 
 def facts(binary: Path) -> dict[str, Any]:
     here = Path(__file__).parent
@@ -19,7 +21,8 @@ def facts(binary: Path) -> dict[str, Any]:
         "cores": os.cpu_count(),
         "memoryGB": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30),
         "system": platform.freedesktop_os_release().get("PRETTY_NAME", ""),
-        "bluetoothd": _output("/usr/libexec/bluetooth/bluetoothd", "--version"),
+        "kernel": kernel_name(),
+        "bluetoothd": bluetoothd_name(),
         "roadmesh": number,
         "build": kind or "release",
         "revision": _output("git", "-C", str(here), "rev-parse", "--short", "HEAD"),

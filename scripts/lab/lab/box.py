@@ -165,6 +165,7 @@ class Box:
             *("/bin/sh", "-c", 'ulimit -c 0; "$@" & wait $!', "box"),
             str(self.lab.kernel),
             f"mem={self.memory}M",
+            *([f"ncpus={self.lab.processors}"] if self.lab.processors > 1 else []),
             *("rootfstype=hostfs", "rootflags=/", "ro", f"init={INIT}"),
             # Sockets rather than pseudo-terminals: they hold far more, and a full one would stall the line for good.
             *(f"ssl{number}=fd:{line.fileno()}" for number, line in enumerate(lines)),
@@ -172,6 +173,7 @@ class Box:
             *("uml_dir=uml/", f"umid={self.name}"),
             f"LAB_NAME={self.name}",
             f"LAB_FOLDER={self.lab.folder.path}",
+            f"LAB_BLUEZ={self.lab.bluetoothd}",
         ]
 
     @property

@@ -14,7 +14,7 @@ from .errors import LabError
 from .folder import RunFolder
 from .hub import Hub
 from .program import describe_exit
-from .requirements import kernel_path
+from .requirements import bluetoothd_path, kernel_path, not_built, processors
 from .stranger import Stranger
 
 # Enough to vote on, and every list in a test fits on a screen.
@@ -44,9 +44,12 @@ class Lab:
         pinned: bool = False,
     ) -> None:
         """`pinned`: each box stays on one of the machine's processors."""
+        if reasons := not_built():
+            raise LabError("\n".join(reasons))
         self.kernel = kernel_path()
-        if not self.kernel.exists():
-            raise LabError("the boxes' kernel has not been built: run scripts/radio-lab build")
+        self.processors = 1 if pinned else processors(self.kernel)
+        """How many a box has."""
+        self.bluetoothd = bluetoothd_path()
         self._binary = binary
         self.keep = keep
         self.pinned = pinned

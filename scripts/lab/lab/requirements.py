@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import os
 import shutil
 import subprocess
+from collections.abc import Iterable
 from pathlib import Path
 
 from .folder import cache
 
 HERE = Path(__file__).resolve().parent.parent
-KERNEL_CONFIG = HERE / "kernel.config"
-KERNEL_MEND = HERE / "mend-kernel"
+PAIR = HERE / "pair.conf"
+KERNEL_INPUTS = HERE / "kernel"
+BLUETOOTHD_BUILDER = HERE / "build-bluetoothd"
 REQUIREMENTS = HERE / "requirements.txt"
-KERNEL_VERSION = "6.1"
+
+# A box has that many processors where its kernel can have more than one.
+PROCESSORS = 2
 
 EX_UNAVAILABLE = 69
 
@@ -23,20 +28,48 @@ BOX_MEGABYTES = 150
 LEAST_BOXES = 3
 
 
-def short_hash(*paths: Path) -> str:
+def short_hash(paths: Iterable[Path]) -> str:
     """As cache.sh makes it."""
     return hashlib.sha256(b"".join(path.read_bytes() for path in paths)).hexdigest()[:12]
 
 
+def _chosen(what: str) -> str:
+    """The name of the kernel or the bluetoothd that boxes run on: pair.conf's, unless the environment says otherwise."""
+    if own := os.environ.get(f"ROADMESH_LAB_{what}"):
+        return own
+    settings = dict(line.split("=", 1) for line in PAIR.read_text().splitlines() if "=" in line and line[0] != "#")
+    return settings[what]
+
+
+def kernel_name() -> str:
+    return _chosen("KERNEL")
+
+
+def bluetoothd_name() -> str:
+    return _chosen("BLUETOOTHD")
+
+
 def kernel_path() -> Path:
-    """The boxes' kernel: our own build, or another that somebody wants to test on."""
-    if own := os.environ.get("ROADMESH_LAB_KERNEL"):
-        return Path(own).resolve()
-    return cache() / f"linux-{KERNEL_VERSION}-{short_hash(KERNEL_CONFIG, KERNEL_MEND)}"
+    """The boxes' kernel: one that build-kernel makes, or the kernel whose path was given."""
+    if "/" in (name := kernel_name()):
+        return Path(name).resolve()
+    return cache() / f"linux-{name}-{short_hash(sorted(KERNEL_INPUTS.iterdir()))}"
+
+
+def bluetoothd_path() -> Path:
+    """The folder of the boxes' bluetoothd, as build-bluetoothd makes it."""
+    return cache() / f"bluetoothd-{bluetoothd_name()}-{short_hash([BLUETOOTHD_BUILDER])}"
+
+
+@functools.cache
+def processors(kernel: Path) -> int:
+    """How many processors a box with this kernel has."""
+    shown = subprocess.run([str(kernel), "--showconfig"], capture_output=True, text=True)
+    return PROCESSORS if "\nCONFIG_SMP=y\n" in shown.stdout else 1
 
 
 def venv_path() -> Path:
-    return cache() / f"venv-{short_hash(REQUIREMENTS)}"
+    return cache() / f"venv-{short_hash([REQUIREMENTS])}"
 
 
 def missing() -> list[str]:
@@ -56,8 +89,7 @@ def missing() -> list[str]:
             reasons.append(f"{command} is missing: apt install util-linux.")
     if not reasons and not _can_isolate():
         reasons.append("Boxes need a process namespace of their own, which takes root (or CAP_SYS_ADMIN).")
-    if not kernel_path().exists():
-        reasons.append("The boxes' kernel has not been built: run scripts/radio-lab build (three minutes, once).")
+    reasons += not_built()
     if not (venv_path() / "complete").exists():
         reasons.append("The lab's Python environment has not been made: run scripts/radio-lab build.")
     if (free := _free_shared_memory()) < LEAST_BOXES * BOX_MEGABYTES:
@@ -65,6 +97,18 @@ def missing() -> list[str]:
             f"/dev/shm, where a box's memory lives, has {free} MB free; {LEAST_BOXES} boxes take some"
             f" {LEAST_BOXES * BOX_MEGABYTES} MB."
         )
+    return reasons
+
+
+def not_built() -> list[str]:
+    """A sentence for the kernel and one for the bluetoothd that boxes run on, if it has not been made yet."""
+    reasons = []
+    if not kernel_path().exists():
+        build = f"scripts/radio-lab --kernel {kernel_name()} build"
+        reasons.append(f"The boxes' kernel has not been built: run {build} (three minutes, once).")
+    if not (bluetoothd_path() / "complete").exists():
+        build = f"scripts/radio-lab --bluetoothd {bluetoothd_name()} build"
+        reasons.append(f"The boxes' bluetoothd has not been fetched: run {build}.")
     return reasons
 
 
