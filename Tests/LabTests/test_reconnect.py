@@ -15,6 +15,9 @@ from lab import Box, Lab
 GAPS = int(os.environ.get("GAPS", "6"))
 SHORTEST, LONGEST = 2.0, 12.0
 
+# A reconnect takes a tenth of this, unless its first try is lost: a guest dials again after a pause.
+LATE = 1.0
+
 # bluetoothd's own way to ask for connection intervals of 7.5 to 11.25 ms, for every link that a box dials.
 FAST_LINKS = "[LE]\nMinConnectionInterval=6\nMaxConnectionInterval=6\n"
 
@@ -67,6 +70,8 @@ def drive(road: Lab, car: Box, box: Box, figures: Figures, name: str, gaps: int)
         to_snapshot.append(snapshot["_received"] - healed)
     figures.times(f"{name}: heal to connected", to_connected)
     figures.times(f"{name}: heal to snapshot", to_snapshot)
+    late = [f"{seconds:.2f} s at gap {number}" for number, seconds in enumerate(to_connected, 1) if seconds > LATE]
+    assert not late, f"{len(late)} of {gaps} reconnects took more than {LATE:g} s: {', '.join(late)}"
 
 
 def test_floor(road: Lab, fast_car: Box, fast_family: Box, figures: Figures) -> None:
