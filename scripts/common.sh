@@ -18,7 +18,7 @@ test_packages=(
     bluez bluez-test-tools dbus build-essential flex bison bc libelf-dev libssl-dev xz-utils kmod debian-archive-keyring patchelf
     python3 python3-venv mpv playerctl chromium-headless-shell zbar-tools
     binutils debootstrap dpkg-dev systemd systemd-container util-linux procps
-    avahi-daemon avahi-utils iproute2 strace mosquitto nats-server
+    avahi-daemon avahi-utils iproute2 strace mosquitto nats-server bindfs dosfstools
 )
 
 say() { printf '%s\n' "$*" >&2; }

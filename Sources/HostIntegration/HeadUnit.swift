@@ -64,7 +64,6 @@ public actor HeadUnit: Service {
 
     private func take(_ playback: Playback) async {
         self.playback = playback
-        changes.handle(playback)
         await player?.want(playback)
         await mediaKeys?.show(playback)
     }
@@ -76,12 +75,20 @@ public actor HeadUnit: Service {
     }
 
     private func take(_ update: MusicLibrary.Update) async {
-        for input in changes.handle(update) { await node.send(input) }
-        if case .songs = update { await readPlaylist() }
+        for input in changes.handle(update) {
+            // The player first: it closes the files, and reports no failure of them.
+            if case .libraryAway(let isAway) = input { await player?.take(libraryAway: isAway) }
+            await node.send(input)
+        }
+        switch update {
+        case .songs, .recovered: await readPlaylist()
+        case .progress, .problem: break
+        }
         await showCount(changes.count)
     }
 
-    /// With other songs in the folder others of the playlist may be there, and the list may be another one as well.
+    /// With other songs in the folder others of the playlist may be there, and the list may be another one as well. One that
+    /// is on a stick is there when the stick is.
     private func readPlaylist() async {
         guard let playlist, let songs = await library?.songs(ofPlaylist: playlist) else { return }
         await node.send(.playlist(songs))

@@ -93,7 +93,8 @@ public struct Music: Sendable {
     private var player: MPVPlayer? {
         guard let mpv, let library else { return nil }
         return MPVPlayer(
-            executable: mpv, audioDevice: audioDevice, file: { await library.file(of: $0) }, logger: logger)
+            executable: mpv, audioDevice: audioDevice, file: { await library.file(of: $0) },
+            check: { await library.isAway(failing: $0) }, logger: logger)
     }
 
     /// Nothing of it is needed any more.

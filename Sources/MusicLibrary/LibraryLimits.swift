@@ -82,6 +82,12 @@ struct LibraryLimits: Sendable {
     var unwatchedPause: Duration = .seconds(5 * 60)
     /// Pause between looks for a folder that is away, or that has no song: a stick that is plugged in is there at once.
     var awayPause: Duration = .seconds(2)
+    /// Files that are read to find out whether the folder or one song is at fault: a few broken ones are among them by chance.
+    var checkedFiles = 8
+    /// Bytes that are read of such a file, at each of three places: a block of a disk.
+    var checkedBytes = 4_096
+    /// Time for that: a disk that slept has spun up by then. One that gives no answer is away.
+    var checkTime: Duration = .seconds(8)
     /// Pause before what could not be written to the index is tried again.
     var retryPause: Duration = .seconds(60)
     /// Changes in the folder that wait to be taken note of: they come in bursts. With more, the folder is looked through.

@@ -8,10 +8,12 @@ extension MusicLibrary {
     func scan(_ watch: FolderWatch?) async -> RescanPolicy.Outcome {
         var outcome = RescanPolicy.Outcome.failed
         do throws(LibraryProblem) {
-            let (found, problems) = try await perform(watch)
+            let (walk, found, problems) = try await perform(watch)
+            root = walk
             tell(problems.first)
             outcome = found == 0 ? .away : problems.contains(where: \.isOfWatching) ? .unwatched : .watched
         } catch {
+            root = nil
             // What a cancelled task did not get is nobody's problem.
             if !Task.isCancelled { tell(error) }
             if case .indexUnusable = error {} else { outcome = .away }
@@ -19,19 +21,22 @@ extension MusicLibrary {
         return outcome
     }
 
-    /// Returns how many files there are, and what is wrong, the worst first.
-    private func perform(_ watch: FolderWatch?) async throws(LibraryProblem) -> (Int, [LibraryProblem]) {
+    /// Returns which folder it is, how many files there are, and what is wrong, the worst first.
+    private func perform(
+        _ watch: FolderWatch?
+    ) async throws(LibraryProblem) -> (FolderWalk.Place, Int, [LibraryProblem]) {
         let (written, growing) = policy.begin(now: now)
         let (walk, watchFailure) = try await walk(watch)
         try await index.begin(folder: folder)
-        if walk.files.isEmpty, try await index.hadSongsElsewhere(than: walk.root) {
-            throw .folderAway(path: folder)
-        }
+        if walk.files.isEmpty, try await index.hadSongs() { throw .folderAway(path: folder) }
+        let samples = walk.files.shuffled().prefix(limits.checkedFiles).map(\.path)
+        // Its entries may be there from the kernel's memory.
+        if problem?.isAbsence == true, let problem = await check(nil, samples) { throw problem }
         let known = try await index.known()
         let scan = await scanner.run {
             LibraryScan(known: known, found: walk.files, written: written, growing: growing)
         }
-        let closed = walk.unreadable + (try await perform(scan, in: walk.root))
+        let closed = walk.unreadable + (try await perform(scan, samples))
         let result = try await index.end(folder: folder, place: walk.root)
         var problems: [LibraryProblem] = []
         if walk.isTooMuch { problems.append(.tooMuch(path: folder)) }
@@ -42,7 +47,7 @@ extension MusicLibrary {
         if let watchFailure {
             problems.append(.notWatched(path: folder, cause: FolderWalk.text(watchFailure)))
         }
-        return (walk.files.count, problems)
+        return (walk.root, walk.files.count, problems)
     }
 
     private func walk(_ watch: FolderWatch?) async throws(LibraryProblem) -> (FolderWalk, Int32?) {
@@ -56,7 +61,7 @@ extension MusicLibrary {
     }
 
     /// Returns the files that could not be opened.
-    private func perform(_ scan: LibraryScan, in root: FolderWalk.Place) async throws(LibraryProblem) -> [String] {
+    private func perform(_ scan: LibraryScan, _ samples: [String]) async throws(LibraryProblem) -> [String] {
         var given = Given(hasChanged: !scan.gone.isEmpty || !scan.moved.isEmpty)
         try await index.leave(scan.gone + scan.moved)
         for batch in scan.placed.batches(of: limits.batch) {
@@ -66,7 +71,7 @@ extension MusicLibrary {
         var done = 0
         for batch in scan.toRead.batches(of: limits.batch) {
             guard !Task.isCancelled else { return unreadable }
-            let (files, failed) = try await read(batch, in: root)
+            let (files, failed) = try await read(batch, samples)
             if try await index.write(files) { given.hasChanged = true }
             try await index.leave(failed.compactMap(\.number))
             if failed.contains(where: { $0.number != nil }) { given.hasChanged = true }
@@ -84,9 +89,9 @@ extension MusicLibrary {
     }
 
     private func read(
-        _ batch: [LibraryScan.ToRead], in root: FolderWalk.Place
+        _ batch: [LibraryScan.ToRead], _ samples: [String]
     ) async throws(LibraryProblem) -> ([SongFile], [LibraryScan.ToRead]) {
-        try await scanner.run { [folder, limits] () throws(LibraryProblem) in
+        let (files, failed) = await scanner.run { [folder, limits] in
             var files: [SongFile] = []
             var failed: [LibraryScan.ToRead] = []
             for wanted in batch {
@@ -96,15 +101,18 @@ extension MusicLibrary {
                     failed.append(wanted)
                 }
             }
-            // It is not the files' fault where the stick was pulled.
-            if !failed.isEmpty, try FolderWalk.root(of: folder) != root { throw .folderMissing(path: folder) }
             return (files, failed)
         }
+        // It is not the files' fault where the stick was pulled.
+        if !failed.isEmpty || files.contains(where: { !$0.isMusic }), let problem = await check(nil, samples) {
+            throw problem
+        }
+        return (files, failed)
     }
 
     // MARK: Problems
 
-    private func tell(_ new: LibraryProblem?) {
+    func tell(_ new: LibraryProblem?) {
         guard new != problem else { return }
         problem = new
         mailbox.tell(new.map { .problem($0) } ?? .recovered)

@@ -31,13 +31,17 @@ public actor MusicLibrary {
     /// Reads the folder. Covers have a thread of their own: a person waits for them.
     let scanner = FileWorker("roadmesh.library.scan")
     private let coverReader = FileWorker("roadmesh.library.cover")
+    /// Asks whether the folder is there, while a scan may wait for it.
+    let checker = FileWorker("roadmesh.library.check")
     let mailbox = LibraryUpdates()
     var policy: RescanPolicy
     var problem: LibraryProblem?
+    /// The folder, as it was looked through last. Nil while it is away.
+    var root: FolderWalk.Place?
     var hasGivenSongs = false
     private let origin = ContinuousClock.now
     private let wakes: AsyncStream<Void>
-    private let wake: AsyncStream<Void>.Continuation
+    let wake: AsyncStream<Void>.Continuation
     private var alarm: Task<Void, Never>?
 
     /// A library of what is in a folder, which need not be there yet. `database` is the file of its index: it is made
@@ -65,8 +69,10 @@ public actor MusicLibrary {
         if let songs = try? await index.songs(), !songs.isEmpty { mailbox.tell(.songs(songs)) }
         let watch = FolderWatch(root: folder, limits: limits) { [wake] in wake.yield() }
         if watch == nil { logger.warning("the music folder cannot be watched: \(FolderWalk.text(errno))") }
+        let mounts = MountWatch { [wake] in wake.yield() }
         await look(watch)
         for await _ in wakes {
+            if mounts?.take() == true { await noteMounts() }
             policy.changed(watch?.take() ?? [], now: now)
             if let deadline = policy.deadline, deadline <= now { await look(watch) }
             setAlarm()

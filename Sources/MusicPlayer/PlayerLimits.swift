@@ -19,6 +19,13 @@ struct PlayerLimits: Sendable {
     var loadTime: MeshInstant = .seconds(20)
     /// Time for finding a song's file: as the one before, since it is the same disk.
     var findTime: MeshInstant = .seconds(20)
+    /// Time for finding out whether a song or the folder of all songs is at fault: as the one before. A disk that takes
+    /// longer is one that is away.
+    var checkTime: MeshInstant = .seconds(20)
+    /// How often a folder that is away is checked: the message that it is back may be lost.
+    var checkAgain: MeshInstant = .seconds(10)
+    /// A song that ends this long before its length says so may have lost its file: tags are less wrong than that.
+    var earlyEnd: MeshInstant = .seconds(5)
     /// How long the place may stand still while a song plays: a sound card that takes no sound has gone.
     var stallTime: MeshInstant = .seconds(10)
     /// Questions without an answer: a host asks for a few at a time, and an mpv that lets more pile up hangs.

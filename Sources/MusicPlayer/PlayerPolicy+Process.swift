@@ -64,7 +64,9 @@ extension PlayerPolicy {
     private mutating func kill() -> [Action] {
         process = .ending
         requests = [:]
-        return [.kill]
+        guard awaySince == nil, suspect == nil, let song = wanted?.song else { return [.kill] }
+        // It may hang with the disk; then even a kill waits for that.
+        return [.kill, .check(song.id)]
     }
 
     // MARK: Time
@@ -74,6 +76,11 @@ extension PlayerPolicy {
         if let over, now >= over.at + limits.repeatAfter {
             self.over?.at = now
             return [.report(over.report)] + checkProcess(now)
+        }
+        if let suspect, now >= suspect.at + limits.checkTime { return wait(now) + checkProcess(now) }
+        if let awaySince, now >= awaySince + limits.checkAgain, let song = wanted?.song {
+            self.awaySince = now
+            return [.check(song.id)] + checkProcess(now)
         }
         for (song, file) in files {
             if case .asked(let at) = file, now >= at + limits.findTime { files[song] = .nowhere }
@@ -128,10 +135,13 @@ extension PlayerPolicy {
         }
         var times: [MeshInstant?] = []
         if let over { times.append(over.at + limits.repeatAfter) }
+        if let suspect { times.append(suspect.at + limits.checkTime) }
+        if let awaySince { times.append(awaySince + limits.checkAgain) }
+        let isToLoad = !isOver && awaySince == nil
         times += files.values.map { if case .asked(let at) = $0 { at + limits.findTime } else { nil } }
-        if over == nil, !isCurrentWanted, isFound { times.append(loadAt) }
+        if isToLoad, !isCurrentWanted, isFound { times.append(loadAt) }
         switch process {
-        case .off: times.append(over == nil ? restartAt : nil)
+        case .off: times.append(isToLoad ? restartAt : nil)
         case .starting(let since): times.append(since + limits.startTime)
         case .ending: break
         case .running:

@@ -95,23 +95,6 @@ extension PlayerPolicy {
         return actions
     }
 
-    /// The song that is wanted is over.
-    mutating func finish(_ outcome: PlayerReport, now: MeshInstant) -> [Action] {
-        over = (outcome, now)
-        resumeAt = nil
-        deathsOfSong = 0
-        guard case .failed = outcome else { return [.report(outcome)] }
-        failures += 1
-        guard failures >= limits.failuresAtOnce else { return [.report(outcome)] }
-        loadAt = max(
-            loadAt,
-            now
-                + .backoff(
-                    first: limits.firstFailurePause, longest: limits.longestFailurePause,
-                    turn: failures - limits.failuresAtOnce + 1))
-        return [.report(outcome)] + tell(.songsFail)
-    }
-
     // MARK: Places
 
     /// Asks mpv where it is, where it is time for that.

@@ -15,6 +15,10 @@ struct PlayerPolicy: Sendable {
         case wanted(Playback)
         /// A song's file is here, or with nil nowhere.
         case found(Song.ID, path: String?)
+        /// Whether a song cannot be played because the folder of all songs is away.
+        case checked(Song.ID, isAway: Bool)
+        /// The folder of all songs is away, or back.
+        case library(isAway: Bool)
         /// mpv answers a request.
         case answered(Int, MPVAnswer)
         /// mpv says something.
@@ -33,6 +37,8 @@ struct PlayerPolicy: Sendable {
         case kill
         /// Look for a song's file; `found` follows.
         case find(Song.ID)
+        /// Find out whether a song or the folder of all songs is at fault; `checked` follows.
+        case check(Song.ID)
         /// Ask mpv for this, under this number.
         case send(MPVCommand, Int)
         /// Tell the host.
@@ -101,6 +107,10 @@ struct PlayerPolicy: Sendable {
     var belief = Place(elapsed: .zero, at: .zero)
     /// Since when the host knows that the song it wants is over, and how; it will want another one.
     var over: (report: PlayerReport, at: MeshInstant)?
+    /// Since when it is being found out whether a song is over: its folder may be away instead.
+    var suspect: (report: PlayerReport, at: MeshInstant)?
+    /// Since when the folder of all songs is away, or when that was last asked for.
+    var awaySince: MeshInstant?
     var files: [Song.ID: File] = [:]
 
     // What mpv does.
@@ -147,6 +157,8 @@ struct PlayerPolicy: Sendable {
             let isPath = path.map { $0.hasPrefix("/") && !$0.utf8.contains(0) } ?? false
             if files[song] != nil { files[song] = isPath ? path.map(File.here) : .nowhere }
             return settle(now)
+        case .checked(let song, let isAway): return checked(song, isAway: isAway, now: now) + settle(now)
+        case .library(let isAway): return (isAway ? wait(now) : goOn(now)) + settle(now)
         case .answered(let number, let answer): return answered(number, answer, now: now) + settle(now)
         case .said(let event): return said(event, now: now) + settle(now)
         case .died(let how, let couldStart): return died(how, couldStart: couldStart, now: now) + settle(now)
@@ -159,9 +171,9 @@ struct PlayerPolicy: Sendable {
     private mutating func want(_ playback: Playback, now: MeshInstant) -> [Action] {
         let isNew = isNew(playback, now: now)
         // The same song from its start, while it plays or after it failed: what there is of it counts no longer.
-        if isNew, over == nil, current?.song == playback.song?.id { current = nil }
+        if isNew, !isOver, current?.song == playback.song?.id { current = nil }
         if isNew {
-            over = nil
+            (over, suspect) = (nil, nil)
             resumeAt = nil
             deathsOfSong = 0
             if let id = playback.song?.id, files[id] == .nowhere { files[id] = nil }
@@ -186,7 +198,10 @@ struct PlayerPolicy: Sendable {
     }
 
     /// Whether what plays is what the host wants and knows of.
-    var isCurrentWanted: Bool { over == nil && current != nil && current?.song == wanted?.song?.id }
+    var isCurrentWanted: Bool { !isOver && current != nil && current?.song == wanted?.song?.id }
+
+    /// Whether the song that is wanted is over, or seems to be.
+    var isOver: Bool { over != nil || suspect != nil }
 
     // MARK: From what there is to what is wanted
 
@@ -194,8 +209,10 @@ struct PlayerPolicy: Sendable {
         guard let wanted else { return [] }
         guard let song = wanted.song else { return silence(now) }
         var actions = lookUp([song, wanted.next].compactMap(\.self), now: now)
-        guard over == nil else { return actions }
+        guard !isOver else { return actions }
+        guard awaySince == nil else { return actions + stop(now) }
         if isCurrentWanted, let outcome = current?.outcome {
+            keepPlace(now)
             return actions + stop(now) + finish(outcome, now: now)
         }
         if !isCurrentWanted, files[song.id] == .nowhere, now >= loadAt {

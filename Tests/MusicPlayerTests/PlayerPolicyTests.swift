@@ -142,8 +142,8 @@ struct PlayerPolicyTests {
     func badPath(path: String) {
         var policy = PlayerPolicy()
         #expect(policy.handle(.wanted(playback("a")), now: .zero).first == .find("a"))
-        let actions = policy.handle(.found("a", path: path), now: .zero)
-        #expect(actions.contains(.report(.failed("a"))))
+        #expect(policy.handle(.found("a", path: path), now: .zero).contains(.check("a")))
+        #expect(policy.handle(.checked("a", isAway: false), now: .zero).contains(.report(.failed("a"))))
     }
 
     @Test("after three failures in a row each one waits longer than the one before, so that a queue is not emptied")

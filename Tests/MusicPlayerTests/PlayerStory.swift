@@ -13,6 +13,8 @@ struct PlayerStory {
     private var asked: Int?
     private var isDeaf = false
     private var missing: Set<Song.ID> = []
+    /// Whether the folder of all songs is away.
+    var isAway = false
     private let driver: String
 
     init(limits: PlayerLimits = .standard, missing: Set<Song.ID> = [], driver: String = "alsa") {
@@ -85,6 +87,7 @@ struct PlayerStory {
         switch action {
         case .launch: return ("launch", nil)
         case .kill: return ("kill", nil)
+        case .check(let song): return (nil, .checked(song, isAway: isAway))
         case .find(let song): return (nil, .found(song, path: missing.contains(song) ? nil : "/\(song)"))
         case .report(.elapsed(let song, let place)): return ("\(song) is at \(place / .seconds(1))", nil)
         case .report(.waits(let song, let place)): return ("\(song) waits at \(place / .seconds(1))", nil)

@@ -67,6 +67,14 @@ public enum LibraryProblem: Error, Hashable, Sendable {
         }
     }
 
+    /// Whether none of the songs can be played. While it is so, a file that cannot be opened says nothing about its song.
+    public var isAbsence: Bool {
+        switch self {
+        case .folderMissing, .folderAway, .folderUnreadable: true
+        case .noSongs, .tooMuch, .unreadableFiles, .notWatched, .indexUnusable: false
+        }
+    }
+
     /// File names are somebody else's words.
     private func shown(_ path: String) -> String { UntrustedText.shown(path) }
 }

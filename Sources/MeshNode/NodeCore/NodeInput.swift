@@ -13,6 +13,8 @@ public enum NodeInput: Hashable, Sendable {
     case player(PlayerReport)
     /// The head unit's library is another one.
     case library(SongLibrary)
+    /// The library's files are away, as those of a stick that was pulled, or back.
+    case libraryAway(Bool)
     /// These songs of it play where nobody asks; none for any of them.
     case playlist([Song.ID])
     /// The person has typed a PIN, which the host is to be proved to know as well.
@@ -92,6 +94,7 @@ extension NodeDecisions {
             return goodbye + ask(.guest(.gaveUp), &context) + [.cleared(by: .left), .steer(.leave)]
         case .player(let report): return ask(.host(.player(report)), &context)
         case .library(let library): return ask(.host(.library(library)), &context) + [.show(.library(library))]
+        case .libraryAway(let isAway): return ask(.host(.libraryAway(isAway)), &context)
         case .playlist(let songs): return ask(.host(.playlist(songs)), &context)
         case .end:
             // Nobody is told of an end that could be undone: where no disk takes it, the session goes on at the next start.

@@ -43,7 +43,7 @@ struct FolderWalk: Sendable {
                 entering(folder.path)
                 try read(folder.path, folder.depth)
             } else if let link = links.popLast() {
-                follow(link.path, link.depth)
+                try follow(link.path, link.depth)
             } else {
                 break
             }
@@ -58,8 +58,7 @@ struct FolderWalk: Sendable {
     static func root(of path: String) throws(LibraryProblem) -> Place {
         var status = stat()
         guard stat(path, &status) == 0 else {
-            if [ENOENT, ENOTDIR].contains(errno) { throw .folderMissing(path: path) }
-            throw .folderUnreadable(path: path, cause: Self.text(errno))
+            throw FolderCheck.problem(of: path, errno)
         }
         guard status.st_mode & S_IFMT == S_IFDIR else { throw .folderMissing(path: path) }
         return Place(status)
@@ -79,7 +78,7 @@ struct FolderWalk: Sendable {
                 isTooMuch = true
                 return
             }
-            look(at: entry, in: folder, depth, of: dirfd(directory))
+            try look(at: entry, in: folder, depth, of: dirfd(directory))
         }
         if errno != 0 { try failed(folder) }
     }
@@ -87,15 +86,23 @@ struct FolderWalk: Sendable {
     /// A folder below that is closed to us is left out; a disk that fails, or the folder itself, ends it all.
     private mutating func failed(_ folder: String) throws(LibraryProblem) {
         let code = errno
-        guard !folder.isEmpty, [EACCES, EPERM, ENOENT, ENOTDIR, ELOOP].contains(code) else {
+        guard !folder.isEmpty, Self.ofOneEntry.contains(code) else {
             throw .folderUnreadable(path: path, cause: Self.text(code))
         }
         if [EACCES, EPERM].contains(code) { unreadable.append(folder) }
     }
 
+    /// An entry that is gone or closed is left out; a disk that fails ends it all.
+    private func missed() throws(LibraryProblem) {
+        let code = errno
+        guard Self.ofOneEntry.contains(code) else { throw .folderUnreadable(path: path, cause: Self.text(code)) }
+    }
+
+    private static let ofOneEntry: [Int32] = [EACCES, EPERM, ENOENT, ENOTDIR, ELOOP, ENAMETOOLONG]
+
     private mutating func look(
         at entry: UnsafeMutablePointer<dirent>, in folder: String, _ depth: Int, of descriptor: Int32
-    ) {
+    ) throws(LibraryProblem) {
         guard let field = entry.pointer(to: \.d_name) else { return }
         let bytes = UnsafeRawPointer(field).assumingMemoryBound(to: CChar.self)
         guard bytes.pointee != CChar(UInt8(ascii: ".")) else { return }
@@ -109,7 +116,7 @@ struct FolderWalk: Sendable {
         let isMusic = AudioFormat.isMusic(name)
         if type == Int(DT_REG), !isMusic { return }
         var status = stat()
-        guard fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else { return }
+        guard fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else { return try missed() }
         let path = joined(folder, name)
         switch status.st_mode & S_IFMT {
         case S_IFDIR: enter(path, depth, Place(status))
@@ -145,9 +152,9 @@ struct FolderWalk: Sendable {
         }
     }
 
-    private mutating func follow(_ link: String, _ depth: Int) {
+    private mutating func follow(_ link: String, _ depth: Int) throws(LibraryProblem) {
         var status = stat()
-        guard stat(absolute(link), &status) == 0 else { return }
+        guard stat(absolute(link), &status) == 0 else { return try missed() }
         switch status.st_mode & S_IFMT {
         case S_IFDIR: enter(link, depth, Place(status))
         case S_IFREG where AudioFormat.isMusic(link.split(separator: "/").last.map(String.init) ?? link):

@@ -17,14 +17,21 @@ extension MusicIndex {
         }
     }
 
-    /// Whether there were songs in the folder last, and it was another one than this.
-    func hadSongsElsewhere(than place: FolderWalk.Place) async throws(LibraryProblem) -> Bool {
+    /// Whether there were songs in the folder last.
+    func hadSongs() async throws(LibraryProblem) -> Bool {
         try await read { db in
-            let isSame = try Bool.fetchOne(
-                db, sql: "SELECT device = ? AND inode = ? FROM folder WHERE inode <> 0",
-                arguments: [Int64(bitPattern: place.device), Int64(bitPattern: place.inode)])
-            return try isSame == false
-                && Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT 1 FROM song WHERE gone = 0)") == true
+            try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT 1 FROM song WHERE gone = 0 AND isMusic = 1)") == true
+        }
+    }
+
+    /// The files of some songs, of any.
+    func somePaths(except path: String, atMost limit: Int) async throws(LibraryProblem) -> [String] {
+        try await read { db in
+            try String.fetchAll(
+                db,
+                sql: """
+                    SELECT path FROM song WHERE gone = 0 AND isMusic = 1 AND path <> ? ORDER BY random() LIMIT ?
+                    """, arguments: [path, limit])
         }
     }
 

@@ -72,6 +72,16 @@ struct RescanPolicy: Sendable {
         }
     }
 
+    /// Something was mounted or unmounted. Where the folder is another one now it is looked through at once, without a rest.
+    mutating func mountsChanged(isOther: Bool, now: MeshInstant) {
+        if isOther { (looksAgain, restsUntil) = (now, now) } else { changed([.other], now: now) }
+    }
+
+    /// The folder was found to be away, though the last look said otherwise.
+    mutating func isAway(now: MeshInstant) {
+        looksAgain = min(looksAgain ?? now + limits.awayPause, now + limits.awayPause)
+    }
+
     /// A look through the folder begins: what of it was written since the last, and what is still being written.
     mutating func begin(now: MeshInstant) -> (written: Set<String>, growing: Set<String>) {
         growing = growing.filter { now < $0.value + limits.longestCopy }

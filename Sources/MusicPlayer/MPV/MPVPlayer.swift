@@ -20,6 +20,7 @@ public actor MPVPlayer: MusicPlayer, Service {
     private let executable: String
     private let arguments: [String]
     private let file: @Sendable (Song.ID) async -> String?
+    private let check: @Sendable (Song.ID) async -> Bool
     private let limits: PlayerLimits
     private let logger: Logger
     private let reportSink: AsyncStream<PlayerReport>.Continuation
@@ -29,10 +30,12 @@ public actor MPVPlayer: MusicPlayer, Service {
     private var state = State.waiting
     /// What was wanted before there was anybody to play it.
     private var early: Playback?
+    private var isAwayEarly = false
     private var run: (number: Int, task: Task<Void, Never>, lines: AsyncStream<[UInt8]>.Continuation)?
     /// How often mpv was started.
     private(set) var starts = 0
     private var searches: [Song.ID: Task<Void, Never>] = [:]
+    private var checking: Task<Void, Never>?
 
     private enum State {
         case waiting, running, closed
@@ -40,21 +43,26 @@ public actor MPVPlayer: MusicPlayer, Service {
 
     /// A player of the files that `file` knows: a path for a song, or nil where there is none. `executable` is mpv's
     /// path, as `find` gives it, and `audioDevice` one of its names for where the sound goes; nil for the usual place.
+    /// `check` is asked about a song that cannot be played: true where the folder of all files is away, so that it says
+    /// nothing about the song.
     public init(
         executable: String, audioDevice: String? = nil, file: @escaping @Sendable (Song.ID) async -> String?,
+        check: @escaping @Sendable (Song.ID) async -> Bool = { _ in false },
         logger: Logger = Logger(label: "roadmesh.player")
     ) {
         let more = audioDevice.map { ["--audio-device=\($0)"] } ?? []
-        self.init(executable: executable, more: more, limits: .standard, file: file, logger: logger)
+        self.init(executable: executable, more: more, limits: .standard, file: file, check: check, logger: logger)
     }
 
     init(
         executable: String, more: [String], limits: PlayerLimits, file: @escaping @Sendable (Song.ID) async -> String?,
+        check: @escaping @Sendable (Song.ID) async -> Bool = { _ in false },
         logger: Logger = Logger(label: "roadmesh.player")
     ) {
         self.executable = executable
         arguments = MPVArguments.all + more
         self.file = file
+        self.check = check
         self.limits = limits
         self.logger = logger
         policy = PlayerPolicy(limits: limits)
@@ -84,11 +92,17 @@ public actor MPVPlayer: MusicPlayer, Service {
         if state == .waiting { early = playback } else { handle(.wanted(playback)) }
     }
 
+    /// The folder of the songs' files is away, or back.
+    public func take(libraryAway isAway: Bool) {
+        if state == .waiting { isAwayEarly = isAway } else { handle(.library(isAway: isAway)) }
+    }
+
     /// Plays until the task is cancelled or the service is shut down; mpv has ended when it returns. Once.
     public func run() async throws {
         precondition(state == .waiting, "a player runs once")
         state = .running
         let ticking = Task { [ticks = clock.ticks] in for await _ in ticks { handle(.tick) } }
+        if isAwayEarly { handle(.library(isAway: true)) }
         if let early { handle(.wanted(early)) }
         // It throws where the task is cancelled, which is an end as good as another.
         try? await gracefulShutdown()
@@ -96,6 +110,7 @@ public actor MPVPlayer: MusicPlayer, Service {
         ticking.cancel()
         clock.wake(at: nil)
         for search in searches.values { search.cancel() }
+        checking?.cancel()
         let last = run
         last?.task.cancel()
         await last?.task.value
@@ -116,6 +131,7 @@ public actor MPVPlayer: MusicPlayer, Service {
             logger.warning("mpv does not answer, or stands still: it is ended and started again")
             run?.task.cancel()
         case .find(let song): search(song)
+        case .check(let song): examine(song)
         case .send(let command, let number): send(command, number)
         case .report(let report): reportSink.yield(report)
         case .tell(let problem):
@@ -168,6 +184,15 @@ public actor MPVPlayer: MusicPlayer, Service {
         run = nil
         logger.debug("mpv has ended: \(end.how)")
         handle(.died(end.how, couldStart: end.couldStart))
+    }
+
+    private func examine(_ song: Song.ID) {
+        checking?.cancel()
+        checking = Task { [check] in
+            let isAway = await check(song)
+            guard !Task.isCancelled else { return }
+            handle(.checked(song, isAway: isAway))
+        }
     }
 
     private func search(_ song: Song.ID) {

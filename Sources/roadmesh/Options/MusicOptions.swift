@@ -57,24 +57,33 @@ struct MusicOptions: ParsableArguments {
             guard playlist == nil else { throw Self.noFolder }
             return try list(DemoSongs.songs)
         }
-        guard NodeOptions.isThere(library) else {
-            throw SetupProblem(
-                .data, "There is nothing at \(library); name a folder of music or a JSON list of songs with --library.")
-        }
         let isPlaylist = MusicSource.isPlaylist(library)
-        guard isPlaylist || NodeOptions.isFolder(library) else {
+        guard isPlaylist || Self.isFolder(library) else {
             guard playlist == nil else { throw Self.noFolder }
             return try list(SongListFile.load(library))
         }
         let wanted = playlist ?? (isPlaylist ? library : nil)
-        if let wanted, !MusicSource.isPlaylist(wanted) || access(wanted, R_OK) != 0 {
+        let folder = NodeOptions.absolute(isPlaylist ? Self.folder(of: library) : library)
+        if let wanted, !MusicSource.isPlaylist(wanted) || !Self.isReadable(wanted) && !Self.mayCome(to: folder) {
             throw SetupProblem(
                 .data, "\(wanted) cannot be read as a playlist; name a file that ends in .m3u, .m3u8 or .pls.")
         }
         return .folder(
-            NodeOptions.absolute(isPlaylist ? Self.folder(of: library) : library),
-            mpv: player == PlayerChoice.none ? nil : try MPVPlayer.find(), audioDevice: audioDevice,
+            folder, mpv: player == PlayerChoice.none ? nil : try MPVPlayer.find(), audioDevice: audioDevice,
             playlist: wanted.map(NodeOptions.absolute))
+    }
+
+    /// Whether a path is that of a folder. A path without a file is a folder on a stick that is not plugged in yet, unless its
+    /// name is that of a list.
+    private static func isFolder(_ path: String) -> Bool {
+        NodeOptions.isFolder(path) || !NodeOptions.isThere(path) && !path.lowercased().hasSuffix(".json")
+    }
+
+    private static func isReadable(_ file: String) -> Bool { access(file, R_OK) == 0 }
+
+    /// Whether more may be in a folder later: it is not there, or there is nothing in it, as without its stick.
+    private static func mayCome(to folder: String) -> Bool {
+        (try? FileManager.default.contentsOfDirectory(atPath: folder))?.isEmpty ?? true
     }
 
     private static let noFolder = SetupProblem(

@@ -131,6 +131,42 @@ struct PlayerTests {
         #expect(!host.snapshot.isPlaying)
     }
 
+    @Test("while the library is away the music waits, keeps its queue, and fails no song")
+    mutating func libraryAway() {
+        connect(Example.ana)
+        _ = wish(.suggestSong(songID: "s3"), by: Example.ana)
+        let before = host.snapshot
+        #expect(handle(.libraryAway(true), at: 5) == [.broadcast(host.snapshot)])
+        #expect(!host.snapshot.isPlaying && !host.playback(now: .seconds(5)).isPlaying)
+        #expect(handle(.libraryAway(true), at: 6).isEmpty)
+        #expect(handle(.player(.failed("s1")), at: 7).isEmpty)
+        #expect(host.playback(now: .seconds(60)).elapsed == .seconds(5))
+        #expect(host.savedSession(now: .seconds(60)).isPlaying, "a host that is started again goes on, too")
+        _ = handle(.libraryAway(false), at: 60)
+        #expect(host.snapshot.isPlaying && host.snapshot.queue == before.queue)
+        #expect(host.playback(now: .seconds(62)).elapsed == .seconds(7))
+    }
+
+    @Test("a driver's pause stays one when the library is back, and play is remembered while it is away")
+    mutating func pauseWhileAway() {
+        _ = handle(.command(.pause), at: 5)
+        #expect(handle(.libraryAway(true), at: 6).isEmpty)
+        #expect(handle(.libraryAway(false), at: 7).isEmpty && !host.snapshot.isPlaying)
+        _ = handle(.libraryAway(true), at: 8)
+        _ = handle(.command(.play), at: 9)
+        #expect(!host.snapshot.isPlaying)
+        _ = handle(.libraryAway(false), at: 10)
+        #expect(host.snapshot.isPlaying)
+    }
+
+    @Test("without a player no song ends while the library is away")
+    mutating func silentLibraryAway() {
+        host = HostFeature(local: Example.host, library: SongLibrary(Self.songs), epoch: 1, now: .zero)
+        #expect(host.songEnds != nil)
+        _ = handle(.libraryAway(true), at: 1)
+        #expect(host.songEnds == nil)
+    }
+
     @Test("a library that was empty begins to play when its songs are known")
     mutating func firstSongs() {
         host = HostFeature(local: Example.host, library: SongLibrary([]), hasPlayer: true, epoch: 1, now: .zero)

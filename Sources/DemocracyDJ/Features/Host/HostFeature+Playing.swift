@@ -117,7 +117,7 @@ extension HostFeature {
     /// What is to be heard, with what follows as things stand.
     public func playback(now: MeshInstant) -> Playback {
         Playback(
-            song: state.nowPlaying?.song, turn: state.turns, isPlaying: state.isPlaying,
+            song: state.nowPlaying?.song, turn: state.turns, isPlaying: state.isPlaying && !state.waitsForLibrary,
             hasSound: !state.waitsForSound, volume: hasPlayer ? state.volume : nil, canGoBack: canGoBack,
             elapsed: state.elapsed(now), next: state.queue.first?.item.song ?? spare)
     }
@@ -143,7 +143,8 @@ extension HostFeature {
             guard state.nowPlaying?.id == songID else { return [] }
             return playNext(now: now)
         case .failed(let songID):
-            guard let item = state.nowPlaying, item.id == songID else { return [] }
+            // While no file can be read, a failure says nothing about the song.
+            guard let item = state.nowPlaying, item.id == songID, !state.waitsForLibrary else { return [] }
             return giveUp(on: item, now: now)
         }
     }
@@ -182,6 +183,15 @@ extension HostFeature {
         if let song = library[playing.id] { state.nowPlaying?.song = song }
         let isOther = before.nowPlaying != state.nowPlaying || before.queue != state.queue
         return isOther ? changed(now: now) : []
+    }
+
+    /// The library's files are away, or back. The music waits until they are back. A pause by the driver stays a pause.
+    mutating func take(libraryAway isAway: Bool, now: MeshInstant) -> [Effect] {
+        guard isAway != state.waitsForLibrary else { return [] }
+        state.playedBefore = state.elapsed(now)
+        if state.isPlaying { state.playingSince = now }
+        state.waitsForLibrary = isAway
+        return state.isPlaying ? changed(now: now) : []
     }
 
     mutating func begin(_ item: QueueItem, now: MeshInstant, pauses: Bool = false) {

@@ -14,6 +14,8 @@ public struct HostFeature: Feature {
         case player(PlayerReport)
         /// The library is another one.
         case library(SongLibrary)
+        /// The library's files are away, or back.
+        case libraryAway(Bool)
         /// These songs of it play where nobody asks; none for any of them.
         case playlist([Song.ID])
         /// These devices are the driver's, by identifier.
@@ -96,6 +98,8 @@ public struct HostFeature: Feature {
         public var playingSince: MeshInstant?
         /// Nothing is there that a song can be heard on: its time stands still.
         public var waitsForSound = false
+        /// The library's files are away: the song's time stands still until they are back.
+        public var waitsForLibrary = false
         /// What plays next, first to last.
         public var queue: [QueuedSong]
         /// The guests that are linked.
@@ -138,7 +142,7 @@ public struct HostFeature: Feature {
 
         /// For how long the present song has played.
         public func elapsed(_ now: MeshInstant) -> MeshInstant {
-            playedBefore + (waitsForSound ? .zero : playingSince.map { now - $0 } ?? .zero)
+            playedBefore + (waitsForSound || waitsForLibrary ? .zero : playingSince.map { now - $0 } ?? .zero)
         }
     }
 
@@ -237,7 +241,8 @@ public struct HostFeature: Feature {
     public var snapshot: HostSnapshot {
         HostSnapshot(
             epoch: state.epoch, revision: state.revision, nowPlaying: state.nowPlaying,
-            isPlaying: state.isPlaying && !state.waitsForSound, hasSound: !state.waitsForSound,
+            isPlaying: state.isPlaying && !state.waitsForSound && !state.waitsForLibrary,
+            hasSound: !state.waitsForSound,
             elapsed: state.elapsed(state.changedAt) / .seconds(1), queue: state.queue.map(\.item),
             connectedPeers: state.untold?.told ?? state.connectedPeers, skipVoters: state.skipVoters,
             drivers: linkedDrivers)
@@ -245,7 +250,9 @@ public struct HostFeature: Feature {
 
     /// When the current song is over; nil where the player says so.
     public var songEnds: MeshInstant? {
-        guard !hasPlayer, let item = state.nowPlaying, let since = state.playingSince else { return nil }
+        guard !hasPlayer, !state.waitsForLibrary, let item = state.nowPlaying, let since = state.playingSince else {
+            return nil
+        }
         return since + max(.seconds(item.song.duration), DJLimits.shortestSong) - state.playedBefore
     }
 
@@ -262,6 +269,7 @@ public struct HostFeature: Feature {
         case .command(let command): handle(command, now: now)
         case .player(let report): handle(report, now: now)
         case .library(let library): take(library, now: now)
+        case .libraryAway(let isAway): take(libraryAway: isAway, now: now)
         case .playlist(let songs): take(playlist: songs)
         case .drivers(let drivers): take(drivers: drivers, now: now)
         case .tick: tick(now: now)

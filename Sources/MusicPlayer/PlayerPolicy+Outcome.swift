@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DemocracyDJ
+import MeshNode
+import MeshProtocol
+
+// When a song is over, and when only its folder is away.
+
+extension PlayerPolicy {
+    /// The song that is wanted seems to be over. Where its file may be the reason, it is found out first whether the folder
+    /// of all songs is away: then it says nothing about the song.
+    mutating func finish(_ outcome: PlayerReport, now: MeshInstant) -> [Action] {
+        guard let song = outcome.suspiciousSong(isEarly: isEarly(now)) else { return conclude(outcome, now: now) }
+        keepPlace(now)
+        suspect = (outcome, now)
+        return [.check(song)]
+    }
+
+    /// Whether the song that plays is not near its end: a player that can read no more takes that for the end.
+    private func isEarly(_ now: MeshInstant) -> Bool {
+        guard let song = wanted?.song else { return false }
+        let elapsed = current?.place.map { $0.elapsed + (isPaused ? .zero : now - $0.at) } ?? believed(now)
+        return elapsed < .seconds(song.duration) - limits.earlyEnd
+    }
+
+    private mutating func conclude(_ outcome: PlayerReport, now: MeshInstant) -> [Action] {
+        over = (outcome, now)
+        resumeAt = nil
+        deathsOfSong = 0
+        guard case .failed = outcome else { return [.report(outcome)] }
+        failures += 1
+        guard failures >= limits.failuresAtOnce else { return [.report(outcome)] }
+        loadAt = max(
+            loadAt,
+            now
+                + .backoff(
+                    first: limits.firstFailurePause, longest: limits.longestFailurePause,
+                    turn: failures - limits.failuresAtOnce + 1))
+        return [.report(outcome)] + tell(.songsFail)
+    }
+
+    mutating func checked(_ song: Song.ID, isAway: Bool, now: MeshInstant) -> [Action] {
+        if let suspect, suspect.report.song == song {
+            self.suspect = nil
+            return isAway ? wait(now) : conclude(suspect.report, now: now)
+        }
+        return isAway ? wait(now) : goOn(now)
+    }
+
+    /// The folder is away: mpv lets go of its files, and the song waits where it is.
+    mutating func wait(_ now: MeshInstant) -> [Action] {
+        keepPlace(now)
+        suspect = nil
+        awaySince = awaySince ?? now
+        return stop(now)
+    }
+
+    /// The folder is back: the song goes on, from a file that may be elsewhere now.
+    mutating func goOn(_ now: MeshInstant) -> [Action] {
+        guard awaySince != nil else { return [] }
+        awaySince = nil
+        files = [:]
+        failures = 0
+        loadAt = now
+        return []
+    }
+}
+
+extension PlayerReport {
+    /// The song that it is about.
+    var song: Song.ID {
+        switch self {
+        case .elapsed(let song, _), .waits(let song, _), .ended(let song), .failed(let song): song
+        }
+    }
+
+    /// The song whose file may be the reason for this.
+    fileprivate func suspiciousSong(isEarly: Bool) -> Song.ID? {
+        switch self {
+        case .failed(let song): song
+        case .ended(let song): isEarly ? song : nil
+        case .elapsed, .waits: nil
+        }
+    }
+}
