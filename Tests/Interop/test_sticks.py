@@ -21,7 +21,7 @@ LONG = 240.0
 # The notice comes with the mount's end, or when a file fails.
 NOTICED = 8.0
 # A look for a folder that is away every two seconds, and mpv's start.
-BACK = 15.0
+BACK = 60.0
 # A song of 3 s and nine more: without care for the folder the queue is empty by then.
 FOR_LONG = 45.0
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -50,6 +51,9 @@ TEST_LIMIT = 900
 
 REASON_LENGTH = 240
 
+# As Tests/LabTests/conftest.py says it.
+CRASH = re.compile(r"\S+ in \S+ crashed with SIG[A-Z]+")
+
 EX_FAILED = 1
 
 
@@ -57,15 +61,15 @@ EX_FAILED = 1
 class Cell:
     """One topic on one pair."""
 
-    passed: int = 0
-    failures: list[tuple[str, str]] = field(default_factory=list)
-    """Each test that failed, and its reason."""
+    ran: set[str] = field(default_factory=set)
+    """The tests that ran."""
+    failures: dict[str, str] = field(default_factory=dict)
+    """The reason of each test that failed."""
 
     def __str__(self) -> str:
-        if self.failures:
-            total = self.passed + len(self.failures)
-            return "fails" if self.passed == 0 else f"fails {len(self.failures)} of {total}"
-        return "works" if self.passed else "not run"
+        if len(self.failures) in (0, len(self.ran)):
+            return "not run" if not self.ran else "fails" if self.failures else "works"
+        return f"fails {len(self.failures)} of {len(self.ran)}"
 
 
 @dataclass
@@ -119,16 +123,22 @@ def read(results: Path) -> dict[str, Cell]:
         topic = next((one for one, tests in TOPICS.items() if test in tests or test.split("[")[0] in tests), None)
         if topic is None:
             continue
-        troubles = [one for one in case if one.tag in ("failure", "error")]
-        if troubles:
-            cells[topic].failures.append((test.partition("::")[2], reason(troubles[0])))
-        elif case.find("skipped") is None:
-            cells[topic].passed += 1
+        if case.find("skipped") is not None:
+            continue
+        name = test.partition("::")[2]
+        cells[topic].ran.add(name)
+        for trouble in (one for one in case if one.tag in ("failure", "error")):
+            # A test whose fixtures complain afterwards is there twice. A crash explains what the test has seen.
+            if name not in cells[topic].failures or CRASH.search(reason(trouble)):
+                cells[topic].failures[name] = reason(trouble)
     return cells
 
 
 def reason(trouble: xml.Element) -> str:
-    """In one line: the assertion, without the output that it shows, and the last error that a program has printed."""
+    """In one line: the crash of a program; or the assertion, without the output that it shows, and the last error that a
+    program has printed."""
+    if crash := CRASH.search((trouble.get("message") or "") + (trouble.text or "")):
+        return crash[0]
     lines = [line[1:].strip() for line in (trouble.text or "").splitlines() if line.startswith("E ")]
     lines = lines or (trouble.get("message") or "no reason was given").splitlines()
     said = next((line for line in lines if line and '{"' not in line), lines[0])
@@ -166,13 +176,13 @@ def table(pairs: Sequence[Pair]) -> str:
 
 
 def reasons(pairs: Sequence[Pair]) -> str:
-    """Why something does not work, once for each reason."""
+    """Why something does not work: for each topic the first test that failed, and pairs with the same reason in one line."""
     found: dict[str, list[str]] = {}
     for pair in pairs:
         if pair.unusable:
             found.setdefault(pair.unusable, []).append(str(pair))
         for topic, cell in pair.cells.items():
-            for test, why in cell.failures:
+            for test, why in list(cell.failures.items())[:1]:
                 found.setdefault(f"{topic}, `{test}`: {why}", []).append(str(pair))
     return "\n".join(f"- {', '.join(who)}: {why}" for why, who in found.items())
 
