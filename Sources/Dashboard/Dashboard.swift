@@ -47,6 +47,7 @@ public actor Dashboard: Service {
     var whenNobodyLooks: (@Sendable () -> Void)?
 
     private var isWorthAPage = false
+    private var listening = ListeningPolicy()
     private var server: (door: DashboardServer, url: String, serving: Task<Void, Never>)?
 
     /// A dashboard of a node that does not run yet: what the node tells from now on is shown.
@@ -91,11 +92,33 @@ public actor Dashboard: Service {
 
     // MARK: Listening
 
-    /// Begins to listen. The address to open, with its token where it needs one; nil where there is to be no dashboard.
-    /// Throws a `SetupProblem` where the address cannot be had.
+    /// Begins to listen. The address to open, with its token where it needs one; nil where there is to be no dashboard, and
+    /// where the address cannot be had yet: then `run` tries again. Throws a `SetupProblem` where it never can.
     public func bind() async throws -> String? {
         if let server { return server.url }
         guard case .listen(let host, let port) = address else { return nil }
+        do {
+            let url = try await listen(host, port)
+            listening.listens()
+            return url
+        } catch {
+            let cause = Self.text(error)
+            guard let code = (error as? IOError)?.errnoCode, !ListeningPolicy.isLasting(code) else {
+                throw SetupProblem(
+                    .usage,
+                    "The page cannot be shown at \(Self.shown(host, port)) (\(cause)). "
+                        + "Choose another address or port with --http, or --http none.")
+            }
+            if listening.failed(cause, now: now) {
+                logger.notice("The page cannot be shown at \(Self.shown(host, port)) yet: \(cause)")
+            }
+            return nil
+        }
+    }
+
+    private static func shown(_ host: String, _ port: Int) -> String { "\(LocalAddresses.inURL(host)):\(port)" }
+
+    private func listen(_ host: String, _ port: Int) async throws -> String {
         let gate = Gate(
             host: host, tokens: options.tokens, invites: invites, hasPIN: options.pin != nil,
             localAddresses: LocalAddresses.all())
@@ -125,17 +148,10 @@ public actor Dashboard: Service {
     }
 
     private func listen(_ host: String, _ port: Int, _ gate: Gate) async throws -> DashboardServer {
-        do {
-            let connections = Connections(limit: options.connections)
-            return try await DashboardServer(
-                host: host, port: port, responder: DashboardResponder(self, gate, connections),
-                connections: connections, logger: logger)
-        } catch {
-            throw SetupProblem(
-                .usage,
-                "The page cannot be shown at \(LocalAddresses.inURL(host)):\(port) (\(Self.text(error))). "
-                    + "Choose another address or port with --http, or --http none.")
-        }
+        let connections = Connections(limit: options.connections)
+        return try await DashboardServer(
+            host: host, port: port, responder: DashboardResponder(self, gate, connections),
+            connections: connections, logger: logger)
     }
 
     /// The system's words, without the call that they are about.
@@ -166,14 +182,32 @@ public actor Dashboard: Service {
 
     /// Follows the node until that ends, tells the pages so, and closes the door.
     public func run() async throws {
-        guard let events, try await bind() != nil else { return }
+        guard let events else { return }
+        _ = try await bind()
         await withTaskGroup { group in
+            group.addTask { await self.listenAtLast() }
             group.addTask { await self.feed.run() }
             group.addTask { await self.watchTheTime() }
             for await event in events.cancelOnGracefulShutdown() { take(event) }
             group.cancelAll()
         }
         await finish()
+    }
+
+    /// Tries to listen until it can, and tells what keeps it from it.
+    private func listenAtLast() async {
+        guard case .listen(let host, let port) = address else { return }
+        var told: String?
+        while server == nil, let at = listening.retryAt {
+            if let cause = listening.cause, cause != told {
+                told = cause
+                await options.changed(.notShown(at: Self.shown(host, port), cause: cause))
+            }
+            guard (try? await pause(max(.zero, at - now))) != nil else { return }
+            guard let url = try? await bind(), let server else { continue }
+            publish()
+            await options.changed(.shown(url: url, door: door, port: server.door.port))
+        }
     }
 
     private func watchTheTime() async {

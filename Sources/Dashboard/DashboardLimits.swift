@@ -15,6 +15,10 @@ public enum DashboardLimits {
     static let keptConnections = 12
     /// Connections that wait to be accepted: a burst of all that are allowed.
     static let backlog = 128
+    /// Pause before a page that cannot listen tries again; it doubles with each. Most wait for a network that is coming up.
+    static let firstListenPause: MeshInstant = .seconds(1)
+    /// The longest such pause: a person who has plugged the network in waits for it.
+    static let longestListenPause: MeshInstant = .seconds(10)
     /// Time a request has until it is there as a whole: it is one packet, sent a few times on bad Wi-Fi.
     static let requestTime: Duration = .seconds(10)
     /// How long a used connection is kept for the next request. Browsers close theirs after about as long.

@@ -4,6 +4,16 @@ import DemocracyDJ
 
 /// What a dashboard is given beside its node.
 public struct DashboardOptions: Sendable {
+    /// Where the page is, as far as that was not known when `bind` returned.
+    public enum Change: Hashable, Sendable {
+        /// It is at this address. `door` is where browsers of guests enter.
+        case shown(url: String, door: String?, port: Int)
+        /// It cannot be shown at this address yet, and why.
+        case notShown(at: String, cause: String)
+    }
+
+    /// Hears of such changes, from `run` on.
+    public var changed: @Sendable (Change) async -> Void = { _ in }
     /// What opens it, where others than programs on this device can reach it.
     public var tokens = DashboardTokens.make()
     /// The port of an earlier start, which is tried first where any will do: that is where browsers look for the page.

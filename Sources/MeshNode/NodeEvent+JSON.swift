@@ -87,6 +87,7 @@ public struct TimedEvent: Encodable, Sendable {
         case .steering(let steering): try encode(steering, &container)
         // Programs that want the songs themselves search for them.
         case .library(let library): try container.encode(library.songs.count, forKey: .songs)
+        case .page(let url): try container.encode(url, forKey: .http)
         case .notice(let notice): try notice.encode(to: encoder)
         case .noticeCleared(let code): try container.encode(code, forKey: .code)
         case .link(let peer, let report): try encode(peer, report, &container)
@@ -242,6 +243,7 @@ extension NodeEvent {
         case .playback: "playback"
         case .steering: "steering"
         case .library: "library"
+        case .page: "page"
         case .notice: "notice"
         case .noticeCleared: "noticeCleared"
         case .link: "link"

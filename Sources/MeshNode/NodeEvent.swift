@@ -47,6 +47,8 @@ public enum NodeEvent: Sendable {
     case steering(Steering)
     /// The host's library is another one.
     case library(SongLibrary)
+    /// The node's page is at this address from now on.
+    case page(String)
     /// A person should know something.
     case notice(Notice)
     /// A notice is cleared: its cause is over.

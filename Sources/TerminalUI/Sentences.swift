@@ -78,6 +78,7 @@ struct Sentences {
         case .searchResults(let found, let query): FoundText(found, query, place, language).lines
         case .intent(let intent, let peer, let rejected): lines(intent, peer, rejected)
         case .notice(let notice): [Self.sentence(notice, language)]
+        case .page(let url): [say("Its page for a browser: \(url)")]
         case .mark(let text): [say("Marked: \(text)")]
         // A notice says it.
         case .pinGuessed: []

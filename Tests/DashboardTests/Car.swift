@@ -65,19 +65,26 @@ extension Car {
     }
 
     /// A dashboard that nobody runs.
-    static func dashboard(at port: Int?, of events: AsyncStream<NodeEvent>) -> Dashboard {
+    static func dashboard(
+        at port: Int?, of events: AsyncStream<NodeEvent>,
+        changed: @escaping @Sendable (DashboardOptions.Change) async -> Void = { _ in }
+    ) -> Dashboard {
+        var options = DashboardOptions()
+        options.changed = changed
         let address = port.map { DashboardAddress.listen(host: "127.0.0.1", port: $0) } ?? .none
         return Dashboard(
             events: events,
             description: NodeDescription(role: .host, peer: host, radio: "virtual", service: .democracyDJ),
-            address: address, options: DashboardOptions(), logger: quiet,
+            address: address, options: options, logger: quiet,
             node: HeardNode(node: nil, heard: AsyncStream.makeStream(of: NodeInput.self).continuation))
     }
 
     /// The same, and who tells it what its node does.
-    static func dashboardAndEvents(at port: Int?) -> (Dashboard, AsyncStream<NodeEvent>.Continuation) {
+    static func dashboardAndEvents(
+        at port: Int?, changed: @escaping @Sendable (DashboardOptions.Change) async -> Void = { _ in }
+    ) -> (Dashboard, AsyncStream<NodeEvent>.Continuation) {
         let (events, sink) = AsyncStream.makeStream(of: NodeEvent.self)
-        return (dashboard(at: port, of: events), sink)
+        return (dashboard(at: port, of: events, changed: changed), sink)
     }
 }
 

@@ -302,13 +302,32 @@ struct DashboardTests {
         try FileManager.default.removeItem(atPath: path)
     }
 
-    @Test("says what is wrong where its address is taken, and opens nothing where there is to be none")
+    @Test("waits where its address is taken, and opens nothing where there is to be none")
     func addresses() async throws {
         let car = try await Car()
-        let problem = await #expect(throws: SetupProblem.self) { try await Car.another(at: car.port) }
-        #expect(problem?.sentence.contains("--http") == true)
+        #expect(try await Car.another(at: car.port) == nil)
         #expect(try await Car.another(at: nil) == nil)
         try await car.stop()
+    }
+
+    @Test("tries again until its address is free, and tells both")
+    func late() async throws {
+        let car = try await Car()
+        let (changes, changed) = AsyncStream.makeStream(of: DashboardOptions.Change.self)
+        let (dashboard, events) = Car.dashboardAndEvents(at: car.port) { changed.yield($0) }
+        let running = Task { try await dashboard.run() }
+        let told = EventQueue(changes)
+        let cause = try await told.first { change in
+            if case .notShown("127.0.0.1:\(car.port)", let cause) = change { cause } else { nil }
+        }
+        #expect(cause == "Address already in use")
+        try await car.stop()
+        let url = try await told.first { if case .shown(let url, _, car.port) = $0 { url } else { nil } }
+        #expect(url == "http://127.0.0.1:\(car.port)/")
+        #expect(try await Browser(port: car.port).get("/").status == 200)
+        events.yield(.bye(.quit))
+        events.finish()
+        try await running.value
     }
 
     @Test("keeps nothing of what the node tells where it is off", arguments: [nil, 0])

@@ -181,6 +181,8 @@ extension LimitTable {
             .init("connectionsPerAddress", DashboardLimits.connectionsPerAddress),
             .init("keptConnections", DashboardLimits.keptConnections),
             .init("backlog", DashboardLimits.backlog),
+            .init("firstListenPause", DashboardLimits.firstListenPause),
+            .init("longestListenPause", DashboardLimits.longestListenPause),
             .init("requestTime", DashboardLimits.requestTime),
             .init("keptOpen", DashboardLimits.keptOpen),
             .init("answerTime", DashboardLimits.answerTime),

@@ -14,7 +14,7 @@ enum NodeSamples {
     enum Kind: CaseIterable {
         case ready, peerDiscovered, peerLost, peerConnected, peerDisconnected, connection, snapshot, wish, searchResults
         case artwork, intent, pinGuessed, invitation, invitations, bans, drivers, hosts, playback, steering, library
-        case notice, noticeCleared, link, linkEnded, contact, radio, broker, mark, bye
+        case page, notice, noticeCleared, link, linkEnded, contact, radio, broker, mark, bye
     }
 
     static let ana = Peer(id: "a1", name: "Ana")
@@ -49,6 +49,7 @@ enum NodeSamples {
         case .playback: .playback
         case .steering: .steering
         case .library: .library
+        case .page: .page
         case .notice: .notice
         case .noticeCleared: .noticeCleared
         case .link: .link
@@ -117,6 +118,7 @@ enum NodeSamples {
                 HostSnapshot(epoch: 7, revision: 3, nowPlaying: nil, isPlaying: false, queue: [], connectedPeers: []),
                 isStale: true),
             .pinGuessed(ana), .drivers([ana]), .library(SongLibrary([song])), .steering(Steering()),
+            .page("http://192.168.4.1:8080/?token=7d0e"),
             .bans(
                 [
                     ShownBan(peer: ana, until: 5, session: false), ShownBan(peer: ana, until: nil, session: true),

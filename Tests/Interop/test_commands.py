@@ -6,7 +6,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import socket
 import sqlite3
 import stat
 import subprocess
@@ -49,17 +48,6 @@ def record(run: Run, name: str = "Solo", *arguments: str) -> None:
     quick = ["--radio", "virtual", "--http", "none", *arguments]
     done = run("fieldtest", "record", "guest", name, *quick, typed="mark here\n")
     assert done.returncode == 0, done.stderr
-
-
-@pytest.mark.parametrize("role", ["host", "guest"])
-def test_a_page_whose_port_is_taken_is_told(run: Run, role: str) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
-        # What is let go of in the wrong order trapped most of the times, not always.
-        for _ in range(5):
-            done = run(role, "Car", "--radio", "virtual", "--http", f"127.0.0.1:{port}")
-            assert done.returncode == USAGE
-            assert f"The page cannot be shown at 127.0.0.1:{port} (Address already in use)." in done.stderr
 
 
 @pytest.mark.parametrize("role", ["host", "guest"])

@@ -334,7 +334,7 @@ struct ProblemTableTests {
                 case .untrusted(let cause): .untrusted(cause)
                 }
             return Told(pair: try fed(.broker(BrokerReport(condition)), to: .host), side: .host)
-        case .cannotStart, .keepsEnding, .noSound, .songsFail, .driveNotRecorded, .driveNotCollected:
+        case .cannotStart, .keepsEnding, .noSound, .songsFail, .driveNotRecorded, .driveNotCollected, .pageNotShown:
             return Told(pair: try fed(.input(.notice(Notice(problem))), to: .host), side: .host)
         }
     }

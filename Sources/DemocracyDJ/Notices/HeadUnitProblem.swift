@@ -21,6 +21,8 @@ public enum HeadUnitProblem: Hashable, Sendable {
     case driveNotRecorded(String)
     /// The drive is recorded, and nobody takes it who should, and why.
     case driveNotCollected(String)
+    /// The page cannot be shown at its address, and why.
+    case pageNotShown(at: String, cause: String)
     /// The radio has taken another adapter by itself.
     case otherAdapter(String, insteadOf: String)
     /// The radio had stopped advertising, and does so again.
@@ -40,6 +42,9 @@ public enum HeadUnitProblem: Hashable, Sendable {
     public static let driveNotRecordedCode = "driveNotRecorded"
     /// The same of `driveNotCollected`.
     public static let driveNotCollectedCode = "driveNotCollected"
+
+    /// The same of `pageNotShown`.
+    public static let pageNotShownCode = "pageNotShown"
 
     /// The row of this problem. One problem of the player takes the place of another.
     public var problem: Problem {
@@ -80,6 +85,10 @@ public enum HeadUnitProblem: Hashable, Sendable {
             .stays(
                 Self.driveNotCollectedCode, "The drive is recorded, and not collected: \(cause).",
                 "It is kept here, and sent when roadmesh fieldtest collect runs at that broker.")
+        case .pageNotShown(let address, let cause):
+            .stays(
+                Self.pageNotShownCode, "The page cannot be shown at \(address) yet: \(cause).",
+                "It is tried again by itself. If the address or port is wrong, name another one with --http.")
         case .otherAdapter(let new, let old):
             .passes(
                 "radioRecovered", "\(old) is gone or does not answer; \(new) is used now.",

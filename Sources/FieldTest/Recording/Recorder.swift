@@ -48,7 +48,7 @@ public struct Recorder: Sendable {
         case .snapshot, .ready, .peerDiscovered, .peerLost, .peerConnected, .peerDisconnected, .connection,
             .searchResults,
             .artwork, .pinGuessed, .invitation, .invitations, .bans, .drivers, .hosts, .playback, .steering, .library,
-            .noticeCleared, .linkEnded, .broker:
+            .noticeCleared, .linkEnded, .broker, .page:
             return []
         }
     }

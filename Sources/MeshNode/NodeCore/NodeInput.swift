@@ -51,6 +51,8 @@ public enum NodeInput: Hashable, Sendable {
     case notice(Notice)
     /// What the notice of this code was about is over.
     case cleared(code: String)
+    /// The node's page is at this address from now on.
+    case page(String)
     /// This moment of the recording is to be found again.
     case mark(String)
     /// Say goodbye, keep everything, and stop.
@@ -104,6 +106,7 @@ extension NodeDecisions {
             return acts + [.quit(.ended)]
         case .notice(let notice): return [.tell(notice)]
         case .cleared(let code): return [.clear(code)]
+        case .page(let url): return [.show(.page(url))]
         case .mark(let text): return [.show(.mark(text))]
         case .quit(let reason): return [.quit(reason)]
         }

@@ -149,7 +149,8 @@ package struct NodeWatch: Sendable {
             invitations = open
             return .now
         // The host's state has those that are linked.
-        case .ready, .invitation, .library, .contact, .radio, .broker, .mark, .pinGuessed, .drivers: return .none
+        case .ready, .invitation, .library, .page, .contact, .radio, .broker, .mark, .pinGuessed, .drivers:
+            return .none
         }
     }
 

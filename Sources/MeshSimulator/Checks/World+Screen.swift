@@ -50,7 +50,8 @@ extension World {
             nodes[node].screen.notices[code] = nil
         case .contact(let contact):
             if contact.phase == .lost, contact.silence == Limits.pongTimeout + Limits.pingInterval / 2 { silent = node }
-        case .ready, .peerDiscovered, .peerLost, .searchResults, .artwork, .steering, .library, .link, .linkEnded,
+        case .ready, .peerDiscovered, .peerLost, .searchResults, .artwork, .steering, .library,
+            .page, .link, .linkEnded,
             .radio, .broker, .mark,
             .pinGuessed, .invitation, .invitations, .bans, .drivers, .hosts, .bye:
             break

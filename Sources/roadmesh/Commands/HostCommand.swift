@@ -115,7 +115,7 @@ struct JoiningOptions: ParsableArguments {
 
     private static func password(_ file: String) throws(SetupProblem) -> String {
         guard let bytes = FileManager.default.contents(atPath: NodeOptions.absolute(file)) else {
-            throw SetupProblem(.usage, "The file \(file) cannot be read; --wifi-password names one with the password.")
+            throw SetupProblem(.data, "The file \(file) cannot be read; --wifi-password names one with the password.")
         }
         return String(decoding: bytes, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false).first
             .map(String.init) ?? ""

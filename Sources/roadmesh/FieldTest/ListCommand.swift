@@ -115,10 +115,10 @@ struct ForgetCommand: AsyncParsableCommand {
     func run() async throws {
         let (store, found, isLast) = try options.stored(drive)
         guard !(isLast && !found.isEnded && store.isRecording) else {
-            throw SetupProblem(.usage, "Drive \(found.number) is being recorded; stop that first.")
+            throw SetupProblem(.unavailable, "Drive \(found.number) is being recorded; stop that first.")
         }
         guard !(found.sharing == .arriving && !found.isEnded && store.isRecording) else {
-            throw SetupProblem(.usage, "Drive \(found.number) is being collected; stop that first.")
+            throw SetupProblem(.unavailable, "Drive \(found.number) is being collected; stop that first.")
         }
         guard try yes || isMeant(found) else { return StandardOutput.write("Kept.") }
         try options.remove(found, from: store)

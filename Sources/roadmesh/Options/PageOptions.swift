@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import Dashboard
+import DemocracyDJ
 import MeshNode
 
 /// Where a node's page is.
@@ -44,12 +45,27 @@ struct Page {
         if address != .none {
             made.tokens = parts.pageTokens(areNew: options.newTokens)
             made.formerPort = parts.pagePort
+            made.changed = { await Self.tell($0, node, parts) }
         }
         dashboard = Dashboard(
             node: node, description: parts.description, address: address, options: made, logger: parts.logger)
         guard let url = try await dashboard.bind() else { return }
         if let port = await dashboard.port { parts.keep(pagePort: port) }
         await node.isShown(at: url, door: await dashboard.door)
+    }
+
+    private static func tell(
+        _ change: DashboardOptions.Change, _ node: MeshNode.Node, _ parts: NodeOptions.Node
+    ) async {
+        switch change {
+        case .shown(let url, let door, let port):
+            parts.keep(pagePort: port)
+            await node.isShown(at: url, door: door)
+            await node.send(.cleared(code: HeadUnitProblem.pageNotShownCode))
+            await node.send(.page(url))
+        case .notShown(let address, let cause):
+            await node.send(.notice(Notice(.pageNotShown(at: address, cause: cause))))
+        }
     }
 }
 
