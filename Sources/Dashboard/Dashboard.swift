@@ -48,6 +48,10 @@ public actor Dashboard: Service {
 
     private var isWorthAPage = false
     private var listening = ListeningPolicy()
+    /// The address that a browser of another device has opened, as long as this device has it.
+    private var opened: String?
+    private var isReachable = true
+    private var networkChange: AsyncStream<Void>.Continuation?
     private var server: (door: DashboardServer, url: String, serving: Task<Void, Never>)?
 
     /// A dashboard of a node that does not run yet: what the node tells from now on is shown.
@@ -121,13 +125,26 @@ public actor Dashboard: Service {
     private func listen(_ host: String, _ port: Int) async throws -> String {
         let gate = Gate(
             host: host, tokens: options.tokens, invites: invites, hasPIN: options.pin != nil,
-            localAddresses: LocalAddresses.all())
+            localAddresses: options.networks().useful)
         let door = try await listenAgain(host, port, gate)
-        let base = "http://\(LocalAddresses.inURL(LocalAddresses.reachable(host))):\(door.port)"
+        server = (door, "", Task { await door.run() })
+        return move(host, door.port) ?? ""
+    }
+
+    /// Shows the page's address as the networks are now. Returns it where it is another one than before.
+    private func move(_ host: String, _ port: Int) -> String? {
+        var networks = options.networks()
+        if let opened, !networks.useful.contains(opened) { self.opened = nil }
+        networks.opened = opened
+        let chosen = networks.chosen(for: host)
+        isReachable = chosen != nil
+        let base = "http://\(LocalAddresses.inURL(chosen ?? (host == "::" ? "::1" : "127.0.0.1"))):\(port)"
         let url = address.isLoopback ? base + "/" : base + "/?token=\(options.tokens.driver)"
-        server = (door, url, Task { await door.run() })
-        view.surroundings.invitation = invitation(base)
-        self.door = invites ? base : nil
+        guard server != nil, url != server?.url || invites && isReachable != (door != nil) else { return nil }
+        server?.url = url
+        // A code that leads nowhere is worse than none.
+        view.surroundings.invitation = invitation(isReachable ? base : nil)
+        door = invites && isReachable ? base : nil
         return url
     }
 
@@ -159,9 +176,9 @@ public actor Dashboard: Service {
         (error as? IOError).map { String(cString: strerror($0.errnoCode)) } ?? "\(error)"
     }
 
-    private func invitation(_ base: String) -> NodeView.Invitation? {
+    private func invitation(_ base: String?) -> NodeView.Invitation? {
         guard description.role == .host, invites || options.pin != nil else { return nil }
-        let url = invites ? base + "/join?token=\(options.tokens.guest)" : nil
+        let url = invites ? base.map { $0 + "/join?token=\(options.tokens.guest)" } : nil
         let name = UntrustedText.shown(description.peer.name)
         var shown = NodeView.Invitation(
             name: name, pin: options.pin, url: url, qr: url == nil ? nil : "/invitation.svg")
@@ -185,7 +202,10 @@ public actor Dashboard: Service {
         guard let events else { return }
         _ = try await bind()
         await withTaskGroup { group in
-            group.addTask { await self.listenAtLast() }
+            group.addTask {
+                await self.listenAtLast()
+                await self.followNetworks()
+            }
             group.addTask { await self.feed.run() }
             group.addTask { await self.watchTheTime() }
             for await event in events.cancelOnGracefulShutdown() { take(event) }
@@ -208,6 +228,37 @@ public actor Dashboard: Service {
             publish()
             await options.changed(.shown(url: url, door: door, port: server.door.port))
         }
+    }
+
+    /// Follows the addresses of this device: a host may start before its Wi-Fi, and the network may be another one later.
+    private func followNetworks() async {
+        guard case .listen(let host, _) = address else { return }
+        let (changes, change) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        let watch = NetworkWatch { change.yield() }
+        if watch == nil { logger.warning("changes of this device's addresses cannot be followed") }
+        networkChange = change
+        // What has changed since it began to listen.
+        change.yield()
+        var told = true
+        for await _ in changes {
+            guard let server, (try? await pause(DashboardLimits.networkSettle)) != nil else { break }
+            if let url = move(host, server.door.port) {
+                publish()
+                await options.changed(.shown(url: url, door: door, port: server.door.port))
+            }
+            if isReachable != told {
+                told = isReachable
+                await options.changed(.reachable(told))
+            }
+        }
+        withExtendedLifetime(watch) {}
+    }
+
+    /// A browser of another device has opened an address of this one: phones can open that one.
+    func wasOpened(at address: String) {
+        guard opened == nil else { return }
+        opened = address
+        networkChange?.yield()
     }
 
     private func watchTheTime() async {

@@ -19,6 +19,8 @@ public enum DashboardLimits {
     static let firstListenPause: MeshInstant = .seconds(1)
     /// The longest such pause: a person who has plugged the network in waits for it.
     static let longestListenPause: MeshInstant = .seconds(10)
+    /// Pause from a change of the device's addresses to a look at them: a network that comes up changes several things.
+    static let networkSettle: Duration = .milliseconds(300)
     /// Time a request has until it is there as a whole: it is one packet, sent a few times on bad Wi-Fi.
     static let requestTime: Duration = .seconds(10)
     /// How long a used connection is kept for the next request. Browsers close theirs after about as long.

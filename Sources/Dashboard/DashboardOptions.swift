@@ -8,10 +8,14 @@ public struct DashboardOptions: Sendable {
     public enum Change: Hashable, Sendable {
         /// It is at this address. `door` is where browsers of guests enter.
         case shown(url: String, door: String?, port: Int)
+        /// Whether phones can open it, where it is for all networks that the device is on.
+        case reachable(Bool)
         /// It cannot be shown at this address yet, and why.
         case notShown(at: String, cause: String)
     }
 
+    /// Says which addresses this device has.
+    var networks: @Sendable () -> ReachableAddress = { LocalAddresses.now() }
     /// Hears of such changes, from `run` on.
     public var changed: @Sendable (Change) async -> Void = { _ in }
     /// What opens it, where others than programs on this device can reach it.

@@ -183,6 +183,7 @@ extension LimitTable {
             .init("backlog", DashboardLimits.backlog),
             .init("firstListenPause", DashboardLimits.firstListenPause),
             .init("longestListenPause", DashboardLimits.longestListenPause),
+            .init("networkSettle", DashboardLimits.networkSettle),
             .init("requestTime", DashboardLimits.requestTime),
             .init("keptOpen", DashboardLimits.keptOpen),
             .init("answerTime", DashboardLimits.answerTime),

@@ -51,3 +51,42 @@ def test_a_page_whose_address_comes_later_is_shown_then(device: Device, place: P
     program.say("invite")
     assert program.expect("invitation")["url"].startswith("http://192.168.4.1:8080/join?")
     assert program.end() == 0
+
+
+def open_page(device: Device, place: Place) -> Program:
+    return Program(device.program, "host", "Car", "--http", "0.0.0.0:8080", "--web-guests", *place("car"))
+
+
+def invitation(program: Program) -> str:
+    program.say("invite")
+    url = program.expect("invitation")["url"]
+    assert isinstance(url, str)
+    return url
+
+
+def is_at(program: Program, address: str) -> None:
+    program.expect("page", lambda event: event["http"].startswith(f"http://{address}:8080/"))
+    assert invitation(program).startswith(f"http://{address}:8080/join?")
+
+
+def test_a_host_that_starts_before_its_network_follows_it(device: Device, place: Place) -> None:
+    program = open_page(device, place)
+    program.expect("ready", timeout=START)
+    assert program.expect("notice", code="pageUnreachable")["suggestion"]
+    device.add_interface("wlan0")
+    device.ip("address", "add", "192.168.4.1/24", "dev", "wlan0")
+    program.expect("page", lambda event: event["http"].startswith("http://192.168.4.1:8080/?token="))
+    program.expect("noticeCleared", code="pageUnreachable")
+    assert invitation(program).startswith("http://192.168.4.1:8080/join?")
+    # Another lease, another network with the way out, and none at all.
+    device.ip("address", "delete", "192.168.4.1/24", "dev", "wlan0")
+    program.expect("notice", code="pageUnreachable")
+    device.ip("address", "add", "192.168.4.77/24", "dev", "wlan0")
+    is_at(program, "192.168.4.77")
+    device.add_interface("eth0")
+    device.ip("address", "add", "10.1.2.3/24", "dev", "eth0")
+    device.ip("route", "add", "default", "via", "10.1.2.1")
+    is_at(program, "10.1.2.3")
+    device.ip("link", "set", "eth0", "down")
+    is_at(program, "192.168.4.77")
+    assert program.end() == 0

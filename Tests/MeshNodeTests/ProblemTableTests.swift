@@ -334,7 +334,8 @@ struct ProblemTableTests {
                 case .untrusted(let cause): .untrusted(cause)
                 }
             return Told(pair: try fed(.broker(BrokerReport(condition)), to: .host), side: .host)
-        case .cannotStart, .keepsEnding, .noSound, .songsFail, .driveNotRecorded, .driveNotCollected, .pageNotShown:
+        case .cannotStart, .keepsEnding, .noSound, .songsFail, .driveNotRecorded, .driveNotCollected, .pageNotShown,
+            .pageUnreachable:
             return Told(pair: try fed(.input(.notice(Notice(problem))), to: .host), side: .host)
         }
     }

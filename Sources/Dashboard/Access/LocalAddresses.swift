@@ -1,37 +1,65 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import FoundationEssentials
+import Glibc
 import NIOCore
 
-/// The addresses of this device, for a URL that a phone can open.
+/// What the system says of this device's addresses.
 enum LocalAddresses {
-    /// What to print for a dashboard that listens at `host`: where that is every address, one that others can reach.
-    static func reachable(_ host: String, among addresses: [String] = all()) -> String {
-        switch host {
-        case "0.0.0.0": addresses.first { !$0.contains(":") } ?? "127.0.0.1"
-        case "::": addresses.first ?? "::1"
-        default: host
-        }
-    }
-
     /// An address as it stands in a URL.
     static func inURL(_ host: String) -> String { host.contains(":") ? "[\(host)]" : host }
 
-    /// Every address that another device could use, IPv4 first, those of home and car networks before others.
-    static func all() -> [String] {
-        // Without them the dashboard is still there for this device.
-        let devices = (try? System.enumerateDevices()) ?? []
-        return devices.compactMap { $0.address?.ipAddress }.filter(isUseful).sorted { rank($0) < rank($1) }
+    /// The addresses of interfaces that have a carrier (getifaddrs(3)), and the default routes.
+    static func now() -> ReachableAddress {
+        ReachableAddress(candidates: candidates(), waysOut: waysOut())
     }
 
-    /// No loopback, and none that means something on one link only.
-    private static func isUseful(_ address: String) -> Bool {
-        !DashboardAddress.isLoopback(address) && !address.hasPrefix("169.254.")
-            && !address.lowercased().hasPrefix("fe80:")
+    private static func candidates() -> [ReachableAddress.Candidate] {
+        var list: UnsafeMutablePointer<ifaddrs>?
+        // Without them the page is still there for this device.
+        guard getifaddrs(&list) == 0 else { return [] }
+        defer { freeifaddrs(list) }
+        var found: [ReachableAddress.Candidate] = []
+        var next = list
+        while let entry = next?.pointee {
+            next = entry.ifa_next
+            let wanted = UInt32(IFF_UP | IFF_RUNNING)
+            guard entry.ifa_flags & wanted == wanted, entry.ifa_flags & UInt32(IFF_LOOPBACK) == 0,
+                let address = text(of: entry.ifa_addr)
+            else { continue }
+            let name = String(cString: entry.ifa_name)
+            found.append(
+                ReachableAddress.Candidate(
+                    interface: name, address: address,
+                    isWireless: access("/sys/class/net/\(name)/phy80211", F_OK) == 0,
+                    isPointToPoint: entry.ifa_flags & UInt32(IFF_POINTOPOINT) != 0))
+        }
+        return found
     }
 
-    private static func rank(_ address: String) -> Int {
-        if address.contains(":") { return 3 }
-        if address.hasPrefix("192.168.") { return 0 }
-        return address.hasPrefix("10.") ? 1 : 2
+    private static func text(of address: UnsafeMutablePointer<sockaddr>?) -> String? {
+        guard let address else { return nil }
+        switch Int32(address.pointee.sa_family) {
+        case AF_INET:
+            return address.withMemoryRebound(to: sockaddr_in.self, capacity: 1) {
+                SocketAddress($0.pointee).ipAddress
+            }
+        case AF_INET6:
+            return address.withMemoryRebound(to: sockaddr_in6.self, capacity: 1) {
+                SocketAddress($0.pointee).ipAddress
+            }
+        default: return nil
+        }
+    }
+
+    /// The interfaces of the default routes for IPv4, by their metrics (proc_net(5)).
+    private static func waysOut() -> [String] {
+        guard let table = FileManager.default.contents(atPath: "/proc/net/route") else { return [] }
+        let rows = String(decoding: table, as: UTF8.self).split(separator: "\n").dropFirst().map { row in
+            row.split { $0 == "\t" || $0 == " " }
+        }
+        return rows.filter { $0.count > 7 && $0[1] == "00000000" && $0[7] == "00000000" }
+            .map { (name: String($0[0]), metric: Int($0[6]) ?? 0) }
+            .sorted { $0.metric < $1.metric }.map(\.name)
     }
 }

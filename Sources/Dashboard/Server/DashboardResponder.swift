@@ -8,11 +8,13 @@ import NIOCore
 
 /// Lets a request through the gate to the routes, and sees that every answer says what browsers may make of it.
 struct DashboardResponder: HTTPResponder {
+    private let dashboard: Dashboard
     private let gate: Gate
     private let connections: Connections
     private let routes: RouterResponder<DashboardContext>
 
     init(_ dashboard: Dashboard, _ gate: Gate, _ connections: Connections) {
+        self.dashboard = dashboard
         self.gate = gate
         self.connections = connections
         routes = DashboardRoutes(dashboard).responder
@@ -38,6 +40,7 @@ struct DashboardResponder: HTTPResponder {
             return Response(
                 status: .seeOther, headers: [.location: "/", .setCookie: cookies.setting(access: access)])
         case .pass(let right):
+            if right != .none, let address = context.openedAddress { await dashboard.wasOpened(at: address) }
             var context = context
             context.right = right
             do {
@@ -93,6 +96,15 @@ extension HTTPField.Name {
     private static func known(_ name: String) -> HTTPField.Name {
         guard let field = HTTPField.Name(name) else { preconditionFailure("\(name) is no name of a field") }
         return field
+    }
+}
+
+extension DashboardContext {
+    /// The address of this device that another device has opened. Nil where this device has.
+    fileprivate var openedAddress: String? {
+        guard let local = channel.localAddress?.ipAddress, local != channel.remoteAddress?.ipAddress else { return nil }
+        let address = local.hasPrefix("::ffff:") && local.contains(".") ? String(local.dropFirst(7)) : local
+        return DashboardAddress.isLoopback(address) ? nil : address
     }
 }
 

@@ -23,6 +23,8 @@ public enum HeadUnitProblem: Hashable, Sendable {
     case driveNotCollected(String)
     /// The page cannot be shown at its address, and why.
     case pageNotShown(at: String, cause: String)
+    /// No phone can open the page, since this device has no address in a network.
+    case pageUnreachable
     /// The radio has taken another adapter by itself.
     case otherAdapter(String, insteadOf: String)
     /// The radio had stopped advertising, and does so again.
@@ -89,6 +91,10 @@ public enum HeadUnitProblem: Hashable, Sendable {
             .stays(
                 Self.pageNotShownCode, "The page cannot be shown at \(address) yet: \(cause).",
                 "It is tried again by itself. If the address or port is wrong, name another one with --http.")
+        case .pageUnreachable:
+            .stays(
+                "pageUnreachable", "Phones cannot open the page: this device is in no network.",
+                "Connect it to the phones' network, or switch on its own Wi-Fi. The page follows by itself.")
         case .otherAdapter(let new, let old):
             .passes(
                 "radioRecovered", "\(old) is gone or does not answer; \(new) is used now.",

@@ -63,6 +63,8 @@ struct Page {
             await node.isShown(at: url, door: door)
             await node.send(.cleared(code: HeadUnitProblem.pageNotShownCode))
             await node.send(.page(url))
+        case .reachable(true): await node.send(.cleared(code: HeadUnitProblem.pageUnreachable.problem.code))
+        case .reachable(false): await node.send(.notice(Notice(.pageUnreachable)))
         case .notShown(let address, let cause):
             await node.send(.notice(Notice(.pageNotShown(at: address, cause: cause))))
         }

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Its objects may be used by every thread; its Swift interface does not say so yet.
+@preconcurrency import Dispatch
+import Glibc
+
+/// Watches this device's addresses, interfaces and routes by rtnetlink(7). What has changed is not read: the system is asked
+/// for all of it.
+final class NetworkWatch: Sendable {
+    private let source: any DispatchSourceRead
+
+    // The groups of linux/rtnetlink.h, which Glibc's module does not have.
+    private static let links: UInt32 = 0x1
+    private static let addresses: UInt32 = 0x10 | 0x100
+    private static let routes: UInt32 = 0x40 | 0x400
+
+    /// `struct sockaddr_nl` of linux/netlink.h.
+    private struct Address {
+        var family = sa_family_t(AF_NETLINK)
+        var padding: UInt16 = 0
+        var port: UInt32 = 0
+        var groups = NetworkWatch.links | NetworkWatch.addresses | NetworkWatch.routes
+    }
+
+    /// Begins to watch. `wake` is called when something has changed, often several times in a row. Nil where the system
+    /// does not allow it.
+    init?(wake: @escaping @Sendable () -> Void) {
+        let type = Int32(SOCK_RAW.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
+        // Protocol 0 is NETLINK_ROUTE.
+        let descriptor = socket(AF_NETLINK, type, 0)
+        guard descriptor >= 0 else { return nil }
+        var address = Address()
+        let bound = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(descriptor, $0, socklen_t(MemoryLayout<Address>.size))
+            }
+        }
+        guard bound == 0 else {
+            close(descriptor)
+            return nil
+        }
+        source = DispatchSource.makeReadSource(fileDescriptor: descriptor)
+        source.setEventHandler {
+            withUnsafeTemporaryAllocation(byteCount: 16 << 10, alignment: 1) { buffer in
+                // More than the kernel keeps for us is ENOBUFS, which is a change as well.
+                while true {
+                    let count = recv(descriptor, buffer.baseAddress, buffer.count, 0)
+                    guard count > 0 || count < 0 && errno == ENOBUFS else { break }
+                }
+            }
+            wake()
+        }
+        source.setCancelHandler { close(descriptor) }
+        source.activate()
+    }
+
+    deinit { source.cancel() }
+}
