@@ -78,6 +78,15 @@ def fill_queue(host: Program, start: Start) -> list[tuple[str, int]]:
     return queue_of(last(host))
 
 
+def begin_paused(start: Start, library: Path) -> tuple[Program, list[tuple[str, int]]]:
+    """A host that has played and is paused, with a full queue, so that its short songs cannot end yet."""
+    host = begin(start, library)
+    host.expect("snapshot", lambda event: event["isPlaying"])
+    host.say("pause")
+    host.expect("snapshot", lambda event: not event["isPlaying"])
+    return host, fill_queue(host, start)
+
+
 def is_away(host: Program, timeout: float = NOTICED) -> None:
     """Waits for the notice, and for the music to pause."""
     notice = host.expect("notice", lambda event: event["code"] in AWAY, timeout=timeout)
@@ -134,11 +143,7 @@ def test_songs_that_end_while_the_stick_is_away_do_not_empty_the_queue(start: St
     stick = make_stick(Memory)
     stick.fill([3.0] * (QUEUED + 1))
     stick.plug()
-    host = begin(start, stick.path)
-    host.expect("snapshot", lambda event: event["isPlaying"])
-    host.say("pause")
-    host.expect("snapshot", lambda event: not event["isPlaying"])
-    queue = fill_queue(host, start)
+    host, queue = begin_paused(start, stick.path)
     host.say("play")
     host.expect("snapshot", lambda event: event["isPlaying"])
     stick.pull()
@@ -227,11 +232,7 @@ def test_a_stick_that_fails_says_nothing_about_its_songs(
     stick = make_stick(kind)
     stick.fill([3.0] * (QUEUED + 1))
     stick.plug()
-    host = begin(start, stick.path)
-    host.expect("snapshot", lambda event: event["isPlaying"])
-    host.say("pause")
-    host.expect("snapshot", lambda event: not event["isPlaying"])
-    queue = fill_queue(host, start)
+    host, queue = begin_paused(start, stick.path)
     stick.fail()  # type: ignore[attr-defined]
     host.say("play")
     # mpv has the beginning of two songs in its memory.

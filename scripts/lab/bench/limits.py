@@ -19,7 +19,6 @@ class Limit:
     what: str
     measurement: str
     """What `scripts/bench --only` calls it."""
-    metrics: tuple[str, ...]
     value: Callable[[Results], float | None]
     """None where it has not been measured."""
     limit: float
@@ -33,7 +32,6 @@ class Limit:
 class Verdict:
     what: str
     measurement: str
-    metrics: tuple[str, ...]
     value: float
     limit: float
     unit: str
@@ -85,27 +83,26 @@ def _alone(place: Place) -> Callable[[Results], float | None]:
 
 
 def _limits() -> list[Limit]:
-    back = (way_back.CONNECTED, way_back.STATE, way_back.ROUND_TRIP)
     best_state = (way_back.STATE, ROADMESH, TUNED.name, "")
     found = [
         Limit(
             "state after a gap, as a share of bleak's on the same advertising and intervals",
-            "way-back", back, _ratio(best_state, (way_back.STATE, GATT, TUNED.name, "")), 1, quick=1.3,
+            "way-back", _ratio(best_state, (way_back.STATE, GATT, TUNED.name, "")), 1, quick=1.3,
         ),
         Limit(
             "state after a gap, with the capability: how many times faster than bleak, untuned",
-            "way-back", back,
+            "way-back",
             _ratio((way_back.STATE, GATT, INSTALLED.name, ""), (way_back.STATE, ROADMESH, CAPABILITY.name, "")),
             25, at_least=True,
         ),
         Limit(
             "state after a gap, all tuning: how many times faster than bleak, untuned",
-            "way-back", back, _ratio((way_back.STATE, GATT, INSTALLED.name, ""), best_state), 25,
+            "way-back", _ratio((way_back.STATE, GATT, INSTALLED.name, ""), best_state), 25,
             at_least=True, quick=10,
         ),
         Limit(
             "start to first state, with the capability",
-            "start", (start.METRIC,), _alone((start.METRIC, ROADMESH, CAPABILITY.name, "")), 700, unit="ms",
+            "start", _alone((start.METRIC, ROADMESH, CAPABILITY.name, "")), 700, unit="ms",
         ),
     ]  # fmt: skip
     for setting in (CAPABILITY, TUNED):
@@ -118,20 +115,20 @@ def _limits() -> list[Limit]:
         found += [
             Limit(
                 f"connected after a gap, {setting.title}, as a share of the bare socket's first round trip",
-                "way-back", back, _ratio(connected, trip), 1.05, quick=2 if is_tuned else None,
+                "way-back", _ratio(connected, trip), 1.05, quick=2 if is_tuned else None,
             ),
             Limit(
                 f"state after a gap, {setting.title}, later than connected",
-                "way-back", back, _difference(state, connected), 10, unit="ms",
+                "way-back", _difference(state, connected), 10, unit="ms",
             ),
             Limit(
                 f"a vote seen by all of 16 guests, {setting.title}, beyond two connection intervals",
-                "voting", (voting.SEEN, voting.BEYOND),
+                "voting",
                 _alone((voting.BEYOND, ROADMESH, setting.name, "16")), 20, unit="ms",
             ),
             Limit(
                 f"bytes of a vote, {setting.title}, as a share of JSON snapshots'",
-                "voting", (voting.BYTES, voting.SEEN, voting.BEYOND),
+                "voting",
                 _ratio((voting.BYTES, ROADMESH, setting.name, ""), (voting.BYTES, JSON, others.name, "")),
                 1 / 50, quick=1 / 40 if is_tuned else None, unit="share",
             ),
@@ -139,21 +136,20 @@ def _limits() -> list[Limit]:
     for phy in goodput.PROFILES:
         case = f"{phy} {LARGEST_MESSAGE}"
         ours = (ROADMESH, TUNED.name, case)
-        metrics = (goodput.METRIC, goodput.SHARE, goodput.LEFT)
         gatts = (goodput.METRIC, GATT, TUNED.name, f"{phy} {goodput.GATT_VALUE}")
         found += [
             Limit(
                 f"goodput on {phy}, as installed, as a share of the theory of the air",
-                "goodput", metrics, _alone((goodput.SHARE, ROADMESH, INSTALLED.name, case)), 0.97, unit="share",
+                "goodput", _alone((goodput.SHARE, ROADMESH, INSTALLED.name, case)), 0.97, unit="share",
                 at_least=True,
             ),
             Limit(
                 f"goodput on {phy}, all tuning, as a share of what the host's own advertising leaves of the theory",
-                "goodput", metrics, _alone((goodput.LEFT, *ours)), 0.97, unit="share", at_least=True, quick=0.85,
+                "goodput", _alone((goodput.LEFT, *ours)), 0.97, unit="share", at_least=True, quick=0.85,
             ),
             Limit(
                 f"goodput on {phy}, all tuning, times that of the GATT pair",
-                "goodput", metrics, _ratio((goodput.METRIC, *ours), gatts), 3, at_least=True, quick=2,
+                "goodput", _ratio((goodput.METRIC, *ours), gatts), 3, at_least=True, quick=2,
             ),
         ]  # fmt: skip
     return found
@@ -175,5 +171,5 @@ def verdicts(results: Results, quick: bool = False) -> list[Verdict]:
         limit = one.quick if quick else one.limit
         value = one.value(results)
         if limit is not None and value is not None:
-            found.append(Verdict(one.what, one.measurement, one.metrics, value, limit, one.unit, one.at_least))
+            found.append(Verdict(one.what, one.measurement, value, limit, one.unit, one.at_least))
     return found

@@ -128,7 +128,7 @@ def read(results: Path) -> dict[str, Cell]:
         name = test.partition("::")[2]
         cells[topic].ran.add(name)
         for trouble in (one for one in case if one.tag in ("failure", "error")):
-            # A test whose fixtures complain afterwards is there twice. A crash explains what the test has seen.
+            # A test is listed twice if its fixtures fail as well. A crash explains the failure of the test.
             if name not in cells[topic].failures or CRASH.search(reason(trouble)):
                 cells[topic].failures[name] = reason(trouble)
     return cells
@@ -210,7 +210,7 @@ def main() -> int:
         run(pair, arguments.workers, folder)
         outcome = pair.unusable or ", ".join(f"{topic} {cell}" for topic, cell in pair.cells.items())
         print(f"{number} of {len(pairs)}, {pair}, {time.monotonic() - began:.0f} s: {outcome}", file=sys.stderr)
-        # Whoever stops it has what is known so far.
+        # Written after each pair, so that an interrupted run leaves the results so far.
         (folder / "matrix.md").write_text(report(pairs[:number]) + "\n")
     print(report(pairs))
     return 0 if all(pair.works for pair in pairs) else EX_FAILED
