@@ -137,7 +137,8 @@ struct ArtworkLoaderTests {
             let task = Task { try await loader.artwork(at: server.url("/a")) }
             try await server.request("/a")
             // Tests that run at the same time can have thousands of descriptors open.
-            let descriptors = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap(Int32.init)
+            let descriptors = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap(
+                Int32.init)
             let connections = descriptors.filter { Self.peerPort(of: $0) == server.port }
             #expect(!connections.isEmpty && connections.allSatisfy { fcntl($0, F_GETFD) & FD_CLOEXEC != 0 })
             task.cancel()
