@@ -139,13 +139,13 @@ struct DemoStory: Sendable {
         stage.scene("The ride is over")
         car.say("end")
         _ = try await ana.next { $0.event == "peerDisconnected" && $0.reason == "goodbye" }
-        stage.tell("Dad's Car", "ends the session; Ana and Bob are told that it was no tunnel.")
+        stage.tell("Dad's Car", "ends the session; Ana and Bob see that it is over.")
         for guest in [ana, bob] { guest.say("quit") }
         StandardOutput.write(
             """
 
             Now on two devices with Bluetooth:
-              on one       roadmesh host "Dad's Car"
+              on one       roadmesh host "Dad's Car" --library ~/Music
               on another   roadmesh guest Ana
             """)
     }
