@@ -70,10 +70,10 @@ let package = Package(
         // One connection to a message bus, for all C that speaks D-Bus; no Swift imports it.
         .systemLibrary(name: "CLibDBus", pkgConfig: "dbus-1", providers: [.apt(["libdbus-1-dev"])]),
         .target(name: "CDBus", dependencies: ["CLibDBus"]),
-        // The C shim. It is imported by BLETransport alone.
+        // The headers of libbluetooth. No function of it is used, so there is no pkgConfig, which would link it.
         .systemLibrary(
-            name: "CLibBluetooth", path: "CBlueZ/libbluetooth", pkgConfig: "bluez",
-            providers: [.apt(["libbluetooth-dev"])]),
+            name: "CLibBluetooth", path: "CBlueZ/libbluetooth", providers: [.apt(["libbluetooth-dev"])]),
+        // The C shim. It is imported by BLETransport alone.
         .target(name: "CBlueZ", dependencies: ["CDBus", "CLibBluetooth", "CLibDBus"], path: "CBlueZ/shim"),
 
         // From the bottom up: an import points up this list, never down it.
