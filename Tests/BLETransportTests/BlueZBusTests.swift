@@ -3,6 +3,7 @@
 import FoundationEssentials
 import Glibc
 import MeshProtocol
+import TestSupport
 import Testing
 
 @testable import BLETransport
@@ -119,8 +120,7 @@ final class MessageBus {
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
         posix_spawn_file_actions_adddup2(&actions, descriptors[1], 3)
-        // What other tests listen on meanwhile would stay taken for as long as the child lives.
-        posix_spawn_file_actions_addclosefrom_np(&actions, 4)
+        for descriptor in descriptorsToClose(from: 4) { posix_spawn_file_actions_addclose(&actions, descriptor) }
         let failure = posix_spawnp(&child, "dbus-daemon", &actions, nil, &argv, environ)
         close(descriptors[1])
         process = child

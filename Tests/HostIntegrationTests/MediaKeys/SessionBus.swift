@@ -69,9 +69,10 @@ private func spawn(
     posix_spawn_file_actions_init(&actions)
     defer { posix_spawn_file_actions_destroy(&actions) }
     if let output { posix_spawn_file_actions_addopen(&actions, 1, output, O_WRONLY | O_CREAT | O_TRUNC, 0o600) }
-    // What other tests listen on meanwhile would stay taken for as long as the child lives.
     if let answer { posix_spawn_file_actions_adddup2(&actions, answer, 3) }
-    posix_spawn_file_actions_addclosefrom_np(&actions, answer == nil ? 3 : 4)
+    for descriptor in descriptorsToClose(from: answer == nil ? 3 : 4) {
+        posix_spawn_file_actions_addclose(&actions, descriptor)
+    }
     var argv = arguments.map { strdup($0) } + [nil]
     var given = (environment ?? []).map { strdup($0) } + [nil]
     defer { for text in argv + given { free(text) } }
