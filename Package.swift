@@ -179,12 +179,12 @@ let package = Package(
                 crypto, lifecycle, logging,
             ],
             swiftSettings: strict),
-        .target(name: "CReadline", linkerSettings: [.linkedLibrary("readline")]),
+        .target(name: "CEditLine", linkerSettings: [.linkedLibrary("edit")]),
         // What a person at a terminal sees and types, and what a program reads and writes in its place.
         .target(
             name: "TerminalUI",
             dependencies: [
-                "CReadline", "BLETransport", "MeshNode", "MeshSession", "DemocracyDJ", "MeshProtocol", asyncAlgorithms,
+                "CEditLine", "BLETransport", "MeshNode", "MeshSession", "DemocracyDJ", "MeshProtocol", asyncAlgorithms,
                 lifecycle, locks, logging,
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
@@ -192,8 +192,8 @@ let package = Package(
         .executableTarget(
             name: "roadmesh",
             dependencies: [
-                "BLETransport", "CoverArt", "Dashboard", "Diagnostics", "FieldTest", "HostIntegration", "MeshNode",
-                "MusicLibrary",
+                "BLETransport", "CoverArt", "Dashboard", "Diagnostics", "FieldTest", "HostIntegration",
+                "MeshNode", "MusicLibrary",
                 "MusicPlayer", "NodeStore", "TerminalUI", lifecycle,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Subprocess", package: "swift-subprocess"),

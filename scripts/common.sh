@@ -12,12 +12,15 @@ scratch=$cache/build
 # player, what steers it, a browser, and a reader of codes; what packages are made with, and installed into.
 build_packages=(
     g++ pkgconf libxml2 libbluetooth-dev libdbus-1-dev libsqlite3-dev libtag1-dev libsystemd-dev libqrencode-dev
-    libcurl4-openssl-dev libreadline-dev libsodium-dev libmosquitto-dev
+    libcurl4-openssl-dev libedit-dev libsodium-dev libmosquitto-dev
 )
+# Making a package needs these as well.
+package_packages=(binutils dpkg-dev patchelf python3)
 test_packages=(
-    bluez bluez-test-tools dbus build-essential flex bison bc libelf-dev libssl-dev xz-utils kmod debian-archive-keyring patchelf
-    python3 python3-venv mpv playerctl chromium-headless-shell zbar-tools
-    binutils debootstrap dpkg-dev systemd systemd-container util-linux procps
+    "${package_packages[@]}"
+    bluez bluez-test-tools dbus build-essential flex bison bc libelf-dev libssl-dev xz-utils kmod debian-archive-keyring
+    python3-venv mpv playerctl chromium-headless-shell zbar-tools
+    debootstrap systemd systemd-container util-linux procps
     avahi-daemon avahi-utils iproute2 strace mosquitto nats-server bindfs dosfstools
 )
 

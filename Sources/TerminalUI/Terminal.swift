@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import CReadline
+import CEditLine
 import Dispatch
 import Glibc
 
@@ -9,13 +9,14 @@ package enum Terminal {
     /// Whether standard input is what somebody types at a terminal.
     static var hasKeyboard: Bool { isatty(STDIN_FILENO) == 1 }
 
-    /// Whether standard input and output are a terminal that obeys escape codes.
+    /// Whether standard input and output are a terminal that obeys escape codes, and lines can be edited on it.
     package static func isLive(_ environment: [String: String]) -> Bool {
         hasKeyboard && isatty(STDOUT_FILENO) == 1 && !["", "dumb"].contains(environment["TERM"] ?? "")
+            && LineEditor.isAvailable
     }
 
-    /// Has the line editor take titles for UTF-8, whatever the system is set to. Before there is a second thread.
-    package static func speakUTF8() { creadline_speak_utf8() }
+    /// Sets the character type of the C library to UTF-8, whatever the system is set to. Call it before there is a second thread.
+    package static func speakUTF8() { ceditline_speak_utf8() }
 
     /// Whether colours are wanted: <https://no-color.org>.
     package static func usesColour(_ environment: [String: String]) -> Bool {
@@ -40,10 +41,10 @@ package enum Terminal {
 
     /// Has this program read every key and show what is typed. Its end gives the terminal back as it was: `quit`, the signals
     /// that end a node, `exit`. What stops the program on the spot does not, a crash or `kill -9`: then the shell does.
-    static func hold() { creadline_hold_terminal() }
+    static func hold() { ceditline_hold_terminal() }
 
     /// Gives the terminal back as it was before `hold`. Also for a signal handler.
-    static func release() { creadline_release_terminal() }
+    static func release() { ceditline_release_terminal() }
 
     /// Forgets what was typed and not entered, so that no shell takes it for its own.
     static func forgetTyping() { tcflush(STDIN_FILENO, TCIFLUSH) }

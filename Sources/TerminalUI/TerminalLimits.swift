@@ -26,6 +26,8 @@ enum TerminalLimits {
     static let foregroundMicroseconds: UInt32 = 200_000
     /// Lines that a key lists which what is typed may become: as many as leave the queue on view.
     static let listedCompletions = 12
+    /// Entered lines that the arrow keys bring back: more than a person types on one drive.
+    static let historyLines: Int32 = 1_000
     /// Log lines that wait to be shown: a screenful, the newest.
     static let waitingLogLines = 64
 }

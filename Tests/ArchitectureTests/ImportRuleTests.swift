@@ -18,7 +18,7 @@ struct ImportRuleTests {
     /// Modules of C, and the one room that each is for.
     private static let shims = [
         "CBlueZ": "BLETransport", "CTagLib": "MusicLibrary", "CQREncode": "Dashboard", "CSystemd": "HostIntegration",
-        "CClock": "Diagnostics", "CCapability": "Diagnostics", "CLibCurl": "CoverArt", "CReadline": "TerminalUI",
+        "CClock": "Diagnostics", "CCapability": "Diagnostics", "CLibCurl": "CoverArt", "CEditLine": "TerminalUI",
         "CMediaPlayer": "HostIntegration", "CAvahi": "LANRadio", "CMosquitto": "BrokerRadio", "CSodium": "MeshProtocol",
     ]
 

@@ -41,7 +41,7 @@ struct ShownTextTests {
         }
         #expect(ShownText.wrap("Ana has joined. " + name, to: 20).first == "Ana has joined.")
         #expect(ShownText.cut("> " + name, to: 9) == "> \u{1100}\u{1100}\u{1100}…")
-        let typed = TypedLine(prompt: "> ", text: name, cursor: name.utf8.count).shown(columns: 20)
+        let typed = TypedLine(text: name, cursor: name.utf8.count).shown(columns: 20)
         #expect(ShownText.width(typed.text) <= 20 && typed.column < 20)
     }
 

@@ -14,12 +14,24 @@ struct TypedLineTests {
             ("a\u{1B}[2Jb", 6, "> a[2Jb", 7),
         ])
     func window(text: String, cursor: Int, shown: String, column: Int) {
-        let line = TypedLine(prompt: "> ", text: text, cursor: cursor)
+        let line = TypedLine(text: text, cursor: cursor)
         #expect(line.shown(columns: 16) == (shown, column))
     }
 
     @Test("a cursor in the middle of a character or behind the end is none to trap on", arguments: [1, 99])
     func cursors(cursor: Int) {
-        #expect(TypedLine(prompt: "> ", text: "漢", cursor: cursor).shown(columns: 16).column == 4)
+        #expect(TypedLine(text: "漢", cursor: cursor).shown(columns: 16).column == 4)
+    }
+
+    @Test(
+        "a search of the history has the prompt that shells have",
+        arguments: [
+            ("unvote mile 3\nbck:vot", "(reverse-i-search)`vot': ", "unvote mile 3"),
+            ("\nbck?xyz", "(failed reverse-i-search)`xyz': ", ""), ("vote 2\nfwd:", "(i-search)`': ", "vote 2"),
+            ("vote 2", "> ", "vote 2"),
+        ])
+    func search(text: String, prompt: String, line: String) {
+        let typed = TypedLine(text: text, cursor: 0)
+        #expect(typed.prompt == prompt && typed.text == line)
     }
 }

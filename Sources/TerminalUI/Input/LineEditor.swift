@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import CReadline
+import CEditLine
 import Glibc
 import MeshProtocol
 
-/// Edits the line at a prompt as people expect it: GNU readline with its keys, its history and whatever `~/.inputrc` says. It
-/// neither reads nor draws, so it lives beside a panel that changes by itself. readline is one in a program, and so is this.
+/// Edits the line at a prompt as shells do: libedit with its keys, its history and the person's `~/.editrc`.
+///
+/// It neither reads the terminal nor draws, so the panel below the prompt can change at any time. There is one editor in a
+/// program.
 struct LineEditor {
     /// What a person has done.
     enum Event: Hashable {
@@ -20,49 +22,41 @@ struct LineEditor {
     /// The line that stands at the prompt.
     private(set) var typed = TypedLine()
 
-    init() {
-        creadline_begin(typed.prompt)
-    }
+    /// Whether this system can edit lines: libedit needs a pseudo-terminal, which a chroot may not have.
+    static let isAvailable = ceditline_begin(TerminalLimits.historyLines)
 
-    /// Takes what was typed. `completions` says what a line that has only begun may become.
+    /// Call it only if `isAvailable`.
+    init() { precondition(Self.isAvailable, "there is no pseudo-terminal for the line editor") }
+
+    /// Takes typed bytes. `completions` returns the lines that begin with its argument.
     mutating func take(_ bytes: ArraySlice<UInt8>, completions: (String) -> [String]) -> [Event] {
+        bytes.withUnsafeBufferPointer { ceditline_feed($0.baseAddress, $0.count) }
         var events: [Event] = []
-        var rest = bytes
-        while let first = rest.first {
-            // A key that completes is the first of its piece.
-            let piece = rest.prefix(1) + rest.dropFirst().prefix { $0 != Self.tab }
-            rest = rest.dropFirst(piece.count)
-            let lines = first == Self.tab ? completions(String(typed.text[..<typed.cursor])) : []
-            if first == Self.tab { Self.offer(lines) }
-            piece.withUnsafeBufferPointer { creadline_feed($0.baseAddress, $0.count) }
-            read(lines, &events)
-        }
-        return events
-    }
-
-    private static let tab = UInt8(ascii: "\t")
-
-    private mutating func read(_ offered: [String], _ events: inout [Event]) {
         while true {
-            let event = creadline_next()
+            let event = ceditline_next()
             switch event {
-            case creadline_entered: events.append(.entered(String(cString: creadline_line())))
-            case creadline_ended: events.append(.ended)
-            case creadline_listed: events.append(.listed(offered))
+            case ceditline_entered: events.append(.entered(String(cString: ceditline_line())))
+            case ceditline_ended: events.append(.ended)
+            case ceditline_completing: complete(completions, &events)
             default:
-                typed = TypedLine(
-                    prompt: String(cString: creadline_prompt()), text: String(cString: creadline_typed()),
-                    cursor: creadline_cursor())
-                return
+                typed = TypedLine(text: String(cString: ceditline_typed()), cursor: ceditline_cursor())
+                return events
             }
         }
     }
 
-    private static func offer(_ lines: [String]) {
-        let copies = lines.map { strdup($0) }
-        defer { for copy in copies { free(copy) } }
-        var pointers = copies.map { UnsafePointer<CChar>($0) }
-        creadline_offer(&pointers, pointers.count)
+    private func complete(_ completions: (String) -> [String], _ events: inout [Event]) {
+        let line = TypedLine(text: String(cString: ceditline_typed()), cursor: ceditline_cursor())
+        let lines = completions(String(line.text[..<line.cursor]))
+        guard let first = lines.first else { return }
+        ceditline_replace(lines.dropFirst().reduce(first, Self.commonPrefix))
+        if lines.count > 1 { events.append(.listed(lines)) }
+    }
+
+    /// The beginning that two lines have in common but for their case, as the first line has it.
+    private static func commonPrefix(_ one: String, _ other: String) -> String {
+        let common = zip(one, other).prefix { $0.lowercased() == $1.lowercased() }
+        return String(one.prefix(common.count))
     }
 }
 
@@ -74,12 +68,23 @@ struct TypedLine: Hashable {
 
     init() { cursor = text.startIndex }
 
-    /// The cursor is so many bytes behind the beginning.
-    init(prompt: String, text: String, cursor: Int) {
-        self.prompt = prompt
-        self.text = text
-        let place = text.utf8.index(text.startIndex, offsetBy: cursor, limitedBy: text.endIndex) ?? text.endIndex
-        self.cursor = String.Index(place, within: text.unicodeScalars) ?? text.endIndex
+    /// The text of the line editor. The cursor is `cursor` bytes behind its beginning. While a person searches the history, the
+    /// editor's own prompt and what is searched for follow the line (`CEditLine.h`, `ceditline_typed`).
+    init(text: String, cursor: Int) {
+        let parts = text.split(separator: "\n", maxSplits: 1, omittingEmptySubsequences: false)
+        self.text = String(parts.first ?? "")
+        if parts.count > 1 { prompt = Self.searchPrompt(parts[1]) }
+        let place =
+            self.text.utf8.index(self.text.startIndex, offsetBy: cursor, limitedBy: self.text.endIndex)
+            ?? self.text.endIndex
+        self.cursor = String.Index(place, within: self.text.unicodeScalars) ?? self.text.endIndex
+    }
+
+    /// The prompt that shells show during a search.
+    private static func searchPrompt(_ search: Substring) -> String {
+        let kind = search.hasPrefix("fwd") ? "i-search" : "reverse-i-search"
+        let failed = search.dropFirst(3).first == "?" ? "failed " : ""
+        return "(\(failed)\(kind))`\(search.dropFirst(4))': "
     }
 
     /// As much of it as fits, with the cursor in it, and the cursor's column.
