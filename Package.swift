@@ -163,6 +163,8 @@ let package = Package(
         .target(name: "CClock"),
         // The capabilities of a program's file.
         .target(name: "CCapability"),
+        // Rights that the programs that this one starts do without.
+        .target(name: "CConfine"),
         // What is good about a box, what is worth knowing and what is broken, and the changes that repair it.
         .target(
             name: "Diagnostics",
@@ -192,7 +194,7 @@ let package = Package(
         .executableTarget(
             name: "roadmesh",
             dependencies: [
-                "BLETransport", "CoverArt", "Dashboard", "Diagnostics", "FieldTest", "HostIntegration",
+                "BLETransport", "CConfine", "CoverArt", "Dashboard", "Diagnostics", "FieldTest", "HostIntegration",
                 "MeshNode", "MusicLibrary",
                 "MusicPlayer", "NodeStore", "TerminalUI", lifecycle,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),

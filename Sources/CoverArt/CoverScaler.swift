@@ -14,15 +14,19 @@ import Subprocess
 public actor CoverScaler {
     private let folder: String
     private let executable: String
+    private let launcher: [String]
     private let logger: Logger
     private var hasFailed = false
 
-    /// One that has a folder for drafts to itself, which need not be there.
+    /// One that has a folder for drafts to itself, which need not be there. `launcher` is a program with arguments that starts
+    /// the program after them with fewer rights; empty starts it directly.
     public init(
-        drafts folder: String, mpv executable: String = "mpv", logger: Logger = Logger(label: "roadmesh.covers")
+        drafts folder: String, mpv executable: String = "mpv", launcher: [String] = [],
+        logger: Logger = Logger(label: "roadmesh.covers")
     ) {
         self.folder = folder
         self.executable = executable
+        self.launcher = launcher
         self.logger = logger
     }
 
@@ -60,9 +64,12 @@ public actor CoverScaler {
         guard isWritten == true else { return fails("its draft is not written") }
         var problem: String?
         do {
-            let arguments = Self.arguments(executable, draft, kind, quality: quality, into: folder)
+            let words =
+                launcher + ["prlimit"] + Self.arguments(executable, draft, kind, quality: quality, into: folder)
+            // A launcher is a path, and prlimit a name.
+            let program: Executable = launcher.isEmpty ? .name(words[0]) : .path(.init(words[0]))
             let result = try await Subprocess.run(
-                .name("prlimit"), arguments: Arguments(arguments), output: .discarded, error: .discarded)
+                program, arguments: Arguments(Array(words.dropFirst())), output: .discarded, error: .discarded)
             if !result.terminationStatus.isSuccess { problem = "\(executable) ends with \(result.terminationStatus)" }
         } catch {
             problem = "\(error)"

@@ -14,7 +14,9 @@ public enum MusicSource: Sendable {
     case list([Song])
     /// A folder, and where mpv is that plays from it, as `MPVPlayer.find` says; nil for silence. `audioDevice` is one of
     /// mpv's names for where the sound goes; nil for the usual place. `playlist` is a file whose songs play where nobody asks.
-    case folder(String, mpv: String?, audioDevice: String? = nil, playlist: String? = nil)
+    /// `launcher` starts mpv with fewer rights (`MPVPlayer`).
+    case folder(
+        String, mpv: String?, launcher: [String] = [], audioDevice: String? = nil, playlist: String? = nil)
 
     /// Whether a path is that of a playlist, by its ending.
     public static func isPlaylist(_ path: String) -> Bool { MusicLibrary.isPlaylist(path) }
@@ -29,7 +31,7 @@ public enum MusicSource: Sendable {
         switch self {
         case .list(let songs):
             return Music(songs: songs, opens: DJLimits.openingSongs, search: try ListSearch(songs, logger: logger))
-        case .folder(let folder, let mpv, let audioDevice, let playlist):
+        case .folder(let folder, let mpv, let launcher, let audioDevice, let playlist):
             let library = try MusicLibrary(folder: folder, database: index, logger: logger)
             var start = LibraryStart(isComplete: isComplete)
             let running = Task { await library.run() }
@@ -39,7 +41,8 @@ public enum MusicSource: Sendable {
             // The queue is the guests': a library's songs are there to be chosen.
             return Music(
                 songs: start.songs, opens: 0, search: library, library: library, start: start, running: running,
-                playlist: playlist, listed: listed, mpv: mpv, audioDevice: audioDevice, logger: logger)
+                playlist: playlist, listed: listed, mpv: mpv, launcher: launcher, audioDevice: audioDevice,
+                logger: logger)
         }
     }
 }
@@ -60,6 +63,7 @@ public struct Music: Sendable {
     /// Those of its songs that are known so far.
     var listed: [Song.ID] = []
     var mpv: String?
+    var launcher: [String] = []
     var audioDevice: String?
     var logger = Logger(label: "roadmesh")
 
@@ -93,7 +97,7 @@ public struct Music: Sendable {
     private var player: MPVPlayer? {
         guard let mpv, let library else { return nil }
         return MPVPlayer(
-            executable: mpv, audioDevice: audioDevice, file: { await library.file(of: $0) },
+            executable: mpv, launcher: launcher, audioDevice: audioDevice, file: { await library.file(of: $0) },
             check: { await library.isAway(failing: $0) }, logger: logger)
     }
 

@@ -84,9 +84,11 @@ struct RoadMesh: AsyncParsableCommand {
 
     /// Runs the command, and ends with the contract's exit codes.
     static func main() async {
+        let arguments = Array(CommandLine.arguments.dropFirst())
+        if arguments.first == Confinement.argument { Confinement.run(Array(arguments.dropFirst())) }
+        Confinement.keepCapabilitiesHere()
         // A reader that closes its pipe must not end the music.
         signal(SIGPIPE, SIG_IGN)
-        let arguments = Array(CommandLine.arguments.dropFirst())
         // Before anything that takes time. `fieldtest record host` is a node as well.
         if !nodes.isDisjoint(with: arguments.prefix(3)) {
             EndingSignals.endAtOnce()

@@ -17,8 +17,7 @@ public actor MPVPlayer: MusicPlayer, Service {
     /// What keeps songs from being heard, and nil when that is over, for one listener. Only the latest is kept.
     public nonisolated let problems: AsyncStream<PlayerProblem?>
 
-    private let executable: String
-    private let arguments: [String]
+    private let command: [String]
     private let file: @Sendable (Song.ID) async -> String?
     private let check: @Sendable (Song.ID) async -> Bool
     private let limits: PlayerLimits
@@ -44,23 +43,27 @@ public actor MPVPlayer: MusicPlayer, Service {
     /// A player of the files that `file` knows: a path for a song, or nil where there is none. `executable` is mpv's
     /// path, as `find` gives it, and `audioDevice` one of its names for where the sound goes; nil for the usual place.
     /// `check` is asked about a song that cannot be played: true where the folder of all files is away, so that it says
-    /// nothing about the song.
+    /// nothing about the song. `launcher` is a program with arguments that starts the program after them with fewer rights; empty
+    /// starts mpv directly.
     public init(
-        executable: String, audioDevice: String? = nil, file: @escaping @Sendable (Song.ID) async -> String?,
+        executable: String, launcher: [String] = [], audioDevice: String? = nil,
+        file: @escaping @Sendable (Song.ID) async -> String?,
         check: @escaping @Sendable (Song.ID) async -> Bool = { _ in false },
         logger: Logger = Logger(label: "roadmesh.player")
     ) {
         let more = audioDevice.map { ["--audio-device=\($0)"] } ?? []
-        self.init(executable: executable, more: more, limits: .standard, file: file, check: check, logger: logger)
+        self.init(
+            executable: executable, launcher: launcher, more: more, limits: .standard, file: file, check: check,
+            logger: logger)
     }
 
     init(
-        executable: String, more: [String], limits: PlayerLimits, file: @escaping @Sendable (Song.ID) async -> String?,
+        executable: String, launcher: [String] = [], more: [String], limits: PlayerLimits,
+        file: @escaping @Sendable (Song.ID) async -> String?,
         check: @escaping @Sendable (Song.ID) async -> Bool = { _ in false },
         logger: Logger = Logger(label: "roadmesh.player")
     ) {
-        self.executable = executable
-        arguments = MPVArguments.all + more
+        command = launcher + [executable] + MPVArguments.all + more
         self.file = file
         self.check = check
         self.limits = limits
@@ -145,7 +148,7 @@ public actor MPVPlayer: MusicPlayer, Service {
         let number = starts
         let (lines, sink) = AsyncStream<[UInt8]>.makeStream(
             bufferingPolicy: .bufferingOldest(limits.waitingRequests))
-        let process = MPVProcess(executable: executable, arguments: arguments, limits: limits, lines: lines)
+        let process = MPVProcess(command: command, limits: limits, lines: lines)
         let task = Task {
             ended(
                 await process.run(started: { await self.started($0) }, hear: { await self.heard($0, from: number) }),

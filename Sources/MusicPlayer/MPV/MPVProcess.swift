@@ -20,8 +20,8 @@ struct MPVProcess: Sendable {
 
     private typealias Conversation = NIOAsyncChannel<[UInt8], ByteBuffer>
 
-    let executable: String
-    let arguments: [String]
+    /// The program and its arguments.
+    let command: [String]
     let limits: PlayerLimits
     /// Lines to send.
     let lines: AsyncStream<[UInt8]>
@@ -57,7 +57,7 @@ struct MPVProcess: Sendable {
         options.teardownSequence = end
         do {
             let result = try await Subprocess.run(
-                .path(.init(executable)), arguments: Arguments(arguments), platformOptions: options,
+                .path(.init(command[0])), arguments: Arguments(Array(command.dropFirst())), platformOptions: options,
                 input: .fileDescriptor(.init(rawValue: theirs), closeAfterSpawningProcess: true), output: .discarded,
                 error: .discarded
             ) { execution in

@@ -34,7 +34,7 @@ struct HostCommand: AsyncParsableCommand {
         let name = try checkedName(name)
         let (fairness, webGuests) = (fairness.policies, joining.webGuests)
         let address = try page.address(webGuests: webGuests)
-        let source = try music.source()
+        let source = try music.source(stateFolder: options.statePath())
         var parts = try options.node(
             .host, name: name, demands: joining.demands, page: address)
         let (pin, wifi) = (try joining.secret(), try joining.network())

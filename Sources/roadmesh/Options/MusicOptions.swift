@@ -28,7 +28,10 @@ struct MusicOptions: ParsableArguments {
         completion: .file())
     var library: String?
 
-    @Option(help: "What plays a folder's music, mpv where nothing is said; none keeps time without sound.")
+    @Option(
+        help: ArgumentHelp(
+            "What plays a folder's music, mpv where nothing is said; none keeps time without sound.",
+            valueName: "mpv|none"))
     var player: PlayerChoice?
 
     @Option(
@@ -51,8 +54,9 @@ struct MusicOptions: ParsableArguments {
 
     func validate() throws { try refuseEmpty([("--library <path>", library), ("--playlist <file>", playlist)]) }
 
-    /// What the options name, looked at: whatever is wrong with them is said before anything is opened.
-    func source() throws(SetupProblem) -> MusicSource {
+    /// What the options name, looked at: whatever is wrong with them is said before anything is opened. `stateFolder` is the
+    /// folder that the player must not read.
+    func source(stateFolder: String) throws(SetupProblem) -> MusicSource {
         guard let library else {
             guard playlist == nil else { throw Self.noFolder }
             return try list(DemoSongs.songs)
@@ -68,9 +72,12 @@ struct MusicOptions: ParsableArguments {
             throw SetupProblem(
                 .data, "\(wanted) cannot be read as a playlist; name a file that ends in .m3u, .m3u8 or .pls.")
         }
+        let launcher = Confinement.launcher(
+            stateFolder: stateFolder, allowed: [folder],
+            hasNetwork: Confinement.playsOverNetwork(ProcessInfo.processInfo.environment))
         return .folder(
-            folder, mpv: player == PlayerChoice.none ? nil : try MPVPlayer.find(), audioDevice: audioDevice,
-            playlist: wanted.map(NodeOptions.absolute))
+            folder, mpv: player == PlayerChoice.none ? nil : try MPVPlayer.find(), launcher: launcher,
+            audioDevice: audioDevice, playlist: wanted.map(NodeOptions.absolute))
     }
 
     /// Whether a path is that of a folder. A path without a file is a folder on a stick that is not plugged in yet, unless its

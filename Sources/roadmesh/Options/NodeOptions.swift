@@ -19,7 +19,9 @@ extension AdapterSettingsChoice: ExpressibleByArgument {}
 
 /// The options that every command has.
 struct NodeOptions: ParsableArguments {
-    @Option(help: "The radio: auto takes BlueZ where there is an adapter, else virtual.")
+    @Option(
+        help: ArgumentHelp(
+            "The radio: auto takes BlueZ where there is an adapter, else virtual.", valueName: "auto|bluez|virtual"))
     var radio: RadioChoice = .auto
 
     @Option(
@@ -32,7 +34,7 @@ struct NodeOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "Whether the node uses the network that it is in, beside Bluetooth, where avahi-daemon runs; without it, it does "
-                + "beside a Bluetooth adapter."))
+                + "beside a Bluetooth adapter.", valueName: "on|off"))
     var lan: LANChoice?
 
     @OptionGroup(title: "The broker")
@@ -41,7 +43,7 @@ struct NodeOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "Whether the node sets how fast its adapter advertises and links, where it has CAP_NET_ADMIN; it puts the former "
-                + "values back."))
+                + "values back.", valueName: "set|leave"))
     var adapterSettings: AdapterSettingsChoice = .set
 
     @Option(
@@ -103,7 +105,10 @@ struct NodeOptions: ParsableArguments {
                     loader: ArtworkLoader(
                         cache: kept.artworkFolder, userAgent: "RoadMesh/\(RoadMeshVersion.text)", logger: logger))
                 covers.own = art
-                covers.scaler = CoverScaler(drafts: kept.draftsFolder, logger: logger)
+                covers.scaler = CoverScaler(
+                    drafts: kept.draftsFolder,
+                    launcher: Confinement.launcher(
+                        stateFolder: kept.folder.path, allowed: [kept.draftsFolder]), logger: logger)
             } else {
                 covers.shelf = CoverShelf(folder: kept.coversFolder, logger: logger)
             }

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#define _GNU_SOURCE
+#include "CConfine.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <linux/audit.h>
+#include <linux/capability.h>
+#include <linux/filter.h>
+#include <linux/landlock.h>
+#include <linux/seccomp.h>
+#include <linux/securebits.h>
+
+// MARK: Capabilities
+
+static int set_capabilities(bool keeps_own)
+{
+    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+    struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = {{0}};
+    if (keeps_own && syscall(SYS_capget, &header, data) != 0)
+        return -errno;
+    for (size_t i = 0; i < _LINUX_CAPABILITY_U32S_3; i++)
+        data[i].inheritable = 0;
+    header.pid = 0;
+    return syscall(SYS_capset, &header, data) == 0 ? 0 : -errno;
+}
+
+int cconfine_keep_capabilities_here(void)
+{
+    if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) != 0)
+        return -errno;
+    return set_capabilities(true);
+}
+
+int cconfine_drop_capabilities(void)
+{
+    if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) != 0)
+        return -errno;
+    // Root's programs get root's capabilities unless this says otherwise. Without the right to say so, there are none to get.
+    prctl(PR_SET_SECUREBITS, SECBIT_NOROOT | SECBIT_NOROOT_LOCKED, 0, 0, 0);
+    return set_capabilities(false);
+}
+
+// MARK: Folders
+
+// Rights by the version of Landlock that added them.
+static const uint64_t file_rights =
+    LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_READ_FILE;
+static const uint64_t folder_rights =
+    LANDLOCK_ACCESS_FS_READ_DIR | LANDLOCK_ACCESS_FS_REMOVE_DIR | LANDLOCK_ACCESS_FS_REMOVE_FILE |
+    LANDLOCK_ACCESS_FS_MAKE_CHAR | LANDLOCK_ACCESS_FS_MAKE_DIR | LANDLOCK_ACCESS_FS_MAKE_REG |
+    LANDLOCK_ACCESS_FS_MAKE_SOCK | LANDLOCK_ACCESS_FS_MAKE_FIFO | LANDLOCK_ACCESS_FS_MAKE_BLOCK |
+    LANDLOCK_ACCESS_FS_MAKE_SYM;
+
+// Allows what is at `place`, below the folder `parent`. A link is left out: what it leads to is allowed where it is. What the
+// kernel cannot allow stays denied.
+static void allow(int rules, int parent, const char *place)
+{
+    int target = openat(parent, place, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    struct stat status;
+    if (target < 0)
+        return;
+    if (fstat(target, &status) == 0 && !S_ISLNK(status.st_mode)) {
+        struct landlock_path_beneath_attr rule = {
+            .allowed_access = S_ISDIR(status.st_mode) ? file_rights | folder_rights : file_rights,
+            .parent_fd = target,
+        };
+        syscall(SYS_landlock_add_rule, rules, LANDLOCK_RULE_PATH_BENEATH, &rule, 0);
+    }
+    close(target);
+}
+
+// Allows everything in the folder `parent` but `left_out`.
+static int allow_others(int rules, const char *parent, const char *left_out)
+{
+    DIR *folder = opendir(parent);
+    if (!folder)
+        return -errno;
+    for (struct dirent *entry; (entry = readdir(folder));)
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 && strcmp(entry->d_name, left_out) != 0)
+            allow(rules, dirfd(folder), entry->d_name);
+    closedir(folder);
+    return 0;
+}
+
+// Landlock allows folders and cannot deny one. So everything is allowed that is beside `folder` and beside its parents.
+static int allow_around(int rules, const char *folder)
+{
+    char parent[PATH_MAX];
+    for (const char *part = folder; (part = strchr(part, '/'));) {
+        size_t length = (size_t)(part - folder);
+        const char *name = ++part, *end = strchrnul(name, '/');
+        char left_out[NAME_MAX + 1];
+        if (end == name)
+            break;
+        if (length >= sizeof parent || (size_t)(end - name) >= sizeof left_out)
+            return -ENAMETOOLONG;
+        memcpy(parent, length ? folder : "/", length ? length : 1);
+        parent[length ? length : 1] = 0;
+        memcpy(left_out, name, (size_t)(end - name));
+        left_out[end - name] = 0;
+        int result = allow_others(rules, parent, left_out);
+        // A parent that this user cannot list has nothing in it that the user could name.
+        if (result != 0 && result != -EACCES)
+            return result;
+    }
+    return 0;
+}
+
+int cconfine_deny_folder(const char *folder, const char *const *allowed, size_t count)
+{
+    char *place = realpath(folder, NULL);
+    // What is not there needs no denial.
+    if (!place)
+        return errno == ENOENT ? 0 : -errno;
+    struct landlock_ruleset_attr attributes = {.handled_access_fs = file_rights | folder_rights};
+    int rules = (int)syscall(SYS_landlock_create_ruleset, &attributes, sizeof attributes, 0);
+    if (rules < 0) {
+        int failure = errno;
+        free(place);
+        return failure == ENOSYS || failure == EOPNOTSUPP ? -EOPNOTSUPP : -failure;
+    }
+    int result = allow_around(rules, place);
+    free(place);
+    for (size_t i = 0; result == 0 && i < count; i++)
+        allow(rules, AT_FDCWD, allowed[i]);
+    if (result == 0 && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
+        result = -errno;
+    if (result == 0 && syscall(SYS_landlock_restrict_self, rules, 0) != 0)
+        result = -errno;
+    close(rules);
+    return result;
+}
+
+// MARK: Network
+
+#if defined(__x86_64__)
+#define OWN_ARCHITECTURE AUDIT_ARCH_X86_64
+#elif defined(__aarch64__)
+#define OWN_ARCHITECTURE AUDIT_ARCH_AARCH64
+#endif
+
+int cconfine_deny_network(void)
+{
+#ifndef OWN_ARCHITECTURE
+    return -EOPNOTSUPP;
+#else
+    // socket(2) by its first argument, and io_uring, which makes sockets by itself. System calls of another architecture have
+    // other numbers, so there are none; the same for x32, whose numbers have bit 30.
+    enum { denied = SECCOMP_RET_ERRNO | EPERM, unknown = SECCOMP_RET_ERRNO | ENOSYS, family = SECCOMP_RET_ERRNO | EAFNOSUPPORT };
+    struct sock_filter filter[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, OWN_ARCHITECTURE, 1, 0),
+        BPF_STMT(BPF_RET | BPF_K, denied),
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, 0x40000000, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, denied),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_io_uring_setup, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, unknown),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_socket, 1, 0),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[0])),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 1 /* AF_UNIX */, 2, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 16 /* AF_NETLINK */, 1, 0),
+        BPF_STMT(BPF_RET | BPF_K, family),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog program = {.len = sizeof filter / sizeof *filter, .filter = filter};
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
+        return -errno;
+    if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) == 0)
+        return 0;
+    return errno == EINVAL || errno == ENOSYS ? -EOPNOTSUPP : -errno;
+#endif
+}

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Takes rights from this process and its children: capabilities (capabilities(7)), folders (landlock(7)) and network sockets
+// (seccomp(2)). Every function returns 0 or a negative errno.
+
+#ifndef CCONFINE_H
+#define CCONFINE_H
+
+#include <stddef.h>
+
+/// Clears the inheritable and the ambient capabilities: this process keeps its own, and programs that it starts get none. A
+/// program that root starts still gets root's.
+int cconfine_keep_capabilities_here(void);
+
+/// Drops all capabilities, also those that root gets when it starts a program.
+int cconfine_drop_capabilities(void);
+
+/// Denies access to `folder` and everything in it, except to the folders `allowed`, for this process and its children. Folders
+/// that are made beside `folder` or its parents later are denied as well. Returns -EOPNOTSUPP if the kernel has no Landlock.
+int cconfine_deny_folder(const char *folder, const char *const *allowed, size_t count);
+
+/// Denies sockets of every kind but Unix and netlink. Returns -EOPNOTSUPP if the kernel or this architecture has no filter.
+int cconfine_deny_network(void);
+
+#endif

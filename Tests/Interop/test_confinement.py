@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Programs that read files of strangers have no capability, no network, and no way to the node's key.
+
+The `mpv` of these tests writes down which rights it has. It does so as mpv would be started: to play, and to make a cover small."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from roadmesh_program.brokers import wait
+from roadmesh_program.fixtures import MakeGuest, Start
+from roadmesh_program.music import wav
+from test_covers import MADE, ask, host, pictures  # noqa: F401  (fixtures)
+from roadmesh_program.program import Program
+
+PROBE = """#!/usr/bin/python3
+import json, os, socket, sys
+
+def tried(action):
+    try:
+        action()
+        return "allowed"
+    except OSError as error:
+        return type(error).__name__ + ": " + os.strerror(error.errno)
+
+state, reports = os.environ["TEST_STATE"], os.environ["TEST_REPORTS"]
+kind = "cover" if "--vo=image" in sys.argv else "player"
+status = dict(line.split(":", 1) for line in open("/proc/self/status").read().splitlines())
+report = {
+    "capabilities": {key: int(status[key], 16) for key in ("CapInh", "CapPrm", "CapEff", "CapAmb")},
+    "key": tried(lambda: open(state + "/identity", "rb")),
+    "database": tried(lambda: open(state + "/roadmesh.sqlite", "rb")),
+    "folder": tried(lambda: os.listdir(state)),
+    "new file": tried(lambda: open(state + "/new", "wb")),
+    "key through the parent": tried(lambda: open(f"/proc/{os.getppid()}/root{state}/identity", "rb")),
+    "memory of the parent": tried(lambda: open(f"/proc/{os.getppid()}/mem", "rb")),
+    "internet": tried(lambda: socket.socket(socket.AF_INET)),
+    "internet 6": tried(lambda: socket.socket(socket.AF_INET6)),
+    "bluetooth": tried(lambda: socket.socket(socket.AF_BLUETOOTH, socket.SOCK_SEQPACKET, socket.BTPROTO_L2CAP)),
+    "unix": tried(lambda: socket.socket(socket.AF_UNIX)),
+    "own files": tried(lambda: open(sys.argv[-1], "rb")) if kind == "cover" else "allowed",
+}
+with open(reports + "/" + kind + ".part", "w") as file:
+    json.dump(report, file)
+os.rename(reports + "/" + kind + ".part", reports + "/" + kind)
+if kind == "player":
+    sys.stdin.read()
+"""
+
+ALLOWED = {"unix", "own files"}
+
+
+@pytest.fixture(autouse=True)
+def reports(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where the reports are; the program finds the probe as mpv."""
+    programs, reports = tmp_path / "programs", tmp_path / "reports"
+    programs.mkdir()
+    reports.mkdir()
+    probe = programs / "mpv"
+    probe.write_text(PROBE)
+    probe.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{programs}:/usr/bin:/bin")
+    monkeypatch.setenv("TEST_STATE", str(tmp_path / "car"))
+    monkeypatch.setenv("TEST_REPORTS", str(reports))
+    return reports
+
+
+def report_of(reports: Path, kind: str) -> dict[str, Any]:
+    wait(lambda: (reports / kind).exists(), f"a report of the {kind}", MADE)
+    report: dict[str, Any] = json.loads((reports / kind).read_text())
+    return report
+
+
+def check(report: dict[str, Any]) -> None:
+    assert set(report.pop("capabilities").values()) == {0}
+    assert {what for what, result in report.items() if result == "allowed"} == ALLOWED, report
+
+
+def test_the_player_has_no_capability_no_network_and_no_key(start: Start, tmp_path: Path, reports: Path) -> None:
+    music = tmp_path / "music"
+    music.mkdir()
+    wav(music / "mile.wav", 60, "Mile 1", "The Milestones")
+    start("host", "Dad's Car", "car", "--library", str(music), "--player", "mpv").expect("snapshot")
+    check(report_of(reports, "player"))
+
+
+def test_the_decoder_of_covers_has_none_either(host: Program, make_guest: MakeGuest, reports: Path) -> None:  # noqa: F811
+    ana = make_guest("Ana")
+    ana.join()
+    ask(ana, "n0")
+    check(report_of(reports, "cover"))
