@@ -16,7 +16,7 @@ from helpers import START, await_joined, shows_peers
 from lab import Box, Lab, Program
 
 ROOT = Path(os.environ.get("ROADMESH_ROOT", "/nowhere"))
-UNIT = ROOT / "lib/systemd/system/roadmesh-host.service"
+UNIT = ROOT / "usr/lib/systemd/system/roadmesh-host.service"
 
 pytestmark = pytest.mark.skipif("ROADMESH_ROOT" not in os.environ, reason="ROADMESH_ROOT names no root with the package")
 
