@@ -46,10 +46,13 @@ final class MQTTConnection: Sendable {
     let events: AsyncStream<MQTTEvent>
 
     private struct State: Sendable {
-        /// Nil when it is over, or was never there. libmosquitto takes calls from any thread.
-        nonisolated(unsafe) var handle: OpaquePointer?
         var isClosing = false
         var isConnected = false
+        var hasSaidGoodbye = false
+        /// Calls of `subscribe` and `publish` that libmosquitto has not returned from.
+        var calls = 0
+        /// Answers to calls that libmosquitto has not returned from: whether the broker grants them.
+        var early: [Int32: Bool] = [:]
         /// Subscriptions that the broker has not acknowledged, and messages that it has not, or that have not left where it does not do that.
         var asked: [Int32: String] = [:]
         var underWay: [Int32: @Sendable () -> Void] = [:]
@@ -60,10 +63,29 @@ final class MQTTConnection: Sendable {
         var fault: BrokerFault?
         var traffic = BrokerTraffic()
         /// Whether it is there, and the broker owes it nothing.
-        var isSettled: Bool { isConnected && !isClosing && asked.isEmpty && underWay.isEmpty }
+        var isSettled: Bool { isConnected && !isClosing && calls == 0 && asked.isEmpty && underWay.isEmpty }
+        /// Whether everything has left, and the broker is to hear so.
+        var mayLeave: Bool { isClosing && isConnected && calls == 0 && underWay.isEmpty && !hasSaidGoodbye }
+
+        /// Ends a call. Returns the answer if it is here already.
+        mutating func returned(_ number: Int32) -> Bool? {
+            calls -= 1
+            defer { if calls == 0 { early = [:] } }
+            return early.removeValue(forKey: number)
+        }
     }
 
+    /// libmosquitto calls back while it holds locks of its own, and `state` is taken then. So no call of libmosquitto is made
+    /// while `state` is held.
     private let state = NIOLockedValueBox(State())
+    /// Nil when it is over, or was never there. Held by other threads than the connection's own during a call, so that it is not
+    /// destroyed meanwhile. No callback takes it.
+    private let handle = NIOLockedValueBox(Handle())
+
+    private struct Handle: Sendable {
+        /// libmosquitto takes calls from any thread.
+        nonisolated(unsafe) var pointer: OpaquePointer?
+    }
     private let sink: AsyncStream<MQTTEvent>.Continuation
     private let options: Options
     private static let isLibraryLoaded = NIOLockedValueBox(false)
@@ -89,13 +111,15 @@ final class MQTTConnection: Sendable {
     // MARK: For its owner, on any thread
 
     func subscribe(_ filter: String) {
-        state.withLockedValue { state in
-            var number: Int32 = 0
-            guard let handle = state.handle, state.isConnected,
-                mosquitto_subscribe(handle, &number, filter, options.quality.rawValue) == 0
-            else { return }
-            state.asked[number] = filter
+        let quality = options.quality
+        let number = call { mosquitto_subscribe($0, $1, filter, quality.rawValue) }
+        guard let number else { return }
+        let answer = state.withLockedValue { state in
+            let answer = state.returned(number)
+            if answer == nil { state.asked[number] = filter }
+            return answer
         }
+        if let answer { granted(filter, answer) }
     }
 
     /// Publishes. Whether it will leave; `taken` is called when the broker has acknowledged it, or when it has left where the broker does
@@ -104,14 +128,36 @@ final class MQTTConnection: Sendable {
     func publish(
         _ topic: String, _ payload: [UInt8], isRetained: Bool = false, taken: @escaping @Sendable () -> Void = {}
     ) -> Bool {
-        state.withLockedValue { state in
+        let quality = options.quality
+        let number = call {
+            mosquitto_publish($0, $1, topic, Int32(payload.count), payload, quality.rawValue, isRetained)
+        }
+        guard let number else { return false }
+        let isTaken = state.withLockedValue { state in
+            // Nobody calls `taken` any more when the connection is over.
+            let isTaken = state.returned(number) != nil || !state.isConnected
+            if !isTaken { state.underWay[number] = taken }
+            return isTaken
+        }
+        if isTaken { taken() }
+        leave()
+        return true
+    }
+
+    /// Calls libmosquitto while it is connected. Returns the number of the message, or nil if it was not taken.
+    private func call(_ body: (OpaquePointer, UnsafeMutablePointer<Int32>) -> Int32) -> Int32? {
+        handle.withLockedValue { handle in
+            guard let pointer = handle.pointer else { return nil }
+            let mayCall = state.withLockedValue { state in
+                guard state.isConnected, !state.isClosing else { return false }
+                state.calls += 1
+                return true
+            }
+            guard mayCall else { return nil }
             var number: Int32 = 0
-            guard let handle = state.handle, state.isConnected, !state.isClosing,
-                mosquitto_publish(
-                    handle, &number, topic, Int32(payload.count), payload, options.quality.rawValue, isRetained) == 0
-            else { return false }
-            state.underWay[number] = taken
-            return true
+            if body(pointer, &number) == 0 { return number }
+            state.withLockedValue { _ = $0.returned(0) }
+            return nil
         }
     }
 
@@ -120,30 +166,39 @@ final class MQTTConnection: Sendable {
 
     /// Ends it, after what was published.
     func close() {
-        state.withLockedValue { state in
-            guard !state.isClosing else { return }
-            state.isClosing = true
-            Self.leave(state)
-        }
+        state.withLockedValue { $0.isClosing = true }
+        leave()
     }
 
     /// Says goodbye when the broker has everything: once that is said, libmosquitto takes the next packet that arrives for a fault
-    /// and drops what has not left.
-    private static func leave(_ state: State) {
-        guard let handle = state.handle, state.isClosing, state.isConnected, state.underWay.isEmpty else { return }
-        // It wakes the thread.
-        mosquitto_disconnect(handle)
+    /// and drops what has not left. Not for callbacks.
+    private func leave() {
+        handle.withLockedValue { handle in
+            guard let pointer = handle.pointer else { return }
+            let leaves = state.withLockedValue { state in
+                defer { state.hasSaidGoodbye = state.hasSaidGoodbye || state.mayLeave }
+                return state.mayLeave
+            }
+            guard leaves else { return }
+            // It wakes the thread.
+            mosquitto_disconnect(pointer)
+        }
     }
 
     // MARK: The thread
 
     private func run() {
         let fault = converse()
-        let (handle, waiting, complaint) = state.withLockedValue { state in
-            defer { (state.handle, state.isConnected, state.underWay) = (nil, false, [:]) }
-            return (state.handle, Array(state.underWay.values), state.complaint)
+        let (waiting, complaint) = state.withLockedValue { state in
+            defer { (state.isConnected, state.underWay) = (false, [:]) }
+            return (Array(state.underWay.values), state.complaint)
         }
-        if let handle { mosquitto_destroy(handle) }
+        // Waits for calls of other threads. No callback comes after it.
+        let ended = handle.withLockedValue { handle in
+            defer { handle.pointer = nil }
+            return handle.pointer
+        }
+        if let ended { mosquitto_destroy(ended) }
         for taken in waiting { taken() }
         sink.yield(.ended(fault.explained(by: complaint)))
         sink.finish()
@@ -156,7 +211,7 @@ final class MQTTConnection: Sendable {
         guard let handle = mosquitto_new(options.client, true, Unmanaged.passUnretained(self).toOpaque()) else {
             return BrokerFault(.unreachable, "no memory")
         }
-        state.withLockedValue { $0.handle = handle }
+        self.handle.withLockedValue { $0.pointer = handle }
         if let fault = prepare(handle) { return fault }
         let server = options.broker.servers[options.server]
         let begun = mosquitto_connect_async(
@@ -167,8 +222,10 @@ final class MQTTConnection: Sendable {
         while true {
             let patience = state.withLockedValue { $0.isSettled } ? BrokerLimits.sleep : BrokerLimits.look
             let code = mosquitto_loop(handle, Int32(patience.components.seconds * 1_000), 1)
+            leave()
+            let socket = mosquitto_socket(handle)
             let (isConnected, isClosing, refusal, fault, isWaiting) = state.withLockedValue { state in
-                state.traffic.note(mosquitto_socket(handle))
+                state.traffic.note(socket)
                 return (
                     state.isConnected, state.isClosing, state.refusal, state.fault,
                     !state.isConnected || !state.asked.isEmpty
@@ -227,15 +284,20 @@ final class MQTTConnection: Sendable {
         state.withLockedValue { state in
             guard code == 0 else { return state.refusal = code }
             state.isConnected = true
-            // It was closed meanwhile.
-            Self.leave(state)
         }
         if code == 0 { tell(.connected) }
     }
 
     private func granted(_ number: Int32, _ isGranted: Bool) {
-        let filter = state.withLockedValue { $0.asked.removeValue(forKey: number) }
-        guard let filter else { return }
+        let filter = state.withLockedValue { state in
+            let filter = state.asked.removeValue(forKey: number)
+            if filter == nil, state.calls > 0 { state.early[number] = isGranted }
+            return filter
+        }
+        if let filter { granted(filter, isGranted) }
+    }
+
+    private func granted(_ filter: String, _ isGranted: Bool) {
         guard !isGranted else { return tell(.granted(filter)) }
         // A server that is about to change its leader says so too: another connection may be granted it.
         state.withLockedValue {
@@ -245,8 +307,9 @@ final class MQTTConnection: Sendable {
 
     private func published(_ number: Int32) {
         let taken = state.withLockedValue { state in
-            defer { Self.leave(state) }
-            return state.underWay.removeValue(forKey: number)
+            let taken = state.underWay.removeValue(forKey: number)
+            if taken == nil, state.calls > 0 { state.early[number] = true }
+            return taken
         }
         taken?()
     }
