@@ -121,7 +121,9 @@ extension Doctor {
         case .isNewer:
             return Finding(
                 .databaseNewer, .broken, "The database \(file) was made by a newer roadmesh.",
-                meaning: away + " Use the newer program again, or another folder with --state.",
+                meaning:
+                    "A node does not start with it, and leaves it as it is. Install the newer version again, or name "
+                    + "another folder with --state.",
                 command: "sudo apt-get install roadmesh")
         case .isUnreadable(let cause):
             return Finding(

@@ -15,7 +15,7 @@ public final class NodeStore: Sendable {
     public struct Opened: Sendable {
         /// The store.
         public let store: NodeStore
-        /// Where the database is now that was damaged, or of a newer program. Nil where all is well.
+        /// Where the database is now that was damaged. Nil where all is well.
         public let setAside: String?
     }
 
@@ -53,8 +53,8 @@ public final class NodeStore: Sendable {
 
     deinit { idle.withLockedValue { $0.task?.cancel() } }
 
-    /// Opens the database of a folder that exists, or makes it. One that is damaged or of a newer program is set aside,
-    /// never deleted, and a new one is begun. `now` is for its name.
+    /// Opens the database of a folder that exists, or makes it. One that is damaged is set aside, never deleted, and a new one is
+    /// begun; `now` is for its name. Throws `.newer`, and changes nothing, if a newer program made the database.
     public static func open(
         folder: String, now: Date, logger: Logger = Logger(label: "roadmesh.store")
     ) throws(NodeStoreError) -> Opened {

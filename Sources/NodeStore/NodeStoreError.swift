@@ -18,6 +18,8 @@ public struct NodeStoreError: Error, Hashable, Sendable {
         /// The folder, the database or its log was removed or changed by somebody else while the store was open: what was
         /// written may be gone. It stays so until the files are back as they were, or the store is opened again.
         case vanished
+        /// A newer roadmesh made the database. It is unchanged.
+        case newer
         /// Anything else: a broken disk, or a mistake of ours.
         case failed
     }
@@ -62,12 +64,14 @@ extension NodeStoreError {
 
     /// What an error says, without the statement that has failed.
     private static func text(of error: any Error) -> String {
+        if error is NewerSchema { return "it was made by a newer roadmesh" }
         guard let error = error as? DatabaseError else { return "\(error)" }
         return error.message ?? "SQLite error \(error.resultCode.rawValue)"
     }
 
     private static func code(of error: any Error, _ folder: String, _ db: Database?) -> Code {
         if let problem = error as? SystemProblem { return code(ofSystem: problem.code) }
+        if error is NewerSchema { return .newer }
         guard let error = error as? DatabaseError else { return .failed }
         switch error.resultCode {
         case .SQLITE_FULL: return .diskFull

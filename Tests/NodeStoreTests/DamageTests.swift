@@ -11,7 +11,7 @@ extension StoreTests {
     struct DamageTests {
         /// What may be wrong with the file of a database that was in use.
         enum Harm: CaseIterable {
-            case garbage, halved, cutInItsHead, flippedHead, flippedPages, wrongSchema, newer, foreign
+            case garbage, halved, cutInItsHead, flippedHead, flippedPages, wrongSchema, foreign
 
             func apply(to path: String) throws {
                 var bytes = try Bytes(of: path).main
@@ -24,7 +24,6 @@ extension StoreTests {
                 case .flippedPages: for index in middle..<middle + 8_192 { bytes[index] ^= 0xFF }
                 case .wrongSchema:
                     return try execute("ALTER TABLE conversation RENAME COLUMN accepted TO rejected", path)
-                case .newer: return try execute("INSERT INTO grdb_migrations VALUES ('2: from tomorrow')", path)
                 case .foreign:
                     try? FileManager.default.removeItem(atPath: path)
                     return try execute("CREATE TABLE peer (name TEXT); INSERT INTO peer VALUES ('Ana')", path)
@@ -89,7 +88,7 @@ extension StoreTests {
             try await expectSetAside(in: shelf)
         }
 
-        @Test("keeps what is in its log", arguments: [Harm.garbage, .halved, .flippedPages, .wrongSchema, .newer])
+        @Test("keeps what is in its log", arguments: [Harm.garbage, .halved, .flippedPages, .wrongSchema])
         func setAsideWithLog(harm: Harm) async throws {
             let shelf = try await usedShelf(withLog: true)
             defer { shelf.clear() }
@@ -113,6 +112,24 @@ extension StoreTests {
             #expect(try again.store.contents().host == record)
             #expect(try Bytes(of: aside) == before)
             again.store.close()
+        }
+
+        @Test("of a newer program is refused, and stays as it is")
+        func newer() async throws {
+            let shelf = try await usedShelf()
+            defer { shelf.clear() }
+            let database = try DatabaseQueue(path: shelf.path)
+            try await database.write { db in
+                try db.execute(sql: "INSERT INTO grdb_migrations VALUES ('99: from tomorrow')")
+            }
+            try database.close()
+            let before = try Bytes(of: shelf.path)
+            let error = #expect(throws: NodeStoreError.self) { try shelf.opened() }
+            #expect(error?.code == .newer)
+            #expect(try Bytes(of: shelf.path) == before)
+            #expect(
+                try FileManager.default.contentsOfDirectory(atPath: shelf.folder).allSatisfy { !$0.contains("damaged") }
+            )
         }
 
         @Test("a log that is not in the database yet is no damage")

@@ -160,7 +160,7 @@ extension StoreTests {
             #expect(try DriveStore.read(in: shelf.folder) == nil)
         }
 
-        @Test("drives of a newer roadmesh are set aside, not added to")
+        @Test("drives of a newer roadmesh are neither added to nor read nor moved")
         func newer() throws {
             let shelf = try Shelf()
             defer { shelf.clear() }
@@ -171,11 +171,13 @@ extension StoreTests {
                     try db.execute(sql: "INSERT INTO grdb_migrations (identifier) VALUES ('99: of tomorrow')")
                 }
             }
-            let store = try DriveStore.record(in: shelf.folder, now: Shelf.now)
-            #expect(try store.drives().isEmpty)
-            #expect(store.setAside?.contains("fieldtest.damaged-") == true)
+            let recorded = #expect(throws: NodeStoreError.self) {
+                try DriveStore.record(in: shelf.folder, now: Shelf.now)
+            }
+            let read = #expect(throws: NodeStoreError.self) { try DriveStore.read(in: shelf.folder) }
+            #expect(recorded?.code == .newer && read?.code == .newer)
             let names = try FileManager.default.contentsOfDirectory(atPath: shelf.folder)
-            #expect(names.contains { $0.hasPrefix("fieldtest.damaged-") })
+            #expect(names.allSatisfy { !$0.contains("damaged") })
         }
     }
 }

@@ -101,7 +101,7 @@ extension NetworkError {
             case .readOnly: .storageReadOnly
             case .busy: .storageBusy
             case .vanished: .storageVanished
-            case .failed: .storageFailed(cause: error.cause)
+            case .newer, .failed: .storageFailed(cause: error.cause)
             }
     }
 }

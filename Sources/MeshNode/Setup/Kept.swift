@@ -43,10 +43,22 @@ public final class Kept: Sendable {
             store = try NodeStore.open(folder: folder.path, now: Date(), idleTime: idleTime, logger: logger)
             contents = try store.store.contents()
         } catch {
+            if let problem = SetupProblem.newer(error, in: folder.path) { throw problem }
             throw SetupProblem(
                 .cannotCreate,
                 "Cannot use the database in \(folder.path) (\(error.cause)); make room and make it writable, or name another "
                     + "folder with --state.")
         }
+    }
+}
+
+extension SetupProblem {
+    /// What to do about a database in `folder` that a newer program made; nil for any other error.
+    public static func newer(_ error: NodeStoreError?, in folder: String) -> SetupProblem? {
+        guard error?.code == .newer else { return nil }
+        return SetupProblem(
+            .cannotCreate,
+            "A database in \(folder) was made by a newer roadmesh. Install that version again, or name another folder with "
+                + "--state.")
     }
 }

@@ -32,7 +32,7 @@ public final class DriveStore: Sendable {
     // MARK: Opening
 
     /// Opens the drives of a folder to record another one, or makes the database. One that is damaged is set aside, never
-    /// deleted. `now` is for its name.
+    /// deleted. Throws `.newer` if a newer program made the database. `now` is for the name of a damaged one.
     public static func record(in folder: String, now: Date) throws(NodeStoreError) -> DriveStore {
         try NodeStoreError.wrapping(folder) {
             let lock = try takeLock(folder)
@@ -53,6 +53,7 @@ public final class DriveStore: Sendable {
             }
             let configuration = DatabaseOpening.configuration(name)
             let database = try DatabaseQueue(path: files.path, configuration: configuration)
+            guard try !database.read(DriveSchema.migrator.hasBeenSuperseded) else { throw NewerSchema() }
             try DriveSchema.migrator.migrate(database)
             return DriveStore(database, folder: folder, lock: nil, setAside: nil)
         }

@@ -12,7 +12,7 @@ struct DatabaseOpening {
     let now: Date
 
     /// The database, what `read` finds in it once its tables are there, and what was set aside for it. What `read` throws
-    /// may say that the database is damaged.
+    /// may say that the database is damaged. Throws `NewerSchema`, and changes nothing, if a newer program made the database.
     func open<Value>(
         _ read: (Database) throws -> Value
     ) throws -> (database: DatabaseQueue, value: Value, setAside: Damage?) {
@@ -91,13 +91,12 @@ struct DatabaseOpening {
         do {
             return try body()
         } catch let error where Damage.isMeant(by: error) {
-            let reason = error is NewerSchema ? "was made by a newer roadmesh" : "is damaged (\(error))"
-            throw try files.setAside(reason, now: now)
+            throw try files.setAside("is damaged (\(error))", now: now)
         }
     }
 }
 
-/// A newer program has been here.
+/// The database was made by a newer program. It is not damaged, so it stays where it is.
 struct NewerSchema: Error {}
 
 /// A database was set aside.
@@ -107,10 +106,10 @@ struct Damage: Error {
     /// What was the matter with it.
     var reason: String
 
-    /// Whether an error says that a database is not one, or not ours: no disk that is full or cannot be written is told
+    /// Whether an error says that a database is not one, or another program's: no disk that is full or cannot be written is told
     /// by one of these.
     static func isMeant(by error: any Error) -> Bool {
-        if error is ForeignValue || error is NewerSchema { return true }
+        if error is ForeignValue { return true }
         guard let error = error as? DatabaseError else { return false }
         return [.SQLITE_NOTADB, .SQLITE_CORRUPT, .SQLITE_ERROR, .SQLITE_CONSTRAINT, .SQLITE_MISMATCH]
             .contains(error.resultCode)

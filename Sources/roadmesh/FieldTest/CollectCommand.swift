@@ -55,11 +55,12 @@ struct CollectCommand: AsyncParsableCommand {
             let store = try DriveStore.record(in: folder, now: Date())
             if let path = store.setAside {
                 StandardError.write(
-                    "roadmesh: The drives here are damaged, or of a newer roadmesh. They are kept as \(path); a new list "
+                    "roadmesh: The drives here are damaged. They are kept as \(path); a new list "
                         + "begins.")
             }
             return store
         } catch {
+            if let problem = SetupProblem.newer(error as? NodeStoreError, in: folder) { throw problem }
             let cause = (error as? NodeStoreError)?.cause ?? "the folder cannot be made"
             throw SetupProblem(
                 .cannotCreate,

@@ -92,7 +92,7 @@ extension RecordingOptions.Checked {
             let store = try DriveStore.record(in: kept.path, now: Date())
             if let path = store.setAside {
                 StandardError.write(
-                    "roadmesh: The drives recorded before are damaged, or of a newer roadmesh. They are kept as \(path); a "
+                    "roadmesh: The drives recorded before are damaged. They are kept as \(path); a "
                         + "new list begins.")
             }
             let recording = try DriveRecording(
@@ -108,6 +108,7 @@ extension RecordingOptions.Checked {
             }
             return [recording, uplink]
         } catch {
+            if let problem = SetupProblem.newer(error, in: kept.path) { throw problem }
             throw SetupProblem(
                 .cannotCreate,
                 "The drive cannot be recorded in \(kept.path) (\(error.cause)); make room and make it writable, or name "
