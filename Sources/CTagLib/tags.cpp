@@ -33,9 +33,9 @@ public:
     LimitedStream(const char *path, const ctaglib_tags_limits &limits, bool hasName)
         : FileStream(path, true), bytes(limits.read_bytes), small(limits.small_reads), hasName(hasName) {}
 
-    TagLib::FileName name() const { return hasName ? FileStream::name() : ""; }
+    TagLib::FileName name() const override { return hasName ? FileStream::name() : ""; }
 
-    ByteVector readBlock(unsigned long length) {
+    ByteVector readBlock(unsigned long length) override {
         if (length <= smallRead) {
             if (small == 0) return ByteVector();
             small -= 1;

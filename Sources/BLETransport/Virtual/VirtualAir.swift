@@ -103,9 +103,9 @@ public struct VirtualAir: Hashable, Sendable {
         defer { closedir(folder) }
         var addresses: [String] = []
         while let entry = readdir(folder), addresses.count < RadioLimits.scanResults {
-            let name = withUnsafePointer(to: &entry.pointee.d_name) {
-                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-            }
+            // A name may be shorter than the array that holds it, so it is read in place.
+            guard let offset = MemoryLayout<dirent>.offset(of: \.d_name) else { continue }
+            let name = String(cString: UnsafeRawPointer(entry).advanced(by: offset).assumingMemoryBound(to: CChar.self))
             if name.hasSuffix(".ear") { addresses.append(String(name.dropLast(4))) }
         }
         return addresses
