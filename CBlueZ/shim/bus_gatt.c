@@ -227,6 +227,7 @@ static bool ask(cbluez_bus *bus, DBusMessage *call, int kind, size_t number, cbl
     for (size_t i = 0; i < BUS_QUESTIONS; i++) {
         bus_question *question = &bus->application.questions[i];
         if (question->call) continue;
+        *question = (bus_question){0};
         take_options(call, event, question);
         if (event->path[0] == '\0') break;
         question->call = dbus_message_ref(call);

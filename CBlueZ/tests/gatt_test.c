@@ -124,6 +124,12 @@ static void test_reads(world *w) {
     event = ask(w, 0, "ReadValue", "[device <o " DEVICE "> offset <q 3>]", CBLUEZ_EVENT_GATT_READ);
     CHECK_NUMBER(cbluez_bus_answer_read(w->bus, event.request, value, sizeof value), 0);
     expect_answer(w, "org.bluez.Error.InvalidOffset");
+    // The offset of a read that was refused is none of the next one's.
+    check_result(w, w->bluez, PATH "/service/characteristic0", CHARACTERISTIC, "ReadValue", "a{sv}", "[offset <q 1>]",
+                 "org.bluez.Error.Failed");
+    event = ask(w, 0, "ReadValue", "[device <o " DEVICE ">]", CBLUEZ_EVENT_GATT_READ);
+    CHECK_NUMBER(cbluez_bus_answer_read(w->bus, event.request, value, sizeof value), 0);
+    expect_answer(w, "[129 0]");
 }
 
 static void test_descriptors(world *w) {
