@@ -162,6 +162,17 @@ struct NodeEventJSONTests {
         #expect(String(decoding: try encoder.encode(TimedEvent(event, at: 1.5)), as: UTF8.self) == json)
     }
 
+    @Test("what a terminal would obey, and what turns text, is escaped")
+    func hiddenCharacters() throws {
+        let name = "a\u{7F}\u{85}\u{9B}31m\u{202E}\u{2066}\u{200F}\u{061C}\u{2028}é漢🚗"
+        var lines = EventLines()
+        for text in [JSONLine.text([name]), lines.text(.peerConnected(Peer(id: "b2", name: name)), at: 1.5)] {
+            #expect(
+                text.contains(#"a\u007f\u0085\u009b31m\u202e\u2066\u200f\u061c\u2028é漢🚗"#), "\(text.debugDescription)")
+        }
+        #expect(try JSONDecoder().decode([String].self, from: Data(JSONLine.text([name]).utf8)) == [name])
+    }
+
     @Test("a state is written the same whether its songs were written before or not, whatever they are called")
     func knownSongs() throws {
         var lines = EventLines()
