@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import FoundationEssentials
+import Glibc
 import MeshNode
 
 /// The options of a broker, for nodes that are out of each other's reach.
@@ -35,6 +36,8 @@ struct BrokerOptions: ParsableArguments {
         ])
     }
 
+    private static let passwordVariable = "ROADMESH_BROKER_PASSWORD"
+
     /// The broker, where one is named.
     func choice(_ environment: [String: String]) throws(SetupProblem) -> BrokerChoice? {
         guard let broker else {
@@ -43,7 +46,9 @@ struct BrokerOptions: ParsableArguments {
             }
             throw SetupProblem(.usage, "The files of a broker are for --broker, which names it.")
         }
-        var password = environment["ROADMESH_BROKER_PASSWORD"]
+        var password = environment[Self.passwordVariable]
+        // Programs that this one starts have no use for it.
+        unsetenv(Self.passwordVariable)
         if let brokerPassword { password = try Self.line(of: brokerPassword) }
         let files = [brokerCa, brokerCertificate, brokerKey].map { $0.map(NodeOptions.absolute) }
         for case .some(let file) in files where !NodeOptions.isThere(file) {
