@@ -15,7 +15,7 @@ from roadmesh_peer.circuit_frames import (
     circuit_data,
     inner_mtu,
 )
-from roadmesh_peer.circuits import CIRCUITS_OF_A_GUEST, NUMBERS, REFUSALS_THAT_WAIT
+from roadmesh_peer.circuits import CIRCUITS_OF_A_GUEST, NUMBERS, REFUSALS_THAT_WAIT, Circuits
 from roadmesh_peer.link import Link
 from roadmesh_peer.mesh_client import Client
 from roadmesh_peer.mesh_host import Host
@@ -216,13 +216,36 @@ def test_a_reliable_message_on_a_carrier_is_out_of_place(net: Net, eve: Eve, rel
     assert relay.child_ends == ["unexpectedFrame"]
 
 
-def test_a_child_does_not_tell_its_relay_the_state(net: Net, eve: Eve, relay: Relay) -> None:
-    """Not even one that is rightly signed, and so it cannot make a relay close a link either."""
+@pytest.mark.parametrize("signed", [True, False], ids=["signed by the host", "signed by nobody"])
+def test_a_child_does_not_tell_its_relay_the_state(signed: bool, net: Net, eve: Eve, relay: Relay) -> None:
     logged = relay.log.end
-    for unit in (relay.log.units[0], Unit(bytes(80), 1, latest=True, shared=SHARED)):
-        eve.say(message(unit))
-    lives(net, eve)
+    eve.say(message(relay.log.units[0] if signed else Unit(bytes(80), 1, latest=True, shared=SHARED)))
+    net.until(lambda: bool(eve.ends))
+    assert relay.child_ends == ["unexpectedFrame"]
     assert relay.log.end == logged
+
+
+@pytest.mark.parametrize("said", [None, 511])
+def test_a_circuit_is_open_for_512_bytes_where_its_first_credits_say_less(said: int | None) -> None:
+    opened: list[int] = []
+
+    class End:
+        is_over = False
+
+        def opened(self, mtu: int) -> None:
+            opened.append(mtu)
+
+        def came(self, sdu: bytes) -> None: ...
+
+        def next_sdu(self) -> bytes | None:
+            return None
+
+        def closed(self, reason: CloseReason) -> None: ...
+
+    circuits = Circuits(is_initiator=True, now=lambda: 0.0, asked=lambda opening, circuit: None)
+    circuit = circuits.open(End(), bytes(16), 64, MTU)
+    circuits.take(circuit_credit(circuit.number, CREDITS, said))
+    assert (opened, circuit.mtu, circuit.is_open) == ([512], 512, True)
 
 
 def test_a_hello_with_a_point_of_low_order_ends_its_circuit_and_no_more(

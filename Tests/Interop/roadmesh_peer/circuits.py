@@ -230,12 +230,10 @@ class Circuits:
         circuit.credits = min(circuit.credits + credit.credits, MOST_CREDITS)
         # The first credits of the side that was asked. Its own number is of this side's parity.
         if not circuit.is_open and circuit.number % 2 != self._their_parity:
-            if credit.inner_mtu is None or credit.inner_mtu < LEAST_INNER_MTU:
-                raise Malformed("a circuit is opened, and nothing is said of its SDUs")
             circuit.is_open = True
-            circuit.mtu = credit.inner_mtu
+            circuit.mtu = max(credit.inner_mtu or 0, LEAST_INNER_MTU)
             if circuit.end:
-                circuit.end.opened(credit.inner_mtu)
+                circuit.end.opened(circuit.mtu)
 
     def _take_data(self, circuit: Circuit | None, sdu: bytes) -> None:
         if circuit is None or circuit.closing is not None:

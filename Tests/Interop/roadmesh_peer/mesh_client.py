@@ -381,7 +381,7 @@ class Client:
             self._take_shared(link, unit)
         elif link is self.session:
             self._take_message(link, unit)
-        elif not unit.latest:
+        elif not unit.latest or not link.is_initiator:
             link.close("unexpectedFrame")
 
     def _take_message(self, link: Link, unit: Unit) -> None:

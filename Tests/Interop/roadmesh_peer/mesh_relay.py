@@ -81,7 +81,7 @@ class PassageSide:
         if self.other:
             other, self.other = self.other, None
             other.other = None
-            other.circuit.close(reason)
+            other.circuit.close(CloseReason.ENDED if reason == CloseReason.MISUSED else reason)
 
     @property
     def is_over(self) -> bool:
