@@ -83,6 +83,7 @@ class Box:
         profile: str,
         memory: int,
         drivers: Sequence[str],
+        kernel: Path,
     ) -> None:
         """`drivers`: one for each controller."""
         if unknown := set(drivers) - set(DRIVERS):
@@ -96,6 +97,7 @@ class Box:
         self.bluetoothd_options = bluetoothd
         self.main_conf = main_conf
         self.memory = memory
+        self.kernel = kernel
         self.programs: dict[str, Program] = {}
         self.tunnels = Tunnels(self)
         self.boot_seconds: float | None = None
@@ -163,7 +165,7 @@ class Box:
             *(("taskset", "--cpu-list", str(self._processor)) if self.lab.pinned else ()),
             *("unshare", "--pid", "--fork", "--kill-child=KILL"),
             *("/bin/sh", "-c", 'ulimit -c 0; "$@" & wait $!', "box"),
-            str(self.lab.kernel),
+            str(self.kernel),
             f"mem={self.memory}M",
             # With more than one, processes are not traced: their system calls are caught by a filter, which is faster as well.
             *([f"ncpus={self.lab.processors}", "seccomp=on"] if self.lab.processors > 1 else []),

@@ -14,7 +14,7 @@ from .errors import LabError
 from .folder import RunFolder
 from .hub import Hub
 from .program import describe_exit
-from .requirements import bluetoothd_path, kernel_path, not_built, processors
+from .requirements import bluetoothd_path, kernel_path, not_built, processors, strict_kernel_path
 from .stranger import Stranger
 
 # Enough to vote on, and every list in a test fits on a screen.
@@ -89,19 +89,22 @@ class Lab:
         profile: str = "modern",
         memory: int = 384,
         driver: str | Sequence[str] = "serial",
+        strict: bool = False,
     ) -> Box:
         """Starts a box and returns at once, so that several boot at the same time.
 
         `bluetoothd`: its options, or None for a box without it. `main_conf`: the text of its main.conf, instead of the
         system's. `profile`: the kind of controllers (air/profiles.py). `memory`: in megabytes. `driver`: the
-        kernel's driver of its controllers (DRIVERS in box.py), or of each one.
+        kernel's driver of its controllers (DRIVERS in box.py), or of each one. `strict`: on the kernel with the check that
+        refuses all that bluetoothd advertises.
         """
         if name in self.boxes:
             raise LabError(f"there is a box {name} already")
         if not name.replace("-", "").isalnum():
             raise LabError(f"a box's name consists of letters, digits and hyphens, unlike {name!r}")
         drivers = [driver] * controllers if isinstance(driver, str) else driver
-        box = self.boxes[name] = Box(self, name, controllers, bluetoothd, main_conf, profile, memory, drivers)
+        kernel = strict_kernel_path() if strict else self.kernel
+        box = self.boxes[name] = Box(self, name, controllers, bluetoothd, main_conf, profile, memory, drivers, kernel)
         return box
 
     def stranger(self, name: str, profile: str = "modern") -> Stranger:

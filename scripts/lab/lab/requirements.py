@@ -21,6 +21,9 @@ REQUIREMENTS = HERE / "requirements.txt"
 # A box has that many processors where its kernel can have more than one.
 PROCESSORS = 2
 
+# The name of a kernel with the strict check ends so.
+STRICT = "-strict"
+
 EX_UNAVAILABLE = 69
 
 # Memory for a box is taken as it is used; a box with three guests takes about this much.
@@ -53,6 +56,17 @@ def kernel_path() -> Path:
     """The boxes' kernel: one that build-kernel makes, or the kernel whose path was given."""
     if "/" in (name := kernel_name()):
         return Path(name).resolve()
+    return _built(name)
+
+
+def strict_kernel_path() -> Path:
+    """The same version with the strict check, which build-kernel makes with it. A kernel given by its path is used as it is."""
+    if "/" in (name := kernel_name()):
+        return Path(name).resolve()
+    return _built(name.removesuffix(STRICT) + STRICT)
+
+
+def _built(name: str) -> Path:
     return cache() / f"linux-{name}-{short_hash(sorted(KERNEL_INPUTS.iterdir()))}"
 
 
