@@ -43,7 +43,9 @@ class LabController:
         self.advertising = Advertising(medium, self, self.front, self.bumble)
         self.listening = Listening(medium, self, self.front, self._connect)
         self.links = Links(self.counters, self.profile, self.front, self.bumble)
-        self.faults = Faults(stall, self.power_off, self.advertising.forget, self.listening.stop)
+        self.faults = Faults(
+            stall, self.power_off, self.advertising.forget, self.listening.stop, self._refuse_scans_while_linked
+        )
         self.front.serve(
             AdvertisingCommands(self.advertising, self.profile).handlers(),
             ListeningCommands(medium.clock, self.listening, self.links, self.front, self.bumble).handlers(),
@@ -70,6 +72,9 @@ class LabController:
         self.listening.accept_list.clear()
         self.listening.stop()
         self.links.vanish()
+
+    def _refuse_scans_while_linked(self, on: bool) -> None:
+        self.listening.scans_while_linked = not on
 
     def _connect(self, initiator: Initiator, own: Address, advertiser: Advertiser) -> None:
         self._medium.connect(self, initiator, own, advertiser)

@@ -42,6 +42,7 @@ class Faults:
         power_off: Callable[[], None],
         forget_advertising: Callable[[], None],
         stop_listening: Callable[[], None],
+        refuse_scans: Callable[[bool], None],
     ) -> None:
         self._stall = stall
         self._power_off = power_off
@@ -49,6 +50,8 @@ class Faults:
         """Advertises no more, and has no sets any more."""
         self.go_deaf = stop_listening
         """Neither scans nor dials any more, until it is told to again."""
+        self.refuse_scans_while_linked = refuse_scans
+        """Refuses each command to scan while it has a link, as RTL8761B is reported to; or no longer."""
 
     def stall(self, resets: int | None) -> None:
         """Answers nothing, hears nothing and sends nothing any more: until `wake`, or until it has been sent HCI Reset

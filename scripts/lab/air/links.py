@@ -52,6 +52,10 @@ class Links:
         self._counters.links_made += 1
         return handle
 
+    @property
+    def any(self) -> bool:
+        return bool(self._ends)
+
     def find(self, handle: int) -> End | None:
         return self._ends.get(handle)
 

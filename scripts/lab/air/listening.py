@@ -41,6 +41,8 @@ class Listening:
         self.scanner = Scanner()
         self.initiator: Initiator | None = None
         self.accept_list: set[Address] = set()
+        self.scans_while_linked = True
+        """Whether the controller takes the command to scan while it has a link."""
         self._air = air
         self._listener = listener
         self._front = front

@@ -73,6 +73,8 @@ class ListeningCommands:
         return self._enable_scan(command.enable, command.filter_duplicates, extended=True)
 
     def _enable_scan(self, on: int, filter_duplicates: int, extended: bool) -> Status:
+        if on and self._links.any and not self._listening.scans_while_linked:
+            return Status(Error.COMMAND_DISALLOWED_ERROR)
         self._listening.scan(bool(on), bool(filter_duplicates), extended, self._clock.time())
         return Status(Error.SUCCESS)
 

@@ -187,6 +187,10 @@ class Server:
         for name in names:
             self._controllers[name].faults.go_deaf()
 
+    async def do_refuse_scans_while_linked(self, names: list[str], on: bool) -> None:
+        for name in names:
+            self._controllers[name].faults.refuse_scans_while_linked(on)
+
     async def do_filter_duplicates(self, mode: str) -> None:
         if mode not in DUPLICATE_FILTERS:
             raise ValueError(f"no such filter; there are {', '.join(DUPLICATE_FILTERS)}")

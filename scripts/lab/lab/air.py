@@ -207,6 +207,10 @@ class Air:
         """It neither scans nor dials any more, until it is told to anew."""
         self.request("go_deaf", names=_names(radio))
 
+    def refuse_scans_while_linked(self, radio: Radio, on: bool = True) -> None:
+        """It refuses each command to scan while it has a link; or no longer."""
+        self.request("refuse_scans_while_linked", names=_names(radio), on=on)
+
     # How the air behaves
 
     def filter_duplicates(self, mode: str) -> None:
