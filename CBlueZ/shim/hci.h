@@ -23,6 +23,22 @@ int hci_send_command(int hci, uint16_t opcode, const uint8_t *parameters, uint8_
 /// Receives one packet: its count, or a negative errno.
 ssize_t hci_receive(int hci, void *bytes, size_t capacity);
 
+/// A packet of the management channel has a header: event or command, index, length. An answer then has opcode and status.
+#define MGMT_HEADER 6
+#define MGMT_ANSWER (MGMT_HEADER + 3)
+/// Room for the parameters of a command.
+#define MGMT_PARAMETERS 96
+
+/// Sends a command of the management channel. 0, or a negative errno.
+int hci_tell_kernel(int control, uint16_t index, uint16_t opcode, const uint8_t *parameters, uint16_t count);
+/// Reads one waiting packet. Its count where it is the answer to this command, 0 where it is another, -EAGAIN where none
+/// waits, or the negative errno of a refusal: -EOPNOTSUPP where the kernel does not know the command or has failed.
+ssize_t hci_read_kernel(int control, uint16_t index, uint16_t opcode, uint8_t *answer, size_t capacity);
+/// Both, for a command that the kernel answers at once. The count of bytes behind the answer's status, or a negative errno.
+ssize_t hci_ask_kernel(
+    int control, uint16_t index, uint16_t opcode, const uint8_t *parameters, uint16_t count, uint8_t *answer,
+    size_t capacity);
+
 static inline uint16_t hci_read_le16(const uint8_t *bytes) {
     return (uint16_t)(bytes[0] | bytes[1] << 8);
 }

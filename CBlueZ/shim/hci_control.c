@@ -12,26 +12,15 @@
 #include "address.h"
 #include "hci.h"
 
-// BlueZ's doc/mgmt-api.txt; setting takes CAP_NET_ADMIN, the rest nothing. A packet has a header of 6 bytes: event, index,
-// length. Command Complete and Command Status then have opcode and status.
-#define MGMT_HEADER 6
-#define MGMT_ANSWER (MGMT_HEADER + 3)
-#define MGMT_COMMAND_COMPLETE 0x0001
-#define MGMT_COMMAND_STATUS 0x0002
+// BlueZ's doc/mgmt-api.txt; setting takes CAP_NET_ADMIN, the rest nothing.
 #define MGMT_READ_INFO 0x0004
 #define MGMT_READ_INFO_SIZE 280
 #define MGMT_READ_EXPERIMENTAL 0x0049
 #define MGMT_LOAD_PARAMETERS 0x0035
 #define MGMT_READ_DEFAULTS 0x004b
 #define MGMT_SET_DEFAULTS 0x004c
-#define MGMT_INVALID_PARAMETERS 0x0d
-#define MGMT_INVALID_INDEX 0x11
-#define MGMT_PERMISSION_DENIED 0x14
 #define MGMT_EXPERIMENTAL_FEATURE 20
 #define ANSWER_SIZE 512
-
-// Events of other adapters that may wait before the answer, which the kernel gives within `send`.
-#define SKIPPED 16
 
 // 671b10b5-42c0-4696-9227-eb28d1b049d6 in the order of the wire: the kernel lists it for a controller that is central and
 // peripheral at once, and whose driver vouches for that (net/bluetooth/mgmt.c, read_exp_features_info).
@@ -49,41 +38,6 @@ static const uint8_t simultaneous_roles[16] = {
 #define DEFAULT_HEADER 3
 #define DEFAULT_SIZE (DEFAULT_HEADER + 2)
 
-static int failure(uint8_t status) {
-    switch (status) {
-    case MGMT_INVALID_PARAMETERS: return -EINVAL;
-    case MGMT_INVALID_INDEX: return -ENODEV;
-    case MGMT_PERMISSION_DENIED: return -EPERM;
-    default: return -EOPNOTSUPP;
-    }
-}
-
-// The bytes behind the answer's status, or a negative errno: -EOPNOTSUPP where the kernel does not know the command.
-static ssize_t ask(
-    int control, uint16_t index, uint16_t opcode, const uint8_t *parameters, uint16_t count, uint8_t *answer,
-    size_t capacity) {
-    uint8_t request[MGMT_HEADER + DEFAULTS * DEFAULT_SIZE];
-    if (count > sizeof request - MGMT_HEADER) return -EMSGSIZE;
-    hci_put_le16(request, opcode);
-    hci_put_le16(request + 2, index);
-    hci_put_le16(request + 4, count);
-    if (count > 0) memcpy(request + MGMT_HEADER, parameters, count);
-    ssize_t sent = hci_send(control, request, MGMT_HEADER + count);
-    if (sent < 0) return sent;
-    for (int skipped = 0; skipped < SKIPPED; skipped++) {
-        ssize_t received = hci_receive(control, answer, capacity);
-        if (received < 0) return received;
-        if (received < MGMT_ANSWER || hci_read_le16(answer + 2) != index) continue;
-        if (hci_read_le16(answer + MGMT_HEADER) != opcode) continue;
-        uint16_t event = hci_read_le16(answer);
-        if (event != MGMT_COMMAND_COMPLETE && event != MGMT_COMMAND_STATUS) continue;
-        uint8_t status = answer[MGMT_HEADER + 2];
-        if (status != 0) return failure(status);
-        return received - MGMT_ANSWER;
-    }
-    return -EAGAIN;
-}
-
 static void take_roles(const uint8_t *bytes, size_t count, cbluez_hci_facts *facts) {
     if (count < 2) return;
     size_t features = hci_read_le16(bytes);
@@ -98,14 +52,14 @@ static void take_roles(const uint8_t *bytes, size_t count, cbluez_hci_facts *fac
 int cbluez_hci_read_facts(int control, uint16_t index, cbluez_hci_facts *facts) {
     uint8_t answer[ANSWER_SIZE];
     *facts = (cbluez_hci_facts){0};
-    ssize_t count = ask(control, index, MGMT_READ_INFO, NULL, 0, answer, sizeof answer);
+    ssize_t count = hci_ask_kernel(control, index, MGMT_READ_INFO, NULL, 0, answer, sizeof answer);
     if (count < 0) return (int)count;
     if (count < MGMT_READ_INFO_SIZE) return -EBADMSG;
     // Behind the address: version, manufacturer, and settings that nobody needs.
     const uint8_t *info = answer + MGMT_ANSWER + sizeof(bdaddr_t);
     facts->version = info[0];
     facts->manufacturer = hci_read_le16(info + 1);
-    count = ask(control, index, MGMT_READ_EXPERIMENTAL, NULL, 0, answer, sizeof answer);
+    count = hci_ask_kernel(control, index, MGMT_READ_EXPERIMENTAL, NULL, 0, answer, sizeof answer);
     if (count > 0) take_roles(answer + MGMT_ANSWER, (size_t)count, facts);
     return 0;
 }
@@ -125,7 +79,7 @@ static uint16_t *field(cbluez_hci_defaults *defaults, uint16_t type) {
 int cbluez_hci_read_defaults(int control, uint16_t index, cbluez_hci_defaults *defaults) {
     uint8_t answer[ANSWER_SIZE];
     *defaults = (cbluez_hci_defaults){0};
-    ssize_t count = ask(control, index, MGMT_READ_DEFAULTS, NULL, 0, answer, sizeof answer);
+    ssize_t count = hci_ask_kernel(control, index, MGMT_READ_DEFAULTS, NULL, 0, answer, sizeof answer);
     if (count < 0) return (int)count;
     const uint8_t *entry = answer + MGMT_ANSWER;
     int found = 0;
@@ -154,7 +108,7 @@ int cbluez_hci_set_defaults(int control, uint16_t index, const cbluez_hci_defaul
         entry[2] = sizeof(uint16_t);
         hci_put_le16(entry + DEFAULT_HEADER, *field(&values, types[i]));
     }
-    ssize_t count = ask(control, index, MGMT_SET_DEFAULTS, parameters, sizeof parameters, answer, sizeof answer);
+    ssize_t count = hci_ask_kernel(control, index, MGMT_SET_DEFAULTS, parameters, sizeof parameters, answer, sizeof answer);
     return count < 0 ? (int)count : 0;
 }
 
@@ -169,7 +123,7 @@ int cbluez_hci_load_parameters(
     hci_put_le16(list + 9, defaults->connection_min);
     hci_put_le16(list + 11, defaults->connection_max);
     hci_put_le16(list + 15, defaults->supervision_timeout);
-    ssize_t count = ask(control, index, MGMT_LOAD_PARAMETERS, list, sizeof list, answer, sizeof answer);
+    ssize_t count = hci_ask_kernel(control, index, MGMT_LOAD_PARAMETERS, list, sizeof list, answer, sizeof answer);
     return count < 0 ? (int)count : 0;
 }
 

@@ -161,6 +161,33 @@ static void test_answers(int hci, int controller) {
     CHECK_NUMBER(answer.count, sizeof answer.bytes);
 }
 
+static void test_advertising(int control, int kernel) {
+    uint8_t request[128];
+    cbluez_advertised contents = {.count = 3, .response_count = 2, .bytes = {2, 1, 6}, .response = {1, 9}};
+    tell(kernel, COMPLETE("\x03", "\x3d", "\x00") "\xff\x3f\x00\x00\xfb\xfb\x04\x01\x01", 9 + 9);
+    CHECK_NUMBER(cbluez_hci_advertising_instances(control, INDEX), 4);
+    take_requests(kernel);
+    CHECK_NUMBER(cbluez_hci_add_advertising(control, INDEX, 4, &contents, 30), 0);
+    CHECK_NUMBER(recv(kernel, request, sizeof request, 0), 6 + 11 + 5);
+    CHECK(memcmp(request, "\x3e\x00\x03\x00\x10\x00" "\x04" "\x01\x00\x00\x00" "\x00\x00" "\x1e\x00" "\x03\x02"
+                          "\x02\x01\x06\x01\x09", 22) == 0);
+    // The answer comes when the controller has answered: other packets may come first.
+    CHECK_NUMBER(cbluez_hci_read_reply(control, INDEX, CBLUEZ_ADD_ADVERTISING), -EAGAIN);
+    tell(kernel, "\x23\x00\x03\x00\x01\x00\x04", 7);
+    tell(kernel, COMPLETE("\x03", "\x3e", "\x00") "\x04", 10);
+    CHECK_NUMBER(cbluez_hci_read_reply(control, INDEX, CBLUEZ_ADD_ADVERTISING), 0);
+    CHECK_NUMBER(cbluez_hci_read_reply(control, INDEX, CBLUEZ_ADD_ADVERTISING), 1);
+    tell(kernel, "\x02\x00\x03\x00\x03\x00\x3e\x00\x0a", 9);
+    CHECK_NUMBER(cbluez_hci_read_reply(control, INDEX, CBLUEZ_ADD_ADVERTISING), -EBUSY);
+    CHECK_NUMBER(cbluez_hci_remove_advertising(control, INDEX, 4), 0);
+    CHECK_NUMBER(recv(kernel, request, sizeof request, 0), 7);
+    CHECK(memcmp(request, "\x3f\x00\x03\x00\x01\x00\x04", 7) == 0);
+    contents.count = CBLUEZ_ADVERTISED + 1;
+    CHECK_NUMBER(cbluez_hci_add_advertising(control, INDEX, 4, &contents, 30), -EINVAL);
+    tell(kernel, COMPLETE("\x03", "\x3d", "\x00") "\xff\x3f", 9 + 2);
+    CHECK_NUMBER(cbluez_hci_advertising_instances(control, INDEX), -EBADMSG);
+}
+
 void test_facts(void) {
     int ends[2];
     CHECK_NUMBER(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0, ends), 0);
@@ -170,6 +197,8 @@ void test_facts(void) {
     take_requests(ends[1]);
     test_reading_defaults(ends[0], ends[1]);
     test_setting_defaults(ends[0], ends[1]);
+    take_requests(ends[1]);
+    test_advertising(ends[0], ends[1]);
     close(ends[0]);
     close(ends[1]);
     CHECK_NUMBER(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0, ends), 0);

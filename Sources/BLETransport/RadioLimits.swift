@@ -25,6 +25,12 @@ public enum RadioLimits {
     public static let registerGrace: Duration = .milliseconds(500)
     /// The pause.
     public static let registerPause: Duration = .milliseconds(200)
+    /// How long the kernel advertises for a program without being asked again: two renewals may come late. A program that
+    /// crashes is off the air after this.
+    public static let kernelAdvertising: Duration = .seconds(30)
+    /// Pause before a refused advertisement is tried again: the kernel stays the same until the device restarts, and a
+    /// restarted bluetoothd is asked at once.
+    public static let refusedRenewal: Duration = .seconds(60)
 
     // MARK: Scanning
 

@@ -133,6 +133,37 @@ struct AdapterSupervisorTests {
         #expect(story.until(60) == [])
     }
 
+    static let refused = RadioError(.advertisingRefused, "Linux 6.1.175")
+
+    @Test("an advertisement that the kernel refuses is told once and tried once a minute, and resets nothing")
+    func refusedByKernel() {
+        var story = Story()
+        _ = story.at(0, .scanStarted)
+        #expect(story.at(1, .advertisingFailed(Self.refused)) == [.tell(Self.refused)])
+        // Scanning goes on, and so do the links.
+        #expect(story.supervisor.failure == nil)
+        for minute in 0..<20 {
+            let tried = story.until(Double(61 + minute * 60)).filter { $0 != .scan }
+            #expect(tried == [.advertise])
+            #expect(story.at(story.now, .advertisingFailed(Self.refused)) == [])
+        }
+        #expect(story.at(story.now, .advertised) == [.tellRecovered])
+        #expect(story.at(story.now, .advertised) == [])
+    }
+
+    @Test("an advertisement that is refused when bluetoothd is back does not keep the rest from working")
+    func refusedAfterRestart() {
+        var story = Story()
+        _ = story.at(0, .advertisingFailed(Self.refused))
+        #expect(story.at(1, .serviceVanished) == [.forget, .tell(Self.stopped)])
+        _ = story.at(2, .serviceAppeared)
+        #expect(story.at(2.1, .poweredOn) == [.start(.restore, 1)])
+        #expect(story.at(2.2, .failed(1, Self.refused)) == [.tell(Self.refused)])
+        #expect(story.supervisor.failure == nil)
+        #expect(story.until(63).allSatisfy { $0 == .advertise })
+        #expect(story.at(63, .advertisingStopped) == [.tellRecovered])
+    }
+
     @Test("a refusal is no reason to reset, and is asked again once a minute")
     func refused() {
         let refusal = RadioError(.unsupported, "no free slot")

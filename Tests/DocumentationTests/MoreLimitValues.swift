@@ -22,6 +22,8 @@ extension LimitTable {
             .init("eagerAdvertising", RadioLimits.eagerAdvertising),
             .init("advertisingRenewal", RadioLimits.advertisingRenewal),
             .init("registerTries", RadioLimits.registerTries),
+            .init("kernelAdvertising", RadioLimits.kernelAdvertising),
+            .init("refusedRenewal", RadioLimits.refusedRenewal),
             .init("registerGrace", RadioLimits.registerGrace),
             .init("registerPause", RadioLimits.registerPause),
             .init("scanResults", RadioLimits.scanResults),

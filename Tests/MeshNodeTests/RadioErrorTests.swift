@@ -21,6 +21,7 @@ struct RadioErrorTests {
             (.serviceNotRunning, .serviceNotRunning, .unavailable, "systemctl start bluetooth"),
             (.notPermitted, .notPermitted, .notPermitted, "usermod -aG bluetooth"),
             (.unsupported, .unsupported(cause: "x y z"), .unavailable, "--adapter"),
+            (.advertisingRefused, .advertisingRefused(kernel: "x y z"), .unavailable, "update Linux"),
             (.airUnusable, .airUnusable(cause: "x y z"), .unavailable, "--air"),
             (.airForbidden, .airUnusable(cause: "x y z"), .notPermitted, "--air"),
             (.failed, .radioFailed(cause: "x y z"), .unavailable, "does not work"),
@@ -47,7 +48,7 @@ struct RadioErrorTests {
     /// What can keep a radio as a whole from working.
     static let codesOfRadios: [RadioError.Code] = [
         .noAdapter, .radioOff, .blocked, .blockedBySwitch, .adapterSilent, .adapterDead, .serviceNotRunning,
-        .notPermitted, .unsupported, .airUnusable, .failed,
+        .notPermitted, .unsupported, .advertisingRefused, .airUnusable, .failed,
     ]
 
     @Test("each kind of failure means something else to a person", arguments: codesOfRadios)

@@ -35,7 +35,8 @@ extension NetworkError {
         case .adapterDead: .serviceNotRunning
         case .serviceNotRunning: .notPermitted
         case .notPermitted: .unsupported(cause: "no free advertising slot")
-        case .unsupported: .airUnusable(cause: "/tmp/air")
+        case .unsupported: .advertisingRefused(kernel: "Linux 6.1.175")
+        case .advertisingRefused: .airUnusable(cause: "/tmp/air")
         case .airUnusable: .radioFailed(cause: "the line is dead")
         case .radioFailed: .networkUnavailable
         case .networkUnavailable: .connectionLost(host: Self.host)

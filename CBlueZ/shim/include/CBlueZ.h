@@ -175,6 +175,37 @@ int cbluez_hci_set_defaults(int control, uint16_t index, const cbluez_hci_defaul
 int cbluez_hci_load_parameters(
     int control, uint16_t index, const cbluez_address *peer, const cbluez_hci_defaults *defaults);
 
+/// Bytes of a legacy advertisement, and of its scan response.
+#define CBLUEZ_ADVERTISED 31
+
+/// An advertisement as it is on the air, and its scan response.
+typedef struct {
+    uint8_t count;
+    uint8_t response_count;
+    uint8_t bytes[CBLUEZ_ADVERTISED];
+    uint8_t response[CBLUEZ_ADVERTISED];
+} cbluez_advertised;
+
+/// Commands of the management channel that the kernel answers later: see `cbluez_hci_read_reply`.
+enum {
+    CBLUEZ_ADD_ADVERTISING = 0x003e,
+    CBLUEZ_REMOVE_ADVERTISING = 0x003f,
+};
+
+/// How many advertisements the kernel takes on an adapter, numbered from 1. -EPERM where the channel was opened without
+/// CAP_NET_ADMIN, as for the next two, or a negative errno.
+int cbluez_hci_advertising_instances(int control, uint16_t index);
+/// Has the kernel itself advertise, connectable, at the adapter's default interval (Add Advertising); a former advertisement
+/// of that number is replaced. bluetoothd is not asked and may run. The kernel ends it after `lifetime_s` seconds; 0: never.
+/// 0, or a negative errno.
+int cbluez_hci_add_advertising(
+    int control, uint16_t index, uint8_t instance, const cbluez_advertised *contents, uint16_t lifetime_s);
+/// Ends it. 0, or a negative errno. The reply is -EINVAL if the kernel has no advertisement of that number.
+int cbluez_hci_remove_advertising(int control, uint16_t index, uint8_t instance);
+/// Reads one waiting packet. 1 where the kernel has done what this command asks, 0 where the packet is another, -EAGAIN
+/// where none waits, or a negative errno where it has refused: -EBUSY, -EINVAL, -ENODEV, -ENETDOWN, -EPERM, -EOPNOTSUPP.
+int cbluez_hci_read_reply(int control, uint16_t index, uint16_t opcode);
+
 /// Commands that ask a controller (Vol 4, Part E, 7.4.1, 7.8.3 and 7.5.4). LE Read Local Supported Features takes
 /// CAP_NET_RAW, the others nothing.
 enum {

@@ -31,6 +31,7 @@ extension BlueZRadio {
         stopListening()
         _ = await advertising?.value
         await unregister()
+        await endAdvertisingByKernel()
     }
 
     private func unregister() async {
@@ -59,19 +60,28 @@ extension BlueZRadio {
 
     private func registerUntilDone() async -> Result<Void, RadioError> {
         var result: Result<Void, RadioError> = .success(())
-        var tries = 0
         let wasRegistered = registered != nil
         while needsRenewal {
             needsRenewal = false
             result = await registerAnew()
-            tries += 1
-            // Where a controller has forgotten its advertising, the first registration fails on what is left of it.
-            guard case .failure(let error) = result, error.code == .failed, tries < RadioLimits.registerTries else {
+            guard case .failure(var error) = result else {
+                advertisingRoute.worked()
                 continue
             }
-            if wasRegistered { wasAdvertisementLost = true }
-            try? await Task.sleep(for: RadioLimits.registerPause)
-            needsRenewal = wantedAdvertisement != nil && !isClosed
+            result = .failure(explained(error))
+            if error.code == .failed, (try? Adapter.find(adapter.name))?.isUp != true { error = adapter.whyOff }
+            switch advertisingRoute.failed(error, mayAskKernel: permissions.mayAdminister) {
+            case .retry:
+                // Where a controller has forgotten its advertising, the first registration fails on what is left of it.
+                if wasRegistered { wasAdvertisementLost = true }
+                try? await Task.sleep(for: RadioLimits.registerPause)
+                needsRenewal = wantedAdvertisement != nil && !isClosed
+            case .report: break
+            case .reportRefusal:
+                if await isRefusedByKernel() {
+                    result = .failure(RadioError(.advertisingRefused, KernelName.running))
+                }
+            }
         }
         return result
     }
@@ -102,9 +112,11 @@ extension BlueZRadio {
         guard let bus, let (wanted, pace) = wantedAdvertisement else { return .success(()) }
         await serveGatt(of: wanted.service)
         let advertisement = advertised(wanted)
+        await unregister()
+        applySettings()
+        guard advertisingRoute.way == .service else { return await registerWithKernel(advertisement) }
         do throws(BusFailure) {
-            await unregister()
-            applySettings()
+            await endAdvertisingByKernel()
             advertisements += 1
             let path = "/org/roadmesh/advertisement\(advertisements)"
             // Also where it fails: bluetoothd counts one for good that the kernel never answers, as its adapter goes off.
@@ -113,7 +125,20 @@ extension BlueZRadio {
             supervise(.advertised)
             return .success(())
         } catch {
-            return .failure(explained(error))
+            return .failure(error.radioError)
+        }
+    }
+
+    private func registerWithKernel(_ advertisement: Advertisement) async -> Result<Void, RadioError> {
+        do throws(RadioError) {
+            try await advertiseByKernel(advertisement)
+            if !advertisingRoute.bypassesService {
+                logger.warning("\(KernelName.running) refuses what bluetoothd advertises; the kernel is asked itself")
+            }
+            supervise(.advertised)
+            return .success(())
+        } catch {
+            return .failure(error)
         }
     }
 

@@ -74,9 +74,16 @@ extension BlueZRadio {
         if let there, there.address != adapter.address { use(there) }
         // A socket on an adapter that was pulled out ends, and hears nothing of the next.
         if linkWatch.socket == nil { watchLinks() }
+        var refusal: RadioError?
         if wantedAdvertisement != nil {
             try listen()
-            try await applyAdvertisement()
+            do throws(RadioError) {
+                try await applyAdvertisement()
+            } catch {
+                // Scanning works all the same.
+                guard error.code == .advertisingRefused else { throw error }
+                refusal = error
+            }
         }
         if scanned != nil {
             // One that was asked for while the adapter was off may not have been refused yet.
@@ -86,6 +93,7 @@ extension BlueZRadio {
             // A host has nothing else that tells it of the links that are up.
             do { try await bus?.listObjects() } catch { throw explained(error) }
         }
+        if let refusal { throw refusal }
     }
 
     // MARK: Switching off and on
@@ -144,6 +152,8 @@ extension BlueZRadio {
         forgetLinks()
         returnSettings()
         forgetWhatWasFound()
+        advertisingRoute.forget()
+        advertisingNumber = nil
         adapter = next
     }
 

@@ -52,6 +52,9 @@ public actor BlueZRadio: Radio {
     var wantedAdvertisement: (Advertisement, AdvertisingPace)?
     /// Its object, and the adapter that it is on: to be taken back before the next one.
     var registered: (path: String, adapter: String)?
+    /// Who is asked to advertise, and the number of what the kernel advertises for this process.
+    var advertisingRoute = AdvertisingRoute()
+    var advertisingNumber: AdvertisingNumber?
     var advertisements = 0
     var advertising: Task<Result<Void, RadioError>, Never>?
     var needsRenewal = false
@@ -175,6 +178,7 @@ public actor BlueZRadio: Radio {
             let wasThere = isServiceThere
             isServiceThere = false
             gatt.isServed = false
+            advertisingRoute.forget()
             answerWhetherServiceRuns(false)
             if wasThere == true { supervise(.serviceVanished) }
         case .adapter(let path, let change):
@@ -210,7 +214,10 @@ public actor BlueZRadio: Radio {
     /// What a failed call to bluetoothd means. Of an adapter that is off it says only "Failed" or "NotReady"; what has
     /// been told of the radio, and rfkill, know more.
     func explained(_ busFailure: BusFailure) -> RadioError {
-        let error = busFailure.radioError
-        return supervisor.failure ?? (error.code == .radioOff ? adapter.whyOff : error)
+        explained(busFailure.radioError)
+    }
+
+    func explained(_ error: RadioError) -> RadioError {
+        supervisor.failure ?? (error.code == .radioOff ? adapter.whyOff : error)
     }
 }

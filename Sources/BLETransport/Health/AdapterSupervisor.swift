@@ -8,81 +8,6 @@ import MeshProtocol
 /// What is wanted of the radio is registered again first; where that does not help, the adapter is switched off and on;
 /// where that does not help either, another adapter is taken, if it may be. What a person has switched off stays off.
 struct AdapterSupervisor: Sendable {
-    /// What was seen of the adapter, and what has come of the steps.
-    enum Event: Hashable, Sendable {
-        /// bluetoothd has left the bus, or is on it again.
-        case serviceVanished
-        case serviceAppeared
-        /// bluetoothd has the adapter no more.
-        case adapterRemoved
-        /// The adapter is on; or off, for this cause.
-        case poweredOn
-        case poweredOff(RadioError)
-        /// The adapter is still off, for this cause (`Action.lookAtSwitches`).
-        case stillOff(RadioError)
-        /// Another adapter is there, and on.
-        case otherAdapterOn
-        /// It advertises, for the first time or again; or it need not any more.
-        case advertised
-        case advertisingStopped
-        /// It advertises again, after it had stopped silently.
-        case advertisingBack
-        /// It was to advertise again, and could not.
-        case advertisingFailed(RadioError)
-        /// It is to scan from now on.
-        case scanWanted
-        /// It scans; or it does not, since nobody wants it to or a dial needs the air.
-        case scanStarted
-        case scanPaused
-        /// It was to scan, and could not.
-        case scanFailed
-        /// Something was heard by the scan.
-        case heard
-        /// bluetoothd says that discovery is on, or off.
-        case discovering(Bool)
-        /// The controller has answered, or has not (`Action.askController`).
-        case controllerAnswered
-        case controllerSilent
-        /// How the step of this number has ended.
-        case done(Int)
-        case failed(Int, RadioError)
-        /// Time has passed: see `deadline`.
-        case tick
-    }
-
-    /// What is tried, in the order in which it is.
-    enum Step: Hashable, Sendable {
-        /// Registers and starts whatever is wanted, again.
-        case restore
-        /// Switches the adapter off and on.
-        case powerCycle
-        /// Switches the adapter on.
-        case powerOn
-        /// Takes another adapter of this machine.
-        case move
-    }
-
-    /// What is to be done.
-    enum Action: Hashable, Sendable {
-        /// What was registered is gone with whatever has failed.
-        case forget
-        /// Tell that the radio does not work, and why.
-        case tell(RadioError)
-        /// Tell that it works again.
-        case tellRecovered
-        /// Report a repair of something that nobody had been told of.
-        case tellRepaired(RadioRepair)
-        /// Do this, and say how it has ended.
-        case start(Step, Int)
-        /// Advertise, or scan, again.
-        case advertise
-        case scan
-        /// Say whether the adapter is still off, and why.
-        case lookAtSwitches
-        /// Say whether the controller answers, and is on the air where it should be.
-        case askController
-    }
-
     /// Whether another adapter may be taken: not where a person has named one.
     private let mayMove: Bool
     private let name: String
@@ -95,6 +20,8 @@ struct AdapterSupervisor: Sendable {
     private var wasBlocked = false
     /// What was told last, and not recovered from.
     private var trouble: RadioError?
+    /// The reported refusal of the kernel to advertise. Everything else works.
+    private var refusal: RadioError?
     private var repair: RadioRepair?
 
     private var step: (step: Step, number: Int)?
@@ -152,6 +79,7 @@ struct AdapterSupervisor: Sendable {
         case .poweredOn: return poweredOn(now)
         case .poweredOff(let why): return poweredOff(why, now)
         case .stillOff(let why): return stillOff(why, now)
+        case .advertisingFailed(let error) where error.code == .advertisingRefused: return refused(error, now)
         case .advertisingFailed(let error):
             guard trouble == nil, isOn, isServiceThere, step == nil else { return [] }
             restores += 1
@@ -243,11 +171,24 @@ struct AdapterSupervisor: Sendable {
     // MARK: Steps
 
     private mutating func fail(_ error: RadioError) -> [Action] {
-        step = nil
+        (step, refusal) = (nil, nil)
         if nextStep?.step != .move { nextStep = nil }
         guard trouble?.code != error.code else { return [.forget] }
         trouble = error
         return [.forget, .tell(error)]
+    }
+
+    /// A reset would change nothing, and cost the links that are up.
+    private mutating func refused(_ error: RadioError, _ now: MeshInstant) -> [Action] {
+        advertiseAt = now + RadioLimits.refusedRenewal
+        guard trouble == nil, refusal == nil else { return [] }
+        refusal = error
+        return [.tell(error)]
+    }
+
+    private mutating func accepted() -> [Action] {
+        defer { refusal = nil }
+        return refusal != nil && trouble == nil ? [.tellRecovered] : []
     }
 
     private mutating func start(_ step: Step) -> [Action] {
@@ -279,6 +220,9 @@ struct AdapterSupervisor: Sendable {
         guard let step, step.number == number else { return [] }
         self.step = nil
         switch step.step {
+        case .restore where error.code == .advertisingRefused:
+            (trouble, repair, restores) = (nil, nil, 0)
+            return refused(error, now)
         case .restore:
             restores += 1
             if restores >= RadioLimits.restoresBeforeReset, resets < RadioLimits.resetsBeforeMove, error.isWorthReset {
@@ -325,8 +269,12 @@ struct AdapterSupervisor: Sendable {
 
     private mutating func air(_ event: Event, _ now: MeshInstant) -> [Action] {
         switch event {
-        case .advertised: advertiseAt = now + RadioLimits.advertisingRenewal
-        case .advertisingStopped: advertiseAt = nil
+        case .advertised:
+            advertiseAt = now + RadioLimits.advertisingRenewal
+            return accepted()
+        case .advertisingStopped:
+            advertiseAt = nil
+            return accepted()
         case .advertisingBack: return trouble == nil && advertiseAt != nil ? [.tellRepaired(.advertising)] : []
         case .scanWanted: scanPause = RadioLimits.firstRescan
         case .scanStarted:

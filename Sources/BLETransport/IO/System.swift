@@ -34,6 +34,16 @@ extension Poller.Interruption {
     }
 }
 
+/// The kernel that runs.
+enum KernelName {
+    /// `Linux 6.1.175`, with what a distribution adds to the version.
+    static var running: String {
+        var names = utsname()
+        guard uname(&names) == 0 else { return "Linux" }
+        return "Linux \(text(names.release))"
+    }
+}
+
 /// Small files of the system that may be missing or may not be read.
 enum SystemFile {
     /// A file's text, or nil.

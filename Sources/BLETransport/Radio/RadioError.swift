@@ -22,6 +22,9 @@ public struct RadioError: Error, Hashable, Sendable, CustomStringConvertible {
         case notPermitted
         /// The adapter cannot do it: no LE, no free advertising slot.
         case unsupported
+        /// The kernel refuses what bluetoothd advertises, and this process may not ask the kernel itself. The cause names the
+        /// kernel. Everything else works.
+        case advertisingRefused
         /// The virtual radio's folder cannot be used; the cause names it.
         case airUnusable
         /// The system does not let this process use the virtual radio's folder.

@@ -47,6 +47,8 @@ public enum NetworkError: Error, Sendable {
     case notPermitted
     /// The adapter cannot do it; the cause in the system's words.
     case unsupported(cause: String)
+    /// This kernel refuses what bluetoothd advertises. Only others who look for this device notice.
+    case advertisingRefused(kernel: String)
     /// The virtual radio's folder cannot be used; the cause begins with the folder.
     case airUnusable(cause: String)
     /// The radio does not work for another cause, in the system's words.
@@ -178,6 +180,10 @@ extension NetworkError {
             outage(
                 "unsupported", "This Bluetooth adapter cannot do it: \(cause).",
                 "Use another adapter: --adapter names it.")
+        case .advertisingRefused(let kernel):
+            outage(
+                "advertisingRefused", "This device cannot be found: \(kernel) refuses to advertise it.",
+                "Update Linux or BlueZ, or allow roadmesh CAP_NET_ADMIN: roadmesh doctor shows how.")
         case .airUnusable(let cause):
             outage(
                 "airUnusable", "The virtual radio cannot use its folder: \(cause).",

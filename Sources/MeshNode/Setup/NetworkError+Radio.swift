@@ -17,6 +17,7 @@ extension NetworkError {
         case .serviceNotRunning: self = .serviceNotRunning
         case .notPermitted: self = .notPermitted
         case .unsupported: self = .unsupported(cause: failure.cause)
+        case .advertisingRefused: self = .advertisingRefused(kernel: failure.cause)
         case .airUnusable, .airForbidden: self = .airUnusable(cause: failure.cause)
         case .dialFailed, .bondRequired, .channelLost, .tooLarge, .closed, .cancelled, .failed:
             self = .radioFailed(cause: failure.cause)

@@ -186,6 +186,11 @@ extension SetupProblem {
                 "Bluetooth is blocked: \(cause); flip it, or its key. To see which one: rfkill list bluetooth")
         case .adapterSilent, .adapterDead:
             self.init(.unavailable, "The adapter does not answer: \(cause); pull it out and put it in again.")
+        case .advertisingRefused:
+            self.init(
+                .unavailable,
+                "\(cause) refuses what bluetoothd advertises, so this device cannot be found; update Linux or BlueZ, or "
+                    + "give this program CAP_NET_ADMIN (roadmesh doctor shows how).")
         case .airUnusable:
             self.init(.unavailable, "The virtual radio has no folder: \(cause); name another with --air.")
         case .airForbidden:

@@ -58,7 +58,7 @@ struct NetworkErrorTests {
             Set(withButton) == [
                 "requestFailed", "httpError", "noData", "offline", "serverMaintenance", "rateLimited", "radioOff",
                 "noAdapter", "blocked", "adapterSilent", "adapterDead", "serviceNotRunning", "notPermitted",
-                "unsupported", "airUnusable",
+                "unsupported", "advertisingRefused", "airUnusable",
                 "radioFailed",
                 "networkUnavailable", "hostNotFound", "hostFull", "refused", "versionMismatch", "hostKeyChanged",
                 "sameIdentity",
@@ -72,7 +72,7 @@ struct NetworkErrorTests {
     @Test("the radio's outages share a code, since one cure ends them all, and the cause tells them apart")
     func outages() {
         let outages = NetworkError.every.filter(\.isOutage)
-        #expect(outages.count == 12)
+        #expect(outages.count == 13)
         for error in outages {
             #expect(Notice(error).code == "radioUnavailable")
             #expect(Notice(error).cause == error.code)

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CBlueZ
+import Glibc
+
+/// One command on the management channel that the kernel answers when the controller has done its part.
+struct KernelCommand {
+    let opcode: Int
+    let adapterIndex: UInt16
+
+    /// Sends it by `request` (0, or a negative errno) and waits for the answer. 0, or a negative errno: -ETIMEDOUT where none
+    /// comes in time.
+    func run(_ poller: Poller, _ request: @escaping @Sendable (Int32) -> Int32) async -> Int32 {
+        let descriptor = cbluez_hci_open_control()
+        guard descriptor >= 0 else { return descriptor }
+        let control = PacketSocket(descriptor, poller: poller)
+        let timeout = Task {
+            try await Task.sleep(for: RadioLimits.busCall)
+            control.close()
+        }
+        defer {
+            timeout.cancel()
+            control.close()
+        }
+        do {
+            let sent = try await control.perform(.writable) { Int(request($0)) }
+            guard sent == 0 else { return Int32(sent) }
+            while true {
+                let reply = try await control.perform(.readable) {
+                    Int(cbluez_hci_read_reply($0, adapterIndex, UInt16(opcode)))
+                }
+                if reply != 0 { return reply > 0 ? 0 : Int32(reply) }
+            }
+        } catch {
+            return -ETIMEDOUT
+        }
+    }
+}
+
+/// The number of an advertisement that the kernel has from this process. The highest are used, since bluetoothd uses the
+/// lowest. No other node with the same folder has the same number, as long as this object lives.
+final class AdvertisingNumber: Sendable {
+    let value: UInt8
+    let adapterIndex: UInt16
+    /// A locked file; -1 where there is no folder.
+    private let descriptor: Int32
+
+    /// A free number. Without a folder that says which are free it is the second highest, since a single node has the highest.
+    init(on adapter: Adapter, folder: String) throws(RadioError) {
+        let control = cbluez_hci_open_control()
+        guard control >= 0 else { throw BlueZRadio.socketError(-control) }
+        defer { Glibc.close(control) }
+        let highest = cbluez_hci_advertising_instances(control, adapter.index)
+        guard highest > 0 else { throw BlueZRadio.socketError(highest == 0 ? EOPNOTSUPP : -highest) }
+        var (chosen, locked): (UInt8, Int32) = (UInt8(max(1, highest - 1)), -1)
+        if !folder.isEmpty {
+            let digits = SettingsRecord.digits(of: adapter.address.address)
+            for number in (1...UInt8(highest)).reversed() {
+                let file = SettingsRecord.openFile("advertisement-\(digits)-\(number)", in: folder)
+                guard file >= 0 else { break }
+                if flock(file, LOCK_EX | LOCK_NB) == 0 {
+                    (chosen, locked) = (number, file)
+                    break
+                }
+                Glibc.close(file)
+            }
+        }
+        (value, adapterIndex, descriptor) = (chosen, adapter.index, locked)
+    }
+
+    deinit { if descriptor >= 0 { Glibc.close(descriptor) } }
+}
+
+/// Advertising without bluetoothd.
+extension BlueZRadio {
+    /// Has the kernel advertise. It ends that by itself unless it is asked again in time, so that a program that crashes is
+    /// off the air.
+    func advertiseByKernel(_ advertisement: Advertisement) async throws(RadioError) {
+        let number: AdvertisingNumber
+        if let advertisingNumber {
+            number = advertisingNumber
+        } else {
+            number = try AdvertisingNumber(on: adapter, folder: settingsPolicy.folder)
+        }
+        advertisingNumber = number
+        let contents = AdvertisedBytes(advertisement, psm: psm).forKernel
+        let lifetime = UInt16(RadioLimits.kernelAdvertising / .seconds(1))
+        let command = KernelCommand(opcode: Int(CBLUEZ_ADD_ADVERTISING), adapterIndex: number.adapterIndex)
+        for attempt in 1... {
+            let result = await command.run(poller) { control in
+                var contents = contents
+                return cbluez_hci_add_advertising(control, command.adapterIndex, number.value, &contents, lifetime)
+            }
+            if result == 0 { return }
+            // Another program changes its advertisements just now.
+            guard result == -EBUSY, attempt < RadioLimits.registerTries else { throw Self.socketError(-result) }
+            try? await Task.sleep(for: RadioLimits.registerPause)
+        }
+    }
+
+    /// Takes back what the kernel advertises for this process.
+    func endAdvertisingByKernel() async {
+        guard let number = advertisingNumber else { return }
+        advertisingNumber = nil
+        let command = KernelCommand(opcode: Int(CBLUEZ_REMOVE_ADVERTISING), adapterIndex: number.adapterIndex)
+        // It may be gone already, with its adapter or after its time.
+        _ = await command.run(poller) { cbluez_hci_remove_advertising($0, number.adapterIndex, number.value) }
+    }
+
+    /// bluetoothd has failed to advertise, and this process may not ask the kernel. A controller that answers, on an adapter
+    /// that is on, leaves the kernel as the one that refuses.
+    func isRefusedByKernel() async -> Bool {
+        guard (try? Adapter.find(adapter.name))?.isUp == true else { return false }
+        // A question would hold up the dial (`docs/bluez.md`).
+        guard dialling == nil else { return true }
+        return await ControllerQuestion.isAnswered(by: adapter.index, poller: poller) == true
+    }
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Decides who puts an advertisement on the air: bluetoothd, or the kernel at this process's own request.
+///
+/// Some kernels refuse everything that bluetoothd advertises (`docs/bluez.md`), and bluetoothd says only that it has failed.
+/// So after some failures the kernel is asked itself, where this process may. If it agrees, it is asked from then on.
+struct AdvertisingRoute: Sendable {
+    /// Who is asked.
+    enum Way: Hashable, Sendable {
+        case service
+        case kernel
+    }
+
+    /// What follows a failure.
+    enum Step: Hashable, Sendable {
+        /// Ask again, after a pause.
+        case retry
+        /// Report it.
+        case report
+        /// Report that the kernel refuses, if the adapter works otherwise.
+        case reportRefusal
+    }
+
+    private enum State: Hashable {
+        /// bluetoothd is asked. It has failed this often in a row.
+        case service(failures: Int)
+        /// bluetoothd has failed, and the kernel is asked for the first time.
+        case trial
+        /// The kernel advertises.
+        case kernel
+        /// bluetoothd has failed, and this process may not ask the kernel.
+        case refused
+    }
+
+    private var state = State.service(failures: 0)
+
+    /// Who is asked next.
+    var way: Way {
+        switch state {
+        case .service, .refused: .service
+        case .trial, .kernel: .kernel
+        }
+    }
+
+    /// The kernel has taken what it had refused from bluetoothd.
+    var bypassesService: Bool { state == .kernel }
+
+    /// Whoever was asked has done it.
+    mutating func worked() {
+        state = way == .kernel ? .kernel : .service(failures: 0)
+    }
+
+    /// Whoever was asked has failed.
+    mutating func failed(_ error: RadioError, mayAskKernel: Bool) -> Step {
+        switch state {
+        case .trial where error.code == .notPermitted: return refuse()
+        case .trial: return restart(.report)
+        case _ where error.code != .failed: return restart(.report)
+        case .kernel: return restart(.retry)
+        case .refused: return refuse()
+        case .service(let failures) where failures + 1 < RadioLimits.registerTries:
+            state = .service(failures: failures + 1)
+            return .retry
+        case .service where mayAskKernel:
+            state = .trial
+            return .retry
+        case .service: return refuse()
+        }
+    }
+
+    /// bluetoothd or the adapter is another one now.
+    mutating func forget() { state = .service(failures: 0) }
+
+    private mutating func refuse() -> Step {
+        state = .refused
+        return .reportRefusal
+    }
+
+    private mutating func restart(_ step: Step) -> Step {
+        forget()
+        return step
+    }
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import MeshProtocol
+import Testing
+
+@testable import BLETransport
+
+@Suite("Who is asked to advertise")
+struct AdvertisingRouteTests {
+    static let failed = RadioError(.failed, "Failed to register advertisement")
+    static let off = RadioError(.radioOff, "hci0 is switched off")
+
+    @Test("bluetoothd is asked three times, and then the kernel, which is asked from then on")
+    func bypass() {
+        var route = AdvertisingRoute()
+        for _ in 0..<RadioLimits.registerTries {
+            #expect(route.way == .service)
+            #expect(route.failed(Self.failed, mayAskKernel: true) == .retry)
+        }
+        #expect(route.way == .kernel)
+        #expect(!route.bypassesService)
+        route.worked()
+        #expect(route.way == .kernel && route.bypassesService)
+        route.forget()
+        #expect(route.way == .service)
+    }
+
+    @Test("a kernel that does not advertise either leaves a failure that may be worth a reset")
+    func broken() {
+        var route = AdvertisingRoute()
+        for _ in 0..<RadioLimits.registerTries { _ = route.failed(Self.failed, mayAskKernel: true) }
+        #expect(route.failed(Self.failed, mayAskKernel: true) == .report)
+        #expect(route.way == .service)
+    }
+
+    @Test("who may not ask the kernel asks bluetoothd alone, and after the first refusal once each time")
+    func forbidden() {
+        var route = AdvertisingRoute()
+        for _ in 1..<RadioLimits.registerTries { #expect(route.failed(Self.failed, mayAskKernel: false) == .retry) }
+        #expect(route.failed(Self.failed, mayAskKernel: false) == .reportRefusal)
+        #expect(route.way == .service)
+        #expect(route.failed(Self.failed, mayAskKernel: false) == .reportRefusal)
+        route.worked()
+        #expect(route.failed(Self.failed, mayAskKernel: false) == .retry)
+    }
+
+    @Test("a process that only seems to have the capability is told the same")
+    func container() {
+        var route = AdvertisingRoute()
+        for _ in 0..<RadioLimits.registerTries { _ = route.failed(Self.failed, mayAskKernel: true) }
+        #expect(route.failed(RadioError(.notPermitted), mayAskKernel: true) == .reportRefusal)
+    }
+
+    @Test("a failure that succeeds at the second try, or has another cause, changes nothing")
+    func passing() {
+        var route = AdvertisingRoute()
+        #expect(route.failed(Self.failed, mayAskKernel: true) == .retry)
+        route.worked()
+        #expect(route.failed(Self.failed, mayAskKernel: true) == .retry)
+        #expect(route.failed(Self.off, mayAskKernel: true) == .report)
+        #expect(route.failed(Self.failed, mayAskKernel: true) == .retry)
+        #expect(route.way == .service)
+    }
+
+    @Test("a kernel that stops advertising is left for bluetoothd, which is asked again")
+    func back() {
+        var route = AdvertisingRoute()
+        for _ in 0..<RadioLimits.registerTries { _ = route.failed(Self.failed, mayAskKernel: true) }
+        route.worked()
+        #expect(route.failed(Self.failed, mayAskKernel: true) == .retry)
+        #expect(route.way == .service)
+    }
+
+    @Test("the bytes on the air are those that bluetoothd makes: flags, service and data, and the name")
+    func bytes() throws {
+        let service = ServiceUUID(bytes: Array(0..<16))
+        let peer = Peer(id: "00112233445566778899aabbccddeeff", name: "Dad's Car")
+        let bytes = AdvertisedBytes(Advertisement(service: service, peer: peer), psm: 0x85)
+        #expect(bytes.advertisement.count == Limits.advertisementBytes)
+        #expect(bytes.advertisement.starts(with: [2, 1, 6, 17, 7] + (0..<16).reversed() + [9, 0xFF, 0xFF, 0xFF]))
+        #expect(bytes.scanResponse.count <= Limits.advertisementBytes)
+        #expect(bytes.scanResponse.starts(with: [UInt8(bytes.scanResponse.count - 1), 9] + Array("Dad's Car".utf8)))
+        let contents = bytes.forKernel
+        #expect(Int(contents.count) == bytes.advertisement.count)
+        #expect(withUnsafeBytes(of: contents.bytes) { Array($0) } == bytes.advertisement)
+    }
+}
