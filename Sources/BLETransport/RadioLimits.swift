@@ -158,6 +158,8 @@ public enum RadioLimits {
     /// How long a device that has heard another one goes on listening, so that a third is noticed: ten fast
     /// advertisements of each, and a scan that restarted.
     public static let pairingGather: Duration = .seconds(1)
+    /// bluetoothd ends a link two seconds after it is asked to. A pairing that waits longer than this dials over the old link.
+    public static let linkEnd: Duration = .seconds(5)
     /// The device that should be dialled dials after this long: the other one may not hear it.
     public static let pairingPatience: Duration = .seconds(5)
     /// How long a person has to compare six digits and answer. Bluetooth gives up after 30 s (Core specification, Vol

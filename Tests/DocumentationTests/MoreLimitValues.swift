@@ -67,7 +67,7 @@ extension LimitTable {
             .init("promptAnswer", RadioLimits.promptAnswer),
             .init("pairingSearch", RadioLimits.pairingSearch),
             .init("pairingGather", RadioLimits.pairingGather),
-            .init("pairingPatience", RadioLimits.pairingPatience),
+            .init("linkEnd", RadioLimits.linkEnd), .init("pairingPatience", RadioLimits.pairingPatience),
             .init("pairingAnswer", RadioLimits.pairingAnswer),
             .init("pairingStep", RadioLimits.pairingStep),
             .init("pairingLastWord", RadioLimits.pairingLastWord),

@@ -13,6 +13,12 @@ from lab import Box, Lab, Program
 
 DATA, UNAVAILABLE, PROTOCOL = 65, 69, 76
 
+# What bluetoothd knows, by their addresses. bluetoothctl lists their GATT attributes next to them.
+DEVICES = r"bluetoothctl devices | sed -n 's/^Device \(\([0-9A-F]\{2\}:\)\{5\}[0-9A-F]\{2\}\) .*/\1/p'"
+
+# Pairings in a row, each of which has to work at its first try.
+RUNS = 5
+
 # What a pairing takes on a machine that has other work to do.
 PAIRED = 30.0
 
@@ -35,7 +41,7 @@ def strangers(road: Lab) -> Iterator[None]:
     yield
     for box in road.boxes.values():
         if box.alive:
-            box.run("for one in $(bluetoothctl devices | cut -d' ' -f2); do bluetoothctl remove $one; done", check=False)
+            box.run(f"for one in $({DEVICES}); do bluetoothctl remove $one; done", check=False)
 
 
 def start_pairing(box: Box, *arguments: str, name: str | None = None) -> Program:
@@ -70,6 +76,15 @@ def bond(one: Box, other: Box) -> None:
         program.say("accept")
     for program in programs:
         expect_end(program, "bonded", 0)
+
+
+def restart_bluetoothd(*boxes: Box) -> None:
+    """As after a start of the device: there was no agent yet."""
+    for box in boxes:
+        box.await_ready()
+        box.bluetoothd.kill()
+        box.start_bluetoothd()
+        box.run(AWAIT_BLUETOOTHD)
 
 
 @contextmanager
@@ -142,6 +157,29 @@ def test_two_boxes_bond_when_both_people_see_the_same_digits(road: Lab, car: Box
     again = [start_pairing(car), start_pairing(van)]
     for program in again:
         assert "already" in expect_end(program, "alreadyBonded", 0)
+    assert bonds(car) == ["the van"] and bonds(van) == ["the car"]
+
+
+def test_two_boxes_bond_at_the_first_try_right_after_a_session(road: Lab, car: Box, van: Box) -> None:
+    for _ in range(RUNS):
+        restart_bluetoothd(car, van)
+        host = start_host(car)
+        ana = van.roadmesh("guest", "Ana")
+        await_joined(ana)
+        for program in (ana, host):
+            program.say("quit")
+            assert program.wait(START) == 0
+        assert links_of(road, car.hci(0)), "bluetoothd keeps the link, which is what this test is about"
+        bond(car, van)
+        for box, name in ((car, "the van"), (van, "the car")):
+            assert box.roadmesh("pair", "forget", name).wait(START) == 0
+
+
+def test_bonded_boxes_say_so_each_time_they_are_to_pair_again(road: Lab, car: Box, van: Box) -> None:
+    bond(car, van)
+    for _ in range(RUNS):
+        for program in [start_pairing(car), start_pairing(van)]:
+            expect_end(program, "alreadyBonded", 0)
     assert bonds(car) == ["the van"] and bonds(van) == ["the car"]
 
 
@@ -417,8 +455,5 @@ def test_a_bond_with_a_short_key_opens_nothing(road: Lab, car: Box, van: Box) ->
 
 def test_a_bond_outlives_bluetoothd(road: Lab, car: Box, van: Box) -> None:
     bond(car, van)
-    for box in (car, van):
-        box.bluetoothd.kill()
-        box.start_bluetoothd()
-        box.run(AWAIT_BLUETOOTHD)
+    restart_bluetoothd(car, van)
     assert bonds(car) == ["the van"] and bonds(van) == ["the car"]

@@ -58,6 +58,7 @@ extension BlueZRadio {
     func linkChanged(_ address: String, isConnected: Bool) {
         if !isConnected {
             gattLinkLost(address)
+            linkEnded(address)
             return unusedLinks.unlinked(address)
         }
         guard wantedAdvertisement != nil else { return }
@@ -106,6 +107,35 @@ extension BlueZRadio {
         for (address, wasUsed) in unusedLinks.vacate(now: now, where: isInTheWay) {
             await letGo(address, wasUsed: wasUsed, isBeforeDial: true)
         }
+    }
+
+    // MARK: Ending a link
+
+    /// Ends the link to a device, if there is one, and waits until it has ended. The kernel pairs over a link as it would have
+    /// when the link came up: without an agent, so without digits (`docs/bluez.md`).
+    func endLink(to endpoint: RadioEndpoint) async {
+        let linked = devices.first { $0.value.isConnected && $0.value.address?.address == endpoint.address }
+        guard let path = linked?.key, !isClosed else { return }
+        logger.debug("ending the link to \(endpoint.address)")
+        await bus?.disconnect(path)
+        guard devices[path]?.isConnected == true else { return }
+        let alarm = Task {
+            try? await Task.sleep(for: RadioLimits.linkEnd)
+            if !Task.isCancelled { linkEnded(endpoint.address) }
+        }
+        await withCheckedContinuation { endedLinks.append((endpoint.address, $0)) }
+        alarm.cancel()
+    }
+
+    private func linkEnded(_ address: String) {
+        for waiter in endedLinks where waiter.address == address { waiter.waiter.resume() }
+        endedLinks.removeAll { $0.address == address }
+    }
+
+    /// Who waits for the end of a link waits no longer.
+    func forgetEndingLinks() {
+        for waiter in endedLinks { waiter.waiter.resume() }
+        endedLinks = []
     }
 
     /// `isBeforeDial`: whose turn it is to dial waits for it.

@@ -90,6 +90,7 @@ public actor BlueZRadio: Radio {
     var channels: [WeakChannel] = []
     var unusedLinks = UnusedLinks()
     var lettingGo: Task<Void, Never>?
+    var endedLinks: [(address: String, waiter: CheckedContinuation<Void, Never>)] = []
 
     /// A radio on an adapter (`hci0`), or on the first that is up where `adapter` is nil. Throws where there is none. One
     /// that demands a bond accepts channels from bonded devices only.
@@ -143,6 +144,7 @@ public actor BlueZRadio: Radio {
         foundRecord = nil
         supervising?.cancel()
         asking?.cancel()
+        forgetEndingLinks()
         forgetLinks()
         await bus?.close()
         await listening?.value

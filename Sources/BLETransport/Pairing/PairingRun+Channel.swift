@@ -35,6 +35,7 @@ extension PairingRun {
         }
         talking = Task {
             do {
+                await radio.endLink(to: endpoint)
                 let channel = try await radio.dial(endpoint)
                 guard !Task.isCancelled, let channel = channel as? L2CAPChannel else { return channel.close() }
                 self.channel = channel
