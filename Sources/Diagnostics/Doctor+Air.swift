@@ -27,7 +27,7 @@ extension Doctor {
         guard adapter.isUp, let timing = adapter.timing else { return nil }
         let links = "links every \(Self.text(timing.connection)) ms"
         // bluetoothd passes a node's own interval on.
-        let isAsked = radio.daemon.map(Self.passesIntervalsOn)
+        let isAsked = radio.daemon?.passesIntervalsOn
         let advertises = isAsked == true || timing.advertising.upperBound <= Self.promptAdvertising
         let does = isAsked == true ? links : "advertises every \(Self.text(timing.advertising)) ms and \(links)"
         if timing.isSetByNode { return Finding(.timing, .good, "\(adapter.name) \(does), as a node has set it.") }
@@ -50,14 +50,6 @@ extension Doctor {
 
     /// What advertises and links this often, in milliseconds, is no reason for a word.
     private static let (promptAdvertising, promptConnection) = (100.0, 15.0)
-
-    /// Whether a bluetoothd passes a node's own interval on: since 5.77, and before that where experimental interfaces are on, but
-    /// for three versions.
-    private static func passesIntervalsOn(_ daemon: DaemonFacts) -> Bool {
-        guard let version = daemon.version else { return daemon.isExperimental }
-        if version >= DaemonVersion(5, 77) { return true }
-        return daemon.isExperimental && !(DaemonVersion(5, 72)...DaemonVersion(5, 74)).contains(version)
-    }
 
     private static func text(_ range: ClosedRange<Double>) -> String {
         let bounds = range.lowerBound == range.upperBound ? [range.lowerBound] : [range.lowerBound, range.upperBound]

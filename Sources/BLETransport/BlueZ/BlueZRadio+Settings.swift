@@ -25,6 +25,8 @@ struct HeldSettings {
     var hasShare = false
     /// Who was dialled with them: the kernel keeps that.
     var dialled: [RadioEndpoint] = []
+    /// The adapter's settings when they were last read.
+    var current: AdapterSettings?
     /// What was told of it last.
     var told: AdapterTiming?
 }
@@ -41,7 +43,29 @@ extension BlueZRadio {
             let (keeper, pace) = (keeper, wantedAdvertisement?.1 ?? .fast)
             held.hasShare = settle(&current, record) { keeper.use($0, pace: pace) }
         }
+        held.current = current
+        tellTiming()
+    }
+
+    /// Finds out whether the running bluetoothd passes a node's own advertising interval on, then reports the timing.
+    func lookAtService() {
+        lookingAtService?.cancel()
+        lookingAtService = Task {
+            let daemon = await DaemonFacts.running()
+            let facts = if let daemon { daemon } else { await DaemonFacts.installed() }
+            guard !Task.isCancelled, !isClosed else { return }
+            passesIntervalsOn = facts?.passesIntervalsOn ?? false
+            tellTiming()
+        }
+    }
+
+    private func tellTiming() {
+        guard let current = held.current, let passesIntervalsOn else { return }
         var timing = current.timing(isOfNode: settingsPolicy.choice == .set && held.hasShare && current.isOfNode)
+        if passesIntervalsOn, advertisingRoute.way == .service {
+            let own = (wantedAdvertisement?.1 ?? .fast).milliseconds
+            timing.advertising = Double(own.lowerBound)...Double(own.upperBound)
+        }
         timing.foundWithin = found.least
         guard timing != held.told else { return }
         held.told = timing

@@ -37,7 +37,9 @@ public actor BlueZRadio: Radio {
     let origin = ContinuousClock.now
     var now: MeshInstant { ContinuousClock.now - origin }
 
-    // What the kernel uses on the adapter.
+    // What the kernel uses on the adapter, and whether bluetoothd passes on what an advertisement asks for instead.
+    var passesIntervalsOn: Bool?
+    var lookingAtService: Task<Void, Never>?
     let settingsPolicy: AdapterSettingsPolicy
     var held = HeldSettings()
     /// How soon others find this adapter, as they say, and where `doctor` reads it.
@@ -116,6 +118,7 @@ public actor BlueZRadio: Radio {
     public func open() async throws(RadioError) {
         let bus = try BlueZBus(poller: poller)
         self.bus = bus
+        lookAtService()
         listening = Task { for await event in bus.events { await self.received(event) } }
         await bus.start()
         guard await isServiceRunning() else {
@@ -144,6 +147,7 @@ public actor BlueZRadio: Radio {
         foundRecord = nil
         supervising?.cancel()
         asking?.cancel()
+        lookingAtService?.cancel()
         forgetEndingLinks()
         forgetLinks()
         await bus?.close()
@@ -173,6 +177,7 @@ public actor BlueZRadio: Radio {
         switch event {
         case .ready: break
         case .serviceAppeared:
+            if isServiceThere == false { lookAtService() }
             isServiceThere = true
             answerWhetherServiceRuns(true)
             supervise(.serviceAppeared)

@@ -21,6 +21,14 @@ public struct DaemonFacts: Hashable, Sendable {
     /// What it was started with, without its own name.
     public var arguments: [String] = []
 
+    /// Whether it passes a node's own advertising interval on: since 5.77, and before that where experimental interfaces are
+    /// on, except in three versions.
+    public var passesIntervalsOn: Bool {
+        guard let version else { return isExperimental }
+        if version >= DaemonVersion(5, 77) { return true }
+        return isExperimental && !(DaemonVersion(5, 72)...DaemonVersion(5, 74)).contains(version)
+    }
+
     /// The configuration file of a bluetoothd that is told no other.
     public static let standardConfiguration = "/etc/bluetooth/main.conf"
 }
@@ -73,6 +81,14 @@ extension DaemonFacts {
             return facts
         }
         return nil
+    }
+
+    /// The bluetoothd that is installed, for a process that does not see which one runs. Nil where it is in no usual place.
+    static func installed() async -> Self? {
+        guard let path = usualPaths.first(where: { access($0, X_OK) == 0 }) else { return nil }
+        var facts = Self(arguments: []) { SystemFile.text($0) }
+        (facts.path, facts.version) = (path, await version(of: path))
+        return facts
     }
 
     /// The program that runs, to be asked for its version. The kernel's link is the truth, and root's alone to read;
