@@ -108,7 +108,13 @@ extension BlueZRadio {
         }
         var current = before
         _ = settle(&current, record, by: keeper.leave)
-        if current != before { for peer in held.dialled { current.load(for: peer, on: adapter.index) } }
+        guard current != before else { return }
+        // From Linux 6.12 on that would change a link that is up, which a guest that comes back at once goes on with.
+        for peer in held.dialled where !isLinked(to: peer) { current.load(for: peer, on: adapter.index) }
+    }
+
+    private func isLinked(to peer: RadioEndpoint) -> Bool {
+        devices.values.contains { $0.isConnected && $0.address?.address == peer.address }
     }
 
     private func heldRecord() -> SettingsRecord? {
