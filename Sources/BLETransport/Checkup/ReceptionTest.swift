@@ -133,9 +133,7 @@ public struct ReceptionTest: Sendable {
             times.append(again.time)
         }
         let intervals = zip(times.dropFirst(), times).map { $0 - $1 }.sorted()
-        return .heard(
-            after: first.time - began, every: intervals.isEmpty ? nil : intervals[intervals.count / 2], rssi: first.rssi
-        )
+        return .heard(after: first.time - began, every: intervals.first, rssi: first.rssi)
     }
 
     /// The first of the hearings after a moment; nil where none comes in time, and then none comes at all any more.
