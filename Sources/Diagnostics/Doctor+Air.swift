@@ -145,6 +145,22 @@ extension Doctor {
             return Finding(
                 .advertised, .good,
                 "\(test.from) advertises; whether it is heard, a second adapter or another device would tell.")
+        case .serviceEnded:
+            let name = radio?.daemon?.version.map { "bluetoothd \($0)" } ?? "bluetoothd"
+            return Finding(
+                .serviceDied, .broken, "\(name) ended while \(test.from) was tried.",
+                meaning:
+                    "Whatever is linked over Bluetooth is lost when that happens, and this check says nothing about the "
+                    + "adapters. bluetoothd's last words:",
+                command: "sudo journalctl --unit bluetooth --lines 20")
+        case .cannotAdvertise(let failure) where failure.code == .advertisingRefused:
+            return Finding(
+                .advertisingRefused, .broken,
+                "\(failure.cause) refuses what bluetoothd advertises on \(test.from).",
+                meaning:
+                    "A host on it would not be found. Update Linux or BlueZ. Until then a program with CAP_NET_ADMIN can "
+                    + "ask the kernel itself. As a service it has that; for this program:",
+                command: Self.grant)
         case .cannotAdvertise(let failure):
             return Finding(
                 .cannotAdvertise, .broken, "\(test.from) does not advertise (\(failure.cause)).",
@@ -158,6 +174,17 @@ extension Doctor {
 }
 
 extension Doctor {
+    /// The kernel's refusal that the live test has met; nil if it met none.
+    public func kernelFinding(_ test: ReceptionTest) -> Finding? {
+        guard let kernel = test.bypassed else { return nil }
+        return Finding(
+            .advertisingBypassed, .worthKnowing, "\(kernel) refuses what bluetoothd advertises on \(test.from).",
+            meaning:
+                "A node with CAP_NET_ADMIN asks the kernel itself, as this check did. Without it, and for other programs, "
+                + "nothing is advertised. Update Linux or BlueZ. What is installed:",
+            command: "dpkg --list 'linux-image-*' bluez")
+    }
+
     /// How often an adapter is really on the air, whatever it was asked for. Without a cause that is told already.
     private func finding(_ heard: String, every interval: Duration, from adapter: String) -> Finding {
         let milliseconds = interval.wholeMilliseconds

@@ -6,6 +6,8 @@ extension Doctor {
     /// Its experimental volume control crashes when a link breaks while it is looked through (`docs/bluez.md`).
     private static let volumePluginCrashes = DaemonVersion(5, 66)
     private static let volumePlugin = "vcp"
+    /// It calls the text of a UUID as a function where a discovery filter contains one (bluez/bluez#2282).
+    private static let filterCrashes = DaemonVersion(5, 87)
 
     /// bluetoothd: whether it runs, and how.
     func serviceFinding(_ radio: RadioFacts) -> Finding {
@@ -43,6 +45,15 @@ extension Doctor {
                     "That crashes now and then when a link breaks, and every link of the device is lost for a moment. "
                     + "RoadMesh does not need -E. The command makes a drop-in for its unit and restarts it.",
                 command: Self.dropIn(daemon))
+        }
+        if daemon.version == Self.filterCrashes {
+            return Finding(
+                .crashesOnFilters, .worthKnowing,
+                "bluetoothd \(version) crashes when a program searches for a service.",
+                meaning:
+                    "RoadMesh searches without a filter. Another program that uses one ends bluetoothd, and every link of the "
+                    + "device is lost (bluez/bluez#2282). Use another version of BlueZ. What there is:",
+                command: "apt-cache policy bluez")
         }
         let how = daemon.isExperimental ? " runs, with -E" : " runs"
         return Finding(.bluetoothd, .good, "bluetoothd \(version)\(how).")

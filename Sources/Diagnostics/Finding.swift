@@ -25,9 +25,10 @@ public struct Finding: Hashable, Sendable {
         case adapter, noBluetooth, noAdapter, noSuchAdapter, noLowEnergy, adapterOff, blocked, blockedBySwitch,
             spareAdapterOff
         case controller, oldController, noTwoMegabit
-        case bluetoothd, noMessageBus, serviceNotRunning, serviceFails, volumePlugin, looksThroughPhones
+        case bluetoothd, noMessageBus, serviceNotRunning, serviceFails, serviceDied, volumePlugin, crashesOnFilters,
+            looksThroughPhones
         case permissions, notListed, denied, noCapabilities
-        case advertising, advertisingFull
+        case advertising, advertisingFull, advertisingRefused, advertisingBypassed
         case timing, slowTiming
         case roles, oneRole, unknownRoles
         case audio, audioShared
@@ -83,10 +84,12 @@ extension Finding.Code {
             .spareAdapterOff:
             .adapter
         case .controller, .oldController, .noTwoMegabit: .controller
-        case .bluetoothd, .noMessageBus, .serviceNotRunning, .serviceFails, .volumePlugin, .looksThroughPhones:
+        case .bluetoothd, .noMessageBus, .serviceNotRunning, .serviceFails, .serviceDied, .volumePlugin,
+            .crashesOnFilters,
+            .looksThroughPhones:
             .bluetoothd
         case .permissions, .notListed, .denied, .noCapabilities: .permissions
-        case .advertising, .advertisingFull: .advertising
+        case .advertising, .advertisingFull, .advertisingRefused, .advertisingBypassed: .advertising
         case .timing, .slowTiming: .timing
         case .roles, .oneRole, .unknownRoles: .roles
         case .audio, .audioShared: .audio

@@ -130,6 +130,7 @@ struct DoctorTests {
             $0.radio?.permissions = RadioPermissions(mayAdminister: false, mayCommand: false)
         },
         Fault(.volumePlugin, .worthKnowing, 0) { $0.radio?.daemon?.leavesOut = [] },
+        Fault(.crashesOnFilters, .worthKnowing, 0) { $0.radio?.daemon?.version = DaemonVersion(5, 87) },
         Fault(.looksThroughPhones, .worthKnowing, 0) { $0.radio?.daemon?.looksThroughDevices = true },
         Fault(.denied, .broken, 77) { $0.radio?.service = .denies("rejected") },
         Fault(.noCapabilities, .worthKnowing, 0) { $0.radio?.permissions.mayCommand = false },
@@ -201,6 +202,7 @@ struct DoctorTests {
         let made =
             (Self.radioFaults + Self.deviceFaults).map(\.code) + doctor.findings.map(\.code)
             + Self.outcomes.map { doctor.finding(ReceptionTest(from: "hci0", to: "hci1", outcome: $0.0)).code }
+            + [doctor.kernelFinding(Self.bypassed)].compactMap { $0?.code }
         #expect(Set(Finding.Code.allCases) == Set(made))
     }
 
@@ -280,7 +282,24 @@ struct DoctorTests {
         (.found(within: DialTime(milliseconds: 1_900)), .heardSeldom, .worthKnowing),
         (.cannotAdvertise(RadioError(.failed, "x")), .cannotAdvertise, .broken),
         (.cannotListen(RadioError(.failed, "x")), .cannotListen, .broken),
+        (.cannotAdvertise(RadioError(.advertisingRefused, "Linux 6.1.175")), .advertisingRefused, .broken),
+        (.serviceEnded, .serviceDied, .broken),
     ]
+
+    static let bypassed = ReceptionTest(from: "hci0", to: nil, outcome: .advertised, bypassed: "Linux 6.1.175")
+
+    @Test("a kernel that refuses what bluetoothd advertises is named, with what to update")
+    func refusal() throws {
+        let doctor = Self.healthy()
+        let refused = ReceptionTest(
+            from: "hci0", to: nil, outcome: .cannotAdvertise(RadioError(.advertisingRefused, "Linux 6.1.175")))
+        for finding in [doctor.finding(refused), try #require(doctor.kernelFinding(Self.bypassed))] {
+            #expect(finding.message == "Linux 6.1.175 refuses what bluetoothd advertises on hci0.")
+            #expect(finding.meaning.contains("Update Linux or BlueZ"))
+        }
+        #expect(doctor.finding(Self.bypassed).code == .advertised)
+        #expect(doctor.kernelFinding(refused) == nil)
+    }
 
     @Test("a live test is told as it went", arguments: outcomes)
     func live(outcome: ReceptionTest.Outcome, code: Finding.Code, level: Finding.Level) {

@@ -255,6 +255,18 @@ def test_a_second_adapter_that_hears_nothing(road: Lab, pair: Box) -> None:
     assert program.exit_code == UNAVAILABLE
 
 
+def test_bluetoothd_that_ends_during_the_live_test_is_the_only_cause(road: Lab, pair: Box) -> None:
+    # So that the test is not over before.
+    road.air.cut(pair.hci(0), pair.hci(1))
+    program = pair.roadmesh("doctor", adapter="hci0", name="doctor-crash")
+    road.air.expect("advertising", controller=pair.hci(0).name, on=True, timeout=START)
+    pair.bluetoothd.kill()
+    program.wait(START)
+    finding = expect_cause(program, "serviceDied", UNAVAILABLE)
+    assert "ended while hci0 was tried" in finding["message"] and "journalctl" in finding["command"]
+    assert not program.seen("finding", area="air")
+
+
 def test_earbuds_on_the_same_adapter(road: Lab, pair: Box) -> None:
     earbuds = road.stranger("earbuds")
     earbuds.offer(AUDIO)

@@ -9,6 +9,7 @@ import pytest
 from helpers import START, Figures, await_joined, cast, hold, links_of, service_uuid, start_host
 from lab import Box, Lab
 from test_bad_starts import expect_refusals
+from test_doctor import KEEP_HEALTHY, doctor, expect_cause, told
 
 UNAVAILABLE = 69
 USER = 1000
@@ -20,6 +21,9 @@ HEARD = 5.0
 OFF_AIR = 45.0
 
 LINKS = 10
+
+# An advertisement is renewed so often.
+RENEWAL = 10.0
 
 # The longest pause before a relay tries to advertise again would hide a reset that comes with the third failure.
 THREE_FAILURES = 12.0
@@ -104,6 +108,25 @@ def test_a_host_is_on_the_air_again_after_bluetoothd_was_restarted(road: Lab, st
 def test_without_the_capability_a_sentence_names_the_kernel_and_what_to_update(road: Lab, strict: Box) -> None:
     host = strict.roadmesh("host", "Dad's Car", "--library", str(road.songs), uid=USER)
     expect_refusals([host], UNAVAILABLE, f"Linux {kernel(strict)} refuses", "update Linux or BlueZ", "CAP_NET_ADMIN")
+
+
+def test_doctor_names_the_kernel_after_trying_it(road: Lab, strict: Box) -> None:
+    strict.run(KEEP_HEALTHY)
+    finding = expect_cause(doctor(strict, uid=USER), "advertisingRefused", UNAVAILABLE)
+    assert kernel(strict) in finding["message"] and finding["command"].startswith("sudo setcap")
+    check = doctor(strict)
+    [finding] = check.seen("finding", code="advertisingBypassed")
+    assert finding["level"] == "worthKnowing" and kernel(strict) in finding["message"]
+    assert told(check, "broken") == [] and check.seen("finding", code="advertised"), check.output
+
+
+def test_doctor_does_not_disturb_a_host(road: Lab, strict: Box) -> None:
+    host = start_host(strict)
+    await_on_air(road, strict)
+    assert host.state
+    doctor(strict, state=host.state)
+    # The host is still there by its own number, before it is registered again.
+    road.stranger("passenger").find(service=service_uuid(), timeout=RENEWAL / 2)
 
 
 def test_a_relay_that_the_kernel_refuses_keeps_its_own_host(road: Lab, car: Box, between: Box) -> None:

@@ -19,6 +19,8 @@ public struct ReceptionTest: Sendable {
         /// The same, and the guests of the node that hosts on it dialled it in this time at best: it is on the air at least as
         /// often, and up to twice as often.
         case found(within: DialTime)
+        /// bluetoothd ended during the test, so no other result counts.
+        case serviceEnded
         /// It cannot advertise.
         case cannotAdvertise(RadioError)
         /// The other one cannot listen.
@@ -34,22 +36,41 @@ public struct ReceptionTest: Sendable {
     public var to: String?
     /// How it went.
     public var outcome: Outcome
+    /// The kernel's name where it refuses what bluetoothd advertises, and the test asked the kernel itself.
+    public var bypassed: String?
 
     /// Tests two adapters, each listening for the other; a single one only advertises. `settings` are those of the node that
     /// is asked for: they decide how often it advertises.
+    /// Where bluetoothd ends during a test, that is the only result.
     public static func run(adapters: [String], settings: AdapterSettingsPolicy, logger: Logger) async -> [Self] {
-        func maker(_ name: String) -> RadioMaker {
-            { () throws(RadioError) in try BlueZRadio(adapter: name, settings: settings, logger: logger) }
-        }
         let pairs: [(String, String?)] =
             adapters.count > 1 ? [(adapters[0], adapters[1]), (adapters[1], adapters[0])] : adapters.map { ($0, nil) }
         var tests: [Self] = []
         for (from, to) in pairs {
-            var outcome = await run(from: maker(from), to: to.map(maker))
-            if outcome == .advertised, let time = found(from, settings.folder) { outcome = .found(within: time) }
-            tests.append(Self(from: from, to: to, outcome: outcome))
+            let watch = await ServiceWatch.begin()
+            let test = await run(from, to, settings, logger)
+            guard await watch?.end() != true else { return [Self(from: from, to: to, outcome: .serviceEnded)] }
+            tests.append(test)
         }
         return tests
+    }
+
+    private static func run(
+        _ from: String, _ to: String?, _ settings: AdapterSettingsPolicy, _ logger: Logger
+    ) async -> Self {
+        func maker(_ name: String) -> RadioMaker {
+            { () throws(RadioError) in try BlueZRadio(adapter: name, settings: settings, logger: logger) }
+        }
+        let advertiser: BlueZRadio
+        do throws(RadioError) {
+            advertiser = try BlueZRadio(adapter: from, settings: settings, logger: logger)
+        } catch {
+            return Self(from: from, to: to, outcome: .cannotAdvertise(error))
+        }
+        var outcome = await run(from: { advertiser }, to: to.map(maker))
+        if outcome == .advertised, let time = found(from, settings.folder) { outcome = .found(within: time) }
+        let isBypassed = await advertiser.advertisingRoute.bypassesService
+        return Self(from: from, to: to, outcome: outcome, bypassed: isBypassed ? KernelName.running : nil)
     }
 
     private static func found(_ adapter: String, _ folder: String) -> DialTime? {

@@ -106,7 +106,7 @@ struct DoctorCheck {
         for test in await ReceptionTest.run(
             adapters: doctor.adaptersToTry, settings: settings, logger: options.errorLogger)
         {
-            tell([doctor.finding(test)])
+            tell([doctor.finding(test), doctor.kernelFinding(test)].compactMap(\.self))
         }
         report.show(diagnosis)
         return diagnosis.exitCode
