@@ -20,6 +20,7 @@
 #define MGMT_READ_DEFAULTS 0x004b
 #define MGMT_SET_DEFAULTS 0x004c
 #define MGMT_EXPERIMENTAL_FEATURE 20
+#define SETTING_ADVERTISING (1 << 10)
 #define ANSWER_SIZE 512
 
 // 671b10b5-42c0-4696-9227-eb28d1b049d6 in the order of the wire: the kernel lists it for a controller that is central and
@@ -55,10 +56,12 @@ int cbluez_hci_read_facts(int control, uint16_t index, cbluez_hci_facts *facts) 
     ssize_t count = hci_ask_kernel(control, index, MGMT_READ_INFO, NULL, 0, answer, sizeof answer);
     if (count < 0) return (int)count;
     if (count < MGMT_READ_INFO_SIZE) return -EBADMSG;
-    // Behind the address: version, manufacturer, and settings that nobody needs.
+    // Behind the address: version, manufacturer, settings.
     const uint8_t *info = answer + MGMT_ANSWER + sizeof(bdaddr_t);
     facts->version = info[0];
     facts->manufacturer = hci_read_le16(info + 1);
+    // Behind them: supported settings, and current ones.
+    facts->advertises_itself = (hci_read_le16(info + 7) & SETTING_ADVERTISING) != 0;
     count = hci_ask_kernel(control, index, MGMT_READ_EXPERIMENTAL, NULL, 0, answer, sizeof answer);
     if (count > 0) take_roles(answer + MGMT_ANSWER, (size_t)count, facts);
     return 0;

@@ -44,10 +44,18 @@ static void test_info(int control, int kernel) {
     CHECK_NUMBER(facts.version, 9);
     CHECK_NUMBER(facts.manufacturer, 0x05F1);
     CHECK(facts.tells_roles && facts.has_both_roles);
+    CHECK(!facts.advertises_itself);
     CHECK_NUMBER(recv(kernel, request, sizeof request, 0), 6);
     CHECK(memcmp(request, "\x04\x00\x03\x00\x00\x00", 6) == 0);
     CHECK_NUMBER(recv(kernel, request, sizeof request, 0), 6);
     CHECK(memcmp(request, "\x49\x00\x03\x00\x00\x00", 6) == 0);
+    char advertising[INFO_SIZE] = COMPLETE("\x03", "\x04", "\x00") INFO;
+    advertising[9 + 6 + 8] |= 0x04;
+    tell(kernel, advertising, sizeof advertising);
+    tell(kernel, "\x02\x00\x03\x00\x03\x00\x49\x00\x01", 9);
+    CHECK_NUMBER(cbluez_hci_read_facts(control, INDEX, &facts), 0);
+    CHECK(facts.advertises_itself);
+    while (recv(kernel, request, sizeof request, 0) > 0) continue;
 }
 
 static void test_roles(int control, int kernel) {

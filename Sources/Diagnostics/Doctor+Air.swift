@@ -22,6 +22,18 @@ extension Doctor {
         return Finding(.advertising, .good, "\(adapter.name) takes \(free) more advertisements; \(active) in use.")
     }
 
+    /// The kernel's own advertising, which turns dials around; nil where it is off.
+    func advertisesItselfFinding(_ adapter: AdapterFacts) -> Finding? {
+        guard adapter.advertisesItself else { return nil }
+        let index = adapter.name.drop { !$0.isNumber }
+        return Finding(
+            .advertisesItself, .worthKnowing, "The kernel's own advertising is switched on for \(adapter.name).",
+            meaning:
+                "The kernel then does not dial a host but waits to be dialled by it, so a guest on this adapter joins no host. "
+                + "RoadMesh does not need it:",
+            command: "sudo btmgmt --index \(index) advertising off")
+    }
+
     /// How fast it advertises and links.
     func timingFinding(_ adapter: AdapterFacts, _ radio: RadioFacts) -> Finding? {
         guard adapter.isUp, let timing = adapter.timing else { return nil }

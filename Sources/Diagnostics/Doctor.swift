@@ -67,6 +67,6 @@ public struct Doctor: Sendable {
             .compactMap(\.self)
         // What advertises is the one that is dialled.
         return findings + [used.last.flatMap(advertisingFinding)].compactMap(\.self) + timing + rolesFindings(radio)
-            + used.compactMap { audioFinding($0, radio) }
+            + used.compactMap(advertisesItselfFinding) + used.compactMap { audioFinding($0, radio) }
     }
 }

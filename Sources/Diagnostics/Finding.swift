@@ -28,7 +28,7 @@ public struct Finding: Hashable, Sendable {
         case bluetoothd, noMessageBus, serviceNotRunning, serviceFails, serviceDied, volumePlugin, crashesOnFilters,
             looksThroughPhones
         case permissions, notListed, denied, noCapabilities
-        case advertising, advertisingFull, advertisingRefused, advertisingBypassed
+        case advertising, advertisingFull, advertisingRefused, advertisingBypassed, advertisesItself
         case timing, slowTiming
         case roles, oneRole, unknownRoles
         case audio, audioShared
@@ -89,7 +89,7 @@ extension Finding.Code {
             .looksThroughPhones:
             .bluetoothd
         case .permissions, .notListed, .denied, .noCapabilities: .permissions
-        case .advertising, .advertisingFull, .advertisingRefused, .advertisingBypassed: .advertising
+        case .advertising, .advertisingFull, .advertisingRefused, .advertisingBypassed, .advertisesItself: .advertising
         case .timing, .slowTiming: .timing
         case .roles, .oneRole, .unknownRoles: .roles
         case .audio, .audioShared: .audio

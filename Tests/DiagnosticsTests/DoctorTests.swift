@@ -109,6 +109,7 @@ struct DoctorTests {
         Fault(
             .audioShared, .worthKnowing, 0,
             adapter { $0.linked = [LinkedDevice(name: "Earbuds", isAudio: true)] }),
+        Fault(.advertisesItself, .worthKnowing, 0, adapter { $0.advertisesItself = true }),
         Fault(.oneRole, .worthKnowing, 0) {
             guard var only = $0.radio?.adapters.first else { return }
             only.hasBothRoles = false

@@ -143,6 +143,8 @@ typedef struct {
     /// Core specification version (assigned numbers, 2.1): 8 is 4.2, 9 is 5.0. 0 before the controller was first up.
     uint8_t version;
     uint16_t manufacturer;
+    /// The kernel's own advertising is on (`btmgmt advertising on`).
+    bool advertises_itself;
     /// The kernel tells of roles at all (5.9 and later).
     bool tells_roles;
     /// Central and peripheral at once, and the driver vouches for it (HCI_QUIRK_VALID_LE_STATES).

@@ -28,6 +28,8 @@ public struct AdapterFacts: Hashable, Sendable {
     public var hasTwoMegabit: Bool?
     /// Whether it is central and peripheral at once.
     public var hasBothRoles: Bool?
+    /// Whether the kernel's own advertising is on. The kernel then dials by directed advertising.
+    public var advertisesItself = false
     /// What the kernel uses on it where nothing else is named. Kernels before 5.9 do not tell.
     public var timing: AdapterTiming?
     /// What bluetoothd says of it.
@@ -74,6 +76,7 @@ extension AdapterFacts {
         guard isUp || kernel.version > 0 else { return }
         version = Int(kernel.version)
         manufacturer = Int(kernel.manufacturer)
+        advertisesItself = isUp && kernel.advertises_itself
         if kernel.tells_roles { hasBothRoles = kernel.has_both_roles }
         timing = AdapterSettings.read(of: index).map { $0.timing(isOfNode: $0.isOfNode) }
     }
