@@ -1,0 +1,76 @@
+"""Adapters with faults that people report in public: what still works on them, and what is said."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from helpers import START, await_joined, cast, start_guests, start_host
+from lab import Box, Lab
+from test_doctor import QUIET, doctor
+from test_mending import is_out
+
+# An adapter whose firmware is loaded again and again comes and goes so often.
+RELOADS = 6
+
+
+@pytest.fixture
+def refusing(road: Lab, family: Box) -> Iterator[Box]:
+    """A box whose first adapter refuses to scan while it has a link, as dongles with RTL8761B do."""
+    road.air.refuse_scans_while_linked(family.hci(0))
+    yield family
+    road.air.refuse_scans_while_linked(family.hci(0), on=False)
+
+
+def test_a_guest_whose_adapter_scans_only_without_a_link_votes_and_comes_back(road: Lab, car: Box, refusing: Box) -> None:
+    host = start_host(car)
+    [ana] = start_guests(refusing, "Ana")
+    cast(ana, "s2", seen_by=[host, ana])
+    # Another program asks for a scan meanwhile: it ends, and costs the guest nothing.
+    scan = refusing.roadmesh("scan", "--seconds", "2", adapter="hci0")
+    scan.wait(START)
+    assert not ana.seen("peerDisconnected")
+    road.air.cut(car, refusing)
+    ana.expect("connection", state="reconnecting")
+    road.air.heal()
+    await_joined(ana)
+    cast(ana, "s3", seen_by=[host, ana])
+
+
+def test_a_host_whose_adapter_scans_only_without_a_link_takes_guests(road: Lab, car: Box, family: Box) -> None:
+    road.air.refuse_scans_while_linked(car)
+    host = start_host(car)
+    ana, bob = start_guests(family, "Ana", "Bob")
+    cast(bob, "s2", seen_by=[host, ana, bob])
+    road.air.refuse_scans_while_linked(car, on=False)
+
+
+def test_a_host_whose_adapter_loads_its_firmware_again_and_again_is_back_when_that_is_over(
+    road: Lab, car: Box, family: Box
+) -> None:
+    host = start_host(car)
+    [ana] = start_guests(family, "Ana")
+    for _ in range(RELOADS):
+        car.unplug(0)
+        car.run("until ! hciconfig hci0 2>/dev/null; do sleep 0.02; done")
+        # 5.82 can crash where an adapter goes while an advertisement is being registered. The system starts it again.
+        if not car.bluetoothd.running:
+            car.start_bluetoothd()
+        car.plug(0)
+        car.run("until hciconfig hci0 2>/dev/null | grep -q UP; do sleep 0.02; done", timeout=START)
+    await_joined(ana)
+    cast(ana, "s2", seen_by=[host, ana], timeout=START)
+    assert road.hub.wait_for(lambda: True if not is_out(host) else None, START), host.tail()
+    told = [one for one in host.events if one.get("code") == "radioUnavailable"]
+    assert len(told) <= 4 * RELOADS, "an outage is told once, and once more where its cause becomes another"
+
+
+def test_an_adapter_that_somebody_has_told_to_advertise_is_named(road: Lab) -> None:
+    # The kernel dials by directed advertising then, and nobody answers (0x3c on Broadcom's).
+    told = road.box("told", main_conf=QUIET)
+    told.run("btmgmt --index 0 advertising on")
+    [finding] = doctor(told).seen("finding", code="advertisesItself")
+    assert finding["level"] == "worthKnowing" and finding["command"] == "sudo btmgmt --index 0 advertising off"
+    told.run(finding["command"].removeprefix("sudo "))
+    assert not doctor(told).seen("finding", code="advertisesItself")
+    told.power_off()
