@@ -134,7 +134,7 @@ struct LinkedNode {
             try invariant(peer == self.peer, "who ends was connected")
             self.end = end
         case .failed(_, _, let end): self.end = end
-        case .guessedWrong, .invitationUsed: try invariant(false, "this node has no PIN")
+        case .guessedWrong, .invitationUsed, .unansweredProofs: try invariant(false, "this node has no PIN")
         case .carrier, .route, .carrierEnded: try invariant(false, "this node is no relay and behind none")
         case .latestHasLeft, .roundTrip, .askedForRoom: try invariant(peer != nil, "\(event) before the link is up")
         }

@@ -147,7 +147,8 @@ public actor MultipeerClient {
             await manager?.linksChanged()
             await outlet.send(.peerDisconnected(Peer(id: expected, name: ""), reason: DisconnectReason(end)))
         case .failed: await manager?.linksChanged()
-        case .admitted, .guessedWrong, .invitationUsed, .roundTrip, .asked, .latestHasLeft, .acknowledged, .carrier,
+        case .admitted, .guessedWrong, .invitationUsed, .unansweredProofs, .roundTrip, .asked, .latestHasLeft,
+            .acknowledged, .carrier,
             .route, .carrierEnded, .askedForRoom:
             break
         }

@@ -195,6 +195,14 @@ public enum Limits {
     public static let invitations = 32
     /// How long an invitation is good at most, in seconds: until next month's party.
     public static let invitationSeconds: UInt32 = 31 * 86_400
+    /// Times that a guest sends its tag for one PIN and gets no valid one back, over all hosts and restarts. After that it joins only
+    /// hosts that have proved a PIN before, until its person says Retry. Each lets a host check one guess. A link that breaks in
+    /// that moment counts as well, so there are some.
+    public static let unansweredProofs = 5
+    /// PINs that a guest counts that for: those of the last cars.
+    static let countedSecrets = 16
+    /// Bytes that tell these apart.
+    static let countedSecretBytes = 16
     /// Wrong guesses in `guessPeriod`, of all strangers together, since identities cost nothing. A family mistypes once
     /// or twice.
     static let guesses = 5

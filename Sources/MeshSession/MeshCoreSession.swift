@@ -228,7 +228,8 @@ public actor MeshCoreSession {
         case .link(_, .ended(_, let end)), .link(_, .failed(_, _, let end)): await ended(end)
         // A session is with the node at the other end of its transport: no relay, and nobody behind one.
         case .link(_, .carrier), .link(_, .route), .link(_, .carrierEnded), .link(_, .askedForRoom): break
-        case .link(_, .admitted), .link(_, .guessedWrong), .link(_, .invitationUsed), .link(_, .latestHasLeft),
+        case .link(_, .admitted), .link(_, .guessedWrong), .link(_, .invitationUsed), .link(_, .unansweredProofs),
+            .link(_, .latestHasLeft),
             .link(_, .roundTrip), .link(_, .asked), .forgot:
             break
         case .report(_, _, let report): tell(.linkReport(report))

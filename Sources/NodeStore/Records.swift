@@ -18,11 +18,14 @@ public struct StoredNode: Hashable, Sendable {
     public var drivers: [Peer]
     /// The hosts that the guest has joined, the longest ago first.
     public var knownHosts: [Peer]
+    /// How often hosts could check a guess of the guest's PINs.
+    public var unanswered: [UnansweredProof]
 
     /// What a node knows; nothing for one that begins.
     public init(
         remembered: [ConversationKey: MeshCore.Remembered] = [:], host: HostRecord? = nil, guest: GuestRecord? = nil,
-        invitations: [GivenInvitation] = [], bans: [BanRecord] = [], drivers: [Peer] = [], knownHosts: [Peer] = []
+        invitations: [GivenInvitation] = [], bans: [BanRecord] = [], drivers: [Peer] = [], knownHosts: [Peer] = [],
+        unanswered: [UnansweredProof] = []
     ) {
         self.remembered = remembered
         self.host = host
@@ -31,6 +34,7 @@ public struct StoredNode: Hashable, Sendable {
         self.bans = bans
         self.drivers = drivers
         self.knownHosts = knownHosts
+        self.unanswered = unanswered
     }
 }
 

@@ -97,6 +97,8 @@ public struct StoreBatch: Hashable, Sendable {
     public var drivers: [Peer]?
     /// The hosts that the guest has joined, the longest ago first. Nil: as before.
     public var knownHosts: [Peer]?
+    /// How often hosts could check a guess of the guest's PINs. Nil: as before.
+    public var unanswered: [UnansweredProof]?
 
     /// A batch with nothing in it.
     public init() {}

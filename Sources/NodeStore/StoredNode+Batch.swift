@@ -27,6 +27,7 @@ extension StoredNode {
         if let bans = batch.bans { next.bans = bans }
         if let drivers = batch.drivers { next.drivers = drivers }
         if let knownHosts = batch.knownHosts { next.knownHosts = knownHosts }
+        if let unanswered = batch.unanswered { next.unanswered = unanswered }
         self = next
     }
 

@@ -133,6 +133,8 @@ struct ProblemTableTests {
             pair.feed(.input(.retry), to: .guest)
             pair.happen(
                 [.link(99, .failed(expected: "c0", proved: nil, .misbehaved(.unprovenHost)))], to: .guest)
+        case .refusal where error.code == NetworkError.pinAtRisk.code:
+            pair.happen([.inviteFailed(.heldBack("c0"))], to: .guest)
         case .refusal:
             pair.refusal = RefusalReason.allCases.first { NetworkError($0) == error }
             pair.meet()

@@ -55,7 +55,8 @@ extension NetworkError {
         case .proofRequired: .wrongPIN
         case .wrongPIN: .tooManyGuesses
         case .tooManyGuesses: .unprovenHost
-        case .unprovenHost: .invitationOver
+        case .unprovenHost: .pinAtRisk
+        case .pinAtRisk: .invitationOver
         case .invitationOver: .bondRequired
         case .bondRequired: .notConnected
         case .notConnected: .tooManyPendingVotes

@@ -84,6 +84,8 @@ public enum NetworkError: Error, Sendable {
     case tooManyGuesses
     /// The host does not know the PIN that this guest was given.
     case unprovenHost
+    /// Too many hosts that did not know this guest's PIN have asked for it.
+    case pinAtRisk
     /// The invitation is used up or over.
     case invitationOver
     /// The host takes bonded devices only.
@@ -261,6 +263,11 @@ extension NetworkError {
             refusal(
                 "unprovenHost", "The host that was found does not know the PIN that you typed. It is another one.",
                 "Make sure the host that you mean is on and near, then retry.")
+        case .pinAtRisk:
+            refusal(
+                "pinAtRisk",
+                "Hosts that do not know your PIN have asked for it \(Limits.unansweredProofs) times.",
+                "Ask the driver whether the PIN is right. Retry tries one more host.")
         case .invitationOver:
             refusal(
                 "invitationOver", "This invitation was used already, or its time is over.",

@@ -225,6 +225,8 @@ public enum InviteFailure: Hashable, Sendable {
     /// The host has answered, and said no. `by` is who; nil where nothing proves that it was the host: an advertisement, or
     /// a word before there were keys.
     case refused(RefusalReason, by: Peer.ID?)
+    /// The host is not dialled: too many that did not know this guest's PIN have asked for it.
+    case heldBack(Peer.ID)
     /// The link ended before both sides had introduced themselves.
     case linkEnded(LinkEnd)
 

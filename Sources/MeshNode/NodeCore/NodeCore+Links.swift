@@ -83,7 +83,7 @@ extension NodeCore {
         case .route(let route): return routeChanged(route, on: id)
         case .askedForRoom: return askedForRoom(on: id)
         case .carrierEnded(let peer, let end): return carrierEnded(peer, end, on: id)
-        case .acknowledged, .latestHasLeft, .guessedWrong, .invitationUsed: break
+        case .acknowledged, .latestHasLeft, .guessedWrong, .invitationUsed, .unansweredProofs: break
         }
         waiting.append(.link(id, event))
     }
@@ -185,6 +185,7 @@ extension NodeCore {
         let isLinked = context.mesh.connectedPeers.contains { Identity.head(of: $0) == Identity.head(of: peer) }
         guard !isLinked, !hasEnded else { return }
         if asksForPIN(peer) { return inviteFailed(.refused(.challenge, by: peer)) }
+        if context.mesh.holdsBack(from: peer) { return inviteFailed(.heldBack(peer)) }
         let way = way(to: peer)
         if way == .host, dials.heard(peer) == nil { ways.askAgain(for: peer, now: context.now) }
         dial(peer, by: way, blindly: isBlind)

@@ -299,7 +299,9 @@ public struct NodeCore: Sendable {
             mesh.door = Door(
                 pin: hosting.pin, invitations: configuration.contents.invitations,
                 wallClockSeconds: hosting.wallClockSeconds)
-        case .guest(_, _, let secret): mesh.secret = secret
+        case .guest(_, _, let secret):
+            mesh.secret = secret
+            mesh.unanswered = UnansweredProofs(configuration.contents.unanswered)
         }
         var memory = NodeMemory(configuration.contents, configuration.description.service)
         decisions = NodeDecisions(configuration.part, configuration.description.peer, &memory)

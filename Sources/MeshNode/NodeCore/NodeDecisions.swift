@@ -237,6 +237,9 @@ struct NodeDecisions: Sendable {
             .askedForRoom:
             return []
         case .invitationUsed: return noteInvitations(&context)
+        case .unansweredProofs:
+            context.memory.note(unanswered: context.mesh.unanswered.rows)
+            return []
         case .guessedWrong(let peer): return [.show(.pinGuessed(peer)), .tell(Notice(.pinGuessed(by: peer)))]
         case .ended(let peer, let end):
             let twin = app.isHosting && end == .refused(.twin) ? [Act.tell(Notice(.twins(peer)))] : []
@@ -249,6 +252,10 @@ struct NodeDecisions: Sendable {
             if end == .misbehaved(.changedIdentity), !context.mesh.joined(withHead: expected).isEmpty {
                 changedKey = expected
                 return [.tell(Notice(.hostKeyChanged(host: Peer(id: expected, name: "")))), .steer(.dialFailed)]
+            }
+            // A host that was proved before asks again, and this guest sends no proof at present.
+            if end == .refused(.challenge), context.mesh.holdsBackProofs {
+                return inviteFailed(.heldBack(proved ?? expected))
             }
             // It may be near, and somebody else be nearer.
             if end == .misbehaved(.unprovenHost) {
@@ -357,6 +364,8 @@ struct NodeDecisions: Sendable {
                 .cleared(by: .refused), .tell(Notice(NetworkError(reason, by: presence[host]))),
                 .steer(.refused(reason, by: host)),
             ]
+        case .heldBack(let host):
+            [.cleared(by: .refused), .tell(Notice(NetworkError.pinAtRisk)), .steer(.refused(.challenge, by: host))]
         // Anybody can say that in the host's name, so it is told, and tried again.
         case .refused(let reason, nil): [.tell(Notice(NetworkError(reason))), .steer(.dialFailed)]
         default: [.steer(.dialFailed)]

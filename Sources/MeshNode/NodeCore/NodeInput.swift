@@ -71,6 +71,7 @@ extension NodeDecisions {
         // Who was refused and asks again is to be told again.
         case .pin(let secret):
             context.mesh.secret = secret
+            allowOneProof(&context)
             return [.cleared(by: .retried), .steer(.start)]
         case .invite(let wish): return decide(wish, &context)
         case .join(let text): return join(text, &context)
@@ -85,6 +86,7 @@ extension NodeDecisions {
         case .drivers: return [.show(.drivers(drivers))]
         case .retry:
             toldCopies = RecentTable(limit: NodeLimits.shownHosts)
+            allowOneProof(&context)
             let isLinked = app.isHosting || app.guest?.state.host != nil
             let isWell = monitor.refusal == nil && failingCovers.isEmpty && isLinked
             return [.retried(isWell: isWell)] + watch(.retry, &context) + forgetChangedKey(&context)
@@ -110,5 +112,10 @@ extension NodeDecisions {
         case .mark(let text): return [.show(.mark(text))]
         case .quit(let reason): return [.quit(reason)]
         }
+    }
+
+    /// The person asks for one more try with the PIN.
+    private func allowOneProof(_ context: inout Context) {
+        if context.mesh.allowOneProof() { context.memory.note(unanswered: context.mesh.unanswered.rows) }
     }
 }

@@ -105,7 +105,8 @@ struct NodeMemory: Sendable {
 
     /// Whether something waits that others wait for. That a peer was met, or has got something, can be written later.
     var isUrgent: Bool {
-        isProofNew || pending.invitations != nil || pending.bans != nil || pending.drivers != nil
+        isProofNew || pending.unanswered != nil || pending.invitations != nil || pending.bans != nil
+            || pending.drivers != nil
             || !pending.receipts.isEmpty || !pending.outgoing.isEmpty || pending.host != nil
             || pending.guest != nil
             || isForgettingWanted && !pending.forgotten.isEmpty
@@ -143,6 +144,7 @@ struct NodeMemory: Sendable {
         pending.bans = nil
         pending.drivers = nil
         pending.knownHosts = nil
+        pending.unanswered = nil
     }
 
     /// Whom an earlier run kept out beyond its session.
@@ -165,6 +167,9 @@ struct NodeMemory: Sendable {
 
     /// The host's invitations are others.
     mutating func note(_ invitations: [GivenInvitation]) { pending.invitations = invitations }
+
+    /// How often hosts could check a guess of this guest's PIN has changed.
+    mutating func note(unanswered: [UnansweredProof]) { pending.unanswered = unanswered }
 
     // MARK: What was said
 

@@ -12,6 +12,37 @@ extension MeshCore {
         }
     }
 
+    /// The hash under which this node's PIN is counted; nil for an invitation, whose secret is too long to guess.
+    private func counted(_ secret: JoiningSecret?) -> [UInt8]? {
+        secret.flatMap { $0.pin == nil ? nil : $0.hash(keyed: identity) }
+    }
+
+    /// Whether this node sends no tag for its PIN until its person says so: too many got one and did not prove to know it.
+    public var holdsBackProofs: Bool { counted(secret).map { !unanswered.hasRoom(for: $0) } == true }
+
+    /// Whether a host is not to be dialled because of that. One that has proved a PIN before asks for none.
+    public func holdsBack(from host: Peer.ID) -> Bool {
+        guard holdsBackProofs, secret(for: host) != nil else { return false }
+        return !joined(withHead: Identity.head(of: host)).contains { isProved($0) }
+    }
+
+    /// A person says that one more host may be tried. Whether that changes anything.
+    public mutating func allowOneProof() -> Bool { counted(secret).map { unanswered.allowOne($0) } == true }
+
+    /// Counted before the tag leaves, and until the right one has come back.
+    mutating func readyToProve(on id: LinkID) -> [Action] {
+        guard let counted = counted(links[id]?.machine.keys.secret) else { return update(id) { $0.prove() } }
+        guard unanswered.hasRoom(for: counted) else { return update(id) { $0.leave(with: .refused(.challenge)) } }
+        unanswered.left(counted)
+        return [.tell(id, .unansweredProofs)] + update(id) { $0.prove() }
+    }
+
+    /// A host has proved to know the secret.
+    mutating func answered(_ secret: JoiningSecret?, on id: LinkID) -> [Action] {
+        guard let counted = counted(secret), unanswered.answered(counted) else { return [] }
+        return [.tell(id, .unansweredProofs)]
+    }
+
     /// A link to a relay is no way in by itself: who stands behind one proves itself in its circuit.
     func hasToProve(_ peer: Peer.ID, on id: LinkID) -> Bool {
         guard door.isLocked, links[id]?.carrier == nil else { return false }
@@ -52,7 +83,7 @@ extension MeshCore {
         return [.tell(id, .guessedWrong(peer))] + update(id) { $0.refuse(.wrongProof) }
     }
 
-    /// What a peer is answered that a bearer vouches for and that claims to know this; nil where it does. `LinkID` is the link
+    /// Why a peer that a bearer vouches for is refused with this claim; nil if the claim is right. `LinkID` is the link
     /// that it is to have.
     public mutating func judge(_ claim: JoiningSecret, on id: LinkID, now: MeshInstant) -> RefusalReason? {
         self.now = max(now, self.now)

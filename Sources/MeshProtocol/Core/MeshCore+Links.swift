@@ -31,6 +31,8 @@ public enum LinkEvent: Hashable, Sendable {
     case guessedWrong(Peer)
     /// Somebody has proved to have an invitation, and is about to be let in by it. Told to responders.
     case invitationUsed(Peer)
+    /// `MeshCore.unanswered` has changed and has to be stored. Sent to initiators.
+    case unansweredProofs
     /// The link was up, and is over.
     case ended(Peer, LinkEnd)
     /// The link was never up, and is over. `expected` is whom an initiator has dialled, or the head of it; `proved` is
@@ -83,6 +85,7 @@ extension MeshCore {
             return answer(Peer(id: peer, name: hello.name), on: id)
         case .claimed(_, let invitation): return claimed(invitation, on: id)
         case .proved(let peer, let hello): return proved(Peer(id: peer, name: hello.name), on: id)
+        case .readyToProve: return readyToProve(on: id)
         case .provedWrong(let peer, let hello): return provedWrong(Peer(id: peer, name: hello.name), on: id)
         case .connected(let peer, let hello):
             links[id]?.hello = hello
@@ -171,7 +174,10 @@ extension MeshCore {
         }
         let key = key(peer.id, as: link.machine.role)
         if let forgotten = meet(key, publicKey: publicKey, link.entropy) { actions.append(.forgot(forgotten)) }
-        if link.machine.isProved { knownPeers[key]?.isProved = true }
+        if link.machine.isProved {
+            knownPeers[key]?.isProved = true
+            if link.machine.role == .initiator { actions += answered(link.machine.keys.secret, on: id) }
+        }
         keepForRejoining(key, peer, publicKey, link)
         links[id]?.machine.rejoinSecret = nil
         if isCrowded(link) { links[id]?.machine.liveness.bear(silence: Limits.crowdedSilence) }

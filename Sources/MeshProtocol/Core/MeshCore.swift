@@ -196,6 +196,8 @@ public struct MeshCore: Sendable {
     public var door = Door()
     /// What this node can prove where it joins.
     public var secret: JoiningSecret?
+    /// How often others could check a guess of it.
+    public var unanswered = UnansweredProofs()
     /// When something was last heard of the outside.
     var now = MeshInstant.zero
     /// Grows with each use of a known peer.

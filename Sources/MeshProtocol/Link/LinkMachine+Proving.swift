@@ -107,10 +107,16 @@ extension LinkMachine {
             }
             guard let agreement = run.agree(with: share) else { return end(.misbehaved(.badProof)) }
             ownRun = (run, agreement)
-            control.enqueue(.proof(kind: kind, round: 2, data: agreement.initiatorProof))
-            return [.wake]
+            return [.readyToProve]
         default: return end(.misbehaved(.unexpectedFrame))
         }
+    }
+
+    /// The initiator's tag leaves. From now on the responder can check one guess.
+    mutating func prove() -> [Action] {
+        guard case .answering = phase, let agreement = ownRun?.agreement else { return [] }
+        control.enqueue(.proof(kind: Proof.kind, round: 2, data: agreement.initiatorProof))
+        return [.wake]
     }
 
     /// Whether the responder is one that this initiator may join: it has proved what this side was told, on this link or on an

@@ -36,6 +36,8 @@ struct LinkMachine: Sendable {
         case proved(Peer.ID, Hello)
         /// It has not: answer with `refuse`.
         case provedWrong(Peer.ID, Hello)
+        /// The tag of this side may leave: answer with `prove` or `leave`. Initiators only.
+        case readyToProve
         /// The link is up, with this peer.
         case connected(Peer, Hello)
         /// A message has arrived.

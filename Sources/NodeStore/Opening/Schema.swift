@@ -27,6 +27,7 @@ enum Schema {
             try db.execute(sql: knownHosts)
         }
         migrator.registerMigration("9: whose devices steer") { db in try db.execute(sql: drivers) }
+        migrator.registerMigration("10: tags without an answer") { db in try db.execute(sql: unansweredProofs) }
         return migrator
     }()
 
@@ -124,6 +125,13 @@ enum Schema {
         CREATE TABLE knownHost (place INTEGER PRIMARY KEY, peer TEXT NOT NULL UNIQUE, name TEXT NOT NULL) STRICT;
         ALTER TABLE wish ADD COLUMN meantFor TEXT;
         UPDATE wish SET meantFor = (SELECT host FROM guestState);
+        """
+
+    /// `UnansweredProof`, the one that was used last stands last.
+    private static let unansweredProofs = """
+        CREATE TABLE unansweredProof (
+            place INTEGER PRIMARY KEY, secret BLOB NOT NULL UNIQUE, count INTEGER NOT NULL
+        ) STRICT;
         """
 
     private static let host = """

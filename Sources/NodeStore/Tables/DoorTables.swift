@@ -24,6 +24,23 @@ enum InvitationTable {
     }
 }
 
+/// How often hosts could check a guess of a guest's PINs. A write replaces them all.
+enum UnansweredTable {
+    static func read(_ db: Database) throws -> [UnansweredProof] {
+        try Row.fetchAll(db, sql: "SELECT secret, count FROM unansweredProof ORDER BY place").map { row in
+            UnansweredProof(secret: Array(try row.value(0, as: Data.self)), count: try row.value(1))
+        }
+    }
+
+    static func write(_ proofs: [UnansweredProof], _ db: Database) throws {
+        try db.run("DELETE FROM unansweredProof", [])
+        for proof in proofs {
+            try db.run(
+                "INSERT INTO unansweredProof (secret, count) VALUES (?, ?)", [Data(proof.secret), proof.count])
+        }
+    }
+}
+
 /// Whom a host keeps out beyond a session. A write replaces them all.
 enum BanTable {
     static func read(_ db: Database) throws -> [BanRecord] {

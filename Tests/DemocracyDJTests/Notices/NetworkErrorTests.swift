@@ -62,7 +62,8 @@ struct NetworkErrorTests {
                 "radioFailed",
                 "networkUnavailable", "hostNotFound", "hostFull", "refused", "versionMismatch", "hostKeyChanged",
                 "sameIdentity",
-                "proofRequired", "wrongPIN", "tooManyGuesses", "unprovenHost", "invitationOver", "bondRequired",
+                "proofRequired", "wrongPIN", "tooManyGuesses", "unprovenHost", "pinAtRisk", "invitationOver",
+                "bondRequired",
                 "storageDamaged",
             ])
         let later = NetworkError.every.filter { Notice($0).followUp != nil }

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Crypto
+
+/// Runs of one secret in which this node has sent its tag and got no valid one back: the other side could check one guess in each.
+public struct UnansweredProof: Hashable, Sendable {
+    /// The secret, as a hash with this node's key: a stored one does not show the PIN.
+    public var secret: [UInt8]
+    /// How many there were.
+    public var count: Int
+
+    /// A row, as a store has read it.
+    public init(secret: [UInt8], count: Int) { (self.secret, self.count) = (secret, count) }
+}
+
+/// Counts how often hosts could check a guess of this node's PIN, over all hosts and restarts.
+///
+/// An initiator's tag leaves first, so whoever receives it can compare it with one guess, and close the link. A host with
+/// the right PIN answers with its own tag, and the count ends.
+public struct UnansweredProofs: Hashable, Sendable {
+    /// The secret that was used last stands last.
+    public private(set) var rows: [UnansweredProof]
+
+    /// What was counted before.
+    public init(_ rows: [UnansweredProof] = []) { self.rows = Array(rows.suffix(Limits.countedSecrets)) }
+
+    /// Whether this node may send a tag once more without a person's word.
+    func hasRoom(for secret: [UInt8]) -> Bool { count(of: secret) < Limits.unansweredProofs }
+
+    /// A tag leaves.
+    mutating func left(_ secret: [UInt8]) { set(secret, min(count(of: secret) + 1, Limits.unansweredProofs)) }
+
+    /// The host has proved that it knows the secret. Whether anything was counted.
+    mutating func answered(_ secret: [UInt8]) -> Bool {
+        defer { rows.removeAll { $0.secret == secret } }
+        return count(of: secret) > 0
+    }
+
+    /// A person says that it may be tried once more. Whether that changes anything.
+    mutating func allowOne(_ secret: [UInt8]) -> Bool {
+        guard !hasRoom(for: secret) else { return false }
+        set(secret, Limits.unansweredProofs - 1)
+        return true
+    }
+
+    private func count(of secret: [UInt8]) -> Int { rows.first { $0.secret == secret }?.count ?? 0 }
+
+    private mutating func set(_ secret: [UInt8], _ count: Int) {
+        rows.removeAll { $0.secret == secret }
+        if rows.count >= Limits.countedSecrets { rows.removeFirst() }
+        rows.append(UnansweredProof(secret: secret, count: count))
+    }
+}
+
+extension JoiningSecret {
+    /// Tells this secret from others in what is stored.
+    func hash(keyed identity: Identity) -> [UInt8] {
+        let code = HMAC<SHA256>.authenticationCode(
+            for: Array("RoadMesh unanswered".utf8) + bytes, using: SymmetricKey(data: identity.stored))
+        return Array(code.prefix(Limits.countedSecretBytes))
+    }
+}
