@@ -203,16 +203,12 @@ public enum Limits {
     static let countedSecrets = 16
     /// Bytes that tell these apart.
     static let countedSecretBytes = 16
-    /// Wrong guesses in `guessPeriod`, of all strangers together, since identities cost nothing. A family mistypes once
-    /// or twice.
+    /// Wrong guesses of a host's PIN before strangers have to wait, all together, since identities cost nothing. A family mistypes
+    /// once or twice.
     static let guesses = 5
-    /// See `guesses`.
-    static let guessPeriod: Duration = .seconds(60)
-    /// How often `guessPeriod` is doubled while guesses go on.
-    static let guessPeriodDoublings = 4
-    /// The longest such period: about 450 guesses a day, so that guessing half of the PINs takes three years. A guest
-    /// with the right PIN waits no longer than that.
-    static let longestGuessPeriod: Duration = guessPeriod * (1 << guessPeriodDoublings)
+    /// Each time that passes gives one of these back: 432 a day and the first five, at any pace, so that guessing half of the PINs
+    /// takes three years. A guest with the right PIN waits no longer than that.
+    static let guessInterval: Duration = .seconds(200)
     /// Time a goodbye has to leave before the channel closes.
     public static let goodbyeTimeout: Duration = .milliseconds(300)
 

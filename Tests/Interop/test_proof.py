@@ -95,7 +95,7 @@ def test_who_has_guessed_wrong_is_told_so_and_so_is_the_host(locked: Program, ma
     locked.expect("peerConnected")
 
 
-def test_nobody_guesses_more_than_five_times_a_minute_whoever_they_are(locked: Program, make_guest: MakeGuest) -> None:
+def test_nobody_guesses_more_than_five_times_whoever_they_are(locked: Program, make_guest: MakeGuest) -> None:
     ana = told(make_guest("Ana"))
     ana.join(NAME)
     reasons = []
@@ -248,7 +248,7 @@ def test_guesses_without_end_of_a_hundred_identities_disturb_nobody(
         f"{statistics.median(loud) * 1e3:.1f} ms, at most {max(loud) * 1e3:.1f} ms, and "
         f"{statistics.median(quiet) * 1e3:.1f} ms before"
     )
-    assert "in" not in guessers.answers and wrong <= 5 * (1 + took / 60)
+    assert "in" not in guessers.answers and wrong <= 5 + took / 200
     assert len(locked.seen("pinGuessed")) == wrong
     assert not family.seen("peerDisconnected") and not locked.seen("peerDisconnected")
     assert statistics.median(loud) <= statistics.median(quiet) + 0.05

@@ -151,7 +151,7 @@ struct ProofTests {
         #expect(asked.nodes["Ana"]?.ends[id] == .misbehaved(.unexpectedFrame))
     }
 
-    @Test("Five may guess in a minute, all together, and then longer and longer nobody; who is in notices nothing")
+    @Test("Five may guess, all together, and then one each 200 s; who is in notices nothing")
     func limit() {
         let strangers = (1...9).map { "Stranger \($0)" }
         var road = Self.road(guests: ["Ana"] + strangers)
@@ -171,59 +171,84 @@ struct ProofTests {
         road.cut(ana)
         _ = road.joined()
         #expect(road.isConnected("Ana", to: "Car"))
-        road.advance(by: .seconds(61))
-        for _ in 1...2 { for name in strangers { _ = guess(name) } }
-        #expect(Self.wrongGuesses(road) == 10)
-        // Two minutes this time.
-        road.advance(by: .seconds(61))
+        road.advance(by: .seconds(199))
         let early = guess(strangers[0])
         #expect(early == .refused(.tooManyGuesses))
-        road.advance(by: .seconds(60))
-        let late = guess(strangers[0])
-        #expect(late == .refused(.wrongProof))
+        road.advance(by: .seconds(1))
+        let late = (1...2).map { _ in guess(strangers[0]) }
+        #expect(late == [.refused(.wrongProof), .refused(.tooManyGuesses)])
     }
 
-    @Test("A guess that nobody finishes is given back, and one that is right costs none")
+    @Test("Unfinished proofs take no guess from others, also while they are open, and a right proof costs none")
     func unfinished() {
         var road = Self.road(guests: (1...8).map { "Guest \($0)" })
         for guest in 1...7 {
-            _ = road.dial("Guest \(guest)")
-            road.settle()
+            let open = road.dial("Guest 8")
+            while road.nodes["Car"]?.core.links[open]?.machine.isProving != true, road.step(open) {}
+            _ = road.step(open)
+            let id = road.dial("Guest \(guest)")
+            while road.step(id) {}
             #expect(road.isConnected("Guest \(guest)", to: "Car"))
+            if guest > 5 { road.cut(open) }
         }
-        for _ in 1...8 {
-            let id = road.dial("Guest 8")
-            while road.nodes["Car"]?.core.links[id]?.machine.isProving != true, road.step(id) {}
-            _ = road.step(id)
-            road.cut(id)
-        }
-        _ = road.dial("Guest 8")
-        road.settle()
-        #expect(road.isConnected("Guest 8", to: "Car"))
     }
 
-    @Test("Guesses in a row make the pause longer up to a limit, and a quiet time makes it short again")
-    func pauses() {
-        var limit = GuessLimit()
-        var now = MeshInstant.zero
-        var guesses = 0
-        while now < .seconds(24 * 3_600) {
-            if limit.begin(on: guesses, now: now) {
-                limit.wasWrong(on: guesses, now: now)
-                guesses += 1
+    @Test("Proofs that are under way when the last guess is used are not compared, right or wrong")
+    func race() {
+        let strangers = (1...7).map { "Stranger \($0)" }
+        var road = Self.road(guests: ["Ana"] + strangers)
+        for name in strangers { road.nodes[name]?.core.secret = JoiningSecret(pin: "000000") }
+        let links = (strangers + ["Ana"]).map { road.dial($0) }
+        road.settle()
+        let ends = zip(strangers + ["Ana"], links).map { road.nodes[$0]?.ends[$1] }
+        #expect(
+            ends == Array(repeating: .refused(.wrongProof), count: 5)
+                + Array(repeating: .refused(.tooManyGuesses), count: 3))
+        #expect(!road.isConnected("Ana", to: "Car"))
+    }
+
+    @Test(
+        "At every pace a guesser has at most 450 guesses in any day",
+        arguments: [100, 1_000, 12_000, 14_999, 15_000, 15_001, 60_000, 192_000, 200_000, 500_000])
+    func day(milliseconds: Int) {
+        var door = Door(pin: Self.pin)
+        let wrong = JoiningSecret(random: 271_828)
+        var (now, checked) = (MeshInstant.zero, [MeshInstant]())
+        while now < .seconds(2 * 86_400) {
+            if door.judge(wrong, now: now) == .wrongProof { checked.append(now) }
+            now += .milliseconds(milliseconds)
+        }
+        let most = checked.indices.map { first in checked[first...].count { $0 < checked[first] + .seconds(86_400) } }
+            .max()
+        #expect((most ?? 0) <= 450)
+    }
+
+    @Test("Bursts of any size with a pause of any length give no more")
+    func bursts() {
+        for burst in 1...8 {
+            for pause in [1, 30, 59, 60, 61, 200, 600, 960, 3_600] {
+                var door = Door(pin: Self.pin)
+                let wrong = JoiningSecret(random: 271_828)
+                var (now, checked) = (MeshInstant.zero, 0)
+                while now < .seconds(86_400) {
+                    for _ in 0..<burst where door.judge(wrong, now: now) == .wrongProof { checked += 1 }
+                    now += .seconds(pause)
+                }
+                #expect(checked <= 450, "\(burst) guesses each \(pause) s")
             }
-            now += .seconds(1)
         }
-        #expect((400...480).contains(guesses))
-        now += .seconds(3_600)
-        for guess in 0..<Limits.guesses {
-            let mayGuess = limit.begin(on: guess, now: now)
-            #expect(mayGuess)
-            limit.wasWrong(on: guess, now: now)
+    }
+
+    @Test("A quiet time gives all guesses back, and no more than these")
+    func quiet() {
+        var limit = GuessLimit()
+        for _ in 0..<Limits.guesses { limit.wasWrong(now: .zero) }
+        let later = MeshInstant.seconds(86_400)
+        for _ in 0..<Limits.guesses {
+            #expect(limit.hasRoom(now: later))
+            limit.wasWrong(now: later)
         }
-        let (before, after) = (limit.hasRoom(now: now + .seconds(59)), limit.hasRoom(now: now + .seconds(60)))
-        #expect(!before)
-        #expect(after)
+        #expect(!limit.hasRoom(now: later))
     }
 
     @Test("Who is banned, and who finds no place, is told that and asked for nothing")

@@ -111,7 +111,7 @@ public enum HeadUnitProblem: Hashable, Sendable {
         case .pinGuessed(let peer):
             .passes(
                 "pinGuessed", "\(peer.name) has tried to join with a wrong PIN.",
-                "After five wrong ones in a minute nobody new is asked for a while. Your guests notice nothing of it.",
+                "After five wrong PINs the host admits no new guests for some minutes. Your guests do not notice.",
                 raisedBy: .link)
         case .broker(let problem): problem.problem
         case .copied(let host, let guest):

@@ -143,7 +143,7 @@ extension NodeCore {
 
     mutating func joined(_ id: MeshCore.LinkID, _ peer: Peer, _ claim: JoiningSecret? = nil) {
         // Who has no right to a place is told that, and not whether there is one.
-        if let claim, isHost, let reason = context.mesh.judge(claim, on: id, now: context.now) {
+        if let claim, isHost, let reason = context.mesh.judge(claim, now: context.now) {
             if reason == .wrongProof { waiting.append(.link(id, .guessedWrong(peer))) }
             return emit(.end(id, .refused(reason)))
         }

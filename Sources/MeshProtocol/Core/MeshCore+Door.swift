@@ -63,15 +63,17 @@ extension MeshCore {
             links[id]?.invitation = invitation
             return update(id) { $0.agree(on: secret) }
         }
-        guard let secret = door.begin(on: id, now: now) else { return update(id) { $0.refuse(.tooManyGuesses) } }
-        return update(id) { $0.agree(on: secret) }
+        guard let pin = door.pin, door.mayGuess(now: now) else { return update(id) { $0.refuse(.tooManyGuesses) } }
+        return update(id) { $0.agree(on: pin) }
     }
 
     /// Somebody may have taken the last place since it was asked, or used the same invitation.
     mutating func proved(_ peer: Peer, on id: LinkID) -> [Action] {
-        door.end(on: id)
         if case .refuse(let reason) = answer(to: peer.id, on: id) { return update(id) { $0.refuse(reason) } }
-        guard let invitation = links[id]?.invitation else { return admit(peer, on: id) }
+        guard let invitation = links[id]?.invitation else {
+            // Without guesses left even a right proof is refused, so the answer shows nothing.
+            return door.mayGuess(now: now) ? admit(peer, on: id) : update(id) { $0.refuse(.tooManyGuesses) }
+        }
         guard door.use(invitation: invitation, now: now) else { return update(id) { $0.refuse(.invitation) } }
         return [.tell(id, .invitationUsed(peer))] + admit(peer, on: id)
     }
@@ -79,15 +81,15 @@ extension MeshCore {
     /// A wrong secret of an invitation is no guess: there are too many.
     mutating func provedWrong(_ peer: Peer, on id: LinkID) -> [Action] {
         guard links[id]?.invitation == nil else { return update(id) { $0.refuse(.invitation) } }
-        door.wasWrong(on: id, now: now)
+        guard door.mayGuess(now: now) else { return update(id) { $0.refuse(.tooManyGuesses) } }
+        door.wasWrong(now: now)
         return [.tell(id, .guessedWrong(peer))] + update(id) { $0.refuse(.wrongProof) }
     }
 
-    /// Why a peer that a bearer vouches for is refused with this claim; nil if the claim is right. `LinkID` is the link
-    /// that it is to have.
-    public mutating func judge(_ claim: JoiningSecret, on id: LinkID, now: MeshInstant) -> RefusalReason? {
+    /// Why a peer that a bearer vouches for is refused with this claim; nil if the claim is right.
+    public mutating func judge(_ claim: JoiningSecret, now: MeshInstant) -> RefusalReason? {
         self.now = max(now, self.now)
-        return door.judge(claim, on: id, now: self.now)
+        return door.judge(claim, now: self.now)
     }
 
     /// Such a peer is let in by its invitation. False where somebody else has used it.

@@ -232,7 +232,6 @@ extension MeshCore {
         links[id]?.isOver = true
         if case .misbehaved(let how) = end { misbehaviours[how, default: 0] += 1 }
         if hostLink == id { hostLink = nil }
-        door.end(on: id)
         let told = told(end, of: id)
         if end == .replaced, mayLinger(id) {
             links[id]?.lingersUntil = now + Limits.lingeringCircuit

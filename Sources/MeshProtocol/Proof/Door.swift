@@ -27,7 +27,7 @@ public struct Door: Hashable, Sendable {
     }
 
     /// Whether one more may begin to prove something: who has an invitation guesses nothing.
-    mutating func hasRoom(now: MeshInstant) -> Bool { !invitations.isEmpty || guesses.hasRoom(now: now) }
+    func hasRoom(now: MeshInstant) -> Bool { !invitations.isEmpty || guesses.hasRoom(now: now) }
 
     // MARK: Invitations
 
@@ -74,67 +74,35 @@ public struct Door: Hashable, Sendable {
 
     /// Judges what somebody claims to know that says so in the clear, on a link that its bearer vouches for. Nil where it is
     /// right; an invitation is used by `use`.
-    mutating func judge(_ claim: JoiningSecret, on link: MeshCore.LinkID, now: MeshInstant) -> RefusalReason? {
+    mutating func judge(_ claim: JoiningSecret, now: MeshInstant) -> RefusalReason? {
         guard claim.invitation.isEmpty else {
             let secret = secret(ofInvitation: claim.invitation, now: now)
             return secret.map { isSameProof($0.bytes, claim.bytes) } == true ? nil : .invitation
         }
-        guard let pin = begin(on: link, now: now) else { return isLocked ? .tooManyGuesses : nil }
+        guard let pin else { return nil }
+        guard guesses.hasRoom(now: now) else { return .tooManyGuesses }
         guard isSameProof(pin.bytes, claim.bytes) else {
-            wasWrong(on: link, now: now)
+            guesses.wasWrong(now: now)
             return .wrongProof
         }
-        end(on: link)
         return nil
     }
 
-    /// Somebody is about to prove something on a link: with what secret that is compared. Nil where too many have guessed.
-    mutating func begin(on link: MeshCore.LinkID, now: MeshInstant) -> JoiningSecret? {
-        guesses.begin(on: link, now: now) ? pin : nil
-    }
+    /// Whether a proof of the PIN may be compared now. Asked again for each proof that arrives: many may be under way at once, and
+    /// one that is never finished takes nothing from the others.
+    func mayGuess(now: MeshInstant) -> Bool { guesses.hasRoom(now: now) }
 
-    /// Nobody proves anything on a link any more.
-    mutating func end(on link: MeshCore.LinkID) { guesses.end(on: link) }
-
-    /// What was proved on a link was wrong.
-    mutating func wasWrong(on link: MeshCore.LinkID, now: MeshInstant) { guesses.wasWrong(on: link, now: now) }
+    /// A proof of the PIN was wrong.
+    mutating func wasWrong(now: MeshInstant) { guesses.wasWrong(now: now) }
 }
 
-/// How often the secret of a door may be guessed: `Limits.guesses` in a minute, for all together, since identities cost nothing.
-/// Each time that these are used up the next pause is twice as long.
+/// How often the secret of a door may be guessed, for all together, since identities cost nothing: a bucket of `Limits.guesses` that
+/// gets one back each `Limits.guessInterval`. No pace gives a guesser more than that.
 struct GuessLimit: Hashable, Sendable {
-    /// Wrong guesses since the period began.
-    private var wrong = 0
-    private var ends = MeshInstant.zero
-    /// How often in a row all guesses of a period were wrong.
-    private var fullPeriods = 0
-    /// Links on which somebody is about to guess.
-    private var open: Set<MeshCore.LinkID> = []
+    /// When all guesses are back.
+    private var full = MeshInstant.zero
 
-    private var period: Duration { min(Limits.guessPeriod * (1 << fullPeriods), Limits.longestGuessPeriod) }
+    func hasRoom(now: MeshInstant) -> Bool { full <= now + Limits.guessInterval * (Limits.guesses - 1) }
 
-    mutating func hasRoom(now: MeshInstant) -> Bool {
-        if wrong > 0, now >= ends {
-            // Who has guessed on is kept out for longer. Who has stopped, or mistyped once, is not.
-            let goesOn = wrong >= Limits.guesses && now < ends + Limits.longestGuessPeriod
-            fullPeriods = goesOn ? min(fullPeriods + 1, Limits.guessPeriodDoublings) : 0
-            wrong = 0
-        }
-        return wrong + open.count < Limits.guesses
-    }
-
-    /// Whether a guess may be made on a link.
-    mutating func begin(on link: MeshCore.LinkID, now: MeshInstant) -> Bool {
-        guard hasRoom(now: now) else { return false }
-        open.insert(link)
-        return true
-    }
-
-    mutating func end(on link: MeshCore.LinkID) { open.remove(link) }
-
-    mutating func wasWrong(on link: MeshCore.LinkID, now: MeshInstant) {
-        open.remove(link)
-        if wrong == 0 { ends = now + period }
-        wrong += 1
-    }
+    mutating func wasWrong(now: MeshInstant) { full = max(full, now) + Limits.guessInterval }
 }
