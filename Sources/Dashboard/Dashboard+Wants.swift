@@ -70,7 +70,8 @@ extension Dashboard {
     func viewer(_ right: Gate.Right) -> ViewStreams.Viewer? {
         switch right {
         case .driver: .node
-        case .invited(let session): session.flatMap { webGuests.guest(session: $0) }.map { .webGuest($0) }
+        case .invited(let session, let only):
+            session.flatMap { webGuests.guest(session: $0) }.flatMap { only ?? $0 == $0 ? .webGuest($0) : nil }
         case .none: nil
         }
     }
@@ -183,9 +184,15 @@ extension Dashboard {
         return secret
     }
 
-    /// Lets a passenger in: one whom a link has let in already, or one with the PIN or an invitation. Returns the session for
-    /// the browser's cookie.
-    func join(_ wanted: JoinRequest, isInvited: Bool, from address: String) async throws(Refusal) -> String {
+    /// What a browser keeps of its guest.
+    struct Joined: Sendable {
+        var session: String
+        /// The access of this guest alone, where it has come in by the PIN or an invitation.
+        var access: String?
+    }
+
+    /// Lets a passenger in: with a page's token, the PIN or an invitation.
+    func join(_ wanted: JoinRequest, _ right: Gate.Right, from address: String) async throws(Refusal) -> Joined {
         let (key, name) = (wanted.key, wanted.name)
         guard invites else { throw Refusal(status: 403, message: "Guests cannot join this host with a browser.") }
         guard joinRates.allows(address, now: now) else { throw .tooOften }
@@ -201,11 +208,13 @@ extension Dashboard {
         }
         let session = DashboardTokens.random()
         let peer = Peer(id: identity.peerID, name: checked.text)
+        // An access that is bound to a key lets that one in.
+        let isInvited = if case .invited(_, let only) = right { only ?? peer.id == peer.id } else { false }
         let claim = try isInvited ? nil : self.claim(wanted)
         guard isInvited || claim != nil else { throw options.pin == nil ? .noToken : .noPIN }
         if webGuests.link(peer.id) == nil || claim != nil { try await admit(peer, claim) }
         perform(webGuests.joined(peer, session: session))
-        return session
+        return Joined(session: session, access: isInvited ? nil : options.tokens.access(of: peer.id))
     }
 
     /// Gives somebody new a link, and a place of somebody who is away: but of nobody's before it is known that they may have one.

@@ -89,6 +89,25 @@ struct AccessTests {
         #expect(reachable.judge(visit { $0.session = "x" }) == .refuse(.noToken))
     }
 
+    @Test("the access of one guest is its own: no other name is put into it, and new tokens end it")
+    func boundAccess() {
+        let mia = String(repeating: "1a", count: 16), eve = String(repeating: "2b", count: 16)
+        let access = Self.tokens.access(of: mia)
+        #expect(!access.contains(Self.tokens.guest) && !access.contains(Self.tokens.driver))
+        #expect(reachable.judge(visit { $0.access = access }) == .pass(.invited(session: nil, only: mia)))
+        #expect(
+            local.judge(visit { ($0.access, $0.host) = (access, "localhost") })
+                == .pass(.invited(session: nil, only: mia)))
+        for forged in [eve + access.dropFirst(mia.count), mia + "-", mia, String(access.dropLast()), access + "0", "-"]
+        {
+            #expect(reachable.judge(visit { $0.access = forged }) == .refuse(.noToken), "\(forged)")
+        }
+        let renewed = Gate(host: "0.0.0.0", tokens: DashboardTokens(driver: "d2", guest: "g1"), invites: true)
+        #expect(renewed.judge(visit { $0.access = access }) == .refuse(.noToken))
+        // It does not open the page as a token.
+        #expect(reachable.judge(visit("GET", "/join") { $0.token = access }) == .refuse(.wrongToken))
+    }
+
     @Test("a token opens its own door only")
     func doors() {
         func enter(_ gate: Gate, _ path: String, _ token: String) -> Gate.Verdict {

@@ -93,6 +93,38 @@ struct LockedDoorTests {
         try await car.stop()
     }
 
+    @Test("a browser that joined with the PIN or an invitation for one can add no other identity, and none after a ban")
+    func oneKey() async throws {
+        let car = try await car()
+        let driver = try await driver(of: car)
+        let page = try await driver.page()
+        let tokens = await car.dashboard.options.tokens
+        #expect(try await driver.post("/api/command", "{\"command\": \"invite\", \"span\": \"once\"}").status == 204)
+        let open = try #require(try await page.view { $0.invitation?.open.isEmpty == false }.invitation?.open.first)
+        let proofs = [", \"pin\": \"\(Self.pin)\"", ", \"invitation\": \"\(open.text.dropFirst(9))\""]
+        for (number, proof) in proofs.enumerated() {
+            let key = String(repeating: "2\(number)", count: 32), other = String(repeating: "3\(number)", count: 32)
+            let browser = car.browser
+            #expect(try await join(browser, proof, key: key).status == 204)
+            #expect(browser.cookies.values.allSatisfy { !$0.contains(tokens.guest) && !$0.contains(tokens.driver) })
+            // Another identity with the same cookies, and a browser that has only the access.
+            let more = try await join(browser, key: other)
+            #expect(more.status == 401 && more.reason == "pin")
+            #expect(try await join(browser, key: key).status == 204)
+            let guest = try await browser.page()
+            let me = try await guest.view { $0.guests.contains { $0.isMe } }.me.id
+            #expect(try await driver.post("/api/command", "{\"command\": \"ban\", \"peer\": \"\(me)\"}").status == 204)
+            _ = try await guest.view { $0.ended != nil }
+            try await guest.end()
+            #expect(try await join(browser, key: key).reason == "banned")
+            for number in 40..<44 {
+                let again = try await join(browser, key: String(repeating: "\(number)", count: 32))
+                #expect(again.status == 401 && again.reason == "pin")
+            }
+        }
+        try await car.stop()
+    }
+
     @Test("a second picture joins the Wi-Fi, and what stands in its name and password is no end of them")
     func wifi() async throws {
         #expect(WifiNetwork(name: "Car; 7", password: "to:the\\sea")?.code == #"WIFI:T:WPA;S:Car\; 7;P:to\:the\\sea;;"#)

@@ -24,6 +24,23 @@ public struct DashboardTokens: Hashable, Sendable {
         SymmetricKey(size: .bits128).withUnsafeBytes { Hex.text($0) }
     }
 
+    /// The access of one guest alone: it admits the key of this identifier only. Where the driver's token changes, it ends.
+    func access(of guest: Peer.ID) -> String { guest + "-" + Hex.text(Array(code(for: guest).prefix(Self.codeBytes))) }
+
+    /// The guest of an access that `access(of:)` has made; nil for any other text.
+    func guest(ofAccess access: String) -> Peer.ID? {
+        guard let end = access.firstIndex(of: "-") else { return nil }
+        let guest = String(access[..<end])
+        return Self.areSame(access, self.access(of: guest)) ? guest : nil
+    }
+
+    private static let codeBytes = 16
+
+    private func code(for guest: Peer.ID) -> HMAC<SHA256>.MAC {
+        HMAC<SHA256>.authenticationCode(
+            for: Array("RoadMesh access \(guest)".utf8), using: SymmetricKey(data: Array(driver.utf8)))
+    }
+
     static func isRandom(_ text: some StringProtocol) -> Bool { Hex.bytes(text)?.count == 128 / 8 }
 
     /// Compares without telling by the time it takes where the difference is.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import MeshProtocol
+
 /// Decides who may ask what of the dashboard: a request's head goes in, a verdict comes out.
 ///
 /// A page of another site can make a browser send requests here: by a name of its own that it lets point to this device
@@ -31,8 +33,9 @@ struct Gate: Sendable {
     enum Right: Hashable, Sendable {
         /// Read the files of the page.
         case none
-        /// Join as a web guest, or go on as the one of this session.
-        case invited(session: String?)
+        /// Join as a web guest, or go on as the one of this session. `only` is the one guest that may, where the access is
+        /// bound to its key.
+        case invited(session: String?, only: Peer.ID? = nil)
         /// Everything.
         case driver
     }
@@ -55,6 +58,8 @@ struct Gate: Sendable {
     /// What others must know; the driver's is nil where only programs on this device can reach the dashboard.
     private let driver: String?
     private let guest: String?
+    /// Recognises cookies that are bound to one guest.
+    private let tokens: DashboardTokens
     /// Whether who has no token may come in with the host's PIN.
     private let takesPIN: Bool
     /// What everybody may read.
@@ -72,6 +77,7 @@ struct Gate: Sendable {
         let isLoopback = DashboardAddress.isLoopback(host)
         driver = isLoopback ? nil : tokens.driver
         guest = invites ? tokens.guest : nil
+        self.tokens = tokens
         takesPIN = invites && hasPIN
         // A tunnel of ssh ends on the loopback under another name.
         hosts = Set(["localhost", "127.0.0.1", "::1", host] + localAddresses)
@@ -120,7 +126,10 @@ struct Gate: Sendable {
     private func right(_ visit: Visit) -> Right {
         let access = visit.access ?? ""
         // A browser that came in by the guests' door last is a guest, also on this device.
-        if let guest, DashboardTokens.areSame(access, guest) { return .invited(session: visit.session) }
+        if let guest {
+            if DashboardTokens.areSame(access, guest) { return .invited(session: visit.session) }
+            if let only = tokens.guest(ofAccess: access) { return .invited(session: visit.session, only: only) }
+        }
         guard let driver else { return .driver }
         return DashboardTokens.areSame(access, driver) ? .driver : .none
     }

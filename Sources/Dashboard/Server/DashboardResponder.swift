@@ -167,7 +167,7 @@ struct DashboardCookies: Sendable {
         switch right {
         case .none: []
         case .driver: [access].compactMap(\.self).filter { !$0.isEmpty }.map { setting(access: $0) }
-        case .invited(let session):
+        case .invited(let session, _):
             [access.map { setting(access: $0) }, session.map { setting(session: $0) }].compactMap(\.self)
         }
     }

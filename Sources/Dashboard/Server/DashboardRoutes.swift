@@ -192,13 +192,12 @@ struct DashboardRoutes {
                 status: 403, message: "Joining needs an invitation. Scan the code on the head unit.")
         }
         let wanted = try await body(Dashboard.JoinRequest.self, of: request)
-        let isInvited = context.right != .none
-        let session = try await dashboard.join(wanted, isInvited: isInvited, from: context.address)
+        let joined = try await dashboard.join(wanted, context.right, from: context.address)
         let cookies = DashboardCookies(request, context)
         var response = Response(status: .noContent)
-        // Who has shown an invitation, or knows the PIN, is in as one who has scanned the code.
-        let access = isInvited ? [] : [cookies.setting(access: dashboard.options.tokens.guest)]
-        response.headers[values: .setCookie] = access + [cookies.setting(session: session)]
+        // An invitation for one guest, or a PIN that was typed, opens the door for this key, and for no other.
+        let access = joined.access.map { [cookies.setting(access: $0)] } ?? []
+        response.headers[values: .setCookie] = access + [cookies.setting(session: joined.session)]
         return response
     }
 
