@@ -200,6 +200,9 @@ extension Dashboard {
         let checked: NodeName
         do {
             checked = try NodeName(name)
+        } catch .identifier {
+            throw Refusal(
+                status: 400, message: "That name looks like an identifier. Choose another one.", reason: "name")
         } catch {
             throw Refusal(
                 status: 400,

@@ -40,7 +40,6 @@ public struct KnownHosts: Hashable, Sendable {
 
     /// Advertisements have room for the beginning of a name, and those of relays for less.
     private static func isName(_ heard: String, of name: String) -> Bool {
-        let whole = try? NodeName(name)
-        return [name, whole?.advertised, whole?.advertisedByRelay].contains(heard)
+        heard == name || (try? NodeName(name))?.isPerhaps(heard: heard) == true
     }
 }

@@ -59,8 +59,6 @@ public struct ReconnectPolicy: Sendable {
     static let longestHold: Duration = .seconds(60)
     /// Hosts that are paused for: more than are in range at once.
     static let holds = 16
-    /// Fewest digits of an identifier that name a host: with fewer, a name is meant.
-    static let fewestDigits = 6
 
     private enum State: Hashable, Sendable {
         /// Before `start`.
@@ -103,8 +101,8 @@ public struct ReconnectPolicy: Sendable {
     /// Hosts that are tried again later, by the heads of their identifiers.
     private var held: [Peer.ID: Hold] = [:]
 
-    /// A policy for a guest that joins the host of this name or identifier, or any where it is nil. A whole identifier is
-    /// that key and nothing else; fewer digits may be the first ones of an identifier or a name.
+    /// A policy for a guest that joins the host of this name or identifier, or any where it is nil. 8 to 32 hexadecimal digits
+    /// are an identifier or its first digits, and never a name.
     public init(wanted: String? = nil, known: KnownHosts = KnownHosts()) {
         self.wanted = WantedHost(wanted)
         self.known = known
@@ -330,21 +328,21 @@ private enum WantedHost: Sendable {
     case any
     /// The host of this whole identifier.
     case key(Peer.ID)
-    /// The host of this name, or, where they may be that, one whose identifier begins with these digits.
-    case text(String, digits: Peer.ID?)
+    /// The host whose identifier begins with these digits.
+    case digits(Peer.ID)
+    /// The host of this name.
+    case name(String)
 
     init(_ text: String?) {
         guard let text else {
             self = .any
             return
         }
-        let digits = text.lowercased()
-        let isHex = !digits.isEmpty && digits.utf8.allSatisfy { (48...57).contains($0) || (97...102).contains($0) }
-        if isHex, digits.count == 2 * Identity.idBytes {
-            self = .key(digits)
-        } else {
-            let range = ReconnectPolicy.fewestDigits..<2 * Identity.idBytes
-            self = .text(text, digits: isHex && range.contains(digits.count) ? digits : nil)
+        let digits = Identity.digits(in: text)
+        switch digits?.utf8.count {
+        case 2 * Identity.idBytes: self = .key(digits ?? text)
+        case .some: self = .digits(digits ?? text)
+        case nil: self = .name(text)
         }
     }
 
@@ -356,11 +354,9 @@ private enum WantedHost: Sendable {
 
     /// Whether this is a host that was named by its identifier, or the first digits of it.
     func isKey(of peer: Peer) -> Bool {
-        let head = Identity.head(of: peer.id)
-        return switch self {
-        case .any: false
-        case .key(let key): Identity.head(of: key) == head
-        case .text(_, let digits): digits.map { head.hasPrefix(Identity.head(of: $0)) } ?? false
+        switch self {
+        case .any, .name: false
+        case .key(let digits), .digits(let digits): Identity.head(of: digits) == Identity.head(of: peer.id)
         }
     }
 
@@ -368,14 +364,9 @@ private enum WantedHost: Sendable {
     /// the head of a name, and neither proves anything.
     func isPerhaps(_ heard: Peer) -> Bool {
         switch self {
-        case .any: return true
-        case .key(let key): return Identity.head(of: key) == Identity.head(of: heard.id)
-        case .text(let text, let digits):
-            // A relay has less room for it than the host.
-            let name = try? NodeName(text)
-            if [text, name?.advertised, name?.advertisedByRelay].contains(heard.name) { return true }
-            guard let digits else { return false }
-            return Identity.head(of: heard.id).hasPrefix(Identity.head(of: digits))
+        case .any: true
+        case .key, .digits: isKey(of: heard)
+        case .name(let text): heard.name == text || (try? NodeName(text))?.isPerhaps(heard: heard.name) == true
         }
     }
 
@@ -384,9 +375,8 @@ private enum WantedHost: Sendable {
         switch self {
         case .any: true
         case .key(let key): peer.id == key
-        case .text(let text, let digits):
-            peer.name == text || peer.name == (try? NodeName(text))?.text
-                || digits.map { peer.id.hasPrefix($0) } ?? false
+        case .digits(let digits): peer.id.hasPrefix(digits)
+        case .name(let text): peer.name == text || peer.name == (try? NodeName(text))?.text
         }
     }
 }

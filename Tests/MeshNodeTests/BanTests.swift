@@ -39,6 +39,39 @@ struct BanTests {
         #expect(CommandReader(.host).meaning(ofProgram: "ban Car 7") == .input(.ban("Car 7", seconds: nil)))
     }
 
+    @Test("a guest that calls itself like another's identifier is not taken for it")
+    func decoy() throws {
+        let decoy = Peer(id: Self.other.id, name: Identity.head(of: Self.ana.id))
+        for isHere in [true, false] {
+            var pair = try isHere ? linked(decoy, Self.ana) : linked(decoy)
+            for digits in [decoy.name, decoy.name.uppercased(), String(Self.ana.id.prefix(12)), Self.ana.id] {
+                pair.feed(.input(.appoint(digits)), to: .host)
+                #expect(pair.cores[0].decisions.drivers == (isHere ? [Self.ana] : []), "\(digits)")
+                pair.feed(.input(.ban(digits, seconds: nil)), to: .host)
+                #expect(pair.cores[0].decisions.bans.map(\.peer) == (isHere ? [Self.ana] : []), "\(digits)")
+            }
+            pair.feed(.input(.host(.kick(decoy.name))), to: .host)
+            #expect(!pair.cores[0].mesh.banned.contains(decoy.id))
+        }
+        // Digits are not matched with the start of a name either.
+        let view = SongChoice(
+            shown: HostSnapshot(
+                epoch: 1, revision: 1, nowPlaying: nil, isPlaying: false, queue: [],
+                connectedPeers: [Peer(id: decoy.id, name: decoy.name + " is me")]))
+        #expect(view.guest(decoy.name) == .id(decoy.name))
+    }
+
+    @Test("a guest is meant by its name, or in any case of its letters, and of several the driver is asked")
+    func meant() throws {
+        let peers = [Self.ana, Self.other, Peer(id: String(repeating: "c3", count: 16), name: "ANA")]
+        #expect(peers.meant(by: "ANA") == [peers[2]] && peers.meant(by: "Ana").count == 2)
+        #expect(peers.meant(by: "aNA").count == 3 && peers.meant(by: "a1a1a1a1") == [Self.ana])
+        #expect(peers.meant(by: "a1a1a1").isEmpty && peers.meant(by: "b2b2b2b2b3").isEmpty)
+        var pair = try linked(Self.ana, Self.other)
+        pair.feed(.input(.ban("ana", seconds: nil)), to: .host)
+        #expect(pair.notices(at: .host).last == "severalGuests" && pair.cores[0].decisions.bans.isEmpty)
+    }
+
     @Test("a ban is on the disk with what it is told with, and outlasts the end of the session")
     func kept() throws {
         var pair = try linked(Self.ana)

@@ -95,6 +95,39 @@ struct KnownHostTests {
         #expect(pair.dials(of: .guest) == dials + 1)
     }
 
+    @Test(
+        "a host is meant by its digits first, then by its name, then by its name in any case; of several its person is asked"
+    )
+    func meant() throws {
+        let bus = Peer(id: String(repeating: "b1", count: 16), name: "Bus")
+        let decoy = Peer(id: String(repeating: "d2", count: 16), name: Identity.head(of: bus.id))
+        var pair = try PairOfCores(knownHosts: [bus, decoy, Peer(id: String(repeating: "e3", count: 16), name: "bus")])
+        #expect(pair.cores[1].decisions.policy.known.hosts.meant(by: "b1b1b1b1") == [bus])
+        #expect(pair.cores[1].decisions.policy.known.hosts.meant(by: "B1B1B1B1b1") == [bus])
+        #expect(pair.cores[1].decisions.policy.known.hosts.meant(by: "Bus") == [bus])
+        #expect(pair.cores[1].decisions.policy.known.hosts.meant(by: "BUS").count == 2)
+        pair.feed(.input(.join("BUS")), to: .guest)
+        #expect(pair.notices(at: .guest) == ["severalHosts"])
+        pair.feed(.input(.join("b1b1b1b1")), to: .guest)
+        heard(Peer(id: "d2d2d2d2", name: "b1b1b1b1"), by: &pair)
+        #expect(pair.dials(of: .guest) == 0)
+        heard(Peer(id: "b1b1b1b1", name: "Other"), by: &pair)
+        #expect(pair.dials(of: .guest) == 1)
+    }
+
+    @Test("a host that is only heard is meant in any case of its name, and two of one name are not chosen from")
+    func heardByName() throws {
+        var pair = try PairOfCores(wanted: "Nobody")
+        pair.meet()
+        pair.feed(.input(.join("cAR")), to: .guest)
+        pair.meet()
+        #expect(pair.present == ["Ana"])
+        heard(Peer(id: "0badcafe", name: "Bus"), by: &pair)
+        heard(Peer(id: "1badcafe", name: "Bus"), by: &pair)
+        pair.feed(.input(.join("Bus")), to: .guest)
+        #expect(pair.notices(at: .guest).last == "severalHosts" && pair.present == ["Ana"])
+    }
+
     @Test("only so many are remembered, and the one that was joined the longest ago goes first")
     func limit() {
         var known = KnownHosts()

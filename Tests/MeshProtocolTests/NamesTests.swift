@@ -53,6 +53,24 @@ struct NamesTests {
         #expect(throws: NodeName.Problem.controlCharacter) { try NodeName("a\nb") }
     }
 
+    @Test("a name that could be taken for an identifier is refused, and no peer has one")
+    func identifierNames() throws {
+        for name in [
+            "153f2ea6", "DEADBEEF", " 153f2ea6 ", "00000000", String(repeating: "a", count: 32), "\u{200B}153f2ea6",
+        ] {
+            #expect(throws: NodeName.Problem.self) { try NodeName(name) }
+            #expect(NodeName(untrusted: name).text == "?", "\(name)")
+        }
+        #expect(throws: NodeName.Problem.identifier) { try NodeName("153f2ea6") }
+        for name in ["153f2ea", "cafe42", "153f2ea6x", "153f 2ea6", "Ada", String(repeating: "a", count: 33)] {
+            #expect(try NodeName(name).text == name)
+            #expect(NodeName(untrusted: name).text == name)
+        }
+        // Cut by an advertisement it may look like one.
+        let cut = try NodeName("0123456789abXYZ is my car")
+        #expect(cut.isPerhaps(heard: NodeName(untrusted: cut.advertisedByRelay).text))
+    }
+
     static let invisible = [
         "\u{200B}", "\u{2060}", "\u{3164}", "\u{AD}", "\u{115F}", "\u{180E}", "\u{FEFF}", "\u{2800}", "\u{200D}",
         "\u{E0041}\u{E0042}\u{E007F}", "\u{FE0F}", "\u{E0100}", " \u{200B}\u{3164} \u{2060}",

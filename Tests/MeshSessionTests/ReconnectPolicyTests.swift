@@ -222,6 +222,21 @@ struct ReconnectPolicyTests {
         #expect(guest.policy.accepts(Self.car))
     }
 
+    @Test(
+        "digits of an identifier are no name: a host that is called like them is not dialled, and not accepted behind its handshake"
+    )
+    func digitsAreNoName() {
+        for count in [8, 12, 31, 32] {
+            let digits = String(Self.car.id.prefix(count))
+            var guest = Guest(policy: ReconnectPolicy(wanted: digits))
+            _ = guest.handle(.start)
+            #expect(guest.handle(.heard(Peer(id: Self.bus.id, name: digits))) == [])
+            let decoy = Peer(id: Self.bus.id + String(repeating: "0", count: 24), name: digits)
+            #expect(!guest.policy.accepts(decoy) && !guest.policy.isMeant(decoy))
+            #expect(guest.handle(.heard(Self.heardCar)).first == .stopBrowsing)
+        }
+    }
+
     @Test("an identifier is the same in capital letters")
     func capitalLetters() {
         for wanted in [Self.car.id.uppercased(), String(Self.car.id.uppercased().prefix(9))] {

@@ -127,12 +127,19 @@ public struct HostSnapshot: Hashable, Sendable, Codable {
 }
 
 extension Array<Peer> {
-    /// Those that are meant by an identifier, its head or a name. An identifier goes before a name: a peer may call itself anything.
-    package func meant(by name: String) -> [Peer] {
-        if let exact = first(where: { $0.id == name }) { return [exact] }
-        let named = filter { $0.name == name }
-        guard named.isEmpty, name.count >= Identity.headDigits else { return named }
-        return filter { $0.id.hasPrefix(name) }
+    /// Those that are meant by an identifier, its first digits or a name. 8 to 32 hexadecimal digits are an identifier and never a
+    /// name, since a peer may call itself anything. A name is meant exactly, or else in any case of its letters. Where these are several,
+    /// the person is asked.
+    package func meant(by text: String) -> [Peer] {
+        if let exact = first(where: { $0.id == text }) { return [exact] }
+        if let digits = Identity.digits(in: text) {
+            // A host that was only heard has its head as identifier.
+            return filter { $0.id.utf8.count >= Identity.headDigits && Identity.mayBeSame($0.id, digits) }
+        }
+        let named = filter { $0.name == text }
+        guard named.isEmpty else { return named }
+        let folded = text.lowercased()
+        return filter { $0.name.lowercased() == folded }
     }
 }
 

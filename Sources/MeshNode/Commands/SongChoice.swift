@@ -61,9 +61,8 @@ public struct SongChoice: Hashable, Sendable {
     /// The guest that a person means.
     public func guest(_ text: String) -> Meaning {
         let guests = shown?.connectedPeers ?? []
-        if guests.contains(where: { $0.name == text || (text.count >= Identity.headDigits && $0.id.hasPrefix(text)) }) {
-            return .id(text)
-        }
+        // Digits of an identifier are no beginning of a name, whether their guest is there or not.
+        if Identity.digits(in: text) != nil || guests.contains(where: { $0.name == text }) { return .id(text) }
         // Of several with one name the host asks which is meant.
         let named = guests.filter { $0.name.lowercased() == text.lowercased() }
         if named.count > 1, Set(named.map(\.name)).count == 1 { return .id(named[0].name) }

@@ -49,15 +49,18 @@ extension NodeDecisions {
     /// The person wants this host, by name or identifier, and leaves the one that this guest is linked to.
     mutating func join(_ text: String, _ context: inout Context) -> [Act] {
         guard let guest = app.guest else { return [] }
-        let wanted = policy.known.hosts.meant(by: text)
-        if let host = guest.state.host, [host].meant(by: text).first != nil, wanted.count < 2 {
+        let known = policy.known.hosts.meant(by: text)
+        let heard = known.isEmpty ? inRange.hosts.filter { !policy.known.contains($0.id) }.meant(by: text) : []
+        if (known + heard).count > 1 { return [.tell(Notice(.severalHosts(known + heard)))] }
+        if let host = guest.state.host, [host].meant(by: text).first != nil {
             return [.tell(Notice(.joinedAlready(host.name)))]
         }
+        // One that was joined is meant by its key. One that is only heard keeps its name, which it has to prove to have.
+        let wanted = known.first?.id ?? (Identity.digits(in: text) == nil ? heard.first?.name : nil) ?? text
         changedKey = nil
         let leaving =
             guest.state.host.map { [Act.disconnect($0.id)] + ask(.guest(.gaveUp), &context) + [.steer(.leave)] } ?? []
-        // Of several with one name the one that was joined is meant, by its key.
-        return leaving + [.cleared(by: .retried), .steer(.want(wanted.count == 1 ? wanted[0].id : text))]
+        return leaving + [.cleared(by: .retried), .steer(.want(wanted))]
     }
 
     /// The person was given an invitation.

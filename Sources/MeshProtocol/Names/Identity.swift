@@ -28,6 +28,14 @@ public struct Identity: Sendable {
         return String(decoding: bytes.dropLast(), as: UTF8.self)
     }
 
+    /// The digits of a text that can only mean an identifier, or its first digits: 8 to 32 hexadecimal digits, which are no name. Nil for any
+    /// other text.
+    public static func digits(in text: some StringProtocol) -> Peer.ID? {
+        let digits = text.lowercased()
+        let isHex = digits.utf8.allSatisfy { (48...57).contains($0) || (97...102).contains($0) }
+        return isHex && (headDigits...2 * idBytes).contains(digits.utf8.count) ? digits : nil
+    }
+
     /// Whether two identifiers, of which each may be cut to its first digits, may be the same one's.
     public static func mayBeSame(_ one: Peer.ID, _ other: Peer.ID) -> Bool {
         one.hasPrefix(other) || other.hasPrefix(one)

@@ -13,6 +13,8 @@ public struct NodeName: Hashable, Sendable {
         case tooLong(characters: Int)
         /// A control character, a line break, a mark that turns the direction of text or the like: a name is one line of text.
         case controlCharacter
+        /// 8 to 32 hexadecimal digits: it could be taken for an identifier.
+        case identifier
     }
 
     /// Checks a name.
@@ -24,11 +26,12 @@ public struct NodeName: Hashable, Sendable {
         }
         guard !trimmed.unicodeScalars.contains(where: UntrustedText.isHidden) else { throw .controlCharacter }
         guard UntrustedText.isVisible(trimmed) else { throw .empty }
+        guard !Self.looksLikeIdentifier(trimmed) else { throw .identifier }
         self.text = trimmed
     }
 
     /// A name made from what a peer says of itself: control characters and the like dropped, cut to the limits, never
-    /// without something to see.
+    /// without something to see, and never one that could be taken for an identifier.
     public init(untrusted text: String) {
         let scalars = text.unicodeScalars.lazy.filter { !UntrustedText.isHidden($0) }
         // The scalars are cut before they are made into characters: grapheme breaking is the costly part.
@@ -37,7 +40,7 @@ public struct NodeName: Hashable, Sendable {
         while kept.utf8.count > Limits.nameBytes { kept.removeLast() }
         // A cut may leave white space at the end, which the next reader would drop.
         kept = Self.trim(kept)
-        self.text = UntrustedText.isVisible(kept) ? kept : "?"
+        self.text = UntrustedText.isVisible(kept) && !Self.looksLikeIdentifier(kept) ? kept : "?"
     }
 
     /// The head of the name that fits a scan response (`Limits.advertisedNameBytes`), cut between characters, without the
@@ -46,6 +49,11 @@ public struct NodeName: Hashable, Sendable {
 
     /// The same where a relay advertises its host's name, with less room (`Limits.relayedNameBytes`).
     public var advertisedByRelay: String { Self.trim(Self.head(of: text, bytes: Limits.relayedNameBytes)) }
+
+    /// Whether a node that is heard with this much of a name may have this one.
+    public func isPerhaps(heard name: String) -> Bool {
+        name == text || [advertised, advertisedByRelay].contains { NodeName(untrusted: $0).text == name }
+    }
 
     /// The head of a text that has at most so many bytes of UTF-8: cut between characters, and within the first where not
     /// even that one fits, as with an emoji of a family.
@@ -56,6 +64,12 @@ public struct NodeName: Hashable, Sendable {
         var scalars = text.unicodeScalars
         while String(scalars).utf8.count > bytes { scalars.removeLast() }
         return String(scalars)
+    }
+
+    /// Characters that show nothing do not make it another name.
+    private static func looksLikeIdentifier(_ text: String) -> Bool {
+        let shown = text.unicodeScalars.filter { !$0.properties.isDefaultIgnorableCodePoint }
+        return Identity.digits(in: String(String.UnicodeScalarView(shown))) != nil
     }
 
     private static func trim(_ text: String) -> String {

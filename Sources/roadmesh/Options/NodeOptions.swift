@@ -238,6 +238,7 @@ func checkedName(_ text: String, of option: String = "The name") throws(SetupPro
             case .empty: "is empty"
             case .tooLong(let characters): "is too long (\(characters) characters)"
             case .controlCharacter: "has a control character or a line break in it"
+            case .identifier: "has 8 to 32 hexadecimal digits and nothing else, as an id has"
             }
         throw SetupProblem(
             .usage, "\(option) \(what); give a name of 1 to \(Limits.nameCharacters) characters, like \"Dad's Car\".")
