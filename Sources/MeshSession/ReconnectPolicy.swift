@@ -301,8 +301,9 @@ public struct ReconnectPolicy: Sendable {
     private mutating func refused(
         by host: Peer.ID, _ reason: RefusalReason, now: MeshInstant, jitter: Double
     ) -> [Action] {
-        // A place may come free, and guessers tire; every other reason needs a person.
-        if reason != .full, reason != .tooManyGuesses {
+        // A place may come free, guessers tire, and who is refused without a bond may come near, or bond; every other reason needs a
+        // person.
+        if reason != .full, reason != .tooManyGuesses, reason != .bond {
             refusers.insert(host)
         } else if wanted.key == nil || wanted.key == host {
             hold(host, now: now, jitter: jitter)

@@ -62,10 +62,15 @@ struct ConvoyOfCores {
     private var announced: String?
     private var randoms = SeededGenerator(seed: 1)
 
-    init(relays: [String] = [], guests: [String] = [], songs count: Int = 5, pin: JoiningSecret? = nil) {
+    init(
+        relays: [String] = [], guests: [String] = [], songs count: Int = 5, pin: JoiningSecret? = nil,
+        requiresBond: Bool = false
+    ) {
         let songs = (1...count).map { Song(id: "s\($0)", title: "Song \($0)", artist: "A", duration: 3_600) }
+        var hosting = Hosting(SongLibrary(songs), pin: pin, wallClockSeconds: 1_000)
+        hosting.requiresBond = requiresBond
         let parts: [(String, NodeCore.Part)] =
-            [("Car", .host(Hosting(SongLibrary(songs), pin: pin, wallClockSeconds: 1_000)))]
+            [("Car", .host(hosting))]
             + relays.map { ($0, .guest(wanted: nil, relays: true)) } + guests.map { ($0, .guest(wanted: nil)) }
         for (index, (name, part)) in parts.enumerated() {
             let key = [UInt8](repeating: UInt8(index + 1), count: Identity.storedBytes)

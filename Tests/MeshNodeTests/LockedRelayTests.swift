@@ -61,6 +61,21 @@ struct LockedRelayTests {
         #expect(open.isLinked("Ana") && Self.notices(open).isEmpty)
     }
 
+    @Test("are refused behind a bonded relay if the host requires bonds, with the reason")
+    func bond() {
+        var convoy = ConvoyOfCores(relays: ["One", "Two"], guests: ["Ana", "Bob"], requiresBond: true)
+        convoy.line("Car", "One", "Two", "Bob")
+        convoy.meet("One", "Ana")
+        convoy.pass(.seconds(30))
+        #expect(convoy.present() == ["One"])
+        #expect(!convoy.isLinked("Two") && !convoy.isLinked("Ana") && !convoy.isLinked("Bob"))
+        #expect(Self.notices(convoy).contains("bondRequired"))
+        // Near the host, with a bond, it is in without a person's word.
+        convoy.meet("Car", "Ana")
+        convoy.pass(.seconds(61))
+        #expect(convoy.isLinked("Ana") && convoy.way(of: "Ana").isEmpty)
+    }
+
     @Test("take the host's own word for it where they hear it themselves, and not a relay's")
     func hostsOwnWord() {
         var convoy = ConvoyOfCores(relays: ["One"], guests: ["Ana"])

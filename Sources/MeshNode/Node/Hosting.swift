@@ -27,6 +27,8 @@ public struct Hosting: Sendable {
     public var search: (any SongSearch)?
     /// What guests have to know to be let in; nil where everybody is welcome.
     public var pin: JoiningSecret?
+    /// Whether guests have to be bonded. The radio checks its own links; guests behind a relay are refused.
+    public var requiresBond = false
     /// The time since 1970: the epoch of a node that has none stored.
     public var wallClockSeconds: UInt32
 

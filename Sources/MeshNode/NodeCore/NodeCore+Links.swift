@@ -112,9 +112,12 @@ extension NodeCore {
         if opening.role == .initiator { perform(duty.handle(.approaches, now: context.now)) }
         links.opened(id, over: opening.bearer)
         if let place = opening.place { circuits.opened(id, place) }
+        // A relay's bond is the relay's alone.
+        let lacksBond = opening.place != nil && opening.role == .responder && configuration.part.requiresBond
+        let refusal = lacksBond ? .bond : opening.refusal
         apply(
             context.mesh.opened(
-                id, as: opening.role, sendMTU: opening.sendMTU, expected: opening.expected, refusal: opening.refusal,
+                id, as: opening.role, sendMTU: opening.sendMTU, expected: opening.expected, refusal: refusal,
                 advertised: opening.advertised, in: opening.place, metered: opening.bearer == .broker,
                 showing: shownStates(over: opening), entropy: opening.entropy, now: context.now))
         if opening.role == .responder, opening.place == nil { emit(.linksChanged) }

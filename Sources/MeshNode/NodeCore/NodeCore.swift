@@ -232,6 +232,9 @@ public struct NodeCore: Sendable {
         /// The side of its conversations that a node is.
         var role: LinkRole { if case .host = self { .responder } else { .initiator } }
 
+        /// Whether it takes bonded guests only.
+        var requiresBond: Bool { if case .host(let hosting) = self { hosting.requiresBond } else { false } }
+
         var relays: Bool { if case .guest(_, true, _) = self { true } else { false } }
     }
 

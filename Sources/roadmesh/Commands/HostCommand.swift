@@ -43,10 +43,9 @@ struct HostCommand: AsyncParsableCommand {
         if webGuests, address.isLoopback { parts.add(remark: Self.nobodyCanJoin) }
         let music = try await source.open(parts, showsProgress: !options.json)
         parts.art = music.art
-        try await options.run(
-            parts, as: .host(music.hosting(fairness, shuffles: self.music.shuffle, pin: pin)), library: music.songs,
-            endOfInput: nil
-        ) {
+        var hosting = music.hosting(fairness, shuffles: self.music.shuffle, pin: pin)
+        hosting.requiresBond = joining.requireBond
+        try await options.run(parts, as: .host(hosting), library: music.songs, endOfInput: nil) {
             node in
             var dashboard = DashboardOptions()
             (dashboard.webGuests, dashboard.pin, dashboard.wifi) = (webGuests, pin?.pin, wifi)
