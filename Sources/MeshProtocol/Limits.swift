@@ -206,6 +206,9 @@ public enum Limits {
     /// Wrong guesses of a host's PIN before strangers have to wait, all together, since identities cost nothing. A family mistypes
     /// once or twice.
     static let guesses = 5
+    /// Guesses that are reserved for strangers on the air: guessers in the network, at a broker and at the page cannot use
+    /// them up.
+    static let guessesOfAir = 2
     /// Each time that passes gives one of these back: 432 a day and the first five, at any pace, so that guessing half of the PINs
     /// takes three years. A guest with the right PIN waits no longer than that.
     static let guessInterval: Duration = .seconds(200)

@@ -92,6 +92,7 @@ extension LimitTable {
             .init("countedSecrets", Limits.countedSecrets),
             .init("countedSecretBytes", Limits.countedSecretBytes),
             .init("guesses", Limits.guesses),
+            .init("guessesOfAir", Limits.guessesOfAir),
             .init("guessInterval", Limits.guessInterval),
             .init("goodbyeTimeout", Limits.goodbyeTimeout),
             .init("intervalUnits", Limits.intervalUnits, in: .intervals),

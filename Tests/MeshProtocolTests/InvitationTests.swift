@@ -79,15 +79,16 @@ struct InvitationTests {
         let claim = Self.example.joiningSecret
         var forged = claim
         forged.bytes[0] ^= 1
-        let answers = [forged, claim].map { door.judge($0, now: .zero) }
+        let answers = [forged, claim].map { door.judge($0, at: .page, now: .zero) }
         #expect(answers == [.invitation, nil])
         let used = (0..<2).map { _ in door.use(invitation: claim.invitation, now: .zero) }
-        let later = door.judge(claim, now: .zero)
+        let later = door.judge(claim, at: .page, now: .zero)
         #expect(used == [true, false] && later == .invitation)
         let wrong = try #require(JoiningSecret(pin: "271828")), right = try #require(JoiningSecret(pin: "314159"))
-        let guesses = (1...7).map { _ in door.judge(wrong, now: .zero) }
-        #expect(guesses == Array(repeating: .wrongProof, count: 5) + [.tooManyGuesses, .tooManyGuesses])
-        let early = door.judge(right, now: .seconds(199)), late = door.judge(right, now: .seconds(200))
+        let guesses = (1...7).map { _ in door.judge(wrong, at: .page, now: .zero) }
+        #expect(guesses == Array(repeating: .wrongProof, count: 3) + Array(repeating: .tooManyGuesses, count: 4))
+        let early = door.judge(right, at: .page, now: .seconds(199))
+        let late = door.judge(right, at: .page, now: .seconds(200))
         #expect(early == .tooManyGuesses && late == nil)
     }
 }

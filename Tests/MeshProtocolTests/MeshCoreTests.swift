@@ -245,7 +245,7 @@ struct MeshCoreTests {
     @Test("Over a broker a quiet link takes two SDUs every ten seconds, and a third every eighty")
     func metered() {
         var road = Road()
-        let id = road.dial(metered: true)
+        let id = road.dial(over: .broker)
         road.settle()
         road.advance(by: .seconds(85))
         road.arrivals = []

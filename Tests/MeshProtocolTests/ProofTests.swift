@@ -215,7 +215,9 @@ struct ProofTests {
         let wrong = JoiningSecret(random: 271_828)
         var (now, checked) = (MeshInstant.zero, [MeshInstant]())
         while now < .seconds(2 * 86_400) {
-            if door.judge(wrong, now: now) == .wrongProof { checked.append(now) }
+            for entrance in Entrance.allCases where door.judge(wrong, at: entrance, now: now) == .wrongProof {
+                checked.append(now)
+            }
             now += .milliseconds(milliseconds)
         }
         let most = checked.indices.map { first in checked[first...].count { $0 < checked[first] + .seconds(86_400) } }
@@ -231,12 +233,43 @@ struct ProofTests {
                 let wrong = JoiningSecret(random: 271_828)
                 var (now, checked) = (MeshInstant.zero, 0)
                 while now < .seconds(86_400) {
-                    for _ in 0..<burst where door.judge(wrong, now: now) == .wrongProof { checked += 1 }
+                    for _ in 0..<burst where door.judge(wrong, at: .air, now: now) == .wrongProof { checked += 1 }
                     now += .seconds(pause)
                 }
                 #expect(checked <= 450, "\(burst) guesses each \(pause) s")
             }
         }
+    }
+
+    @Test("Guessers in the network, at a broker and at the page leave guesses to those on the air, at any pace")
+    func entrances() {
+        for bearer in [Bearer.broker, .lan] {
+            var road = Self.road(guests: ["Ana", "Ben", "Eve"])
+            road.nodes["Eve"]?.core.secret = JoiningSecret(pin: "000000")
+            for _ in 0..<400 {
+                let id = road.dial("Eve", over: bearer)
+                road.settle()
+                road.cut(id)
+                road.advance(by: .seconds(5))
+            }
+            #expect(Self.wrongGuesses(road) >= 3)
+            // A family on the air mistypes, and is in.
+            road.nodes["Ana"]?.core.secret = JoiningSecret(pin: "314158")
+            let mistyped = road.dial("Ana")
+            road.settle()
+            #expect(road.nodes["Ana"]?.ends[mistyped] == .refused(.wrongProof))
+            road.nodes["Ana"]?.core.secret = Self.pin
+            for name in ["Ana", "Ben"] {
+                road.dial(name)
+                road.settle()
+                #expect(road.isConnected(name, to: "Car"), "\(bearer)")
+            }
+        }
+        var door = Door(pin: Self.pin)
+        let wrong = JoiningSecret(random: 271_828)
+        let answers = (1...5).map { _ in door.judge(wrong, at: .page, now: .zero) }
+        #expect(answers == Array(repeating: .wrongProof, count: 3) + Array(repeating: .tooManyGuesses, count: 2))
+        #expect(door.mayGuess(at: .air, now: .zero))
     }
 
     @Test("A quiet time gives all guesses back, and no more than these")
@@ -245,10 +278,10 @@ struct ProofTests {
         for _ in 0..<Limits.guesses { limit.wasWrong(now: .zero) }
         let later = MeshInstant.seconds(86_400)
         for _ in 0..<Limits.guesses {
-            #expect(limit.hasRoom(now: later))
+            #expect(limit.hasRoom(at: .air, now: later))
             limit.wasWrong(now: later)
         }
-        #expect(!limit.hasRoom(now: later))
+        #expect(!limit.hasRoom(at: .air, now: later))
     }
 
     @Test("Who is banned, and who finds no place, is told that and asked for nothing")

@@ -84,19 +84,19 @@ struct Road {
     @discardableResult
     mutating func dial(
         _ guest: String = "Ana", _ host: String = "Car", expecting: Peer.ID? = nil, refusal: RefusalReason? = nil,
-        metered: Bool = false
+        over bearer: Bearer? = nil
     ) -> MeshCore.LinkID {
         let id = newLink(guest, host)
         let expected = expecting ?? Identity.head(of: self.id(host))
         let entropies = (entropy(), entropy())
         act(host, on: id) { [now, sendMTU] in
             $0.opened(
-                id, as: .responder, sendMTU: sendMTU, refusal: refusal, metered: metered, entropy: entropies.0, now: now
+                id, as: .responder, sendMTU: sendMTU, refusal: refusal, over: bearer, entropy: entropies.0, now: now
             )
         }
         act(guest, on: id) { [now, sendMTU] in
             $0.opened(
-                id, as: .initiator, sendMTU: sendMTU, expected: expected, metered: metered, entropy: entropies.1,
+                id, as: .initiator, sendMTU: sendMTU, expected: expected, over: bearer, entropy: entropies.1,
                 now: now)
         }
         return id

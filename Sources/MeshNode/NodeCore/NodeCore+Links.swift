@@ -118,7 +118,7 @@ extension NodeCore {
         apply(
             context.mesh.opened(
                 id, as: opening.role, sendMTU: opening.sendMTU, expected: opening.expected, refusal: refusal,
-                advertised: opening.advertised, in: opening.place, metered: opening.bearer == .broker,
+                advertised: opening.advertised, in: opening.place, over: opening.bearer,
                 showing: shownStates(over: opening), entropy: opening.entropy, now: context.now))
         if opening.role == .responder, opening.place == nil { emit(.linksChanged) }
     }

@@ -49,9 +49,15 @@ extension MeshCore {
         return knownPeers[key(peer, as: .responder)]?.isProved != true
     }
 
+    /// The entrance of a link; a link in a circuit has the one of its carrier.
+    func entrance(of id: LinkID) -> Entrance {
+        guard let link = links[id] else { return .air }
+        return link.place.flatMap { links[$0.carrier]?.entrance } ?? link.entrance
+    }
+
     /// Somebody new has to prove something. Where too many have guessed it is told so before anybody computes anything.
     mutating func challenge(on id: LinkID) -> [Action] {
-        guard door.hasRoom(now: now) else { return update(id) { $0.refuse(.tooManyGuesses) } }
+        guard door.hasRoom(at: entrance(of: id), now: now) else { return update(id) { $0.refuse(.tooManyGuesses) } }
         return update(id) { $0.challenge() }
     }
 
@@ -63,7 +69,9 @@ extension MeshCore {
             links[id]?.invitation = invitation
             return update(id) { $0.agree(on: secret) }
         }
-        guard let pin = door.pin, door.mayGuess(now: now) else { return update(id) { $0.refuse(.tooManyGuesses) } }
+        guard let pin = door.pin, door.mayGuess(at: entrance(of: id), now: now) else {
+            return update(id) { $0.refuse(.tooManyGuesses) }
+        }
         return update(id) { $0.agree(on: pin) }
     }
 
@@ -72,7 +80,8 @@ extension MeshCore {
         if case .refuse(let reason) = answer(to: peer.id, on: id) { return update(id) { $0.refuse(reason) } }
         guard let invitation = links[id]?.invitation else {
             // Without guesses left even a right proof is refused, so the answer shows nothing.
-            return door.mayGuess(now: now) ? admit(peer, on: id) : update(id) { $0.refuse(.tooManyGuesses) }
+            return door.mayGuess(at: entrance(of: id), now: now)
+                ? admit(peer, on: id) : update(id) { $0.refuse(.tooManyGuesses) }
         }
         guard door.use(invitation: invitation, now: now) else { return update(id) { $0.refuse(.invitation) } }
         return [.tell(id, .invitationUsed(peer))] + admit(peer, on: id)
@@ -81,7 +90,7 @@ extension MeshCore {
     /// A wrong secret of an invitation is no guess: there are too many.
     mutating func provedWrong(_ peer: Peer, on id: LinkID) -> [Action] {
         guard links[id]?.invitation == nil else { return update(id) { $0.refuse(.invitation) } }
-        guard door.mayGuess(now: now) else { return update(id) { $0.refuse(.tooManyGuesses) } }
+        guard door.mayGuess(at: entrance(of: id), now: now) else { return update(id) { $0.refuse(.tooManyGuesses) } }
         door.wasWrong(now: now)
         return [.tell(id, .guessedWrong(peer))] + update(id) { $0.refuse(.wrongProof) }
     }
@@ -89,7 +98,7 @@ extension MeshCore {
     /// Why a peer that a bearer vouches for is refused with this claim; nil if the claim is right.
     public mutating func judge(_ claim: JoiningSecret, now: MeshInstant) -> RefusalReason? {
         self.now = max(now, self.now)
-        return door.judge(claim, now: self.now)
+        return door.judge(claim, at: .page, now: self.now)
     }
 
     /// Such a peer is let in by its invitation. False where somebody else has used it.

@@ -103,6 +103,8 @@ public struct MeshCore: Sendable {
         /// It is over for this side, which has gone over to a better way. Its circuit stays until the other side, which has not heard
         /// of that yet, closes it; at longest until then.
         var lingersUntil: MeshInstant?
+        /// Its entrance.
+        var entrance = Entrance.air
         /// Somebody is billed for its bytes.
         var isMetered = false
 
@@ -285,11 +287,11 @@ public struct MeshCore: Sendable {
 
     /// A channel has opened, or a link is to begin in a circuit, at this place. `expected` is the identifier, or the head of
     /// one, of the responder that was dialled; an initiator that its channel speaks against is told the `refusal` when it has
-    /// introduced itself. What is said on a channel that is `metered` costs somebody money. The host at the other end is told of the
+    /// introduced itself. It uses this `bearer`; bytes at a broker cost money. The host at the other end is told of the
     /// last `states` of its that are here, the newest first: who comes back is sent what has followed.
     public mutating func opened(
         _ id: LinkID, as role: LinkRole, sendMTU: Int, expected: Peer.ID? = nil, refusal: RefusalReason? = nil,
-        advertised: AdvertisedFlags? = nil, in place: CircuitPlace? = nil, metered: Bool = false,
+        advertised: AdvertisedFlags? = nil, in place: CircuitPlace? = nil, over bearer: Bearer? = nil,
         showing states: [StateName] = [], entropy: Entropy, now: MeshInstant
     ) -> [Action] {
         self.now = now
@@ -315,7 +317,7 @@ public struct MeshCore: Sendable {
             expected: expected, refusal: refusal, advertised: advertised, sendMTU: sendMTU,
             circuits: CircuitMux(role), carrier: isCarrier ? Carrier() : nil,
             shown: role == .responder || isCarrier ? [] : shown(states, to: place?.host ?? expected),
-            isMetered: metered)
+            entrance: Entrance(bearer), isMetered: bearer == .broker)
         if let place, !enter(place, id, role) {
             links[id]?.place = place
             return update(id) { $0.end(.circuit(.noRoom)) }

@@ -27,7 +27,9 @@ public struct Door: Hashable, Sendable {
     }
 
     /// Whether one more may begin to prove something: who has an invitation guesses nothing.
-    func hasRoom(now: MeshInstant) -> Bool { !invitations.isEmpty || guesses.hasRoom(now: now) }
+    func hasRoom(at entrance: Entrance, now: MeshInstant) -> Bool {
+        !invitations.isEmpty || mayGuess(at: entrance, now: now)
+    }
 
     // MARK: Invitations
 
@@ -74,13 +76,13 @@ public struct Door: Hashable, Sendable {
 
     /// Judges what somebody claims to know that says so in the clear, on a link that its bearer vouches for. Nil where it is
     /// right; an invitation is used by `use`.
-    mutating func judge(_ claim: JoiningSecret, now: MeshInstant) -> RefusalReason? {
+    mutating func judge(_ claim: JoiningSecret, at entrance: Entrance, now: MeshInstant) -> RefusalReason? {
         guard claim.invitation.isEmpty else {
             let secret = secret(ofInvitation: claim.invitation, now: now)
             return secret.map { isSameProof($0.bytes, claim.bytes) } == true ? nil : .invitation
         }
         guard let pin else { return nil }
-        guard guesses.hasRoom(now: now) else { return .tooManyGuesses }
+        guard mayGuess(at: entrance, now: now) else { return .tooManyGuesses }
         guard isSameProof(pin.bytes, claim.bytes) else {
             guesses.wasWrong(now: now)
             return .wrongProof
@@ -90,19 +92,25 @@ public struct Door: Hashable, Sendable {
 
     /// Whether a proof of the PIN may be compared now. Asked again for each proof that arrives: many may be under way at once, and
     /// one that is never finished takes nothing from the others.
-    func mayGuess(now: MeshInstant) -> Bool { guesses.hasRoom(now: now) }
+    func mayGuess(at entrance: Entrance, now: MeshInstant) -> Bool {
+        guesses.hasRoom(at: entrance, now: now)
+    }
 
     /// A proof of the PIN was wrong.
     mutating func wasWrong(now: MeshInstant) { guesses.wasWrong(now: now) }
 }
 
 /// How often the secret of a door may be guessed, for all together, since identities cost nothing: a bucket of `Limits.guesses` that
-/// gets one back each `Limits.guessInterval`. No pace gives a guesser more than that.
+/// gets one back each `Limits.guessInterval`. No pace gives a guesser more than that. The last ones are reserved for strangers on the
+/// air, so guessers elsewhere do not keep guests out of the car.
 struct GuessLimit: Hashable, Sendable {
     /// When all guesses are back.
     private var full = MeshInstant.zero
 
-    func hasRoom(now: MeshInstant) -> Bool { full <= now + Limits.guessInterval * (Limits.guesses - 1) }
+    func hasRoom(at entrance: Entrance, now: MeshInstant) -> Bool {
+        let most = entrance == .air ? Limits.guesses : Limits.guesses - Limits.guessesOfAir
+        return full <= now + Limits.guessInterval * (most - 1)
+    }
 
     mutating func wasWrong(now: MeshInstant) { full = max(full, now) + Limits.guessInterval }
 }

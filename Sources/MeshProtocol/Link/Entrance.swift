@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// By what a stranger comes to a node. What strangers can use up is counted for each of these, so that those at a broker
+/// keep nobody off the air.
+public enum Entrance: Hashable, Sendable, CaseIterable {
+    /// Bluetooth, also through relays there.
+    case air
+    /// Wi-Fi or Ethernet.
+    case network
+    /// An MQTT broker: strangers from everywhere.
+    case broker
+    /// The node's page.
+    case page
+
+    /// The entrance of what comes over a bearer; the air's where that is not known.
+    public init(_ bearer: Bearer?) {
+        self =
+            switch bearer {
+            case nil, .l2cap, .virtual: .air
+            case .lan: .network
+            case .broker: .broker
+            }
+    }
+}
