@@ -56,14 +56,23 @@ public enum Limits {
     public static let guests = 16
     /// Guests of one host that a bearer vouches for: they cost the adapter nothing, and a bus has twice as many seats.
     public static let vouchedGuests = 2 * guests
-    /// Links with an unfinished handshake. Each takes a tenth of a second, so a full bus needs two. Each costs a host
-    /// four Diffie-Hellman operations, so a stranger must not start many.
+    /// Links with an unfinished handshake at each entrance: the air, the network, a broker. Each takes a tenth of a second, so a full bus
+    /// needs two. Each costs a host four Diffie-Hellman operations, so a stranger must not start many.
     public static let halfOpenLinks = 8
-    /// Handshakes a second that a host lets others begin: a twentieth of a slow device's time. A full bus that comes out of
+    /// More of these at each entrance, for nodes that have joined before: strangers who keep all others busy do not keep them out.
+    public static let halfOpenLinksOfKnown = 4
+    /// Handshakes a second that a host lets others begin on the air: a twentieth of a slow device's time. A full bus that comes out of
     /// a tunnel is through at once (`handshakeBurst`).
     public static let handshakesPerSecond = 20
+    /// The same in the network and at a broker, each.
+    public static let handshakesPerSecondBesideAir = 10
     /// Handshakes that may begin at once before that counts: every guest there can be, twice.
     public static let handshakeBurst = 2 * guests
+    /// Handshakes a second, beyond these, of initiators that show with their first packet to be known, at each entrance. As many as there can
+    /// be guests may begin at once. Replayed packets cost a host no more than that.
+    public static let handshakesPerSecondOfKnown = 5
+    /// Time for that packet: it leaves as soon as the channel is open.
+    public static let knownHelloTimeout: Duration = .seconds(1)
     /// Time a guest that has linked has for its handshake. Ten supervision timeouts and a slow device.
     public static let handshakeTimeout: Duration = .seconds(5)
     /// Time that a dialled host has for its answer. It is shorter, since a guest whose channel is misrouted in the

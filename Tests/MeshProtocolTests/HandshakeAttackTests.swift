@@ -134,17 +134,79 @@ struct HandshakeAttackTests {
         var taken = 0
         for _ in 0..<300 {
             let id = road.strangerLink()
-            if road.nodes["Car"]?.ends[id] != .busy { taken += 1 }
+            if road.nodes["Car"]?.core.links[id]?.machine.takesKnownOnly == false { taken += 1 }
             road.cut(id)
         }
         #expect(taken == Limits.handshakeBurst)
         road.advance(by: .seconds(1))
         for _ in 0..<300 {
             let id = road.strangerLink()
-            if road.nodes["Car"]?.ends[id] != .busy { taken += 1 }
+            if road.nodes["Car"]?.core.links[id]?.machine.takesKnownOnly == false { taken += 1 }
             road.cut(id)
         }
         #expect(taken == Limits.handshakeBurst + Limits.handshakesPerSecond)
+    }
+
+    @Test(
+        "Endless calls at a broker or in the network leave the handshakes on the air alone",
+        arguments: [Bearer.broker, .lan])
+    func callsElsewhere(bearer: Bearer) {
+        let guests = (1...Limits.guests).map { "Guest \($0)" }
+        var road = Road(guests: guests)
+        for (number, name) in guests.enumerated() {
+            // Four calls a second that say nothing, and forty at once.
+            for _ in 0..<(number == 8 ? 40 : 4) {
+                road.strangerLink(over: bearer)
+                road.advance(by: .milliseconds(250))
+            }
+            let id = road.dial(name)
+            while road.step(id) {}
+            #expect(road.isConnected(name, to: "Car"), "\(name)")
+        }
+    }
+
+    @Test("Strangers who keep all handshakes busy do not keep known guests out, and replays have a rate limit")
+    func known() throws {
+        var road = Road(guests: ["Ana", "Eve"])
+        road.cut(road.joined())
+        for _ in 0..<Limits.halfOpenLinks { road.strangerLink() }
+        let new = road.dial("Eve")
+        while road.step(new) {}
+        #expect(road.nodes["Eve"]?.ends[new] == .busy)
+        // Silent ones leave the places of known guests after a second.
+        for _ in 0..<Limits.halfOpenLinksOfKnown { road.strangerLink() }
+        let full = road.dial()
+        while road.step(full) {}
+        #expect(road.nodes["Ana"]?.ends[full] == .busy)
+        road.advance(by: .seconds(1))
+        let id = road.dial()
+        road.pull("Ana", id)
+        let hello = try #require(road.wires[id]?.toHost.first)
+        while road.step(id) {}
+        #expect(road.isConnected("Ana", to: "Car"))
+        var answers = 0
+        for _ in 0..<200 {
+            let replay = road.strangerLink()
+            road.give(hello, to: "Car", on: replay)
+            if road.nodes["Car"]?.core.links[replay]?.machine.hasEnded == false { answers += 1 }
+            road.cut(replay)
+        }
+        #expect(answers < Limits.guests)
+        #expect(road.isConnected("Ana", to: "Car"))
+    }
+
+    @Test("A key that is not known takes no place of one that is, also where it knows the host's")
+    func unknownKey() {
+        var road = Road(guests: ["Ana", "Eve"])
+        let eve = road.dial("Eve")
+        road.settle()
+        road.cut(eve)
+        // The host has lost what it knew of her.
+        road.add("Car", seed: 1)
+        for _ in 0..<Limits.halfOpenLinks { road.strangerLink() }
+        let id = road.dial("Eve")
+        while road.step(id) {}
+        #expect(road.nodes["Eve"]?.ends[id] == .busy)
     }
 
     @Test("A word in the clear that a known host has another key now ends the link, and brings in nobody")

@@ -230,11 +230,12 @@ extension Road {
     }
 
     /// A channel to the host whose other end is nobody of ours.
-    mutating func strangerLink() -> MeshCore.LinkID {
+    @discardableResult
+    mutating func strangerLink(over bearer: Bearer? = nil) -> MeshCore.LinkID {
         let id = newLink("nobody", "Car")
         let entropy = entropy()
         act("Car", on: id) { [now, sendMTU] in
-            $0.opened(id, as: .responder, sendMTU: sendMTU, entropy: entropy, now: now)
+            $0.opened(id, as: .responder, sendMTU: sendMTU, over: bearer, entropy: entropy, now: now)
         }
         return id
     }

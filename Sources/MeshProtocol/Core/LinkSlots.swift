@@ -17,6 +17,8 @@ struct LinkSlots: Sendable {
         var isResponder = false
         /// The link that its circuit is on.
         var carrier: LinkID?
+        /// Its entrance.
+        var entrance = Entrance.air
         /// It is a link between a relay and a node behind it.
         var isCarrier = false
         /// The peer takes circuits, and wants the state signed.
@@ -121,6 +123,11 @@ struct LinkSlots: Sendable {
     /// Links that were accepted and whose handshake is not finished: those in circuits, or those with channels.
     func halfOpen(inCircuits: Bool) -> Int {
         summaries.count { $0.isHalfOpen && $0.isResponder && ($0.carrier != nil) == inCircuits }
+    }
+
+    /// Accepted links with channels of their own at an entrance whose handshake is unfinished.
+    func halfOpen(at entrance: Entrance) -> Int {
+        summaries.count { $0.isHalfOpen && $0.isResponder && $0.carrier == nil && $0.entrance == entrance }
     }
 
     /// Links in circuits on another one whose handshake is not finished.

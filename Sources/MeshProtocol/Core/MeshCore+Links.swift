@@ -120,6 +120,9 @@ extension MeshCore {
     }
 
     private mutating func answer(_ peer: Peer, on id: LinkID) -> [Action] {
+        if links[id]?.machine.takesKnownOnly == true, knownPeers[key(peer.id, as: .responder)] == nil {
+            return update(id) { $0.turnAway() }
+        }
         if let reason = links[id]?.refusal { return update(id) { $0.refuse(reason) } }
         switch answer(to: peer.id, on: id) {
         case .refuse(let reason): return update(id) { $0.refuse(reason) }

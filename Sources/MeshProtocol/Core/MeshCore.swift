@@ -135,6 +135,7 @@ public struct MeshCore: Sendable {
             summary.isHalfOpen = machine.isHalfOpen
             summary.isResponder = machine.role == .responder
             summary.carrier = place?.carrier
+            summary.entrance = entrance
             (summary.isCarrier, summary.leadsToRelay) = (carrier != nil, leadsToRelay && place == nil)
             summary.circuits = circuits.count
             if machine.isConnected != (summary.peer != nil) { summary.peer = machine.connectedPeer }
@@ -205,8 +206,7 @@ public struct MeshCore: Sendable {
     /// Grows with each use of a known peer.
     var uses: UInt64 = 0
     /// Handshakes that others have begun.
-    private var handshakes = RateLimit(
-        perSecond: Limits.handshakesPerSecond, burst: Limits.handshakeBurst, now: .zero)
+    var handshakes = HandshakeGate()
     var circuitHandshakes = RateLimit(
         perSecond: Limits.circuitHandshakesPerSecond, burst: Limits.circuitHandshakeBurst, now: .zero)
 
@@ -275,12 +275,16 @@ public struct MeshCore: Sendable {
     /// Links whose handshake is not finished, on the side that accepted them: those with channels, or those in circuits.
     func halfOpenLinks(inCircuits: Bool = false) -> Int { links.halfOpen(inCircuits: inCircuits) }
 
-    private mutating func isCrowded(in place: CircuitPlace?) -> Bool {
-        let halfOpen = halfOpenLinks(inCircuits: place != nil)
-        guard let place else { return halfOpen >= Limits.halfOpenLinks || !handshakes.allows(now: now) }
+    /// Which initiators may begin a handshake on an accepted link.
+    private mutating func mayBegin(in place: CircuitPlace?, at entrance: Entrance) -> HandshakeGate.Answer {
+        guard let place else {
+            return handshakes.opened(at: entrance, halfOpen: links.halfOpen(at: entrance), now: now)
+        }
         // Nobody's relay takes the places of those who come through another.
-        return halfOpen >= Limits.halfOpenCircuits
+        let isFull =
+            halfOpenLinks(inCircuits: true) >= Limits.halfOpenCircuits
             || links.halfOpen(over: place.carrier) >= Limits.halfOpenCircuitsOfRelay
+        return isFull ? .busy : .open
     }
 
     // MARK: Links
@@ -309,8 +313,10 @@ public struct MeshCore: Sendable {
             heard: role == .initiator && place == nil ? advertised : nil,
             secret: isCarrier ? nil : secret(for: expected),
             proved: isCarrier ? [] : expected.map { joined(withHead: $0) }?.filter { isProved($0) } ?? [])
-        let isCrowded = role == .responder && isCrowded(in: place)
-        let time = role == .responder ? Limits.handshakeTimeout : Limits.answerTimeout
+        let gate = role == .responder ? mayBegin(in: place, at: Entrance(bearer)) : .open
+        let time =
+            role == .initiator
+            ? Limits.answerTimeout : gate == .known ? Limits.knownHelloTimeout : Limits.handshakeTimeout
         let hopTime = min(Limits.hopTime * (place?.hops ?? 0), Limits.longestHopTime)
         links[id] = Link(
             machine: LinkMachine(role: role, keys: keys, handshakeTime: time + hopTime, now: now), entropy: entropy,
@@ -323,12 +329,13 @@ public struct MeshCore: Sendable {
             return update(id) { $0.end(.circuit(.noRoom)) }
         }
         if place != nil, role == .responder { links[id]?.machine.isBusy = !circuitHandshakes.allows(now: now) }
+        links[id]?.machine.takesKnownOnly = gate == .known
         let standing = known.flatMap { introduce(to: $0, on: id) }
         return update(id) { machine in
             // It is closed already, and that is no misbehaviour.
             if sendMTU == 0 { return machine.end(.linkLost) }
             if sendMTU < Limits.leastSDUBytes { return machine.end(.misbehaved(.smallChannel)) }
-            return isCrowded ? machine.turnAway() : machine.opened(as: standing)
+            return gate == .busy ? machine.turnAway() : machine.opened(as: standing)
         } + (place == nil || role == .initiator ? [] : receiveEarly(on: id))
     }
 
@@ -336,6 +343,11 @@ public struct MeshCore: Sendable {
     public mutating func received(_ sdu: [UInt8], on id: LinkID, now: MeshInstant) -> [Action] {
         self.now = now
         rejoins.forgetOld(now: now)
+        if links[id]?.machine.awaitsKnown == true, case .knownHello? = HandshakePacket(sdu[...]),
+            !handshakes.mayRecognise(at: entrance(of: id), now: now)
+        {
+            links[id]?.machine.isBusy = true
+        }
         return update(id) { $0.received(sdu, now: now) }
     }
 

@@ -41,8 +41,11 @@ extension LinkMachine {
     mutating func receivedPacket(_ sdu: ArraySlice<UInt8>, now: MeshInstant) -> [Action] {
         guard let packet = HandshakePacket(sdu) else { return end(.misbehaved(.badHandshake)) }
         switch (phase, packet) {
+        case (.listening, .unknownHello(let major, _)) where takesKnownOnly: return hello(major: major) ?? turnAway()
         case (.listening, .unknownHello(let major, let noise)): return hello(major: major) ?? identify(with: noise)
-        case (.listening, .knownHello(let major, let noise)): return hello(major: major) ?? recognise(noise)
+        case (.listening, .knownHello(let major, let noise)):
+            if takesKnownOnly { handshakeDeadline = now + Limits.handshakeTimeout }
+            return hello(major: major) ?? recognise(noise)
         case (.listening(again: false), .rejoinHello(let major, let id, let attempt, let record)):
             return hello(major: major) ?? [.returning(id, attempt: attempt, record: Array(record))]
         case (.rejoining(let hello), .clearRefusal(_, .unknownKey)):

@@ -81,6 +81,8 @@ struct LinkMachine: Sendable {
     var owesRecord = false
     /// A responder that agrees on keys with nobody at present.
     var isBusy = false
+    /// A responder that has room for those it knows only.
+    var takesKnownOnly = false
     /// An initiator's own run of a proof, and what it has agreed on.
     var ownRun: (run: CPace, agreement: CPace.Agreement?)?
     /// Both sides have proved to know the same secret, on this link.
@@ -131,6 +133,9 @@ struct LinkMachine: Sendable {
         default: true
         }
     }
+
+    /// Whether the first packet of an initiator is due that this side has to know.
+    var awaitsKnown: Bool { if case .listening = phase { takesKnownOnly } else { false } }
 
     var hasEnded: Bool {
         if case .ended = phase { true } else { false }

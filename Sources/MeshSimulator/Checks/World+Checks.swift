@@ -110,7 +110,10 @@ extension World {
                 "frames about circuits", footprint.circuitFrames, Limits.relayedCircuits + Limits.circuitRefusals
             ),
             ("connected peers", footprint.connected, Limits.guests),
-            ("half-open handshakes", footprint.halfOpenLinks, Limits.halfOpenLinks),
+            (
+                "half-open handshakes", footprint.halfOpenLinks,
+                Limits.halfOpenLinks + Limits.halfOpenLinksOfKnown
+            ),
             ("conversations", footprint.conversations, Limits.conversations),
             ("messages of an outbox", footprint.outboxMessages, Limits.outboxMessages),
             ("bytes of an outbox", footprint.outboxBytes, Limits.outboxBytes),

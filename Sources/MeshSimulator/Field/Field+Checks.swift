@@ -94,7 +94,10 @@ extension Field {
                 ("bytes of an outbox", footprint.outboxBytes, Limits.outboxBytes),
                 ("bytes of all outboxes", footprint.allOutboxBytes, Limits.allOutboxBytes),
                 ("bytes of a unit", footprint.reassemblyBytes, Limits.unitBytes),
-                ("half-open handshakes", footprint.halfOpenLinks, Limits.halfOpenLinks),
+                (
+                    "half-open handshakes", footprint.halfOpenLinks,
+                    Limits.halfOpenLinks + Limits.halfOpenLinksOfKnown
+                ),
                 ("circuits of a link", footprint.circuits, Limits.relayedCircuits),
                 ("circuits that are passed on", footprint.relayedCircuits, Limits.relayedCircuits),
                 ("handshakes that are kept", footprint.rejoins, Limits.rejoins),
