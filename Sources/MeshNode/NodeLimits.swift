@@ -21,6 +21,15 @@ public enum NodeLimits {
     /// What a step takes of one peer: what a person taps in the fifth of a second, and what waits behind it for all guests
     /// there can be is decided in some milliseconds.
     static let turn = 2
+    /// Messages a second of all guests in the circuits of one link that a host decides on, those beyond `crowdBurst`. The others wait: somebody
+    /// who makes identities behind a relay delays those behind it, and nobody else.
+    static let crowdMessagesPerSecond = 50
+    /// See `crowdMessagesPerSecond`: what a hundred people tap in one moment.
+    static let crowdBurst = 100
+    /// Searches a second of all guests in the circuits of one link: each reads the whole library.
+    static let crowdSearchesPerSecond = 16
+    /// See `crowdSearchesPerSecond`.
+    static let crowdSearchBurst = 32
     /// Writes of a host a second. Each costs the disk a commit and every guest an update. A crowd's votes are gathered
     /// for 56 ms, which people do not notice.
     static let writesPerSecond = 18

@@ -138,6 +138,14 @@ public enum Limits {
     public static let leastCarrierSDUBytes = leastSDUBytes + sduBytes - innerSDUBytes
     /// Guests of one host on circuits: a crowd. They cost its adapter nothing.
     public static let circuitGuests = 1_024
+    /// A link has at most so many guests in circuits as there are slots left, times this. So 992 guests fit behind one relay, and
+    /// an attacker behind one relay leaves slots to guests behind others.
+    static let circuitShare = 31
+    /// Bytes of unfinished units in the circuits of one link, of guests that send to this node. Guests' messages are short, and most fit one
+    /// record.
+    static let unfinishedBytes = 4 * messageBytes
+    /// Time that a unit has, from its first fragment to its last: the largest on a link that carries 1 KB a second.
+    static let unitTimeout: Duration = .seconds(64)
     /// Unfinished handshakes on circuits. A circuit's end is reported, so a quiet one costs little more than its slot.
     /// In a crowd a handshake takes seconds, and all start at once.
     public static let halfOpenCircuits = 7 * halfOpenCircuitsOfRelay

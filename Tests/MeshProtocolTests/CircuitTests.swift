@@ -332,6 +332,35 @@ struct CircuitTests {
         #expect(convoy.now - began <= Limits.carrierSilence * 3 / 2 + .milliseconds(600))
     }
 
+    @Test("has so much room for what it has begun to say as all behind one link have together, and the greediest goes")
+    func unfinished() throws {
+        let names = (1...6).map { "Guest \($0)" }
+        var convoy = line(["One"], guests: names)
+        for (number, name) in names.enumerated() {
+            // Nothing of it is ever finished. The first says the most.
+            for part in 0..<(number == 0 ? 62 : 50) {
+                let data = [UInt8](repeating: 1, count: 1_000)
+                let position: Fragment.Position =
+                    part == 0 ? .first(total: Limits.unitBytes) : .next(offset: part * 1_000)
+                convoy.say(Fragment(lane: .reliable, position: position, data: data[...]), as: name)
+            }
+        }
+        // The sixth was one too many for what there is, and the first has the most.
+        #expect(convoy.ends(at: "Car") == [.misbehaved(.badFragment)])
+        #expect(!convoy.isConnected("Car", to: names[0]) && convoy.isConnected("Car", to: names[5]))
+        #expect(convoy.nodes["Car"]?.core.footprint.unfinishedBytes ?? .max <= Limits.unfinishedBytes)
+    }
+
+    @Test("has a minute for what it has begun to say")
+    func unfinishedForLong() throws {
+        var convoy = line(["One"])
+        convoy.say(Fragment(lane: .reliable, position: .first(total: 60_000), data: [1, 2, 3]), as: "Ana")
+        convoy.advance(by: .seconds(60))
+        #expect(convoy.isConnected("Car", to: "Ana"))
+        convoy.advance(by: .seconds(60))
+        #expect(convoy.ends(at: "Car") == [.misbehaved(.badFragment)])
+    }
+
     @Test("costs its links nothing but a ping now and then while nobody says anything")
     func quiet() {
         var convoy = line(["One"])
@@ -345,5 +374,15 @@ struct CircuitTests {
         // Those of a link between a relay and a node behind it one in each direction each two seconds, and one more now and then.
         for (end, before) in zip(ends, beforeOnCarrier) { #expect((convoy.sent[end]?.count ?? 0) - before <= 30 + 20) }
         #expect(convoy.isConnected("Ana"))
+    }
+}
+
+extension Convoy {
+    /// A guest with the right keys says to the host what no guest of ours would.
+    fileprivate mutating func say(_ fragment: Fragment, as name: String) {
+        guard let id = nodes[name]?.core.link(to: id("Car")), let far = nodes["Car"]?.core.link(to: self.id(name)),
+            let record = nodes[name]?.core.links[id]?.machine.sealed?.seal(Road.bytes(.fragment(fragment)))
+        else { return }
+        act("Car") { [now] in $0.received(record, on: far, now: now) }
     }
 }

@@ -13,6 +13,8 @@ struct Inbox: Sendable {
     private var others = 0
     /// Those of whom no more is read.
     private(set) var full: Set<Peer.ID> = []
+    /// Messages of guests in circuits that exceed the rate of their carrier link.
+    private var crowds = CrowdQueues()
 
     var isEmpty: Bool { happenings.isEmpty }
 
@@ -26,6 +28,18 @@ struct Inbox: Sendable {
         happenings.append(happening)
         count(happening, by: 1)
     }
+
+    /// Something that a guest has said in a circuit on this link.
+    mutating func append(_ happening: Happening, over carrier: MeshCore.LinkID?, now: MeshInstant) {
+        if crowds.takes(happening, over: carrier, now: now) { happenings.append(happening) }
+        count(happening, by: 1)
+    }
+
+    /// When something of a crowd is due that waits.
+    var crowdDeadline: MeshInstant? { crowds.deadline }
+
+    /// Time has passed for what waits of crowds.
+    mutating func releaseCrowds(now: MeshInstant) { happenings += crowds.release(now: now) }
 
     /// Puts something in front of everything else.
     mutating func prepend(_ first: [Happening]) {

@@ -95,7 +95,11 @@ extension NodeCore {
             }
             context.memory.noteAll(decisions.app, now: context.now)
         case .refuseSearch(let results, let peer): share(.answered(results, for: peer))
-        case .search(let request, let peer): emit(.search(request, for: peer))
+        case .search(let request, let peer):
+            guard maySearch(peer) else {
+                return share(.answered(SearchResults(number: request.number, songs: [], refused: .tooFast), for: peer))
+            }
+            emit(.search(request, for: peer))
         // It sent much before it could know: no more of it is read for a while.
         case .reject(_, .tooFast, let peer):
             if let id = context.mesh.link(to: peer) { links.hold(id, until: context.now + NodeLimits.hastePause) }
@@ -110,6 +114,19 @@ extension NodeCore {
             show(.bans(decisions.shownBans, isAnswer: false))
         case .notice(let notice): tell(notice)
         }
+    }
+
+    /// A search reads the whole library, so all guests behind one link share a rate.
+    private mutating func maySearch(_ peer: Peer.ID) -> Bool {
+        guard let carrier = context.mesh.link(to: peer).flatMap({ circuits.place(of: $0)?.carrier }) else {
+            return true
+        }
+        var rate =
+            crowdSearches[carrier]
+            ?? RateLimit(
+                perSecond: NodeLimits.crowdSearchesPerSecond, burst: NodeLimits.crowdSearchBurst, now: context.now)
+        defer { crowdSearches[carrier] = rate }
+        return rate.allows(now: context.now)
     }
 
     /// What the step has led to, and not what was so in the middle of it.

@@ -38,7 +38,9 @@ extension NodeCore {
     package mutating func share(_ reading: SharedReading) { context.reading = reading }
 
     /// Whether nothing waits for a step or for the disk.
-    package var isAtRest: Bool { writing == nil && waiting.isEmpty && held.isEmpty }
+    package var isAtRest: Bool {
+        writing == nil && waiting.isEmpty && waiting.crowdDeadline == nil && held.isEmpty
+    }
 
     /// The features.
     package var app: AppFeature { decisions.app }

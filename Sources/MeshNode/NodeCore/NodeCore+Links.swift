@@ -76,7 +76,11 @@ extension NodeCore {
             let content = context.read(message.body)
             if message.messageClass == .latest, let content, takeCovers(content, from: message.peer) { return }
             if let readable = message.readable(content, byHost: isHost), !waitsForRelay(readable, content, on: id) {
-                waiting.append(.link(id, .received(readable)))
+                let isWish = isHost && readable.messageClass == .reliable
+                let carrier = isWish ? circuits.place(of: id)?.carrier : nil
+                isWish
+                    ? waiting.append(.link(id, .received(readable)), over: carrier, now: context.now)
+                    : waiting.append(.link(id, .received(readable)))
             }
             return
         case .carrier(let peer, let route): return carrierUp(peer, route, on: id)

@@ -22,6 +22,7 @@ extension NodeCore {
 
     /// Takes what has gathered, as long as nothing waits for the disk.
     mutating func step() {
+        waiting.releaseCrowds(now: context.now)
         while writing == nil, !waiting.isEmpty, hasStarted, !isQuitting, nextStep <= context.now {
             // A guest has one host, and what it hears of that goes before nothing else.
             step(waiting.takeTurn(isHost ? NodeLimits.turn : .max))

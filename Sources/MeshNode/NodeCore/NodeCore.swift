@@ -261,6 +261,8 @@ public struct NodeCore: Sendable {
     var screen = NodeScreen()
     /// What the radio does.
     var activity = RadioActivity()
+    /// Searches of the guests in the circuits of a link.
+    var crowdSearches = RecentTable<MeshCore.LinkID, RateLimit>(limit: Limits.guests)
     /// A host's.
     var stateFeed: StateFeed?
     var coverServer = CoverServer()
@@ -396,7 +398,7 @@ public struct NodeCore: Sendable {
     /// When a step is due: what has gathered meanwhile, or something although nothing has happened.
     private var stepDeadline: MeshInstant? {
         guard hasStarted, writing == nil, !isQuitting else { return nil }
-        let due = waiting.isEmpty ? timeIsUp : context.now
+        let due = waiting.isEmpty ? earliest(timeIsUp, waiting.crowdDeadline) : context.now
         return due.map { max($0, nextStep) }
     }
 

@@ -29,6 +29,8 @@ struct LinkSlots: Sendable {
         var peer: Peer?
         /// The conversation that it carries.
         var conversation: ConversationKey?
+        /// Bytes of what a guest has begun to say and not finished.
+        var unfinished = 0
     }
 
     /// Nil for what is free, and for a link that is taken out for a moment.
@@ -37,6 +39,8 @@ struct LinkSlots: Sendable {
     private var slotOf: [LinkID: Int] = [:]
     private var free: [Int] = []
     private var due = DueHeap()
+    /// `Summary.unfinished` of the links in circuits on each link.
+    private var unfinished: [LinkID: Int] = [:]
 
     /// A link; nil where there is none.
     subscript(id: LinkID) -> MeshCore.Link? {
@@ -78,6 +82,8 @@ struct LinkSlots: Sendable {
 
     /// A link has changed.
     private mutating func settle(_ slot: Int, _ id: LinkID) {
+        let before = summaries[slot]
+        defer { track(from: before, to: summaries[slot]) }
         guard slots[slot] == nil else {
             slots[slot]?.read(&summaries[slot])
             return due.set(summaries[slot].deadline, for: slot)
@@ -86,6 +92,22 @@ struct LinkSlots: Sendable {
         due.set(nil, for: slot)
         slotOf[id] = nil
         free.append(slot)
+    }
+
+    private mutating func track(from before: Summary, to after: Summary) {
+        guard before.unfinished != after.unfinished || before.carrier != after.carrier else { return }
+        if let carrier = before.carrier, before.unfinished > 0 {
+            let left = unfinished[carrier, default: 0] - before.unfinished
+            unfinished[carrier] = left > 0 ? left : nil
+        }
+        if let carrier = after.carrier, after.unfinished > 0 { unfinished[carrier, default: 0] += after.unfinished }
+    }
+
+    /// The link on another one that has the most unfinished bytes, where those on it have too many together.
+    func greediest(over carrier: LinkID) -> LinkID? {
+        guard unfinished[carrier, default: 0] > Limits.unfinishedBytes else { return nil }
+        return slotOf.filter { summaries[$0.value].carrier == carrier }
+            .max { (summaries[$0.value].unfinished, $0.key) < (summaries[$1.value].unfinished, $1.key) }?.key
     }
 
     /// Who is at the other end of a link, once messages flow.

@@ -20,6 +20,8 @@ package struct Footprint: Hashable, Sendable {
     package var allOutboxBytes = 0
     /// Bytes of the largest unit that is being put together.
     package var reassemblyBytes = 0
+    /// Bytes of units that guests have begun in circuits and not finished.
+    package var unfinishedBytes = 0
     /// Circuits of the link with the most.
     package var circuits = 0
     /// Frames about circuits that wait to leave on one link.
@@ -56,6 +58,9 @@ extension MeshCore {
         for link in links.values {
             let units = link.machine.reassemblers.values.reduce(0) { max($0, $1.byteCount) }
             footprint.reassemblyBytes = max(footprint.reassemblyBytes, units)
+            if link.place != nil, link.machine.role == .responder {
+                footprint.unfinishedBytes += link.machine.unfinishedBytes
+            }
             let frames = link.machine.packets.count + link.machine.control.count
             if link.machine.hasEnded {
                 footprint.lastFrames = max(footprint.lastFrames, frames)

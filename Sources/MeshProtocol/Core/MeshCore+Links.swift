@@ -150,6 +150,10 @@ extension MeshCore {
         }
         let inCircuits = link.place != nil
         let connected = linkOfPeer.filter { (links.carrier(of: $0.value) != nil) == inCircuits }.map(\.key)
+        if let carrier = link.place?.carrier, linkOfPeer[peer] == nil, !admission.banned.contains(peer) {
+            let others = linkOfPeer.values.count { links.carrier(of: $0) == carrier }
+            guard Admission.hasShare(carrierWith: others, ofAll: connected.count) else { return .refuse(.full) }
+        }
         return admission.answer(
             peer, local: local.id, connected: connected, limit: inCircuits ? Limits.circuitGuests : Limits.guests,
             now: now)

@@ -136,6 +136,7 @@ public struct MeshCore: Sendable {
             summary.isResponder = machine.role == .responder
             summary.carrier = place?.carrier
             summary.entrance = entrance
+            summary.unfinished = machine.role == .responder ? machine.unfinishedBytes : 0
             (summary.isCarrier, summary.leadsToRelay) = (carrier != nil, leadsToRelay && place == nil)
             summary.circuits = circuits.count
             if machine.isConnected != (summary.peer != nil) { summary.peer = machine.connectedPeer }
@@ -348,7 +349,11 @@ public struct MeshCore: Sendable {
         {
             links[id]?.machine.isBusy = true
         }
-        return update(id) { $0.received(sdu, now: now) }
+        let actions = update(id) { $0.received(sdu, now: now) }
+        guard let carrier = links.carrier(of: id), let greediest = links.greediest(over: carrier) else {
+            return actions
+        }
+        return actions + update(greediest) { $0.end(.misbehaved(.badFragment)) }
     }
 
     /// A link's channel is closed: nothing of the link is left.

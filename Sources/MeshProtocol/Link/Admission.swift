@@ -33,6 +33,11 @@ public struct Admission: Sendable {
         return count >= Limits.replacements && now < since + Limits.replacementTime
     }
 
+    /// Whether a link that has so many guests in circuits, of all that there are, may have another one.
+    static func hasShare(carrierWith guests: Int, ofAll all: Int) -> Bool {
+        guests < Limits.circuitShare * (Limits.circuitGuests - all)
+    }
+
     /// Answers a peer that is known for sure. `connected` are those that its bearer has linked already, `limit` is how many
     /// that may be.
     public func answer(

@@ -28,6 +28,7 @@ extension LinkMachine {
             framesBeforeAnswer += count
             if framesBeforeAnswer > Limits.framesBeforeAnswer { actions += end(.misbehaved(.unexpectedFrame)) }
         }
+        unfinishedSince = unfinishedBytes > 0 ? unfinishedSince ?? now : nil
         if !hasEnded, let until = rate.take(count, now: now) { actions.append(.holdReading(until: until)) }
         return actions
     }

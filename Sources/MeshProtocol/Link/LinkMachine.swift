@@ -100,6 +100,8 @@ struct LinkMachine: Sendable {
     /// The state that went with the answer has left, before the link was up.
     var hasWelcomeLeft = false
     var reassemblers: [MessageClass: Reassembler] = [.reliable: Reassembler(), .latest: Reassembler()]
+    /// Since when a unit is being put together.
+    var unfinishedSince: MeshInstant?
     var liveness: Liveness
     var rate: RateLimit
     /// Frames and records that have come before the link was up.
@@ -136,6 +138,9 @@ struct LinkMachine: Sendable {
 
     /// Whether the first packet of an initiator is due that this side has to know.
     var awaitsKnown: Bool { if case .listening = phase { takesKnownOnly } else { false } }
+
+    /// Bytes of units that are being put together.
+    var unfinishedBytes: Int { reassemblers.values.reduce(0) { $0 + $1.byteCount } }
 
     var hasEnded: Bool {
         if case .ended = phase { true } else { false }
@@ -182,6 +187,10 @@ struct LinkMachine: Sendable {
     }
 
     private mutating func keepAlive(now: MeshInstant) -> [Action] {
+        // Looked at with every ping, which is soon enough.
+        if role == .responder, let unfinishedSince, now >= unfinishedSince + Limits.unitTimeout {
+            return end(.misbehaved(.badFragment))
+        }
         switch liveness.tick(now: now) {
         case .nothing: return []
         case .dead: return end(.silent)

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import MeshProtocol
+
+/// Decides when what guests in circuits say is decided on: of all behind one link so much a second, and the rest in its order.
+///
+/// A link's circuits can carry a thousand identities, and identities cost nothing. Nothing of it is refused or lost.
+struct CrowdQueues: Sendable {
+    private struct Queue: Sendable {
+        var rate: RateLimit
+        var waiting: [Happening] = []
+    }
+
+    private var queues: [MeshCore.LinkID: Queue] = [:]
+    /// In which queue something of a peer waits: what it says by another link goes behind that.
+    private var places: [Peer.ID: (carrier: MeshCore.LinkID, count: Int)] = [:]
+
+    /// Whether something is decided on now. What is not waits here.
+    mutating func takes(_ happening: Happening, over carrier: MeshCore.LinkID?, now: MeshInstant) -> Bool {
+        let place = happening.peer.flatMap { places[$0]?.carrier }
+        guard let carrier = place ?? carrier else { return true }
+        var queue = queues[carrier] ?? Self.empty(now: now)
+        defer { queues[carrier] = queue }
+        if place == nil, queue.waiting.isEmpty, queue.rate.allows(now: now) { return true }
+        queue.waiting.append(happening)
+        if let peer = happening.peer { places[peer] = (carrier, (places[peer]?.count ?? 0) + 1) }
+        return false
+    }
+
+    /// When the first of what waits is due.
+    var deadline: MeshInstant? {
+        queues.values.lazy.filter { !$0.waiting.isEmpty }.map { $0.rate.opens(now: .zero) }.min()
+    }
+
+    /// What is due. There are no more queues than links, and those of some that are over.
+    mutating func release(now: MeshInstant) -> [Happening] {
+        var released: [Happening] = []
+        for carrier in queues.keys.sorted() {
+            guard var queue = queues[carrier] else { continue }
+            while !queue.waiting.isEmpty, queue.rate.allows(now: now) {
+                let first = queue.waiting.removeFirst()
+                if let peer = first.peer, let place = places[peer] {
+                    places[peer] = place.count > 1 ? (place.carrier, place.count - 1) : nil
+                }
+                released.append(first)
+            }
+            queues[carrier] = queue
+        }
+        if queues.count > Limits.guests { queues = queues.filter { !$0.value.waiting.isEmpty } }
+        return released
+    }
+
+    private static func empty(now: MeshInstant) -> Queue {
+        Queue(
+            rate: RateLimit(
+                perSecond: NodeLimits.crowdMessagesPerSecond, burst: NodeLimits.crowdBurst, now: now))
+    }
+}
