@@ -134,7 +134,10 @@ extension Dashboard {
 
     /// Gives a guest a link that has none.
     func link(_ id: Peer.ID) async throws(Refusal) {
-        if let peer = webGuests.unlinked(id) { try await link(peer, isNew: false) }
+        guard let peer = webGuests.unlinked(id) else { return }
+        guard webGuests.begins(id) else { throw Refusal(.full) }
+        defer { webGuests.hasCome(id) }
+        try await link(peer, isNew: false)
     }
 
     private func link(_ peer: Peer, isNew: Bool, _ claim: JoiningSecret? = nil) async throws(Refusal) {
@@ -215,8 +218,12 @@ extension Dashboard {
         let isInvited = if case .invited(_, let only) = right { only ?? peer.id == peer.id } else { false }
         let claim = try isInvited ? nil : self.claim(wanted)
         guard isInvited || claim != nil else { throw options.pin == nil ? .noToken : .noPIN }
-        if webGuests.link(peer.id) == nil || claim != nil { try await admit(peer, claim) }
-        perform(webGuests.joined(peer, session: session))
+        if webGuests.link(peer.id) == nil || claim != nil {
+            guard webGuests.begins(peer.id, from: address) else { throw Refusal(.full) }
+            defer { webGuests.hasCome(peer.id) }
+            try await admit(peer, claim)
+        }
+        perform(webGuests.joined(peer, session: session, from: address))
         return Joined(session: session, access: isInvited ? nil : options.tokens.access(of: peer.id))
     }
 

@@ -96,6 +96,9 @@ public enum DashboardLimits {
 
     /// Web guests of a host: as many as its node admits.
     static let webGuests = Limits.vouchedGuests
+    /// One address has at most so many of them as there are places free, times this: 24 of 32, and the rest is for other phones. Those behind
+    /// one router have one address together.
+    static let webGuestShare = 3
     /// How long a web guest without a stream counts as present: a phone that sleeps between two songs.
     static let absence: Duration = .seconds(30)
     /// Sessions of one web guest: a phone that lost its cookie comes with a new one.

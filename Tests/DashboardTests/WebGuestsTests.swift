@@ -62,6 +62,37 @@ struct WebGuestsTests {
         #expect(guests.linked(mia, by: 3, nil, now: .seconds(201)) == [.leave(3, .goodbye())])
     }
 
+    @Test("of one phone leave places to other phones, however many names it has")
+    func share() {
+        func fill(_ guests: inout WebGuests, _ address: String, _ keys: Range<Int>) -> [Peer] {
+            keys.compactMap { number -> Peer? in
+                let peer = Peer(id: "\(address) \(number)", name: "Mia")
+                guard guests.begins(peer.id, from: address) else { return nil }
+                _ = guests.linked(peer, by: number, nil, now: .zero)
+                guests.hasCome(peer.id)
+                _ = guests.joined(peer, session: peer.id, from: address)
+                return peer
+            }
+        }
+        var guests = WebGuests(host: Car.host)
+        let own = fill(&guests, "192.168.4.9", 0..<100)
+        #expect(own.count == 24)
+        let second = fill(&guests, "192.168.4.10", 100..<102), third = fill(&guests, "192.168.4.11", 200..<202)
+        #expect(second.count == 2 && third.count == 2)
+        // A guest that was away counts like a new one.
+        _ = guests.handle(.ended(.linkLost), on: 0, of: own[0].id, now: .zero)
+        let isBack = guests.begins(own[0].id)
+        #expect(!isBack, "others have come since")
+        // Many at once count while they wait for the node.
+        var waiting = WebGuests(host: Car.host)
+        let begun = (0..<100).filter { waiting.begins("\($0)", from: "192.168.4.9") }
+        #expect(begun.count == 24)
+        let other = waiting.begins("other", from: "192.168.4.10")
+        // A proxy or tunnel on this device can serve many phones.
+        let here = (0..<32).filter { waiting.begins("here \($0)", from: "127.0.0.1") }
+        #expect(other && here.count == 32)
+    }
+
     @Test("vote, and see where the vote is until the host shows it")
     func voting() throws {
         var guests = joined()

@@ -218,6 +218,7 @@ extension LimitTable {
             .init("waitingSearches", DashboardLimits.waitingSearches),
             .init("searchBytes", DashboardLimits.searchBytes),
             .init("webGuests", DashboardLimits.webGuests),
+            .init("webGuestShare", DashboardLimits.webGuestShare),
             .init("absence", DashboardLimits.absence),
             .init("sessionsPerGuest", DashboardLimits.sessionsPerGuest),
             .init("cookieSeconds", DashboardLimits.cookieSeconds),

@@ -21,6 +21,8 @@ struct WebGuests: Sendable {
 
     private struct Entry: Sendable {
         var guest: WebGuest
+        /// Where its browser joined from last.
+        var address = ""
         var sessions: [String] = []
         var streams = 0
         /// Since when it has no stream.
@@ -31,6 +33,8 @@ struct WebGuests: Sendable {
     private var entries: [Peer.ID: Entry] = [:]
     /// What guests had said that have left, and the node had not made safe.
     private var stillComing: [Peer.ID: [Song.ID: Overtaken]] = [:]
+    /// The addresses of guests that are about to get a link.
+    private var coming: [Peer.ID: String] = [:]
 
     /// Nobody is there yet.
     init(host: Peer) {
@@ -69,6 +73,24 @@ struct WebGuests: Sendable {
 
     // MARK: Coming and going
 
+    /// A guest is about to get a link; `address` is nil for a guest that has joined before. False if that address has its
+    /// share: three times as many as are free, so that one phone leaves places to the others. Call `hasCome` afterwards.
+    mutating func begins(_ id: Peer.ID, from address: String? = nil) -> Bool {
+        let address = address ?? entries[id]?.address ?? ""
+        // This device itself, and what ends on it: a tunnel, a proxy.
+        if !DashboardAddress.isLoopback(address) {
+            let others = entries.filter { $0.key != id && $0.value.guest.link != nil && coming[$0.key] == nil }.values
+            let all = others.map(\.address) + coming.filter { $0.key != id }.values
+            let free = max(0, DashboardLimits.webGuests - all.count)
+            guard all.count(where: { $0 == address }) < DashboardLimits.webGuestShare * free else { return false }
+        }
+        coming[id] = address
+        return true
+    }
+
+    /// The guest has a link now, or was refused.
+    mutating func hasCome(_ id: Peer.ID) { coming[id] = nil }
+
     /// Before the node is asked for somebody new: where all places are taken, who has been away the longest gives up its
     /// own, but nobody who has a stream.
     mutating func makeRoom(for id: Peer.ID) -> [Action] {
@@ -92,8 +114,9 @@ struct WebGuests: Sendable {
     }
 
     /// Somebody who has a link has joined, by a key that only they have; `session` is a new one for their browser.
-    mutating func joined(_ peer: Peer, session: String) -> [Action] {
+    mutating func joined(_ peer: Peer, session: String, from address: String = "") -> [Action] {
         guard var entry = entries[peer.id] else { return [] }
+        entry.address = address
         entry.sessions = (entry.sessions + [session]).suffix(DashboardLimits.sessionsPerGuest)
         let hasNewName = entry.guest.viewpoint.me.name != peer.name
         entry.guest.rename(peer.name)
