@@ -149,6 +149,32 @@ struct GuestChangeTests {
         #expect(receive(beat).contains(.show(host.snapshot)))
     }
 
+    @Test("a state of an older run with a greater epoch, which a relay may keep, is not shown and freezes no guest")
+    mutating func otherRun() throws {
+        // The clock was ahead, and then the database was lost.
+        var old = HostFeature(local: Example.host, library: Example.library, epoch: 9, now: .zero)
+        _ = old.handle(Example.intent(.vote(songID: "s3"), from: Example.bob), now: .zero)
+        for isFirst in [true, false] {
+            guest = GuestFeature(local: Example.ana)
+            _ = guest.handle(.multipeerEvent(.peerConnected(Example.host)))
+            _ = guest.handle(.isServedByRelay())
+            if isFirst { #expect(receive(.stateUpdate(old.snapshot)) == []) }
+            _ = receive(.stateHeartbeat(epoch: 7, revision: host.snapshot.revision))
+            #expect(receive(.stateUpdate(old.snapshot)) == [])
+            #expect(receive(.stateUpdate(host.snapshot)) == [.show(host.snapshot)])
+            #expect(receive(.stateUpdate(old.snapshot)) == [])
+            _ = receive(.stateHeartbeat(epoch: 7, revision: host.snapshot.revision))
+            #expect(receive(.stateUpdate(old.snapshot)) == [])
+            let change = try vote("s4", by: isFirst ? Example.ana : Example.bob)
+            #expect(receive(.stateChange(change)) == [.show(host.snapshot)])
+        }
+        // What the host itself sends, and has signed in a run of now, takes the place of the older run on view.
+        guest = GuestFeature(local: Example.ana)
+        _ = guest.handle(.multipeerEvent(.peerConnected(Example.host)))
+        #expect(receive(.stateUpdate(old.snapshot)) == [.show(old.snapshot)])
+        #expect(receive(.stateUpdate(host.snapshot)) == [.show(host.snapshot)])
+    }
+
     @Test("a guest whose relay goes on where the last one has ended shows that again, or what has followed on it")
     mutating func continuesBehindARelay() throws {
         join()

@@ -84,10 +84,15 @@ public struct GuestFeature: Feature {
         /// It was this one then.
         case told(epoch: UInt32, revision: UInt64)
 
-        /// Whether a state is no older than that.
+        /// Whether a state is at least as new. A state of another run is not comparable.
         func isReached(by update: HostSnapshot) -> Bool {
             guard case .told(let epoch, let revision) = self else { return false }
-            return (update.epoch, update.revision) >= (epoch, revision)
+            return update.epoch == epoch && update.revision >= revision
+        }
+
+        /// Whether a state is of another run than the host's present one: a relay can keep what an earlier run has signed.
+        func isOtherRun(_ update: HostSnapshot) -> Bool {
+            if case .told(let epoch, _) = self { update.epoch != epoch } else { false }
         }
     }
 
@@ -391,8 +396,8 @@ public struct GuestFeature: Feature {
     private mutating func take(
         _ epoch: UInt32, _ revision: UInt64, _ elapsed: Double?, from host: Peer
     ) -> [Effect] {
+        if state.present != nil { state.present = .told(epoch: epoch, revision: revision) }
         if !state.isCurrent, state.present != nil {
-            state.present = .told(epoch: epoch, revision: revision)
             // What does not catch up is asked for when the relay has had its time.
             guard var base = state.base else { return [] }
             if (base.epoch, base.revision) == (epoch, revision) { base.elapsed = elapsed ?? base.elapsed }
@@ -438,9 +443,14 @@ public struct GuestFeature: Feature {
 
     /// Nobody sees the queue go back within a run of the host.
     private mutating func take(_ update: HostSnapshot) -> [Effect] {
+        if state.present?.isOtherRun(update) == true { return [] }
         recent.append(update, at: state.sampledAt)
         // A relay that goes on behind what the host itself has sent: what it brings next may lead past that.
-        if state.isCurrent, let snapshot = state.hostSnapshot, !update.supersedes(snapshot) { return [] }
+        if state.isCurrent, let snapshot = state.hostSnapshot, update.epoch == snapshot.epoch,
+            !update.supersedes(snapshot)
+        {
+            return []
+        }
         let isBehind = state.hostSnapshot.map { update.isBehind($0) } == true
         guard !state.isCurrent, isBehind || state.present?.isReached(by: update) == false else { return show(update) }
         if state.base.map({ update.supersedes($0) || update.epoch != $0.epoch }) != false { state.base = update }
