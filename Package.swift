@@ -116,11 +116,13 @@ let package = Package(
                 "CLibCurl", "DemocracyDJ", "MeshProtocol", crypto, locks, logging, networking, subprocess,
             ],
             swiftSettings: strict),
+        // Whether the clock is set.
+        .target(name: "CClockWatch"),
         .target(
             name: "MeshNode",
             dependencies: [
-                "BLETransport", "BrokerRadio", "CoverArt", "LANRadio", "MeshSession", "DemocracyDJ", "NodeStore",
-                asyncAlgorithms,
+                "BLETransport", "BrokerRadio", "CClockWatch", "CoverArt", "LANRadio", "MeshSession", "DemocracyDJ",
+                "NodeStore", asyncAlgorithms,
                 lifecycle, locks, logging,
             ],
             swiftSettings: strict),

@@ -210,6 +210,8 @@ public enum Limits {
     static let invitationTextBytes = 256
     /// Invitations of a host that are good at a time: a table at a party. Each is a row in the store and a line on the page.
     public static let invitations = 32
+    /// Seconds by which the clock has to differ to be taken for set: times are in whole seconds.
+    static let clockStep: Int64 = 2
     /// How long an invitation is good at most, in seconds: until next month's party.
     public static let invitationSeconds: UInt32 = 31 * 86_400
     /// Times that a guest sends its tag for one PIN and gets no valid one back, over all hosts and restarts. After that it joins only

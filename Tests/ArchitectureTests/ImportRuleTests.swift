@@ -18,7 +18,8 @@ struct ImportRuleTests {
     /// Modules of C, and the one room that each is for.
     private static let shims = [
         "CBlueZ": "BLETransport", "CTagLib": "MusicLibrary", "CQREncode": "Dashboard", "CSystemd": "HostIntegration",
-        "CClock": "Diagnostics", "CCapability": "Diagnostics", "CLibCurl": "CoverArt", "CEditLine": "TerminalUI",
+        "CClock": "Diagnostics", "CClockWatch": "MeshNode", "CCapability": "Diagnostics", "CLibCurl": "CoverArt",
+        "CEditLine": "TerminalUI",
         "CMediaPlayer": "HostIntegration", "CAvahi": "LANRadio", "CMosquitto": "BrokerRadio", "CSodium": "MeshProtocol",
         "CConfine": "roadmesh",
     ]

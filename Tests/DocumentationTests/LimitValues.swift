@@ -94,6 +94,7 @@ extension LimitTable {
             .init("invitationSecretBytes", Limits.invitationSecretBytes),
             .init("invitationTextBytes", Limits.invitationTextBytes),
             .init("invitations", Limits.invitations),
+            .init("clockStep", Limits.clockStep),
             .init("invitationSeconds", Limits.invitationSeconds),
             .init("unansweredProofs", Limits.unansweredProofs),
             .init("countedSecrets", Limits.countedSecrets),

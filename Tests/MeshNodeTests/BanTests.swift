@@ -83,6 +83,40 @@ struct BanTests {
         #expect(pair.stored[0].bans.map(\.peer) == [Self.ana])
     }
 
+    @Test(
+        "a ban and an invitation for a time last that long when the clock is set, and those of earlier runs until they have said"
+    )
+    func clockIsSet() throws {
+        var pair = try linked(Self.ana, Self.other)
+        // The clock stands at 1,000, and the device has just found its time server.
+        pair.feed(.input(.ban(Self.ana.id, seconds: 3_600)), to: .host)
+        pair.invite(7)
+        let until = try #require(pair.stored[0].invitations.first).until
+        pair.pass(.seconds(60))
+        pair.feed(.input(.clockSet(1_795_000_000)), to: .host)
+        #expect(told(pair).map(\.until) == [1_795_000_000 + 3_540])
+        #expect(pair.stored[0].bans.map(\.until) == [1_795_000_000 + 3_540])
+        #expect(pair.stored[0].invitations.map(\.until) == [1_795_000_000 + (until - 1_060)])
+        // The ban still lasts its full length.
+        pair.pass(.seconds(3_000))
+        #expect(pair.cores[0].mesh.banned == [Self.ana.id])
+        pair.pass(.seconds(600))
+        #expect(pair.cores[0].mesh.banned.isEmpty)
+        // Set ahead after a restart, and then right: the ban and the invitation are back.
+        pair.feed(.input(.ban(Self.other.id, seconds: 7_200)), to: .host)
+        try pair.restart(.host)
+        pair.feed(.started, to: .host)
+        #expect(pair.cores[0].mesh.banned == [Self.other.id])
+        pair.feed(.input(.clockSet(2_000_000_000)), to: .host)
+        pair.invite(8)
+        #expect(pair.cores[0].mesh.banned.isEmpty && pair.stored[0].invitations.count == 1)
+        pair.pass(.seconds(10))
+        pair.feed(.input(.clockSet(1_795_003_700)), to: .host)
+        #expect(pair.cores[0].mesh.banned == [Self.other.id])
+        #expect(pair.stored[0].invitations.count == 2)
+        #expect(pair.stored[0].invitations.first?.until == 1_795_000_000 + (until - 1_060))
+    }
+
     @Test("a ban for a time ends by itself")
     func timed() throws {
         var pair = try linked(Self.ana)

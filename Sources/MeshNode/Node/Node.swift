@@ -119,6 +119,7 @@ public actor Node: Service, LinkCarrying {
         let feeders = [
             Task { await self.listen() },
             Task { for await _ in clock.ticks { self.take(.tick) } },
+            Task { await self.followClock() },
             Task { for await work in radioWorks { await self.perform(work) } },
             Task { for await songs in coverLists { await pictures.prefetcher?.show(songs) } },
             Task {
@@ -136,6 +137,14 @@ public actor Node: Service, LinkCarrying {
         await end()
         sink.yield(.bye(reason))
         finish()
+    }
+
+    /// What ends at a time of day ends at the right one, also where the clock is set while the node runs.
+    private func followClock() async {
+        let watch = ClockWatch()
+        take(.input(.clockSet(ClockWatch.seconds)))
+        guard let watch else { return logger.warning("changes of this device's clock cannot be followed") }
+        for await _ in watch.changes { take(.input(.clockSet(ClockWatch.seconds))) }
     }
 
     /// Says goodbye and keeps everything. A disk or a radio that hangs does not keep the node from ending.

@@ -35,6 +35,14 @@ enum BanSpan {
     }
 }
 
+/// Times of timed bans that do not depend on the wall clock.
+struct BanTimes: Sendable {
+    /// When those end that this run has made, in the node's own time.
+    var ends: [Peer.ID: MeshInstant] = [:]
+    /// Those that were over by the clock.
+    var over: [BanRecord] = []
+}
+
 extension NodeDecisions {
     /// All who are kept out.
     var shownBans: [ShownBan] {
@@ -53,6 +61,8 @@ extension NodeDecisions {
         bans.removeAll { $0.peer.id == peer.id }
         if bans.count >= NodeLimits.bans { bans.removeFirst() }
         bans.append(BanRecord(peer: peer, until: until))
+        banTimes.ends[peer.id] = seconds.map { context.now + .seconds(Int64($0)) }
+        banTimes.over.removeAll { $0.peer.id == peer.id }
         return noteBans(&context) + [.keepOut(peer.id)]
     }
 
@@ -63,6 +73,7 @@ extension NodeDecisions {
         guard let peer = meant.first else { return [.tell(Notice(.notKeptOut(name)))] }
         guard meant.count == 1 else { return [.tell(Notice(.severalGuests(meant)))] }
         bans.removeAll { $0.peer.id == peer.id }
+        banTimes.ends[peer.id] = nil
         return ask(.host(.command(.unban(peer.id))), &context) + noteBans(&context) + [.keepOut(nil)]
     }
 
@@ -72,8 +83,28 @@ extension NodeDecisions {
         let time = context.mesh.door.wallClock(now: context.now)
         let left = bans.filter { $0.until.map { time < $0 } != false }
         guard left.count < bans.count else { return [] }
+        let over = bans.filter { ban in !left.contains { $0.peer.id == ban.peer.id } }
+        banTimes.over = Array((banTimes.over + over).suffix(NodeLimits.bans))
         bans = left
         return noteBans(&context, isAnswer: false) + [.keepOut(nil)]
+    }
+
+    /// The wall clock was set. Bans of this run keep their length, and bans of earlier runs keep their end, also those that seemed
+    /// to be over.
+    mutating func clockSays(_ seconds: UInt32, _ context: inout Context) -> [Act] {
+        guard app.isHosting, context.mesh.door.clockSays(seconds, now: context.now) else { return [] }
+        for place in bans.indices where bans[place].until != nil {
+            guard let end = banTimes.ends[bans[place].peer.id] else { continue }
+            bans[place].until = context.mesh.door.wallClock(now: end)
+        }
+        let back = banTimes.over.filter { over in
+            over.until.map { $0 > seconds } == true && !bans.contains { $0.peer.id == over.peer.id }
+        }
+        banTimes.over.removeAll { over in back.contains { $0.peer.id == over.peer.id } }
+        bans = Array((back + bans).suffix(NodeLimits.bans))
+        let invitations = context.mesh.door.invitations.isEmpty ? [] : noteInvitations(&context)
+        return invitations + (bans.isEmpty ? [] : noteBans(&context, isAnswer: false))
+            + back.map { .keepOut($0.peer.id) } + endBans(&context)
     }
 
     private func noteBans(_ context: inout Context, isAnswer: Bool = true) -> [Act] {

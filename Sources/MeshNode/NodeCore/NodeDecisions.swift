@@ -61,6 +61,7 @@ struct NodeDecisions: Sendable {
     private(set) var failingCovers: Set<NetworkError> = []
     /// Whom a host keeps out beyond its session, the oldest first.
     var bans: [BanRecord] = []
+    var banTimes = BanTimes()
     /// Whose devices steer a host beside the head unit, the oldest first.
     var drivers: [Peer] = []
     /// The host, or its head, that has proved another key than the one that was joined before: a tap on Retry forgets that.

@@ -53,6 +53,8 @@ public enum NodeInput: Hashable, Sendable {
     case cleared(code: String)
     /// The node's page is at this address from now on.
     case page(String)
+    /// The clock of the day was set: the time since 1970.
+    case clockSet(UInt32)
     /// This moment of the recording is to be found again.
     case mark(String)
     /// Say goodbye, keep everything, and stop.
@@ -109,6 +111,7 @@ extension NodeDecisions {
         case .notice(let notice): return [.tell(notice)]
         case .cleared(let code): return [.clear(code)]
         case .page(let url): return [.show(.page(url))]
+        case .clockSet(let seconds): return clockSays(seconds, &context)
         case .mark(let text): return [.show(.mark(text))]
         case .quit(let reason): return [.quit(reason)]
         }

@@ -9,13 +9,17 @@ public struct Door: Hashable, Sendable {
     public private(set) var invitations: [GivenInvitation]
     private var guesses = GuessLimit()
     /// What the clock of the day says at the node's time zero, in seconds since 1970.
-    private let wallClockSeconds: UInt32
+    private var wallClockSeconds: Int64
+    /// When the invitations of this run end, in node time: the wall clock may be set.
+    private var ends: [[UInt8]: MeshInstant] = [:]
+    /// Those that were over by the clock, which may be set back.
+    private var over: [GivenInvitation] = []
 
     /// An open door, or one with a PIN; with the invitations of earlier runs.
     public init(pin: JoiningSecret? = nil, invitations: [GivenInvitation] = [], wallClockSeconds: UInt32 = 0) {
         self.pin = pin
         self.invitations = Array(invitations.suffix(Limits.invitations))
-        self.wallClockSeconds = wallClockSeconds
+        self.wallClockSeconds = Int64(wallClockSeconds)
     }
 
     /// Whether somebody new has to prove something.
@@ -23,7 +27,21 @@ public struct Door: Hashable, Sendable {
 
     /// The time of day, in seconds since 1970.
     public func wallClock(now: MeshInstant) -> UInt32 {
-        wallClockSeconds &+ UInt32(clamping: Int(now / .seconds(1)))
+        UInt32(clamping: wallClockSeconds + Int64(now / .seconds(1)))
+    }
+
+    /// The clock of the day says this now. False where that is what was known. What was given for a time in this run lasts that long, and what
+    /// earlier runs have given ends when they have said.
+    public mutating func clockSays(_ seconds: UInt32, now: MeshInstant) -> Bool {
+        guard abs(Int64(seconds) - Int64(wallClock(now: now))) >= Limits.clockStep else { return false }
+        wallClockSeconds = Int64(seconds) - Int64(now / .seconds(1))
+        for place in invitations.indices {
+            if let end = ends[invitations[place].name] { invitations[place].until = wallClock(now: end) }
+        }
+        let back = over.filter { $0.until > seconds }
+        over.removeAll { $0.until > seconds }
+        invitations = Array((back + invitations).suffix(Limits.invitations))
+        return true
     }
 
     /// Whether one more may begin to prove something: who has an invitation guesses nothing.
@@ -42,12 +60,14 @@ public struct Door: Hashable, Sendable {
         let until = wallClock(now: now) &+ min(seconds, Limits.invitationSeconds)
         let given = GivenInvitation(name: name, secret: secret, until: until, isOnce: isOnce)
         invitations.append(given)
+        ends = ends.filter { end in invitations.contains { $0.name == end.key } }
+        ends[name] = now + .seconds(Int64(min(seconds, Limits.invitationSeconds)))
         return given
     }
 
     /// None that was given is good any more. Returns how many were.
     public mutating func takeBackInvitations() -> Int {
-        defer { invitations = [] }
+        defer { (invitations, over) = ([], []) }
         return invitations.count
     }
 
@@ -69,6 +89,8 @@ public struct Door: Hashable, Sendable {
 
     private mutating func dropOutdated(now: MeshInstant) {
         let time = wallClock(now: now)
+        guard invitations.contains(where: { $0.until <= time }) else { return }
+        over = Array((over + invitations.filter { $0.until <= time }).suffix(Limits.invitations))
         invitations.removeAll { $0.until <= time }
     }
 
