@@ -58,9 +58,10 @@ extension Dashboard {
         var waiter: CheckedContinuation<SearchAnswer, Never>
     }
 
-    /// A tap of a web guest that waits for the node's disk.
+    /// A tap of a web guest's, or of the driver's, that waits for the node's disk.
     struct OpenTap {
-        var link: MeshCore.LinkID
+        /// Nil for what the driver wants.
+        var link: MeshCore.LinkID?
         var said: UInt64
         /// Nil where the node has it.
         var waiter: CheckedContinuation<Refusal?, Never>
@@ -84,7 +85,9 @@ extension Dashboard {
         guard feed.hasRoom else { throw .busy }
         guard let input = CommandReader(user(viewer)).input(of: request) else { throw .malformed }
         switch (viewer, input) {
-        case (.node, _): feed.put(input)
+        case (.node, _):
+            feed.put(input)
+            if let refusal = await isDone() { throw refusal }
         case (.webGuest(let id), .guest(let event)): try await want(event, by: id)
         case (.webGuest(let id), .leave):
             perform(webGuests.leave(id))
@@ -113,6 +116,27 @@ extension Dashboard {
         case .said(_, .some(let number)):
             if let refusal = await isSafe(number, on: link) { throw refusal }
         case .refused(let notice): throw Refusal(notice)
+        }
+    }
+
+    /// Waits until the node has on its disk what came of all that it was given. Why it has not; nil where it has, or has ended.
+    private func isDone() async -> Refusal? {
+        lastNumber += 1
+        let number = lastNumber
+        let alarm = Task {
+            try? await pause(DashboardLimits.tapTime)
+            settle(number, .noAnswer)
+        }
+        defer { alarm.cancel() }
+        return await withCheckedContinuation { waiter in
+            taps[number] = OpenTap(link: nil, said: 0, waiter: waiter)
+            // Not in the feed, which must not wait for the disk.
+            feed.put { node in
+                Task {
+                    _ = await node.answers()
+                    await self.settle(number, nil)
+                }
+            }
         }
     }
 

@@ -8,6 +8,8 @@ import NIOConcurrencyHelpers
 /// What a page needs of its node.
 protocol PageNode: Sendable {
     func send(_ input: NodeInput) async
+    /// Returns when the node has dealt with all that came before, and its disk has it.
+    func answers() async -> Bool
     func join(_ peer: Peer, claiming claim: JoiningSecret?) async throws(RefusalReason) -> LocalLink
     func rename(_ id: MeshCore.LinkID, _ peer: Peer) async
     func say(_ message: MeshMessage, number: UInt64, on id: MeshCore.LinkID) async

@@ -89,6 +89,7 @@ struct RoadMesh: AsyncParsableCommand {
         Confinement.keepCapabilitiesHere()
         // A reader that closes its pipe must not end the music.
         signal(SIGPIPE, SIG_IGN)
+        OpenFiles.demandLeast()
         // Before anything that takes time. `fieldtest record host` is a node as well.
         if !nodes.isDisjoint(with: arguments.prefix(3)) {
             EndingSignals.endAtOnce()

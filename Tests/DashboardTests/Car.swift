@@ -103,6 +103,8 @@ private struct HeardNode: PageNode {
         return try await node.join(peer, claiming: claim)
     }
 
+    func answers() async -> Bool { await node?.answers() ?? true }
+
     func rename(_ id: MeshCore.LinkID, _ peer: Peer) async { await node?.rename(id, peer) }
 
     func say(_ message: MeshMessage, number: UInt64, on id: MeshCore.LinkID) async {
@@ -122,6 +124,8 @@ actor HostInTheCar: PageNode {
     private var shown: (@Sendable (NodeEvent) -> Void)?
     private var links: [MeshCore.LinkID: AsyncStream<LocalLink.Event>.Continuation] = [:]
     private var lastLink: MeshCore.LinkID = 0
+    private var questions: [Int: CheckedContinuation<Void, Never>] = [:]
+    private var lastQuestion = 0
     private var now: MeshInstant = .seconds(1)
 
     init(pin: JoiningSecret? = nil, identity: Identity = .make()) {
@@ -162,6 +166,15 @@ actor HostInTheCar: PageNode {
         take(.input(input))
     }
 
+    func answers() async -> Bool {
+        lastQuestion += 1
+        await withCheckedContinuation { waiter in
+            questions[lastQuestion] = waiter
+            take(.asked(lastQuestion))
+        }
+        return true
+    }
+
     func join(_ peer: Peer, claiming claim: JoiningSecret?) throws(RefusalReason) -> LocalLink {
         lastLink += 1
         let id = lastLink
@@ -192,6 +205,7 @@ actor HostInTheCar: PageNode {
 
     private func perform(_ action: NodeCore.Action) {
         switch action {
+        case .answered(let question): questions.removeValue(forKey: question)?.resume()
         case .write:
             switch disk {
             case .takes: take(.written)

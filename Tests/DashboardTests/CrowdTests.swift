@@ -48,7 +48,7 @@ struct CrowdTests {
     @Test("cost a tap nothing that a person notices")
     func storm() async throws {
         // The pause between two views is not what is measured.
-        let car = try await car(pause: { _ in })
+        let car = try await car { if $0 >= .seconds(1) { try await Task.sleep(for: $0) } }
         let browser = car.browser, page = try await browser.page()
         let alone = try await tapToView(browser, page)
         var crowd: [any Channel] = []

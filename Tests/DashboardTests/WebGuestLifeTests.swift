@@ -168,6 +168,19 @@ struct WebGuestLifeTests {
         try await car.stop()
     }
 
+    @Test("what the driver's page wants is answered when the disk has it as well")
+    func driversDisk() async throws {
+        let car = try await car { if $0 != DashboardLimits.tapTime { try await Task.sleep(for: $0) } }
+        await host.disk(.hangs)
+        let add = "{\"command\": \"add\", \"songID\": \"s8\"}", pause = "{\"command\": \"pause\"}"
+        let early = try await car.browser.post("/api/command", add)
+        #expect(early.status == 504 && early.message?.contains("not stored it yet") == true)
+        await host.disk(.takes)
+        while try await car.browser.post("/api/command", pause).status == 504 {}
+        #expect(try await car.browser.page().view().item("s8") != nil)
+        try await car.stop()
+    }
+
     @Test("only so much of it waits for the disk, and what is beyond that is refused and not lost without a word")
     func waiting() async throws {
         let car = try await car()

@@ -117,6 +117,15 @@ struct BanTests {
         #expect(pair.stored[0].invitations.first?.until == 1_795_000_000 + (until - 1_060))
     }
 
+    @Test("who was sent away for the session is told of again after a restart")
+    func kickedAfterRestart() throws {
+        var pair = try linked(Self.ana)
+        pair.feed(.input(.host(.kick("Ana"))), to: .host)
+        try pair.restart(.host)
+        pair.feed(.started, to: .host)
+        #expect(told(pair).map(\.peer.id) == [Self.ana.id] && told(pair).map(\.session) == [true])
+    }
+
     @Test("a ban for a time ends by itself")
     func timed() throws {
         var pair = try linked(Self.ana)

@@ -463,7 +463,7 @@ public struct NodeCore: Sendable {
             emit(.fetchCovers(host.snapshot.items.map(\.song)))
             show(.snapshot(host.snapshot, isStale: false))
             if !context.mesh.door.invitations.isEmpty { showInvitations() }
-            if !decisions.bans.isEmpty { show(.bans(decisions.shownBans, isAnswer: false)) }
+            if !decisions.shownBans.isEmpty { show(.bans(decisions.shownBans, isAnswer: false)) }
         }
         if let guest = decisions.app.guest {
             if let snapshot = guest.state.hostSnapshot { show(.snapshot(snapshot, isStale: true)) }

@@ -4,6 +4,7 @@ import Dashboard
 import Glibc
 import MeshNode
 import MeshProtocol
+import TerminalUI
 
 /// How many files the system lets this program have open (RLIMIT_NOFILE, getrlimit(2)), and for what they are. A link to a
 /// guest is one of them, so browsers must not take the last.
@@ -18,6 +19,23 @@ struct OpenFiles {
     private static let node = 64
     /// Links: guests, half-open ones, and those that are being told that there is no room.
     private static let air = Limits.guests + 2 * Limits.halfOpenLinks
+    /// The fewest with which the program can start at all, and say what is wrong.
+    private static let least = 24
+
+    /// Ends the program with a message if it may open fewer files than the Swift runtime needs, which crashes otherwise.
+    static func demandLeast() {
+        var limit = rlimit()
+        getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+        guard limit.rlim_cur < least else { return }
+        limit.rlim_cur = min(limit.rlim_max, rlim_t(wanted))
+        guard limit.rlim_cur >= least, setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else {
+            StandardError.write(
+                "roadmesh: The system lets roadmesh open only \(limit.rlim_cur) files; raise the limit with: ulimit -n \(wanted)"
+            )
+            Glibc.exit(SetupProblem.ExitCode.unavailable.rawValue)
+        }
+    }
+
     /// What is asked for where there is less.
     private static let wanted = node + air + DashboardLimits.connections
 

@@ -114,6 +114,23 @@ struct SteeringTests {
         #expect(host.snapshot.item("s4")?.voters == [Example.bob.id])
     }
 
+    @Test(
+        "nor does one come back that was taken back when its song was there again, in the queue or playing",
+        arguments: [true, false])
+    mutating func takenBackWhenBack(isPlaying: Bool) {
+        connect(Example.ana, Example.bob)
+        vote("s4", by: Example.ana, Example.bob)
+        _ = command(.remove("s4"))
+        _ = host.handle(Example.intent(.suggestSong(songID: "s4"), from: Example.bob), now: .zero)
+        if isPlaying {
+            _ = command(.playNext("s4"))
+            _ = command(.skip)
+        }
+        _ = host.handle(Example.intent(.takeBackVote(songID: "s4"), from: Example.ana), now: .zero)
+        _ = command(.undo)
+        #expect(host.snapshot.item("s4")?.voters.contains(Example.ana.id) == false)
+    }
+
     @Test("a song that somebody has suggested again meanwhile gets the votes that it had, each once")
     mutating func suggestedMeanwhile() {
         connect(Example.ana, Example.bob)

@@ -77,11 +77,10 @@ extension HostFeature {
     }
 
     private mutating func takeBackVote(for songID: Song.ID, by peer: Peer.ID) -> RejectionReason? {
+        // The song may be there again, and what was removed of it with other votes.
+        forgetVote(of: peer, for: songID)
         if state.nowPlaying?.id == songID { return state.nowPlaying?.giveBack(voteOf: peer) }
-        guard let place = place(of: songID) else {
-            forgetVote(of: peer, for: songID)
-            return .notVoted
-        }
+        guard let place = place(of: songID) else { return .notVoted }
         return state.queue[place].item.giveBack(voteOf: peer)
     }
 
